@@ -1,0 +1,37 @@
+#!/bin/sh
+# Builds the base images named in the Dockerfiles from Debian and npm packages, side by side. Debian or Ubuntu, root.
+# Usage: build.sh [IMAGE...]; images already present are kept unless REBUILD=1.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../host/lib.sh"
+. "$here/../host/apt.sh"
+
+# shellcheck disable=SC2046 # a list of images
+[ $# -gt 0 ] || set -- $("$here/../host/base-images.sh")
+
+# recipe IMAGE: prints the recipe that makes it.
+recipe() { echo "$here/${1%%:*}.sh"; }
+
+wanted=
+for image in "$@"; do
+  if [ "${REBUILD:-0}" != 1 ] && docker image inspect "$image" >/dev/null 2>&1; then
+    say "    $image: already here (REBUILD=1 builds it again)"
+    continue
+  fi
+  [ -x "$(recipe "$image")" ] || die "deploy/airgap has no recipe for $image: load it by hand (docker load), or add $(recipe "$image")"
+  wanted="$wanted $image"
+done
+[ -n "$wanted" ] || exit 0
+
+can_install || die "building base images needs root on Debian or Ubuntu: run as root there and carry them over with docker save / docker load"
+has mmdebstrap || { say "    installing mmdebstrap"; debian_install mmdebstrap; }
+has npm || { say "    installing npm"; debian_install npm; }
+
+builds=
+for image in $wanted; do
+  "$(recipe "$image")" "$image" &
+  builds="$builds $!"
+done
+failed=0
+for build in $builds; do wait "$build" || failed=1; done
+exit "$failed"

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Builds node:MAJOR-SUITE-slim from Debian's SUITE and the Node that npm offers. Usage: node.sh node:24-trixie-slim
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../host/lib.sh"
+. "$here/../host/apt.sh"
+. "$here/rootfs.sh"
+
+NPM_MAJOR=11 # the one that Node 24 comes with
+
+start_recipe "$1"
+tag=${image#node:}
+major=${tag%%-*}
+suite=${tag#*-}
+suite=${suite%-slim}
+case $(uname -m) in
+  x86_64) arch=x64 ;;
+  aarch64 | arm64) arch=arm64 ;;
+  *) die "$image: npm has Node for x86_64 and arm64 only, this machine is $(uname -m)" ;;
+esac
+
+# fetch PACKAGE DIRECTORY: unpacks what the host's npm gives for PACKAGE.
+fetch() {
+  fetch_file=$(cd "$work" && npm pack --loglevel=error "$1" 2>>"$log" | tail -n 1) || return 1
+  [ -n "$fetch_file" ] && mkdir "$2" && tar -xzf "$work/$fetch_file" -C "$2" --strip-components=1 --no-same-owner 2>>"$log"
+}
+
+# Node arrives while Debian is unpacked.
+(fetch "node-linux-$arch@$major" "$work/node" && fetch "npm@$NPM_MAJOR" "$work/npm") &
+fetching=$!
+bootstrap "$suite" ca-certificates
+wait "$fetching" || recipe_failed "fetching Node from npm"
+
+install -m 755 "$work/node/bin/node" "$root/usr/local/bin/node"
+mkdir -p "$root/usr/local/lib/node_modules"
+mv "$work/npm" "$root/usr/local/lib/node_modules/npm"
+rm -rf "$root/usr/local/lib/node_modules/npm/docs" "$root/usr/local/lib/node_modules/npm/man"
+ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
+ln -s ../lib/node_modules/npm/bin/npx-cli.js "$root/usr/local/bin/npx"
+add_user node 1000
+
+import_as 'node --version && npm --version' --change 'CMD ["node"]' --change "ENV NODE_VERSION=$("$root/usr/local/bin/node" -p process.versions.node)"
