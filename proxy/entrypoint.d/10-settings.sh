@@ -1,0 +1,25 @@
+#!/bin/sh
+# The settings that end up in location and server_name, where `nginx -t` would let almost anything pass.
+set -eu
+. /culvert/entrypoint.d/refuse.sh
+
+fix="use a path of your own such as /monitoring or /api/reports"
+case "$TUNNEL_PATH" in
+  /) refuse TUNNEL_PATH "'/' would hide the whole app" "$fix" ;;
+  /_next | /_next/*) refuse TUNNEL_PATH "'$TUNNEL_PATH' belongs to Next.js" "$fix" ;;
+  /*[!A-Za-z0-9/_-]*) refuse TUNNEL_PATH "'$TUNNEL_PATH' has a character outside A-Z a-z 0-9 / _ -" "$fix" ;;
+  */ | *//*) refuse TUNNEL_PATH "'$TUNNEL_PATH' has an empty segment" "$fix" ;;
+  /*) ;;
+  *) refuse TUNNEL_PATH "'$TUNNEL_PATH' does not start with a slash" "$fix" ;;
+esac
+
+case "$SERVER_NAME" in
+  *[!A-Za-z0-9.-]* | -* | .*) refuse SERVER_NAME "'$SERVER_NAME' is not a host name" \
+    "use the one name people type, without scheme, port or wildcard, such as app.example.com" ;;
+esac
+
+case $HTTPS_PORT in
+  *[!0-9]* | ??????*) bad=1 ;;
+  *) bad=$((HTTPS_PORT < 1 || HTTPS_PORT > 65535)) ;;
+esac
+[ "$bad" = 0 ] || refuse HTTPS_PORT "'$HTTPS_PORT' is not a port" "use a number from 1 to 65535, such as 8443"

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Yours (TLS_CERT_FILE and TLS_KEY_FILE), or a development certificate made once and kept in the volume.
+set -eu
+. /culvert/entrypoint.d/refuse.sh
+
+state=/var/lib/culvert/tls
+: "${TLS_CERT_FILE:=}" "${TLS_KEY_FILE:=}"
+
+if [ -z "$TLS_CERT_FILE$TLS_KEY_FILE" ]; then
+  /culvert/entrypoint.d/development-ca.sh "$state" "$SERVER_NAME"
+  TLS_CERT_FILE=$state/server.crt TLS_KEY_FILE=$state/server.key
+fi
+
+# check SETTING FILE OPENSSL-COMMAND KIND
+check() {
+  [ -n "$2" ] || refuse "$1" "is empty, but its other half is set" "set both TLS_CERT_FILE and TLS_KEY_FILE, or neither"
+  [ -e "$2" ] || refuse "$1" "'$2' does not exist" "mount the file there"
+  [ -r "$2" ] || refuse "$1" "'$2' can't be read by uid $(id -u)" "let that uid read it (chown $(id -u), or chmod o+r in a closed folder)"
+  openssl "$3" -noout -in "$2" -passin pass: 2>/dev/null || refuse "$1" "'$2' is not a $4" "give a PEM file without a passphrase"
+}
+check TLS_CERT_FILE "$TLS_CERT_FILE" x509 certificate
+check TLS_KEY_FILE "$TLS_KEY_FILE" pkey "private key"
+
+[ "$(openssl x509 -noout -pubkey -in "$TLS_CERT_FILE")" = "$(openssl pkey -pubout -in "$TLS_KEY_FILE")" ] ||
+  refuse TLS_KEY_FILE "'$TLS_KEY_FILE' is not the key of the certificate in TLS_CERT_FILE" "give the two files of one pair"
+openssl x509 -noout -checkend 0 -in "$TLS_CERT_FILE" >/dev/null ||
+  refuse TLS_CERT_FILE "'$TLS_CERT_FILE' has expired" "renew it"
+
+cat >"$RENDERED/certificate.conf" <<CONF
+ssl_certificate $TLS_CERT_FILE;
+ssl_certificate_key $TLS_KEY_FILE;
+CONF

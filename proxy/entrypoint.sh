@@ -1,0 +1,19 @@
+#!/bin/sh
+# Starts Nginx after every step of entrypoint.d has said yes. A step checks settings and writes the configuration that
+# follows from them; one that finds bad input prints one line and ends the container.
+set -eu
+
+export TUNNEL_PATH="${TUNNEL_PATH:-/monitoring}"
+export SERVER_NAME="${SERVER_NAME:-localhost}"
+export HTTPS_PORT="${HTTPS_PORT:-8443}"
+export WEB_UPSTREAM="${WEB_UPSTREAM:-web:3000}"
+
+export RENDERED=/tmp/nginx
+mkdir -p "$RENDERED"
+
+for step in /culvert/entrypoint.d/[0-9]*.sh; do
+  "$step"
+done
+
+nginx -t -q
+exec nginx -g 'daemon off;'

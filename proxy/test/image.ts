@@ -1,0 +1,46 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const proxyFolder = fileURLToPath(new URL("..", import.meta.url));
+
+/** What a finished process left: exit code, and its output with both streams joined in order of arrival. */
+export interface Outcome {
+  code: number;
+  output: string;
+}
+
+/** Runs the docker client; never throws on a non-zero exit, which is a result here. */
+export function docker(...args: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile("docker", args, { maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
+      const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
+      resolve({ code, output: stdout + stderr });
+    });
+  });
+}
+
+/** Builds the proxy's image from its real Dockerfile and returns the image id; throws with the build's output. */
+export async function buildProxy(): Promise<string> {
+  const { code, output } = await docker("build", "-q", proxyFolder);
+  if (code !== 0) throw new Error(output);
+  return output.trim().split("\n").at(-1) as string;
+}
+
+/** As the compose file runs it: the switches that the image must be able to live with. */
+export const hardened = [
+  "--read-only",
+  "--cap-drop=ALL",
+  "--security-opt=no-new-privileges",
+  "--tmpfs=/tmp:uid=101,mode=0700",
+];
+
+/** Starts the image with these settings and waits for its end; for settings that it must refuse. `mounts` maps host file to path. */
+export function runProxy(
+  image: string,
+  settings: Record<string, string>,
+  mounts: Record<string, string> = {},
+): Promise<Outcome> {
+  const environment = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
+  const volumes = Object.entries(mounts).map(([file, path]) => `--volume=${file}:${path}:ro`);
+  return docker("run", "--rm", "--label=culvert.test", ...hardened, ...environment, ...volumes, image);
+}

@@ -1,0 +1,92 @@
+import { gunzipSync } from "node:zlib";
+import type { Answer, RecordedRequest } from "./types.ts";
+
+/** One item of a Sentry envelope: its header, and its payload parsed as JSON where it is JSON, else as text. */
+export interface Item {
+  header: { type: string; length?: number };
+  // biome-ignore lint/suspicious/noExplicitAny: payloads have one shape per item type and SDK version; tests name what they read
+  payload: any;
+}
+
+/** A Sentry envelope that the recorder received. */
+export interface Envelope {
+  request: RecordedRequest;
+  header: { event_id?: string; dsn?: string; sdk?: { name: string }; trace?: Record<string, string> };
+  items: Item[];
+}
+
+/** The last value of a header, by its name in any case; undefined when the request has none. */
+export function headerOf(request: RecordedRequest, name: string): string | undefined {
+  for (let i = request.rawHeaders.length - 2; i >= 0; i -= 2) {
+    if (request.rawHeaders[i]?.toLowerCase() === name.toLowerCase()) return request.rawHeaders[i + 1];
+  }
+  return undefined;
+}
+
+/**
+ * Splits an envelope into header and items; throws on a body that is none.
+ * https://develop.sentry.dev/sdk/foundations/transport/envelopes/
+ */
+export function envelopeOf(request: RecordedRequest): Envelope {
+  let rest = Buffer.from(request.body, "base64");
+  if (headerOf(request, "content-encoding") === "gzip") rest = gunzipSync(rest);
+  const take = (end: number) => {
+    const part = rest.subarray(0, end);
+    rest = rest.subarray(end + 1);
+    return part.toString();
+  };
+  const line = () => take(rest.indexOf("\n") === -1 ? rest.length : rest.indexOf("\n"));
+  const header = JSON.parse(line());
+  const items: Item[] = [];
+  while (rest.length > 0) {
+    const itemHeader = JSON.parse(line());
+    const text = itemHeader.length === undefined ? line() : take(itemHeader.length);
+    items.push({ header: itemHeader, payload: text.startsWith("{") ? JSON.parse(text) : text });
+  }
+  return { request, header, items };
+}
+
+/** Reads and steers a running recorder through its control address, such as `http://127.0.0.1:19001`. */
+export class Recorder {
+  private readonly control: string;
+
+  constructor(control: string) {
+    this.control = control;
+  }
+
+  /** Everything received so far. */
+  async all(): Promise<RecordedRequest[]> {
+    return this.from(0);
+  }
+
+  /** How many requests came so far: the mark from which `waitFor` should look. */
+  async count(): Promise<number> {
+    return Number(await (await fetch(`${this.control}/count`)).text());
+  }
+
+  /** Waits until `find` returns something for a request received after `mark`; throws after `timeout` ms with what came instead. */
+  async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0, timeout = 15_000): Promise<T> {
+    const end = Date.now() + timeout;
+    let next = mark;
+    const seen: string[] = [];
+    while (Date.now() < end) {
+      for (const request of await this.from(next, end - Date.now())) {
+        next += 1;
+        const found = find(request);
+        if (found !== undefined) return found;
+        seen.push(`${request.method} ${request.url}`);
+      }
+    }
+    throw new Error(`not received within ${timeout} ms; came instead: ${seen.join(", ") || "nothing"}`);
+  }
+
+  /** Sets the answer for every request from now on. */
+  async answer(answer: Answer): Promise<void> {
+    await fetch(`${this.control}/answer`, { method: "PUT", body: JSON.stringify(answer) });
+  }
+
+  private async from(after: number, wait = 0): Promise<RecordedRequest[]> {
+    const answer = await fetch(`${this.control}/requests?after=${after}&wait=${Math.max(0, wait)}`);
+    return (await answer.json()) as RecordedRequest[];
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * The far end of the wire in tests: an HTTP server that stands for the ingest (or for an upstream API), keeps every
+ * request exactly as it came, and answers what the test told it to. Runs on Node's own type stripping, no dependency.
+ *
+ * Port 9000: whatever is under test talks to this one.
+ * Port 9001: the test asks here.
+ *   GET /count                     how many requests came
+ *   GET /requests?after=N&wait=MS  those after the Nth; when there is none yet, waits up to MS for it
+ *   PUT /answer                    what port 9000 answers from now on
+ */
+import { createServer, type IncomingMessage } from "node:http";
+import type { Answer, RecordedRequest } from "./types.ts";
+
+const recorded: RecordedRequest[] = [];
+const waiting = new Set<() => void>();
+let answer: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+createServer(async (request, response) => {
+  const body = await bodyOf(request);
+  const { method = "", url = "", rawHeaders } = request;
+  recorded.push({ method, url, rawHeaders, body: body.toString("base64") });
+  for (const wake of waiting) wake();
+  response.writeHead(answer.status, answer.headers).end(answer.body);
+}).listen(9000);
+
+createServer(async (request, response) => {
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://recorder");
+  if (pathname === "/answer") {
+    answer = JSON.parse((await bodyOf(request)).toString()) as Answer;
+    response.writeHead(204).end();
+  } else if (pathname === "/count") {
+    response.end(String(recorded.length));
+  } else {
+    const after = Number(searchParams.get("after"));
+    if (recorded.length <= after) await nextRequest(Number(searchParams.get("wait")));
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(recorded.slice(after)));
+  }
+}).listen(9001);
+
+/** Resolves on the next request, or after `patience` ms. */
+function nextRequest(patience: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      waiting.delete(done);
+      resolve();
+    };
+    const timer = setTimeout(done, patience);
+    waiting.add(done);
+  });
+}
+
+process.on("SIGTERM", () => process.exit(0));

@@ -1,0 +1,107 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildProxy, runProxy } from "./image.ts";
+
+const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
+const dsnFix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
+const pathFix = "use a path of your own such as /monitoring or /api/reports";
+const readFix = "let that uid read it (chown 101, or chmod o+r in a closed folder)";
+
+let image: string;
+beforeAll(async () => {
+  image = await buildProxy();
+}, 120_000);
+
+async function expectRefusal(settings: Record<string, string>, line: string, mounts?: Record<string, string>) {
+  const { code, output } = await runProxy(image, { SENTRY_DSN, ...settings }, mounts);
+  expect(output.trim().split("\n").at(-1)).toBe(`culvert proxy: ${line}`);
+  expect(code).toBe(1);
+}
+
+describe("a setting that can't be meant stops the proxy with one line", () => {
+  test.each([
+    ["SENTRY_DSN", "", `SENTRY_DSN is empty: ${dsnFix}`],
+    ["SENTRY_DSN", "sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["SENTRY_DSN", "https://o1.ingest.sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["SENTRY_DSN", "https://key@o1.ingest.sentry.io/", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["SENTRY_DSN", "https://key@o1.ingest.sentry.io/two", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["SENTRY_DSN", "ftp://key@o1.ingest.sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["SENTRY_DSN", "https://key@host/2\n;evil", `SENTRY_DSN has white space in it: ${dsnFix}`],
+    ["SENTRY_DSN", "https://key@host;evil/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["TUNNEL_PATH", "monitoring", `TUNNEL_PATH 'monitoring' does not start with a slash: ${pathFix}`],
+    ["TUNNEL_PATH", "/", `TUNNEL_PATH '/' would hide the whole app: ${pathFix}`],
+    ["TUNNEL_PATH", "/a b", `TUNNEL_PATH '/a b' has a character outside A-Z a-z 0-9 / _ -: ${pathFix}`],
+    ["TUNNEL_PATH", "/a;}", `TUNNEL_PATH '/a;}' has a character outside A-Z a-z 0-9 / _ -: ${pathFix}`],
+    ["TUNNEL_PATH", "/a/", `TUNNEL_PATH '/a/' has an empty segment: ${pathFix}`],
+    ["TUNNEL_PATH", "/_next/data", `TUNNEL_PATH '/_next/data' belongs to Next.js: ${pathFix}`],
+    [
+      "SERVER_NAME",
+      "https://example.com",
+      "SERVER_NAME 'https://example.com' is not a host name: use the one name people type, without scheme, port or wildcard, such as app.example.com",
+    ],
+    ["HTTPS_PORT", "https", "HTTPS_PORT 'https' is not a port: use a number from 1 to 65535, such as 8443"],
+    ["HTTPS_PORT", "65536", "HTTPS_PORT '65536' is not a port: use a number from 1 to 65535, such as 8443"],
+  ])("%s=%j", (name, value, line) => expectRefusal({ [name]: value }, line));
+});
+
+describe("a certificate that can't serve stops the proxy with one line", () => {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+  const cert = join(folder, "cert.pem");
+  const key = join(folder, "key.pem");
+  const otherKey = join(folder, "other.pem");
+  const text = join(folder, "text");
+  const secret = join(folder, "secret.pem");
+  const own = { TLS_CERT_FILE: "/tls/cert", TLS_KEY_FILE: "/tls/key" };
+
+  beforeAll(() => {
+    const request =
+      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -days 1".split(" ");
+    execFileSync("openssl", [...request, "-out", cert, "-keyout", key], { stdio: "ignore" });
+    execFileSync("openssl", ["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", otherKey]);
+    writeFileSync(text, "hello\n");
+    writeFileSync(secret, "hello\n");
+    for (const file of [cert, key, otherKey]) chmodSync(file, 0o644);
+    chmodSync(folder, 0o755);
+    chmodSync(secret, 0o600);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test("only one half", () =>
+    expectRefusal(
+      { TLS_CERT_FILE: "/tls/cert" },
+      "TLS_KEY_FILE is empty, but its other half is set: set both TLS_CERT_FILE and TLS_KEY_FILE, or neither",
+      { [cert]: "/tls/cert" },
+    ));
+  test("missing", () =>
+    expectRefusal(own, "TLS_CERT_FILE '/tls/cert' does not exist: mount the file there", { [key]: "/tls/key" }));
+  test("no certificate", () =>
+    expectRefusal(own, "TLS_CERT_FILE '/tls/cert' is not a certificate: give a PEM file without a passphrase", {
+      [text]: "/tls/cert",
+      [key]: "/tls/key",
+    }));
+  test("no key", () =>
+    expectRefusal(own, "TLS_KEY_FILE '/tls/key' is not a private key: give a PEM file without a passphrase", {
+      [cert]: "/tls/cert",
+      [text]: "/tls/key",
+    }));
+  test("unreadable", () =>
+    expectRefusal(own, `TLS_KEY_FILE '/tls/key' can't be read by uid 101: ${readFix}`, {
+      [cert]: "/tls/cert",
+      [secret]: "/tls/key",
+    }));
+  test("not a pair", () =>
+    expectRefusal(
+      own,
+      "TLS_KEY_FILE '/tls/key' is not the key of the certificate in TLS_CERT_FILE: give the two files of one pair",
+      { [cert]: "/tls/cert", [otherKey]: "/tls/key" },
+    ));
+  test("an ingest CA that is none", () =>
+    expectRefusal(
+      { INGEST_CA_FILE: "/ca" },
+      "INGEST_CA_FILE '/ca' holds no certificate: give a PEM file that begins with -----BEGIN CERTIFICATE-----",
+      { [text]: "/ca" },
+    ));
+});
