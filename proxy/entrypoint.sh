@@ -4,6 +4,7 @@
 set -eu
 
 export TUNNEL_PATH="${TUNNEL_PATH:-/monitoring}"
+export TUNNEL_CLIENT_IP="${TUNNEL_CLIENT_IP:-forward}"
 export SERVER_NAME="${SERVER_NAME:-localhost}"
 export HTTPS_PORT="${HTTPS_PORT:-8443}"
 export WEB_UPSTREAM="${WEB_UPSTREAM:-web:3000}"

@@ -13,6 +13,11 @@ case "$TUNNEL_PATH" in
   *) refuse TUNNEL_PATH "'$TUNNEL_PATH' does not start with a slash" "$fix" ;;
 esac
 
+case $TUNNEL_CLIENT_IP in
+  forward | truncate | withhold) ;;
+  *) refuse TUNNEL_CLIENT_IP "'$TUNNEL_CLIENT_IP' is not a policy" "use forward, truncate or withhold" ;;
+esac
+
 case "$SERVER_NAME" in
   *[!A-Za-z0-9.-]* | -* | .*) refuse SERVER_NAME "'$SERVER_NAME' is not a host name" \
     "use the one name people type, without scheme, port or wildcard, such as app.example.com" ;;

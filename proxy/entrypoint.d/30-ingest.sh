@@ -1,58 +1,71 @@
 #!/bin/sh
-# The tunnel's destination comes from configuration, never from the request: the DSN becomes a fixed upstream, and the
-# arguments that a browser may send merely select it.
-# DSN: https://develop.sentry.dev/sdk/foundations/client/dsn/ ({scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project})
+# The tunnel's destination comes from configuration, never from the request: each DSN becomes a fixed upstream, and the
+# arguments that a browser may send merely select one of them.
+# DSN: {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}, https://develop.sentry.dev/sdk/foundations/client/dsn/
 set -eu
 . /culvert/entrypoint.d/refuse.sh
 
-: "${SENTRY_DSN:=}"
 fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>"
-case $SENTRY_DSN in
+dsn_pattern='^(https?)://([A-Za-z0-9_]+)(:[A-Za-z0-9_]*)?@([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?((/[A-Za-z0-9._-]+)*)/([0-9]+)$'
+
+# part N DSN: the Nth group of the pattern; nothing when it is no DSN.
+part() { printf '%s\n' "$2" | sed -En "s#$dsn_pattern#\\$1#p"; }
+
+# destination NUMBER DSN SETTING: adds one line to each map, and the upstream. Messages leave the key out: logs are read
+# by more people than settings are.
+destination() {
+  scheme=$(part 1 "$2")
+  [ -n "$scheme" ] || refuse "$3" "is not a DSN" "$fix"
+  key=$(part 2 "$2") host=$(part 4 "$2") port=$(part 5 "$2") prefix=$(part 6 "$2") project=$(part 8 "$2")
+
+  # What the SDK adds to a `tunnelRoute`, for Sentry's own hosts only: ?o=<org>&p=<project>[&r=<region>].
+  arguments=$(printf '%s\n' "$host" |
+    sed -En 's/^o([0-9]+)\.ingest(\.([a-z]{2}))?\.sentry\.io$/o=\1\&p='"$project"'\&r=\3/p' | sed 's/&r=$//')
+  [ "$1" = 1 ] && echo '"" 1;' >>"$maps/arguments"
+  if [ -n "$arguments" ]; then
+    # A pattern, because a map compares plain strings without regard to case.
+    grep -qF "^$arguments\$" "$maps/arguments" || echo "\"~^$arguments\$\" $1;" >>"$maps/arguments"
+  elif [ "$1" != 1 ]; then
+    refuse "$3" "names the host $host, which no SDK can ask for by arguments" \
+      "list DSNs of sentry.io only; for another host, make it SENTRY_DSN"
+  fi
+
+  [ "$scheme" = https ] && default_port=443 || default_port=80
+  number=${port#:}
+  cat >>"$maps/upstreams" <<CONF
+upstream ingest_$1 {
+    zone ingest_$1 64k;
+    server $host:${number:-$default_port} resolve fail_timeout=5s;
+    keepalive 64;
+}
+CONF
+  echo "$1 $scheme://ingest_$1$prefix/api/$project/envelope/;" >>"$maps/envelope"
+  echo "$1 $scheme://ingest_$1$prefix/api/$project/security/?sentry_key=$key;" >>"$maps/security"
+  echo "$1 $host$port;" >>"$maps/host"
+  echo "$1 $host;" >>"$maps/tls_name"
+}
+
+case ${SENTRY_DSN:=} in
   '') refuse SENTRY_DSN "is empty" "$fix" ;;
   *[[:space:]]*) refuse SENTRY_DSN "has white space in it" "$fix" ;;
 esac
 
-part() { printf '%s\n' "$SENTRY_DSN" | sed -En "s#^(https?)://([A-Za-z0-9_]+)(:[A-Za-z0-9_]*)?@([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?((/[A-Za-z0-9._-]+)*)/([0-9]+)\$#\\$1#p"; }
+maps=$(mktemp -d)
+count=1
+destination 1 "$SENTRY_DSN" SENTRY_DSN
+for dsn in $(printf '%s' "${TUNNEL_ALLOWED_DSNS:-}" | tr ',' ' '); do
+  count=$((count + 1))
+  destination "$count" "$dsn" TUNNEL_ALLOWED_DSNS
+done
 
-# The key stays out of the message: logs are read by more people than settings are.
-scheme=$(part 1)
-[ -n "$scheme" ] || refuse SENTRY_DSN "is not a DSN" "$fix"
-host=$(part 4)
-port=$(part 5)
-prefix=$(part 6)
-project=$(part 8)
-
-[ "$scheme" = https ] && default_port=443 || default_port=80
-address=$host:$([ -n "$port" ] && echo "${port#:}" || echo "$default_port")
-
-# The arguments that an app built with `tunnelRoute` adds, for Sentry's own hosts only.
-arguments=$(printf '%s\n' "$host" | sed -En 's/^o([0-9]+)\.ingest(\.([a-z]{2}))?\.sentry\.io$/o=\1\&p='"$project"'\&r=\3/p' | sed 's/&r=$//')
-
-cat >"$RENDERED/ingest.conf" <<CONF
-upstream ingest_1 {
-  zone ingest_1 64k;
-  server $address resolve fail_timeout=5s;
-  keepalive 64;
-}
-
-map \$args \$ingest {
-  ""             1;
-  ${arguments:+"$arguments" 1;}
-  default        "";
-}
-
-map \$ingest \$ingest_envelope {
-  1 $scheme://ingest_1$prefix/api/$project/envelope/;
-}
-
-map \$ingest \$ingest_host {
-  1 $host$port;
-}
-
-map \$ingest \$ingest_tls_name {
-  1 $host;
-}
-CONF
+{
+  cat "$maps/upstreams"
+  printf 'map $args $ingest {\n%s\n}\n' "$(cat "$maps/arguments")"
+  for name in envelope security host tls_name; do
+    printf 'map $ingest $ingest_%s {\n%s\n}\n' "$name" "$(cat "$maps/$name")"
+  done
+} >"$RENDERED/ingest.conf"
+rm -r "$maps"
 
 ca=${INGEST_CA_FILE:-/etc/ssl/certs/ca-certificates.crt}
 [ -r "$ca" ] || refuse INGEST_CA_FILE "'$ca' can't be read by uid $(id -u)" "mount a PEM file that this user may read"

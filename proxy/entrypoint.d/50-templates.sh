@@ -11,5 +11,5 @@ export REDIRECT_PORT SERVED_NAMES
 
 for template in /etc/nginx/templates/*.conf; do
   # shellcheck disable=SC2016 # envsubst wants the names, not the values
-  envsubst '$TUNNEL_PATH $SERVED_NAMES $WEB_UPSTREAM $REDIRECT_PORT' <"$template" >"$RENDERED/${template##*/}"
+  envsubst '$TUNNEL_PATH $TUNNEL_CLIENT_IP $SERVED_NAMES $WEB_UPSTREAM $REDIRECT_PORT' <"$template" >"$RENDERED/${template##*/}"
 done

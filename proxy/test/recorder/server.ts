@@ -2,13 +2,15 @@
  * The far end of the wire in tests: an HTTP server that stands for the ingest (or for an upstream API), keeps every
  * request exactly as it came, and answers what the test told it to. Runs on Node's own type stripping, no dependency.
  *
- * Port 9000: whatever is under test talks to this one.
+ * Port 9000 (and 9443 with TLS, when CERT names a pair CERT.crt and CERT.key): whatever is under test talks to this one.
  * Port 9001: the test asks here.
  *   GET /count                     how many requests came
  *   GET /requests?after=N&wait=MS  those after the Nth; when there is none yet, waits up to MS for it
  *   PUT /answer                    what port 9000 answers from now on
  */
-import { createServer, type IncomingMessage } from "node:http";
+import { readFileSync } from "node:fs";
+import { createServer as createHttp, type IncomingMessage, type RequestListener } from "node:http";
+import { createServer as createHttps } from "node:https";
 import type { Answer, RecordedRequest } from "./types.ts";
 
 const recorded: RecordedRequest[] = [];
@@ -21,15 +23,22 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-createServer(async (request, response) => {
+const record: RequestListener = async (request, response) => {
   const body = await bodyOf(request);
   const { method = "", url = "", rawHeaders } = request;
   recorded.push({ method, url, rawHeaders, body: body.toString("base64") });
   for (const wake of waiting) wake();
-  response.writeHead(answer.status, answer.headers).end(answer.body);
-}).listen(9000);
+  if (answer.instead === "reset") request.socket.destroy();
+  else if (answer.instead !== "hang") response.writeHead(answer.status, answer.headers).end(answer.body);
+};
 
-createServer(async (request, response) => {
+createHttp(record).listen(9000);
+if (process.env.CERT) {
+  const [cert, key] = [readFileSync(`${process.env.CERT}.crt`), readFileSync(`${process.env.CERT}.key`)];
+  createHttps({ cert, key }, record).listen(9443);
+}
+
+createHttp(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://recorder");
   if (pathname === "/answer") {
     answer = JSON.parse((await bodyOf(request)).toString()) as Answer;

@@ -6,9 +6,11 @@ export interface RecordedRequest {
   body: string;
 }
 
-/** What the recorder answers from now on. */
+/** What the recorder does with a request. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[]>;
   body: string;
+  /** Instead of answering: `hang` keeps the connection open, `reset` cuts it. */
+  instead?: "hang" | "reset";
 }

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Everything `make test` checks, cheapest first. Ends with one line: N passed, N failed, N skipped.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. deploy/host/lib.sh
+. deploy/host/apt.sh
+. deploy/test/stack.sh
+
+results=$(mktemp -d)
+export CI=true FORCE_COLOR=0 NO_COLOR=1
+
+# verdict passed|failed|skipped NAME
+verdict() {
+  echo "$1 $2" >>"$results/verdicts"
+  say "    $1: $2"
+}
+
+# check NAME COMMAND...: one verdict by the command's exit status; shows its output only when it fails.
+check() {
+  name=$1
+  shift
+  if "$@" >"$results/output" 2>&1; then verdict passed "$name"; else
+    cat "$results/output"
+    verdict failed "$name"
+  fi
+}
+
+# project FOLDER: installs exactly what its lockfile says, then checks types and lint.
+project() {
+  check "$1: install" npm --prefix "$1" ci --ignore-scripts --no-audit --no-fund
+  check "$1: types" npm --prefix "$1" run typecheck
+  check "$1: lint" npm --prefix "$1" run lint
+}
+
+# vitest FOLDER, playwright FOLDER: the folder's own tests; every single one counts, and a run that ends badly without
+# naming a failed test (a crash, a file that does not load) counts as one failure of its own.
+vitest() {
+  report=$results/$(echo "$1" | tr / -).json
+  npm --prefix "$1" test -- --reporter=default --reporter=json --outputFile.json="$report" || echo "$1" >>"$report.ended-badly"
+}
+playwright() {
+  report=$results/$(echo "$1" | tr / -).json
+  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix "$1" test -- --reporter=list,json || echo "$1" >>"$report.ended-badly"
+}
+
+shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
+
+clean_up() {
+  docker compose --profile '*' down --volumes >/dev/null 2>&1
+  docker ps -aq --filter label=culvert.test | xargs -r docker rm -f >/dev/null 2>&1
+  [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
+}
+
+started_engine=
+docker version >/dev/null 2>&1 || started_engine=yes
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+has shellcheck || { can_install && step "shellcheck" debian_install shellcheck; }
+if has shellcheck; then check "shell scripts" shellcheck_all; else verdict skipped "shell scripts (no shellcheck here)"; fi
+
+for folder in web loadtest proxy/test deploy/test web/e2e; do project "$folder"; done
+for folder in web loadtest; do vitest "$folder"; done
+has k6 || verdict skipped "loadtest: smoke run (no k6 here)"
+
+step "the stack under test" sh deploy/host/up.sh || { verdict failed "the stack comes up"; }
+CHROMIUM_PATH=$(sh deploy/host/browser.sh) || verdict failed "a browser"
+export CHROMIUM_PATH
+[ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
+
+vitest proxy/test
+vitest deploy/test
+playwright web/e2e
+
+node deploy/test/tally.mjs "$results"

@@ -1,0 +1,89 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { buildProxy, docker, hardened } from "./image.ts";
+import { Recorder } from "./recorder/client.ts";
+import { send } from "./wire.ts";
+
+const recorderImage = "node:24-trixie-slim";
+const recorderFolder = fileURLToPath(new URL("recorder", import.meta.url));
+
+/** The built proxy image between two recorders, `web` and `ingest`, on a network of their own. */
+export interface Edge {
+  /** The port of the TLS listener on 127.0.0.1. */
+  port: number;
+  /** The port of the plain listener on 127.0.0.1. */
+  plainPort: number;
+  web: Recorder;
+  ingest: Recorder;
+  /** Runs a docker command on one of the containers: `on("ingest", "pause")`. */
+  on(service: "proxy" | "web" | "ingest", ...command: string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Extra mounts (host file to path), network names of the ingest, and environment of the ingest's recorder. */
+export interface Options {
+  mounts?: Record<string, string>;
+  ingestNames?: string[];
+  ingestCert?: string;
+}
+
+async function must(...args: string[]): Promise<string> {
+  const { code, output } = await docker(...args);
+  if (code !== 0) throw new Error(`docker ${args.join(" ")}: ${output}`);
+  return output.trim();
+}
+
+/** Starts an edge with these settings; SENTRY_DSN defaults to project 7 of the recording ingest, below a path prefix. */
+export async function startEdge(settings: Record<string, string> = {}, options: Options = {}): Promise<Edge> {
+  const image = await buildProxy();
+  const id = `culvert-edge-${randomUUID().slice(0, 8)}`;
+  const name = (service: string) => `${id}-${service}`;
+  const start = (service: string, names: string[], ...args: string[]) =>
+    must(
+      ...["run", "-d", "--label=culvert.test", `--name=${name(service)}`, `--network=${id}`],
+      ...names.map((alias) => `--network-alias=${alias}`),
+      ...args,
+    );
+  const published = async (service: string, port: number) =>
+    Number((await must("port", name(service), String(port))).split("\n")[0]?.split(":").at(-1));
+  const recorder = (service: string, names: string[], cert = "") => {
+    const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
+    const mount = `--volume=${recorderFolder}:/recorder:ro`;
+    return start(service, names, "-p", "127.0.0.1::9001", mount, ...tls, recorderImage, "node", "/recorder/server.ts");
+  };
+
+  await must("network", "create", "--label=culvert.test", id);
+  await Promise.all([
+    recorder("web", ["web"]),
+    recorder("ingest", ["ingest", ...(options.ingestNames ?? [])], options.ingestCert),
+  ]);
+  const environment = { SENTRY_DSN: "http://key@ingest:9000/prefix/7", WEB_UPSTREAM: "web:9000", ...settings };
+  const env = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
+  const volumes = Object.entries(options.mounts ?? {}).map(([file, path]) => `--volume=${file}:${path}:ro`);
+  await start("proxy", [], "-p", "127.0.0.1::8443", "-p", "127.0.0.1::8080", ...hardened, ...env, ...volumes, image);
+
+  const edge: Edge = {
+    port: await published("proxy", 8443),
+    plainPort: await published("proxy", 8080),
+    web: new Recorder(`http://127.0.0.1:${await published("web", 9001)}`),
+    ingest: new Recorder(`http://127.0.0.1:${await published("ingest", 9001)}`),
+    on: (service, command = "", ...rest) => must(command, name(service), ...rest),
+    stop: async () => {
+      await docker("rm", "-f", "-v", name("proxy"), name("web"), name("ingest"));
+      await docker("network", "rm", id);
+    },
+  };
+  await ready(edge, () => docker("logs", name("proxy")));
+  return edge;
+}
+
+/** Waits until both upstreams answer through the proxy; throws with the proxy's log when it does not come up. */
+async function ready(edge: Edge, logs: () => Promise<{ output: string }>): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const answer = await send(edge.port, { path: "/" }).catch(() => undefined);
+    if (answer?.status === 200) return;
+    await pause(100);
+  }
+  throw new Error(`the proxy did not come up: ${(await logs()).output}`);
+}

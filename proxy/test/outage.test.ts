@@ -1,0 +1,91 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Edge, startEdge } from "./edge.ts";
+import { type Response, send } from "./wire.ts";
+
+const report = { method: "POST", path: "/monitoring", body: '{}\n{"type":"event"}\n{}\n' };
+const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+
+let edge: Edge;
+afterEach(() => edge?.stop());
+
+/** The answer that makes the SDK keep the report: 503 without Retry-After, while pages go on. */
+async function expectDown(answer: Response) {
+  expect(answer.status).toBe(503);
+  expect(JSON.parse(answer.body).reason).toBe("the ingest can not be reached now");
+  expect(answer.headers["retry-after"]).toBeUndefined();
+  expect(answer.headers["cache-control"]).toBe("no-store");
+  expect((await send(edge.port, { path: "/" })).status).toBe(200);
+}
+
+/** Sends reports until one is accepted; the recovery that must need no restart. */
+async function recovered(): Promise<void> {
+  for (;;) if ((await send(edge.port, report)).status === 200) return;
+}
+
+describe("an ingest that can't take a report", () => {
+  test("stopped, then back at another address", async () => {
+    edge = await startEdge();
+    await edge.on("ingest", "stop", "-t", "0");
+    await expectDown(await send(edge.port, report));
+    await edge.on("ingest", "start");
+    await recovered();
+  });
+  test("hanging, then well", async () => {
+    edge = await startEdge();
+    await edge.ingest.answer({ status: 200, headers: {}, body: "", instead: "hang" });
+    await expectDown(await send(edge.port, report));
+    await edge.ingest.answer({ status: 200, headers: {}, body: "{}" });
+    await recovered();
+  });
+  test("cutting the connection, then well", async () => {
+    edge = await startEdge();
+    await edge.ingest.answer({ status: 200, headers: {}, body: "", instead: "reset" });
+    await expectDown(await send(edge.port, report));
+    await edge.ingest.answer({ status: 200, headers: {}, body: "{}" });
+    await recovered();
+  });
+  test("of an unknown name", async () => {
+    edge = await startEdge({ SENTRY_DSN: "http://key@nowhere.invalid/7" });
+    await expectDown(await send(edge.port, report));
+  });
+});
+
+describe("an https ingest", () => {
+  const tls = join(folder, "server");
+  beforeAll(() => {
+    chmodSync(folder, 0o755);
+    const request =
+      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=ingest -days 2 -addext subjectAltName=DNS:ingest";
+    execFileSync("openssl", [...request.split(" "), "-out", `${tls}.crt`, "-keyout", `${tls}.key`], {
+      stdio: "ignore",
+    });
+    chmodSync(`${tls}.key`, 0o644);
+  });
+  const trusted = { settings: { INGEST_CA_FILE: "/ca" }, mounts: { [`${tls}.crt`]: "/ca" } };
+
+  test("is believed with its own CA", async () => {
+    edge = await startEdge(
+      { SENTRY_DSN: "https://key@ingest:9443/7", ...trusted.settings },
+      { ingestCert: folder, mounts: trusted.mounts },
+    );
+    expect((await send(edge.port, report)).status).toBe(200);
+    expect(await edge.ingest.count()).toBe(1);
+  });
+  test("is not believed without it", async () => {
+    edge = await startEdge({ SENTRY_DSN: "https://key@ingest:9443/7" }, { ingestCert: folder });
+    await expectDown(await send(edge.port, report));
+    expect(await edge.ingest.count()).toBe(0);
+  });
+  test("is not believed under another name", async () => {
+    edge = await startEdge(
+      { SENTRY_DSN: "https://key@other:9443/7", ...trusted.settings },
+      { ingestCert: folder, ingestNames: ["other"], mounts: trusted.mounts },
+    );
+    await expectDown(await send(edge.port, report));
+    expect(await edge.ingest.count()).toBe(0);
+  });
+});

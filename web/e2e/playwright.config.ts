@@ -1,0 +1,27 @@
+import { defineConfig } from "@playwright/test";
+import { app } from "./stack.ts";
+
+// Set by deploy/host/browser.sh on Debian; without it Playwright uses the browser that it downloaded itself.
+const executablePath = process.env.CHROMIUM_PATH || undefined;
+
+export default defineConfig({
+  testDir: ".",
+  outputDir: "test-results",
+  fullyParallel: true,
+  workers: 2,
+  forbidOnly: Boolean(process.env.CI),
+  reporter: [["list"]],
+  use: {
+    baseURL: app.origin,
+    ignoreHTTPSErrors: true,
+    launchOptions: {
+      executablePath,
+      args: [
+        // As root, which is what a CI machine often is, Chromium has no sandbox of its own.
+        ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+        "--disable-background-networking",
+        "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1",
+      ],
+    },
+  },
+});
