@@ -21,15 +21,16 @@ esac
 
 # fetch PACKAGE DIRECTORY: unpacks what the host's npm gives for PACKAGE.
 fetch() {
-  fetch_file=$(cd "$work" && npm pack --loglevel=error "$1" 2>>"$log" | tail -n 1) || return 1
-  [ -n "$fetch_file" ] && mkdir "$2" && tar -xzf "$work/$fetch_file" -C "$2" --strip-components=1 --no-same-owner 2>>"$log"
+  cd "$work"
+  fetch_file=$(npm pack --loglevel=error --fetch-retries=1 "$1" | tail -n 1)
+  [ -n "$fetch_file" ] && mkdir "$2" && tar -xzf "$fetch_file" -C "$2" --strip-components=1 --no-same-owner
 }
 
 # Node arrives while Debian is unpacked.
-(fetch "node-linux-$arch@$major" "$work/node" && fetch "npm@$NPM_MAJOR" "$work/npm") &
+(fetch "node-linux-$arch@$major" node && fetch "npm@$NPM_MAJOR" npm) 2>"$work/fetch.log" &
 fetching=$!
 bootstrap "$suite" ca-certificates
-wait "$fetching" || recipe_failed "fetching Node from npm"
+wait "$fetching" || recipe_failed "fetching Node from npm" "$(cat "$work/fetch.log")"
 
 install -m 755 "$work/node/bin/node" "$root/usr/local/bin/node"
 mkdir -p "$root/usr/local/lib/node_modules"

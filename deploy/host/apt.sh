@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Debian packages without asking questions and without touching the host's own apt settings. Sourced after lib.sh.
+# Debian packages without questions and without touching the host's own apt settings. Sourced after lib.sh.
 
 # apt_quiet LOG APT-GET-ARGUMENTS...: apt-get without questions, its talk kept in LOG.
 apt_quiet() {

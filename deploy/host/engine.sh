@@ -13,9 +13,14 @@ engine_answers() { has docker && docker version --format '{{.Server.Version}}' >
 # plugin_answers NAME: whether `docker NAME` exists.
 plugin_answers() { has docker && docker "$1" version >/dev/null 2>&1; }
 
+# engine_installed: whether there is an engine to start, here or behind the client.
+engine_installed() {
+  has docker && { has dockerd || points_elsewhere || [ "$(uname -s)" = Darwin ] || engine_answers; }
+}
+
 # missing_parts: prints what has to be installed, of: engine compose buildx.
 missing_parts() {
-  if ! engine_answers && ! has dockerd && ! points_elsewhere; then printf 'engine '; fi
+  engine_installed || printf 'engine '
   plugin_answers compose || printf 'compose '
   plugin_answers buildx || printf 'buildx '
 }
@@ -40,11 +45,20 @@ why_unusable() {
   fi
 }
 
+# how_to_get: prints what to do where this script may not install.
+how_to_get() {
+  if [ "$(uname -s)" = Darwin ]; then
+    echo "install Docker Desktop (https://docs.docker.com/desktop/), open it and try again"
+  elif [ -n "$(distribution)" ]; then
+    echo "run 'sudo make up', which installs it from $(distribution)'s packages, or install it yourself ($DOCS)"
+  else
+    echo "install it with its compose and buildx plugins ($DOCS)"
+  fi
+}
+
 missing=$(missing_parts)
 if [ -n "$missing" ]; then
-  if ! can_install; then
-    die "missing: Docker ${missing% }; needs root on Debian or Ubuntu to be installed by this script: run as root, or install it ($DOCS)"
-  fi
+  can_install || die "Docker is missing (${missing% }): $(how_to_get)"
   "$here/engine-install.sh" "$missing"
 fi
 

@@ -1,5 +1,8 @@
 # shellcheck shell=sh
-# What every host script shares. Sourced, never run: . "$(dirname "$0")/lib.sh"
+# What every host script shares. Sourced, never run.
+
+# Debian leaves the administrator's directories out of a plain user's PATH.
+PATH=$PATH:/usr/sbin:/sbin
 
 # say TEXT...: one line of progress, on stderr so that stdout stays free for answers.
 say() { printf '%s\n' "$*" >&2; }
@@ -10,28 +13,25 @@ die() { say "culvert: $*"; exit 1; }
 # has COMMAND: whether COMMAND is on PATH.
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# step NAME COMMAND...: runs COMMAND, framed by its name and the seconds it took; returns COMMAND's status.
+# step NAME COMMAND...: runs COMMAND between its name and the seconds it took; ends the script when COMMAND fails.
 step() {
   step_name=$1; shift
   step_start=$(date +%s)
   say "==> $step_name"
-  if "$@"; then step_status=0; else step_status=$?; fi
-  step_took=$(($(date +%s) - step_start))
-  [ "$step_status" -eq 0 ] && step_word=done || step_word=FAILED
-  say "    $step_name: $step_word in ${step_took} s"
-  return "$step_status"
+  "$@" || exit $?
+  say "    $step_name: $(($(date +%s) - step_start)) s"
 }
 
 # is_root: whether this shell may install packages and start daemons.
 is_root() { [ "$(id -u)" -eq 0 ]; }
 
-# distribution: prints "debian", "ubuntu" or nothing, by this machine's os-release (OS_RELEASE_FILE in tests).
-distribution() { os_release ID | grep -x -e debian -e ubuntu || true; }
-
 # os_release KEY: prints KEY's value from os-release, nothing when either is missing.
 os_release() {
   sed -n "s/^$1=//p" "${OS_RELEASE_FILE:-/etc/os-release}" 2>/dev/null | tr -d '"' | head -n 1
 }
+
+# distribution: prints "debian", "ubuntu" or nothing.
+distribution() { os_release ID | grep -x -e debian -e ubuntu || true; }
 
 # can_install: whether packages of the distribution can be installed from here.
 can_install() { is_root && [ -n "$(distribution)" ] && has apt-get; }

@@ -1,0 +1,14 @@
+# shellcheck shell=sh
+# Reads a setting the way compose does. Sourced after lib.sh, with `root` naming the repository.
+
+# setting NAME [DEFAULT]: prints NAME's value: the shell's when it sets it, else .env's, else DEFAULT.
+setting() {
+  eval "setting_given=\${$1+yes} setting_value=\${$1-}"
+  setting_file=${COMPOSE_ENV_FILES:-$root/.env}
+  if [ -z "$setting_given" ] && [ -r "$setting_file" ]; then
+    setting_value=$(tr -d '\r' <"$setting_file" |
+      sed -n "s/^[[:space:]]*\(export[[:space:]]\{1,\}\)\{0,1\}$1[[:space:]]*=[[:space:]]*//p" | tail -n 1 |
+      sed -e 's/^"\([^"]*\)".*$/\1/' -e t -e "s/^'\([^']*\)'.*$/\1/" -e t -e 's/[[:space:]]\{1,\}#.*$//' -e 's/[[:space:]]*$//')
+  fi
+  printf '%s\n' "${setting_value:-${2:-}}"
+}

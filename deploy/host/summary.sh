@@ -1,0 +1,51 @@
+#!/bin/sh
+# Says where everything is, once the stack runs.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+. "$here/lib.sh"
+. "$here/settings.sh"
+. "$here/ports.sh"
+cd "$root"
+
+# published SERVICE PORT: prints the port of this machine that leads to PORT of SERVICE.
+published() { docker compose port "$1" "$2" | sed 's/.*://'; }
+
+# dev_ca: copies the development CA out of the proxy and prints the copy's path; one copy for each project name.
+dev_ca() {
+  ca=.culvert/dev-ca.crt
+  [ "$(project_name)" = culvert ] || ca=.culvert/$(project_name)/dev-ca.crt
+  mkdir -p "$(dirname "$ca")"
+  docker compose cp proxy:/var/lib/culvert/tls/ca.crt "$ca" >/dev/null 2>&1 || return 1
+  printf '%s\n' "$ca"
+}
+
+# trust_command FILE: prints what makes this platform trust FILE.
+trust_command() {
+  if [ "$(uname -s)" = Darwin ]; then
+    echo "sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain $1"
+  elif has update-ca-certificates; then
+    echo "sudo cp $1 /usr/local/share/ca-certificates/culvert-dev.crt && sudo update-ca-certificates"
+  else
+    echo "sudo trust anchor $1"
+  fi
+}
+
+https_port=$(published proxy 8443)
+case $https_port in 443) https_port= ;; *) https_port=:$https_port ;; esac
+dsn=$(setting SENTRY_DSN)
+
+echo
+echo "  app      https://$(setting SERVER_NAME localhost)$https_port/"
+if [ -n "$dsn" ]; then
+  echo "  reports  go to $(printf '%s\n' "$dsn" | sed -e 's|^[^@]*@||' -e 's|/.*||')"
+else
+  echo "  reports  http://localhost:$(published ingest 8969)/"
+fi
+if [ -z "$(setting TLS_CERT_FILE)" ] && ca=$(dev_ca); then
+  echo "  CA       $ca, of this stack alone. Your browser trusts it after"
+  echo "             $(trust_command "$ca")"
+  [ "$(uname -s)" = Darwin ] || echo "           and, Firefox and Chromium on Linux, importing it in their certificate settings; curl: --cacert $ca"
+fi
+echo "  logs     make logs"
+echo "  stop     make down"
