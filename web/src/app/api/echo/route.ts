@@ -1,0 +1,6 @@
+import { traceHeaders } from "../../../telemetry/trace";
+
+/** Answers with the trace headers it was sent: the stand-in for an API of yours, so that /trace works from the start. */
+export function GET(request: Request) {
+  return Response.json(traceHeaders(request.headers), { headers: { "Cache-Control": "no-store" } });
+}

@@ -1,0 +1,18 @@
+"use client";
+
+import { type Caught, ErrorNotice } from "../ui/error-notice";
+import "../ui/base.css";
+
+/** Replaces the root layout when that itself failed, so it brings its own document. */
+export default function GlobalError(caught: Caught) {
+  return (
+    <html lang="en">
+      <body>
+        <title>Application error</title>
+        <main>
+          <ErrorNotice {...caught} />
+        </main>
+      </body>
+    </html>
+  );
+}

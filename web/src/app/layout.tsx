@@ -1,0 +1,29 @@
+import type { Metadata, Viewport } from "next";
+import type { ReactNode } from "react";
+import { publicMetadata } from "../telemetry/public-settings";
+import { settings } from "../telemetry/settings";
+import { Shell } from "../ui/shell";
+import "../ui/base.css";
+
+// Every page per request: a prerendered one would freeze the build's settings and hand all visitors one trace.
+export const dynamic = "force-dynamic";
+
+export const viewport: Viewport = { colorScheme: "light dark" };
+
+export function generateMetadata(): Metadata {
+  return {
+    title: { default: "Culvert", template: "%s · Culvert" },
+    description: "A Next.js app behind Nginx whose errors and traces arrive through its own origin.",
+    other: publicMetadata(settings()),
+  };
+}
+
+export default function RootLayout({ children }: { children: ReactNode }) {
+  return (
+    <html lang="en">
+      <body>
+        <Shell>{children}</Shell>
+      </body>
+    </html>
+  );
+}

@@ -1,0 +1,18 @@
+import type { Metadata } from "next";
+import Link from "next/link";
+import { DropTrace } from "../ui/drop-trace";
+
+export const metadata: Metadata = { title: "Not found" };
+
+export default function NotFound() {
+  return (
+    <div className="notice">
+      <DropTrace />
+      <h1>Page not found</h1>
+      <p>Nothing lives at this address.</p>
+      <p className="actions">
+        <Link href="/">Back to the overview</Link>
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,3 @@
+export default function ServerExceptionPage(): never {
+  throw new Error("Thrown on purpose while rendering on the server");
+}

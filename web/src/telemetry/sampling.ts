@@ -1,0 +1,21 @@
+type Sampling = {
+  attributes?: Record<string, unknown>;
+  inheritOrSampleWith: (rate: number) => number;
+};
+
+/** Probes and build assets: many requests, nothing to learn from one. */
+const UNTRACED = /^\/(healthz|_next)(\/|\?|$)/;
+
+/** The type of the span in which Next answers a request. Its others, at the root, are its own start-up. */
+const REQUEST = "BaseServer.handleRequest";
+
+/**
+ * Takes the sample rate and returns the SDK's `tracesSampler`: never for probes, assets and Next's start-up, else as the
+ * caller of this request decided, else by rate.
+ */
+export function sampler(rate: number) {
+  return ({ attributes = {}, inheritOrSampleWith }: Sampling): number => {
+    const startUp = (attributes["next.span_type"] ?? REQUEST) !== REQUEST;
+    return startUp || UNTRACED.test(String(attributes["http.target"])) ? 0 : inheritOrSampleWith(rate);
+  };
+}

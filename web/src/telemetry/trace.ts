@@ -1,0 +1,37 @@
+/** The headers that carry a trace: Sentry's two and the W3C one. */
+export const TRACE_HEADERS = ["sentry-trace", "baggage", "traceparent"] as const;
+
+export type TraceHeaders = Record<(typeof TRACE_HEADERS)[number], string | null>;
+
+/** Takes any headers and returns those that carry a trace, null where one is missing. */
+export function traceHeaders(headers: Pick<Headers, "get">): TraceHeaders {
+  return {
+    "sentry-trace": headers.get("sentry-trace"),
+    baggage: headers.get("baggage"),
+    traceparent: headers.get("traceparent"),
+  };
+}
+
+/**
+ * Takes trace headers and returns the one trace id that all of them name, undefined if there is none, or "mixed".
+ * Formats: https://develop.sentry.dev/sdk/foundations/trace-propagation/ and https://www.w3.org/TR/trace-context/
+ */
+export function traceId(headers: TraceHeaders): string | "mixed" | undefined {
+  const ids = [
+    /^([\da-f]{32})-/i.exec(headers["sentry-trace"] ?? "")?.[1],
+    /^[\da-f]{2}-([\da-f]{32})-/i.exec(headers.traceparent ?? "")?.[1],
+    /(?:^|,)\s*sentry-trace_id=([\da-f]{32})/i.exec(headers.baggage ?? "")?.[1],
+  ].filter((id) => id !== undefined);
+  return new Set(ids).size > 1 ? "mixed" : ids[0];
+}
+
+export type Verdict = "one trace" | "broken trace" | "no trace";
+
+/**
+ * Takes the trace ids of this render and its outgoing call, and of the request that came in (which may carry none: then
+ * the trace starts here), and returns whether it is one trace.
+ */
+export function verdict(render: string | undefined, outgoing: string | undefined, incoming?: string): Verdict {
+  if (!render) return "no trace";
+  return render === outgoing && (!incoming || incoming === render) ? "one trace" : "broken trace";
+}

@@ -1,0 +1,37 @@
+import type { ReactNode } from "react";
+import { TRACE_HEADERS, type TraceHeaders, traceId } from "../telemetry/trace";
+import styles from "./hops.module.css";
+
+/** Takes hops and renders them in the order in which a request passes them. */
+export function Hops({ children }: { children: ReactNode }) {
+  return <ol className={styles.hops}>{children}</ol>;
+}
+
+type Props = { name: string; hint: string; headers: TraceHeaders | undefined; children: ReactNode };
+
+/** Takes a hop's trace headers and lists them; its children say why there are none. */
+export function Hop({ name, hint, headers, children }: Props) {
+  const carried = TRACE_HEADERS.filter((header) => headers?.[header]);
+  return (
+    <li className={styles.hop}>
+      <h2>{name}</h2>
+      <p>{hint}</p>
+      {headers && carried.length > 0 ? (
+        <dl>
+          <div>
+            <dt>trace id</dt>
+            <dd className={styles.id}>{traceId(headers)}</dd>
+          </div>
+          {carried.map((header) => (
+            <div key={header}>
+              <dt>{header}</dt>
+              <dd>{headers[header]}</dd>
+            </div>
+          ))}
+        </dl>
+      ) : (
+        <p className={styles.none}>{children}</p>
+      )}
+    </li>
+  );
+}

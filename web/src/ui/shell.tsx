@@ -1,0 +1,28 @@
+import Link from "next/link";
+import type { ReactNode } from "react";
+import styles from "./shell.module.css";
+
+/** Takes a page and renders it between the header and the footer. */
+export function Shell({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <header className={styles.header}>
+        <Link className={styles.brand} href="/">
+          <svg viewBox="0 0 32 32" aria-hidden="true">
+            <circle cx="16" cy="16" r="13" />
+            <path d="M3.5 19.5c4-3 8.5 3 12.5 0s8.5-3 12.5 0" />
+          </svg>
+          Culvert
+        </Link>
+        <nav aria-label="Main">
+          <Link href="/">Overview</Link>
+          <Link href="/trace">Trace</Link>
+        </nav>
+      </header>
+      <main>{children}</main>
+      <footer className={styles.footer}>
+        This app is the kit’s example. Put your own in its place: see <code>web/README.md</code>.
+      </footer>
+    </>
+  );
+}

@@ -1,0 +1,18 @@
+import type { Verdict } from "../telemetry/trace";
+import styles from "./verdict-badge.module.css";
+
+const WORDS: Record<Verdict, string> = {
+  "one trace": "One trace: what came in, this render and the outgoing call belong together.",
+  "broken trace": "Broken trace: the hops below do not name the same trace id.",
+  "no trace": "No trace: telemetry is off, because SENTRY_DSN is not set.",
+};
+
+/** Takes the verdict on a trace, and the upstream's problem if it has one, and says it. */
+export function VerdictBadge({ verdict, problem }: { verdict: Verdict; problem: string | undefined }) {
+  const unknown = problem && verdict === "broken trace";
+  return (
+    <p className={styles.badge} data-verdict={unknown ? "unknown" : verdict} role="status" aria-label="Verdict">
+      {unknown ? `Can't tell: the upstream shows no headers. ${problem}.` : WORDS[verdict]}
+    </p>
+  );
+}
