@@ -2,6 +2,7 @@
  * Starts Spotlight as a library instead of by its own command: the command and the UI report to Spotlight's makers, and
  * a local ingest must send nothing home. Leaving the command out silences the server; the UI gets an empty DSN.
  */
+import type { IncomingMessage } from "node:http";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,4 +30,15 @@ function silence(file: string, pattern: RegExp | string, replacement: string): v
 silence("assets/instrumentation.js", homeDsn, 'dsn:""');
 silence("index.html", homePolicy, "");
 
-await setupSpotlight({ port: Number(process.env.PORT), filesToServe: files, isStandalone: true });
+const server = await setupSpotlight({ port: Number(process.env.PORT), filesToServe: files, isStandalone: true });
+
+// SDKs send envelopes as text/plain or with no type at all, and Sentry's ingest never looks; Spotlight drops what has none
+// and does not show the rest.
+server?.prependListener("request", (request: IncomingMessage) => {
+  if (request.method === "POST" && request.url?.startsWith("/api/")) {
+    const others = request.rawHeaders.flatMap((name, i, all) =>
+      i % 2 || name.toLowerCase() === "content-type" ? [] : [name, all[i + 1] as string],
+    );
+    request.rawHeaders = [...others, "Content-Type", "application/x-sentry-envelope"];
+  }
+});
