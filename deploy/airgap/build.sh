@@ -18,7 +18,7 @@ for image in "$@"; do
     say "    $image: already here (REBUILD=1 builds it again)"
     continue
   fi
-  [ -x "$(recipe "$image")" ] || die "deploy/airgap has no recipe for $image: load it by hand (docker load), or add $(recipe "$image")"
+  [ -x "$(recipe "$image")" ] || die "$image: deploy/airgap has no recipe for it: docker load it, or add $(recipe "$image")"
   wanted="$wanted $image"
 done
 [ -n "$wanted" ] || exit 0

@@ -40,4 +40,5 @@ ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
 ln -s ../lib/node_modules/npm/bin/npx-cli.js "$root/usr/local/bin/npx"
 add_user node 1000
 
-import_as 'node --version && npm --version' --change 'CMD ["node"]' --change "ENV NODE_VERSION=$("$root/usr/local/bin/node" -p process.versions.node)"
+import_as 'node --version && npm --version' --change 'CMD ["node"]' \
+  --change "ENV NODE_VERSION=$("$root/usr/local/bin/node" -p process.versions.node)"

@@ -45,15 +45,16 @@ disk_full() {
 # recipe_failed WHAT OUTPUT: dies naming the image, and the full disk when that was the reason, else the last error in OUTPUT.
 # OUTPUT comes from memory: a log on the full disk would be empty.
 recipe_failed() {
-  if [ "$(room_kb "$TMPDIR")" -lt "$FULL_KB" ] || printf '%s' "$2" | grep -qi -e 'no space left' -e 'enough free space' -e ENOSPC; then
+  if [ "$(room_kb "$TMPDIR")" -lt "$FULL_KB" ] ||
+    printf '%s' "$2" | grep -qi -e 'no space left' -e 'enough free space' -e ENOSPC; then
     disk_full "while $1"
   fi
-  die "$image: $1 failed: $(printf '%s\n' "$2" | grep -E '^(E:|npm error|tar:|Error)' | head -n 1 || true)"
+  die "$image: $1 failed: $(printf '%s\n' "$2" | grep -E '^(E:|npm error [^ces]|tar:|Error)' | head -n 1 || true)"
 }
 
 # bootstrap SUITE PACKAGES: a minimal root file system of the suite with dpkg and apt in $root, documentation left out.
 bootstrap() {
-  mirror=$(debian_mirror) || die "$image: no Debian mirror among this machine's apt sources: add one to /etc/apt/sources.list.d"
+  mirror=$(debian_mirror)
   # The way to the mirror (a proxy, a CA) is the host's. A mirror kept in a closed network may lag behind its signed expiry date.
   {
     apt-config dump | grep -E '^Acquire::https?::' || true
@@ -79,7 +80,8 @@ add_user() {
 # import_as PROOF OPTIONS...: imports $root with docker import's OPTIONS, runs PROOF in it, and only then gives it the tag.
 import_as() {
   proof=$1; shift
-  said=$({ tar -C "$root" -cf - . || : >"$work/tar-failed"; } | docker import "$@" - 2>&1) || import_failed "$said"
+  said=$({ tar -C "$root" -cf - . || : >"$work/tar-failed"; } |
+    docker import --change 'LABEL culvert.built-by=deploy/airgap' "$@" - 2>&1) || import_failed "$said"
   # tar's failure would otherwise look like a smaller image.
   [ ! -e "$work/tar-failed" ] || recipe_failed "packing the image" ''
   id=$said
@@ -94,7 +96,8 @@ import_as() {
 # import_failed OUTPUT: recipe_failed, for the disk that belongs to the engine.
 import_failed() {
   case $1 in
-    *'no space left'*) die "$image: disk full while handing it to the Docker engine: $(room "$(docker info --format '{{.DockerRootDir}}')"): free some (docker system df shows what is used)" ;;
+    *'no space left'*)
+      die "$image: disk full in the Docker engine: $(room "$(docker info --format '{{.DockerRootDir}}')"): free some (docker system df)" ;;
   esac
   recipe_failed "handing it to the Docker engine" "$1"
 }

@@ -41,9 +41,11 @@ for image in $missing; do
   fi
   reason=$(tail -n 1 "$log" | cut -c 1-200)
   if ! can_install; then
-    die "the container registry does not give $image ($reason): connect this machine to one, or build the base images on a Debian machine as root (deploy/airgap/README.md) and load them here"
+    die "the container registry does not give $image ($reason): connect this machine to one, or carry the base images over" \
+      "from a Debian machine (deploy/airgap/README.md)"
   fi
-  say "    the container registry does not give $image ($reason): building the base images from Debian and npm packages"
+  say "    the container registry does not give $image ($reason):"
+  say "    building the base images from Debian and npm packages"
   # shellcheck disable=SC2086 # a list of images
   exec "$AIRGAP" $missing
 done

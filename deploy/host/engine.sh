@@ -37,7 +37,8 @@ why_unusable() {
   if docker version 2>&1 | grep -qi 'permission denied'; then
     echo "this user may not use the Docker engine: run as root, or add the user to the group 'docker' and log in again"
   elif points_elsewhere; then
-    echo "the Docker engine at ${DOCKER_HOST:-context $(docker context show 2>/dev/null)} does not answer: start it (Docker Desktop: open the app), or point DOCKER_HOST / docker context elsewhere"
+    echo "the Docker engine at ${DOCKER_HOST:-context $(docker context show 2>/dev/null)} does not answer: start it" \
+      "(Docker Desktop: open the app), or point DOCKER_HOST / docker context elsewhere"
   elif [ "$(uname -s)" = Darwin ]; then
     echo "the Docker engine is not running: open Docker Desktop (open -a Docker) and try again"
   else

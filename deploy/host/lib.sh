@@ -13,12 +13,12 @@ die() { say "culvert: $*"; exit 1; }
 # has COMMAND: whether COMMAND is on PATH.
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# step NAME COMMAND...: runs COMMAND between its name and the seconds it took; ends the script when COMMAND fails.
+# step NAME COMMAND...: runs COMMAND between its name and the seconds it took; returns its status when it fails.
 step() {
   step_name=$1; shift
   step_start=$(date +%s)
   say "==> $step_name"
-  "$@" || exit $?
+  "$@" || return $?
   say "    $step_name: $(($(date +%s) - step_start)) s"
 }
 

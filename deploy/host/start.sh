@@ -7,7 +7,7 @@ cd "$here/../.."
 
 PATIENCE_S=120 # a container that neither dies nor gets healthy
 
-if docker compose --progress "${PROGRESS:-auto}" up --build --wait --wait-timeout "$PATIENCE_S"; then exit 0; fi
+if docker compose --progress "${PROGRESS:-auto}" up --build --wait --wait-timeout "$PATIENCE_S" >&2; then exit 0; fi
 
 # What a container said last is the reason; one that never ran said nothing.
 docker compose ps --all --format '{{.Name}} {{.Service}} {{.State}} {{.Health}}' |

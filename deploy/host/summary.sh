@@ -43,9 +43,10 @@ else
   echo "  reports  http://localhost:$(published ingest 8969)/"
 fi
 if [ -z "$(setting TLS_CERT_FILE)" ] && ca=$(dev_ca); then
-  echo "  CA       $ca, of this stack alone. Your browser trusts it after"
+  echo "  CA       $ca, made for this stack alone; to trust it:"
   echo "             $(trust_command "$ca")"
-  [ "$(uname -s)" = Darwin ] || echo "           and, Firefox and Chromium on Linux, importing it in their certificate settings; curl: --cacert $ca"
+  [ "$(uname -s)" = Darwin ] || echo "             Firefox, Chromium on Linux: import it in the browser's certificate settings"
+  echo "             curl --cacert $ca ..."
 fi
 echo "  logs     make logs"
 echo "  stop     make down"
