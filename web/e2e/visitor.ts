@@ -27,7 +27,10 @@ export const test = base.extend<{ watch: Watch }>({
 
       const unexpected = errors.filter((error) => !expected.some((text) => error.match(text)));
       expect(unexpected, "console errors").toEqual([]);
-      expect([...origins].filter((origin) => origin !== app.origin && origin !== app.plain), "foreign origins").toEqual([]);
+      expect(
+        [...origins].filter((origin) => origin !== app.origin && origin !== app.plain),
+        "foreign origins",
+      ).toEqual([]);
     },
     { auto: true },
   ],

@@ -2,7 +2,8 @@
  * The far end of the wire in tests: an HTTP server that stands for the ingest (or for an upstream API), keeps every
  * request exactly as it came, and answers what the test told it to. Runs on Node's own type stripping, no dependency.
  *
- * Port 9000 (and 9443 with TLS, when CERT names a pair CERT.crt and CERT.key): whatever is under test talks to this one.
+ * Port 9000 (and 9443 with TLS, when CERT names a pair CERT.crt and CERT.key): whatever is under test talks to this one. /upstream
+ * plays an API that shows its caller the headers it got.
  * Port 9001: the test asks here.
  *   GET /count                     how many requests came
  *   GET /requests?after=N&wait=MS  those after the Nth; when there is none yet, waits up to MS for it
@@ -28,7 +29,8 @@ const record: RequestListener = async (request, response) => {
   const { method = "", url = "", rawHeaders } = request;
   recorded.push({ method, url, rawHeaders, body: body.toString("base64") });
   for (const wake of waiting) wake();
-  if (answer.instead === "reset") request.socket.destroy();
+  if (url === "/upstream") response.end(JSON.stringify(request.headers));
+  else if (answer.instead === "reset") request.socket.destroy();
   else if (answer.instead !== "hang") response.writeHead(answer.status, answer.headers).end(answer.body);
 };
 

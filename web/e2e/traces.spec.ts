@@ -1,0 +1,41 @@
+import { headerOf } from "../../proxy/test/recorder/client.ts";
+import { arrived, isFromBrowser, traceIdOf } from "./reports.ts";
+import { app, recorder } from "./stack.ts";
+import { expect, test, traceOf } from "./visitor.ts";
+
+test("page, browser, server and the server's own calls tell one trace", async ({ page, watch }) => {
+  watch.expectConsoleError(/Thrown on purpose/);
+  await page.goto("/trace");
+  const trace = await traceOf(page);
+
+  const call = await recorder.waitFor((request) =>
+    request.url === "/upstream" && headerOf(request, "sentry-trace")?.startsWith(trace) ? request : undefined,
+  );
+  expect(headerOf(call, "baggage")).toContain(`sentry-trace_id=${trace}`);
+  expect(headerOf(call, "traceparent")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`));
+  await arrived("transaction", (report) => traceIdOf(report) === trace && isFromBrowser(report));
+  const server = await arrived("transaction", (report) => traceIdOf(report) === trace && !isFromBrowser(report));
+  expect(server.item.payload.transaction).toBe("GET /trace");
+  await expect(page.getByRole("status", { name: "Verdict" })).toContainText("One trace");
+});
+
+test("a trace that a caller began goes on in the page", async ({ request }) => {
+  const id = "0af7651916cd43dd8448eb211c80319c";
+  const html = await (await request.get("/", { headers: { "sentry-trace": `${id}-b7ad6b7169203331-1` } })).text();
+  const meta = html.match(/<meta name="sentry-trace" content="([^"]+)"/)?.[1];
+  expect(meta).toMatch(new RegExp(`^${id}-[0-9a-f]{16}-1$`));
+  expect(meta).not.toContain("b7ad6b7169203331");
+});
+
+for (const path of ["/", "/trace", "/no-such-page"]) {
+  test(`two visitors of ${path} never share a trace`, async ({ page, browser, watch }) => {
+    if (path === "/no-such-page") watch.expectConsoleError(/status of 404/);
+    const response = await page.goto(path);
+    const other = await browser.newPage({ baseURL: app.origin, ignoreHTTPSErrors: true });
+    await other.goto(path);
+    expect(await traceOf(page)).toMatch(/^[0-9a-f]{32}$/);
+    expect(await traceOf(other)).not.toBe(await traceOf(page));
+    await other.close();
+    expect(response?.status()).toBe(path === "/no-such-page" ? 404 : 200);
+  });
+}
