@@ -39,8 +39,13 @@ vitest() {
   npm --prefix "$1" test -- --reporter=default --reporter=json --outputFile.json="$report" || echo "$1" >>"$report.ended-badly"
 }
 playwright() {
-  report=$results/$(echo "$1" | tr / -).json
-  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix "$1" test -- --reporter=list,json || echo "$1" >>"$report.ended-badly"
+  report=$results/${report_as:-$(echo "$1" | tr / -)}.json
+  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix "$1" test -- --reporter=list,json ${2:+"$2"} || echo "$1" >>"$report.ended-badly"
+}
+
+other_settings() {
+  export TUNNEL_PATH=/of/your-own SENTRY_RELEASE=culvert@other SENTRY_DSN=http://culvert@recorder:9000/below/a/prefix/77
+  docker compose up --no-build --wait --quiet-pull || { verdict failed "the stack comes up with other settings" && false; }
 }
 
 shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
@@ -71,5 +76,7 @@ export CHROMIUM_PATH
 vitest proxy/test
 vitest deploy/test
 playwright web/e2e
+# The same images with other settings: what is set reaches server and browser at run time.
+other_settings && report_as=other-settings playwright web/e2e browser-errors
 
 node deploy/test/tally.mjs "$results"

@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { root, run } from "./run.ts";
+
+interface Service {
+  environment: Record<string, string>;
+  [key: string]: unknown;
+}
+
+/** The compose file alone, as an operator with these variables gets it. */
+async function config(environment: Record<string, string> = {}): Promise<Record<string, Service>> {
+  const { output } = await run(
+    ["docker", "compose", "-f", "docker-compose.yml", "config", "--format", "json"],
+    environment,
+  );
+  return JSON.parse(output).services;
+}
+
+/** As a shell without any of the tests' own settings. */
+const untouched = {
+  SENTRY_DSN: "",
+  HTTPS_PORT: "",
+  HTTP_PORT: "",
+  SENTRY_RELEASE: "",
+  SENTRY_TRACES_SAMPLE_RATE: "",
+  UPSTREAM_URL: "",
+};
+
+let services: Record<string, Service>;
+beforeAll(async () => {
+  services = await config(untouched);
+});
+
+test("every service is hardened, watched and bounded", () => {
+  expect(Object.keys(services).sort()).toEqual(["ingest", "proxy", "web"]);
+  for (const service of Object.values(services)) {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ["ALL"],
+      security_opt: ["no-new-privileges:true"],
+      restart: "unless-stopped",
+      healthcheck: { test: expect.any(Array) },
+      mem_limit: expect.anything(),
+    });
+  }
+});
+
+test("no service runs as root", async () => {
+  for (const name of Object.keys(services).filter((name) => name !== "ingest")) {
+    const image = `${process.env.COMPOSE_PROJECT_NAME}-${name}`;
+    const { output } = await run(["docker", "image", "inspect", "--format", "{{.Config.User}}", image]);
+    expect(output.trim(), name).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+  }
+  expect(readFileSync(join(root, "deploy/ingest/Dockerfile"), "utf8")).toMatch(/^USER 1000:1000$/m);
+});
+
+test("only the proxy is published to the world, and the ingest's page to this machine", () => {
+  const published = (name: string) =>
+    (services[name]?.ports as { published: string; host_ip?: string }[] | undefined) ?? [];
+  expect(published("proxy").map((port) => port.published)).toEqual(["8443", "8080"]);
+  expect(published("web")).toEqual([]);
+  expect(published("ingest")).toMatchObject([{ published: "8969", host_ip: "127.0.0.1" }]);
+});
+
+test("a DSN of your own replaces the local ingest and nothing else", async () => {
+  const real = await config({ ...untouched, SENTRY_DSN: "https://key@o1.ingest.sentry.io/2" });
+  expect(Object.keys(real).sort()).toEqual(["proxy", "web"]);
+  for (const name of ["proxy", "web"]) {
+    const expected = {
+      ...services[name],
+      environment: { ...services[name]?.environment, SENTRY_DSN: "https://key@o1.ingest.sentry.io/2" },
+    };
+    expect(real[name]).toEqual(expected);
+  }
+});
+
+describe("the README's table of settings", () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const documented = [...readme.matchAll(/^\| `([A-Z_]+)`/gm)].map((match) => match[1] as string);
+  const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
+  const interpolated = [...compose.matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1] as string);
+  const passedOn = [...compose.matchAll(/^ +([A-Z][A-Z_]+):$/gm)].map((match) => match[1] as string);
+  const known = new Set([...interpolated, ...passedOn, "BUILD_CA_FILE"]);
+
+  test("has every setting of the compose file, once, and no other", () => {
+    expect([...documented].sort()).toEqual([...known].sort());
+  });
+});

@@ -1,0 +1,126 @@
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lastLine, root, run } from "./run.ts";
+
+const isRoot = process.getuid?.() === 0;
+const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+chmodSync(folder, 0o755);
+
+async function expectRefusal(script: string, environment: Record<string, string>, line: string | RegExp) {
+  const { code, output } = await run(["sh", `deploy/host/${script}`], environment);
+  expect(lastLine(output)).toMatch(line);
+  expect(code).not.toBe(0);
+}
+
+describe("make up refuses, before it changes anything,", () => {
+  const server = createServer();
+  let taken = "";
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    const address = server.address();
+    taken = String(typeof address === "object" ? address?.port : "");
+  });
+  afterAll(() => {
+    server.close();
+  });
+
+  test.each(["HTTPS_PORT", "HTTP_PORT"])("a %s in use", (name) =>
+    expectRefusal(
+      "up.sh",
+      { [name]: taken },
+      new RegExp(`^culvert: ${name}: port ${taken} is in use: stop what uses it, or give another`),
+    ),
+  );
+  test("a port that is none", () =>
+    expectRefusal(
+      "up.sh",
+      { HTTPS_PORT: "https" },
+      "culvert: HTTPS_PORT: 'https' is not a port: give a number from 1 to 65535",
+    ));
+  test("one port for both", () =>
+    expectRefusal(
+      "up.sh",
+      { HTTPS_PORT: "18080" },
+      "culvert: HTTP_PORT: the same as HTTPS_PORT (18080): give two different ports",
+    ));
+  test.each(["TLS_CERT_FILE", "TLS_KEY_FILE", "INGEST_CA_FILE"])("a %s that is missing", (name) =>
+    expectRefusal(
+      "up.sh",
+      { [name]: "/nowhere.pem" },
+      `culvert: ${name}: there is no file /nowhere.pem: give the path of a PEM file`,
+    ),
+  );
+  test("a certificate without its key", () => {
+    writeFileSync(join(folder, "cert.pem"), "");
+    return expectRefusal(
+      "up.sh",
+      { TLS_CERT_FILE: join(folder, "cert.pem") },
+      /^culvert: TLS_KEY_FILE: missing while TLS_CERT_FILE is set/,
+    );
+  });
+});
+
+describe("a machine without an engine", () => {
+  // A PATH with everything these scripts use, but no docker.
+  const bin = join(folder, "bin");
+  beforeAll(() => {
+    mkdirSync(bin);
+    for (const name of [
+      "sh",
+      "uname",
+      "id",
+      "sed",
+      "grep",
+      "awk",
+      "head",
+      "tr",
+      "cat",
+      "date",
+      "dirname",
+      "basename",
+      "tail",
+    ]) {
+      symlinkSync(`/usr/bin/${name}`, join(bin, name));
+    }
+  });
+
+  test.skipIf(!isRoot)("and without root says in one line what is missing and how to get it", async () => {
+    const asNobody = [
+      "setpriv",
+      "--reuid=65534",
+      "--clear-groups",
+      "/usr/bin/env",
+      `PATH=${bin}`,
+      "sh",
+      `${root}deploy/host/engine.sh`,
+    ];
+    const { code, output } = await run(asNobody);
+    expect(output.trim().split("\n")).toHaveLength(1);
+    expect(output).toMatch(/^culvert: missing: Docker engine compose buildx; .*run as root, or install it/);
+    expect(code).not.toBe(0);
+  });
+});
+
+describe("a disk that is full during a base build", () => {
+  const small = join(folder, "small");
+  beforeAll(async () => {
+    if (!isRoot) return;
+    mkdirSync(small);
+    await run(["mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", small]);
+  });
+  afterAll(async () => {
+    if (isRoot) await run(["umount", small]);
+  });
+
+  test.skipIf(!isRoot)("is named, with its room, and leaves no image", async () => {
+    const { code, output } = await run(["sh", "deploy/airgap/build.sh", "nginx:full"], { TMPDIR: small, REBUILD: "1" });
+    expect(lastLine(output)).toMatch(
+      /^culvert: nginx:full: disk full before it began: .*small has \d+ MB free, \d+ MB are needed: free some, or set TMPDIR/,
+    );
+    expect(code).not.toBe(0);
+    expect((await run(["docker", "image", "inspect", "nginx:full"])).code).not.toBe(0);
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from "vitest";
+import { docker } from "../../proxy/test/image.ts";
+import { lastLine } from "./run.ts";
+
+// Built by compose for the stack that these tests run beside.
+const image = `${process.env.COMPOSE_PROJECT_NAME}-web`;
+const hardened = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--tmpfs=/tmp:uid=1000"];
+
+describe("a setting that can't be meant stops web with one line, its last", () => {
+  test.each([
+    ["SENTRY_DSN", "sentry.io/2", /^culvert web: SENTRY_DSN .*: copy it/],
+    ["SENTRY_TRACES_SAMPLE_RATE", "2", /^culvert web: SENTRY_TRACES_SAMPLE_RATE '2' .*from 0 to 1/],
+    ["SENTRY_TRACES_SAMPLE_RATE", "-0.1", /^culvert web: SENTRY_TRACES_SAMPLE_RATE '-0.1' /],
+    ["SENTRY_TRACES_SAMPLE_RATE", "often", /^culvert web: SENTRY_TRACES_SAMPLE_RATE 'often' /],
+    ["TUNNEL_PATH", "monitoring", /^culvert web: TUNNEL_PATH 'monitoring' does not start with a slash: /],
+    ["TUNNEL_PATH", "/", /^culvert web: TUNNEL_PATH '\/' /],
+    ["UPSTREAM_URL", "api.example", /^culvert web: UPSTREAM_URL 'api.example' /],
+  ])("%s=%s", async (name, value, line) => {
+    const { code, output } = await docker(
+      "run",
+      "--rm",
+      "--label=culvert.test",
+      ...hardened,
+      `--env=${name}=${value}`,
+      image,
+    );
+    expect(lastLine(output)).toMatch(line);
+    expect(code).toBe(1);
+  });
+});
