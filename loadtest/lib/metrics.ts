@@ -1,0 +1,13 @@
+import { Counter, Rate, Trend } from "k6/metrics";
+import { CHECK_IDS, type CheckId } from "./checks.ts";
+import { BALANCE, PAGE_TIME, SAMPLES, TUNNEL_TIME } from "./thresholds.ts";
+
+// k6 wants metrics declared while a script loads, so they are the one thing here that lives outside a function.
+
+export const rates = Object.fromEntries(CHECK_IDS.map((id) => [id, new Rate(id)])) as Record<CheckId, Rate>;
+export const samples = new Counter(SAMPLES);
+export const balance = new Counter(BALANCE);
+export const pageTime = new Trend(PAGE_TIME, true);
+export const tunnelTime = new Trend(TUNNEL_TIME, true);
+export const tracesSent = new Counter("traces_sent");
+export const tracesGiven = new Counter("traces_given");

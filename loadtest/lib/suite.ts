@@ -1,0 +1,72 @@
+import exec from "k6/execution";
+import { JOURNEYS } from "./journeys.ts";
+import { k6Visitor } from "./k6-visitor.ts";
+import { KnobError, type Knobs, readKnobs } from "./knobs.ts";
+import { pageTrace } from "./page-trace.ts";
+import { unfit } from "./preflight.ts";
+import { reports } from "./reports.ts";
+import { journeyOf, scenarios, shape } from "./scenarios.ts";
+import type { ProfileName } from "./stages.ts";
+import { type RunData, summarise } from "./summary.ts";
+import { thresholds } from "./thresholds.ts";
+import type { Visitor } from "./visitor.ts";
+
+interface Found {
+  /** Trace ids that the pages showed before the run: whoever is shown one again was given a cached page. */
+  known: string[];
+}
+
+/** Everything that k6 wants from an entry script, for one profile. Stops the run with one line when a knob is bad. */
+export function suite(profile: ProfileName) {
+  const knobs = knobsOrAbort();
+  const plateau = profile === "outage" ? shape(profile, knobs).plateau : undefined;
+  let visitor: Visitor | undefined;
+
+  return {
+    options: {
+      scenarios: scenarios(profile, knobs),
+      thresholds: thresholds(profile, knobs),
+      tags: { profile },
+      userAgent: "culvert-loadtest",
+      setupTimeout: "60s",
+      summaryTrendStats: ["count", "med", "p(95)", "p(99)", "max"],
+    },
+
+    async setup(): Promise<Found> {
+      const scout = k6Visitor(knobs, new Set(), undefined);
+      const known: string[] = [];
+      for (const path of knobs.pages) {
+        const page = await scout.ask({ path, name: path });
+        const problem = unfit(knobs, path, page);
+        if (problem) exec.test.abort(problem);
+        known.push(pageTrace(page.body).trace?.traceId ?? "");
+      }
+      return { known };
+    },
+
+    async visit({ known }: Found): Promise<void> {
+      visitor ??= k6Visitor(knobs, new Set(known), plateau);
+      const journey = journeyOf(exec.scenario.name, exec.scenario.iterationInTest, knobs);
+      exec.vu.metrics.tags.journey = journey;
+      let thrown = "";
+      try {
+        await JOURNEYS[journey].run(visitor);
+      } catch (error) {
+        thrown = String(error);
+      }
+      visitor.check("iteration_ok", thrown === "", `${journey}: ${thrown}`);
+    },
+
+    handleSummary: (data: RunData) => reports(summarise(profile, knobs, data), knobs.out),
+  };
+}
+
+/** k6 prints a thrown error with its stack; an abort is one line. */
+function knobsOrAbort(): Knobs {
+  try {
+    return readKnobs(__ENV);
+  } catch (error) {
+    if (error instanceof KnobError) exec.test.abort(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,6 @@
+import { suite } from "./lib/suite.ts";
+
+const { options, setup, visit, handleSummary } = suite("smoke");
+
+export { handleSummary, options, setup };
+export default visit;

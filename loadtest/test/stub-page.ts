@@ -1,0 +1,43 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { parseBaggage } from "../lib/trace/baggage.ts";
+import { type SamplingContext, samplingContext, samplingMembers } from "../lib/trace/sampling-context.ts";
+import { formatSentryTrace, parseSentryTrace } from "../lib/trace/sentry-trace.ts";
+import type { Plant } from "./faults.ts";
+
+const hex = (bytes: number) => randomBytes(bytes).toString("hex");
+
+/** Renders a page that continues the request's trace, or starts one, and shows what its API received. */
+export function renderPage(headers: IncomingHttpHeaders, content: string, plant: Plant, traceId = hex(16)): string {
+  const incoming = parseSentryTrace(headers["sentry-trace"] as string | undefined);
+  const context = samplingContext(parseBaggage(headers.baggage as string | undefined) ?? []);
+  const continues = incoming !== undefined && context.trace_id === incoming.traceId;
+  const sampled = (incoming?.sampled ?? true) !== Boolean(incoming && plant.flipSampled);
+  const own: SamplingContext = {
+    trace_id: incoming?.traceId ?? traceId,
+    public_key: "culvert",
+    sampled: String(sampled),
+  };
+  const sampling = { ...(continues ? context : own), ...(plant.thawedBaggage ? { sample_rate: "1" } : {}) };
+
+  const spanId = () => (plant.sameSpan && incoming ? incoming.spanId : hex(8));
+  const trace = () => formatSentryTrace({ traceId: own.trace_id ?? "", spanId: spanId(), sampled });
+  const baggage = samplingMembers(sampling)
+    .map(({ key, value }) => `${key}=${encodeURIComponent(value)}`)
+    .join(",");
+  const upstream = plant.upstreamUntraced
+    ? []
+    : [
+        ["sentry-trace", trace()],
+        ["baggage", baggage],
+      ];
+  return `<!DOCTYPE html><html><head>
+    <meta name="sentry-trace" content="${trace()}"/><meta name="baggage" content="${escapeHtml(baggage)}"/>
+    <script src="/_next/static/chunks/app.js" async=""></script></head><body>${content}
+    <h2>Went out</h2><dl>${upstream.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value ?? "")}</dd>`).join("")}</dl>
+    ${plant.echo ? escapeHtml(JSON.stringify(headers)) : ""}</body></html>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+}
