@@ -1,7 +1,7 @@
 #!/bin/sh
 # The settings that end up in location and server_name, where `nginx -t` would let almost anything pass.
 set -eu
-. /culvert/entrypoint.d/refuse.sh
+. "$(dirname "$0")/refuse.sh"
 
 fix="use a path of your own such as /monitoring or /api/reports"
 case "$TUNNEL_PATH" in

@@ -2,7 +2,7 @@
 # Nginx asks the container's own name servers again whenever an address expires, so that a moved ingest or a new web
 # replica is found without a restart. Nginx does not read resolv.conf itself.
 set -eu
-. /culvert/entrypoint.d/refuse.sh
+. "$(dirname "$0")/refuse.sh"
 
 servers=$(awk '$1 == "nameserver" { print ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf | tr '\n' ' ')
 [ -n "$servers" ] || refuse /etc/resolv.conf "names no server" "give the container a DNS server"

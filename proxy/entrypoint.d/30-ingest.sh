@@ -3,7 +3,7 @@
 # arguments that a browser may send merely select one of them.
 # DSN: {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}, https://develop.sentry.dev/sdk/foundations/client/dsn/
 set -eu
-. /culvert/entrypoint.d/refuse.sh
+. "$(dirname "$0")/refuse.sh"
 
 fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>"
 dsn_pattern='^(https?)://([A-Za-z0-9_]+)(:[A-Za-z0-9_]*)?@([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?((/[A-Za-z0-9._-]+)*)/([0-9]+)$'
@@ -58,6 +58,7 @@ for dsn in $(printf '%s' "${TUNNEL_ALLOWED_DSNS:-}" | tr ',' ' '); do
   destination "$count" "$dsn" TUNNEL_ALLOWED_DSNS
 done
 
+# shellcheck disable=SC2016 # Nginx's variables, not the shell's
 {
   cat "$maps/upstreams"
   printf 'map $args $ingest {\n%s\n}\n' "$(cat "$maps/arguments")"

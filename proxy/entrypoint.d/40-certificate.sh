@@ -1,7 +1,7 @@
 #!/bin/sh
 # Yours (TLS_CERT_FILE and TLS_KEY_FILE), or a development certificate made once and kept in the volume.
 set -eu
-. /culvert/entrypoint.d/refuse.sh
+. "$(dirname "$0")/refuse.sh"
 
 state=/var/lib/culvert/tls
 : "${TLS_CERT_FILE:=}" "${TLS_KEY_FILE:=}"

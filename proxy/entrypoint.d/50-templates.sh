@@ -3,6 +3,7 @@
 set -eu
 
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT
+# shellcheck disable=SC2153 # set by entrypoint.sh
 case $SERVER_NAME in
   localhost | 127.0.0.1) SERVED_NAMES="localhost 127.0.0.1 [::1]" ;;
   *) SERVED_NAMES="localhost 127.0.0.1 [::1] $SERVER_NAME" ;;

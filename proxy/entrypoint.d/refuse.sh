@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Sourced by the steps.
 
 # refuse SETTING PROBLEM FIX: ends the container with the one line that an operator needs, as its last log line.
