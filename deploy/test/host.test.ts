@@ -99,7 +99,9 @@ describe("a machine without an engine", () => {
     ];
     const { code, output } = await run(asNobody);
     expect(output.trim().split("\n")).toHaveLength(1);
-    expect(output).toMatch(/^culvert: Docker is missing \(engine compose buildx\): run 'sudo make up', .*, or install it yourself/);
+    expect(output).toMatch(
+      /^culvert: Docker is missing \(engine compose buildx\): run 'sudo make up', .*, or install it yourself/,
+    );
     expect(code).not.toBe(0);
   });
 });

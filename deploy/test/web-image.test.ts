@@ -14,7 +14,11 @@ describe("a setting that can't be meant stops web with one line, its last", () =
     ["SENTRY_TRACES_SAMPLE_RATE", "often", /^culvert web: SENTRY_TRACES_SAMPLE_RATE 'often' /],
     ["TUNNEL_PATH", "monitoring", /^culvert web: TUNNEL_PATH 'monitoring' does not start with a slash: /],
     ["TUNNEL_PATH", "/", /^culvert web: TUNNEL_PATH '\/' /],
-    ["UPSTREAM_URL", "api.example", /^culvert web: UPSTREAM_URL is not an http\(s\) address .*: use an address such as /],
+    [
+      "UPSTREAM_URL",
+      "api.example",
+      /^culvert web: UPSTREAM_URL is not an http\(s\) address .*: use an address such as /,
+    ],
   ])("%s=%s", async (name, value, line) => {
     const { code, output } = await docker(
       "run",
