@@ -4,6 +4,9 @@ import type { NextConfig } from "next";
 const config: NextConfig = {
   output: "standalone",
   poweredByHeader: false,
+  // The image optimizer caches on disk, and this container has none to write to. Its native library stays out with it.
+  images: { unoptimized: true },
+  outputFileTracingExcludes: { "**": ["node_modules/sharp/**", "node_modules/@img/**"] },
   // Metadata carries the browser's settings, so it must be in the head, never streamed after the page.
   htmlLimitedBots: /.*/,
   // Pinned to this folder: a lockfile further up would otherwise move the standalone output.

@@ -11,7 +11,9 @@ export default function NotFound() {
       <h1>Page not found</h1>
       <p>Nothing lives at this address.</p>
       <p className="actions">
-        <Link href="/">Back to the overview</Link>
+        <Link href="/" prefetch={false}>
+          Back to the overview
+        </Link>
       </p>
     </div>
   );

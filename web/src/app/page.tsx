@@ -11,8 +11,8 @@ export default async function OverviewPage() {
     <>
       <h1>This deployment is up</h1>
       <p className="lead">
-        The server rendered this page for you alone, and for this request. Try the signals below and watch each one
-        arrive at your ingest, or stay quiet where it should.
+        The server made this page for this very request. Send a signal below: it arrives at your ingest, or stays quiet
+        where it should.
       </p>
       <Facts
         facts={[

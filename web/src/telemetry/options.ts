@@ -1,4 +1,5 @@
-import { ignoredSpans } from "./noise";
+import { tagDigest } from "./digest";
+import { dropDeadEnd, ignoredSpans } from "./noise";
 import { propagationTargets } from "./propagation";
 import type { PublicSettings } from "./public-settings";
 import { sampler } from "./sampling";
@@ -17,6 +18,7 @@ export function browserOptions(settings: PublicSettings) {
     dsn: settings.dsn,
     tracesSampleRate: settings.tracesSampleRate,
     tunnel: settings.tunnelPath,
+    beforeSendTransaction: dropDeadEnd,
     // A report needs no session; the proxy would drop the cookies anyway.
     transportOptions: { fetchOptions: { credentials: "omit" as const } },
   };
@@ -27,6 +29,7 @@ export function serverOptions(settings: Settings) {
   return {
     ...shared(settings),
     dsn: settings.dsn?.public,
+    beforeSend: tagDigest,
     tracesSampler: sampler(settings.tracesSampleRate),
     tracePropagationTargets: propagationTargets(settings.upstreamUrl),
   };

@@ -3,14 +3,14 @@ type Sampling = {
   inheritOrSampleWith: (rate: number) => number;
 };
 
-/** Probes and build assets: many requests, nothing to learn from one. */
-const UNTRACED = /^\/(healthz|_next)(\/|\?|$)/;
+/** Probes and files: many requests, nothing to learn from one. */
+const UNTRACED = /^\/(healthz|_next)(\/|\?|$)|^[^?]*\.\w+(\?|$)/;
 
 /** The type of the span in which Next answers a request. Its others, at the root, are its own start-up. */
 const REQUEST = "BaseServer.handleRequest";
 
 /**
- * Takes the sample rate and returns the SDK's `tracesSampler`: never for probes, assets and Next's start-up, else as the
+ * Takes the sample rate and returns the SDK's `tracesSampler`: never for probes, files and Next's start-up, else as the
  * caller of this request decided, else by rate.
  */
 export function sampler(rate: number) {

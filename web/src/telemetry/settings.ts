@@ -65,7 +65,9 @@ function label(name: string, value: string | undefined, longest: number): string
 function rate(name: string, value: string): number {
   const number = Number(value);
   const fix = "use 0 for no traces, 1 for all, or a share such as 0.1";
-  return number >= 0 && number <= 1 ? number : refuse(name, `'${value}' is not a number from 0 to 1`, fix);
+  return /\d/.test(value) && number >= 0 && number <= 1
+    ? number
+    : refuse(name, `'${value}' is not a number from 0 to 1`, fix);
 }
 
 /** The proxy, which serves this path, refuses the same values with the same words. */

@@ -1,7 +1,8 @@
 "use client";
 
 import { useEffect } from "react";
-import { digestOf, reportFromBoundary } from "../telemetry/report";
+import { digestOf } from "../telemetry/digest";
+import { reportFromBoundary } from "../telemetry/report";
 
 export type Caught = { error: unknown; retry: () => void };
 
@@ -11,13 +12,16 @@ export function ErrorNotice({ error, retry }: Caught) {
   const digest = digestOf(error);
   return (
     <div className="notice" role="alert">
-      <h1>Application error: a {digest ? "server" : "client"}-side exception has occurred</h1>
+      <h1>
+        Application error: a <span className="whole">{digest ? "server-side" : "client-side"}</span> exception has
+        occurred
+      </h1>
       {digest && (
         <p>
           Digest: <code>{digest}</code>
         </p>
       )}
-      <p>It has been reported. Trying again may help.</p>
+      <p>Trying again may help.{digest && " If it does not, quote the digest to whoever runs this site."}</p>
       <p className="actions">
         <button type="button" onClick={retry}>
           Try again

@@ -1,4 +1,5 @@
 import styles from "./facts.module.css";
+import { utc } from "./utc";
 
 export type Fact = { name: string; value: string; time?: boolean };
 
@@ -9,7 +10,7 @@ export function Facts({ facts }: { facts: Fact[] }) {
       {facts.map(({ name, value, time }) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{time ? <time dateTime={value}>{value.replace("T", " ").replace(/\.\d+Z$/, " UTC")}</time> : value}</dd>
+          <dd>{time ? <time dateTime={value}>{utc(value)}</time> : value}</dd>
         </div>
       ))}
     </dl>

@@ -2,6 +2,7 @@
 
 import { useActionState } from "react";
 import { say } from "../app/actions";
+import { utc } from "./utc";
 
 /** Renders the form of the server action and its latest answer. */
 export function SayForm() {
@@ -14,7 +15,7 @@ export function SayForm() {
       <button type="submit" disabled={pending}>
         Send to the server
       </button>
-      <output aria-label="Answer">{answer && `The server received “${answer.text}” at ${answer.at}.`}</output>
+      <output aria-label="Answer">{answer && `The server received “${answer.text}” at ${utc(answer.at)}.`}</output>
     </form>
   );
 }

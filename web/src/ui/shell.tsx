@@ -1,5 +1,6 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
+import { NavLink } from "./nav-link";
 import styles from "./shell.module.css";
 
 /** Takes a page and renders it between the header and the footer. */
@@ -7,7 +8,7 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <>
       <header className={styles.header}>
-        <Link className={styles.brand} href="/">
+        <Link className={styles.brand} href="/" prefetch={false}>
           <svg viewBox="0 0 32 32" aria-hidden="true">
             <circle cx="16" cy="16" r="13" />
             <path d="M3.5 19.5c4-3 8.5 3 12.5 0s8.5-3 12.5 0" />
@@ -15,8 +16,8 @@ export function Shell({ children }: { children: ReactNode }) {
           Culvert
         </Link>
         <nav aria-label="Main">
-          <Link href="/">Overview</Link>
-          <Link href="/trace">Trace</Link>
+          <NavLink href="/">Overview</NavLink>
+          <NavLink href="/trace">Trace</NavLink>
         </nav>
       </header>
       <main>{children}</main>

@@ -2,7 +2,7 @@ import type { Verdict } from "../telemetry/trace";
 import styles from "./verdict-badge.module.css";
 
 const WORDS: Record<Verdict, string> = {
-  "one trace": "One trace: what came in, this render and the outgoing call belong together.",
+  "one trace": "One trace: every hop below names the same trace id.",
   "broken trace": "Broken trace: the hops below do not name the same trace id.",
   "no trace": "No trace: telemetry is off, because SENTRY_DSN is not set.",
 };

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import { parseSettings, SettingError } from "./settings";
+
+const pathFix = "use a path of your own such as /monitoring or /api/reports";
+const dsnFix =
+  "copy it from the project's Client Keys page (https://<key>@<host>/<project>), or unset it for no telemetry";
+const rateFix = "use 0 for no traces, 1 for all, or a share such as 0.1";
+const urlFix = "use an address such as https://api.example.com/v1/status";
+
+describe("a setting that can't be meant is refused in one line that says what to do", () => {
+  test.each([
+    ["SENTRY_DSN", "sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["SENTRY_DSN", "https://o1.ingest.sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["SENTRY_DSN", "https://key@o1.ingest.sentry.io/two", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["SENTRY_DSN", "ftp://key@o1.ingest.sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["SENTRY_DSN", "https://key@host/2\n", `SENTRY_DSN is not a DSN: ${dsnFix}`],
+    ["SENTRY_TRACES_SAMPLE_RATE", "1.1", `SENTRY_TRACES_SAMPLE_RATE '1.1' is not a number from 0 to 1: ${rateFix}`],
+    ["SENTRY_TRACES_SAMPLE_RATE", "-1", `SENTRY_TRACES_SAMPLE_RATE '-1' is not a number from 0 to 1: ${rateFix}`],
+    ["SENTRY_TRACES_SAMPLE_RATE", "10%", `SENTRY_TRACES_SAMPLE_RATE '10%' is not a number from 0 to 1: ${rateFix}`],
+    ["SENTRY_TRACES_SAMPLE_RATE", " ", `SENTRY_TRACES_SAMPLE_RATE ' ' is not a number from 0 to 1: ${rateFix}`],
+    ["TUNNEL_PATH", "monitoring", `TUNNEL_PATH 'monitoring' does not start with a slash: ${pathFix}`],
+    ["TUNNEL_PATH", "/", `TUNNEL_PATH '/' would hide the whole app: ${pathFix}`],
+    ["TUNNEL_PATH", "/_next/data", `TUNNEL_PATH '/_next/data' belongs to Next.js: ${pathFix}`],
+    ["TUNNEL_PATH", "/a b", `TUNNEL_PATH '/a b' has a character outside A-Z a-z 0-9 / _ -: ${pathFix}`],
+    ["TUNNEL_PATH", "/a\nb", `TUNNEL_PATH '/a b' has a character outside A-Z a-z 0-9 / _ -: ${pathFix}`],
+    ["TUNNEL_PATH", "/a/", `TUNNEL_PATH '/a/' has an empty segment: ${pathFix}`],
+    ["TUNNEL_PATH", "//a", `TUNNEL_PATH '//a' has an empty segment: ${pathFix}`],
+    ["UPSTREAM_URL", "api/v1", `UPSTREAM_URL is not an http(s) address without credentials: ${urlFix}`],
+    ["UPSTREAM_URL", "ftp://api/", `UPSTREAM_URL is not an http(s) address without credentials: ${urlFix}`],
+    ["UPSTREAM_URL", "https://me:pw@api/", `UPSTREAM_URL is not an http(s) address without credentials: ${urlFix}`],
+    [
+      "SENTRY_ENVIRONMENT",
+      "my stage",
+      "SENTRY_ENVIRONMENT 'my stage' has a character that Sentry refuses: use up to 64 of A-Z a-z 0-9 . _ @ + -, such as v1.4.2",
+    ],
+    [
+      "SENTRY_RELEASE",
+      "r".repeat(201),
+      "SENTRY_RELEASE has 201 characters: use up to 200 of A-Z a-z 0-9 . _ @ + -, such as v1.4.2",
+    ],
+  ])("%s=%j", (name, value, line) => {
+    expect(messageOf(() => parseSettings({ [name]: value }))).toBe(line);
+  });
+});
+
+describe("settings that may be left out", () => {
+  test.each([{}, { SENTRY_DSN: "", SENTRY_RELEASE: "", SENTRY_TRACES_SAMPLE_RATE: "", TUNNEL_PATH: "" }])(
+    "%j",
+    (env) => {
+      expect(parseSettings(env)).toEqual({
+        dsn: undefined,
+        environment: "production",
+        release: undefined,
+        tracesSampleRate: 1,
+        tunnelPath: "/monitoring",
+        upstreamUrl: new URL("http://127.0.0.1:3000/api/echo"),
+      });
+    },
+  );
+
+  test("the upstream follows the port that this process listens on", () => {
+    expect(parseSettings({ PORT: "3100" }).upstreamUrl.href).toBe("http://127.0.0.1:3100/api/echo");
+  });
+});
+
+test("all settings given", () => {
+  const env = {
+    SENTRY_DSN: "https://key@sentry.example.com:9000/prefix/42",
+    SENTRY_ENVIRONMENT: "staging-eu",
+    SENTRY_RELEASE: "shop@1.4.2+7",
+    SENTRY_TRACES_SAMPLE_RATE: "0",
+    TUNNEL_PATH: "/api/reports",
+    UPSTREAM_URL: "https://api.example.com/v1?x=1",
+  };
+  expect(parseSettings(env)).toMatchObject({
+    dsn: { public: env.SENTRY_DSN, host: "sentry.example.com:9000" },
+    environment: "staging-eu",
+    release: "shop@1.4.2+7",
+    tracesSampleRate: 0,
+    tunnelPath: "/api/reports",
+    upstreamUrl: new URL(env.UPSTREAM_URL),
+  });
+});
+
+function messageOf(act: () => unknown): string | undefined {
+  try {
+    act();
+  } catch (error) {
+    return error instanceof SettingError ? error.message : undefined;
+  }
+}
