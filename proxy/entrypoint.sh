@@ -7,6 +7,8 @@ export TUNNEL_PATH="${TUNNEL_PATH:-/monitoring}"
 export TUNNEL_CLIENT_IP="${TUNNEL_CLIENT_IP:-forward}"
 export SERVER_NAME="${SERVER_NAME:-localhost}"
 export HTTPS_PORT="${HTTPS_PORT:-8443}"
+export ASSET_RETENTION="${ASSET_RETENTION:-7d}"
+export CONTENT_SECURITY_POLICY="${CONTENT_SECURITY_POLICY:-enforce}"
 export WEB_UPSTREAM="${WEB_UPSTREAM:-web:3000}"
 
 export RENDERED=/tmp/nginx

@@ -18,6 +18,18 @@ case $TUNNEL_CLIENT_IP in
   *) refuse TUNNEL_CLIENT_IP "'$TUNNEL_CLIENT_IP' is not a policy" "use forward, truncate or withhold" ;;
 esac
 
+case $CONTENT_SECURITY_POLICY in
+  enforce | report | off) ;;
+  *) refuse CONTENT_SECURITY_POLICY "'$CONTENT_SECURITY_POLICY' is not a mode" "use enforce, report or off" ;;
+esac
+
+echo "$ASSET_RETENTION" | grep -qE '^[1-9][0-9]{0,4}[smhdw]$' ||
+  refuse ASSET_RETENTION "'$ASSET_RETENTION' is not a time" "use a number and a unit (s, m, h, d, w), such as 7d"
+
+case ${HSTS_MAX_AGE:-0} in
+  *[!0-9]* | ??????????*) refuse HSTS_MAX_AGE "'$HSTS_MAX_AGE' is not a number of seconds" "use 0 for off, or 31536000 for a year" ;;
+esac
+
 case "$SERVER_NAME" in
   *[!A-Za-z0-9.-]* | -* | .*) refuse SERVER_NAME "'$SERVER_NAME' is not a host name" \
     "use the one name people type, without scheme, port or wildcard, such as app.example.com" ;;

@@ -8,9 +8,16 @@ case $SERVER_NAME in
   localhost | 127.0.0.1) SERVED_NAMES="localhost 127.0.0.1 [::1]" ;;
   *) SERVED_NAMES="localhost 127.0.0.1 [::1] $SERVER_NAME" ;;
 esac
-export REDIRECT_PORT SERVED_NAMES
+# With a certificate of one's own, for a year; with the development certificate, never.
+max_age=${HSTS_MAX_AGE:-$([ -z "${TLS_CERT_FILE:-}" ] && echo 0 || echo 31536000)}
+[ "$max_age" = 0 ] && HSTS='' || HSTS=max-age=$max_age
+[ -s "$RENDERED/brotli.conf" ] && BROTLI_BEST='brotli_comp_level 11;' || BROTLI_BEST=''
+export REDIRECT_PORT SERVED_NAMES HSTS BROTLI_BEST
+
+# shellcheck disable=SC2016 # envsubst wants the names, not the values
+variables='$TUNNEL_PATH $TUNNEL_CLIENT_IP $SERVED_NAMES $WEB_UPSTREAM $REDIRECT_PORT $ASSET_RETENTION
+  $CONTENT_SECURITY_POLICY $HSTS $BROTLI_BEST'
 
 for template in /etc/nginx/templates/*.conf; do
-  # shellcheck disable=SC2016 # envsubst wants the names, not the values
-  envsubst '$TUNNEL_PATH $TUNNEL_CLIENT_IP $SERVED_NAMES $WEB_UPSTREAM $REDIRECT_PORT' <"$template" >"$RENDERED/${template##*/}"
+  envsubst "$variables" <"$template" >"$RENDERED/${template##*/}"
 done

@@ -18,6 +18,8 @@ export interface Edge {
   ingest: Recorder;
   /** Runs a docker command on one of the containers: `on("ingest", "pause")`. */
   on(service: "proxy" | "web" | "ingest", ...command: string[]): Promise<string>;
+  /** Restarts a container and waits until pages come through again; a recorder forgets what it had. */
+  restart(service: "proxy" | "web" | "ingest"): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,12 +65,22 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
   const volumes = Object.entries(options.mounts ?? {}).map(([file, path]) => `--volume=${file}:${path}:ro`);
   await start("proxy", [], "-p", "127.0.0.1::8443", "-p", "127.0.0.1::8080", ...hardened, ...env, ...volumes, image);
 
-  const edge: Edge = {
+  // Docker gives a restarted container other host ports.
+  const addresses = async () => ({
     port: await published("proxy", 8443),
     plainPort: await published("proxy", 8080),
     web: new Recorder(`http://127.0.0.1:${await published("web", 9001)}`),
     ingest: new Recorder(`http://127.0.0.1:${await published("ingest", 9001)}`),
+  });
+
+  const edge: Edge = {
+    ...(await addresses()),
     on: (service, command = "", ...rest) => must(command, name(service), ...rest),
+    restart: async (service) => {
+      await must("restart", "-t", "5", name(service));
+      Object.assign(edge, await addresses());
+      await ready(edge, () => docker("logs", name("proxy")));
+    },
     stop: async () => {
       await docker("rm", "-f", "-v", name("proxy"), name("web"), name("ingest"));
       await docker("network", "rm", id);
@@ -82,7 +94,7 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
 async function ready(edge: Edge, logs: () => Promise<{ output: string }>): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const answer = await send(edge.port, { path: "/" }).catch(() => undefined);
-    if (answer?.status === 200) return;
+    if (answer && answer.status < 500) return;
     await pause(100);
   }
   throw new Error(`the proxy did not come up: ${(await logs()).output}`);

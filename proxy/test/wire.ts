@@ -1,4 +1,5 @@
 import { request as httpsRequest } from "node:https";
+import { connect } from "node:tls";
 
 /** One HTTPS request to the proxy. */
 export interface Request {
@@ -10,11 +11,12 @@ export interface Request {
   host?: string;
 }
 
-/** The answer, with its body as text. `headers` are Node's: lower-case names, repeated ones joined. */
+/** The answer, with its body as text and as bytes. `headers` are Node's: lower-case names, repeated ones joined. */
 export interface Response {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
+  bytes: Buffer;
 }
 
 /** Sends one request over HTTP/1.1 and TLS to the proxy at this port, on a connection of its own; throws when the connection fails. */
@@ -32,16 +34,33 @@ export function send(
         const chunks: Buffer[] = [];
         incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
         incoming.on("error", reject);
-        incoming.on("end", () =>
-          resolve({
-            status: incoming.statusCode ?? 0,
-            headers: incoming.headers,
-            body: Buffer.concat(chunks).toString(),
-          }),
-        );
+        incoming.on("end", () => {
+          const bytes = Buffer.concat(chunks);
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: bytes.toString(), bytes });
+        });
       },
     );
     outgoing.on("error", reject);
     outgoing.end(body);
+  });
+}
+
+/** Writes these bytes on a TLS connection to the proxy and returns everything that comes back until it closes. */
+export function raw(port: number, bytes: string, servername = "localhost"): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect({
+      host: "127.0.0.1",
+      port,
+      servername,
+      rejectUnauthorized: false,
+      ALPNProtocols: ["http/1.1"],
+    });
+    socket.on("secureConnect", () => socket.write(bytes));
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+    });
+    socket.on("error", reject);
+    socket.on("close", () => resolve(answer));
   });
 }

@@ -85,6 +85,11 @@ export class Recorder {
     await fetch(`${this.control}/answer`, { method: "PUT", body: JSON.stringify(answer) });
   }
 
+  /** Lets answers that hold back their rest go on. */
+  async proceed(): Promise<void> {
+    await fetch(`${this.control}/proceed`, { method: "PUT" });
+  }
+
   private async from(after: number, wait = 0): Promise<RecordedRequest[]> {
     const answer = await fetch(`${this.control}/requests?after=${after}&wait=${Math.max(0, wait)}`);
     return (await answer.json()) as RecordedRequest[];

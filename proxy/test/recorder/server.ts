@@ -8,6 +8,7 @@
  *   GET /count                     how many requests came
  *   GET /requests?after=N&wait=MS  those after the Nth; when there is none yet, waits up to MS for it
  *   PUT /answer                    what port 9000 answers from now on
+ *   PUT /proceed                   lets held answers send their rest
  */
 import { readFileSync } from "node:fs";
 import { createServer as createHttp, type IncomingMessage, type RequestListener } from "node:http";
@@ -16,6 +17,7 @@ import type { Answer, RecordedRequest } from "./types.ts";
 
 const recorded: RecordedRequest[] = [];
 const waiting = new Set<() => void>();
+const held = new Set<() => void>();
 let answer: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
@@ -31,7 +33,12 @@ const record: RequestListener = async (request, response) => {
   for (const wake of waiting) wake();
   if (url === "/upstream") response.end(JSON.stringify(request.headers));
   else if (answer.instead === "reset") request.socket.destroy();
-  else if (answer.instead !== "hang") response.writeHead(answer.status, answer.headers).end(answer.body);
+  else if (answer.instead !== "hang") {
+    response.writeHead(answer.status, answer.headers);
+    response.write(answer.body);
+    if (answer.rest !== undefined) await new Promise<void>((resolve) => held.add(resolve));
+    response.end(answer.rest);
+  }
 };
 
 createHttp(record).listen(9000);
@@ -45,6 +52,10 @@ createHttp(async (request, response) => {
   if (pathname === "/answer") {
     answer = JSON.parse((await bodyOf(request)).toString()) as Answer;
     response.writeHead(204).end();
+  } else if (pathname === "/proceed") {
+    for (const go of held) go();
+    held.clear();
+    response.end();
   } else if (pathname === "/count") {
     response.end(String(recorded.length));
   } else {

@@ -11,6 +11,8 @@ export interface Answer {
   status: number;
   headers: Record<string, string | string[]>;
   body: string;
+  /** Sent after `body`, but only once the test says so (`Recorder.proceed`): a page that is still being rendered. */
+  rest?: string;
   /** Instead of answering: `hang` keeps the connection open, `reset` cuts it. */
   instead?: "hang" | "reset";
 }

@@ -1,0 +1,142 @@
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Edge, startEdge } from "./edge.ts";
+import type { Answer } from "./recorder/types.ts";
+import { send } from "./wire.ts";
+
+const script = "export const a = 1;\n".repeat(200);
+const asset: Answer = {
+  status: 200,
+  headers: {
+    "content-type": "application/javascript; charset=UTF-8",
+    "set-cookie": "a=1",
+    "cache-control": "no-store",
+    vary: "Cookie",
+  },
+  body: script,
+};
+const gone: Answer = { status: 404, headers: { "content-type": "text/html" }, body: "gone" };
+
+let edge: Edge;
+beforeAll(async () => {
+  edge = await startEdge();
+});
+afterAll(() => edge?.stop());
+
+const get = (path: string, headers = {}) => send(edge.port, { path, headers });
+
+/** Asks, and returns the answer with how often web was asked for it. */
+async function asked(path: string, headers = {}) {
+  const mark = await edge.web.count();
+  const answer = await get(path, headers);
+  return { answer, requests: (await edge.web.count()) - mark };
+}
+
+describe("hashed files", () => {
+  test("come from web once, then from the proxy, immutable and for everyone", async () => {
+    await edge.web.answer(asset);
+    expect((await asked("/_next/static/a.js", { cookie: "u=1" })).requests).toBe(1);
+    const { answer, requests } = await asked("/_next/static/a.js", { cookie: "u=2" });
+    expect(requests).toBe(0);
+    expect(answer).toMatchObject({ status: 200, body: script });
+    expect(answer.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+    expect(answer.headers["set-cookie"]).toBeUndefined();
+  });
+  test.each([
+    ["br", "gzip, deflate, br, zstd", brotliDecompressSync],
+    ["gzip", "gzip;q=1.0, *;q=0.5", gunzipSync],
+  ])("are stored compressed with %s", async (encoding, accept, decompress) => {
+    await edge.web.answer(asset);
+    await get(`/_next/static/${encoding}.js`, { "accept-encoding": accept });
+    await edge.web.answer(gone);
+    const answer = await send(edge.port, {
+      path: `/_next/static/${encoding}.js`,
+      headers: { "accept-encoding": accept },
+    });
+    expect(answer.headers["content-encoding"]).toBe(encoding);
+    expect(answer.headers.vary).toMatch(/accept-encoding/i);
+    expect(decompress(answer.bytes).toString()).toBe(script);
+  });
+  test("survive a release of web that no longer has them, and a restart of the proxy", async () => {
+    await edge.web.answer(asset);
+    await get("/_next/static/old.js");
+    await edge.web.answer(gone);
+    expect((await get("/_next/static/old.js")).body).toBe(script);
+    await edge.restart("proxy");
+    expect((await get("/_next/static/old.js")).body).toBe(script);
+  });
+  test("that are missing stay 404, are asked for again, and are kept nowhere", async () => {
+    await edge.web.answer(gone);
+    expect((await asked("/_next/static/none.js")).answer).toMatchObject({
+      status: 404,
+      headers: { "cache-control": "no-store", "x-robots-tag": "noindex" },
+    });
+    await edge.web.answer(asset);
+    expect((await get("/_next/static/none.js")).status).toBe(200);
+  });
+  test("are answered while web is down", async () => {
+    await edge.web.answer(asset);
+    await get("/_next/static/kept.js");
+    await edge.on("web", "stop", "-t", "0");
+    expect((await get("/_next/static/kept.js")).status).toBe(200);
+    await edge.restart("web");
+  });
+});
+
+describe("resized images", () => {
+  const image: Answer = {
+    status: 200,
+    headers: { "content-type": "image/webp", "cache-control": "public, max-age=60", vary: "Accept" },
+    body: "webp",
+  };
+  test("are kept as long as the app says, per format", async () => {
+    await edge.web.answer(image);
+    const path = "/_next/image?url=%2Fa.png&w=64&q=75";
+    expect((await asked(path, { accept: "image/avif,image/webp,*/*" })).requests).toBe(1);
+    expect((await asked(path, { accept: "image/webp,image/avif" })).requests).toBe(0);
+    expect((await asked(path, { accept: "image/webp" })).requests).toBe(1);
+  });
+  test("are not kept when the app says no", async () => {
+    await edge.web.answer({ ...image, headers: { ...image.headers, "cache-control": "private, no-store" } });
+    const path = "/_next/image?url=%2Fprivate.png&w=64&q=75";
+    expect((await asked(path)).requests).toBe(1);
+    expect((await asked(path)).requests).toBe(1);
+  });
+});
+
+describe("nothing else is kept", () => {
+  test.each(["/page", "/_next/data/x.json", "/api/x"])("%s", async (path) => {
+    await edge.web.answer({ ...asset, headers: { "cache-control": "public, max-age=600" } });
+    expect((await asked(path)).requests).toBe(1);
+    expect((await asked(path)).requests).toBe(1);
+  });
+});
+
+describe("while web is down", () => {
+  beforeAll(async () => {
+    await edge.on("web", "stop", "-t", "0");
+  });
+  test("readers get a page that tries again", async () => {
+    const answer = await get("/page", { accept: "text/html,*/*" });
+    expect(answer.status).toBe(503);
+    expect(answer.headers).toMatchObject({
+      "retry-after": "5",
+      "cache-control": "no-store",
+      "content-type": "text/html",
+    });
+    expect(answer.body).toContain('<meta name="robots" content="noindex">');
+    expect(answer.headers["content-security-policy"]).toContain("nonce-");
+  });
+  test("programs get JSON", async () => {
+    const answer = await get("/api/x", { accept: "application/json" });
+    expect(answer.status).toBe(503);
+    expect(JSON.parse(answer.body).reason).toBe("the app does not answer now; try again in a few seconds");
+  });
+  test("a POST gets the same, and reports go on", async () => {
+    expect((await send(edge.port, { method: "POST", path: "/page", body: "a=1" })).status).toBe(503);
+    expect((await send(edge.port, { method: "POST", path: "/monitoring", body: "{}\n" })).status).toBe(200);
+  });
+  test("its own page can't be asked for", async () => {
+    expect((await get("/.culvert/unavailable.html")).status).toBe(404);
+  });
+});
