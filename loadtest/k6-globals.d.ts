@@ -6,3 +6,4 @@ declare const crypto: {
 declare class TextEncoder {
   encode(text: string): Uint8Array;
 }
+declare function setTimeout(callback: () => void, milliseconds: number): number;

@@ -3,7 +3,7 @@ import { parseBaggage } from "../lib/trace/baggage.ts";
 import { newContext, type SentContext } from "../lib/trace/context.ts";
 import { changedFields, thirdParty } from "../lib/trace/sampling-context.ts";
 import { parseSentryTrace } from "../lib/trace/sentry-trace.ts";
-import { upstreamHeaders } from "../lib/upstream.ts";
+import { upstreamHeaders, upstreamWords } from "../lib/upstream.ts";
 import type { Visitor } from "../lib/visitor.ts";
 
 /** Asks for the page that calls an API while it renders, and reads from it what that API received. */
@@ -16,7 +16,7 @@ export async function outgoing(visitor: Visitor): Promise<void> {
   const seen = upstreamHeaders(answer.body);
   const trace = parseSentryTrace(seen["sentry-trace"]);
   const ok = trace?.traceId === sent.traceId && trace.spanId !== sent.spanId && trace.sampled === sent.sampled;
-  visitor.check("outgoing_trace", ok, `${path}: the API received sentry-trace "${seen["sentry-trace"]}"`, sent.traceId);
+  visitor.check("outgoing_trace", ok, `${path} says: ${upstreamWords(answer.body)}`, sent.traceId);
   const changed = changedFields(sent.sampling, seen.baggage);
   visitor.check("outgoing_baggage", changed.length === 0, `${path}: ${changed.join("; ")}`, sent.traceId);
   const vendor = thirdParty(parseBaggage(seen.baggage) ?? []).filter(({ key }) => key === sent.vendor.key);

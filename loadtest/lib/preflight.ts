@@ -14,7 +14,7 @@ export function unfit(knobs: Knobs, page: string, answer: Answer): string {
   if (answer.status !== 200)
     return `${target}: ${page} answers ${said(answer)}, not 200: name pages that exist in PAGES`;
   if (pageTrace(answer.body).trace === undefined)
-    return `${target}: ${page} has no sentry-trace meta: not a page rendered with Sentry's tracing on (SENTRY_DSN set?), or not in PAGES' sense`;
+    return `${target}: ${page} has no sentry-trace meta: not an app with Sentry's tracing, or SENTRY_DSN is not set there`;
   return "";
 }
 

@@ -16,9 +16,13 @@ interface Found {
   known: string[];
 }
 
-/** Everything that k6 wants from an entry script, for one profile. Stops the run with one line when a knob is bad. */
+/** Everything that k6 wants from an entry script, for one profile. A bad knob stops the run with one line. */
 export function suite(profile: ProfileName) {
-  const knobs = knobsOrAbort();
+  const knobs = knobsOrError();
+  return knobs instanceof KnobError ? stillborn(knobs.message) : running(profile, knobs);
+}
+
+function running(profile: ProfileName, knobs: Knobs) {
   const plateau = profile === "outage" ? shape(profile, knobs).plateau : undefined;
   let visitor: Visitor | undefined;
 
@@ -61,12 +65,22 @@ export function suite(profile: ProfileName) {
   };
 }
 
-/** k6 prints a thrown error with its stack; an abort is one line. */
-function knobsOrAbort(): Knobs {
+/** k6 prints an error thrown while it loads a script with a stack, and an abort in `setup` as one line. */
+function stillborn(problem: string): ReturnType<typeof running> {
+  const nothing = {
+    options: {},
+    setup: () => exec.test.abort(problem),
+    visit: async () => {},
+    handleSummary: () => ({}),
+  };
+  return nothing as unknown as ReturnType<typeof running>;
+}
+
+function knobsOrError(): Knobs | KnobError {
   try {
     return readKnobs(__ENV);
   } catch (error) {
-    if (error instanceof KnobError) exec.test.abort(error.message);
+    if (error instanceof KnobError) return error;
     throw error;
   }
 }

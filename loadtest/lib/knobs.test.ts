@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { KnobError, readKnobs } from "./knobs.ts";
+
+describe("knobs", () => {
+  it("have defaults that fit a stack on this machine; an empty value is not given", () => {
+    expect(readKnobs({ RATE: "", DURATION: " ", BASE_URL: "" })).toMatchObject({
+      baseUrl: "https://localhost:8443",
+      pages: ["/"],
+      tunnelPath: "/monitoring",
+    });
+    expect(readKnobs({}).rate).toBeUndefined();
+  });
+
+  it("are read", () => {
+    expect(
+      readKnobs({ BASE_URL: "https://[::1]:8443/", RATE: "0.5", DURATION: "10m", PAGES: "/a, /b", ACTION_PAGE: "off" }),
+    ).toMatchObject({ baseUrl: "https://[::1]:8443", rate: 0.5, duration: 600, pages: ["/a", "/b"], actionPage: "" });
+  });
+
+  it.each([
+    ["BASE_URL", "localhost:8443"],
+    ["BASE_URL", "https://localhost/path"],
+    ["RATE", "0"],
+    ["RATE", "fast"],
+    ["RATE", "-1"],
+    ["DURATION", "10"],
+    ["DURATION", "0s"],
+    ["MAX_VUS", "0"],
+    ["PAGES", "/a,b"],
+    ["PAGES", "https://elsewhere/"],
+    ["TRACE_PAGE", "trace"],
+    ["SENTRY_DSN", "https://host/1"],
+    ["FOREIGN_PROJECT", "1"],
+    ["FOREIGN_PROJECT", "x"],
+    ["PAGE_P95_MS", "NaN"],
+  ])("%s=%s is refused in one line that names it and says what to give", (name, value) => {
+    const message = () => readKnobs({ [name]: value });
+    expect(message).toThrow(KnobError);
+    expect(message).toThrow(new RegExp(`^${name} .*: .+$`));
+  });
+
+  it("never repeats a DSN, which holds a key", () => {
+    expect(() => readKnobs({ SENTRY_DSN: "https://secretkey@" })).toThrow(/^(?!.*secretkey)/);
+  });
+});

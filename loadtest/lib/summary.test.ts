@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { CHECKS } from "./checks.ts";
+import { exampleName, readExample } from "./examples.ts";
+import { junit } from "./junit.ts";
+import { readKnobs } from "./knobs.ts";
+import { reports } from "./reports.ts";
+import { type RunData, summarise } from "./summary.ts";
+import { text } from "./text.ts";
+import { demandedChecks } from "./thresholds.ts";
+
+const knobs = readKnobs({});
+
+/** What k6 hands over after a run in which all went well, to be spoilt by each test. */
+function goodRun(): RunData {
+  const rates = demandedChecks("smoke", knobs).map((id) => [id, { values: { passes: 5, fails: 0, rate: 1 } }]);
+  return {
+    metrics: {
+      ...Object.fromEntries(rates),
+      iterations: { values: { count: 70 } },
+      http_reqs: { values: { count: 756 } },
+      page_duration: { values: { count: 211, med: 26, "p(95)": 180, "p(99)": 235 } },
+      tunnel_duration: { values: { count: 420, med: 17, "p(95)": 105, "p(99)": 181 } },
+      traces_given: { values: { count: 65 } },
+      traces_sent: { values: { count: 20 } },
+    },
+    state: { testRunDurationMs: 9000 },
+    root_group: { groups: [] },
+  };
+}
+
+const judged = (data: RunData) => summarise("smoke", knobs, data);
+
+describe("the verdict", () => {
+  it("is good when every check was measured and passed", () => {
+    expect(judged(goodRun())).toMatchObject({ passed: true, other: [] });
+    expect(text(judged(goodRun()))).toContain("PASSED  smoke");
+  });
+
+  it("is bad when a check failed once, with the first example and its trace", () => {
+    const run = goodRun();
+    run.metrics.continued_trace = { values: { passes: 99, fails: 1 } };
+    run.root_group.groups = [
+      { name: exampleName("continued_trace", "/: the page is in trace b", "abc") },
+      { name: exampleName("continued_trace", "a later one", "def") },
+    ];
+    const summary = judged(run);
+    expect(summary.passed).toBe(false);
+    expect(text(summary)).toContain("first: /: the page is in trace b [trace abc]");
+    expect(text(summary)).not.toContain("a later one");
+    expect(junit(summary)).toContain('<failure message="1 of 100: /: the page is in trace b [trace abc]"/>');
+  });
+
+  it("lets a timing check miss its share of times and no more", () => {
+    const run = goodRun();
+    run.metrics.page_independent = { values: { passes: 3, fails: 1 } };
+    expect(judged(run).passed).toBe(true);
+    run.metrics.page_independent = { values: { passes: 2, fails: 1 } };
+    expect(judged(run).passed).toBe(false);
+  });
+
+  it("is bad when a demanded check has no samples, though no threshold was crossed", () => {
+    const run = goodRun();
+    delete run.metrics.fresh_unique;
+    expect(judged(run).passed).toBe(false);
+    expect(text(judged(run))).toMatch(/\? fresh: no two visitors share a trace .*not measured/);
+    expect(junit(judged(run))).toContain('<failure message="not measured"/>');
+  });
+
+  it("is bad when nothing was measured at all, and says just that", () => {
+    const nothing = { metrics: {}, state: { testRunDurationMs: 10 }, root_group: { groups: [] } };
+    expect(judged(nothing).passed).toBe(false);
+    expect(text(judged(nothing))).toContain("nothing was measured");
+    expect(text(judged(nothing)).trim().split("\n")).toHaveLength(2);
+  });
+
+  it("is bad when pages were slow, or never timed", () => {
+    const run = goodRun();
+    run.metrics.page_duration = { values: { count: 9, "p(95)": knobs.pageP95 } };
+    expect(judged(run)).toMatchObject({ passed: false, speed: [{ ok: false }, { ok: true }] });
+    delete run.metrics.page_duration;
+    expect(judged(run).passed).toBe(false);
+  });
+
+  it.each([
+    ["trace_id_balance{slot:3}", "shared across virtual users"],
+    ["dropped_iterations", "were never made"],
+    ["something_new", "limit crossed: something_new"],
+  ])("is bad when %s crossed its limit", (metric, words) => {
+    const run = goodRun();
+    run.metrics[metric] = { values: { count: 500 }, thresholds: { "count<=100": { ok: false } } };
+    expect(judged(run).passed).toBe(false);
+    expect(text(judged(run))).toContain(words);
+  });
+
+  it("names what was switched off", () => {
+    const few = readKnobs({ ACTION_PAGE: "off" });
+    const run = goodRun();
+    delete run.metrics.action_ok;
+    expect(text(summarise("smoke", few, run))).toContain("switched off: action");
+    expect(summarise("smoke", few, run).passed).toBe(true);
+  });
+});
+
+describe("an example", () => {
+  it("survives the way through a group's name, which may not contain ::", () => {
+    const name = exampleName("page_ok", "a::b\n  c|d", "f00");
+    expect(name).not.toContain("::");
+    expect(readExample(name)).toEqual({ check: "page_ok", text: "a: :b c|d", traceId: "f00" });
+  });
+
+  it("is cut when long, and ignored when it is no example", () => {
+    expect(exampleName("page_ok", "x".repeat(5000), "").length).toBeLessThan(500);
+    expect(readExample("somebody's group")).toBeUndefined();
+    expect(readExample("first failure|unknown|a|b")).toBeUndefined();
+  });
+});
+
+describe("the reports", () => {
+  it("are the text alone, or with a folder also text, JSON and JUnit files", () => {
+    expect(Object.keys(reports(judged(goodRun()), ""))).toEqual(["stdout"]);
+    const files = reports(judged(goodRun()), "out");
+    expect(Object.keys(files)).toEqual(["stdout", "out/summary.txt", "out/summary.json", "out/junit.xml"]);
+    expect(JSON.parse(files["out/summary.json"] ?? "")).toMatchObject({ profile: "smoke", passed: true });
+  });
+
+  it("count in JUnit what they list, and escape what XML forbids", () => {
+    const run = goodRun();
+    run.metrics.hygiene_echo = { values: { passes: 0, fails: 2 } };
+    run.root_group.groups = [{ name: exampleName("hygiene_echo", `<b a="1">&'\u0000`, "") }];
+    const xml = junit(judged(run));
+    expect(xml).toContain("2 of 2: &lt;b a=&quot;1&quot;&gt;&amp;&apos;");
+    expect(xml.match(/<testcase /g)).toHaveLength(Number(/tests="(\d+)"/.exec(xml)?.[1]));
+    expect(xml.match(/<failure /g)).toHaveLength(Number(/failures="(\d+)"/.exec(xml)?.[1]));
+    expect(xml).toContain(CHECKS.tunnel_refused.name);
+  });
+});

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Runs one profile: PROFILE=average BASE_URL=https://… sh run.sh. Uses the k6 on PATH, else the image of compose's profile
+# `loadtest`. Ends with k6's exit status: 0 only when every check was made and passed.
+set -eu
+cd "$(dirname "$0")"
+: "${PROFILE:=smoke}" "${OUT:=test-results/$PROFILE}"
+
+die() {
+  echo "culvert loadtest: $*" >&2
+  exit 1
+}
+profiles() { for script in *.ts; do case $script in *.*.ts) ;; *) printf ' %s' "${script%.ts}" ;; esac done; }
+
+case $PROFILE in
+*[!a-z]* | '') die "PROFILE '$PROFILE' is not a profile: give one of$(profiles)" ;;
+esac
+[ -f "$PROFILE.ts" ] || die "PROFILE '$PROFILE' is not a profile: give one of$(profiles)"
+
+# The stack on this machine has a certificate of its own authority; Go reads no other once this is set.
+ca=$PWD/../.culvert/dev-ca.crt
+case ${BASE_URL:-https://localhost} in
+https://localhost* | https://127.0.0.1*) [ ! -r "$ca" ] || export SSL_CERT_FILE="${SSL_CERT_FILE:-$ca}" ;;
+esac
+
+mkdir -p "$OUT"
+export OUT K6_NO_USAGE_REPORT=true K6_AUTO_EXTENSION_RESOLUTION=false
+# Port -1: the report is written, and nothing listens. A report needs three periods at least.
+export K6_WEB_DASHBOARD=true K6_WEB_DASHBOARD_PORT=-1 K6_WEB_DASHBOARD_PERIOD=1s K6_WEB_DASHBOARD_EXPORT="$OUT/report.html"
+
+compose() { docker compose --profile loadtest "$@"; }
+if command -v k6 >/dev/null 2>&1; then
+  k6() { command k6 "$@"; }
+elif compose pull --quiet --policy missing loadtest >/dev/null 2>&1; then
+  chmod o+w "$OUT" # the image's user is nobody's on this machine
+  k6() { compose run --rm -T loadtest "$@"; }
+else
+  die "there is no k6 on PATH and no registry gives its image: install it (https://grafana.com/docs/k6/latest/set-up/install-k6/)"
+fi
+
+# The local ingest goes away for the middle third of what the script says its length is.
+outage() {
+  [ -n "$(compose ps -q ingest)" ] || die "PROFILE outage: no local ingest runs here; stop and start yours by hand"
+  length=$(k6 inspect outage.ts | sed -n 's/.*"duration": "\([0-9hms]*\)".*/\1/p' | head -n 1)
+  third=$(($(echo "$length" | sed 's/h/*3600+/; s/m/*60+/; s/s//') / 3))
+  (sleep "$third" && compose stop --timeout 0 ingest && sleep "$third" && compose start ingest) 2>/dev/null &
+  switch=$!
+  trap 'kill "$switch" 2>/dev/null || :; compose start ingest 2>/dev/null' EXIT
+}
+[ "$PROFILE" != outage ] || outage
+
+status=0
+k6 run --quiet "$PROFILE.ts" || status=$?
+echo "  reports: loadtest/$OUT/" >&2
+exit "$status"

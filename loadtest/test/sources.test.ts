@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { PROFILES } from "../lib/stages.ts";
+
+// What k6 would only say at run time, or, worse, by hanging without a word.
+
+const root = join(import.meta.dirname, "..");
+const list = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file));
+const entries = readdirSync(root).filter((file) => file.endsWith(".ts") && !/\.d\.ts$|^vitest\./.test(file));
+const scripts = [...entries, ...list("lib"), ...list("journeys")].filter((file) => /(?<!\.test)\.ts$/.test(file));
+const code = (file: string) => readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+
+describe("the files that k6 runs", () => {
+  it("import only k6's modules, and files by their full name", () => {
+    const foreign = scripts.flatMap((file) =>
+      Array.from(code(file).matchAll(/from\s+["']([^"']+)["']/g), ([, source = ""]) => source)
+        .filter((source) => !/^k6(\/[a-z]+)?$|^\.\.?\/.*\.ts$/.test(source))
+        .map((source) => `${file}: ${source}`),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  it.each([
+    ["for await", /\bfor\s+await\b/],
+    ["using", /\busing\s+\w+\s*=/],
+    ["accessor", /\baccessor\s+\w/],
+    ["a decorator", /^\s*@\w+/m],
+    ["an import attribute", /\bwith\s*\{\s*type\b/],
+  ])("have no %s: k6 hangs on it", (_, pattern) => {
+    expect(scripts.filter((file) => pattern.test(code(file)))).toEqual([]);
+  });
+
+  it("call nothing that k6's engine lacks", () => {
+    const lacking = /(?<![.\w])(URL|fetch|structuredClone|btoa|atob|performance|process|Buffer)\s*[(.]/;
+    expect(scripts.filter((file) => lacking.test(code(file)))).toEqual([]);
+  });
+});
+
+describe("the entry scripts", () => {
+  it("are one a profile, of thirty lines at most, and run the profile that they are named after", () => {
+    expect(entries.map((entry) => entry.replace(".ts", "")).sort()).toEqual(Object.keys(PROFILES).sort());
+    for (const entry of entries) {
+      expect(readFileSync(join(root, entry), "utf8").split("\n").length).toBeLessThanOrEqual(30);
+      expect(code(entry)).toContain(`suite("${entry.replace(".ts", "")}")`);
+    }
+  });
+});
