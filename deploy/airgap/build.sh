@@ -24,13 +24,7 @@ done
 [ -n "$wanted" ] || exit 0
 
 can_install || die "building base images needs root on Debian or Ubuntu: run as root there and carry them over with docker save / docker load"
-tools=
-for tool in mmdebstrap npm; do has "$tool" || tools="$tools $tool"; done
-if [ -n "$tools" ]; then
-  say "    installing$tools"
-  # shellcheck disable=SC2086 # a list of packages
-  debian_install $tools
-fi
+has mmdebstrap || { say "    installing mmdebstrap"; debian_install mmdebstrap debian-archive-keyring; }
 
 builds=
 for image in $wanted; do

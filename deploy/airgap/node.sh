@@ -4,6 +4,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
 . "$here/../host/apt.sh"
+. "$here/../host/debian.sh"
 . "$here/rootfs.sh"
 
 NPM_MAJOR=11 # the one that Node 24 comes with
@@ -26,8 +27,9 @@ fetch() {
   [ -n "$fetch_file" ] && mkdir "$2" && tar -xzf "$fetch_file" -C "$2" --strip-components=1 --no-same-owner
 }
 
-# Node arrives while Debian is unpacked.
-(fetch "node-linux-$arch@$major" node && fetch "npm@$NPM_MAJOR" npm) 2>"$work/fetch.log" &
+# Node arrives while Debian is unpacked; so does the npm that fetches it, where there is none.
+has npm || say "    installing npm"
+({ has npm || debian_install npm; } && fetch "node-linux-$arch@$major" node && fetch "npm@$NPM_MAJOR" npm) 2>"$work/fetch.log" &
 fetching=$!
 bootstrap "$suite" ca-certificates
 wait "$fetching" || recipe_failed "fetching Node from npm" "$(cat "$work/fetch.log")"

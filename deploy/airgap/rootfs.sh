@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# From a Debian suite to a local image tag: what the recipes share. Sourced after host/lib.sh and host/apt.sh.
+# From a Debian suite to a local image tag: what the recipes share. Sourced after host/lib.sh, apt.sh and debian.sh.
 
 SHM=/dev/shm
 ROOM_KB=1048576     # what the recipes need at their peak, side by side
@@ -49,19 +49,20 @@ recipe_failed() {
     printf '%s' "$2" | grep -qi -e 'no space left' -e 'enough free space' -e ENOSPC; then
     disk_full "while $1"
   fi
-  die "$image: $1 failed: $(printf '%s\n' "$2" | grep -E '^(E:|npm error [^ces]|tar:|Error)' | head -n 1 || true)"
+  die "$image: $1 failed: $(printf '%s\n' "$2" | grep -E '^(E:|npm (error|ERR!) [^ces]|tar:|Error|culvert:)' | head -n 1 || true)"
 }
 
 # bootstrap SUITE PACKAGES: a minimal root file system of the suite with dpkg and apt in $root, documentation left out.
 bootstrap() {
   mirror=$(debian_mirror)
+  keys=$(debian_keys "$work")
   # The way to the mirror (a proxy, a CA) is the host's. A mirror kept in a closed network may lag behind its signed expiry date.
   {
     apt-config dump | grep -E '^Acquire::https?::' || true
     echo 'Acquire::Check-Valid-Until "false";'
     echo 'Acquire::Languages "none";'
   } >"$work/apt.conf" || disk_full 'at the start'
-  said=$(mmdebstrap --variant=apt --include="$2" --aptopt="$work/apt.conf" \
+  said=$(mmdebstrap --variant=apt --keyring="$keys" --include="$2" --aptopt="$work/apt.conf" \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
     --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/info/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='force-unsafe-io' \

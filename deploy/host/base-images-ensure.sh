@@ -41,8 +41,8 @@ for image in $missing; do
   fi
   reason=$(tail -n 1 "$log" | cut -c 1-200)
   if ! can_install; then
-    die "the container registry does not give $image ($reason): connect this machine to one, or carry the base images over" \
-      "from a Debian machine (deploy/airgap/README.md)"
+    die "the container registry does not give $image ($reason): connect this machine to one" \
+      "(docker pull $image must work), or carry the base images over from a Debian machine (deploy/airgap/README.md)"
   fi
   say "    the container registry does not give $image ($reason):"
   say "    building the base images from Debian and npm packages"

@@ -5,6 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/apt.sh"
 
+FLOOR=25 # the first that knows start_interval of health checks
 DOCS=https://docs.docker.com/engine/install/
 
 # engine_answers: whether the engine this shell is pointed at (context, DOCKER_HOST) answers.
@@ -71,4 +72,6 @@ if ! engine_answers; then
   fi
 fi
 engine_answers || die "$(why_unusable)"
-say "    Docker engine $(docker version --format '{{.Server.Version}}'), compose $(docker compose version --short)"
+version=$(docker version --format '{{.Server.Version}}')
+[ "${version%%.*}" -ge "$FLOOR" ] 2>/dev/null || die "Docker engine $version is too old: upgrade it to $FLOOR or newer ($DOCS)"
+say "    Docker engine $version, compose $(docker compose version --short)"
