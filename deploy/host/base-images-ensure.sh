@@ -47,5 +47,6 @@ for image in $missing; do
   say "    the container registry does not give $image ($reason):"
   say "    building the base images from Debian and npm packages"
   # shellcheck disable=SC2086 # a list of images
-  exec "$AIRGAP" $missing
+  "$AIRGAP" $missing
+  break
 done
