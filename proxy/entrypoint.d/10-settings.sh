@@ -18,6 +18,13 @@ case $TUNNEL_CLIENT_IP in
   *) refuse TUNNEL_CLIENT_IP "'$TUNNEL_CLIENT_IP' is not a policy" "use forward, truncate or withhold" ;;
 esac
 
+for name in TUNNEL_RATE_PER_CLIENT TUNNEL_RATE_TOTAL; do
+  rate=$(printenv "$name")
+  case $rate in
+    '' | 0* | *[!0-9]* | ???????*) refuse "$name" "'$rate' is not a number of reports a second" "use a whole number from 1 to 999999" ;;
+  esac
+done
+
 case $CONTENT_SECURITY_POLICY in
   enforce | report | off) ;;
   *) refuse CONTENT_SECURITY_POLICY "'$CONTENT_SECURITY_POLICY' is not a mode" "use enforce, report or off" ;;

@@ -12,11 +12,18 @@ esac
 max_age=${HSTS_MAX_AGE:-$([ -z "${TLS_CERT_FILE:-}" ] && echo 0 || echo 31536000)}
 [ "$max_age" = 0 ] && HSTS='' || HSTS=max-age=$max_age
 [ -s "$RENDERED/brotli.conf" ] && BROTLI_BEST='brotli_comp_level 11;' || BROTLI_BEST=''
-export REDIRECT_PORT SERVED_NAMES HSTS BROTLI_BEST
+[ "${PROXY_PROTOCOL:-off}" = on ] && PROXY_PROTOCOL_PARAMETER=' proxy_protocol' || PROXY_PROTOCOL_PARAMETER=''
+# HTTP/3 where this Nginx was built with it; the PROXY protocol does not speak UDP.
+HTTP3_LISTEN_DEFAULT='' HTTP3_LISTEN='' ALT_SVC=''
+if [ -z "$PROXY_PROTOCOL_PARAMETER" ] && nginx -V 2>&1 | grep -q http_v3_module; then
+  HTTP3_LISTEN_DEFAULT='listen 8443 quic default_server reuseport;' HTTP3_LISTEN='listen 8443 quic;'
+  ALT_SVC="h3=\":$HTTPS_PORT\"; ma=86400"
+fi
+export REDIRECT_PORT SERVED_NAMES HSTS BROTLI_BEST PROXY_PROTOCOL_PARAMETER HTTP3_LISTEN HTTP3_LISTEN_DEFAULT ALT_SVC
 
 # shellcheck disable=SC2016 # envsubst wants the names, not the values
-variables='$TUNNEL_PATH $TUNNEL_CLIENT_IP $SERVED_NAMES $WEB_UPSTREAM $REDIRECT_PORT $ASSET_RETENTION
-  $CONTENT_SECURITY_POLICY $HSTS $BROTLI_BEST'
+variables='$TUNNEL_PATH $TUNNEL_CLIENT_IP $TUNNEL_RATE_PER_CLIENT $TUNNEL_RATE_TOTAL $SERVED_NAMES $WEB_UPSTREAM $REDIRECT_PORT $ASSET_RETENTION
+  $CONTENT_SECURITY_POLICY $HSTS $BROTLI_BEST $PROXY_PROTOCOL_PARAMETER $HTTP3_LISTEN $HTTP3_LISTEN_DEFAULT $ALT_SVC'
 
 for template in /etc/nginx/templates/*.conf; do
   envsubst "$variables" <"$template" >"$RENDERED/${template##*/}"

@@ -42,6 +42,36 @@ describe("a setting that can't be meant stops the proxy with one line", () => {
       "https://example.com",
       "SERVER_NAME 'https://example.com' is not a host name: use the one name people type, without scheme, port or wildcard, such as app.example.com",
     ],
+    ["TUNNEL_ALLOWED_DSNS", "x", `TUNNEL_ALLOWED_DSNS is not a DSN: ${dsnFix}`],
+    [
+      "TUNNEL_ALLOWED_DSNS",
+      "https://key@sentry.example/3",
+      "TUNNEL_ALLOWED_DSNS names the host sentry.example, which no SDK can ask for by arguments: list DSNs of sentry.io only; for another host, make it SENTRY_DSN",
+    ],
+    ["TUNNEL_CLIENT_IP", "hide", "TUNNEL_CLIENT_IP 'hide' is not a policy: use forward, truncate or withhold"],
+    [
+      "TUNNEL_RATE_TOTAL",
+      "0",
+      "TUNNEL_RATE_TOTAL '0' is not a number of reports a second: use a whole number from 1 to 999999",
+    ],
+    [
+      "TUNNEL_RATE_PER_CLIENT",
+      "many",
+      "TUNNEL_RATE_PER_CLIENT 'many' is not a number of reports a second: use a whole number from 1 to 999999",
+    ],
+    [
+      "TRUSTED_PROXIES",
+      "lb.example",
+      "TRUSTED_PROXIES 'lb.example' is neither an address nor a network: list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32",
+    ],
+    ["PROXY_PROTOCOL", "yes", "PROXY_PROTOCOL 'yes' is neither on nor off: use on or off"],
+    ["CONTENT_SECURITY_POLICY", "strict", "CONTENT_SECURITY_POLICY 'strict' is not a mode: use enforce, report or off"],
+    ["HSTS_MAX_AGE", "1y", "HSTS_MAX_AGE '1y' is not a number of seconds: use 0 for off, or 31536000 for a year"],
+    [
+      "ASSET_RETENTION",
+      "a week",
+      "ASSET_RETENTION 'a week' is not a time: use a number and a unit (s, m, h, d, w), such as 7d",
+    ],
     ["HTTPS_PORT", "https", "HTTPS_PORT 'https' is not a port: use a number from 1 to 65535, such as 8443"],
     ["HTTPS_PORT", "65536", "HTTPS_PORT '65536' is not a port: use a number from 1 to 65535, such as 8443"],
   ])("%s=%j", (name, value, line) => expectRefusal({ [name]: value }, line));

@@ -70,6 +70,7 @@ describe("arguments that name no served project get 403, and the ingest hears no
   ])("%s", async (query) => {
     const { answer, received } = await through({ path: `/monitoring${query}` });
     expect(answer.status).toBe(403);
+    expect(answer.headers["cache-control"]).toBe("no-store");
     expect(JSON.parse(answer.body).reason).toBe("these arguments name no project that this tunnel serves");
     expect(received).toEqual([]);
   });
@@ -79,6 +80,7 @@ describe("what is no report is refused before the ingest hears of it", () => {
   test.each(["GET", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"])("%s gets 405", async (method) => {
     const { answer, received } = await through({ method, body: undefined });
     expect(answer.status).toBe(405);
+    expect(answer.headers["cache-control"]).toBe("no-store");
     expect(answer.headers.allow).toBe("POST");
     expect(received).toEqual([]);
   });
@@ -91,6 +93,7 @@ describe("what is no report is refused before the ingest hears of it", () => {
   ])("%s gets 415", async (type) => {
     const { answer, received } = await through({ headers: { "content-type": type } });
     expect(answer.status).toBe(415);
+    expect(answer.headers["cache-control"]).toBe("no-store");
     expect(received).toEqual([]);
   });
   test("20 MB and a byte gets 413", async () => {
@@ -198,7 +201,7 @@ describe("headers", () => {
     });
     expect(Object.keys(answer.headers).sort()).toEqual([
       ...["cache-control", "connection", "content-type", "date", "retry-after", "server", "transfer-encoding"],
-      ...["x-request-id", "x-sentry-rate-limits"],
+      ...["x-content-type-options", "x-request-id", "x-sentry-rate-limits"],
     ]);
   });
 });

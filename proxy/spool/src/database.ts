@@ -1,0 +1,85 @@
+import { DatabaseSync } from "node:sqlite";
+import { Refusal } from "./refusal.ts";
+
+const schema = `
+  -- One lane for each destination and category. The counts change with the envelopes, in the same transaction.
+  CREATE TABLE IF NOT EXISTS lane (
+    id INTEGER PRIMARY KEY,
+    destination TEXT NOT NULL,
+    category TEXT NOT NULL,
+    turns INTEGER NOT NULL,
+    envelopes INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    UNIQUE (destination, category)
+  ) STRICT;
+  -- The key is lane and turn: a lane's envelopes lie together in order of age, so that removing them frees whole pages.
+  CREATE TABLE IF NOT EXISTS envelope (
+    id INTEGER PRIMARY KEY,
+    received INTEGER NOT NULL,
+    headers TEXT NOT NULL,
+    body BLOB NOT NULL
+  ) STRICT;
+  -- What was given to an ingest without a known end. ended: the attempt is over, by a crash or a timeout.
+  CREATE TABLE IF NOT EXISTS attempt (id INTEGER PRIMARY KEY, ended INTEGER NOT NULL) STRICT;
+  -- Counters that a restart must not set back.
+  CREATE TABLE IF NOT EXISTS tally (
+    name TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    category TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (name, reason, category)
+  ) STRICT, WITHOUT ROWID;
+  UPDATE attempt SET ended = 1;
+`;
+
+/**
+ * Opens the spool's database in a folder, made anew where there is none. Throws a Refusal when that can't be relied on.
+ * FULL: in WAL mode a commit returns after fsync (https://sqlite.org/pragma.html#pragma_synchronous). EXCLUSIVE: a second
+ * spool on the same folder is refused. Pages of 16 KB hold small envelopes with a tenth of waste, where 4 KB lose half.
+ */
+export function openDatabase(folder: string): DatabaseSync {
+  try {
+    const database = new DatabaseSync(`${folder}/spool.db`);
+    database.exec(`
+      PRAGMA page_size = 16384;
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA journal_size_limit = 16777216;
+    `);
+    const found = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
+    if (found !== "ok") throw new Refusal(folder, `holds a damaged spool.db (${found})`, damagedFix);
+    database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT`);
+    return database;
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Refusal(folder, ...troubleOf(error, folder));
+  }
+}
+
+/** Whether an error of the database means that it can't go on with this file. */
+export function isDamage(error: unknown): boolean {
+  return [11, 26].includes(primaryCode(error));
+}
+
+const damagedFix = "move spool.db and spool.db-wal away and restart; what they held was not delivered";
+
+/** Puts an error of the database into words: problem and fix. Codes: https://sqlite.org/rescode.html */
+export function troubleOf(error: unknown, folder: string): [problem: string, fix: string] {
+  const message = (error as Error).message;
+  switch (primaryCode(error)) {
+    case 5:
+      return ["is in use by another spool", "give each spool a volume of its own"];
+    case 8:
+    case 14:
+      return ["can't be written", `mount a volume there that uid ${process.getuid?.()} may write`];
+    case 11:
+    case 26:
+      return [`holds a damaged spool.db (${message})`, damagedFix];
+    case 13:
+      return ["is on a full disk", "free space there, or lower SPOOL_MAX_MB"];
+    default:
+      return [`fails (${message})`, `look at the disk under ${folder}`];
+  }
+}
+
+const primaryCode = (error: unknown) => Number((error as { errcode?: number }).errcode) & 0xff;

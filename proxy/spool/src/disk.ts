@@ -1,0 +1,37 @@
+import type { DatabaseSync } from "node:sqlite";
+import { isDamage, troubleOf } from "./database.ts";
+import { Journal } from "./journal.ts";
+import { say, sayNowAndThen } from "./log.ts";
+
+/** Whether what arrives can be kept now: says so in the log when that changes, and in the health check. */
+export class Disk {
+  readonly journal: Journal;
+  #database: DatabaseSync;
+  #folder: string;
+  #trouble = false;
+
+  /** `onDamage` is called when the database turns out to be damaged while in use: nothing it says can be relied on. */
+  constructor(database: DatabaseSync, folder: string, onDamage: () => void) {
+    this.#database = database;
+    this.#folder = folder;
+    this.journal = new Journal(database, (error) => {
+      if (error === undefined) return this.#well();
+      this.#trouble = true;
+      const [problem, fix] = troubleOf(error, folder);
+      sayNowAndThen(problem, `${folder} ${problem}: ${fix}`);
+      if (isDamage(error)) onDamage();
+    });
+  }
+
+  /** Whether the last write came through; after one that did not, tries another. */
+  async isWell(): Promise<boolean> {
+    if (!this.#trouble) return true;
+    await this.journal.write(() => this.#database.exec("PRAGMA user_version = 1")).catch(() => {});
+    return !this.#trouble;
+  }
+
+  #well(): void {
+    if (this.#trouble) say(`${this.#folder} can be written again`);
+    this.#trouble = false;
+  }
+}

@@ -1,0 +1,79 @@
+/** A body that no ingest would take either. The message says what is wrong with it. */
+export class NotAnEnvelope extends Error {}
+
+const newline = 10;
+const longestLine = 1 << 20;
+
+/**
+ * Reads an envelope piece by piece, keeping only what its headers say: a 100 MB replay passes through in little memory.
+ * https://develop.sentry.dev/sdk/foundations/transport/envelopes/
+ */
+export class EnvelopeReader {
+  /** The event id of the header, when it has one. */
+  eventId: string | undefined;
+  /** The type of every item seen so far. */
+  items: string[] = [];
+  #expects: "header" | "item" | "payload" = "header";
+  #skip = 0;
+  #line: Buffer[] = [];
+
+  /** Takes the next piece. Throws NotAnEnvelope as soon as a header can't be read. */
+  write(piece: Buffer): void {
+    let at = 0;
+    while (at < piece.length) {
+      if (this.#skip > 0) {
+        const step = Math.min(this.#skip, piece.length - at);
+        this.#skip -= step;
+        at += step;
+        continue;
+      }
+      const end = piece.indexOf(newline, at);
+      if (this.#expects !== "payload") this.#keep(piece.subarray(at, end === -1 ? piece.length : end));
+      if (end === -1) return;
+      at = end + 1;
+      this.#endLine();
+    }
+  }
+
+  /** Says that no piece follows. Throws NotAnEnvelope when there was no header. */
+  end(): void {
+    if (this.#skip === 0) this.#endLine();
+    if (this.#expects === "header") throw new NotAnEnvelope("is empty");
+  }
+
+  #keep(part: Buffer): void {
+    this.#line.push(part);
+    if (this.#line.reduce((sum, { length }) => sum + length, 0) > longestLine) {
+      throw new NotAnEnvelope("has a header longer than 1 MB");
+    }
+  }
+
+  #endLine(): void {
+    const text = Buffer.concat(this.#line).toString();
+    this.#line = [];
+    if (this.#expects === "payload") this.#expects = "item";
+    else if (text.trim() === "") return;
+    else if (this.#expects === "header") this.#header(object(text));
+    else this.#item(object(text));
+  }
+
+  #header({ event_id }: Record<string, unknown>): void {
+    if (typeof event_id === "string") this.eventId = event_id;
+    this.#expects = "item";
+  }
+
+  /** With a length the payload may hold newlines, and one more ends it; without, the next newline does. */
+  #item({ type, length }: Record<string, unknown>): void {
+    this.items.push(String(type));
+    if (typeof length === "number") this.#skip = length + 1;
+    else this.#expects = "payload";
+  }
+}
+
+function object(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {}
+  throw new NotAnEnvelope("has a header that is not a JSON object");
+}

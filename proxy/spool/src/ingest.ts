@@ -1,0 +1,57 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Carried } from "./store.ts";
+
+/** What became of one attempt. */
+export type Answer =
+  | { status: number; headers: IncomingHttpHeaders }
+  /** No answer. `unknown`: all of it went out, so that the ingest may have it all the same. */
+  | { error: string; unknown: boolean };
+
+/** Sends one body to an ingest; never throws. */
+export type Send = (url: string, headers: Carried, body: Buffer) => Promise<Answer>;
+
+const patience = 30_000;
+
+/**
+ * Returns what sends envelopes: with the tunnel's allow-list of headers and no other, over connections that are kept, and
+ * over TLS only to whom these CAs vouch for (undefined: the public ones).
+ */
+export function sender(ca: string | undefined): Send {
+  const agents = {
+    "http:": { request: httpRequest, agent: new HttpAgent({ keepAlive: true }) },
+    "https:": { request: httpsRequest, agent: new HttpsAgent({ keepAlive: true, ca }) },
+  };
+  return (url, headers, body) =>
+    new Promise((resolve) => {
+      const { protocol } = new URL(url);
+      const { request, agent } = agents[protocol as keyof typeof agents];
+      let unknown = false;
+      const options = { method: "POST", agent, headers: allowed(headers, body), signal: AbortSignal.timeout(patience) };
+      const outgoing = request(url, options, (response) => {
+        response.resume().on("error", () => {});
+        resolve({ status: response.statusCode ?? 0, headers: response.headers });
+      });
+      outgoing.on("finish", () => {
+        unknown = true;
+      });
+      outgoing.on("error", (error) => resolve({ error: nameOf(error), unknown }));
+      outgoing.end(body);
+    });
+}
+
+function allowed({ contentType, contentEncoding, userAgent, clientIp }: Carried, body: Buffer) {
+  const named = {
+    "Content-Type": contentType,
+    "Content-Encoding": contentEncoding,
+    "User-Agent": userAgent,
+    "X-Forwarded-For": clientIp,
+  };
+  const given = Object.entries(named).filter(([, value]) => value !== "");
+  return { ...Object.fromEntries(given), "Content-Length": body.length };
+}
+
+function nameOf(error: Error & { code?: string }): string {
+  if (error.name === "TimeoutError" || error.name === "AbortError") return "timeout";
+  return error.code ?? error.message;
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage } from "node:http";
+import type { Bounds } from "./bounds.ts";
+import { isKnown, opened, Unreadable } from "./coding.ts";
+import type { Destination } from "./destination.ts";
+import { EnvelopeReader, NotAnEnvelope } from "./envelope.ts";
+import type { Journal } from "./journal.ts";
+import type { Arrival, Store } from "./store.ts";
+import { categoryOf } from "./worth.ts";
+
+/** What the proxy is told. */
+export interface Reply {
+  status: number;
+  body: Record<string, string>;
+}
+
+/** Sentry's limit for a request, and the proxy's. */
+const largest = 20 << 20;
+const mostInMemory = 64 << 20;
+
+/** Takes envelopes from the proxy, one request each. */
+export class Intake {
+  #destinations: Map<string, Destination>;
+  #store: Store;
+  #bounds: Bounds;
+  #journal: Journal;
+  #inMemory = 0;
+
+  constructor(destinations: Destination[], store: Store, bounds: Bounds, journal: Journal) {
+    this.#destinations = new Map(destinations.map((destination) => [destination.url, destination]));
+    this.#store = store;
+    this.#bounds = bounds;
+    this.#journal = journal;
+  }
+
+  /** Answers one request: 200 only once its envelope is on disk. Rejects when the database or the connection fails. */
+  async take(request: IncomingMessage): Promise<Reply> {
+    const destination = this.#destinations.get(headerOf(request, "x-spool-to"));
+    if (!destination) return refusal(403, "X-Spool-To names no address that this spool delivers to");
+    const length = Number(request.headers["content-length"]);
+    if (!(length >= 0)) return refusal(411, "an envelope comes with its Content-Length");
+    if (length > largest) return refusal(413, "an envelope is 20 MB at most");
+    if (this.#inMemory + length > mostInMemory) return refusal(503, "more comes in than can be written");
+    this.#inMemory += length;
+    try {
+      return await this.#keep(destination, request, await bodyOf(request));
+    } finally {
+      this.#inMemory -= length;
+    }
+  }
+
+  async #keep(destination: Destination, request: IncomingMessage, body: Buffer): Promise<Reply> {
+    const headers = {
+      contentType: headerOf(request, "content-type"),
+      contentEncoding: headerOf(request, "content-encoding").toLowerCase(),
+      userAgent: headerOf(request, "user-agent"),
+      clientIp: headerOf(request, "x-forwarded-for"),
+    };
+    let read: { category: string; eventId: string | undefined };
+    try {
+      read = await contentOf(destination, body, headers.contentEncoding);
+    } catch (error) {
+      if (error instanceof Unreadable) return refusal(error.status, `the body ${error.message}`);
+      if (error instanceof NotAnEnvelope) return refusal(400, `the envelope ${error.message}`);
+      throw error;
+    }
+    const { category, eventId } = read;
+    const arrival: Arrival = { destination: destination.url, category, received: Date.now(), headers, body };
+    const kept = await this.#journal.write(() => this.#bounds.makeRoom(arrival) && this.#store.add(arrival));
+    if (!kept) return refusal(503, "SPOOL_MAX_MB is reached");
+    return { status: 200, body: eventId ? { id: eventId } : {} };
+  }
+}
+
+/** What an envelope is worth and is called; the category `security` for a CSP report, which is none. */
+async function contentOf({ takes }: Destination, body: Buffer, coding: string) {
+  if (takes === "report") return { category: "security", eventId: undefined };
+  if (!isKnown(coding)) throw new Unreadable(415, `has a Content-Encoding that no ingest takes`);
+  const reader = new EnvelopeReader();
+  for await (const piece of opened(body, coding)) reader.write(piece);
+  reader.end();
+  return { category: categoryOf(reader.items), eventId: reader.eventId };
+}
+
+const refusal = (status: number, reason: string): Reply => ({ status, body: { reason } });
+
+function headerOf({ headers }: IncomingMessage, name: string): string {
+  const value = headers[name];
+  return typeof value === "string" ? value : "";
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}

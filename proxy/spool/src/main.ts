@@ -1,0 +1,68 @@
+/** Starts the spool: reads the settings, opens the database, takes envelopes, delivers them. */
+import { Bounds } from "./bounds.ts";
+import { Courier } from "./courier.ts";
+import { openDatabase } from "./database.ts";
+import { Disk } from "./disk.ts";
+import { sender } from "./ingest.ts";
+import { Intake } from "./intake.ts";
+import { say } from "./log.ts";
+import { metrics, type Refusals } from "./metrics.ts";
+import { Pace } from "./pace.ts";
+import { Refusal } from "./refusal.ts";
+import { serve } from "./server.ts";
+import { folder, parseSettings, port } from "./settings.ts";
+import { Store } from "./store.ts";
+
+const patience = 5_000;
+const sweep = { every: 10_000, most: 500 };
+
+function start(): void {
+  const settings = parseSettings(process.env);
+  const database = openDatabase(folder);
+  const disk = new Disk(database, folder, () => process.exit(1));
+  const store = new Store(database);
+  const bounds = new Bounds(database, store, settings.maxBytes);
+
+  const send = sender(settings.ca);
+  const paces = new Map(settings.destinations.map(({ host }) => [host, new Pace(settings.rate)]));
+  const couriers = settings.destinations.map(
+    (to) => new Courier(to, store, disk.journal, send, paces.get(to.host) as Pace),
+  );
+
+  const refusals: Refusals = new Map();
+  const server = serve({
+    intake: new Intake(settings.destinations, store, bounds, disk.journal),
+    isWell: () => disk.isWell(),
+    metrics: () => metrics(store, bounds, refusals),
+    answered: (status) => status === 200 || refusals.set(`${status}`, (refusals.get(`${status}`) ?? 0) + 1),
+  });
+
+  const expire = async (): Promise<void> => {
+    const old = Date.now() - settings.maxAge;
+    const gone = await disk.journal.write(() => bounds.expire(old, sweep.most)).catch(() => 0);
+    setTimeout(expire, gone === sweep.most ? 0 : sweep.every).unref();
+  };
+
+  const stop = async (): Promise<void> => {
+    server.close();
+    server.closeIdleConnections();
+    await Promise.all(couriers.map((courier) => courier.stop(patience)));
+    database.close();
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, stop);
+
+  server.listen(port);
+  void expire();
+  for (const courier of couriers) void courier.run();
+  const waiting = store.lanes.occupied().reduce((sum, { envelopes }) => sum + envelopes, 0);
+  say(`ready on port ${port}; ${waiting} envelopes wait`);
+}
+
+try {
+  start();
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error;
+  say(error.message);
+  process.exit(1);
+}

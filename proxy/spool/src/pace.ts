@@ -1,0 +1,65 @@
+const shortestPause = 500;
+const longestPause = 10_000;
+const climb = 4_000;
+const mostAtOnce = 32;
+
+/**
+ * When the next envelope may go to an ingest. While it fails: one at a time, after pauses that double up to 10 s, each cut
+ * by up to half at random so that many spools don't come back as one. Once it is well: from a tenth of the rate to all of
+ * it within 4 s.
+ */
+export class Pace {
+  #rate: number;
+  #random: () => number;
+  #failures = 0;
+  #failedAt = 0;
+  #pausedUntil = 0;
+  #recoveredAt = Date.now();
+  #nextAt = 0;
+
+  constructor(rate: number, random: () => number = Math.random) {
+    this.#rate = rate;
+    this.#random = random;
+  }
+
+  /** How long the next one has to wait, in ms. */
+  wait(now: number): number {
+    return Math.max(0, this.#pausedUntil - now, this.#nextAt - now);
+  }
+
+  /** How many may be on their way at once. */
+  get atOnce(): number {
+    return this.#failures > 0 ? 1 : mostAtOnce;
+  }
+
+  /** Whether the last word of the ingest was a failure. */
+  get failing(): boolean {
+    return this.#failures > 0;
+  }
+
+  /** Says that one goes now. */
+  sent(now: number): void {
+    const share = Math.min(1, 0.1 + (0.9 * (now - this.#recoveredAt)) / climb);
+    // Timers are late by a few ms; what that cost may be caught up with, no more.
+    this.#nextAt = Math.max(this.#nextAt, now - 100) + 1_000 / (this.#rate * share);
+  }
+
+  /** Says that one that went at `startedAt` was not taken. Those that left together count as one. Returns the pause in ms. */
+  failed(startedAt: number, now: number, atLeast = 0): number {
+    if (this.#failures === 0 || startedAt >= this.#failedAt) {
+      const most = Math.min(longestPause, shortestPause * 2 ** this.#failures);
+      this.#failures++;
+      this.#failedAt = now;
+      this.#pausedUntil = Math.max(this.#pausedUntil, now + most * (1 - this.#random() / 2));
+    }
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + atLeast);
+    return this.#pausedUntil - now;
+  }
+
+  /** Says that the ingest took one, or gave it a final answer. */
+  succeeded(now: number): void {
+    if (this.#failures > 0) this.#recoveredAt = now;
+    this.#failures = 0;
+    this.#pausedUntil = 0;
+  }
+}

@@ -1,0 +1,110 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { keysOf, type Lane, Lanes } from "./lanes.ts";
+import { type Counted, Tally } from "./tally.ts";
+
+/** The headers that travel with an envelope; no other does. */
+export interface Carried {
+  contentType: string;
+  contentEncoding: string;
+  userAgent: string;
+  clientIp: string;
+}
+
+/** An envelope as the proxy handed it over. */
+export interface Arrival {
+  destination: string;
+  category: string;
+  received: number;
+  headers: Carried;
+  body: Buffer;
+}
+
+/** An envelope on its way to the ingest. */
+export interface Claimed extends Arrival {
+  id: number;
+  /** It went out before and what became of it is not known: the ingest may get it twice. */
+  repeated: boolean;
+}
+
+/** How much one claim may take, and which keys it has to leave alone. */
+export interface Claim {
+  most: number;
+  bytes: number;
+  except: Iterable<number>;
+}
+
+/** The envelopes on disk. What changes them belongs inside a transaction (journal.ts). */
+export class Store {
+  readonly lanes: Lanes;
+  readonly tally: Tally;
+  #insert: StatementSync;
+  #delete: StatementSync;
+  #next: StatementSync;
+  #begin: StatementSync;
+  #end: StatementSync;
+  #forget: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.lanes = new Lanes(database);
+    this.tally = new Tally(database);
+    this.#insert = database.prepare("INSERT INTO envelope (id, received, headers, body) VALUES (?, ?, ?, ?)");
+    this.#delete = database.prepare(
+      "DELETE FROM envelope WHERE id = ? RETURNING length(headers) + length(body) AS size",
+    );
+    this.#next = database.prepare(`
+      SELECT envelope.id, received, headers, body, attempt.id IS NOT NULL AS repeated
+      FROM envelope LEFT JOIN attempt ON attempt.id = envelope.id
+      WHERE envelope.id BETWEEN ? AND ? AND attempt.ended IS NOT 0
+        AND envelope.id NOT IN (SELECT value FROM json_each(?))
+      ORDER BY envelope.id LIMIT ?`);
+    this.#begin = database.prepare(`
+      INSERT INTO attempt (id, ended) VALUES (?, 0) ON CONFLICT DO UPDATE SET ended = 0`);
+    this.#end = database.prepare("UPDATE attempt SET ended = 1 WHERE id = ?");
+    this.#forget = database.prepare("DELETE FROM attempt WHERE id = ?");
+  }
+
+  /** Keeps an envelope; returns true, or throws what the disk says. */
+  add({ destination, category, received, headers, body }: Arrival): true {
+    const carried = JSON.stringify(headers);
+    const id = this.lanes.enter(destination, category, Buffer.byteLength(carried) + body.length);
+    this.#insert.run(id, received, carried, body);
+    this.tally.add("accepted", category);
+    return true;
+  }
+
+  /** Takes the first of a lane for delivery, and notes so, lest a crash hide that they went out. */
+  claim({ id: lane, destination, category }: Lane, { most, bytes, except }: Claim): Claimed[] {
+    const claimed: Claimed[] = [];
+    let size = 0;
+    for (const row of this.#next.iterate(...keysOf(lane), JSON.stringify([...except]), most)) {
+      const { id, received, headers, body, repeated } = row as unknown as Row;
+      claimed.push({
+        ...{ id, received, destination, category, repeated: repeated === 1 },
+        ...{ headers: JSON.parse(headers) as Carried, body: Buffer.from(body.buffer, body.byteOffset, body.length) },
+      });
+      size += body.length;
+      if (size >= bytes) break;
+    }
+    for (const { id, repeated } of claimed) {
+      this.#begin.run(id);
+      if (repeated) this.tally.add("repeated", category);
+    }
+    return claimed;
+  }
+
+  /** Takes an envelope out for good and counts it. */
+  remove(id: number, as: Counted, reason = ""): void {
+    const row = this.#delete.get(id) as { size: number } | undefined;
+    if (!row) return;
+    this.#forget.run(id);
+    this.tally.add(as, this.lanes.leave(id, row.size), reason);
+  }
+
+  /** Puts a claimed envelope back; `unknown` when the ingest may have it all the same. */
+  release(id: number, unknown: boolean): void {
+    if (unknown) this.#end.run(id);
+    else this.#forget.run(id);
+  }
+}
+
+type Row = { id: number; received: number; headers: string; body: Uint8Array; repeated: number };

@@ -1,0 +1,35 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+
+/** What is counted; each becomes a metric. */
+export type Counted = "accepted" | "delivered" | "dropped" | "repeated";
+
+/** One counter. `reason` is empty where there is only one. */
+export interface Count {
+  name: Counted;
+  reason: string;
+  category: string;
+  count: number;
+}
+
+/** Counters on disk, changed in the transaction of what they count: not even kill -9 makes them disagree. */
+export class Tally {
+  #add: StatementSync;
+  #all: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#add = database.prepare(`
+      INSERT INTO tally (name, reason, category, count) VALUES (?, ?, ?, 1)
+      ON CONFLICT DO UPDATE SET count = count + 1`);
+    this.#all = database.prepare("SELECT name, reason, category, count FROM tally ORDER BY name, reason, category");
+  }
+
+  /** Adds one. */
+  add(name: Counted, category: string, reason = ""): void {
+    this.#add.run(name, reason, category);
+  }
+
+  /** All counters, by name. */
+  all(): Count[] {
+    return this.#all.all() as unknown as Count[];
+  }
+}

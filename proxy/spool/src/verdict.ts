@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Answer } from "./ingest.ts";
+import { retryAfter } from "./limits.ts";
+
+/** What an attempt means for the envelope. */
+export type Verdict =
+  | { kind: "delivered" }
+  /** Never to be sent again. `reason` is what the drop is counted under. */
+  | { kind: "final"; reason: string }
+  /** The ingest wants to be spared; see limits.ts. */
+  | { kind: "limited"; wait: number | undefined }
+  /** The ingest is not well: later, after at least `wait` ms. */
+  | { kind: "failed"; reason: string; unknown: boolean; wait: number };
+
+/** These speak of the moment, not of the envelope: RFC 9110 15.5.9, RFC 8470 5.2. */
+const passing = [408, 425];
+
+/**
+ * Judges an attempt. Every 4xx but 429 is final, 401 and 403 too: Sentry has SDKs discard such envelopes, and the key that
+ * it refuses rides in the envelope itself. Redirects are not followed: a report goes to the configured ingest or nowhere.
+ * https://develop.sentry.dev/sdk/foundations/transport/offline-caching/
+ */
+export function judge(answer: Answer): Verdict {
+  if ("error" in answer) return { kind: "failed", reason: answer.error, unknown: answer.unknown, wait: 0 };
+  const { status, headers } = answer;
+  if (status >= 200 && status < 300) return { kind: "delivered" };
+  if (status === 429) return { kind: "limited", wait: retryAfter(headers) };
+  if (status >= 400 && status < 500 && !passing.includes(status)) return { kind: "final", reason: `http_${status}` };
+  return { kind: "failed", reason: `http_${status}`, unknown: false, wait: waitOf(headers) };
+}
+
+const waitOf = (headers: IncomingHttpHeaders) => retryAfter(headers) ?? 0;
