@@ -2,6 +2,7 @@
 # Runs one profile: PROFILE=average BASE_URL=https://… sh run.sh. Uses the k6 on PATH, else the image of compose's profile
 # `loadtest`. Ends with k6's exit status: 0 only when every check was made and passed.
 set -eu
+from=$PWD
 cd "$(dirname "$0")"
 : "${PROFILE:=smoke}" "${OUT:=test-results/$PROFILE}"
 
@@ -16,13 +17,22 @@ case $PROFILE in
 esac
 [ -f "$PROFILE.ts" ] || die "PROFILE '$PROFILE' is not a profile: give one of$(profiles)"
 
-# The stack on this machine has a certificate of its own authority; Go reads no other once this is set.
-ca=$PWD/../.culvert/dev-ca.crt
-case ${BASE_URL:-https://localhost} in
-https://localhost* | https://127.0.0.1*) [ ! -r "$ca" ] || export SSL_CERT_FILE="${SSL_CERT_FILE:-$ca}" ;;
-esac
-
 mkdir -p "$OUT"
+# Those of an earlier run would pass for this one's, should it end early.
+rm -f "$OUT/summary.txt" "$OUT/summary.json" "$OUT/junit.xml" "$OUT/report.html"
+
+# The stack on this machine has a certificate of its own authority.
+case ${BASE_URL:-https://localhost} in
+https://localhost* | https://127.0.0.1*) [ ! -r ../.culvert/dev-ca.crt ] || : "${SSL_CERT_FILE:=$PWD/../.culvert/dev-ca.crt}" ;;
+esac
+if [ -n "${SSL_CERT_FILE:-}" ]; then
+  case $SSL_CERT_FILE in /*) ;; *) SSL_CERT_FILE=$from/$SSL_CERT_FILE ;; esac
+  # A copy: whoever runs k6 in the image may read it, and finds it by the same name.
+  cp "$SSL_CERT_FILE" "$OUT/ca.crt" 2>/dev/null || die "SSL_CERT_FILE '$SSL_CERT_FILE' can't be read: name a PEM file"
+  chmod a+r "$OUT/ca.crt"
+  export SSL_CERT_FILE="$OUT/ca.crt"
+fi
+
 export OUT K6_NO_USAGE_REPORT=true K6_AUTO_EXTENSION_RESOLUTION=false
 # Port -1: the report is written, and nothing listens. A report needs three periods at least.
 export K6_WEB_DASHBOARD=true K6_WEB_DASHBOARD_PORT=-1 K6_WEB_DASHBOARD_PERIOD=1s K6_WEB_DASHBOARD_EXPORT="$OUT/report.html"
@@ -31,17 +41,18 @@ compose() { docker compose --profile loadtest "$@"; }
 if command -v k6 >/dev/null 2>&1; then
   k6() { command k6 "$@"; }
 elif compose pull --quiet --policy missing loadtest >/dev/null 2>&1; then
-  chmod o+w "$OUT" # the image's user is nobody's on this machine
-  k6() { compose run --rm -T loadtest "$@"; }
+  chmod a+w "$OUT" # the image's user is a stranger on this machine
+  # --no-deps: a knob that is also a setting of the stack must not start the stack anew.
+  k6() { compose run --rm -T --no-deps loadtest "$@"; }
 else
   die "there is no k6 on PATH and no registry gives its image: install it (https://grafana.com/docs/k6/latest/set-up/install-k6/)"
 fi
 
 # The local ingest goes away for the middle third of what the script says its length is.
 outage() {
-  [ -n "$(compose ps -q ingest)" ] || die "PROFILE outage: no local ingest runs here; stop and start yours by hand"
-  length=$(k6 inspect outage.ts | sed -n 's/.*"duration": "\([0-9hms]*\)".*/\1/p' | head -n 1)
-  third=$(($(echo "$length" | sed 's/h/*3600+/; s/m/*60+/; s/s//') / 3))
+  [ -n "$(compose ps -q ingest)" ] || die "PROFILE outage: no local ingest runs here; use k6 itself, and stop and start yours by hand"
+  length=$(k6 inspect --include-system-env-vars outage.ts | sed -n 's/.*"duration": "\([0-9hms]*\)".*/\1/p' | tail -n 1)
+  third=$((($(echo "$length" | sed 's/h/*3600+/; s/m/*60+/; s/s//')) / 3))
   (sleep "$third" && compose stop --timeout 0 ingest && sleep "$third" && compose start ingest) 2>/dev/null &
   switch=$!
   trap 'kill "$switch" 2>/dev/null || :; compose start ingest 2>/dev/null' EXIT

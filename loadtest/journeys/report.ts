@@ -5,6 +5,9 @@ import { randomHex } from "../lib/random.ts";
 import { SENT_MARK } from "../lib/trace/context.ts";
 import type { Answer, Visitor } from "../lib/visitor.ts";
 
+/** How long a report may wait for bad news: a page that is being left has no more time. */
+const SOON_MS = 5000;
+
 const HEADERS = { "content-type": "text/plain;charset=UTF-8" };
 
 /** An error and three transactions, as a browser sends them in a bad minute. */
@@ -34,16 +37,27 @@ export async function send(visitor: Visitor, kind: string, body: ArrayBuffer, se
   const example = `${ask.name}: ${said(answer)}`;
   const phase = visitor.phase();
   if (phase === "edge") return;
-  if (phase === "down") return visitor.check("tunnel_outage", honest(answer), example, sender.traceId);
+  if (phase === "down") return judgeOutage(visitor, answer, example, sender.traceId);
   visitor.check("tunnel_accepted", answer.status >= 200 && answer.status < 300, example, sender.traceId);
 }
 
 /**
- * Whether a browser's SDK can act on what it was told while the ingest is down: kept for later (2xx), try again (502 to
- * 504), or a rate limit that names its categories; a bare 429 would silence every category for a minute.
+ * Whether a browser's SDK can act on what it is told while the ingest is down: try again later (502 to 504), or a rate
+ * limit that names its categories; a bare 429 would silence every category for a minute.
  * https://develop.sentry.dev/sdk/expected-features/rate-limiting/
+ *
+ * An accepted report proves nothing about an outage, so it is not booked: had the ingest been up all along, the check
+ * would end without samples, which is red.
  */
-function honest({ status, headers, milliseconds }: Answer): boolean {
+function judgeOutage(visitor: Visitor, answer: Answer, example: string, traceId: string): void {
+  const { status, headers, milliseconds } = answer;
+  if (status >= 200 && status < 300) return;
   const limited = status === 429 && headers["x-sentry-rate-limits"] !== undefined;
-  return milliseconds < 5000 && ((status >= 200 && status < 300) || (status >= 502 && status <= 504) || limited);
+  const honest = limited || (status >= 502 && status <= 504);
+  visitor.check(
+    "tunnel_outage",
+    honest && milliseconds < SOON_MS,
+    `${example} after ${milliseconds.toFixed(0)} ms`,
+    traceId,
+  );
 }

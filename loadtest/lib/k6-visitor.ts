@@ -7,6 +7,7 @@ import { CHECKS, type CheckId } from "./checks.ts";
 import { exampleName } from "./examples.ts";
 import type { Knobs } from "./knobs.ts";
 import { balance, pageTime, rates, samples, tracesGiven, tracesSent, tunnelTime } from "./metrics.ts";
+import { pageTrace } from "./page-trace.ts";
 import { outagePhase } from "./stages.ts";
 import { PAGE_TIME, TUNNEL_TIME } from "./thresholds.ts";
 import { RecentIds } from "./unique.ts";
@@ -27,17 +28,16 @@ export function k6Visitor(knobs: Knobs, known: ReadonlySet<string>, plateau: num
     known,
     phase,
     async ask(ask) {
-      const { metadata } = exec.vu.metrics;
-      if (ask.traceId) metadata.trace_id = ask.traceId;
-      else delete metadata.trace_id;
+      note(ask.traceId);
       const answer = await request(knobs, ask);
       if (ask.headers?.["sentry-trace"] && ask.traceId) tracesSent.add(1);
-      metadata.request_id = answer.headers["x-request-id"] ?? "";
+      // A newcomer's trace is known only now: too late for k6's own samples of this request, in time for ours.
+      note(ask.traceId ?? pageTrace(answer.body).trace?.traceId, answer.headers["x-request-id"]);
       book(knobs, ask, answer, phase());
       return answer;
     },
     check(id, ok, example = "", traceId = "") {
-      if (traceId) exec.vu.metrics.metadata.trace_id = traceId;
+      if (traceId) note(traceId);
       k6check(null, { [CHECKS[id].name]: () => ok });
       rates[id].add(ok);
       samples.add(1, { of: id });
@@ -54,6 +54,15 @@ export function k6Visitor(knobs: Knobs, known: ReadonlySet<string>, plateau: num
       return isNew;
     },
   };
+}
+
+/** Leaves ids with the samples that follow, as metadata: as tags they would make a time series each. */
+function note(traceId?: string, requestId?: string): void {
+  const { metadata } = exec.vu.metrics;
+  for (const [name, id] of Object.entries({ trace_id: traceId, request_id: requestId })) {
+    if (id) metadata[name] = id;
+    else delete metadata[name];
+  }
 }
 
 async function request(knobs: Knobs, { method = "GET", path, name, headers, body }: Ask): Promise<Answer> {
@@ -79,13 +88,13 @@ function lowerCase(headers: Record<string, string>): Record<string, string> {
 /** Books a page's time and a report's, apart from all else; reports to an ingest that is down on purpose do not count. */
 function book(knobs: Knobs, ask: Ask, answer: Answer, phase: ReturnType<Visitor["phase"]>): void {
   if (knobs.tunnelPath !== "" && ask.path.startsWith(knobs.tunnelPath)) {
-    if (answer.status < 300 && phase !== "down" && phase !== "edge") time(tunnelTime, TUNNEL_TIME, answer);
+    if (answer.status < 300 && phase !== "down" && phase !== "edge") time(tunnelTime, TUNNEL_TIME, ask, answer);
   } else if (/^text\/html/.test(answer.headers["content-type"] ?? "")) {
-    time(pageTime, PAGE_TIME, answer);
+    time(pageTime, PAGE_TIME, ask, answer);
   }
 }
 
-function time(trend: Trend, of: string, { milliseconds }: Answer): void {
-  trend.add(milliseconds);
+function time(trend: Trend, of: string, { name }: Ask, { milliseconds }: Answer): void {
+  trend.add(milliseconds, { name });
   samples.add(1, { of });
 }

@@ -53,10 +53,25 @@ describe("the plan", () => {
     expect(stops).toEqual(["breakpoint"]);
   });
 
-  it("starts as many visits as the area below the stages says", () => {
+  it("starts as many visits as the area below the stages says, rounding up for each journey", () => {
     const one = readKnobs({ RATE: "10", DURATION: "60s" });
-    expect(plannedVisits("average", one)).toBe(10 * (10 / 2 + 60 + 5 / 2));
-    expect(plannedVisits("breakpoint", one)).toBe((10 * 60) / 2);
+    for (const [profile, visits] of [
+      ["average", 10 * (10 / 2 + 60 + 5 / 2)],
+      ["breakpoint", (10 * 60) / 2],
+    ] as const) {
+      expect(plannedVisits(profile, one)).toBeGreaterThanOrEqual(visits);
+      expect(plannedVisits(profile, one)).toBeLessThan(visits * 1.1);
+    }
+  });
+
+  it("makes every journey often enough to be judged, however brief the run", () => {
+    const brief = readKnobs({ RATE: "0.1", DURATION: "1s" });
+    for (const scenario of Object.values(scenarios("average", brief))) {
+      const [up, plateau, down] = (scenario as { stages: { target: number }[] }).stages.map(
+        ({ target }) => target / 60,
+      );
+      expect((up ?? 0) * 5 + (plateau ?? 0) * 1 + ((plateau ?? 0) + (down ?? 0)) * 2.5).toBeGreaterThanOrEqual(3);
+    }
   });
 
   it("gives even a journey of one percent whole visits a minute, and bounds the users of all", () => {

@@ -48,7 +48,10 @@ export const PROFILES = {
     purpose: "the ingest goes away for the middle third",
     rate: 6,
     plateau: 60,
-    stages: [{ load: 1, seconds: "plateau" }],
+    stages: [
+      { load: 1, seconds: 1 },
+      { load: 1, seconds: "plateau" },
+    ],
   },
 } as const satisfies Record<string, Profile>;
 

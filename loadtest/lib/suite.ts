@@ -52,6 +52,7 @@ function running(profile: ProfileName, knobs: Knobs) {
       visitor ??= k6Visitor(knobs, new Set(known), plateau);
       const journey = journeyOf(exec.scenario.name, exec.scenario.iterationInTest, knobs);
       exec.vu.metrics.tags.journey = journey;
+      if (plateau !== undefined) exec.vu.metrics.tags.phase = visitor.phase() ?? "";
       let thrown = "";
       try {
         await JOURNEYS[journey].run(visitor);

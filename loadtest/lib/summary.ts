@@ -5,7 +5,7 @@ import { JOURNEYS, type JourneyName, journeysFor } from "./journeys.ts";
 import type { Knobs } from "./knobs.ts";
 import { plannedVisits } from "./scenarios.ts";
 import type { ProfileName } from "./stages.ts";
-import { BALANCE, demandedChecks, PAGE_TIME, SAMPLES, TUNNEL_TIME } from "./thresholds.ts";
+import { BALANCE, demandedChecks, PAGE_TIME, PAGE_TIME_DOWN, SAMPLES, TUNNEL_TIME } from "./thresholds.ts";
 
 /** What k6 hands to `handleSummary`, as far as it is read here. */
 export interface RunData {
@@ -51,6 +51,7 @@ export function summarise(profile: ProfileName, knobs: Knobs, data: RunData): Su
   const value = (metric: string, key: string) => data.metrics[metric]?.values[key] ?? 0;
   const checks = checkResults(profile, knobs, data);
   const speed = [speedResult("page", PAGE_TIME, knobs.pageP95, data)];
+  if (profile === "outage") speed.push(speedResult("page, ingest down", PAGE_TIME_DOWN, knobs.pageP95, data));
   if (knobs.tunnelPath) speed.push(speedResult("report", TUNNEL_TIME, knobs.tunnelP95, data));
   const load = {
     visits: value("iterations", "count"),
@@ -103,7 +104,7 @@ function otherProblems(profile: ProfileName, knobs: Knobs, { metrics }: RunData)
     );
   const shown = (name: string) =>
     name in CHECKS ||
-    [PAGE_TIME, TUNNEL_TIME, "dropped_iterations", "iterations"].includes(name) ||
+    [PAGE_TIME, PAGE_TIME_DOWN, TUNNEL_TIME, "dropped_iterations", "iterations"].includes(name) ||
     name.startsWith(BALANCE) ||
     name.startsWith(SAMPLES);
   return [...problems, ...crossed.filter((name) => !shown(name)).map((name) => `limit crossed: ${name}`)];

@@ -14,6 +14,8 @@ export const SAMPLES = "check_samples";
 export const PAGE_TIME = "page_duration";
 /** Time to the answer for one report. */
 export const TUNNEL_TIME = "tunnel_duration";
+/** The same page's time while the ingest is down: the outage profile asks whether readers notice. */
+export const PAGE_TIME_DOWN = `${PAGE_TIME}{phase:down}`;
 export const BALANCE = "trace_id_balance";
 
 /** The checks that must have samples by the end of a run. */
@@ -39,6 +41,10 @@ export function thresholds(profile: ProfileName, knobs: Knobs): Thresholds {
   for (const id of [...demandedChecks(profile, knobs), ...speeds]) all[`${SAMPLES}{of:${id}}`] = [final("count>0")];
 
   all[PAGE_TIME] = [limit(`p(95)<${knobs.pageP95}`)];
+  if (profile === "outage") {
+    all[PAGE_TIME_DOWN] = [limit(`p(95)<${knobs.pageP95}`)];
+    all[`${SAMPLES}{of:${PAGE_TIME},phase:down}`] = [final("count>0")];
+  }
   if (knobs.tunnelPath) all[TUNNEL_TIME] = [limit(`p(95)<${knobs.tunnelP95}`)];
   all.iterations = [final("count>0")];
   // A visit that was never made is a load that was never there.
