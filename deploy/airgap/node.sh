@@ -20,16 +20,20 @@ case $(uname -m) in
   *) die "$image: npm has Node for x86_64 and arm64 only, this machine is $(uname -m)" ;;
 esac
 
-# fetch PACKAGE DIRECTORY: unpacks what the host's npm gives for PACKAGE.
+# fetch PACKAGE DIRECTORY MEMBER...: unpacks these members of what the host's npm gives for PACKAGE.
 fetch() {
+  fetch_from=$1 fetch_to=$2
+  shift 2
   cd "$work"
-  fetch_file=$(npm pack --loglevel=error --fetch-retries=1 "$1" | tail -n 1)
-  [ -n "$fetch_file" ] && mkdir "$2" && tar -xzf "$fetch_file" -C "$2" --strip-components=1 --no-same-owner
+  fetch_file=$(npm pack --loglevel=error --fetch-retries=1 "$fetch_from" | tail -n 1)
+  [ -n "$fetch_file" ] && mkdir "$fetch_to" &&
+    tar -xzf "$fetch_file" -C "$fetch_to" --strip-components=1 --no-same-owner "$@"
 }
 
 # Node arrives while Debian is unpacked; so does the npm that fetches it, where there is none.
 has npm || say "    installing npm"
-({ has npm || debian_install npm; } && fetch "node-linux-$arch@$major" node && fetch "npm@$NPM_MAJOR" npm) 2>"$work/fetch.log" &
+({ has npm || debian_install npm; } && fetch "node-linux-$arch@$major" node package/bin/node &&
+  fetch "npm@$NPM_MAJOR" npm package) 2>"$work/fetch.log" &
 fetching=$!
 bootstrap "$suite" ca-certificates
 wait "$fetching" || recipe_failed "fetching Node from npm" "$(cat "$work/fetch.log")"
