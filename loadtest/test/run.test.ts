@@ -1,0 +1,98 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+const script = join(import.meta.dirname, "../run.sh");
+const TOOLS = ["sh", "dirname", "mkdir", "rm", "cp", "chmod", "sed", "tail", "sleep", "cat", "ls", "tr"];
+let box: string;
+
+beforeEach(() => {
+  box = mkdtempSync(join(tmpdir(), "culvert-run-"));
+  // Not the whole of /usr/bin: a k6 or docker there would be found where a test wants none.
+  for (const tool of TOOLS)
+    symlinkSync(spawnSync("which", [tool], { encoding: "utf8" }).stdout.trim(), join(box, tool));
+});
+afterEach(() => rmSync(box, { recursive: true }));
+
+/** Puts a command in front of the real ones. */
+function fake(command: string, body: string): void {
+  writeFileSync(join(box, command), `#!/bin/sh\n${body}\n`);
+  chmodSync(join(box, command), 0o755);
+}
+
+function run(env: Record<string, string>) {
+  const own = { PATH: box, OUT: join(box, "out"), ...env };
+  const { status, stdout, stderr } = spawnSync(join(box, "sh"), [script], { env: own, cwd: box, encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+
+describe("run.sh", () => {
+  it.each(["nope", "../smoke", "Smoke", "k6-globals.d"])(
+    "refuses the profile %j in one line, and lists the real ones",
+    (PROFILE) => {
+      fake("k6", "echo ran");
+      const { status, stdout, stderr } = run({ PROFILE });
+      expect([status, stdout]).toEqual([1, ""]);
+      expect(stderr).toMatch(
+        /^culvert loadtest: PROFILE '.*' is not a profile: give one of average breakpoint .*stress\n$/,
+      );
+    },
+  );
+
+  it("says how to get k6 where there is neither k6 nor its image", () => {
+    fake("docker", "exit 1");
+    const { status, stderr } = run({});
+    expect(status).toBe(1);
+    expect(stderr).toMatch(
+      /^culvert loadtest: there is no k6 on PATH and no registry gives its image: install it .*\n$/,
+    );
+  });
+
+  it("runs the profile's script, silent towards k6's makers, and ends with k6's own status", () => {
+    fake("k6", 'echo "$*|$K6_NO_USAGE_REPORT|$K6_AUTO_EXTENSION_RESOLUTION|$K6_WEB_DASHBOARD_PORT"; exit 99');
+    const { status, stdout } = run({ PROFILE: "average" });
+    expect(stdout).toBe("run --quiet average.ts|true|false|-1\n");
+    expect(status).toBe(99);
+  });
+
+  it("uses the image where there is no k6, and leaves the stack as it is", () => {
+    fake("docker", 'case "$*" in *pull*) exit 0 ;; esac; echo "$*"');
+    expect(run({}).stdout).toBe("compose --profile loadtest run --rm -T --no-deps loadtest run --quiet smoke.ts\n");
+  });
+
+  it("hands the CA on as a copy that the image's user may read, whatever folder its name is relative to", () => {
+    writeFileSync(join(box, "my-ca.pem"), "PEM", { mode: 0o600 });
+    fake("k6", 'cat "$SSL_CERT_FILE"; ls -l "$SSL_CERT_FILE"');
+    expect(run({ SSL_CERT_FILE: "my-ca.pem" }).stdout).toMatch(/^PEM-rw.r..r--/);
+    expect(run({ SSL_CERT_FILE: "none.pem" }).stderr).toMatch(
+      /^culvert loadtest: SSL_CERT_FILE '.*none.pem' can't be read: .*\n$/,
+    );
+  });
+
+  it("removes an earlier run's reports first", () => {
+    fake("k6", "exit 0");
+    run({});
+    writeFileSync(join(box, "out/summary.json"), "old");
+    run({});
+    expect(existsSync(join(box, "out/summary.json"))).toBe(false);
+  });
+
+  it("stops the local ingest for the middle third of an outage, and always starts it again", () => {
+    const log = join(box, "docker.log");
+    fake("docker", `echo "$*" >>${log}; echo id`);
+    fake(
+      "k6",
+      `case $1 in inspect) echo '"duration": "1s", "duration": "3s"' | tr , '\\n' ;; *) sleep 2.5; exit 5 ;; esac`,
+    );
+    expect(run({ PROFILE: "outage" }).status).toBe(5);
+    const calls = readFileSync(log, "utf8").trim().split("\n");
+    expect(calls.map((call) => call.replace("compose --profile loadtest ", ""))).toEqual([
+      "ps -q ingest",
+      "stop --timeout 0 ingest",
+      "start ingest",
+      "start ingest",
+    ]);
+  });
+});
