@@ -116,11 +116,11 @@ export class Courier {
     await this.#settle(this.#consequence(envelope, verdict, began));
   }
 
-  async #attempt({ headers, body, received }: Claimed): Promise<Verdict> {
+  async #attempt({ headers, body }: Claimed): Promise<Verdict> {
     let fresh = body;
     try {
       if (this.#to.takes === "envelope") {
-        fresh = await withFirstLine(body, headers.contentEncoding, (line) => sentNow(line, received));
+        fresh = await withFirstLine(body, headers.contentEncoding, (line) => sentNow(line));
       }
     } catch {
       return { kind: "final", reason: "unreadable" };

@@ -56,7 +56,7 @@ function start(): void {
   void expire();
   for (const courier of couriers) void courier.run();
   const waiting = store.lanes.occupied().reduce((sum, { envelopes }) => sum + envelopes, 0);
-  say(`ready on port ${port}; ${waiting} envelopes wait`);
+  say(`ready on port ${port}; envelopes waiting: ${waiting}`);
 }
 
 try {

@@ -1,20 +1,14 @@
-const longestSkew = 24 * 3_600_000;
-
 /**
- * Takes an envelope's header line and returns it as a sender would write it now, every other byte as it was: the ingest
- * moves all timestamps by the time between `sent_at` and arrival, which must not be the time spent in the spool.
- * A sender's clock that is off stays off by as much, so that the ingest still corrects it; beyond a day the value is old
- * rather than skewed, and the spool's own clock counts. https://develop.sentry.dev/sdk/foundations/transport/envelopes/
+ * Takes an envelope's header line and returns it as if sent now, every other byte as it was: an ingest moves all timestamps
+ * by the time between `sent_at` and arrival, which must not be the time spent in the spool.
+ * https://develop.sentry.dev/sdk/foundations/transport/envelopes/
  */
-export function sentNow(header: string, received: number, now = Date.now()): string {
-  const value = placeOf(header, "sent_at");
-  if (!value) return header.replace("{", `{"sent_at":"${new Date(now).toISOString()}"${isEmpty(header) ? "" : ","}`);
-  const skew = Date.parse(header.slice(value.from + 1, value.to - 1)) - received;
-  const fresh = new Date(now + (Math.abs(skew) <= longestSkew ? skew : 0)).toISOString();
-  return `${header.slice(0, value.from)}"${fresh}"${header.slice(value.to)}`;
+export function sentNow(header: string, now = new Date()): string {
+  const place = placeOf(header, "sent_at");
+  const stamp = `"${now.toISOString()}"`;
+  if (place) return header.slice(0, place.from) + stamp + header.slice(place.to);
+  return header.replace("{", `{"sent_at":${stamp}${/^\s*\{\s*\}/.test(header) ? "" : ","}`);
 }
-
-const isEmpty = (header: string) => /^\s*\{\s*\}/.test(header);
 
 /** Where the value of a key of the outermost object stands in the text. JSON.parse would lose how everything was written. */
 function placeOf(json: string, key: string): { from: number; to: number } | undefined {

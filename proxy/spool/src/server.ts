@@ -13,7 +13,10 @@ export interface Parts {
 /** Longer than Nginx keeps an idle connection (60 s): the side that sends must be the one that closes. */
 const idleConnection = 75_000;
 
-/** The spool's only listener: `POST /` takes an envelope, `GET /healthz` and `GET /metrics` are for probes. */
+/**
+ * The spool's only listener. POST takes an envelope whatever the path: Nginx hands over with the path it was asked for, and
+ * where the envelope goes stands in X-Spool-To. `GET /healthz` and `GET /metrics` are for probes.
+ */
 export function serve({ intake, isWell, metrics, answered }: Parts): Server {
   const take = async (request: IncomingMessage): Promise<Reply> => {
     const reply = await intake
@@ -25,22 +28,18 @@ export function serve({ intake, isWell, metrics, answered }: Parts): Server {
   const listener: RequestListener = async (request, response) => {
     const answer = (status: number, type: string, text: string) =>
       response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(text) }).end(text);
-    switch (`${request.method} ${request.url}`) {
-      case "POST /": {
-        const { status, body } = await take(request);
-        answer(status, "application/json", JSON.stringify(body));
-        // What was refused unread must not be read as the next request.
-        if (!request.complete) request.resume();
-        return;
-      }
-      case "GET /healthz": {
-        const well = await isWell();
-        return answer(well ? 200 : 503, "text/plain", well ? "ok\n" : "the disk takes nothing\n");
-      }
-      case "GET /metrics":
-        return answer(200, "text/plain; version=0.0.4", metrics());
-      default:
-        return answer(404, "text/plain", "POST /, GET /healthz, GET /metrics\n");
+    if (request.method === "POST") {
+      const { status, body } = await take(request);
+      answer(status, "application/json", JSON.stringify(body));
+      // What was refused unread must not be read as the next request.
+      if (!request.complete) request.resume();
+    } else if (request.url === "/healthz") {
+      const well = await isWell();
+      answer(well ? 200 : 503, "text/plain", well ? "ok\n" : "the disk takes nothing\n");
+    } else if (request.url === "/metrics") {
+      answer(200, "text/plain; version=0.0.4", metrics());
+    } else {
+      answer(404, "text/plain", "POST takes an envelope; GET /healthz, GET /metrics\n");
     }
   };
   const server = createServer(listener);
