@@ -1,5 +1,6 @@
 // Counts what happened and shows it to Prometheus. Runs inside Nginx (njs); the counts are shared by all workers.
 
+/** @type {Record<string, string>} */
 const help = {
   culvert_requests_total: "Requests answered, by route and status class",
   culvert_tunnel_reports_total: "Reports of browsers, by how they ended and why",
@@ -8,13 +9,20 @@ const help = {
 };
 
 /**
+ * @param {string} series a metric's name with its labels
+ * @param {number} by
+ */
+function add(series, by) {
+  ngx.shared.metrics.incr(series, by, 0);
+}
+
+/**
  * Log-phase variable: counts the finished request. Its value is always "1", so that the access log's `if=` can evaluate it.
  * @param {NginxHTTPRequest} r
  * @returns {string}
  */
 function count(r) {
   const v = r.variables;
-  const add = (series, by) => ngx.shared.metrics.incr(series, by, 0);
   add(`culvert_requests_total{route="${v.route}",class="${String(v.status)[0]}xx"}`, 1);
   if (v.route === "tunnel") {
     add(`culvert_tunnel_reports_total{outcome="${v.tunnel_outcome}",reason="${v.tunnel_reason}"}`, 1);
@@ -31,12 +39,12 @@ function count(r) {
  * @returns {number}
  */
 function unanswered(statuses) {
-  return (statuses || "").split(/[,:] */).filter((status) => status === "502" || status === "504").length;
+  return (statuses || "").split(/[,: ]+/).filter((status) => status === "502" || status === "504").length;
 }
 
 /**
  * Prometheus' text format of the counts: https://prometheus.io/docs/instrumenting/exposition_formats/
- * @param {[string, number][]} series names with labels, and values
+ * @param {NgxKeyValuePair<string | number>[]} series names with labels, and values
  * @param {Record<string, number>} gauges
  * @returns {string}
  */

@@ -1,0 +1,186 @@
+import { type ClientHttp2Session, connect, constants } from "node:http2";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Edge, startEdge } from "./edge.ts";
+import { raw } from "./wire.ts";
+
+// A run that fails names its seed; FUZZ_SEED repeats it.
+const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+const runs = 20_000;
+
+const allowed = [
+  "/prefix/api/7/envelope/",
+  "/prefix/api/7/security/?sentry_key=key",
+  "/api/43/envelope/",
+  "/api/43/security/?sentry_key=second",
+];
+
+const noise = fc.string({
+  unit: fc.constantFrom(..."abZ09-_./\\:;,=&?#%+*'\"<>{}[]()|~^`!@$ \t\r\n\u0000\u007f\u00e9\u2603"),
+  maxLength: 40,
+});
+const path = fc.oneof(
+  { weight: 4, arbitrary: fc.constant("/monitoring") },
+  { weight: 2, arbitrary: fc.constant("/monitoring/csp") },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      ...[
+        "/monitoring/",
+        "/MONITORING",
+        "/monitoring/..",
+        "/monitoring%2f",
+        "/monitoring%00",
+        "/./monitoring",
+        "//monitoring",
+      ],
+      ...["/monitoring;x", "/monitoring/csp/../", "/%6d%6f%6eitoring", "/monitoring/csp/../../api/9/envelope/"],
+    ),
+  },
+  noise.map((text) => `/monitoring${text}`),
+);
+const value = fc.oneof(
+  fc.constantFrom(
+    "42",
+    "43",
+    "7",
+    "us",
+    "de",
+    "",
+    "%34%32",
+    "0x2a",
+    "42\u0000",
+    "../../44",
+    "evil.example",
+    "42%0d%0aX: y",
+  ),
+  fc.integer({ max: 300, min: 1 }).map((length) => "9".repeat(length)),
+  noise,
+);
+const argument = fc
+  .tuple(fc.constantFrom("o", "p", "r", "O", "x", "sentry_key", "o[]", "%6f"), value)
+  .map((pair) => pair.join("="));
+const query = fc.oneof(
+  fc.constantFrom("", "?o=42&p=43&r=us"),
+  fc
+    .tuple(fc.array(argument, { minLength: 1, maxLength: 5 }), fc.constantFrom("&", "&", ";", "&&", "%26"))
+    .map(([list, glue]) => `?${list.join(glue)}`),
+);
+const type = fc.oneof(
+  fc.constantFrom(
+    "text/plain;charset=UTF-8",
+    "application/x-sentry-envelope",
+    "application/csp-report",
+    "application/json",
+    "text/html",
+  ),
+  noise,
+);
+const headers = fc.record(
+  {
+    "content-type": type,
+    "content-encoding": fc.constantFrom("gzip", "br", "zstd", "x"),
+    cookie: fc.constant("session=stolen"),
+    "x-forwarded-for": fc.constant("6.6.6.6"),
+    "x-sentry-auth": fc.constant("Sentry sentry_key=stolen"),
+    "x-anything": noise,
+  },
+  { requiredKeys: [] },
+);
+const method = fc.oneof(
+  { weight: 4, arbitrary: fc.constant("POST") },
+  fc.constantFrom("GET", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH", "PROPFIND", "X"),
+);
+const body = fc.oneof(
+  fc.constantFrom("{}\n", "", '{"dsn":"http://stolen@evil.example/9"}\n{"type":"event"}\n{}\n'),
+  noise.map((text) => text.repeat(50)),
+);
+const request = fc.record({ method, path, query, headers, body });
+type Generated = typeof request extends fc.Arbitrary<infer T> ? T : never;
+
+let edge: Edge;
+beforeAll(async () => {
+  edge = await startEdge(
+    {
+      TUNNEL_ALLOWED_DSNS: "http://second@o42.ingest.us.sentry.io:9000/43",
+      TUNNEL_RATE_PER_CLIENT: "999999",
+      TUNNEL_RATE_TOTAL: "999999",
+    },
+    { ingestNames: ["o42.ingest.us.sentry.io"] },
+  );
+});
+afterAll(() => edge?.stop());
+
+/** What HTTP/2 lets a client put into a header or an address; the rest is for raw connections. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly those are to be taken out
+const sendable = (part: string) => part.replace(/[\u0000-\u0020\u007f-\uffff]/g, "~");
+
+/** Sends one request on the session; returns its status, or undefined when the stream ended without one. */
+function sendOn(
+  session: ClientHttp2Session,
+  { method, path, query, headers, body }: Generated,
+): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    let status: number | undefined;
+    const clean = Object.entries(headers).map(([name, part]) => [name, sendable(part)]);
+    const stream = session.request({
+      ":method": method,
+      ":path": sendable(path + query),
+      ...Object.fromEntries(clean),
+    });
+    stream.on("response", (answer) => {
+      status = answer[":status"];
+    });
+    // A refusal before the body was read resets the stream; that is no fault.
+    stream.on("error", (error) => (stream.rstCode === constants.NGHTTP2_NO_ERROR ? resolve(status) : reject(error)));
+    stream.on("close", () => resolve(status)).resume();
+    stream.end(body);
+  });
+}
+
+test(`${runs} generated reports (seed ${seed}) reach allowed projects only, and no client's fault is a 5xx`, {
+  timeout: 240_000,
+}, async () => {
+  const requests = fc.sample(request, { numRuns: runs, seed });
+  const wrong: string[] = [];
+  const judge = (status: number | undefined, { method, path, query }: Generated) => {
+    if (status !== undefined && status >= 500) wrong.push(`${status} ${method} ${path}${query}`);
+  };
+
+  // Nginx ends a connection after its thousandth request.
+  for (let from = 0; from < runs; from += 500) {
+    const session = connect(`https://localhost:${edge.port}`, { rejectUnauthorized: false });
+    const batch = requests.slice(from, from + 500);
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, lane) => {
+        for (let i = lane; i < batch.length; i += 20) {
+          const next = batch[i] as Generated;
+          judge(await sendOn(session, next), next);
+        }
+      }),
+    );
+    session.close();
+  }
+  // The same with bytes that no well-meaning client sends.
+  for (const next of requests.slice(0, 500)) {
+    const lines = Object.entries(next.headers).map(([name, part]) => `${name}: ${part}`);
+    const head = [
+      `${next.method} ${next.path}${next.query} HTTP/1.1`,
+      "Host: localhost",
+      "Connection: close",
+      ...lines,
+    ].join("\r\n");
+    const answer = await raw(edge.port, `${head}\r\nContent-Length: ${next.body.length}\r\n\r\n${next.body}`).catch(
+      () => "",
+    );
+    const status = answer.match(/^HTTP\/1\.1 (\d+)/)?.[1];
+    judge(status ? Number(status) : undefined, next);
+  }
+
+  expect(wrong).toEqual([]);
+  const reached = await edge.ingest.all();
+  expect(reached.length).toBeGreaterThan(1000);
+  expect(reached.filter(({ method, url }) => method !== "POST" || !allowed.includes(url))).toEqual([]);
+  expect(reached.filter(({ rawHeaders }) => /stolen|6\.6\.6\.6/.test(rawHeaders.join()))).toEqual([]);
+  expect(await edge.on("proxy", "logs")).not.toMatch(/exited on signal|\[(alert|emerg|crit)\]/);
+});
