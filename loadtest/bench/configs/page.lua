@@ -1,0 +1,3 @@
+-- Gets a page or a file, as wrk does by itself.
+
+dofile("/bench/configs/report.lua")

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Compares the edge with what else could do its work (README.md). Needs Docker and Node; brings the base images like `make up`.
+set -eu
+cd "$(dirname "$0")"
+host=../../deploy/host
+
+"$host/engine.sh"
+"$host/base-images-ensure.sh"
+: "${BUILD_CA_FILE:=$("$host/build-ca.sh")}"
+export BUILD_CA_FILE
+npm ci --ignore-scripts --no-audit --no-fund --silent
+exec npm run --silent bench

@@ -1,0 +1,84 @@
+import { dsn, ingestHost, tunnelPath, tunnelTarget } from "./far-end.ts";
+import { images } from "./images.ts";
+import type { Cores } from "./processor.ts";
+import type { Part, Stage } from "./stage.ts";
+
+const hardened = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"];
+const nginx = [...hardened, "--tmpfs=/tmp:uid=101,mode=0700"];
+const withConfig = (file: string) => ({
+  switches: [...nginx, "--entrypoint=nginx"],
+  command: ["-c", `/bench/configs/${file}`, "-g", "daemon off;"],
+});
+const certificate = "/tls/server.crt";
+const telemetry = { SENTRY_DSN: dsn, TUNNEL_PATH: tunnelPath };
+
+/** All load comes from one address and means to find the end: the edge's limits would find it first. */
+const UNLIMITED = 999_999;
+
+const app = (image: string) => ({
+  image,
+  switches: [...hardened, "--tmpfs=/tmp:uid=1000,mode=0700"],
+  settings: { ...telemetry, NODE_EXTRA_CA_CERTS: certificate },
+});
+
+const edge = (name: string, total = UNLIMITED) => ({
+  image: images.proxy,
+  switches: nginx,
+  settings: {
+    ...telemetry,
+    SERVER_NAME: name,
+    TUNNEL_RATE_PER_CLIENT: String(UNLIMITED),
+    TUNNEL_RATE_TOTAL: String(total),
+    INGEST_CA_FILE: certificate,
+    TLS_CERT_FILE: certificate,
+    TLS_KEY_FILE: "/tls/server.key",
+  },
+});
+
+/** The apps, by themselves. */
+const apps = { web: images.web, "tunnel-route": images.tunnelRoute, "tunnel-handler": images.tunnelHandler };
+
+/** What takes reports over TLS. Of the edges, `edge-apart` is not on web's core, and `edge-limited` has its limit in force. */
+const proxies = (limit: number) => ({
+  edge: edge("edge"),
+  "edge-apart": edge("edge-apart"),
+  "edge-limited": edge("edge-limited", limit),
+  bare: { image: images.proxy, ...withConfig("bare.conf") },
+  haproxy: { image: images.tools, command: ["haproxy", "-f", "/bench/configs/haproxy.cfg"] },
+  caddy: { image: images.tools, command: ["caddy", "run", "--adapter=caddyfile", "--config=/bench/configs/Caddyfile"] },
+});
+
+/** Everything that takes reports or pages. */
+export type Contender = keyof typeof apps | keyof ReturnType<typeof proxies>;
+
+/** Where a contender is found: an app by itself speaks plain HTTP, which spares it the cost of TLS. */
+export function originOf(name: Contender): string {
+  return name in apps ? `http://${name}:3000` : `https://${name}:8443`;
+}
+
+/** Where a contender takes reports. */
+export function tunnelOf(name: Contender): string {
+  return `${originOf(name)}${tunnelTarget}`;
+}
+
+/** Starts sink, load and contenders, and waits until every one answers; throws with the log of one that does not. `limit`: reports a second. */
+export async function startAll(stage: Stage, cores: Cores, limit: number): Promise<void> {
+  const tunnels: Record<string, Omit<Part, "core">> = proxies(limit);
+  await stage.open(Object.keys(tunnels));
+  await stage.start("sink", {
+    image: images.proxy,
+    core: cores.sink,
+    names: [ingestHost],
+    ...withConfig("sink.conf"),
+  });
+  await stage.start("load", { image: images.tools, core: cores.load, command: ["sleep", "7200"] });
+  for (const [name, image] of Object.entries(apps)) await stage.start(name, { ...app(image), core: cores.subject });
+  for (const [name, part] of Object.entries(tunnels)) {
+    await stage.start(name, { ...part, core: name === "edge-apart" ? cores.load : cores.subject });
+  }
+
+  await stage.ready("web", `${originOf("web")}/`);
+  const names = [...Object.keys(tunnels), "tunnel-route", "tunnel-handler"] as Contender[];
+  const report = ["--data-binary", "@/run-data/envelope", "-H", "content-type: text/plain"];
+  for (const name of names) await stage.ready(name, ...report, tunnelOf(name));
+}

@@ -1,0 +1,12 @@
+import { execFile } from "node:child_process";
+
+/** Runs the docker client and returns what it wrote to stdout; throws with its last lines when it fails. */
+export function docker(...args: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile("docker", args, { maxBuffer: 256 << 20 }, (error, stdout, stderr) => {
+      if (!error) return resolve(stdout.trim());
+      const end = (stdout + stderr).trim().split("\n").slice(-40).join("\n");
+      reject(new Error(`docker ${args.join(" ")}:\n${end}`));
+    });
+  });
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { envelope, envelopeBytes, ingestHost, tunnelPath } from "./far-end.ts";
+
+const config = (name: string) => readFileSync(new URL(`../configs/${name}`, import.meta.url), "utf8");
+
+test("the envelope is three lines of JSON of the stated size", () => {
+  expect(envelope().length).toBe(envelopeBytes);
+  expect(
+    envelope()
+      .split("\n")
+      .map((line) => Object.keys(JSON.parse(line))[0]),
+  ).toEqual(["event_id", "type", "event_id"]);
+});
+
+test.each(["bare.conf", "haproxy.cfg", "Caddyfile"])("%s tunnels the same path to the same project", (name) => {
+  expect(config(name)).toContain(`${tunnelPath}`);
+  expect(config(name)).toContain(ingestHost);
+  expect(config(name)).toContain("/api/1/envelope/");
+});

@@ -1,0 +1,51 @@
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { docker } from "./docker.ts";
+import { tunnelPath } from "./far-end.ts";
+import { bench, output, root } from "./places.ts";
+
+/** The images of a run. `sink` and `bare` run in the proxy's image too, with a config of their own. */
+export const images = {
+  proxy: "culvert-bench-proxy",
+  web: "culvert-bench-web",
+  tunnelRoute: "culvert-bench-tunnel-route",
+  tunnelHandler: "culvert-bench-tunnel-handler",
+  tools: "culvert-bench-tools",
+};
+
+/** Builds them all; the layers that the stack's own images have already are shared. Throws with the build's last lines. */
+export async function buildImages(): Promise<void> {
+  await docker("build", "--progress=plain", "-t", images.proxy, `${root}/proxy`);
+  await docker("build", "--progress=plain", "-t", images.tools, "-f", `${bench}/Dockerfile`, `${bench}/configs`);
+  await buildApp(images.web, `${root}/web`);
+  await buildApp(images.tunnelRoute, copyOfWeb("tunnel-route"));
+  const handler = copyOfWeb("tunnel-handler");
+  cpSync(`${bench}/apps/sentry-tunnel`, `${handler}/src/app/sentry-tunnel`, { recursive: true });
+  await buildApp(images.tunnelHandler, handler);
+}
+
+/**
+ * The same app with `tunnelRoute`: a copy of web/ that differs in that one option, so that versions, settings and pages
+ * are the app's own. Returns its folder; throws when the option has no place to go any more.
+ */
+function copyOfWeb(name: string): string {
+  const copy = `${output}/${name}`;
+  rmSync(copy, { recursive: true, force: true });
+  mkdirSync(copy, { recursive: true });
+  cpSync(`${root}/web`, copy, { recursive: true, filter: (path) => !/\/(node_modules|\.next|e2e)$/.test(path) });
+  const file = `${copy}/next.config.ts`;
+  writeFileSync(file, withTunnelRoute(readFileSync(file, "utf8")));
+  return copy;
+}
+
+/** Adds the option to the text of a next.config.ts; throws when there is no `withSentryConfig(config, {` in it. */
+export function withTunnelRoute(config: string): string {
+  const call = "withSentryConfig(config, {";
+  if (!config.includes(call))
+    throw new Error(`web/next.config.ts has no '${call}': tell loadtest/bench/src/images.ts how it reads now`);
+  return config.replace(call, `${call}\n  tunnelRoute: ${JSON.stringify(tunnelPath)},`);
+}
+
+async function buildApp(image: string, folder: string): Promise<void> {
+  const secret = `--secret=id=build_ca,src=${process.env.BUILD_CA_FILE || "/dev/null"}`;
+  await docker("build", "--progress=plain", secret, "-t", image, folder);
+}

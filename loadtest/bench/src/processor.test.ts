@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { assignCores, describeCores, parseProcessorTime } from "./processor.ts";
+
+test("processor time in both generations of cgroups", () => {
+  expect(parseProcessorTime("usage_usec 2500000\nuser_usec 1\nsystem_usec 2\n")).toBe(2.5);
+  expect(parseProcessorTime("2500000000\n")).toBe(2.5);
+  expect(() => parseProcessorTime("cat: no such file")).toThrow("no processor time");
+});
+
+test("what is measured has a core of its own wherever there are two", () => {
+  expect(assignCores(1)).toEqual({ subject: "0", load: "0", sink: "0" });
+  expect(assignCores(2)).toEqual({ subject: "0", load: "1", sink: "1" });
+  expect(assignCores(8)).toEqual({ subject: "0", load: "1", sink: "2" });
+  expect(describeCores(1)).toContain("one core only");
+});

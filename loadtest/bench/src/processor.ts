@@ -1,0 +1,39 @@
+/** The command that prints a container's own processor time: cgroup v2, else v1. */
+export const processorTime = [
+  "sh",
+  "-c",
+  "cat /sys/fs/cgroup/cpu.stat 2>/dev/null || cat /sys/fs/cgroup/cpuacct/cpuacct.usage",
+];
+
+/**
+ * Seconds of processor time that a container has used, from what `processorTime` printed: v2's cpu.stat counts
+ * microseconds, v1's cpuacct.usage nanoseconds. Throws on anything else.
+ * https://docs.kernel.org/admin-guide/cgroup-v2.html, https://docs.kernel.org/admin-guide/cgroup-v1/cpuacct.html
+ */
+export function parseProcessorTime(text: string): number {
+  const v2 = /^usage_usec (\d+)$/m.exec(text)?.[1];
+  if (v2) return Number(v2) / 1e6;
+  const v1 = /^(\d+)$/.exec(text.trim())?.[1];
+  if (v1) return Number(v1) / 1e9;
+  throw new Error(`no processor time in: ${text.slice(0, 200)}`);
+}
+
+/** Which core each role is pinned to. */
+export interface Cores {
+  subject: string;
+  load: string;
+  sink: string;
+}
+
+/** Spreads the roles over a machine's cores: what is measured never shares a core with what makes the load, if there are two. */
+export function assignCores(count: number): Cores {
+  const load = count > 1 ? "1" : "0";
+  return { subject: "0", load, sink: count > 2 ? "2" : load };
+}
+
+/** One line that says who sits where, for the head of the report. */
+export function describeCores(count: number): string {
+  const { subject, load, sink } = assignCores(count);
+  const shared = subject === load ? "; one core only, so the load slows what it measures" : "";
+  return `${count} cores: everything measured is pinned to core ${subject}, the load to core ${load}, the sink to core ${sink}${shared}`;
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { docker } from "./docker.ts";
+import { envelope, ingestHost } from "./far-end.ts";
+import { images } from "./images.ts";
+import { bench, output } from "./places.ts";
+import { parseProcessorTime, processorTime } from "./processor.ts";
+
+/** A container to start: the core it is pinned to, the names it answers to on the network, its settings and its command. */
+export interface Part {
+  image: string;
+  core: string;
+  names?: string[];
+  settings?: Record<string, string>;
+  switches?: string[];
+  command?: string[];
+}
+
+/** The containers of one run, on a network of their own from which nothing gets out, and the certificate they share. */
+export class Stage {
+  readonly id = `culvert-bench-${randomUUID().slice(0, 8)}`;
+  readonly #parts: string[] = [];
+
+  /** Makes network and certificate; every container finds the latter in /tls, configs in /bench, the envelope in /run-data. */
+  async open(names: string[]): Promise<void> {
+    writeFileSync(`${output}/envelope`, envelope());
+    await docker("network", "create", "--internal", "--label=culvert.test", this.id);
+    await docker("volume", "create", "--label=culvert.test", this.id);
+    const certificate = `cd /tls && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
+      -addext "subjectAltName=${[ingestHost, ...names].map((name) => `DNS:${name}`)}" -keyout server.key -out server.crt &&
+      cat server.crt server.key >server.pem && chmod 644 server.*`;
+    const shell = ["--user=0", "--entrypoint=sh", `--volume=${this.id}:/tls`, images.proxy, "-c", certificate];
+    await docker("run", "--rm", "--label=culvert.test", ...shell);
+  }
+
+  async start(
+    name: string,
+    { image, core, names = [], settings = {}, switches = [], command = [] }: Part,
+  ): Promise<void> {
+    this.#parts.push(name);
+    await docker(
+      ...["run", "-d", "--label=culvert.test", `--name=${this.id}-${name}`, `--cpuset-cpus=${core}`],
+      ...[`--network=${this.id}`, ...[name, ...names].map((alias) => `--network-alias=${alias}`)],
+      ...[
+        `--volume=${this.id}:/tls:ro`,
+        `--volume=${bench}:/bench:ro`,
+        `--volume=${output}/envelope:/run-data/envelope:ro`,
+      ],
+      ...[
+        "--log-opt=max-size=10m",
+        ...switches,
+        ...Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`),
+      ],
+      ...[image, ...command],
+    );
+  }
+
+  /** Runs a command in one of the containers and returns its output. */
+  exec(name: string, ...command: string[]): Promise<string> {
+    return docker("exec", `${this.id}-${name}`, ...command);
+  }
+
+  /** Seconds of processor time that these containers have used together. */
+  async processorSeconds(...names: string[]): Promise<number> {
+    const times = await Promise.all(names.map((name) => this.exec(name, ...processorTime)));
+    return times.reduce((sum, text) => sum + parseProcessorTime(text), 0);
+  }
+
+  /** Waits until the address answers 200 to the sink's curl, given these arguments; throws with the container's log after 30 s. */
+  async ready(name: string, ...curl: string[]): Promise<void> {
+    const deadline = Date.now() + 30_000;
+    for (;;) {
+      const answer = await this.exec("sink", "curl", "-skf", "-o", "/dev/null", ...curl).catch((error: Error) => error);
+      if (!(answer instanceof Error)) return;
+      if (Date.now() > deadline)
+        throw new Error(`${name} does not answer:\n${await docker("logs", "--tail=5", `${this.id}-${name}`)}`);
+      await pause(200);
+    }
+  }
+
+  /** Removes all of it, whatever state it is in. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#parts.map((name) => docker("rm", "-f", "-v", `${this.id}-${name}`)));
+    await Promise.allSettled([docker("network", "rm", this.id), docker("volume", "rm", this.id)]);
+  }
+}

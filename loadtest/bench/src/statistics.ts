@@ -1,0 +1,48 @@
+/** A middle and what lies around it. */
+export interface Spread {
+  median: number;
+  low: number;
+  high: number;
+}
+
+/** The value below which `share` of the values lie (nearest rank); throws when there are none. */
+export function percentile(values: number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const value = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+  if (value === undefined) throw new Error("no values to take a percentile of");
+  return value;
+}
+
+/** Median (the mean of the middle two where there are two), lowest and highest; throws when there are none. */
+export function spread(values: number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1];
+  if (upper === undefined || lower === undefined) throw new Error("no values to take a median of");
+  return { median: (lower + upper) / 2, low: Math.min(...sorted), high: Math.max(...sorted) };
+}
+
+/**
+ * Round by round, `of` divided by `by`: what the machine did to both in a round cancels out, which a ratio of two medians
+ * would keep. Throws when the rounds don't pair up.
+ */
+export function ratio(of: number[], by: number[]): Spread {
+  if (of.length !== by.length) throw new Error(`${of.length} rounds against ${by.length}: they do not pair up`);
+  return spread(of.map((value, round) => value / (by[round] as number)));
+}
+
+/**
+ * Measures the contenders in turn, `rounds` times: A B C, C B A, A B C … so that a machine that gets slower or faster
+ * during a round favours nobody. Returns each one's samples in order of rounds.
+ */
+export async function inTurn<Name extends string, Sample>(
+  rounds: number,
+  contenders: Record<Name, (round: number) => Promise<Sample>>,
+): Promise<Record<Name, Sample[]>> {
+  const names = Object.keys(contenders) as Name[];
+  const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Sample[]>;
+  for (let round = 0; round < rounds; round++) {
+    for (const name of round % 2 ? names.toReversed() : names) samples[name].push(await contenders[name](round));
+  }
+  return samples;
+}
