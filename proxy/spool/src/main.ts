@@ -2,6 +2,7 @@
 import { Bounds } from "./bounds.ts";
 import { Courier } from "./courier.ts";
 import { openDatabase } from "./database.ts";
+import { Delivery } from "./delivery.ts";
 import { Disk } from "./disk.ts";
 import { sender } from "./ingest.ts";
 import { Intake } from "./intake.ts";
@@ -9,7 +10,7 @@ import { say } from "./log.ts";
 import { metrics, type Refusals } from "./metrics.ts";
 import { Pace } from "./pace.ts";
 import { Refusal } from "./refusal.ts";
-import { serve } from "./server.ts";
+import { closed, serve } from "./server.ts";
 import { folder, parseSettings, port } from "./settings.ts";
 import { Store } from "./store.ts";
 
@@ -25,9 +26,10 @@ function start(): void {
 
   const send = sender(settings.ca);
   const paces = new Map(settings.destinations.map(({ host }) => [host, new Pace(settings.rate)]));
-  const couriers = settings.destinations.map(
-    (to) => new Courier(to, store, disk.journal, send, paces.get(to.host) as Pace),
-  );
+  const couriers = settings.destinations.map((to) => {
+    const pace = paces.get(to.host) as Pace;
+    return new Courier(new Delivery(to, store, disk.journal, send, pace), pace);
+  });
 
   const refusals: Refusals = new Map();
   const server = serve({
@@ -44,9 +46,7 @@ function start(): void {
   };
 
   const stop = async (): Promise<void> => {
-    server.close();
-    server.closeIdleConnections();
-    await Promise.all(couriers.map((courier) => courier.stop(patience)));
+    await Promise.all([closed(server, patience), ...couriers.map((courier) => courier.stop(patience))]);
     database.close();
     process.exit(0);
   };
@@ -54,7 +54,7 @@ function start(): void {
 
   server.listen(port);
   void expire();
-  for (const courier of couriers) void courier.run();
+  for (const courier of couriers) courier.start();
   const waiting = store.lanes.occupied().reduce((sum, { envelopes }) => sum + envelopes, 0);
   say(`ready on port ${port}; envelopes waiting: ${waiting}`);
 }

@@ -46,3 +46,17 @@ export function serve({ intake, isWell, metrics, answered }: Parts): Server {
   server.keepAliveTimeout = idleConnection;
   return server;
 }
+
+/** Accepts nothing more; resolves when requests underway have been answered, or after `patience` ms. */
+export function closed(server: Server, patience: number): Promise<void> {
+  return new Promise((resolve) => {
+    const kept = setInterval(() => server.closeIdleConnections(), 50);
+    const done = () => {
+      clearInterval(kept);
+      resolve();
+    };
+    server.close(done);
+    server.closeIdleConnections();
+    setTimeout(done, patience).unref();
+  });
+}

@@ -85,10 +85,7 @@ export class Store {
       size += body.length;
       if (size >= bytes) break;
     }
-    for (const { id, repeated } of claimed) {
-      this.#begin.run(id);
-      if (repeated) this.tally.add("repeated", category);
-    }
+    for (const { id } of claimed) this.#begin.run(id);
     return claimed;
   }
 

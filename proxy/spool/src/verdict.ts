@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from "node:http";
 import type { Answer } from "./ingest.ts";
 import { retryAfter } from "./limits.ts";
 
@@ -7,8 +6,8 @@ export type Verdict =
   | { kind: "delivered" }
   /** Never to be sent again. `reason` is what the drop is counted under. */
   | { kind: "final"; reason: string }
-  /** The ingest wants to be spared; see limits.ts. */
-  | { kind: "limited"; wait: number | undefined }
+  /** The ingest wants to be spared: by category as limits.ts knows, else this one for `wait` ms. */
+  | { kind: "limited"; wait: number }
   /** The ingest is not well: later, after at least `wait` ms. */
   | { kind: "failed"; reason: string; unknown: boolean; wait: number };
 
@@ -24,9 +23,7 @@ export function judge(answer: Answer): Verdict {
   if ("error" in answer) return { kind: "failed", reason: answer.error, unknown: answer.unknown, wait: 0 };
   const { status, headers } = answer;
   if (status >= 200 && status < 300) return { kind: "delivered" };
-  if (status === 429) return { kind: "limited", wait: retryAfter(headers) };
+  if (status === 429) return { kind: "limited", wait: retryAfter(headers) ?? 60_000 };
   if (status >= 400 && status < 500 && !passing.includes(status)) return { kind: "final", reason: `http_${status}` };
-  return { kind: "failed", reason: `http_${status}`, unknown: false, wait: waitOf(headers) };
+  return { kind: "failed", reason: `http_${status}`, unknown: false, wait: retryAfter(headers) ?? 0 };
 }
-
-const waitOf = (headers: IncomingHttpHeaders) => retryAfter(headers) ?? 0;

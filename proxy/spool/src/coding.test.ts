@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as zlib from "node:zlib";
+import { isKnown, opened, Unreadable, withFirstLine } from "./coding.ts";
+
+const text = Buffer.from(`{"sent_at":"old"}\n${"payload\n".repeat(20_000)}\0\xff`, "latin1");
+const codings = {
+  gzip: [zlib.gzipSync, zlib.gunzipSync],
+  deflate: [zlib.deflateSync, zlib.inflateSync],
+  br: [zlib.brotliCompressSync, zlib.brotliDecompressSync],
+  zstd: [zlib.zstdCompressSync, zlib.zstdDecompressSync],
+  "": [(body: Buffer) => body, (body: Buffer) => body],
+  identity: [(body: Buffer) => body, (body: Buffer) => body],
+} as const;
+
+async function all(body: Buffer, coding: string): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of opened(body, coding)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+for (const [coding, [close, open]] of Object.entries(codings)) {
+  test(`${coding || "no coding"}: opened, and given another first line with the rest byte-identical`, async () => {
+    assert.deepEqual(await all(close(text), coding), text);
+    const changed = await withFirstLine(close(text), coding, (line) => line.replace("old", "new and longer"));
+    const expected = Buffer.concat([Buffer.from('{"sent_at":"new and longer"}'), text.subarray(text.indexOf("\n"))]);
+    assert.deepEqual(open(changed), expected);
+  });
+}
+test("a body of one line", async () => {
+  assert.equal(`${await withFirstLine(Buffer.from("{}"), "", () => "{1}")}`, "{1}");
+  assert.equal(`${zlib.gunzipSync(await withFirstLine(zlib.gzipSync("{}"), "gzip", () => "{1}"))}`, "{1}");
+});
+test("damaged bodies and bombs are refused as an ingest would", async () => {
+  const is = (status: number) => (error: unknown) => error instanceof Unreadable && error.status === status;
+  await assert.rejects(all(Buffer.from("no gzip"), "gzip"), is(400));
+  await assert.rejects(all(zlib.gzipSync(text).subarray(0, 100), "gzip"), is(400));
+  await assert.rejects(all(zlib.gzipSync(Buffer.alloc(101 << 20)), "gzip"), is(413));
+});
+test("other codings are not known", () => {
+  assert.ok(!isKnown("compress") && !isKnown("gzip, br") && !isKnown("constructor") && isKnown("zstd"));
+});

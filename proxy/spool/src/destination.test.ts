@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { destinations } from "./destination.ts";
+
+const urls = (dsn: string, further?: string) => destinations(dsn, further).map(({ url }) => url);
+
+test("a DSN is two addresses: envelopes and CSP reports", () => {
+  assert.deepEqual(urls("https://key:secret@o1.ingest.us.sentry.io/2"), [
+    "https://o1.ingest.us.sentry.io/api/2/envelope/",
+    "https://o1.ingest.us.sentry.io/api/2/security/?sentry_key=key",
+  ]);
+});
+test("port and path prefix stay as written", () => {
+  assert.equal(urls("http://key@[::1]:9000/below/a/prefix/7")[0], "http://[::1]:9000/below/a/prefix/api/7/envelope/");
+});
+test("further DSNs are separated by spaces or commas", () => {
+  assert.equal(urls("http://k@a/1", "http://k@b/2, http://k@c/3\nhttp://k@d/4").length, 8);
+});
+test("what is no DSN is refused without its value", () => {
+  for (const [dsn, further, setting] of [
+    ["sentry.io/2", "", "SENTRY_DSN"],
+    ["https://key@host/two", "", "SENTRY_DSN"],
+    ["ftp://key@host/2", "", "SENTRY_DSN"],
+    ["http://k@a/1", "http://k@b/", "TUNNEL_ALLOWED_DSNS"],
+  ] as const) {
+    const fix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
+    assert.throws(() => destinations(dsn, further), { message: `${setting} is not a DSN: ${fix}` });
+  }
+});

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EnvelopeReader, NotAnEnvelope } from "./envelope.ts";
+
+function read(text: string | Buffer, step = Number.POSITIVE_INFINITY) {
+  const reader = new EnvelopeReader();
+  const body = Buffer.from(text);
+  for (let at = 0; at < body.length; at += step) reader.write(body.subarray(at, at + step));
+  reader.end();
+  return { id: reader.eventId, items: reader.items };
+}
+
+const binary = Buffer.from([0, 10, 10, 255, 123, 10]);
+const mixed = Buffer.concat([
+  Buffer.from('{"event_id":"ab"}\n{"type":"replay_event"}\n{"a":"\\n"}\n{"type":"replay_recording","length":6}\n'),
+  binary,
+  Buffer.from('\n{"type":"attachment","length":0}\n\n{"type":"event","length":2}\n{}'),
+]);
+
+test("items with and without a length, binary payloads included, in pieces of any size", () => {
+  const items = ["replay_event", "replay_recording", "attachment", "event"];
+  for (const step of [1, 2, 3, 7, 64, 1_000]) assert.deepEqual(read(mixed, step), { id: "ab", items });
+});
+test("a header alone, with and without a newline", () => {
+  assert.deepEqual(read('{"event_id":"x"}'), { id: "x", items: [] });
+  assert.deepEqual(read("{}\n"), { id: undefined, items: [] });
+});
+test("blank lines between items and a cut payload do no harm", () => {
+  assert.deepEqual(read('{}\n\n{"type":"session"}\n{}\n\n').items, ["session"]);
+  assert.deepEqual(read('{}\n{"type":"event","length":99}\n{').items, ["event"]);
+});
+test("what is no envelope is said to be none", () => {
+  for (const text of ["", "\n", "hello\n", "[1\n", '"a"\n', "{}\nhello\n", "null\n"])
+    assert.throws(() => read(text), NotAnEnvelope);
+  assert.throws(() => read("x".repeat(1_100_000), 65_536), { message: "has a header longer than 1 MB" });
+});

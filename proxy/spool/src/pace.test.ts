@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Pace } from "./pace.ts";
+
+const start = Date.now();
+const late = start + 3_600_000;
+
+test("pauses double up to 10 s, half of each at most left to chance", () => {
+  for (const [random, pauses] of [
+    [0, [500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]],
+    [1, [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]],
+  ] as const) {
+    const pace = new Pace(100, () => random);
+    let now = late;
+    for (const pause of pauses) {
+      assert.equal(pace.failed(now, now), pause);
+      now += pause;
+    }
+  }
+});
+test("those that left together count as one failure", () => {
+  const pace = new Pace(100, () => 0);
+  pace.failed(late, late + 10);
+  assert.equal(pace.failed(late, late + 10), 500);
+});
+test("one at a time while it fails, and an ingest may ask for a longer pause", () => {
+  const pace = new Pace(100, () => 0);
+  assert.ok(pace.atOnce > 1);
+  assert.equal(pace.failed(late, late, 30_000), 30_000);
+  assert.equal(pace.atOnce, 1);
+  pace.succeeded(late);
+  assert.ok(pace.atOnce > 1 && pace.wait(late) === 0);
+});
+
+/** How many go within a second that begins at `from`. */
+function goes(pace: Pace, from: number): number {
+  let count = 0;
+  for (let now = from; now < from + 1_000; now++) {
+    while (pace.wait(now) === 0) {
+      pace.sent(now);
+      count++;
+    }
+  }
+  return count;
+}
+test("the rate holds, and a returning ingest gets a tenth of it at first", () => {
+  const pace = new Pace(100);
+  assert.ok(Math.abs(goes(pace, late) - 100) <= 12);
+  pace.failed(late + 2_000, late + 2_000);
+  pace.succeeded(late + 20_000);
+  assert.ok(goes(pace, late + 20_000) < 45);
+  assert.ok(Math.abs(goes(pace, late + 25_000) - 100) <= 12);
+});

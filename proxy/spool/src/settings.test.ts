@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseSettings } from "./settings.ts";
+
+const SENTRY_DSN = "http://key@ingest/1";
+const parse = (env: Record<string, string>) => parseSettings({ SENTRY_DSN, ...env });
+const refuses = (env: Record<string, string>, message: string) => assert.throws(() => parse(env), { message });
+
+test("defaults, also where compose passes an empty value on", () => {
+  const { maxBytes, maxAge, rate, ca } = parse({
+    SPOOL_MAX_MB: "",
+    SPOOL_MAX_AGE: "",
+    SPOOL_RATE: "",
+    INGEST_CA_FILE: "",
+  });
+  assert.deepEqual([maxBytes, maxAge, rate, ca], [512 * 2 ** 20, 3 * 86_400_000, 500, undefined]);
+});
+test("lengths of time", () => {
+  assert.equal(parse({ SPOOL_MAX_AGE: "90s" }).maxAge, 90_000);
+  assert.equal(parse({ SPOOL_MAX_AGE: "15m" }).maxAge, 900_000);
+  assert.equal(parse({ SPOOL_MAX_AGE: "12h" }).maxAge, 43_200_000);
+});
+test("what can't be meant is refused in one line", () => {
+  const size = "is not a number from 1 to 1000000: give megabytes as a whole number";
+  const age = "is not a length of time: use a number and s, m, h or d, such as 12h or 3d";
+  const rate = "is not a number from 1 to 100000: give envelopes a second as a whole number";
+  refuses(
+    { SENTRY_DSN: "" },
+    "SENTRY_DSN is empty: copy it from the project's Client Keys page: https://<key>@<host>/<project>",
+  );
+  for (const value of ["0", "-1", "1.5", "512MB", "1e3"])
+    refuses({ SPOOL_MAX_MB: value }, `SPOOL_MAX_MB '${value}' ${size}`);
+  for (const value of ["3", "0d", "d", "3 d", "3w", "-1h"])
+    refuses({ SPOOL_MAX_AGE: value }, `SPOOL_MAX_AGE '${value}' ${age}`);
+  for (const value of ["0", "fast"]) refuses({ SPOOL_RATE: value }, `SPOOL_RATE '${value}' ${rate}`);
+  refuses(
+    { INGEST_CA_FILE: "/nowhere" },
+    `INGEST_CA_FILE '/nowhere' can't be read by uid ${process.getuid?.()}: mount a PEM file that this user may read`,
+  );
+  const fix = "give a PEM file that begins with -----BEGIN CERTIFICATE-----";
+  refuses(
+    { INGEST_CA_FILE: import.meta.filename },
+    `INGEST_CA_FILE '${import.meta.filename}' holds no certificate: ${fix}`,
+  );
+});

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { Bounds } from "./bounds.ts";
+import { openDatabase } from "./database.ts";
+import { metrics } from "./metrics.ts";
+import { type Arrival, Store } from "./store.ts";
+
+const headers = { contentType: "text/plain", contentEncoding: "", userAgent: "a browser", clientIp: "192.0.2.1" };
+const claim = { most: 10, bytes: 1 << 20, except: [] as number[] };
+
+function open(folder = mkdtempSync(join(tmpdir(), "spool-")), megabytes = 8) {
+  const database = openDatabase(folder);
+  const store = new Store(database);
+  const bounds = new Bounds(database, store, megabytes << 20);
+  const arrival = (category: string, received = 0, size = 100): Arrival => {
+    return { destination: "http://ingest/", category, received, headers, body: Buffer.alloc(size, category) };
+  };
+  const first = (most = 10, except: number[] = []) => {
+    const [lane] = store.lanes.occupied();
+    return lane ? store.claim(lane, { ...claim, most, except }) : [];
+  };
+  const counts = () =>
+    Object.fromEntries(
+      store.tally.all().map((t) => [[t.name, t.reason, t.category].filter(Boolean).join(" "), t.count]),
+    );
+  return { database, store, bounds, arrival, first, counts, folder };
+}
+
+describe("the store", () => {
+  test("gives back what came, by worth, then by age", () => {
+    const { store, arrival, first } = open();
+    for (const [category, received] of [
+      ["replay", 1],
+      ["error", 2],
+      ["span", 4],
+      ["error", 5],
+      ["transaction", 3],
+    ] as const) {
+      store.add(arrival(category, received));
+    }
+    const order = [];
+    for (let next = first(1)[0]; next; next = first(1)[0]) {
+      assert.deepEqual(next.headers, headers);
+      assert.deepEqual(next.body, Buffer.alloc(100, next.category));
+      order.push(`${next.category} ${next.received}`);
+      store.remove(next.id, "delivered");
+    }
+    assert.deepEqual(order, ["error 2", "error 5", "transaction 3", "span 4", "replay 1"]);
+    assert.deepEqual(store.lanes.occupied(), []);
+  });
+  test("gives no envelope to two, none that is held, and no more than was asked for", () => {
+    const { store, arrival, first } = open();
+    for (let i = 0; i < 5; i++) store.add(arrival("error", i));
+    const [one] = first(1);
+    assert.deepEqual(
+      first(10, [(one?.id ?? 0) + 1]).map(({ received }) => received),
+      [2, 3, 4],
+    );
+    const [lane] = store.lanes.occupied();
+    if (one) store.release(one.id, false);
+    assert.deepEqual(lane && store.claim(lane, { ...claim, bytes: 1 }).length, 1);
+  });
+  test("an envelope whose end a crash hid is one that may come twice", () => {
+    const before = open();
+    before.store.add(before.arrival("error"));
+    assert.equal(before.first()[0]?.repeated, false);
+    before.database.close();
+    const after = open(before.folder);
+    assert.equal(after.first()[0]?.repeated, true);
+    assert.deepEqual(after.counts(), { "accepted error": 1 });
+  });
+  test("a key is never used twice", () => {
+    const { store, arrival, first } = open();
+    const keys = [1, 2, 3].map(() => {
+      store.add(arrival("error"));
+      const [{ id } = { id: 0 }] = first();
+      store.remove(id, "delivered");
+      return id;
+    });
+    assert.equal(new Set(keys).size, 3);
+  });
+});
+
+describe("bounds", () => {
+  const full = () => {
+    const all = open();
+    while (all.bounds.makeRoom(all.arrival("replay", 0, 20_000))) all.store.add(all.arrival("replay", 0, 20_000));
+    return all;
+  };
+  test("what is worth less makes room, counted; what is worth as much does not", () => {
+    const { store, bounds, arrival, counts } = full();
+    const { envelopes = 0 } = store.lanes.occupied()[0] ?? {};
+    assert.ok(envelopes > 300);
+    const error = arrival("error", 1, 100_000);
+    assert.equal(bounds.makeRoom(error), true);
+    store.add(error);
+    const dropped = counts()["dropped full replay"] ?? 0;
+    assert.ok(dropped >= 5 && dropped < 20, `${dropped} dropped`);
+    assert.equal(store.lanes.occupied().at(-1)?.envelopes, envelopes - dropped);
+    assert.equal(bounds.makeRoom(arrival("replay", 0, 100_000)), false);
+    assert.ok(bounds.pages().used <= 8 << 20);
+  });
+  test("nothing is dropped for what would not fit even then", () => {
+    const { bounds, arrival, counts } = full();
+    assert.equal(bounds.makeRoom(arrival("error", 0, 9 << 20)), false);
+    assert.equal(counts()["dropped full replay"], undefined);
+  });
+  test("those on their way are not dropped", () => {
+    const { store, bounds, arrival, first, counts } = full();
+    const way = first(5).map(({ id }) => id);
+    bounds.makeRoom(arrival("error", 0, 100_000));
+    for (const id of way) store.remove(id, "delivered");
+    assert.equal(counts()["delivered replay"], 5);
+  });
+  test("age: the old go, counted, a few at a time", () => {
+    const { store, bounds, arrival, counts } = open();
+    for (let i = 0; i < 200; i++) store.add(arrival(i % 2 ? "error" : "span", i));
+    assert.equal(bounds.expire(150, 100), 100);
+    assert.equal(bounds.expire(150, 100), 50);
+    assert.equal(bounds.expire(150, 100), 0);
+    assert.deepEqual([counts()["dropped age error"], counts()["dropped age span"]], [75, 75]);
+    assert.deepEqual(
+      store.lanes.occupied().map(({ oldest }) => oldest),
+      [151, 150],
+    );
+  });
+});
+
+test("metrics", () => {
+  const { store, bounds, arrival } = open();
+  store.add(arrival("error", 1_000));
+  store.add(arrival("replay", 2_000));
+  store.remove(store.claim(store.lanes.occupied()[1] as never, claim)[0]?.id ?? 0, "dropped", "http_400");
+  const text = metrics(store, bounds, new Map([["503", 2]]), 5_000);
+  for (const line of [
+    'culvert_spool_waiting_envelopes{category="error"} 1',
+    "culvert_spool_oldest_seconds 4",
+    'culvert_spool_accepted_total{category="replay"} 1',
+    'culvert_spool_dropped_total{reason="http_400",category="replay"} 1',
+    'culvert_spool_refused_total{status="503"} 2',
+    "# TYPE culvert_spool_repeated_total counter",
+  ]) {
+    assert.ok(text.includes(`${line}\n`), line);
+  }
+});

@@ -1,0 +1,65 @@
+import { randomUUID } from "node:crypto";
+import { type Envelope, envelopeOf } from "../../test/recorder/client.ts";
+import type { Stack } from "./stack.ts";
+
+/** Where the spool is told to deliver to, with the stack's own DSN. */
+export const to = "http://ingest:9000/api/7/envelope/";
+
+/** A new event id. */
+export const newId = () => randomUUID().replaceAll("-", "");
+
+/** An envelope of one item, `size` bytes of payload in it. */
+export function envelope(item = "event", id = newId(), size = 0): Buffer {
+  const header = `{"event_id":"${id}","sent_at":"2026-01-01T00:00:00.000Z","sdk":{"name":"test"}}`;
+  return Buffer.from(`${header}\n{"type":"${item}"}\n{"message":"${"x".repeat(size)}"}\n`);
+}
+
+/** Hands a body to the spool as the proxy does; the answer's status is 0 where the connection failed. */
+export async function hand(url: string, body: Buffer, headers: Record<string, string> = {}) {
+  try {
+    const answer = await fetch(url, { method: "POST", body, headers: { "x-spool-to": to, ...headers } });
+    return { status: answer.status, body: (await answer.json()) as { id?: string; reason?: string } };
+  } catch {
+    return { status: 0, body: {} };
+  }
+}
+
+/** Hands over `count` envelopes, `at once` of them together, and returns the ids that the spool answered 200 for. */
+export async function handMany(url: string, count: number, item = "event", size = 0, atOnce = 32): Promise<string[]> {
+  const accepted: string[] = [];
+  let left = count;
+  const client = async () => {
+    while (left-- > 0) {
+      const id = newId();
+      const { status } = await hand(url, envelope(item, id, size));
+      if (status === 200) accepted.push(id);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, client));
+  return accepted;
+}
+
+/** The envelopes that the recorder holds. */
+export async function recorded(stack: Stack): Promise<Envelope[]> {
+  return (await stack.recorder.all()).map(envelopeOf);
+}
+
+/** What became of these ids: how many never arrived, and how many arrivals were one too many. */
+export async function outcome(stack: Stack, ids: string[]): Promise<{ lost: number; repeated: number }> {
+  const arrived = (await recorded(stack)).map(({ header }) => header.event_id ?? "");
+  const distinct = new Set(arrived);
+  return { lost: ids.filter((id) => !distinct.has(id)).length, repeated: arrived.length - distinct.size };
+}
+
+/** One of the spool's metrics, its labels written as in the text format; 0 when it is not there. */
+export async function metric(stack: Stack, name: string): Promise<number> {
+  const text = await (await fetch(`${await stack.url()}/metrics`)).text();
+  const line = text.split("\n").find((one) => one.startsWith(`culvert_spool_${name} `));
+  return Number(line?.split(" ").at(-1) ?? 0);
+}
+
+/** Whether nothing waits. */
+export async function isEmpty(stack: Stack): Promise<boolean> {
+  const text = await (await fetch(`${await stack.url()}/metrics`)).text();
+  return !text.includes("\nculvert_spool_waiting_envelopes{");
+}

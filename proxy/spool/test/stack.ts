@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { docker, type Outcome } from "../../test/image.ts";
+import { Recorder } from "../../test/recorder/client.ts";
+import type { Rule, Seen } from "./ingest/types.ts";
+
+const node = "node:24-trixie-slim";
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** Runs docker and returns its output; throws with it on a non-zero exit. */
+export async function must(...args: string[]): Promise<string> {
+  const { code, output } = await docker(...args);
+  if (code !== 0) throw new Error(`docker ${args.join(" ")}: ${output}`);
+  return output.trim();
+}
+
+/** Builds the spool's image from its real Dockerfile and returns its id. */
+export async function buildSpool(): Promise<string> {
+  return (await must("build", "-q", path(".."))).split("\n").at(-1) as string;
+}
+
+/** As the compose file runs it. */
+export const hardened = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"];
+
+/** Starts the image with these settings and waits for its end; for what it must refuse. */
+export async function runSpool(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {
+  const env = Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`);
+  return docker("run", "--rm", "--label=culvert.test", ...hardened, ...env, ...args, await buildSpool());
+}
+
+/** The spool's container, an ingest with moods, and the recorder behind it, on a network of their own. */
+export interface Stack {
+  id: string;
+  /** The spool's address on this machine: a start may change it. */
+  url(): Promise<string>;
+  recorder: Recorder;
+  /** Sets the ingest's moods; none: it takes everything. */
+  ingest(...rules: Rule[]): Promise<void>;
+  /** What reached the ingest so far. */
+  seen(): Promise<Seen[]>;
+  /** Runs a docker command on one of the containers: `on("spool", "kill", "-s", "KILL")`. */
+  on(service: "spool" | "ingest" | "recorder", ...command: string[]): Promise<string>;
+  logs(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts a stack. `args` go to the spool's `docker run`; a volume is mounted unless they bring their own /var/lib/spool. */
+export async function startStack(settings: Record<string, string> = {}, ...args: string[]): Promise<Stack> {
+  const image = await buildSpool();
+  const id = `culvert-spool-${randomUUID().slice(0, 8)}`;
+  const name = (service: string) => `${id}-${service}`;
+  const start = (service: string, ...rest: string[]) =>
+    must(...["run", "-d", "--label=culvert.test", `--name=${name(service)}`], ...common(service), ...rest);
+  const common = (service: string) => [`--network=${id}`, `--network-alias=${service}`];
+  const published = async (service: string, port: number) =>
+    `http://127.0.0.1:${(await must("port", name(service), String(port))).split("\n")[0]?.split(":").at(-1)}`;
+  const script = (service: string, folder: string) =>
+    start(service, "-p", "127.0.0.1::9001", `--volume=${folder}:/app:ro`, node, "node", "/app/server.ts");
+
+  await must("network", "create", "--label=culvert.test", id);
+  await Promise.all([script("recorder", path("../../test/recorder")), script("ingest", path("ingest"))]);
+  const env = Object.entries({ SENTRY_DSN: "http://key@ingest:9000/7", ...settings });
+  const volume = args.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
+  const options = [...hardened, ...volume, ...env.map(([key, value]) => `--env=${key}=${value}`), ...args];
+  await start("spool", "-p", "127.0.0.1::8082", ...options, image);
+
+  const moods = await published("ingest", 9001);
+  const stack: Stack = {
+    id,
+    url: () => published("spool", 8082),
+    recorder: new Recorder(await published("recorder", 9001)),
+    ingest: async (...rules) => {
+      await fetch(`${moods}/rules`, { method: "PUT", body: JSON.stringify(rules) });
+    },
+    seen: async () => (await (await fetch(`${moods}/seen`)).json()) as Seen[],
+    on: (service, command = "", ...rest) => must(command, ...insertName(rest, name(service))),
+    logs: async () => (await docker("logs", name("spool"))).output,
+    stop: async () => {
+      await docker("rm", "-f", "-v", name("spool"), name("ingest"), name("recorder"));
+      await docker("volume", "rm", id);
+      await docker("network", "rm", id);
+    },
+  };
+  await until(async () => (await stack.seen()).length === 0 && (await stack.recorder.count()) === 0);
+  await ready(stack);
+  return stack;
+}
+
+const insertName = (options: string[], name: string) => [...options, name];
+
+/** Waits until the spool answers its health check. */
+export async function ready(stack: Stack): Promise<void> {
+  const well = async () => (await fetch(`${await stack.url()}/healthz`)).ok;
+  await until(well, 20_000).catch(async () => {
+    throw new Error(`the spool did not come up: ${await stack.logs()}`);
+  });
+}
+
+/** Waits until `done` says so; throws after `patience` ms. What throws counts as not yet. */
+export async function until(done: () => Promise<boolean>, patience = 30_000): Promise<void> {
+  const end = Date.now() + patience;
+  while (!(await done().catch(() => false))) {
+    if (Date.now() > end) throw new Error(`not within ${patience} ms: ${done}`);
+    await pause(100);
+  }
+}
