@@ -62,4 +62,5 @@ outage() {
 status=0
 k6 run --quiet "$PROFILE.ts" || status=$?
 echo "  reports: loadtest/$OUT/" >&2
+[ "$PROFILE" != outage ] || [ "$status" != 0 ] || wait "$switch" || die "the ingest was not stopped and started: no outage was tested"
 exit "$status"

@@ -34,30 +34,21 @@ export async function send(visitor: Visitor, kind: string, body: ArrayBuffer, se
   const ask = { method: "POST", path, name: `${tunnelPath} (${kind})`, headers: HEADERS, body } as const;
   const answer = await visitor.ask({ ...ask, traceId: sender.traceId });
   judgeAnswer(visitor, answer, ask.name);
-  const example = `${ask.name}: ${said(answer)}`;
+  const example = `${ask.name}: ${said(answer)} after ${answer.milliseconds.toFixed(0)} ms`;
   const phase = visitor.phase();
   if (phase === "edge") return;
-  if (phase === "down") return judgeOutage(visitor, answer, example, sender.traceId);
-  visitor.check("tunnel_accepted", answer.status >= 200 && answer.status < 300, example, sender.traceId);
+  const taken = answer.status >= 200 && answer.status < 300;
+  // Too many from one address is a refusal by design, not a failure: it only has to be told as the SDK understands it.
+  if (phase === "down" || answer.status === 429) {
+    visitor.check("tunnel_honest", taken || honest(answer), example, sender.traceId);
+  } else visitor.check("tunnel_accepted", taken, example, sender.traceId);
 }
 
 /**
- * Whether a browser's SDK can act on what it is told while the ingest is down: try again later (502 to 504), or a rate
- * limit that names its categories; a bare 429 would silence every category for a minute.
- * https://develop.sentry.dev/sdk/expected-features/rate-limiting/
- *
- * An accepted report proves nothing about an outage, so it is not booked: had the ingest been up all along, the check
- * would end without samples, which is red.
+ * Whether a browser's SDK can act on a refusal: try again later (502 to 504), or a rate limit that names its categories; a
+ * bare 429 would silence every category for a minute. https://develop.sentry.dev/sdk/expected-features/rate-limiting/
  */
-function judgeOutage(visitor: Visitor, answer: Answer, example: string, traceId: string): void {
-  const { status, headers, milliseconds } = answer;
-  if (status >= 200 && status < 300) return;
+function honest({ status, headers, milliseconds }: Answer): boolean {
   const limited = status === 429 && headers["x-sentry-rate-limits"] !== undefined;
-  const honest = limited || (status >= 502 && status <= 504);
-  visitor.check(
-    "tunnel_outage",
-    honest && milliseconds < SOON_MS,
-    `${example} after ${milliseconds.toFixed(0)} ms`,
-    traceId,
-  );
+  return milliseconds < SOON_MS && (limited || (status >= 502 && status <= 504));
 }

@@ -92,6 +92,16 @@ describe("the verdict", () => {
     expect(text(judged(run))).toContain(words);
   });
 
+  it("says where the breakpoint was, if there was one", () => {
+    const run = goodRun();
+    run.state.testRunDurationMs = 30_000;
+    const half = readKnobs({ RATE: "80", DURATION: "60s" });
+    expect(summarise("breakpoint", half, run).brokeAt).toBeUndefined();
+    run.metrics.page_ok = { values: { passes: 0, fails: 1 } };
+    expect(text(summarise("breakpoint", half, run))).toContain("crossed at about 40 visits/s");
+    expect(summarise("average", half, run).brokeAt).toBeUndefined();
+  });
+
   it("names what was switched off", () => {
     const few = readKnobs({ ACTION_PAGE: "off" });
     const run = goodRun();

@@ -3,8 +3,8 @@ import { CHECK_IDS, CHECKS, type CheckId } from "./checks.ts";
 import { type Example, readExample } from "./examples.ts";
 import { JOURNEYS, type JourneyName, journeysFor } from "./journeys.ts";
 import type { Knobs } from "./knobs.ts";
-import { plannedVisits } from "./scenarios.ts";
-import type { ProfileName } from "./stages.ts";
+import { plannedVisits, shape } from "./scenarios.ts";
+import { PROFILES, type Profile, type ProfileName } from "./stages.ts";
 import { BALANCE, demandedChecks, PAGE_TIME, PAGE_TIME_DOWN, SAMPLES, TUNNEL_TIME } from "./thresholds.ts";
 
 /** What k6 hands to `handleSummary`, as far as it is read here. */
@@ -40,6 +40,8 @@ export interface Summary {
   passed: boolean;
   checks: CheckResult[];
   speed: SpeedResult[];
+  /** Visits a second when a limit stopped the run; only where a profile looks for that. */
+  brokeAt?: number;
   load: { visits: number; requests: number; dropped: number; tracesSent: number; tracesGiven: number };
   /** Crossed limits that are neither a check's nor a speed's, in words. */
   other: string[];
@@ -66,7 +68,15 @@ export function summarise(profile: ProfileName, knobs: Knobs, data: RunData): Su
   const on = journeysFor(knobs);
   const notChecked = (Object.keys(JOURNEYS) as JourneyName[]).filter((name) => !on.includes(name));
   const seconds = data.state.testRunDurationMs / 1000;
-  return { profile, target: knobs.baseUrl, seconds, passed, checks, speed, load, other, notChecked };
+  const brokeAt = passed ? undefined : stoppedAt(profile, knobs, seconds);
+  return { profile, target: knobs.baseUrl, seconds, passed, checks, speed, brokeAt, load, other, notChecked };
+}
+
+/** The load at the moment at which a run was stopped, on its way up a single straight ramp. */
+function stoppedAt(profile: ProfileName, knobs: Knobs, seconds: number): number | undefined {
+  const { stopAtLimit }: Profile = PROFILES[profile];
+  const { rate, plateau } = shape(profile, knobs);
+  return stopAtLimit && Math.min(rate, (rate * seconds) / plateau);
 }
 
 function checkResults(profile: ProfileName, knobs: Knobs, data: RunData): CheckResult[] {

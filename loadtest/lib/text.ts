@@ -9,6 +9,7 @@ export function text(summary: Summary): string {
     `${summary.passed ? "PASSED" : "FAILED"}  ${profile} (${PROFILES[profile].purpose}) against ${target}, ${seconds.toFixed(0)} s`,
     ...other.map((problem) => `  ! ${problem}`),
   ];
+  if (summary.brokeAt !== undefined) head.push(`  a limit was crossed at about ${summary.brokeAt.toFixed(0)} visits/s`);
   if (load.visits === 0) return `${head.join("\n")}\n`;
   const lines = [
     ...head,

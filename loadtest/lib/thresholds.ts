@@ -22,7 +22,7 @@ export const BALANCE = "trace_id_balance";
 export function demandedChecks(profile: ProfileName, knobs: Knobs): CheckId[] {
   const demanded = new Set<CheckId>(journeysFor(knobs).flatMap((name) => [...JOURNEYS[name].checks]));
   demanded.add("iteration_ok");
-  if (profile === "outage") demanded.add("tunnel_outage");
+  if (profile === "outage") demanded.add("tunnel_honest");
   return CHECK_IDS.filter((id) => demanded.has(id));
 }
 

@@ -79,6 +79,14 @@ describe("run.sh", () => {
     expect(existsSync(join(box, "out/summary.json"))).toBe(false);
   });
 
+  it("does not pass an outage that never was", () => {
+    fake("docker", 'case "$*" in *stop*) exit 1 ;; esac; echo id');
+    fake("k6", `case $1 in inspect) echo '"duration": "3s"' ;; *) sleep 1.5 ;; esac`);
+    const { status, stderr } = run({ PROFILE: "outage" });
+    expect(status).toBe(1);
+    expect(stderr).toContain("culvert loadtest: the ingest was not stopped and started: no outage was tested");
+  });
+
   it("stops the local ingest for the middle third of an outage, and always starts it again", () => {
     const log = join(box, "docker.log");
     fake("docker", `echo "$*" >>${log}; echo id`);
