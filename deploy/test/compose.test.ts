@@ -25,6 +25,7 @@ const untouched = {
   SENTRY_RELEASE: "",
   SENTRY_TRACES_SAMPLE_RATE: "",
   UPSTREAM_URL: "",
+  CONSOLE: "",
 };
 
 let services: Record<string, Service>;
@@ -33,7 +34,7 @@ beforeAll(async () => {
 });
 
 test("every service is hardened, watched and bounded", () => {
-  expect(Object.keys(services).sort()).toEqual(["ingest", "proxy", "web"]);
+  expect(Object.keys(services).sort()).toEqual(["ingest", "proxy", "spool", "web"]);
   for (const service of Object.values(services)) {
     expect(service).toMatchObject({
       read_only: true,
@@ -58,19 +59,20 @@ test("no service runs as root", async () => {
 test("only the proxy is published to the world, and the ingest's page to this machine", () => {
   const published = (name: string) =>
     (services[name]?.ports as { published: string; host_ip?: string }[] | undefined) ?? [];
-  expect(published("proxy").map((port) => port.published)).toEqual(["8443", "8080"]);
+  expect(published("proxy").map((port) => port.published)).toEqual(["8443", "8443", "8080"]);
   expect(published("web")).toEqual([]);
   expect(published("ingest")).toMatchObject([{ published: "8969", host_ip: "127.0.0.1" }]);
 });
 
-test("a DSN of your own replaces the local ingest and nothing else", async () => {
+test("a DSN of your own replaces the local ingest, takes the console away, and nothing else", async () => {
   const real = await config({ ...untouched, SENTRY_DSN: "https://key@o1.ingest.sentry.io/2" });
-  expect(Object.keys(real).sort()).toEqual(["proxy", "web"]);
-  for (const name of ["proxy", "web"]) {
+  expect(Object.keys(real).sort()).toEqual(["proxy", "spool", "web"]);
+  for (const name of ["proxy", "spool", "web"]) {
     const expected = {
       ...services[name],
       environment: { ...services[name]?.environment, SENTRY_DSN: "https://key@o1.ingest.sentry.io/2" },
     };
+    if (name === "web") expected.environment.CONSOLE = "off";
     expect(real[name]).toEqual(expected);
   }
 });

@@ -64,7 +64,7 @@ trap 'exit 130' INT TERM
 has shellcheck || { can_install && step "shellcheck" debian_install shellcheck; }
 if has shellcheck; then check "shell scripts" shellcheck_all; else verdict skipped "shell scripts (no shellcheck here)"; fi
 
-for folder in web loadtest proxy/test deploy/test web/e2e; do project "$folder"; done
+for folder in web loadtest proxy/spool proxy/test deploy/test web/e2e; do project "$folder"; done
 for folder in web loadtest; do vitest "$folder"; done
 has k6 || verdict skipped "loadtest: smoke run (no k6 here)"
 

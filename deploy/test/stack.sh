@@ -5,9 +5,10 @@ export COMPOSE_PROJECT_NAME=culvert-test
 export COMPOSE_FILE=docker-compose.yml:proxy/test/recorder/compose.yml
 # An operator's .env must not change what is tested.
 export COMPOSE_ENV_FILES=/dev/null
-unset SENTRY_ENVIRONMENT SERVER_NAME TUNNEL_PATH TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE WEB_IMAGE
+unset SENTRY_ENVIRONMENT REGION TRACE_PROPAGATION_TARGETS SERVER_NAME TUNNEL_PATH TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE WEB_IMAGE
 
 export HTTPS_PORT=18443 HTTP_PORT=18080 RECORDER_PORT=19001
 export SENTRY_DSN=http://culvert@recorder:9000/1
 export SENTRY_TRACES_SAMPLE_RATE=1 SENTRY_RELEASE=culvert@test
+export CONSOLE=on
 export UPSTREAM_URL=http://recorder:9000/upstream

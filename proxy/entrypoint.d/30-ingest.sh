@@ -41,6 +41,9 @@ upstream ingest_$1 {
 CONF
   echo "$1 $scheme://ingest_$1$prefix/api/$project/envelope/;" >>"$maps/envelope"
   echo "$1 $scheme://ingest_$1$prefix/api/$project/security/?sentry_key=$key;" >>"$maps/security"
+  # The same in plain sight, for the spool, which asks the ingest itself.
+  echo "$1 $scheme://$host$port$prefix/api/$project/envelope/;" >>"$maps/envelope_address"
+  echo "$1 $scheme://$host$port$prefix/api/$project/security/?sentry_key=$key;" >>"$maps/security_address"
   echo "$1 $host$port;" >>"$maps/host"
   echo "$1 $host;" >>"$maps/tls_name"
 }
@@ -62,7 +65,7 @@ done
 {
   cat "$maps/upstreams"
   printf 'map $args $ingest {\n%s\n}\n' "$(cat "$maps/arguments")"
-  for name in envelope security host tls_name; do
+  for name in envelope security envelope_address security_address host tls_name; do
     printf 'map $ingest $ingest_%s {\n%s\n}\n' "$name" "$(cat "$maps/$name")"
   done
 } >"$RENDERED/ingest.conf"

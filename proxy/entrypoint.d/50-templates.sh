@@ -17,7 +17,7 @@ max_age=${HSTS_MAX_AGE:-$([ -z "${TLS_CERT_FILE:-}" ] && echo 0 || echo 31536000
 HTTP3_LISTEN_DEFAULT='' HTTP3_LISTEN='' ALT_SVC=''
 if [ -z "$PROXY_PROTOCOL_PARAMETER" ] && nginx -V 2>&1 | grep -q http_v3_module; then
   HTTP3_LISTEN_DEFAULT='listen 8443 quic default_server reuseport;' HTTP3_LISTEN='listen 8443 quic;'
-  ALT_SVC="h3=\":$HTTPS_PORT\"; ma=86400"
+  ALT_SVC=$(printf 'h3=":%s"; ma=86400' "$HTTPS_PORT")
 fi
 export REDIRECT_PORT SERVED_NAMES HSTS BROTLI_BEST PROXY_PROTOCOL_PARAMETER HTTP3_LISTEN HTTP3_LISTEN_DEFAULT ALT_SVC
 

@@ -17,19 +17,37 @@ function add(series, by) {
 }
 
 /**
- * Log-phase variable: counts the finished request. Its value is always "1", so that the access log's `if=` can evaluate it.
+ * Counts a finished request of a route towards an upstream.
+ * @param {NginxHTTPRequest} r
+ * @param {string | undefined} route
+ * @param {string} upstream
+ */
+function countRequest(r, route, upstream) {
+  add(`culvert_requests_total{route="${route}",class="${String(r.variables.status)[0]}xx"}`, 1);
+  const failures = unanswered(r.variables.upstream_status);
+  if (failures > 0) add(`culvert_upstream_failures_total{upstream="${upstream}"}`, failures);
+}
+
+/**
+ * Log-phase variable: counts a page or a file. Its value is always "1", so that the access log's `if=` can evaluate it.
  * @param {NginxHTTPRequest} r
  * @returns {string}
  */
 function count(r) {
+  countRequest(r, r.variables.route, "web");
+  return "1";
+}
+
+/**
+ * The same for a report. A variable of its own, because a body that is too large ends before $route could be set.
+ * @param {NginxHTTPRequest} r
+ * @returns {string}
+ */
+function countReport(r) {
   const v = r.variables;
-  add(`culvert_requests_total{route="${v.route}",class="${String(v.status)[0]}xx"}`, 1);
-  if (v.route === "tunnel") {
-    add(`culvert_tunnel_reports_total{outcome="${v.tunnel_outcome}",reason="${v.tunnel_reason}"}`, 1);
-    add("culvert_tunnel_bytes_total", Number(v.request_length));
-  }
-  const failures = unanswered(v.upstream_status);
-  if (failures > 0) add(`culvert_upstream_failures_total{upstream="${v.route === "tunnel" ? "ingest" : "web"}"}`, failures);
+  countRequest(r, "tunnel", "ingest");
+  add(`culvert_tunnel_reports_total{outcome="${v.tunnel_outcome}",reason="${v.tunnel_reason}"}`, 1);
+  add("culvert_tunnel_bytes_total", Number(v.request_length));
   return "1";
 }
 
@@ -74,4 +92,4 @@ function show(r) {
   );
 }
 
-export default { count, exposition, show, unanswered };
+export default { count, countReport, exposition, show, unanswered };

@@ -12,12 +12,46 @@ const patience = 200;
 /** What can be missed, in Sentry's names for data categories: https://develop.sentry.dev/sdk/expected-features/rate-limiting/ */
 const leastWorth = "replay;profile;profile_chunk;transaction;span;session";
 
+/** After so many failures in a row an ingest counts as out; then it is asked once in `probeEvery` ms until it answers. */
+const enough = 5;
+const probeEvery = 1000;
+
 /**
- * Header filter: removes every header that the ingest answered but those the SDK reads.
+ * Variable: "1" when this report should not wait for its ingest to fail, because it has failed all the last ones. A hanging
+ * ingest would otherwise hold every report for ten seconds. One report a second is let through to find out.
+ * @param {NginxHTTPRequest} r
+ * @returns {string}
+ */
+function isOut(r) {
+  const ingest = r.variables.ingest;
+  if (Number(ngx.shared.outage.get(`failed${ingest}`) || 0) < enough) return "";
+  return ngx.shared.outage.add(`probed${ingest}`, 1, probeEvery) ? "" : "1";
+}
+
+/**
+ * Header filter of the spool's answers: what gets there was not taken by its ingest.
+ * @param {NginxHTTPRequest} r
+ */
+function noteOutage(r) {
+  ngx.shared.outage.incr(`failed${r.variables.ingest}`, 1, 0);
+  removeUnknownHeaders(r);
+}
+
+/**
+ * Header filter of the ingest's answers: one that answers is not out.
+ * @param {NginxHTTPRequest} r
+ */
+function noteAnswer(r) {
+  ngx.shared.outage.delete(`failed${r.variables.ingest}`);
+  removeUnknownHeaders(r);
+}
+
+/**
+ * Removes every header of an answer but those the SDK reads.
  * Nginx can only hide headers by name; a list of names to hide would miss the next new one.
  * @param {NginxHTTPRequest} r the request whose answer is on its way
  */
-function keepKnownHeaders(r) {
+function removeUnknownHeaders(r) {
   for (const name in r.headersOut) {
     if (!passed.includes(name.toLowerCase())) delete r.headersOut[name];
   }
@@ -44,4 +78,4 @@ function refuseFlood(r) {
   r.return(429, '{"reason":"too many reports; errors are still taken until this goes on"}');
 }
 
-export default { keepKnownHeaders, limits, refuseFlood };
+export default { isOut, limits, noteAnswer, noteOutage, refuseFlood, removeUnknownHeaders };

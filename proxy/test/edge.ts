@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { buildProxy, docker, hardened } from "./image.ts";
+import { build, docker, hardened } from "./image.ts";
 import { Recorder } from "./recorder/client.ts";
 import { send } from "./wire.ts";
 
 const recorderImage = "node:24-trixie-slim";
 const recorderFolder = fileURLToPath(new URL("recorder", import.meta.url));
+
+type Service = "proxy" | "web" | "web2" | "ingest" | "spool";
 
 /** The built proxy image between two recorders, `web` and `ingest`, on a network of their own. */
 export interface Edge {
@@ -15,11 +17,13 @@ export interface Edge {
   /** The port of the plain listener on 127.0.0.1. */
   plainPort: number;
   web: Recorder;
+  /** The second replica of web, when asked for. */
+  web2?: Recorder;
   ingest: Recorder;
   /** Runs a docker command on one of the containers: `on("ingest", "pause")`. */
-  on(service: "proxy" | "web" | "ingest", ...command: string[]): Promise<string>;
+  on(service: Service, ...command: string[]): Promise<string>;
   /** Restarts a container and waits until pages come through again; a recorder forgets what it had. */
-  restart(service: "proxy" | "web" | "ingest"): Promise<void>;
+  restart(service: Service): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -28,6 +32,10 @@ export interface Options {
   mounts?: Record<string, string>;
   ingestNames?: string[];
   ingestCert?: string;
+  /** Whether a second container answers to the name `web`. */
+  twoReplicas?: boolean;
+  /** Whether the spool stands beside the proxy. */
+  spool?: boolean;
 }
 
 async function must(...args: string[]): Promise<string> {
@@ -38,7 +46,7 @@ async function must(...args: string[]): Promise<string> {
 
 /** Starts an edge with these settings; SENTRY_DSN defaults to project 7 of the recording ingest, below a path prefix. */
 export async function startEdge(settings: Record<string, string> = {}, options: Options = {}): Promise<Edge> {
-  const image = await buildProxy();
+  const image = await build();
   const id = `culvert-edge-${randomUUID().slice(0, 8)}`;
   const name = (service: string) => `${id}-${service}`;
   const start = (service: string, names: string[], ...args: string[]) =>
@@ -58,9 +66,19 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
   await must("network", "create", "--label=culvert.test", id);
   await Promise.all([
     recorder("web", ["web"]),
+    ...(options.twoReplicas ? [recorder("web2", ["web"])] : []),
     recorder("ingest", ["ingest", ...(options.ingestNames ?? [])], options.ingestCert),
   ]);
-  const environment = { SENTRY_DSN: "http://key@ingest:9000/prefix/7", WEB_UPSTREAM: "web:9000", ...settings };
+  const environment: Record<string, string> = {
+    SENTRY_DSN: "http://key@ingest:9000/prefix/7",
+    WEB_UPSTREAM: "web:9000",
+    ...settings,
+  };
+  if (options.spool) {
+    environment.SPOOL_UPSTREAM = "spool:8082";
+    const hard = hardened.filter((option) => !option.startsWith("--tmpfs"));
+    await start("spool", ["spool"], ...hard, `--env=SENTRY_DSN=${environment.SENTRY_DSN}`, await build("spool"));
+  }
   const env = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
   const volumes = Object.entries(options.mounts ?? {}).map(([file, path]) => `--volume=${file}:${path}:ro`);
   await start("proxy", [], "-p", "127.0.0.1::8443", "-p", "127.0.0.1::8080", ...hardened, ...env, ...volumes, image);
@@ -70,6 +88,7 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
     port: await published("proxy", 8443),
     plainPort: await published("proxy", 8080),
     web: new Recorder(`http://127.0.0.1:${await published("web", 9001)}`),
+    ...(options.twoReplicas && { web2: new Recorder(`http://127.0.0.1:${await published("web2", 9001)}`) }),
     ingest: new Recorder(`http://127.0.0.1:${await published("ingest", 9001)}`),
   });
 
@@ -82,7 +101,7 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
       await ready(edge, () => docker("logs", name("proxy")));
     },
     stop: async () => {
-      await docker("rm", "-f", "-v", name("proxy"), name("web"), name("ingest"));
+      await docker("rm", "-f", "-v", name("proxy"), name("web"), name("web2"), name("ingest"), name("spool"));
       await docker("network", "rm", id);
     },
   };

@@ -19,9 +19,9 @@ export function docker(...args: string[]): Promise<Outcome> {
   });
 }
 
-/** Builds the proxy's image from its real Dockerfile and returns the image id; throws with the build's output. */
-export async function buildProxy(): Promise<string> {
-  const { code, output } = await docker("build", "-q", proxyFolder);
+/** Builds the image of the proxy, or of its spool, from the real Dockerfile and returns its id; throws with the build's output. */
+export async function build(what: "proxy" | "spool" = "proxy"): Promise<string> {
+  const { code, output } = await docker("build", "-q", what === "proxy" ? proxyFolder : `${proxyFolder}/spool`);
   if (code !== 0) throw new Error(output);
   return output.trim().split("\n").at(-1) as string;
 }

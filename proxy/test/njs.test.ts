@@ -23,7 +23,7 @@ test("of the ingest's headers only those the SDK reads are kept, whatever their 
     Server: "e",
     "X-Next-New-Thing": "f",
   };
-  tunnel.keepKnownHeaders({ headersOut } as never);
+  tunnel.removeUnknownHeaders({ headersOut } as never);
   expect(Object.keys(headersOut)).toEqual(["Content-Type", "Content-Length", "X-Sentry-Rate-Limits", "Retry-After"]);
 });
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildProxy, runProxy } from "./image.ts";
+import { build, runProxy } from "./image.ts";
 
 const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
 const dsnFix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
@@ -12,7 +12,7 @@ const readFix = "let that uid read it (chown 101, or chmod o+r in a closed folde
 
 let image: string;
 beforeAll(async () => {
-  image = await buildProxy();
+  image = await build();
 }, 120_000);
 
 async function expectRefusal(settings: Record<string, string>, line: string, mounts?: Record<string, string>) {
@@ -71,6 +71,11 @@ describe("a setting that can't be meant stops the proxy with one line", () => {
       "ASSET_RETENTION",
       "a week",
       "ASSET_RETENTION 'a week' is not a time: use a number and a unit (s, m, h, d, w), such as 7d",
+    ],
+    [
+      "SPOOL_UPSTREAM",
+      "http://spool",
+      "SPOOL_UPSTREAM 'http://spool' is not name:port: use the spool's address, such as spool:8082",
     ],
     ["HTTPS_PORT", "https", "HTTPS_PORT 'https' is not a port: use a number from 1 to 65535, such as 8443"],
     ["HTTPS_PORT", "65536", "HTTPS_PORT '65536' is not a port: use a number from 1 to 65535, such as 8443"],

@@ -99,7 +99,6 @@ describe("what is no report is refused before the ingest hears of it", () => {
   test("20 MB and a byte gets 413", async () => {
     const { answer, received } = await through({ body: Buffer.alloc((20 << 20) + 1) });
     expect(answer.status).toBe(413);
-    expect(JSON.parse(answer.body).reason).toBe("an envelope is 20 MB at most");
     expect(received).toEqual([]);
   });
   test.each(["/monitoring/", "/Monitoring", "/MONITORING/csp", "/monitoring/envelope", "/monitoring/csp/"])(
