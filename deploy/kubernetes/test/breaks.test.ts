@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Change, find, set } from "./lib/mutate.ts";
+import type { Resource } from "./lib/objects.ts";
+import { canRender, rendering } from "./lib/render.ts";
+import { schemaProblems } from "./lib/schema.ts";
+import { rules } from "./rules/index.ts";
+
+const pod = "spec.template.spec";
+const own = `${pod}.containers.0`;
+const [web, proxy] = ["Deployment/web", "Deployment/proxy"];
+const labels = { "app.kubernetes.io/name": "proxy" };
+const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "sentry" }, stringData: { dsn: "x" } } as Resource;
+
+/** The rule that must turn red, what a reviewer would have had to notice, and the change that makes it so. */
+const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
+  ["restrictedPodSecurity", "web may gain privileges", set(web, `${own}.securityContext.allowPrivilegeEscalation`)],
+  ["restrictedPodSecurity", "proxy is root", set(proxy, `${pod}.securityContext.runAsUser`, 0)],
+  ["restrictedPodSecurity", "the node's disk", set(web, `${pod}.volumes.1`, { name: "host", hostPath: { path: "/" } })],
+  [
+    "namespaceEnforcesRestricted",
+    "it warns",
+    set("Namespace/culvert", "metadata.labels.pod-security~kubernetes~io/enforce"),
+  ],
+  ["rootFilesystemsAreReadOnly", "web's is not", set(web, `${own}.securityContext.readOnlyRootFilesystem`)],
+  ["podsHoldNoToken", "web gets one", set(web, `${pod}.automountServiceAccountToken`)],
+  ["requestsAndLimits", "no memory limit", set(web, `${own}.resources.limits.memory`)],
+  ["probes", "proxy is not asked whether it is ready", set(proxy, `${own}.readinessProbe`)],
+  ["probes", "a port that is not there is asked", set(web, `${own}.livenessProbe.httpGet.port`, "health")],
+  ["imagesArePinned", "the latest", set(web, `${own}.image`, "registry.example.com:5000/web:latest")],
+  ["imagesArePinned", "no tag", set(proxy, `${own}.image`, "registry.example.com:5000/proxy")],
+  [
+    "variablesAreDefinedBeforeUse",
+    "the namespace comes too late",
+    set(proxy, `${own}.env.0`, { name: "FIRST", value: "$(POD_NAMESPACE)" }),
+  ],
+  ["volumesFit", "a mount without a volume", set(web, `${pod}.volumes`, [])],
+  ["volumesFit", "files in memory without a bound", set(web, `${pod}.volumes.0.emptyDir.sizeLimit`)],
+  ["filesStayFresh", "a certificate by subPath", set(proxy, `${own}.volumeMounts.0.subPath`, "tls.crt")],
+  ["servicesReachPods", "another label is selected", set("Service/web", "spec.selector.tier", "web")],
+  ["servicesReachPods", "proxy renames its port", set(proxy, `${own}.ports.0.name`, "tls")],
+  ["servicesReachPods", "a headless Service translates ports", set("Service/web", "spec.ports.0.port", 80)],
+  ["addressesLeadToServices", "web's Service has another name", set("Service/web", "metadata.name", "app")],
+  ["selectorsAreDistinct", "web selects proxy's pods", set(web, "spec.selector.matchLabels", labels)],
+  ["oneNamespace", "web is in default", set(web, "metadata.namespace", "default")],
+  ["applyOrder", "the namespace comes last", (all) => all.push(...all.splice(0, 1))],
+  ["recommendedLabels", "web's pods lack one", set(web, "spec.template.metadata.labels.app~kubernetes~io/part-of")],
+  ["noTwins", "two Services web", (all) => all.push(find(all, "Service/web"))],
+  [
+    "referencesExist",
+    "settings of another hash",
+    set(web, `${own}.envFrom.0.configMapRef.name`, "telemetry-settings-0"),
+  ],
+  ["referencesExist", "a Secret nobody is told to create", set(web, `${own}.env.0.valueFrom.secretKeyRef.name`, "dsn")],
+  ["referencesExist", "a key that the Secret lacks", set(web, `${own}.env.0.valueFrom.secretKeyRef.key`, "DSN")],
+  ["serviceAccountsExist", "web's does not", set(web, `${pod}.serviceAccountName`, "next")],
+  ["autoscalersOwnTheNumber", "so does the Deployment", set(web, "spec.replicas", 3)],
+  ["autoscalersOwnTheNumber", "of nothing", set("HorizontalPodAutoscaler/web", "spec.scaleTargetRef.name", "app")],
+  ["budgetsLetNodesDrain", "none may be moved", set("PodDisruptionBudget/proxy", "spec.maxUnavailable", 0)],
+  ["budgetsLetNodesDrain", "all must stay", set("PodDisruptionBudget/web", "spec.minAvailable", 3)],
+  ["rolloutsKeepCapacity", "one stops first", set(web, "spec.strategy.rollingUpdate.maxUnavailable", 1)],
+  ["noSecretIsWrittenDown", "the DSN is", set(web, `${own}.env.0.value`, "https://k@o1.ingest.sentry.io/2")],
+  ["noSecretIsWrittenDown", "a Secret with content", (all) => all.push(secret)],
+];
+
+describe.skipIf(!canRender)("broken manifests", () => {
+  let sound: Resource[];
+  beforeAll(() => {
+    sound = rendering("production");
+  });
+
+  test.each(breaks)("%s: %s", (rule, _, change) => {
+    const objects = structuredClone(sound);
+    expect(rules[rule](objects)).toEqual([]);
+    change(objects);
+    expect(rules[rule](objects)).not.toEqual([]);
+  });
+
+  test("every rule has been seen red", () => {
+    expect(Object.keys(rules).filter((rule) => !breaks.some(([name]) => name === rule))).toEqual([]);
+  });
+
+  test("a field that no schema knows is found in any object", async () => {
+    for (const object of sound) {
+      expect(await schemaProblems({ ...object, sepc: {} } as Resource)).toEqual([
+        "/sepc: the schema has no such field",
+      ]);
+    }
+  });
+});

@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { compose, health, listens, temporary } from "./lib/compose.ts";
+import { containers, of, type Resource, workloads } from "./lib/objects.ts";
+import { root } from "./lib/paths.ts";
+import { bytes, composeBytes } from "./lib/quantity.ts";
+import { canRender, rendering, renderWith } from "./lib/render.ts";
+
+/** What only Kubernetes has to say: where web is, in a network without search domains. */
+const kubernetesOnly = ["POD_NAMESPACE", "WEB_UPSTREAM"];
+
+describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
+  let objects: Resource[];
+  /** Everything that compose has, and nothing that it lacks. */
+  beforeAll(() => {
+    objects = renderWith(["local-ingest", "tls", "ingest-ca", "http3"]);
+  });
+  const container = (name: string) => {
+    const found = containers(objects).find(({ at }) => at === `${name}/${name}`);
+    if (!found) throw new Error(`Kubernetes has no ${name}`);
+    return found;
+  };
+  /** A container's variables: from its ConfigMaps, then its own. */
+  const environment = (name: string): Record<string, string | undefined> => {
+    const { env = [], envFrom = [] } = container(name).container;
+    const maps = envFrom.map(({ configMapRef }) =>
+      of(objects, "ConfigMap").find(({ metadata }) => metadata.name === configMapRef?.name),
+    );
+    return Object.assign(
+      {},
+      ...maps.map((map) => map?.data),
+      Object.fromEntries(env.map(({ name, value }) => [name, value])),
+    );
+  };
+
+  test("on the services and their names", () => {
+    expect(
+      workloads(objects)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(Object.keys(compose).sort());
+  });
+
+  describe.each(Object.entries(compose))("%s:", (name, service) => {
+    test("on every setting it is given", () => {
+      const names = Object.keys(environment(name)).filter((key) => !kubernetesOnly.includes(key));
+      expect(names.sort(), "settings of Kubernetes: deploy/settings").toEqual(
+        Object.keys(service.environment ?? {}).sort(),
+      );
+    });
+
+    test("on the ports it listens on", () => {
+      const ports = container(name).container.ports ?? [];
+      const open = ports.map(({ containerPort, protocol = "TCP" }) => `${containerPort}/${protocol.toLowerCase()}`);
+      expect(open.sort()).toEqual(listens(service));
+    });
+
+    test("on the question that tells its health", () => {
+      const { livenessProbe, ports } = container(name).container;
+      const { path, port } = livenessProbe?.httpGet ?? {};
+      expect({ path, port: ports?.find((candidate) => candidate.name === port)?.containerPort }).toEqual(
+        health(service),
+      );
+    });
+
+    test("on its user, its memory and its temporary files", () => {
+      const { workload, container: own } = container(name);
+      const { uid, size } = temporary(service);
+      expect(workload.pod.securityContext?.runAsUser).toBe(uid);
+      expect(bytes(own.resources?.limits?.memory ?? "0")).toBe(composeBytes(service.mem_limit));
+      const tmp = workload.pod.volumes?.find((volume) => volume.name === "tmp")?.emptyDir;
+      expect(own.volumeMounts).toContainEqual({ name: "tmp", mountPath: "/tmp" });
+      expect([tmp?.medium, bytes(tmp?.sizeLimit ?? "0")]).toEqual(["Memory", composeBytes(size)]);
+    });
+
+    test("on what it may not do", () => {
+      const { readOnlyRootFilesystem, capabilities } = container(name).container.securityContext ?? {};
+      expect([readOnlyRootFilesystem, capabilities?.drop]).toEqual([service.read_only, service.cap_drop]);
+    });
+  });
+
+  test("on the address of the local ingest", () => {
+    const [, standard] = /:-(.*)\}$/.exec(compose.web?.environment?.SENTRY_DSN ?? "") ?? [];
+    for (const name of ["proxy", "web"]) {
+      expect(environment(name).SENTRY_DSN?.replace(".$(POD_NAMESPACE).svc.cluster.local", "")).toBe(standard);
+    }
+  });
+
+  test("on the console: off, but for the local ingest", () => {
+    expect(compose.web?.environment?.CONSOLE).toBe("${CONSOLE:-${SENTRY_DSN:+off}}");
+    const value = (all: Resource[]) => of(all, "ConfigMap").flatMap(({ data }) => data?.CONSOLE ?? [])[0];
+    expect([value(objects), value(rendering("production"))]).toEqual(["", "off"]);
+  });
+
+  test("on the other values: defaults stay in the images, or are the same", () => {
+    const entrypoint = readFileSync(`${root}/proxy/entrypoint.sh`, "utf8");
+    const settings = of(objects, "ConfigMap").flatMap(({ data }) => Object.entries(data ?? {}));
+    for (const [name, value] of settings.filter(([, value]) => value !== "")) {
+      expect(entrypoint).toContain(`${name}="\${${name}:-${value}}"`);
+    }
+  });
+});

@@ -1,0 +1,100 @@
+import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
+import type { IHorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler";
+import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
+import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
+import type { IConfigMap } from "kubernetes-models/v1/ConfigMap";
+import type { IContainer } from "kubernetes-models/v1/Container";
+import type { IPodSpec } from "kubernetes-models/v1/PodSpec";
+import type { ISecret } from "kubernetes-models/v1/Secret";
+import type { IService } from "kubernetes-models/v1/Service";
+import type { IServiceAccount } from "kubernetes-models/v1/ServiceAccount";
+
+/** Anything that kustomize renders. */
+export interface Resource {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
+}
+
+interface Kinds {
+  ConfigMap: IConfigMap;
+  Deployment: IDeployment;
+  HorizontalPodAutoscaler: IHorizontalPodAutoscaler;
+  NetworkPolicy: INetworkPolicy;
+  PodDisruptionBudget: IPodDisruptionBudget;
+  Secret: ISecret;
+  Service: IService;
+  ServiceAccount: IServiceAccount;
+  TestRun: ITestRun;
+}
+
+/** k6-operator's own kind, as far as it makes pods: https://github.com/grafana/k6-operator/blob/main/docs/crd-generated.md */
+interface ITestRun {
+  spec: Record<"runner" | "initializer" | "starter", ITestRunPod | undefined> & {
+    script: { configMap: { name: string; file: string } };
+  };
+}
+type ITestRunPod = Pick<IPodSpec, "securityContext" | "serviceAccountName"> &
+  Partial<Pick<IContainer, "image" | "env" | "resources">> & {
+    automountServiceAccountToken?: string;
+    containerSecurityContext?: IContainer["securityContext"];
+  };
+
+/** The objects of one kind. */
+export function of<K extends keyof Kinds>(objects: Resource[], kind: K): (Resource & Kinds[K])[] {
+  return objects.filter((object) => object.kind === kind) as (Resource & Kinds[K])[];
+}
+
+/** What makes pods. */
+export interface Workload {
+  name: string;
+  /** A long-running service, or pods that another controller writes and that end by themselves. */
+  kind: "service" | "job";
+  labels: Record<string, string>;
+  pod: IPodSpec;
+}
+
+/** Every pod template among the objects, those of a TestRun included. */
+export function workloads(objects: Resource[]): Workload[] {
+  const services = of(objects, "Deployment").map((deployment): Workload => {
+    const template = deployment.spec?.template;
+    const pod = template?.spec ?? { containers: [] };
+    return { name: deployment.metadata.name, kind: "service", labels: template?.metadata?.labels ?? {}, pod };
+  });
+  const jobs = of(objects, "TestRun").flatMap(({ metadata, spec }) =>
+    (["initializer", "runner", "starter"] as const).map((role) => job(metadata.name, role, spec[role])),
+  );
+  return [...services, ...jobs];
+}
+
+function job(testRun: string, role: string, pod: ITestRunPod | undefined): Workload {
+  const { automountServiceAccountToken, containerSecurityContext, securityContext, serviceAccountName, ...container } =
+    pod ?? {};
+  return {
+    name: `${testRun}-${role}`,
+    kind: "job",
+    labels: { app: "k6", k6_cr: testRun },
+    pod: {
+      automountServiceAccountToken: automountServiceAccountToken !== "false",
+      securityContext,
+      serviceAccountName,
+      containers: [{ name: "k6", ...container, securityContext: containerSecurityContext }],
+    },
+  };
+}
+
+/** Every container of the workloads, with a name to call it by. */
+export function containers(objects: Resource[]): { at: string; workload: Workload; container: IContainer }[] {
+  return workloads(objects).flatMap((workload) =>
+    [...(workload.pod.initContainers ?? []), ...workload.pod.containers].map((container) => ({
+      at: `${workload.name}/${container.name}`,
+      workload,
+      container,
+    })),
+  );
+}
+
+/** Whether `labels` carry everything that `wanted` names. */
+export function matches(wanted: Record<string, string> | undefined, labels: Record<string, string>): boolean {
+  return Object.entries(wanted ?? {}).every(([key, value]) => labels[key] === value);
+}

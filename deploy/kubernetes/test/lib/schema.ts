@@ -1,0 +1,74 @@
+import { type Resource, workloads } from "./objects.ts";
+
+/** Which package has the types of an API group; Kubernetes' own have no dot, or end in k8s.io. */
+const packages: Record<string, string> = {
+  "cert-manager.io": "@kubernetes-models/cert-manager",
+  "gateway.networking.k8s.io": "@kubernetes-models/gateway-api",
+  "monitoring.coreos.com": "@kubernetes-models/prometheus-operator",
+};
+
+/** Groups of which no schema is published as a package: only the pods they make are checked. */
+const withoutSchema = ["k6.io"];
+
+interface Model {
+  prototype: { validate(): void };
+}
+
+/**
+ * What the API server would refuse about an object, by the schema of its kind and API version: values of a wrong type,
+ * missing fields, and (as under `kubectl --validate=strict`) fields that the schema does not know.
+ */
+export async function schemaProblems(object: Resource): Promise<string[]> {
+  const [group = "", version] = object.apiVersion.includes("/")
+    ? object.apiVersion.split("/")
+    : ["", object.apiVersion];
+  if (withoutSchema.includes(group)) return madePods(object);
+  const models = await import(
+    /* @vite-ignore */ [packages[group] ?? "kubernetes-models", group, version].filter(Boolean).join("/")
+  );
+  const model: Model | undefined = models[object.kind];
+  if (!model) return [`${object.apiVersion} has no ${object.kind}`];
+
+  const { watched, unread } = watch(object);
+  try {
+    model.prototype.validate.call(watched);
+  } catch (error) {
+    return [(error as Error).message];
+  }
+  return unread().map((path) => `${path}: the schema has no such field`);
+}
+
+async function madePods(object: Resource): Promise<string[]> {
+  const pods = workloads([object]).map(({ name, pod }) => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name },
+    spec: pod,
+  }));
+  return (await Promise.all(pods.map(schemaProblems))).flat();
+}
+
+/**
+ * The validators are compiled: they read the fields they know and ignore the others. So a field that none of them has
+ * read is one that the schema does not know.
+ */
+function watch(object: object): { watched: object; unread: () => string[] } {
+  const seen: { path: string; keys: string[]; read: Set<string> }[] = [];
+  const wrap = (value: unknown, path: string): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    const read = new Set<string>();
+    seen.push({ path, keys: Array.isArray(value) ? [] : Object.keys(value), read });
+    const children = new Map<string | symbol, unknown>();
+    return new Proxy(value, {
+      get(target, key) {
+        if (typeof key === "string") read.add(key);
+        if (!children.has(key)) children.set(key, wrap(Reflect.get(target, key), `${path}/${String(key)}`));
+        return children.get(key);
+      },
+    });
+  };
+  const watched = wrap(object, "") as object;
+  const unread = () =>
+    seen.flatMap(({ path, keys, read }) => keys.filter((key) => !read.has(key)).map((key) => `${path}/${key}`));
+  return { watched, unread };
+}

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { kubernetes, root } from "./lib/paths.ts";
+
+const read = (folder: string, pattern: RegExp) =>
+  readdirSync(folder)
+    .filter((file) => pattern.test(file))
+    .map((file) => readFileSync(`${folder}/${file}`, "utf8"))
+    .join("\n");
+
+const queries = read(`${kubernetes}/components/monitoring`, /^(alerts\.yaml|dashboard\.json)$/).replaceAll('\\"', '"');
+const proxy = ["njs", "templates", "snippets"]
+  .map((folder) => read(`${root}/proxy/${folder}`, /\.(js|conf)$/))
+  .join("\n");
+
+/** Metrics of others, and which component brings them. */
+const foreign = ["certmanager_certificate_expiration_timestamp_seconds"];
+
+describe("alerts and dashboard", () => {
+  test("ask only for metrics that exist", () => {
+    const asked = [...queries.matchAll(/\b(?:culvert|certmanager)_[a-z_]+/g)].map(([name]) => name);
+    expect(asked.filter((name) => !foreign.includes(name) && !proxy.includes(name))).toEqual([]);
+    expect(asked.length).toBeGreaterThan(10);
+  });
+
+  test("ask only for routes, outcomes and reasons that the proxy writes", () => {
+    const values = [...queries.matchAll(/\b(?:route|outcome|reason|upstream)(?:=|!=|=~)"([a-z_|]+)"/g)].flatMap(
+      ([, list]) => list?.split("|") ?? [],
+    );
+    expect(values.filter((value) => !new RegExp(`[\\s"]${value}[;"]`).test(proxy))).toEqual([]);
+    expect(values.length).toBeGreaterThan(5);
+  });
+
+  test("every alert says what is wrong and what to look at", () => {
+    const count = (pattern: RegExp) => queries.match(pattern)?.length;
+    expect([count(/summary: \w/g), count(/description: "\w/g)]).toEqual([
+      count(/alert: Culvert/g),
+      count(/alert: Culvert/g),
+    ]);
+  });
+});

@@ -1,0 +1,117 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { type End, reaches } from "./lib/network.ts";
+import type { Resource } from "./lib/objects.ts";
+import { folders } from "./lib/paths.ts";
+import { canRender, rendering, renderWith } from "./lib/render.ts";
+
+const inside = (namespace: string, labels: Record<string, string>): End => {
+  return { namespace, namespaceLabels: { "kubernetes.io/metadata.name": namespace }, labels };
+};
+const named = (name: string) => inside("culvert", { "app.kubernetes.io/name": name });
+
+const ends: Record<string, End> = {
+  visitor: { address: "203.0.113.7" },
+  "visitor v6": { address: "2001:db8::7" },
+  "another namespace": inside("shop", {}),
+  Prometheus: inside("monitoring", {}),
+  "a stranger here": named("stranger"),
+  proxy: named("proxy"),
+  web: named("web"),
+  ingest: named("ingest"),
+};
+
+const targets: Record<string, [End, number, string?]> = {
+  "proxy:8443": [named("proxy"), 8443],
+  "proxy:8443 UDP": [named("proxy"), 8443, "UDP"],
+  "proxy:8080": [named("proxy"), 8080],
+  "proxy:8081": [named("proxy"), 8081],
+  "web:3000": [named("web"), 3000],
+  "web:9229": [named("web"), 9229],
+  "ingest:8969": [named("ingest"), 8969],
+  dns: [inside("kube-system", { "k8s-app": "kube-dns" }), 53, "UDP"],
+  "dns by TCP": [inside("kube-system", { "k8s-app": "kube-dns" }), 53],
+  "the node's DNS cache": [{ address: "169.254.20.10" }, 53, "UDP"],
+  "kube-system:443": [inside("kube-system", {}), 443],
+  "sentry.io:443": [{ address: "198.51.100.9" }, 443],
+  "sentry.io:443 v6": [{ address: "2001:db8::9" }, 443],
+  "sentry.io:80": [{ address: "198.51.100.9" }, 80],
+  "cloud metadata": [{ address: "169.254.169.254" }, 443],
+  "a node": [{ address: "10.0.0.4" }, 443],
+  "another namespace": [inside("shop", {}), 443],
+};
+
+const visitors = ["proxy:8443", "proxy:8443 UDP", "proxy:8080"];
+const outward = ["ingest:8969", "dns", "dns by TCP", "the node's DNS cache", "sentry.io:443", "sentry.io:443 v6"];
+
+/** Who may open a connection to what. Everything that is not listed is closed. */
+const expected: Record<string, string[]> = {
+  visitor: visitors,
+  "visitor v6": visitors,
+  "another namespace": visitors,
+  Prometheus: [...visitors, "proxy:8081"],
+  "a stranger here": [],
+  proxy: ["web:3000", ...outward],
+  web: outward,
+  ingest: [],
+};
+
+/** What a visitor reaches where no policy is: every pod. */
+const targetsIn = Object.keys(targets).filter((name) => /^(proxy|web|ingest)/.test(name));
+
+/** What each end reaches, of what is guarded: two ends outside the namespace are nobody's business here. */
+function matrix(objects: Resource[]): Record<string, string[]> {
+  const guarded = (end: End) => "namespace" in end && end.namespace === "culvert";
+  return Object.fromEntries(
+    Object.entries(ends).map(([name, from]) => [
+      name,
+      Object.entries(targets)
+        .filter(([, [to]]) => guarded(from) || guarded(to))
+        .filter(([, [to, port, protocol]]) => reaches(objects, from, to, port, protocol))
+        .map(([target]) => target),
+    ]),
+  );
+}
+
+describe.skipIf(!canRender)("network policies", () => {
+  let objects: Resource[];
+  beforeAll(() => {
+    objects = renderWith(["network-policy", "local-ingest"]);
+  });
+
+  test("let the request path through, and nothing else", () => {
+    expect(matrix(objects)).toEqual(expected);
+  });
+
+  test("no policy can be taken away without the matrix changing", () => {
+    const kept = (name: string) =>
+      objects.filter(({ kind, metadata }) => kind !== "NetworkPolicy" || metadata.name !== name);
+    const names = objects.filter(({ kind }) => kind === "NetworkPolicy").map(({ metadata }) => metadata.name);
+    const idle = names.filter((name) => JSON.stringify(matrix(kept(name))) === JSON.stringify(matrix(objects)));
+    // The place for your own APIs: empty until you fill it.
+    expect(idle).toEqual(["web-to-apis"]);
+  });
+
+  test("no other component closes a way by policies of its own", () => {
+    for (const component of folders("components").filter((name) => name !== "network-policy")) {
+      const alone = matrix(rendering(`base + ${component}`));
+      expect([component, alone.visitor, alone.proxy], "everything open").toEqual([
+        component,
+        targetsIn,
+        Object.keys(targets),
+      ]);
+    }
+  });
+
+  test("with the load test's pods: to the site and one another, and nobody to them but their operator", () => {
+    const both = renderWith(["network-policy", "loadtest"]);
+    const k6 = inside("culvert", { app: "k6", k6_cr: "loadtest" });
+    const operator = inside("k6-operator-system", {});
+    const open = (from: End, to: End, port: number) => reaches(both, from, to, port);
+    expect([open(k6, named("proxy"), 8443), open(k6, k6, 6565), open(operator, k6, 6565)]).toEqual([true, true, true]);
+    expect([open(k6, named("web"), 3000), open(named("web"), k6, 6565), open(k6, named("proxy"), 8081)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { facts } from "./lib/facts.ts";
+import { of, type Resource, workloads } from "./lib/objects.ts";
+import { folders, kubernetes, root } from "./lib/paths.ts";
+import { canRender, rendering, renderWith } from "./lib/render.ts";
+import { leastReplicas } from "./rules/replicas.ts";
+
+const kustomization = (overlay: string) => readFileSync(`${kubernetes}/overlays/${overlay}/kustomization.yaml`, "utf8");
+const readme = () => readFileSync(`${kubernetes}/README.md`, "utf8");
+
+test.each(folders("overlays"))("%s only composes, in 30 lines at most", (overlay) => {
+  expect(kustomization(overlay).trimEnd().split("\n").length).toBeLessThanOrEqual(30);
+  expect(kustomization(overlay)).not.toMatch(/^patches:/m);
+});
+
+test("the README says what every component adds", () => {
+  const rows = [...readme().matchAll(/^\| `([a-z0-9-]+)` \|/gm)].map(([, name]) => name);
+  expect(folders("components").filter((name) => !rows.includes(name))).toEqual([]);
+});
+
+describe.skipIf(!canRender)("rendered", () => {
+  let overlays: Record<string, Resource[]>;
+  beforeAll(() => {
+    overlays = Object.fromEntries(folders("overlays").map((name) => [name, rendering(name)]));
+  });
+  const setting = (objects: Resource[], name: string) =>
+    of(objects, "ConfigMap").flatMap(({ data }) => (data && name in data ? [data[name]] : []))[0];
+
+  test("each overlay has a namespace and an environment of its own", () => {
+    const namespaces = Object.values(overlays).map((objects) => objects[0]?.metadata.name);
+    const environments = Object.values(overlays).map((objects) => setting(objects, "SENTRY_ENVIRONMENT"));
+    expect(new Set(namespaces).size).toBe(namespaces.length);
+    expect(environments).toEqual(Object.keys(overlays));
+  });
+
+  test("reports are filed under the tag of web's image", () => {
+    for (const objects of Object.values(overlays)) {
+      const image = workloads(objects).find(({ name }) => name === "web")?.pod.containers[0]?.image;
+      expect(image).toMatch(new RegExp(`:${setting(objects, "SENTRY_RELEASE")}$`));
+    }
+  });
+
+  test("production runs three web and two proxy, guarded, with a certificate of its own", () => {
+    const production = overlays.production ?? [];
+    expect([leastReplicas(production, "web"), leastReplicas(production, "proxy")]).toEqual([3, 2]);
+    const kinds = production.map(({ kind }) => kind);
+    for (const kind of ["HorizontalPodAutoscaler", "PodDisruptionBudget", "NetworkPolicy"])
+      expect(kinds).toContain(kind);
+    const proxy = workloads(production).find(({ name }) => name === "proxy");
+    expect(proxy?.pod.volumes).toContainEqual({ name: "tls", secret: { secretName: "proxy-tls", defaultMode: 0o440 } });
+    expect(proxy?.pod.securityContext?.fsGroup).toBe(101);
+  });
+
+  test("where several proxies run, none makes a certificate of its own", () => {
+    for (const objects of Object.values(overlays).filter((objects) => leastReplicas(objects, "proxy") > 1)) {
+      const proxy = workloads(objects).find(({ name }) => name === "proxy");
+      expect(proxy?.pod.containers[0]?.env?.map(({ name }) => name)).toContain("TLS_CERT_FILE");
+    }
+  });
+
+  test("the name people type is in the certificate and in every route", () => {
+    const objects = renderWith(["cert-manager", "gateway-api", "loadtest"]);
+    const text = JSON.stringify(objects.filter(({ kind }) => /Certificate|Gateway|Route|TestRun/.test(kind)));
+    expect(text).not.toContain("SERVER_NAME");
+    expect(text).toContain('"dnsNames":["localhost"]');
+    expect(text).toContain('"value":"https://localhost"');
+    expect(text.match(/"hostnames?":(\["localhost"\]|"localhost")/g)).toHaveLength(4);
+  });
+
+  test("a leaving pod serves on until nobody is sent to it, and then has the time to end", () => {
+    const drain = (name: string) => {
+      const pod = workloads(overlays.production ?? []).find((workload) => workload.name === name)?.pod;
+      const quiet = pod?.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+      return { quiet, rest: (pod?.terminationGracePeriodSeconds ?? 30) - quiet };
+    };
+    expect(drain("web").quiet).toBeGreaterThanOrEqual(facts.clusterDnsCache + facts.resolverValid);
+    expect(drain("web").rest).toBeGreaterThan(facts.webFinish);
+    expect(drain("proxy").rest).toBeGreaterThan(facts.longestRequest);
+  });
+
+  test("every setting of the README's table can be set here, or is one that only compose has", () => {
+    const table = [...readFileSync(`${root}/README.md`, "utf8").matchAll(/^\| `([A-Z_]+)` \|/gm)].map(
+      ([, name]) => name ?? "",
+    );
+    const objects = renderWith(["tls", "ingest-ca"]);
+    const maps = of(objects, "ConfigMap").flatMap(({ data }) => Object.keys(data ?? {}));
+    const variables = workloads(objects).flatMap(({ pod }) =>
+      pod.containers.flatMap(({ env = [] }) => env.map(({ name }) => name)),
+    );
+    const composeOnly = ["HTTP_PORT", "WEB_IMAGE", "BUILD_CA_FILE"];
+    expect(table.filter((name) => ![...maps, ...variables, ...composeOnly].includes(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import type { IPodSpec } from "kubernetes-models/v1/PodSpec";
+import { containers, type Resource, workloads } from "../lib/objects.ts";
+import type { Rule } from "./rule.ts";
+
+/** The volume types that the restricted standard admits. */
+const volumeTypes = [
+  "configMap",
+  "csi",
+  "downwardAPI",
+  "emptyDir",
+  "ephemeral",
+  "image",
+  "persistentVolumeClaim",
+  "projected",
+  "secret",
+];
+
+/**
+ * The restricted Pod Security Standard, for every pod template: https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
+ */
+export const restrictedPodSecurity: Rule = (objects) => [
+  ...workloads(objects).flatMap(({ name, pod }) => podProblems(pod).map((problem) => `${name}: ${problem}`)),
+  ...containers(objects).flatMap(({ at, workload, container }) => {
+    const own = container.securityContext ?? {};
+    const shared = workload.pod.securityContext ?? {};
+    const seccomp = (own.seccompProfile ?? shared.seccompProfile)?.type ?? "";
+    return [
+      own.privileged && "is privileged",
+      own.allowPrivilegeEscalation !== false && "allows privilege escalation",
+      (own.runAsNonRoot ?? shared.runAsNonRoot) !== true && "may run as root",
+      (own.runAsUser ?? shared.runAsUser) === 0 && "runs as uid 0",
+      !["RuntimeDefault", "Localhost"].includes(seccomp) && "has no seccomp profile",
+      !own.capabilities?.drop?.includes("ALL") && "keeps capabilities",
+      own.capabilities?.add?.some((name) => name !== "NET_BIND_SERVICE") && "adds capabilities",
+      (own.procMount ?? "Default") !== "Default" && "unmasks /proc",
+      container.ports?.some((port) => port.hostPort) && "takes a port of the node",
+    ].flatMap((problem) => (problem ? [`${at}: ${problem}`] : []));
+  }),
+];
+
+function podProblems(pod: IPodSpec): string[] {
+  const shared = (["hostNetwork", "hostPID", "hostIPC"] as const).filter((name) => pod[name]);
+  const volumes = (pod.volumes ?? []).flatMap(({ name, ...source }) =>
+    Object.keys(source).every((type) => volumeTypes.includes(type)) ? [] : [`volume ${name} is of a refused type`],
+  );
+  const sysctls = pod.securityContext?.sysctls ? ["sets sysctls"] : [];
+  return [...shared.map((name) => `shares the node: ${name}`), ...volumes, ...sysctls];
+}
+
+/** The namespace refuses whatever does not meet that standard, also what is deployed by others later. */
+export const namespaceEnforcesRestricted: Rule = (objects) =>
+  objects
+    .filter(({ kind, metadata }) => kind === "Namespace" && level(metadata.labels) !== "restricted")
+    .map(({ metadata }) => `namespace ${metadata.name} does not enforce the restricted standard`);
+
+const level = (labels: Resource["metadata"]["labels"]) => labels?.["pod-security.kubernetes.io/enforce"];
+
+/** Nothing in an image can be changed while it runs. Jobs of other controllers write where they like. */
+export const rootFilesystemsAreReadOnly: Rule = (objects) =>
+  containers(objects)
+    .filter(
+      ({ workload, container }) => workload.kind === "service" && !container.securityContext?.readOnlyRootFilesystem,
+    )
+    .map(({ at }) => `${at}: its root filesystem can be written`);
+
+/** Nobody here talks to the Kubernetes API, so nobody holds a token for it. */
+export const podsHoldNoToken: Rule = (objects) =>
+  workloads(objects)
+    .filter(({ pod }) => pod.automountServiceAccountToken !== false)
+    .map(({ name }) => `${name}: gets a service account's token`);

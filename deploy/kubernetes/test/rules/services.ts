@@ -1,0 +1,42 @@
+import { containers, matches, of, workloads } from "../lib/objects.ts";
+import type { Rule } from "./rule.ts";
+
+/** Every Service leads to pods that exist here, by ports that have a name on both sides. */
+export const servicesReachPods: Rule = (objects) =>
+  of(objects, "Service").flatMap(({ metadata, spec }) => {
+    const pods = workloads(objects).filter(({ labels }) => spec?.selector && matches(spec.selector, labels));
+    if (pods.length === 0) return [`service ${metadata.name} selects no pod`];
+    const open = pods.flatMap(({ pod }) => pod.containers.flatMap((container) => container.ports ?? []));
+    return (spec?.ports ?? []).flatMap((port) => {
+      const at = `service ${metadata.name}:${port.port}`;
+      const target = open.find(({ name }) => name === port.targetPort);
+      if (!port.name) return [`${at} has no name`];
+      if (!target) return [`${at}: no pod names a port ${port.targetPort}`];
+      // No virtual address, so nothing translates ports.
+      const direct = spec?.clusterIP === "None" && target.containerPort !== port.port;
+      return direct ? [`${at} is headless, but the pods listen on ${target.containerPort}`] : [];
+    });
+  });
+
+/** Every address inside the cluster that a container is given belongs to a Service and port that exist here. */
+export const addressesLeadToServices: Rule = (objects) =>
+  containers(objects).flatMap(({ at, container }) =>
+    (container.env ?? []).flatMap(({ name, value }) =>
+      [...(value ?? "").matchAll(/([\w-]+)\.\$\(POD_NAMESPACE\)\.svc\.cluster\.local:(\d+)/g)]
+        .filter(([, service, port]) => !hasPort(objects, service as string, Number(port)))
+        .map(([, service, port]) => `${at}: ${name} leads to ${service}:${port}, which is not there`),
+    ),
+  );
+
+function hasPort(objects: Parameters<Rule>[0], service: string, port: number): boolean {
+  const found = of(objects, "Service").find(({ metadata }) => metadata.name === service);
+  return found?.spec?.ports?.some((candidate) => candidate.port === port) ?? false;
+}
+
+/** A Deployment's selector is part of its own pods' labels, and no other workload's pods carry it. */
+export const selectorsAreDistinct: Rule = (objects) =>
+  of(objects, "Deployment").flatMap(({ metadata, spec }) => {
+    const selected = workloads(objects).filter(({ labels }) => matches(spec?.selector.matchLabels, labels));
+    const names = selected.map(({ name }) => name);
+    return names.join() === metadata.name ? [] : [`${metadata.name} selects ${names.join(", ") || "no pod"}`];
+  });
