@@ -58,6 +58,7 @@ const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
   ["budgetsLetNodesDrain", "none may be moved", set("PodDisruptionBudget/proxy", "spec.maxUnavailable", 0)],
   ["budgetsLetNodesDrain", "all must stay", set("PodDisruptionBudget/web", "spec.minAvailable", 3)],
   ["rolloutsKeepCapacity", "one stops first", set(web, "spec.strategy.rollingUpdate.maxUnavailable", 1)],
+  ["statefulIsSingle", "two spools", set("StatefulSet/spool", "spec.replicas", 2)],
   ["noSecretIsWrittenDown", "the DSN is", set(web, `${own}.env.0.value`, "https://k@o1.ingest.sentry.io/2")],
   ["noSecretIsWrittenDown", "a Secret with content", (all) => all.push(secret)],
 ];

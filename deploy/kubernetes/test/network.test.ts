@@ -17,6 +17,7 @@ const ends: Record<string, End> = {
   "a stranger here": named("stranger"),
   proxy: named("proxy"),
   web: named("web"),
+  spool: named("spool"),
   ingest: named("ingest"),
 };
 
@@ -27,6 +28,7 @@ const targets: Record<string, [End, number, string?]> = {
   "proxy:8081": [named("proxy"), 8081],
   "web:3000": [named("web"), 3000],
   "web:9229": [named("web"), 9229],
+  "spool:8082": [named("spool"), 8082],
   "ingest:8969": [named("ingest"), 8969],
   dns: [inside("kube-system", { "k8s-app": "kube-dns" }), 53, "UDP"],
   "dns by TCP": [inside("kube-system", { "k8s-app": "kube-dns" }), 53],
@@ -48,15 +50,16 @@ const expected: Record<string, string[]> = {
   visitor: visitors,
   "visitor v6": visitors,
   "another namespace": visitors,
-  Prometheus: [...visitors, "proxy:8081"],
+  Prometheus: [...visitors, "proxy:8081", "spool:8082"],
   "a stranger here": [],
-  proxy: ["web:3000", ...outward],
+  proxy: ["web:3000", "spool:8082", ...outward],
   web: outward,
+  spool: outward,
   ingest: [],
 };
 
 /** What a visitor reaches where no policy is: every pod. */
-const targetsIn = Object.keys(targets).filter((name) => /^(proxy|web|ingest)/.test(name));
+const targetsIn = Object.keys(targets).filter((name) => /^(proxy|web|spool|ingest)/.test(name));
 
 /** What each end reaches, of what is guarded: two ends outside the namespace are nobody's business here. */
 function matrix(objects: Resource[]): Record<string, string[]> {

@@ -7,7 +7,8 @@ export interface ComposeService {
   environment?: Record<string, string | null>;
   ports?: string[];
   expose?: string[];
-  tmpfs: string[];
+  tmpfs?: string[];
+  volumes?: string[];
   mem_limit: string;
   read_only: boolean;
   cap_drop: string[];
@@ -33,7 +34,7 @@ export function health({ healthcheck }: ComposeService): { port: number; path: s
 }
 
 /** Whose files /tmp holds, and how many bytes of them at most. */
-export function temporary({ tmpfs: [line = ""] }: ComposeService): { uid: number; size: string } {
+export function temporary({ tmpfs: [line = ""] = [] }: ComposeService): { uid: number; size: string } {
   const option = (name: string) => new RegExp(`\\b${name}=(\\w+)`).exec(line)?.[1] ?? "";
   return { uid: Number(option("uid")), size: option("size") };
 }

@@ -1,4 +1,5 @@
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
+import type { IStatefulSet } from "kubernetes-models/apps/v1/StatefulSet";
 import type { IHorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler";
 import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
 import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
@@ -25,6 +26,7 @@ interface Kinds {
   Secret: ISecret;
   Service: IService;
   ServiceAccount: IServiceAccount;
+  StatefulSet: IStatefulSet;
   TestRun: ITestRun;
 }
 
@@ -54,12 +56,27 @@ export interface Workload {
   pod: IPodSpec;
 }
 
+/** What keeps a number of pods running. */
+export function controllers(objects: Resource[]) {
+  return [...of(objects, "Deployment"), ...of(objects, "StatefulSet")];
+}
+
 /** Every pod template among the objects, those of a TestRun included. */
 export function workloads(objects: Resource[]): Workload[] {
-  const services = of(objects, "Deployment").map((deployment): Workload => {
-    const template = deployment.spec?.template;
-    const pod = template?.spec ?? { containers: [] };
-    return { name: deployment.metadata.name, kind: "service", labels: template?.metadata?.labels ?? {}, pod };
+  const services = controllers(objects).map(({ metadata, spec }): Workload => {
+    const pod = spec?.template.spec ?? { containers: [] };
+    const claims = spec && "volumeClaimTemplates" in spec ? (spec.volumeClaimTemplates ?? []) : [];
+    const claimed = claims.map(({ metadata: { name = "" } = {} }) => ({
+      name,
+      persistentVolumeClaim: { claimName: name },
+    }));
+    const volumes = [...(pod.volumes ?? []), ...claimed];
+    return {
+      name: metadata.name,
+      kind: "service",
+      labels: spec?.template.metadata?.labels ?? {},
+      pod: { ...pod, volumes },
+    };
   });
   const jobs = of(objects, "TestRun").flatMap(({ metadata, spec }) =>
     (["initializer", "runner", "starter"] as const).map((role) => job(metadata.name, role, spec[role])),

@@ -3,7 +3,7 @@ import { kubernetes } from "../lib/paths.ts";
 import * as containers from "./containers.ts";
 import * as podSecurity from "./pod-security.ts";
 import { documented, referencesExist, serviceAccountsExist } from "./references.ts";
-import { autoscalersOwnTheNumber, budgetsLetNodesDrain, rolloutsKeepCapacity } from "./replicas.ts";
+import { autoscalersOwnTheNumber, budgetsLetNodesDrain, rolloutsKeepCapacity, statefulIsSingle } from "./replicas.ts";
 import type { Rule } from "./rule.ts";
 import { noSecretIsWrittenDown } from "./secrets.ts";
 import * as services from "./services.ts";
@@ -20,5 +20,6 @@ export const rules = {
   autoscalersOwnTheNumber,
   budgetsLetNodesDrain,
   rolloutsKeepCapacity,
+  statefulIsSingle,
   noSecretIsWrittenDown,
 } satisfies Record<string, Rule>;

@@ -38,6 +38,14 @@ export const budgetsLetNodesDrain: Rule = (objects) =>
     return movable >= 1 ? [] : [`budget ${name} lets none of ${replicas} pods be moved`];
   });
 
+/** What keeps its state on a volume is one pod: two writers would corrupt it. */
+export const statefulIsSingle: Rule = (objects) =>
+  of(objects, "StatefulSet")
+    .filter(({ spec }) => spec?.replicas !== 1)
+    .map(
+      ({ metadata }) => `${metadata.name}: ${leastReplicas(objects, metadata.name)} pods would write to one database`,
+    );
+
 /** A rollout starts the new before it stops the old. The local ingest keeps its events in memory, so it can only be one. */
 export const rolloutsKeepCapacity: Rule = (objects) =>
   of(objects, "Deployment")

@@ -1,4 +1,4 @@
-import { containers, matches, of, workloads } from "../lib/objects.ts";
+import { containers, controllers, matches, of, workloads } from "../lib/objects.ts";
 import type { Rule } from "./rule.ts";
 
 /** Every Service leads to pods that exist here, by ports that have a name on both sides. */
@@ -33,9 +33,9 @@ function hasPort(objects: Parameters<Rule>[0], service: string, port: number): b
   return found?.spec?.ports?.some((candidate) => candidate.port === port) ?? false;
 }
 
-/** A Deployment's selector is part of its own pods' labels, and no other workload's pods carry it. */
+/** A selector is part of its own pods' labels, and no other workload's pods carry it. */
 export const selectorsAreDistinct: Rule = (objects) =>
-  of(objects, "Deployment").flatMap(({ metadata, spec }) => {
+  controllers(objects).flatMap(({ metadata, spec }) => {
     const selected = workloads(objects).filter(({ labels }) => matches(spec?.selector.matchLabels, labels));
     const names = selected.map(({ name }) => name);
     return names.join() === metadata.name ? [] : [`${metadata.name} selects ${names.join(", ") || "no pod"}`];

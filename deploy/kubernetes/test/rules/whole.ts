@@ -15,7 +15,7 @@ export const oneNamespace: Rule = (objects) => {
 export const applyOrder: Rule = (objects) => {
   const needed = ["Namespace", "ServiceAccount", "ConfigMap", "Service"];
   const last = (kind: string) => objects.findLastIndex((object) => object.kind === kind);
-  const firstPod = objects.findIndex(({ kind }) => ["Deployment", "TestRun"].includes(kind));
+  const firstPod = objects.findIndex(({ kind }) => ["Deployment", "StatefulSet", "TestRun"].includes(kind));
   return needed
     .filter((kind) => last(kind) > firstPod || (kind === "Namespace" && last(kind) > 0))
     .map((kind) => `a ${kind} comes too late`);
