@@ -5,9 +5,11 @@ set -eu
 modules=/usr/lib/nginx/modules
 echo "load_module $modules/ngx_http_js_module.so;" >"$RENDERED/modules.conf"
 : >"$RENDERED/brotli.conf"
+echo 'gzip off;' >"$RENDERED/plain.conf"
 
 if [ -e "$modules/ngx_http_brotli_filter_module.so" ]; then
   echo "load_module $modules/ngx_http_brotli_filter_module.so;" >>"$RENDERED/modules.conf"
+  echo 'brotli off;' >>"$RENDERED/plain.conf"
   cat >"$RENDERED/brotli.conf" <<CONF
 brotli on;
 brotli_comp_level 4;

@@ -184,6 +184,16 @@ describe("answers", () => {
     await edge.web.answer({ ...page, headers: { "x-accel-redirect": "/.culvert/unavailable.html" } });
     expect((await through()).answer.body).toBe(page.body);
   });
+  test.each([
+    ["another site's request with cookies", { cookie: "a=1", "sec-fetch-site": "cross-site" }, undefined],
+    ["another site's request without", { "sec-fetch-site": "cross-site" }, "gzip"],
+    ["its own request with cookies", { cookie: "a=1", "sec-fetch-site": "same-origin" }, "gzip"],
+  ])("to %s are compressed only where sizes give nothing away", async (_, headers, encoding) => {
+    await edge.web.answer({ ...page, body: page.body.repeat(100) });
+    const { answer } = await through({ headers: { ...headers, "accept-encoding": "gzip" } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers["content-encoding"]).toBe(encoding);
+  });
   test.each(["gzip", "br"])(
     "stream compressed with %s: what is rendered arrives before the rest is",
     async (encoding) => {
