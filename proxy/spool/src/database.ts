@@ -35,7 +35,8 @@ const schema = `
 /**
  * Opens the spool's database in a folder, made anew where there is none. Throws a Refusal when that can't be relied on.
  * FULL: in WAL mode a commit returns after fsync (https://sqlite.org/pragma.html#pragma_synchronous). EXCLUSIVE: a second
- * spool on the same folder is refused. Pages of 16 KB hold small envelopes with a tenth of waste, where 4 KB lose half.
+ * spool on the same folder is refused. MEMORY: the root filesystem is read-only, and a temporary file would be an I/O
+ * error. Pages of 16 KB hold small envelopes with a tenth of waste, where 4 KB lose half.
  */
 export function openDatabase(folder: string): DatabaseSync {
   try {
@@ -46,6 +47,7 @@ export function openDatabase(folder: string): DatabaseSync {
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
       PRAGMA journal_size_limit = 16777216;
+      PRAGMA temp_store = MEMORY;
     `);
     const found = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
     if (found !== "ok") throw new Refusal(folder, `holds a damaged spool.db (${found})`, damagedFix);
@@ -78,7 +80,10 @@ export function troubleOf(error: unknown, folder: string): [problem: string, fix
     case 13:
       return ["is on a full disk", "free space there, or lower SPOOL_MAX_MB"];
     default:
-      return [`fails (${message})`, `look at the disk under ${folder}`];
+      return [
+        `fails (${message}, SQLite code ${(error as { errcode?: number }).errcode})`,
+        `look at the disk under ${folder}`,
+      ];
   }
 }
 

@@ -17,7 +17,12 @@ export function envelope(item = "event", id = newId(), size = 0): Buffer {
 /** Hands a body to the spool as the proxy does; the answer's status is 0 where the connection failed. */
 export async function hand(url: string, body: Buffer, headers: Record<string, string> = {}) {
   try {
-    const answer = await fetch(url, { method: "POST", body, headers: { "x-spool-to": to, ...headers } });
+    const answer = await fetch(url, {
+      method: "POST",
+      body: new Uint8Array(body),
+      signal: AbortSignal.timeout(20_000),
+      headers: { "x-spool-to": to, ...headers },
+    });
     return { status: answer.status, body: (await answer.json()) as { id?: string; reason?: string } };
   } catch {
     return { status: 0, body: {} };

@@ -97,10 +97,10 @@ export async function ready(stack: Stack): Promise<void> {
   });
 }
 
-/** Waits until `done` says so; throws after `patience` ms. What throws counts as not yet. */
+/** Waits until `done` says so; throws after `patience` ms. What throws, or takes 5 s, counts as not yet. */
 export async function until(done: () => Promise<boolean>, patience = 30_000): Promise<void> {
   const end = Date.now() + patience;
-  while (!(await done().catch(() => false))) {
+  while (!(await Promise.race([done().catch(() => false), pause(5_000, false)]))) {
     if (Date.now() > end) throw new Error(`not within ${patience} ms: ${done}`);
     await pause(100);
   }

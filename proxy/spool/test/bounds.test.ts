@@ -1,0 +1,54 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { handMany, isEmpty, metric, outcome } from "./report.ts";
+import { type Stack, startStack, until } from "./stack.ts";
+
+let stack: Stack;
+afterEach(() => stack?.stop());
+
+test("full: only replays go, and sent = delivered + dropped + refused, to the envelope", async () => {
+  stack = await startStack({ SPOOL_MAX_MB: "8" });
+  await stack.ingest({ status: 503 });
+  const url = await stack.url();
+  const replays = await handMany(url, 600, "replay_event", 20_000);
+  expect(replays.length).toBeLessThan(600);
+  const sessions = await handMany(url, 100, "session", 2_000);
+  const errors = await handMany(url, 1_000, "event", 2_000);
+  expect([sessions.length, errors.length]).toEqual([100, 1_000]);
+  expect(await metric(stack, "disk_bytes")).toBeLessThanOrEqual(8 << 20);
+  await stack.ingest();
+  await until(() => isEmpty(stack), 60_000);
+  expect(await outcome(stack, [...errors, ...sessions])).toEqual({ lost: 0, repeated: 0 });
+  const { lost } = await outcome(stack, replays);
+  expect(lost).toBeGreaterThan(0);
+  expect(await metric(stack, 'dropped_total{reason="full",category="replay"}')).toBe(lost);
+  expect(await metric(stack, 'refused_total{status="503"}')).toBe(600 - replays.length);
+  expect(await metric(stack, 'delivered_total{category="replay"}')).toBe(replays.length - lost);
+});
+
+test("too old: dropped and counted, not sent", async () => {
+  stack = await startStack({ SPOOL_MAX_AGE: "5s" });
+  await stack.ingest({ status: 503 });
+  await handMany(await stack.url(), 50);
+  await until(() => isEmpty(stack));
+  await stack.ingest();
+  await pause(2_000);
+  expect(await stack.recorder.count()).toBe(0);
+  expect(await metric(stack, 'dropped_total{reason="age",category="error"}')).toBe(50);
+});
+
+test("a disk that is full: 503 and one line; what was accepted is still delivered, and then there is room", async () => {
+  stack = await startStack({}, "--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=12m");
+  await stack.ingest({ status: 503 });
+  const url = await stack.url();
+  const ids = await handMany(url, 1_500, "event", 20_000);
+  expect(ids.length).toBeGreaterThan(100);
+  expect(ids.length).toBeLessThan(1_500);
+  const line = "culvert spool: /var/lib/spool is on a full disk: free space there, or lower SPOOL_MAX_MB";
+  expect((await stack.logs()).split("\n").filter((one) => one === line)).toHaveLength(1);
+  await stack.ingest();
+  await until(() => isEmpty(stack), 60_000);
+  expect(await outcome(stack, ids)).toEqual({ lost: 0, repeated: 0 });
+  expect((await handMany(url, 10, "event", 20_000)).length).toBe(10);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});

@@ -1,0 +1,72 @@
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { headerOf } from "../../test/recorder/client.ts";
+import { envelope, hand, isEmpty, metric, newId, to } from "./report.ts";
+import { type Stack, startStack, until } from "./stack.ts";
+
+let stack: Stack;
+let url: string;
+beforeAll(async () => {
+  stack = await startStack({ TUNNEL_ALLOWED_DSNS: "http://second@ingest:9000/8" });
+  url = await stack.url();
+});
+afterAll(() => stack?.stop());
+
+test.each([
+  ["an address that is not configured", { "x-spool-to": "http://ingest:9000/api/9/envelope/" }, envelope(), 403],
+  ["no address", { "x-spool-to": "" }, envelope(), 403],
+  ["a body that is no envelope", {}, Buffer.from("hello"), 400],
+  ["a body that is not in its coding", { "content-encoding": "gzip" }, envelope(), 400],
+  ["a coding that no ingest takes", { "content-encoding": "compress" }, envelope(), 415],
+  ["more than 20 MB", {}, Buffer.alloc((20 << 20) + 1), 413],
+])("refused: %s", async (_, headers, body, status) => {
+  const answer = await hand(url, body, headers);
+  expect(answer).toEqual({ status, body: { reason: expect.any(String) } });
+});
+
+test("an envelope without an event id is answered without one", async () => {
+  expect(await hand(url, Buffer.from('{}\n{"type":"session"}\n{}\n'))).toEqual({ status: 200, body: {} });
+});
+
+test("a CSP report goes to the second project's security address as it came", async () => {
+  const address = "http://ingest:9000/api/8/security/?sentry_key=second";
+  const body = Buffer.from('{"csp-report":{}}');
+  const headers = { "x-spool-to": address, "content-type": "application/csp-report" };
+  expect(await hand(url, body, headers)).toEqual({ status: 200, body: {} });
+  const request = await stack.recorder.waitFor((one) => (address.endsWith(one.url) ? one : undefined));
+  expect(Buffer.from(request.body, "base64")).toEqual(body);
+  await until(async () => (await metric(stack, 'delivered_total{category="security"}')) === 1);
+});
+
+test.each([
+  ["", (body: Buffer) => body, (body: Buffer) => body],
+  ["gzip", gzipSync, gunzipSync],
+  ["br", brotliCompressSync, brotliDecompressSync],
+])("Content-Encoding '%s': only the named headers arrive, and only sent_at is new", async (coding, close, open) => {
+  const id = newId();
+  const body = envelope("event", id, 100);
+  const named = {
+    "content-type": "application/x-sentry-envelope",
+    "user-agent": "a browser",
+    "x-forwarded-for": "192.0.2.1",
+    ...(coding && { "content-encoding": coding }),
+  };
+  const mark = await stack.recorder.count();
+  const others = { cookie: "a=1", authorization: "Bearer x", "x-sentry-auth": "x", "x-anything": "1" };
+  const began = Date.now();
+  expect(await hand(url, close(body), { ...named, ...others })).toEqual({ status: 200, body: { id } });
+
+  const request = await stack.recorder.waitFor((one) => one, mark);
+  const names = request.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+  expect(names.sort()).toEqual([...Object.keys(named), "connection", "content-length", "host"].sort());
+  for (const [name, value] of Object.entries(named)) expect(headerOf(request, name)).toBe(value);
+  expect(headerOf(request, "host")).toBe("ingest:9000");
+  expect(request.url).toBe(new URL(to).pathname);
+
+  const text = open(Buffer.from(request.body, "base64")).toString();
+  const [, sentAt = ""] = /"sent_at":"([^"]+)"/.exec(text) ?? [];
+  expect(Date.parse(sentAt)).toBeGreaterThanOrEqual(began);
+  expect(text.replace(sentAt, "2026-01-01T00:00:00.000Z")).toBe(body.toString());
+});
+
+test("nothing is left behind", () => until(() => isEmpty(stack)));
