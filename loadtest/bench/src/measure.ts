@@ -1,4 +1,5 @@
 import type { Load } from "./load.ts";
+import { parseMachineTime } from "./processor.ts";
 import type { Stage } from "./stage.ts";
 
 /** One measurement: the load's findings, and what they cost the containers that were charged with it. */
@@ -13,6 +14,8 @@ export interface Sample extends Load {
   /** Share of a core that the charged containers used, and that load and sink used: the latter must stay below 1. */
   busy: number;
   otherBusy: number;
+  /** Cores that the machine's other work took meanwhile. */
+  disturbance: number;
 }
 
 /** What to measure: the containers charged, the run itself, and whether its requests must show up at the sink. */
@@ -27,12 +30,17 @@ const TOLERATED_FAILURES = 0.01;
 /** Measures once; throws when more than 1 % failed or did not arrive, because speed at refusing is no speed. */
 export async function measure(stage: Stage, { charged, run, mustArrive = false }: Plan): Promise<Sample> {
   const read = () =>
-    Promise.all([stage.processorSeconds(...charged), stage.processorSeconds("load", "sink"), arrived(stage)]);
-  const [charge, other, seen] = await read();
+    Promise.all([
+      stage.processorSeconds(...charged),
+      stage.processorSeconds("load", "sink"),
+      stage.exec("load", "cat", "/proc/stat").then(parseMachineTime),
+      arrived(stage),
+    ]);
+  const [charge, other, machine, seen] = await read();
   const start = performance.now();
   const load = await run();
   const elapsed = (performance.now() - start) / 1000;
-  const [chargeAfter, otherAfter, seenAfter] = await read();
+  const [chargeAfter, otherAfter, machineAfter, seenAfter] = await read();
 
   const good = load.requests * (1 - TOLERATED_FAILURES);
   if (load.requests - load.failed < good)
@@ -41,6 +49,7 @@ export async function measure(stage: Stage, { charged, run, mustArrive = false }
     throw new Error(`${charged[0]}: ${load.requests} reports answered, ${seenAfter - seen} arrived: no measurement`);
 
   const cost = chargeAfter - charge;
+  const otherCost = otherAfter - other;
   return {
     ...load,
     perSecond: load.requests / load.seconds,
@@ -48,7 +57,8 @@ export async function measure(stage: Stage, { charged, run, mustArrive = false }
     perCore: load.requests / cost,
     arrivedPerSecond: (seenAfter - seen) / elapsed,
     busy: cost / elapsed,
-    otherBusy: (otherAfter - other) / elapsed,
+    otherBusy: otherCost / elapsed,
+    disturbance: Math.max(0, machineAfter - machine - cost - otherCost) / elapsed,
   };
 }
 

@@ -1,10 +1,15 @@
 import { expect, test } from "vitest";
-import { assignCores, describeCores, parseProcessorTime } from "./processor.ts";
+import { assignCores, describeCores, parseMachineTime, parseProcessorTime } from "./processor.ts";
 
 test("processor time in both generations of cgroups", () => {
   expect(parseProcessorTime("usage_usec 2500000\nuser_usec 1\nsystem_usec 2\n")).toBe(2.5);
   expect(parseProcessorTime("2500000000\n")).toBe(2.5);
   expect(() => parseProcessorTime("cat: no such file")).toThrow("no processor time");
+});
+
+test("the machine's work leaves out idling and waiting for disks", () => {
+  expect(parseMachineTime("cpu  100 20 30 9999 8888 4 5 6 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")).toBeCloseTo(1.65);
+  expect(() => parseMachineTime("")).toThrow("no processor time");
 });
 
 test("what is measured has a core of its own wherever there are two", () => {

@@ -18,6 +18,17 @@ export function parseProcessorTime(text: string): number {
   throw new Error(`no processor time in: ${text.slice(0, 200)}`);
 }
 
+/**
+ * Seconds that all cores together have worked, from /proc/stat, which shows the whole machine in a container too:
+ * everything but idle and waiting, in hundredths of a second. https://man7.org/linux/man-pages/man5/proc_stat.5.html
+ */
+export function parseMachineTime(text: string): number {
+  const numbers = /^cpu +([\d ]+)$/m.exec(text)?.[1]?.split(" ").map(Number) ?? [];
+  const [user, nice, system, , , irq, softirq, steal] = numbers;
+  if (steal === undefined) throw new Error(`no processor time in: ${text.slice(0, 200)}`);
+  return ((user ?? 0) + (nice ?? 0) + (system ?? 0) + (irq ?? 0) + (softirq ?? 0) + steal) / 100;
+}
+
 /** Which core each role is pinned to. */
 export interface Cores {
   subject: string;

@@ -19,21 +19,34 @@ export interface Comparison {
   claims: Claim[];
 }
 
-/** Whether a goal is met by the median, and by every round: "met", "met (not in every round)", "missed", or "reference" without a goal. */
+/** Whether the median meets the goal, and every round does: "met", "met, not in every round", "missed"; "" without a goal. */
 export function verdict({ ratio, goal }: Claim): string {
-  if (!goal) return "reference";
+  if (!goal) return "";
   const holds = (value: number) => ("atLeast" in goal ? value >= goal.atLeast : value <= goal.atMost);
   if (!holds(ratio.median)) return "missed";
-  return holds(ratio.low) && holds(ratio.high) ? "met" : "met (not in every round)";
+  return holds(ratio.low) && holds(ratio.high) ? "met" : "met, not in every round";
 }
 
 /** A number with three significant digits, thousands separated. */
 export function figure(value: number): string {
-  return value >= 1000 ? Math.round(value).toLocaleString("en-GB") : Number(value.toPrecision(3)).toString();
+  return value >= 1000 ? Math.round(value).toLocaleString("en-GB") : String(Number(value.toPrecision(3)));
 }
 
-const range = ({ median, low, high }: Spread) => `${figure(median)} (${figure(low)} – ${figure(high)})`;
+const middle = ({ median }: Spread) => figure(median);
+const whole = (values: Spread) => `${middle(values)} (${figure(values.low)} – ${figure(values.high)})`;
 const bound = (goal?: Goal) => (!goal ? "" : "atLeast" in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`);
+
+const columns: [string, keyof Sample, (values: Spread) => string][] = [
+  ["per second", "perSecond", whole],
+  ["per CPU second", "perCore", whole],
+  ["CPU s per 1,000", "costPer1000", middle],
+  ["p50 ms", "p50", whole],
+  ["p99 ms", "p99", whole],
+  ["at the sink per second", "arrivedPerSecond", middle],
+  ["cores used", "busy", middle],
+  ["by load and sink", "otherBusy", middle],
+  ["by other work", "disturbance", middle],
+];
 
 const row = (...cells: string[]) => `| ${cells.join(" | ")} |`;
 const table = (head: string[], rows: string[][]) =>
@@ -41,28 +54,12 @@ const table = (head: string[], rows: string[][]) =>
     "\n",
   );
 
-const columns: [string, (sample: Sample) => number][] = [
-  ["per second", (sample) => sample.perSecond],
-  ["per second of its CPU", (sample) => sample.perCore],
-  ["CPU s per 1,000", (sample) => sample.costPer1000],
-  ["p50 ms", (sample) => sample.p50],
-  ["p99 ms", (sample) => sample.p99],
-  ["at the sink per second", (sample) => sample.arrivedPerSecond],
-  ["core used", (sample) => sample.busy],
-  ["load's core used", (sample) => sample.otherBusy],
-];
-
-/** One comparison as Markdown: what was measured, and the ratios with their goals. Each cell: median (lowest – highest). */
+/** One comparison as Markdown: what was measured, and the ratios with their goals. A cell is a median (lowest – highest). */
 export function markdown({ title, how, samples, claims }: Comparison): string {
-  const measured = Object.entries(samples).map(([name, list]) => [
-    name,
-    ...columns.map(([, pick]) => range(spread(list.map(pick)))),
-  ]);
-  const ratios = claims.map((claim) => [claim.text, range(claim.ratio), bound(claim.goal), verdict(claim)]);
-  return [
-    `## ${title}`,
-    how,
-    table(["", ...columns.map(([name]) => name)], measured),
-    ...(ratios.length ? [table(["ratio, round by round", "median (low – high)", "goal", ""], ratios)] : []),
-  ].join("\n\n");
+  const cells = (list: Sample[]) => columns.map(([, key, show]) => show(spread(list.map((sample) => sample[key]))));
+  const measured = Object.entries(samples).map(([name, list]) => [name, ...cells(list)]);
+  const ratios = claims.map((claim) => [claim.text, whole(claim.ratio), bound(claim.goal), verdict(claim)]);
+  const parts = [`## ${title}`, how, table(["", ...columns.map(([name]) => name)], measured)];
+  if (ratios.length) parts.push(table(["ratio, round by round", "median (low – high)", "goal", ""], ratios));
+  return parts.join("\n\n");
 }
