@@ -1,0 +1,14 @@
+import { execFileSync, spawnSync } from "node:child_process";
+
+/** Runs the docker client and returns what it printed. Throws with its own words when it fails. */
+export function docker(...args: string[]): string {
+  return execFileSync("docker", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
+}
+
+/** The image that the stack under test was built to, by the name it has in the manifests: culvert-web, culvert-proxy … */
+export const built = (name: string): string =>
+  `${process.env.COMPOSE_PROJECT_NAME ?? "culvert"}-${name.replace(/^culvert-/, "")}`;
+
+/** Whether there is an engine here, and all of these images. */
+export const hasImages = (...names: string[]): boolean =>
+  spawnSync("docker", ["image", "inspect", ...names.map(built)], { stdio: "ignore" }).status === 0;

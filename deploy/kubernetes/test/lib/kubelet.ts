@@ -1,0 +1,103 @@
+import { built, docker } from "./docker.ts";
+import { controllers, of, type Resource, workloads } from "./objects.ts";
+
+/** A cluster of one node that is Docker: its network, its name servers, and the Secrets it was given, as volumes. */
+export interface Node {
+  network: string;
+  /** Secret → key → value. */
+  secrets: Record<string, Record<string, string>>;
+  /** Volumes by the name of the Secret they hold, laid out as kubelet does. */
+  volumes: Record<string, string>;
+  /** Volumes made on the way, for whoever cleans up. */
+  scratch: string[];
+}
+
+/**
+ * Starts a rendered pod as kubelet would, as far as Docker has the same thing: the container's environment, user, groups,
+ * capabilities, read-only root, limits and volumes come from the manifest alone. Returns the container's id.
+ */
+export function startPod(objects: Resource[], name: string, node: Node): string {
+  const workload = workloads(objects).find((candidate) => candidate.name === name);
+  const container = workload?.pod.containers[0];
+  if (!workload || !container) throw new Error(`there is no pod ${name}`);
+  const { securityContext: shared = {} } = workload.pod;
+  const namespace = controllers(objects).find(({ metadata }) => metadata.name === name)?.metadata.namespace ?? "";
+
+  const environment = Object.entries(variables(objects, name, namespace, node)).map(
+    ([key, value]) => `--env=${key}=${value}`,
+  );
+  const mounts = (container.volumeMounts ?? []).map(({ name: volume, mountPath, readOnly }) => {
+    const source = workload.pod.volumes?.find((candidate) => candidate.name === volume);
+    const secret = source?.secret?.secretName;
+    if (secret) return `--volume=${node.volumes[secret]}:${mountPath}${readOnly ? ":ro" : ""}`;
+    const size = source?.emptyDir?.sizeLimit;
+    if (source?.emptyDir?.medium === "Memory") return `--tmpfs=${mountPath}:size=${String(size).replace("Mi", "m")}`;
+    return `--volume=${folderFor(shared.fsGroup ?? 0, node)}:${mountPath}:nocopy`;
+  });
+  return docker(
+    "run",
+    "--detach",
+    "--label=culvert.test",
+    `--network=${node.network}`,
+    `--network-alias=${name}.${namespace}.svc.cluster.local`,
+    `--user=${shared.runAsUser}:${shared.runAsGroup}`,
+    `--group-add=${shared.fsGroup}`,
+    ...(container.securityContext?.readOnlyRootFilesystem ? ["--read-only"] : []),
+    ...(container.securityContext?.capabilities?.drop ?? []).map((capability) => `--cap-drop=${capability}`),
+    ...(container.securityContext?.allowPrivilegeEscalation === false ? ["--security-opt=no-new-privileges"] : []),
+    `--memory=${String(container.resources?.limits?.memory).replace("Mi", "m")}`,
+    `--cpus=${container.resources?.limits?.cpu}`,
+    ...environment,
+    ...mounts,
+    built(/([\w-]+)(:[^/]*)?$/.exec(container.image ?? "")?.[1] ?? ""),
+  );
+}
+
+/** A volume as kubelet hands it to a pod: root's, and the fsGroup's to write. */
+function folderFor(group: number, node: Node): string {
+  const volume = docker("volume", "create", "--label=culvert.test");
+  node.scratch.push(volume);
+  const prepare = [
+    "--rm",
+    "--label=culvert.test",
+    "--user=0:0",
+    "--entrypoint=sh",
+    `--volume=${volume}:/volume:nocopy`,
+  ];
+  docker("run", ...prepare, built("proxy"), "-ec", `chgrp ${group} /volume; chmod 2775 /volume`);
+  return volume;
+}
+
+/** The container's variables, with ConfigMaps, Secrets and `$(NAME)` filled in. */
+function variables(objects: Resource[], name: string, namespace: string, node: Node): Record<string, string> {
+  const container = workloads(objects).find((workload) => workload.name === name)?.pod.containers[0];
+  const all: Record<string, string> = {};
+  for (const { configMapRef } of container?.envFrom ?? []) {
+    Object.assign(all, of(objects, "ConfigMap").find(({ metadata }) => metadata.name === configMapRef?.name)?.data);
+  }
+  for (const { name: key, value, valueFrom } of container?.env ?? []) {
+    const secret = valueFrom?.secretKeyRef;
+    const given = valueFrom?.fieldRef ? namespace : secret ? node.secrets[secret.name ?? ""]?.[secret.key] : value;
+    if (given !== undefined) all[key] = given.replace(/\$\((\w+)\)/g, (whole, used: string) => all[used] ?? whole);
+    else if (!secret?.optional) throw new Error(`${name}: ${key} has no value`);
+  }
+  return all;
+}
+
+/** Asks what kubelet would ask before it sends a pod traffic; true when it answers. */
+export function isReady(objects: Resource[], name: string, id: string): boolean {
+  const container = workloads(objects).find((workload) => workload.name === name)?.pod.containers[0];
+  const probe = container?.readinessProbe?.httpGet;
+  const port = container?.ports?.find((candidate) => candidate.name === probe?.port)?.containerPort;
+  const url = `http://127.0.0.1:${port}${probe?.path}`;
+  const ask =
+    name === "proxy"
+      ? ["curl", "-fsS", url]
+      : ["node", "-e", `fetch('${url}').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))`];
+  try {
+    docker("exec", id, ...ask);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { built, docker, hasImages } from "./lib/docker.ts";
+import { isReady, type Node, startPod } from "./lib/kubelet.ts";
+import type { Resource } from "./lib/objects.ts";
+import { canRender, rendering } from "./lib/render.ts";
+
+const site = "app.example.com";
+
+/** A self-signed pair in a volume, as kubelet writes a Secret: root's, read by the group, behind a link that is swapped. */
+const writeSecret = (volume: string, version: string) =>
+  docker(
+    ...[
+      "run",
+      "--rm",
+      "--label=culvert.test",
+      "--user=0:0",
+      "--entrypoint=sh",
+      `--volume=${volume}:/secret`,
+      built("proxy"),
+      "-ec",
+    ],
+    `cd /secret; mkdir ..${version}
+     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=${version} \
+       -addext subjectAltName=DNS:${site} -keyout ..${version}/tls.key -out ..${version}/tls.crt 2>/dev/null
+     chgrp -R 101 ..${version}; chmod 0440 ..${version}/*
+     ln -sfn ..${version} ..new; mv -T ..new ..data
+     ln -sf ..data/tls.crt ..data/tls.key .`,
+  );
+
+describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
+  "production's pods, run by Docker as their manifests say",
+  () => {
+    let objects: Resource[];
+    const node: Node = {
+      network: `culvert-pods-${process.pid}`,
+      secrets: { sentry: { dsn: "http://culvert@ingest.elsewhere.example:9000/1" } },
+      volumes: { "proxy-tls": `culvert-pods-tls-${process.pid}` },
+      scratch: [],
+    };
+    const ids: Record<string, string> = {};
+    const start = (name: string) => {
+      ids[name] = startPod(objects, name, node);
+    };
+    const ready = (name: string) =>
+      expect.poll(() => isReady(objects, name, ids[name] ?? ""), { timeout: 30_000 }).toBe(true);
+    const curl = (...args: string[]) =>
+      docker("exec", ids.proxy ?? "", "curl", "-sSk", "--resolve", `${site}:8443:127.0.0.1`, ...args);
+
+    beforeAll(() => {
+      objects = rendering("production");
+      docker("network", "create", "--label=culvert.test", node.network);
+      docker("volume", "create", "--label=culvert.test", node.volumes["proxy-tls"] ?? "");
+      writeSecret(node.volumes["proxy-tls"] ?? "", "first");
+    });
+    afterAll(() => {
+      docker("rm", "-f", "-v", ...Object.values(ids));
+      docker("network", "rm", node.network);
+      docker("volume", "rm", ...Object.values(node.volumes), ...node.scratch);
+    });
+
+    test("the proxy starts without the others, and is not ready before web is", async () => {
+      start("proxy");
+      await expect
+        .poll(() => docker("exec", ids.proxy ?? "", "curl", "-sS", "http://127.0.0.1:8081/healthz"), {
+          timeout: 15_000,
+        })
+        .toBe("ok");
+      expect(isReady(objects, "proxy", ids.proxy ?? "")).toBe(false);
+      start("web");
+      start("spool");
+      await ready("web");
+      await ready("spool");
+      await ready("proxy");
+    });
+
+    test("web answers through the proxy, over the certificate of the Secret, by web's whole name", () => {
+      const answer = curl("-w", "%{http_code} %{certs}", `https://${site}:8443/healthz`);
+      expect(answer).toMatch(/^ok\n200 /);
+      expect(answer).toMatch(/Subject:CN ?= ?first/);
+    });
+
+    test("a report for an ingest that is not there is kept by the spool", () => {
+      const envelope =
+        '{"dsn":"http://culvert@ingest.elsewhere.example:9000/1","event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"event"}\n{}\n';
+      const answer = curl(
+        "-w",
+        " %{http_code}",
+        "-H",
+        "Content-Type: text/plain",
+        "--data-binary",
+        envelope,
+        `https://${site}:8443/monitoring`,
+      );
+      expect(answer).toMatch(/9ec79c33ec9942ab8353589fcb2e04dc.* 200$/);
+    });
+
+    test("a renewed certificate is served without a restart", async () => {
+      writeSecret(node.volumes["proxy-tls"] ?? "", "second");
+      const served = () => curl("-o", "/dev/null", "-w", "%{certs}", `https://${site}:8443/healthz`);
+      await expect.poll(served, { timeout: 20_000 }).toMatch(/Subject:CN ?= ?second/);
+    });
+  },
+);
