@@ -1,4 +1,13 @@
 // Counts what happened and shows it to Prometheus. Runs inside Nginx (njs); the counts are shared by all workers.
+//
+// Counting happens once a request and on every report, so it does one thing only: it counts the sentence that Nginx has
+// built about the request (snippets/metrics.conf). What the sentences add up to is worked out when Prometheus asks.
+
+/** What separates the parts of a sentence; none of them can contain it. */
+const separator = "|";
+
+/** The one series that is a sum instead of a count of sentences. */
+const bytes = "bytes";
 
 /** @type {Record<string, string>} */
 const help = {
@@ -9,45 +18,23 @@ const help = {
 };
 
 /**
- * @param {string} series a metric's name with its labels
- * @param {number} by
- */
-function add(series, by) {
-  ngx.shared.metrics.incr(series, by, 0);
-}
-
-/**
- * Counts a finished request of a route towards an upstream.
- * @param {NginxHTTPRequest} r
- * @param {string | undefined} route
- * @param {string} upstream
- */
-function countRequest(r, route, upstream) {
-  add(`culvert_requests_total{route="${route}",class="${String(r.variables.status)[0]}xx"}`, 1);
-  const failures = unanswered(r.variables.upstream_status);
-  if (failures > 0) add(`culvert_upstream_failures_total{upstream="${upstream}"}`, failures);
-}
-
-/**
  * Log-phase variable: counts a page or a file. Its value is always "1", so that the access log's `if=` can evaluate it.
  * @param {NginxHTTPRequest} r
  * @returns {string}
  */
 function count(r) {
-  countRequest(r, r.variables.route, "web");
+  ngx.shared.metrics.incr(r.variables.request_sentence || "", 1, 0);
   return "1";
 }
 
 /**
- * The same for a report. A variable of its own, because a body that is too large ends before $route could be set.
+ * The same for a report.
  * @param {NginxHTTPRequest} r
  * @returns {string}
  */
 function countReport(r) {
-  const v = r.variables;
-  countRequest(r, "tunnel", "ingest");
-  add(`culvert_tunnel_reports_total{outcome="${v.tunnel_outcome}",reason="${v.tunnel_reason}"}`, 1);
-  add("culvert_tunnel_bytes_total", Number(v.request_length));
+  ngx.shared.metrics.incr(r.variables.report_sentence || "", 1, 0);
+  ngx.shared.metrics.incr(bytes, Number(r.variables.request_length), 0);
   return "1";
 }
 
@@ -61,18 +48,46 @@ function unanswered(statuses) {
 }
 
 /**
- * Prometheus' text format of the counts: https://prometheus.io/docs/instrumenting/exposition_formats/
- * @param {NgxKeyValuePair<string | number>[]} series names with labels, and values
+ * Adds sentences up to Prometheus' series.
+ * @param {NgxKeyValuePair<string | number>[]} counts sentences and how often each was true
+ * @returns {Record<string, number>} series, names with labels
+ */
+function series(counts) {
+  /** @type {Record<string, number>} */
+  const sums = {};
+  const add = (/** @type {string} */ name, /** @type {number} */ by) => {
+    if (by > 0) sums[name] = (sums[name] || 0) + by;
+  };
+  counts.forEach((pair) => {
+    const times = Number(pair[1]);
+    if (pair[0] === bytes) {
+      add("culvert_tunnel_bytes_total", times);
+      return;
+    }
+    const parts = pair[0].split(separator);
+    const route = parts[0];
+    add(`culvert_requests_total{route="${route}",class="${parts[1][0]}xx"}`, times);
+    if (route === "tunnel") add(`culvert_tunnel_reports_total{outcome="${parts[3]}",reason="${parts[4]}"}`, times);
+    add(`culvert_upstream_failures_total{upstream="${route === "tunnel" ? "ingest" : "web"}"}`, times * unanswered(parts[2]));
+  });
+  return sums;
+}
+
+/**
+ * Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/
+ * @param {Record<string, number>} counters
  * @param {Record<string, number>} gauges
  * @returns {string}
  */
-function exposition(series, gauges) {
+function exposition(counters, gauges) {
+  /** @type {string[]} */
   const lines = [];
-  for (const name in help) {
+  Object.keys(help).forEach((name) => {
     lines.push(`# HELP ${name} ${help[name]}`, `# TYPE ${name} counter`);
-    series.filter((item) => item[0].split("{")[0] === name).forEach((item) => lines.push(`${item[0]} ${item[1]}`));
-  }
-  for (const name in gauges) lines.push(`# TYPE ${name} gauge`, `${name} ${gauges[name]}`);
+    const mine = Object.keys(counters).filter((key) => key.split("{")[0] === name);
+    mine.forEach((key) => lines.push(`${key} ${counters[key]}`));
+  });
+  Object.keys(gauges).forEach((name) => lines.push(`# TYPE ${name} gauge`, `${name} ${gauges[name]}`));
   return `${lines.join("\n")}\n`;
 }
 
@@ -82,14 +97,11 @@ function exposition(series, gauges) {
  */
 function show(r) {
   r.headersOut["Content-Type"] = "text/plain; version=0.0.4";
-  const v = r.variables;
-  r.return(
-    200,
-    exposition(ngx.shared.metrics.items(), {
-      culvert_connections_active: Number(v.connections_active),
-      culvert_connections_waiting: Number(v.connections_waiting),
-    }),
-  );
+  const gauges = {
+    culvert_connections_active: Number(r.variables.connections_active),
+    culvert_connections_waiting: Number(r.variables.connections_waiting),
+  };
+  r.return(200, exposition(series(ngx.shared.metrics.items()), gauges));
 }
 
-export default { count, countReport, exposition, show, unanswered };
+export default { count, countReport, exposition, series, show, unanswered };

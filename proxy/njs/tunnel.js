@@ -23,6 +23,7 @@ const probeEvery = 1000;
  * @returns {string}
  */
 function isOut(r) {
+  if (ngx.shared.outage.size() === 0) return "";
   const ingest = r.variables.ingest;
   if (Number(ngx.shared.outage.get(`failed${ingest}`) || 0) < enough) return "";
   return ngx.shared.outage.add(`probed${ingest}`, 1, probeEvery) ? "" : "1";
@@ -42,7 +43,7 @@ function noteOutage(r) {
  * @param {NginxHTTPRequest} r
  */
 function noteAnswer(r) {
-  ngx.shared.outage.delete(`failed${r.variables.ingest}`);
+  if (ngx.shared.outage.size() > 0) ngx.shared.outage.delete(`failed${r.variables.ingest}`);
   removeUnknownHeaders(r);
 }
 

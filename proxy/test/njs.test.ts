@@ -41,12 +41,31 @@ describe("tries that an upstream did not answer", () => {
   });
 });
 
+test("sentences about requests add up to series", () => {
+  const counts: [string, number][] = [
+    ["page|200|200", 3],
+    ["page|200|502, 200", 2],
+    ["tunnel|200|200|accepted|", 5],
+    ["tunnel|503|504|failed|unreachable", 4],
+    ["tunnel|200|502 : 200|spooled|unreachable", 1],
+    ["bytes", 1700],
+  ];
+  expect(metrics.series(counts as never)).toEqual({
+    'culvert_requests_total{route="page",class="2xx"}': 5,
+    'culvert_requests_total{route="tunnel",class="2xx"}': 6,
+    'culvert_requests_total{route="tunnel",class="5xx"}': 4,
+    'culvert_tunnel_reports_total{outcome="accepted",reason=""}': 5,
+    'culvert_tunnel_reports_total{outcome="failed",reason="unreachable"}': 4,
+    'culvert_tunnel_reports_total{outcome="spooled",reason="unreachable"}': 1,
+    'culvert_upstream_failures_total{upstream="web"}': 2,
+    'culvert_upstream_failures_total{upstream="ingest"}': 5,
+    culvert_tunnel_bytes_total: 1700,
+  });
+});
+
 test("the exposition groups series below their help and ends with a newline", () => {
   const text = metrics.exposition(
-    [
-      ["culvert_tunnel_bytes_total", 7],
-      ['culvert_requests_total{route="page"}', 2],
-    ],
+    { culvert_tunnel_bytes_total: 7, 'culvert_requests_total{route="page"}': 2 },
     { culvert_connections_active: 1 },
   );
   expect(text).toContain('# TYPE culvert_requests_total counter\nculvert_requests_total{route="page"} 2\n');
