@@ -1,32 +1,38 @@
-import { arrived, isFromBrowser, messageOf, received, traceIdOf } from "./reports.ts";
+import { arrived, isFromBrowser, messageOf, of, received } from "./reports.ts";
 import { app } from "./stack.ts";
-import { expect, test, traceOf } from "./visitor.ts";
+import { expect, outcomeOf, test, traceOf } from "./visitor.ts";
 
 test("an error thrown in the browser arrives at the ingest, through the app's own origin", async ({ page, watch }) => {
   watch.expectConsoleError(/Thrown on purpose/);
   const posts: string[] = [];
   page.on("request", (request) => request.method() === "POST" && posts.push(request.url()));
-  await page.goto("/");
+  const response = await page.goto("/signals");
   const trace = await traceOf(page);
 
   await page.getByRole("button", { name: "Throw in the browser" }).click();
 
-  const report = await arrived("event", (event) => traceIdOf(event) === trace && isFromBrowser(event));
+  const report = await arrived("event", (event) => of(trace)(event) && isFromBrowser(event));
   expect(messageOf(report)).toContain("Thrown on purpose");
-  expect(report.item.payload).toMatchObject({ environment: "production", release: process.env.SENTRY_RELEASE });
+  expect(report.item.payload).toMatchObject({
+    environment: "production",
+    release: process.env.SENTRY_RELEASE,
+    tags: { request_id: response?.headers()["x-request-id"] },
+  });
   expect(report.envelope.request).toMatchObject({
     method: "POST",
     url: expect.stringMatching(/\/api\/\d+\/envelope\/$/),
   });
-  await expect(page.getByRole("status", { name: "Delivery" })).toContainText(
-    report.envelope.header.event_id ?? "no id",
+  const { event_id } = report.item.payload;
+  await expect(outcomeOf(page, "Throw in the browser")).toHaveText(
+    new RegExp(`^Accepted in \\d+ ms \\(error ${event_id}\\)`),
   );
+  await expect(page.getByRole("region", { name: "Table: Sent by this browser" })).toContainText(event_id);
   expect(new Set(posts)).toEqual(new Set([`${app.origin}${app.tunnel}`]));
 });
 
 test("a page that breaks in the browser says so, is reported once, and can be tried again", async ({ page, watch }) => {
   watch.expectConsoleError(/Thrown on purpose/);
-  await page.goto("/");
+  const response = await page.goto("/signals");
   const trace = await traceOf(page);
 
   await page.getByRole("button", { name: "Break this page" }).click();
@@ -34,13 +40,18 @@ test("a page that breaks in the browser says so, is reported once, and can be tr
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(
     "Application error: a client-side exception has occurred",
   );
-  const of = (text: string) => (event: Parameters<typeof messageOf>[0]) =>
-    traceIdOf(event) === trace && messageOf(event).includes(text);
-  const crash = await arrived("event", of("Thrown on purpose"));
+  const crash = await arrived("event", of(trace));
+  const { event_id } = crash.item.payload;
+  await expect(page.getByRole("main").getByRole("alert")).toContainText(
+    `Request id${response?.headers()["x-request-id"]}Event id${event_id}`,
+  );
+  await expect(page.getByRole("main").getByRole("alert")).not.toContainText(messageOf(crash));
+  await expect(page.getByText("Digest:")).toHaveCount(0);
+
   await page.getByRole("button", { name: "Try again" }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("This deployment is up");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Signals");
   // A second report of the crash would have been sent before the next one.
   await page.getByRole("button", { name: "Throw in the browser" }).click();
-  await arrived("event", of("in the browser"));
-  expect(await received("event", of(messageOf(crash)))).toHaveLength(1);
+  await arrived("event", (event) => of(trace)(event) && messageOf(event).endsWith("Thrown on purpose in the browser"));
+  expect(await received("event", (event) => of(trace)(event) && messageOf(event) === messageOf(crash))).toHaveLength(1);
 });

@@ -5,54 +5,75 @@ test("the overview tells what runs here, anew for every request", async ({ page 
   const response = await page.goto("/");
   await expect(term("Release")).toHaveText("culvert@test");
   await expect(term("Environment")).toHaveText("production");
+  await expect(term("Region")).toHaveText("test-1");
+  await expect(term("Up for")).toHaveText(/^\d/);
   const id = await term("Request id").textContent();
   expect(id).toBe(response?.headers()["x-request-id"]);
   await page.reload();
   await expect(term("Request id")).not.toHaveText(id ?? "");
 });
 
+test("the overview shows that every hop answers, and how fast", async ({ page }) => {
+  await page.goto("/");
+  const state = page.getByRole("status", { name: "State of the path" });
+  await expect(async () => {
+    await expect(state).toHaveText("Every hop answers.", { timeout: 2_000 });
+  }).toPass({ timeout: 10_000 });
+  await expect(page.getByText(/^answers [\d.]+ ms$/)).toHaveCount(6);
+  await page.getByRole("button", { name: "Check again" }).click();
+  await expect(state).toHaveText("Every hop answers.");
+});
+
 test("a link navigates in the browser, without loading a document", async ({ page }) => {
   await page.goto("/");
   const documents: string[] = [];
   page.on("request", (request) => request.resourceType() === "document" && documents.push(request.url()));
-  await page.getByRole("link", { name: "Trace", exact: true }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("The trace of this page view");
+  for (const [link, heading] of [
+    ["Signals", "Signals"],
+    ["Trace", "The trace of this page view"],
+    ["Overview", "This deployment is up"],
+  ] as const) {
+    await page.getByRole("link", { name: link, exact: true }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(heading);
+  }
   expect(documents).toEqual([]);
 });
 
-test("a redirect ends at its target", async ({ page }) => {
-  await page.goto("/");
-  await page.getByRole("link", { name: "Follow a redirect" }).click();
-  await expect(page).toHaveURL(/\/trace$/);
-});
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
 
-test("a missing page says so", async ({ page, watch }) => {
-  watch.expectConsoleError(/status of 404/);
-  await page.goto("/no-such-page");
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Page not found");
-});
-
-for (const javaScriptEnabled of [true, false]) {
-  test.describe(javaScriptEnabled ? "with JavaScript" : "without JavaScript", () => {
-    test.use({ javaScriptEnabled });
-
-    test("a form posts its server action to the page's own address", async ({ page }) => {
-      await page.goto("/");
-      const posted = page.waitForRequest(
-        (request) => request.method() === "POST" && !request.url().includes("/monitoring"),
-      );
-      await page.getByRole("textbox", { name: "Say something" }).fill("hello proxy");
-      await page.getByRole("button", { name: "Send to the server" }).click();
-      await expect(page.getByRole("status", { name: "Answer" })).toContainText("hello proxy");
-      expect(new URL((await posted).url()).pathname).toBe("/");
-    });
-
-    test("links lead to the trace page and back", async ({ page }) => {
-      await page.goto("/");
-      await page.getByRole("link", { name: "Trace", exact: true }).click();
-      await expect(page.getByRole("heading", { level: 1 })).toHaveText("The trace of this page view");
-      await page.getByRole("link", { name: "Overview", exact: true }).click();
-      await expect(page.getByRole("heading", { level: 1 })).toHaveText("This deployment is up");
-    });
+  test("links lead to every page", async ({ page }) => {
+    await page.goto("/");
+    await page.getByRole("link", { name: "Signals", exact: true }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Signals");
+    await page.getByRole("link", { name: "Trace", exact: true }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("The trace of this page view");
   });
-}
+
+  test("the overview shows what the server finds, and can be asked to wait for it", async ({ page }) => {
+    await page.goto("/?wait");
+    await expect(page.getByText(/^answers [\d.]+ ms$/)).toHaveCount(2);
+    // Chromium that was told to run no scripts still reads <noscript> as if it ran them.
+    expect(await page.content()).toContain("The browser’s own part needs JavaScript");
+  });
+
+  test("a form posts its server action to the page's own address and shows the answer", async ({ page }) => {
+    await page.goto("/signals");
+    const posted = page.waitForRequest((request) => request.method() === "POST");
+    await page.getByRole("button", { name: "Call the upstream" }).click();
+    expect(new URL((await posted).url()).pathname).toBe("/signals");
+    await expect(page.getByLabel("Outcome: Call the upstream")).toHaveText(
+      /^recorder:9000 was sent trace [0-9a-f]{32}\.$/,
+    );
+  });
+
+  test("the server's deliveries are listed, its own error among them", async ({ page, request }) => {
+    const id = (await request.get("/signals/server-exception")).headers()["x-request-id"] ?? "";
+    await expect(async () => {
+      await page.goto("/signals");
+      await expect(page.getByRole("region", { name: "Table: Sent by this server" })).toContainText(id, {
+        timeout: 500,
+      });
+    }).toPass({ timeout: 10_000 });
+  });
+});

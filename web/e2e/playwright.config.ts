@@ -11,6 +11,11 @@ export default defineConfig({
   workers: 2,
   forbidOnly: Boolean(process.env.CI),
   reporter: [["list"]],
+  // What changes the far end for everybody runs by itself, when the others are done.
+  projects: [
+    { name: "together", testIgnore: "alone/**" },
+    { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
+  ],
   use: {
     baseURL: app.origin,
     ignoreHTTPSErrors: true,

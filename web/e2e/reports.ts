@@ -39,3 +39,14 @@ export function messageOf(report: Report): string {
 export function traceIdOf(report: Report): string {
   return report.item.payload.contexts?.trace?.trace_id;
 }
+
+/** Whether a report belongs to this trace. */
+export function of(trace: string): (report: Report) => boolean {
+  return (report) => traceIdOf(report) === trace;
+}
+
+/** A request that starts its trace here, so that everything it causes can be told from other tests' reports. */
+export function freshTrace() {
+  const id = crypto.randomUUID().replaceAll("-", "");
+  return { id, headers: { "sentry-trace": `${id}-${id.slice(16)}-1` } };
+}

@@ -1,13 +1,18 @@
-import { arrived, messageOf, received, traceIdOf } from "./reports.ts";
-import { expect, test } from "./visitor.ts";
+import type { Page } from "@playwright/test";
+import { arrived, freshTrace, messageOf, of, received } from "./reports.ts";
+import { expect, outcomeOf, test } from "./visitor.ts";
 
-/** A request that starts its trace here, so that everything it causes can be told from other tests' reports. */
-function freshTrace() {
-  const id = crypto.randomUUID().replaceAll("-", "");
-  return { id, headers: { "sentry-trace": `${id}-${id.slice(16)}-1` } };
+const SERVER_SIDE = "Application error: a server-side exception has occurred";
+
+/** The words of the error page: the catalogue's text, and ids that lead to the one event. */
+async function expectErrorPage(page: Page, id: string | undefined, digest: boolean) {
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(SERVER_SIDE);
+  if (digest) await expect(page.getByText(/^Digest: \d+$/)).toBeVisible();
+  await expect(page.getByRole("main").getByRole("alert")).toContainText(`Request id${id}Event id${id}`);
+  expect(await page.content()).not.toContain("Thrown on purpose");
 }
 
-test("an exception on the server is reported once and the page shows its digest, not its message", async ({
+test("an exception on the server is reported once, and the page shows digest and ids, not its message", async ({
   page,
   watch,
 }) => {
@@ -19,18 +24,68 @@ test("an exception on the server is reported once and the page shows its digest,
   const response = await page.goto("/signals/server-exception");
 
   expect(response?.status()).toBe(500);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText(
-    "Application error: a server-side exception has occurred",
-  );
+  const id = response?.headers()["x-request-id"];
+  await expectErrorPage(page, id, true);
   const digest = (await page.getByText(/^Digest: /).textContent())?.slice("Digest: ".length);
-  expect(digest).toMatch(/^\d+$/);
-  expect(await page.content()).not.toContain("Thrown on purpose");
-
-  const mine = (event: Parameters<typeof messageOf>[0]) => traceIdOf(event) === trace.id;
-  const report = await arrived("event", mine);
+  const report = await arrived("event", of(trace.id));
   expect(messageOf(report)).toContain("Thrown on purpose");
-  await arrived("transaction", mine);
-  expect(await received("event", mine)).toHaveLength(1);
+  expect(report.item.payload).toMatchObject({ event_id: id, tags: { request_id: id, digest } });
+  const transaction = await arrived("transaction", of(trace.id));
+  expect(transaction.item.payload.tags).toMatchObject({ request_id: id });
+  expect(await received("event", of(trace.id))).toHaveLength(1);
+});
+
+test("one that a navigation in the browser meets shows the ids of that navigation's request", async ({
+  page,
+  watch,
+}) => {
+  watch.expectConsoleError(/status of 500|Minified React error #441/);
+  await page.goto("/signals");
+  const navigation = page.waitForResponse((response) => response.url().includes("/signals/server-exception?_rsc="));
+  await page.getByRole("link", { name: "Throw on the server" }).click();
+  const id = (await navigation).headers()["x-request-id"];
+  await expectErrorPage(page, id, true);
+  await arrived("event", (event) => event.item.payload.event_id === id);
+});
+
+test("a component that throws on the server and again in the browser makes one report", async ({ page, watch }) => {
+  watch.expectConsoleError(/status of 500|Thrown on purpose|Minified React/);
+  const trace = freshTrace();
+  await page.setExtraHTTPHeaders(trace.headers);
+  const response = await page.goto("/signals/both-sides");
+  expect(response?.status()).toBe(500);
+  await expectErrorPage(page, response?.headers()["x-request-id"], false);
+  await arrived("event", of(trace.id));
+  await arrived("transaction", of(trace.id));
+  expect(await received("event", of(trace.id))).toHaveLength(1);
+});
+
+test("an exception in a server action is reported once, with the ids of its own request", async ({ page, watch }) => {
+  watch.expectConsoleError(/status of 500|Minified React error #441/);
+  await page.goto("/signals");
+  const post = page.waitForResponse(
+    (response) => response.request().method() === "POST" && response.url().endsWith("/signals"),
+  );
+  await page.getByRole("button", { name: "Throw in a server action" }).click();
+  const id = (await post).headers()["x-request-id"];
+  await expectErrorPage(page, id, true);
+  const report = await arrived("event", (event) => event.item.payload.tags?.request_id === id);
+  expect(messageOf(report)).toContain("Thrown on purpose in a server action");
+  expect(await received("event", (event) => event.item.payload.tags?.request_id === id)).toHaveLength(1);
+});
+
+test("an exception in a route handler is reported once, by the id that its caller is given", async ({
+  page,
+  watch,
+}) => {
+  watch.expectConsoleError(/status of 500/);
+  await page.goto("/signals");
+  await page.getByRole("button", { name: "Throw in a route handler" }).click();
+  const answer = outcomeOf(page, "Throw in a route handler");
+  await expect(answer).toContainText("Answered 500");
+  const id = (await answer.textContent())?.match(/[0-9a-f]{32}/)?.[0];
+  const report = await arrived("event", (event) => event.item.payload.event_id === id);
+  expect(messageOf(report)).toContain("Thrown on purpose in a route handler");
 });
 
 for (const [what, path, status] of [
@@ -45,7 +100,9 @@ for (const [what, path, status] of [
     // What the server had to say of that request is sent before it says anything of a later one.
     const later = freshTrace();
     await request.get("/signals/server-exception", { headers: later.headers });
-    await arrived("event", (event) => traceIdOf(event) === later.id);
-    expect(await received("event", (event) => traceIdOf(event) === trace.id)).toEqual([]);
+    await arrived("event", of(later.id));
+    await arrived("transaction", of(later.id));
+    expect(await received("event", of(trace.id))).toEqual([]);
+    if (status === 404) expect(await received("transaction", of(trace.id))).toEqual([]);
   });
 }

@@ -5,6 +5,8 @@ import { app } from "./stack.ts";
 interface Watch {
   /** Console errors that a test provokes on purpose; every other one fails the test. */
   expectConsoleError(text: string | RegExp): void;
+  /** An origin that a test speaks to on purpose. */
+  expectOrigin(origin: string): void;
 }
 
 /**
@@ -23,12 +25,17 @@ export const test = base.extend<{ watch: Watch }>({
       });
       context.on("weberror", (error) => errors.push(error.error().message));
 
-      await use({ expectConsoleError: (text) => expected.push(text) });
+      const allowed = [app.origin, app.plain];
+
+      await use({
+        expectConsoleError: (text) => expected.push(text),
+        expectOrigin: (origin) => allowed.push(origin),
+      });
 
       const unexpected = errors.filter((error) => !expected.some((text) => error.match(text)));
       expect(unexpected, "console errors").toEqual([]);
       expect(
-        [...origins].filter((origin) => origin !== app.origin && origin !== app.plain),
+        [...origins].filter((origin) => !allowed.includes(origin)),
         "foreign origins",
       ).toEqual([]);
     },
@@ -42,4 +49,9 @@ export { expect };
 export async function traceOf(page: Page): Promise<string> {
   const content = await page.locator('meta[name="sentry-trace"]').getAttribute("content");
   return content?.match(/^[0-9a-f]{32}(?=-[0-9a-f]{16})/)?.[0] ?? `no trace id in ${content}`;
+}
+
+/** The outcome that a control of /signals shows. */
+export function outcomeOf(page: Page, label: string) {
+  return page.getByLabel(`Outcome: ${label}`);
 }

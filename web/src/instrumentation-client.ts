@@ -1,10 +1,6 @@
-import { captureRouterTransitionStart, init } from "@sentry/nextjs";
-import { watchDeliveries } from "./telemetry/deliveries";
-import { browserOptions } from "./telemetry/options";
-import { readPublicSettings } from "./telemetry/public-settings";
+import { captureRouterTransitionStart } from "@sentry/nextjs";
+import { startTelemetry } from "./telemetry/browser";
 
-const settings = readPublicSettings(document);
-const client = settings && init(browserOptions(settings));
-if (client) watchDeliveries(client);
+startTelemetry();
 
 export const onRouterTransitionStart = captureRouterTransitionStart;

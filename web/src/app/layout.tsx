@@ -1,6 +1,8 @@
 import type { Metadata, Viewport } from "next";
+import { headers } from "next/headers";
 import type { ReactNode } from "react";
 import { publicMetadata } from "../telemetry/public-settings";
+import { requestMetadata } from "../telemetry/request-id";
 import { settings } from "../telemetry/settings";
 import { Shell } from "../ui/shell";
 import "../ui/base.css";
@@ -10,11 +12,11 @@ export const dynamic = "force-dynamic";
 
 export const viewport: Viewport = { colorScheme: "light dark" };
 
-export function generateMetadata(): Metadata {
+export async function generateMetadata(): Promise<Metadata> {
   return {
     title: { default: "Culvert", template: "%s · Culvert" },
     description: "A Next.js app behind Nginx whose errors and traces arrive through its own origin.",
-    other: publicMetadata(settings()),
+    other: { ...publicMetadata(settings()), ...requestMetadata(await headers()) },
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import Link from "next/link";
+import { settings } from "../telemetry/settings";
 import { DropTrace } from "../ui/drop-trace";
 
 export const metadata: Metadata = { title: "Not found" };
@@ -10,11 +11,13 @@ export default function NotFound() {
       <DropTrace />
       <h1>Page not found</h1>
       <p>Nothing lives at this address.</p>
-      <p className="actions">
-        <Link href="/" prefetch={false}>
-          Back to the overview
-        </Link>
-      </p>
+      {settings().console && (
+        <p className="actions">
+          <Link href="/" prefetch={false}>
+            Back to the overview
+          </Link>
+        </p>
+      )}
     </div>
   );
 }

@@ -1,25 +1,31 @@
 import { expect, test, vi } from "vitest";
-import { latestDelivery, subscribeDeliveries, watchDeliveries } from "./deliveries";
+import { deliveries, record, subscribe } from "./deliveries";
 
-type Callback = Parameters<Parameters<typeof watchDeliveries>[0]["on"]>[1];
+const delivery = {
+  at: 0,
+  eventId: "e",
+  category: "error",
+  outcome: "accepted" as const,
+  status: 200,
+  latencyMs: 3,
+  note: undefined,
+};
 
-test("subscribers learn what became of each error report, and of nothing else", () => {
-  const hooks: Callback[] = [];
-  watchDeliveries({ on: (_hook, callback) => hooks.push(callback) });
-  const sent: Callback = (event, response) => hooks[0]?.(event, response);
+test("deliveries are kept newest first, bounded, and told to subscribers", () => {
   const listener = vi.fn();
-  const unsubscribe = subscribeDeliveries(listener);
-
-  sent({ event_id: "t", type: "transaction" }, { statusCode: 200 });
-  expect(listener).not.toHaveBeenCalled();
-  expect(latestDelivery()).toBeUndefined();
-
-  sent({ event_id: "e" }, { statusCode: 403 });
-  expect(latestDelivery()).toEqual({ eventId: "e", status: 403 });
-  expect(listener).toHaveBeenCalledOnce();
+  const unsubscribe = subscribe(listener);
+  for (let at = 1; at <= 60; at++) record({ ...delivery, at });
+  expect(listener).toHaveBeenCalledTimes(60);
+  expect(deliveries()).toHaveLength(50);
+  expect(deliveries()[0]).toEqual({ ...delivery, at: 60, number: 60 });
 
   unsubscribe();
-  sent({ event_id: "f" }, {});
-  expect(listener).toHaveBeenCalledOnce();
-  expect(latestDelivery()).toEqual({ eventId: "f", status: undefined });
+  record(delivery);
+  expect(listener).toHaveBeenCalledTimes(60);
+});
+
+test("another copy of the module sees the same deliveries", async () => {
+  vi.resetModules();
+  const copy = await import("./deliveries");
+  expect(copy.deliveries()).toBe(deliveries());
 });

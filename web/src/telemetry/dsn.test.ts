@@ -7,7 +7,7 @@ test.each([
   ["https://abc@sentry.example.com/some/prefix/45", "sentry.example.com"],
   ["http://abc@[::1]:9000/45", "[::1]:9000"],
 ])("%s stays as it is", (dsn, host) => {
-  expect(parseDsn(dsn)).toEqual({ public: dsn, host });
+  expect(parseDsn(dsn)).toMatchObject({ public: dsn, host });
 });
 
 test("the secret of a legacy DSN is left out", () => {
@@ -23,3 +23,9 @@ test.each([
   "https://k@host/1?x=1",
   "k@host/1",
 ])("%j is no DSN", (value) => expect(parseDsn(value)).toBeUndefined());
+
+test("envelopes go below the path prefix", () => {
+  expect(parseDsn("https://abc@sentry.example.com/some/prefix/45")?.envelopeUrl).toBe(
+    "https://sentry.example.com/some/prefix/api/45/envelope/",
+  );
+});

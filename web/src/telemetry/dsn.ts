@@ -6,6 +6,8 @@ export type Dsn = {
   public: string;
   /** Host and port of the ingest, for people to read. */
   host: string;
+  /** Where the ingest takes envelopes. */
+  envelopeUrl: string;
 };
 
 /**
@@ -16,5 +18,9 @@ export function parseDsn(value: string): Dsn | undefined {
   const parts = DSN.exec(value)?.groups;
   if (!parts) return undefined;
   const { scheme, key, host = "", prefix, project } = parts;
-  return { public: `${scheme}://${key}@${host}${prefix}/${project}`, host };
+  return {
+    public: `${scheme}://${key}@${host}${prefix}/${project}`,
+    host,
+    envelopeUrl: `${scheme}://${host}${prefix}/api/${project}/envelope/`,
+  };
 }

@@ -1,5 +1,64 @@
-import { expect, test } from "vitest";
-import { dropDeadEnd } from "./noise";
+import { describe, expect, test } from "vitest";
+import { dropDeadEnd, noiseReason } from "./noise";
+
+const thrown = (type: string, value: string, ...files: string[]) => ({
+  exception: { values: [{ type, value, stacktrace: { frames: files.map((filename) => ({ filename })) } }] },
+});
+const app = "https://app/_next/static/chunks/a.js";
+
+describe("noise is dropped, and its look-alike kept", () => {
+  test.each([
+    [
+      "laid out in two passes",
+      thrown("Error", "ResizeObserver loop completed with undelivered notifications."),
+      thrown("Error", "ResizeObserver is not defined", app),
+    ],
+    ["script of another site", thrown("Error", "Script error."), thrown("Error", "Script error.", app, app)],
+    [
+      "browser extension",
+      thrown("TypeError", "x is null", app, "chrome-extension://abc/content.js"),
+      thrown("TypeError", "x is null", "chrome-extension://abc/content.js", app),
+    ],
+    [
+      "in-app browser",
+      thrown("ReferenceError", "Can't find variable: __gCrWeb"),
+      thrown("ReferenceError", "Can't find variable: gCrWebShop", app),
+    ],
+    [
+      "mail scanner",
+      thrown("UnhandledRejection", "Object Not Found Matching Id:3, MethodName:update, ParamCount:4"),
+      thrown("Error", "Object Not Found Matching Id:3", app),
+    ],
+    [
+      "given up on purpose",
+      thrown("AbortError", "signal is aborted without reason"),
+      thrown("TypeError", "Failed to fetch", app),
+    ],
+    ["redirect or to say not found", thrown("Error", "NEXT_REDIRECT"), thrown("Error", "redirect failed", app)],
+    [
+      "the server has reported",
+      thrown("Error", "Minified React error #419; visit https://react.dev/errors/419"),
+      thrown("Error", "Minified React error #418; visit https://react.dev/errors/418"),
+    ],
+  ])("%s", (reason, noise, lookAlike) => {
+    expect(noiseReason(noise)).toContain(reason);
+    expect(noiseReason(lookAlike)).toBeUndefined();
+  });
+
+  test("Next's signals are known by their digest too", () => {
+    expect(noiseReason(thrown("Error", "x"), { digest: "NEXT_REDIRECT;replace;/trace;307;" })).toContain("redirect");
+    expect(noiseReason(thrown("Error", "x"), { digest: "1234567" })).toBeUndefined();
+  });
+});
+
+test.each([
+  "Failed to fetch",
+  "Load failed",
+  "NetworkError when attempting to fetch resource.",
+  "Loading chunk 7 failed.",
+])("%s may mean that our own proxy is down, so it is kept", (text) =>
+  expect(noiseReason(thrown("TypeError", text, app))).toBeUndefined(),
+);
 
 const navigation = (asked: string, status: number) => ({
   contexts: { trace: { data: { "url.path": "/missing" } } },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { browserOptions, serverOptions } from "./options";
+import { deliveries } from "./deliveries";
+import { browserOptions, judge, serverOptions } from "./options";
 import { parseSettings } from "./settings";
 
 const settings = parseSettings({ SENTRY_DSN: "http://culvert:secret@ingest:8969/1", SENTRY_RELEASE: "v1" });
@@ -7,6 +8,7 @@ const visible = {
   dsn: "http://culvert@ingest:8969/1",
   environment: "production",
   release: "v1",
+  region: undefined,
   tracesSampleRate: 0.5,
   tunnelPath: "/reports",
 };
@@ -25,4 +27,17 @@ test("browser and server report the same release, environment and project, and b
   const same = { dsn: visible.dsn, environment: "production", release: "v1", propagateTraceparent: true };
   expect(browserOptions(visible)).toMatchObject(same);
   expect(serverOptions(settings)).toMatchObject(same);
+});
+
+test("noise is dropped and the reason kept for the console; the rest is scrubbed and can be found by its digest", () => {
+  const error = (value: string) => ({ event_id: "e1", exception: { values: [{ type: "Error", value }] } });
+  expect(judge(error("ResizeObserver loop limit exceeded"), {})).toBeNull();
+  expect(deliveries()[0]).toMatchObject({
+    eventId: "e1",
+    outcome: "dropped",
+    note: expect.stringContaining("two passes"),
+  });
+
+  const kept = judge(error("no such user jo@example.com"), { originalException: { digest: "123" } });
+  expect(kept).toEqual({ ...error("no such user [email]"), tags: { digest: "123" } });
 });

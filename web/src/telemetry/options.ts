@@ -1,24 +1,69 @@
+import { record } from "./deliveries";
 import { tagDigest } from "./digest";
-import { dropDeadEnd, ignoredSpans } from "./noise";
+import { identify } from "./identity";
+import { dropDeadEnd, type ErrorEvent, ignoredSpans, noiseReason } from "./noise";
 import { propagationTargets } from "./propagation";
 import type { PublicSettings } from "./public-settings";
+import { notePageRequest, pageRequestId } from "./request-id";
 import { sampler } from "./sampling";
+import { scrub } from "./scrub";
 import type { Settings } from "./settings";
 
-type Shared = { environment: string; release: string | undefined };
+type Shared = { environment: string; release: string | undefined; region: string | undefined };
+type Tagged = ErrorEvent & { event_id?: string; tags?: Record<string, unknown>; type?: string };
+type Hint = { originalException?: unknown };
 
-function shared({ environment, release }: Shared) {
-  return { environment, release, ignoreSpans: ignoredSpans, propagateTraceparent: true };
+function shared({ environment, release, region }: Shared) {
+  return {
+    environment,
+    release,
+    initialScope: { tags: region ? { region } : {} },
+    ignoreSpans: ignoredSpans,
+    propagateTraceparent: true,
+    beforeSendSpan: scrub,
+    beforeSendLog: scrub,
+  };
+}
+
+/** The SDK's parts that are left out, and why. */
+const LEFT_OUT: Record<string, string> = {
+  InboundFilters: "a list of noise as well; ours is the one that counts, and says why",
+  BrowserSession: "two more posts for every page view, for release health alone",
+  ConversationId: "for chats with a model",
+};
+
+function chosen<T extends { name: string }>(defaults: T[]): T[] {
+  return defaults.filter(({ name }) => !(name in LEFT_OUT));
+}
+
+/** Takes an error event; returns it ready to be sent, or null, with the reason recorded, when it is noise. */
+export function judge<T extends Tagged>(event: T, hint: Hint): T | null {
+  const reason = noiseReason(event, hint.originalException);
+  if (!reason) return scrub(tagDigest(event, hint));
+  const { event_id: eventId } = event;
+  const nothing = { status: undefined, latencyMs: undefined };
+  record({ at: Date.now(), eventId, category: "error", outcome: "dropped", note: reason, ...nothing });
+  return null;
 }
 
 /** Takes the public settings and returns the browser's SDK options. Trace headers go to the own origin only (SDK default). */
 export function browserOptions(settings: PublicSettings) {
+  const tag = <T extends Tagged>(event: T): T => ({ ...event, tags: { ...event.tags, request_id: pageRequestId() } });
   return {
     ...shared(settings),
     dsn: settings.dsn,
     tracesSampleRate: settings.tracesSampleRate,
     tunnel: settings.tunnelPath,
-    beforeSendTransaction: dropDeadEnd,
+    integrations: chosen,
+    beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(tag(event), hint),
+    beforeSendTransaction: <T extends Tagged>(event: T) => {
+      const alive = dropDeadEnd(event);
+      return alive && scrub(tag(alive));
+    },
+    beforeBreadcrumb: <T extends { category?: string }>(breadcrumb: T, hint?: object): T => {
+      if (breadcrumb.category === "fetch") notePageRequest(hint ?? {});
+      return breadcrumb;
+    },
     // A report needs no session; the proxy would drop the cookies anyway.
     transportOptions: { fetchOptions: { credentials: "omit" as const } },
   };
@@ -29,8 +74,10 @@ export function serverOptions(settings: Settings) {
   return {
     ...shared(settings),
     dsn: settings.dsn?.public,
-    beforeSend: tagDigest,
+    integrations: chosen,
+    beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(identify(event), hint),
+    beforeSendTransaction: <T extends Tagged>(event: T) => scrub(identify(event)),
     tracesSampler: sampler(settings.tracesSampleRate),
-    tracePropagationTargets: propagationTargets(settings.upstreamUrl),
+    tracePropagationTargets: propagationTargets(settings.tracePropagationTargets),
   };
 }

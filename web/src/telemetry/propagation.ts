@@ -1,8 +1,7 @@
 /**
- * Takes the address of an API and returns the only targets that may be sent trace headers: that API's origin.
- * A pattern, because the SDK matches a string anywhere in an address, query included.
+ * Takes origins and returns the SDK's targets for trace headers: those origins and nothing else.
+ * Patterns, because the SDK matches a string anywhere in an address, query included.
  */
-export function propagationTargets(api: URL): RegExp[] {
-  const origin = api.origin.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return [new RegExp(`^${origin}(?:[/?#]|$)`, "i")];
+export function propagationTargets(origins: string[]): RegExp[] {
+  return origins.map((origin) => new RegExp(`^${origin.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?:[/?#]|$)`, "i"));
 }

@@ -5,6 +5,7 @@ import { parseSettings } from "./settings";
 const settings = parseSettings({
   SENTRY_DSN: "https://public:topsecret@sentry.example.com/1",
   SENTRY_RELEASE: "v1",
+  REGION: "eu",
   UPSTREAM_URL: "https://internal.example.com/",
 });
 
@@ -19,6 +20,7 @@ test("the browser reads back what the server wrote", () => {
     dsn: "https://public@sentry.example.com/1",
     environment: "production",
     release: "v1",
+    region: "eu",
     tracesSampleRate: 1,
     tunnelPath: "/monitoring",
   });

@@ -5,6 +5,7 @@ export type PublicSettings = {
   dsn: string;
   environment: string;
   release: string | undefined;
+  region: string | undefined;
   tracesSampleRate: number;
   tunnelPath: string;
 };
@@ -22,6 +23,7 @@ export function publicMetadata(settings: Settings): Record<string, string> {
     dsn: settings.dsn.public,
     environment: settings.environment,
     release: settings.release,
+    region: settings.region,
     tracesSampleRate: settings.tracesSampleRate,
     tunnelPath: settings.tunnelPath,
   };

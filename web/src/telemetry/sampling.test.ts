@@ -17,6 +17,7 @@ describe("requests", () => {
 
   test.each([
     "/healthz",
+    "/readyz",
     "/healthz?probe=1",
     "/_next/static/chunks/a.js",
     "/favicon.ico",

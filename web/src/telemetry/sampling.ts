@@ -4,7 +4,7 @@ type Sampling = {
 };
 
 /** Probes and files: many requests, nothing to learn from one. */
-const UNTRACED = /^\/(healthz|_next)(\/|\?|$)|^[^?]*\.\w+(\?|$)/;
+const UNTRACED = /^\/(healthz|readyz|_next)(\/|\?|$)|^[^?]*\.\w+(\?|$)/;
 
 /** The type of the span in which Next answers a request. Its others, at the root, are its own start-up. */
 const REQUEST = "BaseServer.handleRequest";

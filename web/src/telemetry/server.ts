@@ -1,14 +1,15 @@
-import { init } from "@sentry/nextjs";
+import { init, makeNodeTransport } from "@sentry/nextjs";
 import { serverOptions } from "./options";
 import { SettingError, settings } from "./settings";
 import { flushOnShutdown } from "./shutdown";
+import { watched } from "./transport";
 
 /** Starts the server's telemetry, once per process. A bad setting ends the process with one line and code 1. */
 export function startTelemetry(): void {
   try {
     const current = settings();
     flushOnShutdown();
-    if (current.dsn) init(serverOptions(current));
+    if (current.dsn) init({ ...serverOptions(current), transport: watched(makeNodeTransport) });
     else console.log("culvert web: telemetry is off, because SENTRY_DSN is not set");
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;

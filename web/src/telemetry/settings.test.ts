@@ -5,6 +5,7 @@ const pathFix = "use a path of your own such as /monitoring or /api/reports";
 const dsnFix =
   "copy it from the project's Client Keys page (https://<key>@<host>/<project>), or unset it for no telemetry";
 const rateFix = "use 0 for no traces, 1 for all, or a share such as 0.1";
+const targetFix = "list origins such as https://api.example.com:8443, separated by spaces";
 const urlFix = "use an address such as https://api.example.com/v1/status";
 
 describe("a setting that can't be meant is refused in one line that says what to do", () => {
@@ -27,6 +28,12 @@ describe("a setting that can't be meant is refused in one line that says what to
     ["TUNNEL_PATH", "//a", `TUNNEL_PATH '//a' has an empty segment: ${pathFix}`],
     ["UPSTREAM_URL", "api/v1", `UPSTREAM_URL is not an http(s) address without credentials: ${urlFix}`],
     ["UPSTREAM_URL", "ftp://api/", `UPSTREAM_URL is not an http(s) address without credentials: ${urlFix}`],
+    ["CONSOLE", "yes", "CONSOLE 'yes' is neither: use on or off"],
+    [
+      "TRACE_PROPAGATION_TARGETS",
+      "https://a.example.com/v1",
+      `TRACE_PROPAGATION_TARGETS 'https://a.example.com/v1' is not an origin (scheme, host and port only): ${targetFix}`,
+    ],
     ["UPSTREAM_URL", "https://me:pw@api/", `UPSTREAM_URL is not an http(s) address without credentials: ${urlFix}`],
     [
       "SENTRY_ENVIRONMENT",
@@ -53,7 +60,10 @@ describe("settings that may be left out", () => {
         release: undefined,
         tracesSampleRate: 1,
         tunnelPath: "/monitoring",
+        region: undefined,
         upstreamUrl: new URL("http://127.0.0.1:3000/api/echo"),
+        tracePropagationTargets: ["http://127.0.0.1:3000"],
+        console: true,
       });
     },
   );
@@ -71,6 +81,9 @@ test("all settings given", () => {
     SENTRY_TRACES_SAMPLE_RATE: "0",
     TUNNEL_PATH: "/api/reports",
     UPSTREAM_URL: "https://api.example.com/v1?x=1",
+    TRACE_PROPAGATION_TARGETS: "https://a.example.com:8443, http://b.example.com",
+    REGION: "eu-central-1",
+    CONSOLE: "off",
   };
   expect(parseSettings(env)).toMatchObject({
     dsn: { public: env.SENTRY_DSN, host: "sentry.example.com:9000" },
@@ -79,6 +92,9 @@ test("all settings given", () => {
     tracesSampleRate: 0,
     tunnelPath: "/api/reports",
     upstreamUrl: new URL(env.UPSTREAM_URL),
+    tracePropagationTargets: ["https://api.example.com", "https://a.example.com:8443", "http://b.example.com"],
+    region: "eu-central-1",
+    console: false,
   });
 });
 

@@ -1,6 +1,6 @@
 import { close } from "@sentry/nextjs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { flushOnShutdown } from "./shutdown";
+import { flushOnShutdown, isStopping } from "./shutdown";
 
 vi.mock("@sentry/nextjs", () => ({ close: vi.fn(async () => true) }));
 
@@ -19,7 +19,9 @@ afterEach(() => {
 });
 
 test("when Next is done after SIGTERM, the reports are flushed first and the process ends with 0", async () => {
+  expect(isStopping()).toBe(false);
   process.emit("SIGTERM");
+  expect(isStopping()).toBe(true);
   process.exit(143);
   expect(close).toHaveBeenCalledOnce();
   expect(exit).not.toHaveBeenCalled();

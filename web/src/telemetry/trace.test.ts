@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { traceHeaders, traceId, verdict } from "./trace";
+import { parseTraceHeader, traceHeaders, traceId, verdict } from "./trace";
 
 const A = "a".repeat(32);
 const B = "b".repeat(32);
@@ -27,4 +27,19 @@ describe("the verdict", () => {
     ["broken trace", A, A, "mixed"],
     ["no trace", undefined, undefined, A],
   ])("%s", (expected, render, outgoing, incoming) => expect(verdict(render, outgoing, incoming)).toBe(expected));
+});
+
+const SPAN = "1234567890abcdef";
+describe("a pasted header", () => {
+  test.each([
+    [`${A}-${SPAN}-1`, { traceId: A, spanId: SPAN, sampled: true }],
+    [`${A}-${SPAN}-0`, { traceId: A, spanId: SPAN, sampled: false }],
+    [` sentry-trace: ${A}-${SPAN} `, { traceId: A, spanId: SPAN, sampled: undefined }],
+    [`00-${A}-${SPAN}-01`, { traceId: A, spanId: SPAN, sampled: true }],
+    [`traceparent: 00-${A}-${SPAN}-00`, { traceId: A, spanId: SPAN, sampled: false }],
+    [`01-${A}-${SPAN}-01`, undefined],
+    [`00-${"0".repeat(32)}-${SPAN}-01`, undefined],
+    [`${A}-short`, undefined],
+    ["", undefined],
+  ])("%s", (text, parsed) => expect(parseTraceHeader(text)).toEqual(parsed));
 });

@@ -25,6 +25,23 @@ export function traceId(headers: TraceHeaders): string | "mixed" | undefined {
   return new Set(ids).size > 1 ? "mixed" : ids[0];
 }
 
+export type PastedTrace = { traceId: string; spanId: string; sampled: boolean | undefined };
+
+/** Takes a pasted `sentry-trace` or `traceparent`, with or without its name, and returns what it says; undefined if it is neither. */
+export function parseTraceHeader(text: string): PastedTrace | undefined {
+  const value = text.trim().replace(/^[\w-]+:\s*/, "");
+  const parts =
+    /^00-(?<trace>[\da-f]{32})-(?<span>[\da-f]{16})-(?<flags>[\da-f]{2})$/.exec(value)?.groups ??
+    /^(?<trace>[\da-f]{32})-(?<span>[\da-f]{16})(?:-(?<flags>[01]))?$/.exec(value)?.groups;
+  const { trace = "", span = "", flags } = parts ?? {};
+  if (/^0*$/.test(trace) || /^0*$/.test(span)) return undefined;
+  return {
+    traceId: trace,
+    spanId: span,
+    sampled: flags === undefined ? undefined : Number.parseInt(flags, 16) % 2 === 1,
+  };
+}
+
 export type Verdict = "one trace" | "broken trace" | "no trace";
 
 /**

@@ -1,5 +1,5 @@
 import styles from "./facts.module.css";
-import { utc } from "./utc";
+import { utc } from "./time";
 
 export type Fact = { name: string; value: string; time?: boolean };
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { TRACE_HEADERS, type TraceHeaders, traceId } from "../telemetry/trace";
+import type { Fact } from "./facts";
 import styles from "./hops.module.css";
 
 /** Takes hops and renders them in the order in which a request passes them. */
@@ -7,10 +8,16 @@ export function Hops({ children }: { children: ReactNode }) {
   return <ol className={styles.hops}>{children}</ol>;
 }
 
-type Props = { name: string; hint: string; headers: TraceHeaders | undefined; children: ReactNode };
+type Props = {
+  name: string;
+  hint: string;
+  headers: TraceHeaders | undefined;
+  facts?: Fact[] | undefined;
+  children: ReactNode;
+};
 
-/** Takes a hop's trace headers and lists them; its children say why there are none. */
-export function Hop({ name, hint, headers, children }: Props) {
+/** Takes a hop's trace headers, and what else is known of it, and lists them; its children say why there are none. */
+export function Hop({ name, hint, headers, facts = [], children }: Props) {
   const carried = TRACE_HEADERS.filter((header) => headers?.[header]);
   return (
     <li className={styles.hop}>
@@ -22,6 +29,12 @@ export function Hop({ name, hint, headers, children }: Props) {
             <dt>trace id</dt>
             <dd className={styles.id}>{traceId(headers)}</dd>
           </div>
+          {facts.map((fact) => (
+            <div key={fact.name}>
+              <dt>{fact.name}</dt>
+              <dd>{fact.value}</dd>
+            </div>
+          ))}
           {carried.map((header) => (
             <div key={header}>
               <dt>{header}</dt>

@@ -1,45 +1,29 @@
+import { webToIngest, webToUpstream } from "../console/server-checks";
 import type { Settings } from "../telemetry/settings";
-import styles from "./request-path.module.css";
+import { LivePath } from "./live-path";
+import { PathDrawing, type Places } from "./path-drawing";
 
-type Hop = { name: string; detail: string };
+type Props = { settings: Settings; throughProxy: boolean };
 
-/** Takes the settings and draws which way requests and reports travel in this deployment. */
-export function RequestPath({ settings }: { settings: Settings }) {
-  const browser = { name: "Browser", detail: "you" };
-  const web = { name: "Web", detail: "Next.js" };
-  const ingest = { name: "Ingest", detail: settings.dsn?.host ?? "not set" };
+/** Takes the settings, asks what only the server can ask, and draws the way of requests and reports with its live state. */
+export async function RequestPath({ settings, throughProxy }: Props) {
+  const [ingest, upstream] = await Promise.all([webToIngest(), webToUpstream()]);
+  return <LivePath places={places(settings)} server={{ ingest, upstream, throughProxy }} checkedAt={Date.now()} />;
+}
+
+/** Takes the settings and draws the way before anything is known of it. */
+export function PathLoading({ settings }: { settings: Settings }) {
   return (
-    <section aria-labelledby="path">
-      <h2 id="path">The path</h2>
-      <div className={styles.lanes}>
-        <Lane
-          label="Your requests"
-          hops={[
-            browser,
-            { name: "Proxy", detail: "TLS" },
-            web,
-            { name: "Upstream", detail: settings.upstreamUrl.host },
-          ]}
-        />
-        <Lane label="Browser reports" hops={[browser, { name: "Proxy", detail: settings.tunnelPath }, ingest]} />
-        <Lane label="Server reports" hops={[web, ingest]} />
-      </div>
-    </section>
+    <PathDrawing places={places(settings)} checks={undefined}>
+      Asking the hops…
+      <noscript>
+        {" "}
+        <a href="/?wait">Wait for their answers</a>
+      </noscript>
+    </PathDrawing>
   );
 }
 
-function Lane({ label, hops }: { label: string; hops: Hop[] }) {
-  return (
-    <div className={styles.lane}>
-      <h3>{label}</h3>
-      <ol>
-        {hops.map(({ name, detail }) => (
-          <li key={name}>
-            <strong>{name}</strong>
-            <span>{detail}</span>
-          </li>
-        ))}
-      </ol>
-    </div>
-  );
+function places({ dsn, tunnelPath, upstreamUrl }: Settings): Places {
+  return { tunnel: tunnelPath, ingest: dsn?.host ?? "not set", upstream: upstreamUrl.host };
 }

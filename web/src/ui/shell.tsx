@@ -1,5 +1,7 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
+import { settings } from "../telemetry/settings";
+import { FirstRender } from "./first-render";
 import { NavLink } from "./nav-link";
 import styles from "./shell.module.css";
 
@@ -15,12 +17,16 @@ export function Shell({ children }: { children: ReactNode }) {
           </svg>
           Culvert
         </Link>
-        <nav aria-label="Main">
-          <NavLink href="/">Overview</NavLink>
-          <NavLink href="/trace">Trace</NavLink>
-        </nav>
+        {settings().console && (
+          <nav aria-label="Main">
+            <NavLink href="/">Overview</NavLink>
+            <NavLink href="/signals">Signals</NavLink>
+            <NavLink href="/trace">Trace</NavLink>
+          </nav>
+        )}
       </header>
       <main>{children}</main>
+      <FirstRender />
       <footer className={styles.footer}>
         This app is the kit’s example. Put your own in its place: see <code>web/README.md</code>.
       </footer>

@@ -1,60 +1,146 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
+import { ActionSignal } from "./action-signal";
 import { BreakButton } from "./break-button";
-import { SayForm } from "./say-form";
+import { BrowserSignal } from "./browser-signal";
+import { LeaveButton } from "./leave-button";
+import { PolicySignal } from "./policy-signal";
+import { RouteSignal } from "./route-signal";
 import styles from "./signals.module.css";
-import { ThrowButton } from "./throw-button";
 
-/** Takes the tunnel path and lists one control per kind of signal, each with what should happen. */
-export function Signals({ tunnelPath }: { tunnelPath: string }) {
+type Row = { title: string; expect: string; control: ReactNode };
+
+/** Takes the tunnel path and lists the signals that the browser sends, each with what should happen. */
+export function BrowserSignals({ tunnelPath }: { tunnelPath: string }) {
   return (
-    <section aria-labelledby="signals">
-      <h2 id="signals">Signals</h2>
-      <ul className={styles.signals}>
-        <Signal
-          title="Exception in the browser"
-          expect={`One report, posted to ${tunnelPath}. The page stays as it is.`}
-        >
-          <ThrowButton tunnelPath={tunnelPath} />
-        </Signal>
-        <Signal title="Exception while rendering in the browser" expect="One report. The error page offers a retry.">
-          <BreakButton />
-        </Signal>
-        <Signal
-          title="Exception on the server"
-          expect="One report, sent by the server. The error page shows its digest."
-        >
-          {/* Not prefetched: the exception would be reported before anyone asks for it. */}
-          <Link className="button" href="/signals/server-exception" prefetch={false}>
-            Throw on the server
-          </Link>
-        </Signal>
-        <Signal title="Server action" expect="A POST to this page's own address, with or without JavaScript.">
-          <SayForm />
-        </Signal>
-        <Signal title="Redirect" expect="Ends on the trace page. Nothing is reported.">
-          <Link className="button" href="/signals/redirect" prefetch={false}>
-            Follow a redirect
-          </Link>
-        </Signal>
-        <Signal title="Not found" expect="Status 404. Nothing is reported.">
-          <Link className="button" href="/no-such-page" prefetch={false}>
-            Open a missing page
-          </Link>
-        </Signal>
-      </ul>
-    </section>
+    <Rows
+      rows={[
+        {
+          title: "Exception",
+          expect: `One report, posted to ${tunnelPath}. The page stays as it is.`,
+          control: <BrowserSignal name="exception" />,
+        },
+        {
+          title: "Unhandled rejection",
+          expect: "One report. The page stays as it is.",
+          control: <BrowserSignal name="rejection" />,
+        },
+        {
+          title: "Exception in a nested component",
+          expect: "One report. The error page offers a retry.",
+          control: <BreakButton />,
+        },
+        {
+          title: "Noise",
+          expect: "No report: the list of noise knows it.",
+          control: <BrowserSignal name="noise" />,
+        },
+        {
+          title: "Oversized event",
+          expect: "Refused with 413: a report is 20 MB at most.",
+          control: <BrowserSignal name="oversized" />,
+        },
+        {
+          title: "Log line",
+          expect: "One log, to be found by the trace of this page.",
+          control: <BrowserSignal name="log" />,
+        },
+        {
+          title: "Web vital",
+          expect: "The page hangs for 0.6 s. That delay (INP) is reported when you hide or leave the page.",
+          control: <BrowserSignal name="vital" />,
+        },
+        {
+          title: "Policy violation",
+          expect: `The browser blocks an inline style and reports that to ${tunnelPath}/csp.`,
+          control: <PolicySignal />,
+        },
+        {
+          title: "Redirect while rendering",
+          expect: "Ends on the trace page. Nothing is reported.",
+          control: <LeaveButton />,
+        },
+      ]}
+    />
   );
 }
 
-function Signal({ title, expect, children }: { title: string; expect: string; children: ReactNode }) {
+/** Lists the signals that the server sends; each works without JavaScript. */
+export function ServerSignals() {
   return (
-    <li className={styles.signal}>
-      <div>
-        <h3>{title}</h3>
-        <p>{expect}</p>
-      </div>
-      <div className={styles.control}>{children}</div>
-    </li>
+    <Rows
+      rows={[
+        {
+          title: "Exception while rendering",
+          expect: "One report. Status 500; the error page shows digest and ids.",
+          control: <Go to="/signals/server-exception" label="Throw on the server" />,
+        },
+        {
+          title: "Exception on both sides",
+          expect: "Thrown by the server and again by the browser: still one report.",
+          control: <Go to="/signals/both-sides" label="Throw on both sides" />,
+        },
+        {
+          title: "Exception in a route handler",
+          expect: "One report. Status 500.",
+          control: <RouteSignal />,
+        },
+        {
+          title: "Exception in a server action",
+          expect: "One report. The error page shows digest and ids.",
+          control: <ActionSignal name="exception" />,
+        },
+        {
+          title: "Redirect from an action",
+          expect: "Ends on the trace page. Nothing is reported.",
+          control: <ActionSignal name="redirect" />,
+        },
+        {
+          title: "Redirect while rendering",
+          expect: "Ends on the trace page. Nothing is reported.",
+          control: <Go to="/signals/redirect" label="Follow a redirect" />,
+        },
+        {
+          title: "Not found",
+          expect: "Status 404. Neither error nor trace is reported.",
+          control: <Go to="/no-such-page" label="Open a missing page" />,
+        },
+        {
+          title: "Slow transaction",
+          expect: "One transaction that takes 1.5 s.",
+          control: <ActionSignal name="slow" />,
+        },
+        {
+          title: "Outgoing call",
+          expect: "The upstream is sent the trace of this page.",
+          control: <ActionSignal name="call" />,
+        },
+      ]}
+    />
+  );
+}
+
+function Rows({ rows }: { rows: Row[] }) {
+  return (
+    <ul className={styles.signals}>
+      {rows.map(({ title, expect, control }) => (
+        <li className={styles.signal} key={title}>
+          <div>
+            <h3>{title}</h3>
+            <p>{expect}</p>
+          </div>
+          <div className={styles.control}>{control}</div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Go({ to, label }: { to: string; label: string }) {
+  // Not prefetched: what it shows would have happened before anyone asked for it.
+  return (
+    <Link className="button" href={to} prefetch={false}>
+      {label}
+    </Link>
   );
 }

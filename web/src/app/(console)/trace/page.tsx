@@ -1,19 +1,26 @@
 import { getTraceData } from "@sentry/nextjs";
 import type { Metadata } from "next";
 import { headers } from "next/headers";
-import { settings } from "../../telemetry/settings";
-import { type TraceHeaders, traceHeaders, traceId, verdict } from "../../telemetry/trace";
-import { askUpstream } from "../../telemetry/upstream";
-import { Hop, Hops } from "../../ui/hops";
-import { VerdictBadge } from "../../ui/verdict-badge";
+import { serverSpan } from "../../../telemetry/server-span";
+import { settings } from "../../../telemetry/settings";
+import { type TraceHeaders, traceHeaders, traceId, verdict } from "../../../telemetry/trace";
+import { askUpstream } from "../../../telemetry/upstream";
+import { Hop, Hops } from "../../../ui/hops";
+import { PageTrace } from "../../../ui/page-trace";
+import { PastedTrace } from "../../../ui/pasted-trace";
+import { VerdictBadge } from "../../../ui/verdict-badge";
 
 export const metadata: Metadata = { title: "Trace" };
 
-export default async function TracePage() {
+type Props = { searchParams: Promise<{ header?: string | string[] }> };
+
+export default async function TracePage({ searchParams }: Props) {
   const { upstreamUrl } = settings();
+  const { header } = await searchParams;
   const incoming = traceHeaders(await headers());
   const own = new Map(Object.entries(getTraceData({ propagateTraceparent: true })));
   const render: TraceHeaders = traceHeaders({ get: (name) => own.get(name) ?? null });
+  const span = serverSpan();
   const upstream = await askUpstream(upstreamUrl);
   const outgoing = "saw" in upstream ? upstream.saw : undefined;
   return (
@@ -23,13 +30,28 @@ export default async function TracePage() {
         verdict={verdict(traceId(render), outgoing && traceId(outgoing), traceId(incoming))}
         problem={"problem" in upstream ? `${upstreamUrl.host}: ${upstream.problem}` : undefined}
       />
+      <PastedTrace pasted={typeof header === "string" ? header : undefined} upstreamUrl={upstreamUrl} />
       <Hops>
         <Hop name="Came in" hint="The headers of this request." headers={incoming}>
           None: the trace starts here, as it does when an address is typed.
         </Hop>
-        <Hop name="Rendered" hint="What the server hands to the page in its meta tags." headers={render}>
+        <Hop
+          name="Rendered"
+          hint="The span in which the server answers, and what it hands on."
+          headers={render}
+          facts={
+            span && [
+              {
+                name: "span",
+                value: `${span.name || "not named yet"} (${span.recorded ? "recorded" : "not recorded"})`,
+              },
+              { name: "its parent", value: span.parentSpanId ?? "none" },
+            ]
+          }
+        >
           None: telemetry is off.
         </Hop>
+        <PageTrace rendered={render} />
         <Hop name="Went out" hint={`What ${upstreamUrl.host} saw of the call made while rendering.`} headers={outgoing}>
           {"problem" in upstream ? `Unknown: ${upstream.problem}.` : "None."}
         </Hop>

@@ -1,0 +1,36 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, test } from "./visitor.ts";
+
+/** Each page, and the console error that it cannot do without. */
+const PAGES = {
+  "/": undefined,
+  "/signals": undefined,
+  "/trace": undefined,
+  "/trace?header=nonsense": undefined,
+  "/no-such-page": /status of 404/,
+  "/signals/server-exception": /status of 500|#441/,
+};
+
+for (const [path, error] of Object.entries(PAGES)) {
+  test(`axe finds nothing on ${path}, in light and in dark`, async ({ page, watch }) => {
+    if (error) watch.expectConsoleError(error);
+    await page.goto(path);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    const light = await new AxeBuilder({ page }).analyze();
+    await page.emulateMedia({ colorScheme: "dark" });
+    const dark = await new AxeBuilder({ page }).withRules("color-contrast").analyze();
+    const found = [...light.violations, ...dark.violations];
+    expect(found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`)).toEqual([]);
+  });
+}
+
+test("every control of the signals page can be reached and pressed by keyboard", async ({ page, watch }) => {
+  watch.expectConsoleError(/Thrown on purpose/);
+  await page.goto("/signals");
+  const target = page.getByRole("button", { name: "Throw in the browser" });
+  for (let i = 0; i < 10 && !(await target.evaluate((element) => element === document.activeElement)); i++) {
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press("Enter");
+  await expect(page.getByLabel("Outcome: Throw in the browser")).toContainText("Accepted");
+});

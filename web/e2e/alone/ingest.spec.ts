@@ -1,0 +1,55 @@
+import type { Page } from "@playwright/test";
+import type { Answer } from "../../../proxy/test/recorder/types.ts";
+import { recorder } from "../stack.ts";
+import { expect, outcomeOf, test } from "../visitor.ts";
+
+const WELL = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
+
+async function ingestAnswers(answer: Partial<Answer>) {
+  await recorder.answer({ ...WELL, ...answer });
+}
+
+test.beforeEach(({ watch }) => watch.expectConsoleError(/status of (?:403|429|503)|Thrown on purpose/));
+test.afterEach(async ({ page }) => {
+  await ingestAnswers(WELL);
+  await expectState(page, /^Every hop answers\.$/);
+});
+
+/** Loads the overview until it says so: the server asks the ingest at most every two seconds. */
+async function expectState(page: Page, words: RegExp, failing = 0) {
+  await expect(async () => {
+    await page.goto("/");
+    await expect(page.getByRole("status", { name: "State of the path" })).toHaveText(words, { timeout: 1_000 });
+    await expect(page.getByText("fails", { exact: true })).toHaveCount(failing, { timeout: 1_000 });
+  }).toPass({ timeout: 15_000 });
+}
+
+test("an ingest that does not know the key is named, with what to do", async ({ page }) => {
+  await ingestAnswers({ status: 403 });
+  await expectState(page, /The ingest answers 403: the key of SENTRY_DSN is unknown to it\. Copy the DSN anew/, 2);
+
+  await page.goto("/signals");
+  await page.getByRole("button", { name: "Throw in the browser" }).click();
+  await expect(outcomeOf(page, "Throw in the browser")).toContainText("Refused with 403");
+});
+
+test("an ingest that can't be reached is named, and the pages stay as fast", async ({ page }) => {
+  await ingestAnswers({ instead: "reset" });
+  await expectState(
+    page,
+    /recorder:9000 cuts the connection.*The proxy can't reach the ingest|The proxy can't reach the ingest.*recorder:9000 cuts/,
+    2,
+  );
+});
+
+test("a rate limit is shown, and what it holds back", async ({ page }) => {
+  await ingestAnswers({ status: 429, headers: { "x-sentry-rate-limits": "60:error:key" } });
+  await page.goto("/signals");
+  const button = page.getByRole("button", { name: "Throw in the browser" });
+  await button.click();
+  await expect(outcomeOf(page, "Throw in the browser")).toContainText("Refused with 429");
+  await expect(page.getByRole("region", { name: "Table: Sent by this browser" })).toContainText("no error for 60 s");
+  await ingestAnswers(WELL);
+  await button.click();
+  await expect(outcomeOf(page, "Throw in the browser")).toHaveText("Held back by the SDK: a rate limit is in force.");
+});

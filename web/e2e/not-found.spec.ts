@@ -1,0 +1,42 @@
+import { expect, test } from "./visitor.ts";
+
+const PAGES = ["/", "/signals", "/trace"];
+const MISSING = ["/no-such-page", "/signals/no-such-page", "/trace/no-such-page", "/healthz/x", "/api/no-such-route"];
+
+test("no page of ours, and no link on one, is a soft 404", async ({ page, request }) => {
+  const links = new Set<string>();
+  for (const path of PAGES) {
+    await page.goto(path);
+    for (const href of await page
+      .locator("a[href]")
+      .evaluateAll((all) => all.map((a) => a.getAttribute("href") ?? ""))) {
+      links.add(href);
+    }
+  }
+  expect([...links]).toEqual(expect.arrayContaining(["/", "/signals", "/trace", "/no-such-page"]));
+  for (const path of [...links, ...PAGES, ...MISSING]) {
+    const response = await request.get(path, { maxRedirects: 0 });
+    const body = await response.text();
+    const looksMissing = /name="robots" content="noindex"|Page not found<\/h1>/.test(body);
+    if (response.status() !== 404 && response.status() < 500)
+      expect(looksMissing, `${path} answers ${response.status()}`).toBe(false);
+  }
+});
+
+for (const path of MISSING) {
+  test(`${path} answers 404 and is not indexed`, async ({ request }) => {
+    const response = await request.get(path);
+    expect(response.status()).toBe(404);
+    expect(response.headers()["x-robots-tag"]).toBe("noindex");
+  });
+}
+
+test("the page for it is made per request, under the policy's nonce, and says so", async ({ page, watch }) => {
+  watch.expectConsoleError(/status of 404/);
+  const response = await page.goto("/no-such-page");
+  const nonce = response?.headers()["content-security-policy"]?.match(/'nonce-([^']+)'/)?.[1];
+  const html = (await response?.text()) ?? "";
+  expect(html.match(/<script/g)?.length).toBe(html.match(new RegExp(`<script[^>]* nonce="${nonce}"`, "g"))?.length);
+  expect(html).toContain('name="robots" content="noindex"');
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Page not found");
+});

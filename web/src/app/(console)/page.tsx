@@ -1,0 +1,47 @@
+import { headers } from "next/headers";
+import { Suspense } from "react";
+import { requestIdOf } from "../../telemetry/request-id";
+import { settings } from "../../telemetry/settings";
+import { Facts } from "../../ui/facts";
+import { PathLoading, RequestPath } from "../../ui/request-path";
+import { duration } from "../../ui/time";
+import { checkAgain } from "./actions";
+
+type Props = { searchParams: Promise<{ wait?: string }> };
+
+export default async function OverviewPage({ searchParams }: Props) {
+  const requestId = requestIdOf(await headers());
+  const { wait } = await searchParams;
+  const current = settings();
+  const path = <RequestPath settings={current} throughProxy={requestId !== undefined} />;
+  return (
+    <>
+      <h1>This deployment is up</h1>
+      <p className="lead">
+        The server made this page for this very request. Below: what runs here, and whether each hop of the way answers.
+      </p>
+      <Facts
+        facts={[
+          { name: "Release", value: current.release ?? "not set" },
+          { name: "Environment", value: current.environment },
+          { name: "Region", value: current.region ?? "not set" },
+          { name: "Up for", value: duration(process.uptime()) },
+          { name: "Request id", value: requestId ?? "none: no proxy in front" },
+          { name: "Rendered at", value: new Date().toISOString(), time: true },
+          { name: "Reports go to", value: current.dsn ? current.tunnelPath : "nowhere: SENTRY_DSN is not set" },
+          { name: "Traces recorded", value: current.dsn ? `${current.tracesSampleRate * 100} %` : "none" },
+        ]}
+      />
+      <section aria-labelledby="path">
+        <div className="heading">
+          <h2 id="path">The path</h2>
+          <form action={checkAgain}>
+            <button type="submit">Check again</button>
+          </form>
+        </div>
+        {/* Without JavaScript nothing fills in what is streamed later, so there the page can be asked to wait. */}
+        {wait === undefined ? <Suspense fallback={<PathLoading settings={current} />}>{path}</Suspense> : path}
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+import { readPublicSettings } from "../telemetry/public-settings";
+import { type Check, look, UNKNOWN } from "./check";
+import { probeEnvelope } from "./probe-envelope";
+import { tunnelProblem } from "./words";
+
+export type BrowserChecks = { edge: Check; web: Check; tunnel: Check };
+
+/** Measures the hops that only a browser can: to the proxy, through it to web, and through the tunnel. Never throws. */
+export async function checkFromBrowser(): Promise<BrowserChecks> {
+  const [edge, web, tunnel] = [await checkEdge(), await checkWeb(), await checkTunnel()];
+  // What the way to the proxy costs is part of both measurements.
+  const latencyMs =
+    web.latencyMs === undefined
+      ? undefined
+      : Math.max(0.1, Math.round((web.latencyMs - (edge.latencyMs ?? 0)) * 10) / 10);
+  return { edge, web: { ...web, latencyMs }, tunnel };
+}
+
+/** A file of the build, which the proxy answers from its own store. */
+async function checkEdge(): Promise<Check> {
+  const file = document.querySelector<HTMLScriptElement>('script[src*="/_next/static/"]')?.src;
+  if (!file) return UNKNOWN;
+  const wordsFor = (status: number) =>
+    status < 400 ? undefined : `The proxy answers ${status} for a file of this page.`;
+  return look(
+    () => ask(file, { method: "HEAD" }),
+    wordsFor,
+    () => "The proxy can't be reached from this browser.",
+  );
+}
+
+async function checkWeb(): Promise<Check> {
+  const wordsFor = (status: number) =>
+    status < 300 ? undefined : `The proxy answers ${status}: no web replica is well (docker compose ps).`;
+  return look(
+    () => ask("/healthz"),
+    wordsFor,
+    () => "The proxy can't be reached from this browser.",
+  );
+}
+
+async function checkTunnel(): Promise<Check> {
+  const settings = readPublicSettings(document);
+  if (!settings) return UNKNOWN;
+  const { dsn, tunnelPath } = settings;
+  return look(
+    () => ask(tunnelPath, { method: "POST", body: probeEnvelope(dsn) }),
+    (status) => tunnelProblem(status, tunnelPath),
+    () => `This browser does not send to ${tunnelPath}: an ad-blocker, most likely. Another TUNNEL_PATH passes it.`,
+  );
+}
+
+async function ask(address: string, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(address, { ...init, cache: "no-store", credentials: "omit" });
+  // Read to its end, or the browser keeps the request open.
+  await response.arrayBuffer();
+  return response;
+}

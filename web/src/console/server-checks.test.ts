@@ -1,0 +1,48 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test, vi } from "vitest";
+import { parseDsn } from "../telemetry/dsn";
+import { checkIngest, checkUpstream } from "./server-checks";
+
+vi.mock("@sentry/nextjs", () => ({ suppressTracing: (act: () => unknown) => act() }));
+
+async function answering(status: number) {
+  const asked: { url?: string | undefined; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    asked.push({ url: request.url, body });
+    response.writeHead(status).end("{}");
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return { server, asked, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+test.each([
+  [200, "good", undefined],
+  [403, "bad", expect.stringContaining("the key of SENTRY_DSN")],
+])("an ingest that answers %i is %s", async (status, state, problem) => {
+  const { server, asked, host } = await answering(status);
+  const check = await checkIngest(parseDsn(`http://key@${host}/prefix/7`));
+  server.close();
+  expect(check).toEqual({ state, latencyMs: expect.any(Number), problem });
+  expect(asked[0]?.url).toBe("/prefix/api/7/envelope/");
+  expect(asked[0]?.body.split("\n").map((line) => JSON.parse(line))).toMatchObject([
+    { dsn: `http://key@${host}/prefix/7` },
+    { type: "client_report" },
+    { discarded_events: [] },
+  ]);
+});
+
+test("an upstream that nobody serves is named", async () => {
+  const { server, host } = await answering(200);
+  await new Promise((closed) => server.close(closed));
+  expect(await checkUpstream(new URL(`http://${host}/`))).toMatchObject({
+    state: "bad",
+    problem: `Nothing listens at ${host}: start it, or check the port in UPSTREAM_URL.`,
+  });
+});
+
+test("without a DSN there is nothing to ask", async () => {
+  expect(await checkIngest(undefined)).toMatchObject({ state: "unknown" });
+});

@@ -1,0 +1,12 @@
+import { init, makeFetchTransport } from "@sentry/nextjs";
+import { browserOptions } from "./options";
+import { readPublicSettings } from "./public-settings";
+import { noteDocument } from "./report";
+import { watched } from "./transport";
+
+/** Starts the browser's telemetry with the settings that its page carries; without any, nothing starts. */
+export function startTelemetry(): void {
+  noteDocument(document);
+  const settings = readPublicSettings(document);
+  if (settings) init({ ...browserOptions(settings), transport: watched(makeFetchTransport) });
+}

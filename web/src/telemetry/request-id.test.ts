@@ -1,0 +1,40 @@
+import { afterEach, expect, test, vi } from "vitest";
+
+const FIRST = "1".repeat(32);
+const SECOND = "2".repeat(32);
+const meta = { getAttribute: () => FIRST };
+vi.stubGlobal("document", {
+  querySelector: (selector: string) => (selector.includes("culvert-request") ? meta : null),
+});
+
+afterEach(() => vi.resetModules());
+const load = () => import("./request-id");
+const answer = { headers: new Headers({ "x-request-id": SECOND }) };
+
+test("the page hands its request id to the browser", async () => {
+  const { requestMetadata, pageRequestId } = await load();
+  expect(requestMetadata(new Headers({ "x-request-id": FIRST }))).toEqual({ "culvert-request": FIRST });
+  expect(pageRequestId()).toBe(FIRST);
+});
+
+test("without a proxy, or with an id that is not one of its own, there is none", async () => {
+  const { requestMetadata } = await load();
+  expect(requestMetadata(new Headers())).toEqual({});
+  expect(requestMetadata(new Headers({ "x-request-id": "<script>" }))).toEqual({});
+});
+
+test.each([{ rsc: "1" }, { "next-action": "abc" }])("after a request with %j its id counts", async (headers) => {
+  const { notePageRequest, pageRequestId } = await load();
+  notePageRequest({ input: ["/trace", { headers }], response: answer });
+  expect(pageRequestId()).toBe(SECOND);
+});
+
+test.each([
+  ["another fetch", ["/api/thing", {}], answer],
+  ["a prefetch", ["/trace", { headers: { rsc: "1", "next-router-prefetch": "1" } }], answer],
+  ["a request without an answer", ["/trace", { headers: { rsc: "1" } }], undefined],
+])("%s changes nothing", async (_what, input, response) => {
+  const { notePageRequest, pageRequestId } = await load();
+  notePageRequest({ input: input as unknown[], response });
+  expect(pageRequestId()).toBe(FIRST);
+});

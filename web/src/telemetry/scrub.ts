@@ -1,0 +1,57 @@
+const FILTERED = "[Filtered]";
+
+/** Headers and fields whose value is never anybody's business. */
+const SECRET_NAME =
+  /^(?:cookies?|set-cookie|.*authorization|.*(?:password|passwd|secret|token|api[-_]?key|session[-_]?id|csrf).*)$/i;
+
+/** Query parameters, wherever an address appears in a text: `?token=…`, `&code=…`. */
+const SECRET_QUERY =
+  /((?:^|[?&;])(?:[\w.-]*(?:password|passwd|secret|token|key|session|auth|signature|jwt)[\w.-]*|code|state|otp|pin|email)=)[^&#;\s"']+/gi;
+
+const EMAIL = /[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/gi;
+
+/** Where code is named rather than people: nothing to find, and the bulk of an event. */
+const LEFT_ALONE = new Set([
+  "stacktrace",
+  "debug_meta",
+  "sdk",
+  "modules",
+  "release",
+  "dsn",
+  "sdkProcessingMetadata",
+  "user_agent",
+]);
+
+/** The names that carry a trace, although they sound like secrets to the patterns above. */
+const HARMLESS = new Set(["sentry-trace", "traceparent"]);
+
+/**
+ * Takes what is about to be sent and returns a copy without cookies, credentials, secret query values and e-mail addresses,
+ * however deep they are. The last thing that happens to a report: what an app adds later passes through as well.
+ */
+export function scrub<T>(report: T): T {
+  return walk(report, 0) as T;
+}
+
+function walk(value: unknown, depth: number): unknown {
+  if (typeof value === "string") return scrubText(value);
+  if (Array.isArray(value)) return value.map((item) => walk(item, depth + 1));
+  if (!isPlain(value) || depth > 12) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, field(name, item, depth)]));
+}
+
+function field(name: string, value: unknown, depth: number): unknown {
+  if (LEFT_ALONE.has(name)) return value;
+  if (SECRET_NAME.test(name) && !HARMLESS.has(name) && value !== undefined && value !== null) return FILTERED;
+  return walk(value, depth + 1);
+}
+
+/** Takes a text and returns it with secret query values and e-mail addresses replaced. */
+export function scrubText(text: string): string {
+  const open = text.includes("=") ? text.replace(SECRET_QUERY, `$1${FILTERED}`) : text;
+  return open.includes("@") || open.includes("%40") ? open.replace(EMAIL, "[email]") : open;
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value));
+}

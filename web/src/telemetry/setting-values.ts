@@ -1,0 +1,76 @@
+import { type Dsn, parseDsn } from "./dsn";
+
+/** A setting that can't be meant. Its message is one line: the setting, the problem, the fix. */
+export class SettingError extends Error {
+  constructor(name: string, problem: string, fix: string) {
+    super(`${name} ${problem}: ${fix}`);
+  }
+}
+
+// Each of these takes a value as the environment has it and returns what it means, or throws a SettingError.
+
+/** The DSN, or undefined for no telemetry. */
+export function dsn(value: string | undefined): Dsn | undefined {
+  if (!value) return undefined;
+  // The value stays out of the message: logs are read by more people than settings are.
+  const fix =
+    "copy it from the project's Client Keys page (https://<key>@<host>/<project>), or unset it for no telemetry";
+  return parseDsn(value) ?? refuse("SENTRY_DSN", "is not a DSN", fix);
+}
+
+/** A name that events are filed under. Sentry discards what breaks these rules: https://docs.sentry.io/platforms/javascript/configuration/environments/ */
+export function label(name: string, value: string | undefined, longest: number): string | undefined {
+  if (!value) return undefined;
+  const fix = `use up to ${longest} of A-Z a-z 0-9 . _ @ + -, such as v1.4.2`;
+  if (value.length > longest) refuse(name, `has ${value.length} characters`, fix);
+  return /^[\w.@+-]+$/.test(value) ? value : refuse(name, `'${value}' has a character that Sentry refuses`, fix);
+}
+
+/** A share from 0 to 1. */
+export function rate(name: string, value: string): number {
+  const number = Number(value);
+  const fix = "use 0 for no traces, 1 for all, or a share such as 0.1";
+  return /\d/.test(value) && number >= 0 && number <= 1
+    ? number
+    : refuse(name, `'${value}' is not a number from 0 to 1`, fix);
+}
+
+/** The tunnel's path. The proxy, which serves it, refuses the same values with the same words. */
+export function tunnelPath(value: string): string {
+  const bad = (problem: string) =>
+    refuse("TUNNEL_PATH", `'${value}' ${problem}`, "use a path of your own such as /monitoring or /api/reports");
+  if (!value.startsWith("/")) return bad("does not start with a slash");
+  if (value === "/") return bad("would hide the whole app");
+  if (/^\/_next(\/|$)/.test(value)) return bad("belongs to Next.js");
+  if (/[^\w/-]/.test(value)) return bad("has a character outside A-Z a-z 0-9 / _ -");
+  return /\/(\/|$)/.test(value) ? bad("has an empty segment") : value;
+}
+
+/** An address that this server may call. */
+export function url(name: string, value: string): URL {
+  const parsed = URL.parse(value);
+  const usable = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password;
+  const fix = "use an address such as https://api.example.com/v1/status";
+  return usable ? parsed : refuse(name, "is not an http(s) address without credentials", fix);
+}
+
+/** On or off. */
+export function onOff(name: string, value: string): boolean {
+  return value === "on" || (value === "off" ? false : refuse(name, `'${value}' is neither`, "use on or off"));
+}
+
+/** Origins, separated by spaces or commas. */
+export function origins(name: string, value: string | undefined): string[] {
+  return (value ?? "")
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map((text) => {
+      const origin = URL.parse(text)?.origin;
+      const fix = "list origins such as https://api.example.com:8443, separated by spaces";
+      return text === origin ? origin : refuse(name, `'${text}' is not an origin (scheme, host and port only)`, fix);
+    });
+}
+
+function refuse(name: string, problem: string, fix: string): never {
+  throw new SettingError(name, problem.replaceAll(/\s/g, " "), fix);
+}

@@ -1,0 +1,66 @@
+import { record } from "./deliveries";
+
+type Response = { statusCode?: number; headers?: Record<string, string | null | undefined> };
+// biome-ignore lint/suspicious/noExplicitAny: the SDK's envelope types differ per item, and only headers are read here
+type Envelope = any;
+type Transport<R> = { send(envelope: Envelope): PromiseLike<R>; flush(timeout?: number): PromiseLike<boolean> };
+
+/** Envelope items whose category has another name: https://develop.sentry.dev/sdk/foundations/transport/envelope-items/ */
+const CATEGORY: Record<string, string> = { event: "error", sessions: "session", client_report: "client report" };
+
+/**
+ * Takes the SDK's way to make a transport and returns one that also records what becomes of each envelope. It sits where
+ * the SDK hands envelopes over, so it works against any ingest, tunnel or offline transport.
+ */
+export function watched<Options, R extends Response>(make: (options: Options) => Transport<R>) {
+  return (options: Options): Transport<R> => {
+    const transport = make(options);
+    return {
+      flush: (timeout) => transport.flush(timeout),
+      send: async (envelope) => {
+        const at = Date.now();
+        const started = performance.now();
+        const tell = (response: Response | undefined) =>
+          record({
+            at,
+            ...contents(envelope),
+            ...result(response),
+            latencyMs: Math.round(performance.now() - started),
+          });
+        try {
+          const response = await transport.send(envelope);
+          tell(response);
+          return response;
+        } catch (error) {
+          tell(undefined);
+          throw error;
+        }
+      },
+    };
+  };
+}
+
+function contents([header, items]: Envelope): { eventId: string | undefined; category: string } {
+  const types: string[] = items.map(([item]: [{ type: string }]) => CATEGORY[item.type] ?? item.type);
+  return { eventId: header.event_id, category: [...new Set(types)].join(", ") };
+}
+
+function result(response: Response | undefined) {
+  const status = response?.statusCode;
+  const note = limitsIn(response?.headers);
+  if (!response) return { outcome: "no answer", status, note } as const;
+  // An envelope of which nothing was sent gets an empty answer from the SDK itself.
+  if (status === undefined) return { outcome: "held back", status, note: "a rate limit is in force" } as const;
+  return { outcome: status < 300 ? "accepted" : "refused", status, note } as const;
+}
+
+/** Takes an answer's headers and says in words what they ask to be quiet about, if anything. */
+export function limitsIn(headers: Response["headers"] = {}): string | undefined {
+  const limits = headers["x-sentry-rate-limits"];
+  if (!limits) return headers["retry-after"] ? `nothing for ${headers["retry-after"]} s` : undefined;
+  const words = limits.split(",").map((limit) => {
+    const [seconds, categories] = limit.trim().split(":");
+    return `${categories ? `no ${categories.replaceAll(";", ", ")}` : "nothing"} for ${seconds} s`;
+  });
+  return words.join("; ");
+}

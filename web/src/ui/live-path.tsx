@@ -1,0 +1,64 @@
+"use client";
+
+import { useEffect, useState } from "react";
+import { type BrowserChecks, checkFromBrowser } from "../console/browser-checks";
+import type { Check } from "../console/check";
+import { type Checks, PathDrawing, type Places } from "./path-drawing";
+
+type Server = { ingest: Check; upstream: Check; throughProxy: boolean };
+type Props = { places: Places; server: Server; checkedAt: number };
+
+const NOT_THROUGH_PROXY: Check = {
+  state: "bad",
+  latencyMs: undefined,
+  problem: "This request did not come through the proxy: web is reached directly. Publish the proxy's port only.",
+};
+
+/** Takes what the server found; measures the hops that only the browser can, and draws them all, with what is wrong. */
+export function LivePath({ places, server, checkedAt }: Props) {
+  const [found, setFound] = useState<{ of: number; checks: BrowserChecks }>();
+  useEffect(() => {
+    let current = true;
+    checkFromBrowser().then((checks) => current && setFound({ of: checkedAt, checks }));
+    return () => {
+      current = false;
+    };
+  }, [checkedAt]);
+
+  const browser = found?.checks;
+  const checks: Checks = {
+    edge: browser?.edge,
+    web: server.throughProxy ? browser?.web : NOT_THROUGH_PROXY,
+    tunnel: browser?.tunnel,
+    ingest: server.ingest,
+    upstream: server.upstream,
+  };
+  const problems = [...new Set(Object.values(checks).flatMap((check) => check?.problem ?? []))];
+  const done = found?.of === checkedAt;
+  return (
+    <PathDrawing places={places} checks={checks}>
+      {problems.length > 0 ? (
+        <ul>
+          {problems.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      ) : (
+        (done && verdict(checks)) || <Asking />
+      )}
+    </PathDrawing>
+  );
+}
+
+function verdict(checks: Checks): string {
+  const open = Object.values(checks).some((check) => check?.state === "unknown");
+  return open ? "No hop is known to fail; some did not answer yet. Check again in a moment." : "Every hop answers.";
+}
+
+function Asking() {
+  return (
+    <>
+      Asking the hops…<noscript> The browser’s own part needs JavaScript; what the server found is shown.</noscript>
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import type { ReactNode } from "react";
+import type { Check } from "../console/check";
+import styles from "./path-drawing.module.css";
+
+/** How the stops of this deployment are called. */
+export type Places = { tunnel: string; ingest: string; upstream: string };
+
+export type Checks = Record<"edge" | "web" | "tunnel" | "ingest" | "upstream", Check | undefined>;
+
+type Stop = { name: string; detail: string; by?: keyof Checks };
+type Props = { places: Places; checks: Checks | undefined; children: ReactNode };
+
+/** Takes the stops and what is known of the hops between them, and draws them; its children say what that means. */
+export function PathDrawing({ places, checks, children }: Props) {
+  const browser = { name: "Browser", detail: "you" };
+  const web = { name: "Web", detail: "Next.js" };
+  const lanes: { label: string; stops: Stop[] }[] = [
+    {
+      label: "Requests",
+      stops: [
+        browser,
+        { name: "Proxy", detail: "TLS", by: "edge" },
+        { ...web, by: "web" },
+        { name: "Your APIs", detail: places.upstream, by: "upstream" },
+      ],
+    },
+    {
+      label: "The browser’s reports",
+      stops: [
+        browser,
+        { name: "Proxy", detail: places.tunnel, by: "edge" },
+        { name: "Ingest", detail: places.ingest, by: "tunnel" },
+      ],
+    },
+    { label: "The server’s reports", stops: [web, { name: "Ingest", detail: places.ingest, by: "ingest" }] },
+  ];
+  const bad = Object.values(checks ?? {}).some((check) => check?.state === "bad");
+  return (
+    <div className={styles.path}>
+      {lanes.map(({ label, stops }) => (
+        <div className={styles.lane} key={label}>
+          <h3>{label}</h3>
+          <ol>
+            {stops.map(({ name, detail, by }) => (
+              <li key={name}>
+                {by && <Link check={checks?.[by]} />}
+                <div className={styles.stop}>
+                  <strong>{name}</strong>
+                  <span>{detail}</span>
+                </div>
+              </li>
+            ))}
+          </ol>
+        </div>
+      ))}
+      <div className={styles.verdict} data-state={bad ? "bad" : "good"} role="status" aria-label="State of the path">
+        {children}
+      </div>
+    </div>
+  );
+}
+
+const WORDS = { good: "answers", bad: "fails", unknown: "unknown", asking: "asking…" };
+
+function Link({ check }: { check: Check | undefined }) {
+  const state = check?.state ?? "asking";
+  const measured = state === "good" && check?.latencyMs !== undefined;
+  return (
+    <span className={styles.link} data-state={state}>
+      <span className={measured ? "unseen" : undefined}>{WORDS[state]}</span>
+      {measured && ` ${check.latencyMs} ms`}
+    </span>
+  );
+}

@@ -1,0 +1,22 @@
+"use client";
+
+import { type FormEvent, useState } from "react";
+import { REQUEST_ID_HEADER } from "../telemetry/request-id";
+
+const ADDRESS = "/signals/route-exception";
+
+/** Renders the form that posts to a route handler which throws, and what that answered; without JavaScript it leads there. */
+export function RouteSignal() {
+  const [answer, setAnswer] = useState<string>();
+  async function post(event: FormEvent) {
+    event.preventDefault();
+    const { status, headers } = await fetch(ADDRESS, { method: "POST" });
+    setAnswer(`Answered ${status}. The server's event: ${headers.get(REQUEST_ID_HEADER)}.`);
+  }
+  return (
+    <form action={ADDRESS} method="post" onSubmit={post}>
+      <button type="submit">Throw in a route handler</button>
+      <output aria-label="Outcome: Throw in a route handler">{answer}</output>
+    </form>
+  );
+}

@@ -1,0 +1,28 @@
+/** Takes an ISO timestamp and returns it as people read it, to the second and with its zone. */
+export function utc(iso: string): string {
+  return iso.replace("T", " ").replace(/\.\d+Z$/, " UTC");
+}
+
+const UNITS: [name: string, seconds: number][] = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+  ["s", 1],
+];
+
+/** Takes seconds and returns them in the two largest units: `3 d 4 h`, `12 s`. */
+export function duration(seconds: number): string {
+  let rest = Math.floor(seconds);
+  const parts = UNITS.map(([name, size]) => {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    return { count, text: `${count} ${name}` };
+  });
+  const first = parts.findIndex(({ count }) => count > 0);
+  if (first < 0) return "0 s";
+  return parts
+    .slice(first, first + 2)
+    .filter(({ count }) => count > 0)
+    .map(({ text }) => text)
+    .join(" ");
+}
