@@ -1,0 +1,84 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { answering, hardened, type Lab, openLab, webImage } from "./lab.ts";
+import { freshTrace } from "./reports.ts";
+import { expect, test } from "./visitor.ts";
+
+const DSN = "--env=SENTRY_DSN=http://culvert@recorder:9000/1";
+
+let lab: Lab;
+test.beforeEach(async () => {
+  lab = await openLab();
+});
+test.afterEach(() => lab.close());
+
+async function startWeb(...env: string[]): Promise<string> {
+  const port = await lab.run("web", [...hardened, ...env], webImage, 3000);
+  await answering(`http://127.0.0.1:${port}/healthz`);
+  return `http://127.0.0.1:${port}`;
+}
+
+test("with CONSOLE=off the console's routes answer 404, and the probes still 200", async () => {
+  const web = await startWeb("--env=CONSOLE=off");
+  const statusOf = async (path: string, init?: RequestInit) =>
+    (await fetch(`${web}${path}`, { redirect: "manual", ...init })).status;
+  for (const path of [
+    "/",
+    "/signals",
+    "/signals/server-exception",
+    "/signals/both-sides",
+    "/signals/redirect",
+    "/trace",
+    "/api/echo",
+  ]) {
+    expect(await statusOf(path), path).toBe(404);
+  }
+  expect(await statusOf("/signals/route-exception", { method: "POST" })).toBe(404);
+  expect(await statusOf("/healthz")).toBe(200);
+  expect(await statusOf("/readyz")).toBe(200);
+  expect(await (await fetch(`${web}/`)).text()).not.toContain("<nav");
+});
+
+test("it can serve although the ingest can't be reached", async () => {
+  const web = await startWeb("--env=SENTRY_DSN=http://culvert@nowhere.invalid/1");
+  expect((await fetch(`${web}/readyz`)).status).toBe(200);
+  expect((await fetch(web)).status).toBe(200);
+});
+
+/** Posts the form with this button as a browser without JavaScript does. */
+async function post(page: string, button: string): Promise<Response> {
+  const html = await (await fetch(page)).text();
+  const form = html.match(/<form[\s\S]*?<\/form>/g)?.find((text) => text.includes(button)) ?? "";
+  const body = new FormData();
+  for (const [, name = "", , value = ""] of form.matchAll(/<input type="hidden" name="([^"]*)"( value="([^"]*)")?/g)) {
+    body.set(name, value.replaceAll("&quot;", '"'));
+  }
+  return fetch(page, { method: "POST", body, headers: { origin: new URL(page).origin } });
+}
+
+test("SIGTERM: what runs is finished, what was captured in the last moment arrives, and the exit code is 0", async () => {
+  const recorder = await lab.record(["recorder"]);
+  const web = await startWeb(DSN);
+  const slow = post(`${web}/signals`, "Take 1.5 seconds");
+  await pause(500);
+  const trace = freshTrace();
+  expect((await fetch(`${web}/signals/server-exception`, { headers: trace.headers })).status).toBe(500);
+
+  await lab.on("web", "stop", "-t", "15");
+
+  expect(await (await slow).text()).toContain("Took 1.5 s.");
+  expect(await lab.on("web", "inspect", "--format={{.State.ExitCode}}")).toBe("0");
+  await recorder.waitFor((request) => {
+    const body = Buffer.from(request.body, "base64").toString();
+    return body.includes('"type":"event"') && body.includes(trace.id) ? request : undefined;
+  });
+});
+
+test("its log has nothing but Next's start and what the app says itself", async () => {
+  await lab.record(["recorder"]);
+  const web = await startWeb(DSN);
+  for (const path of ["/", "/signals", "/trace", "/no-such-page"]) await fetch(`${web}${path}`);
+  const lines = (await lab.on("web", "logs")).split("\n");
+  expect(
+    lines.filter((line) => !/^\s*$|▲ Next\.js|- Local:|- Network:|✓ (?:Starting|Ready|Running)/.test(line)),
+  ).toEqual([]);
+});
