@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { compose, health, listens, temporary } from "./lib/compose.ts";
+import { compose, health, listens, loadtest, temporary } from "./lib/compose.ts";
 import { containers, of, type Resource, workloads } from "./lib/objects.ts";
 import { root } from "./lib/paths.ts";
 import { bytes, composeBytes } from "./lib/quantity.ts";
@@ -94,6 +94,14 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
     for (const name of ["proxy", "web"]) {
       expect(environment(name).SENTRY_DSN?.replace(".$(POD_NAMESPACE).svc.cluster.local", "")).toBe(standard);
     }
+  });
+
+  test("on the load generator, its user and what it may not send home", () => {
+    const [runner] = containers(rendering("base + loadtest")).filter(({ at }) => at === "loadtest-runner/k6");
+    const { runAsUser, runAsGroup } = runner?.workload.pod.securityContext ?? {};
+    expect([runner?.container.image, `${runAsUser}:${runAsGroup}`]).toEqual([loadtest?.image, loadtest?.user]);
+    const given = Object.fromEntries((runner?.container.env ?? []).map(({ name, value }) => [name, value]));
+    expect(given).toMatchObject(loadtest?.environment ?? {});
   });
 
   test("on the console: off, but for the local ingest", () => {

@@ -4,6 +4,9 @@ import { root } from "./paths.ts";
 
 /** A service of docker-compose.yml, as far as Kubernetes has the same thing. */
 export interface ComposeService {
+  profiles?: string[];
+  image?: string;
+  user?: string;
   environment?: Record<string, string | null>;
   ports?: string[];
   expose?: string[];
@@ -16,9 +19,15 @@ export interface ComposeService {
 }
 
 /** The services as written: interpolations are left as they stand, since the file is compared, not run. */
-export const compose: Record<string, ComposeService> = parse(readFileSync(`${root}/docker-compose.yml`, "utf8"), {
+const all: Record<string, ComposeService> = parse(readFileSync(`${root}/docker-compose.yml`, "utf8"), {
   merge: true,
 }).services;
+
+/** What runs for as long as the stack does. */
+export const compose = Object.fromEntries(Object.entries(all).filter(([name]) => name !== "loadtest"));
+
+/** What a command starts, and what ends by itself. */
+export const loadtest = all.loadtest;
 
 /** The ports on which a service's container listens, the one its health check asks included: "8443/tcp". */
 export function listens(service: ComposeService): string[] {
