@@ -1,22 +1,44 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { keysOf } from "./lanes.ts";
+import { sayNowAndThen } from "./log.ts";
+import { folder } from "./settings.ts";
 import type { Arrival, Store } from "./store.ts";
 import { worthOf } from "./worth.ts";
 
 const chunk = 64;
+/** Left free on the disk, for the journal, for delivery to go on, and for the neighbours. */
+const margin = 64 << 20;
+/** Of a file that has become empty, no more than this is kept from the disk. */
+const emptyFile = 16 << 20;
+
+const boundLine = "SPOOL_MAX_MB is reached: what is worth less makes room, the rest is refused; is the ingest down?";
+const diskLine =
+  "the disk under /var/lib/spool has 64 MB left: the same as with SPOOL_MAX_MB; free space there, or lower it";
+
+/** What the database takes on disk, in bytes: pages in use, and pages in its file that are free for reuse. */
+export interface Pages {
+  used: number;
+  spare: number;
+  page: number;
+}
 
 /** Keeps the spool within its bounds of size and age. What changes envelopes belongs inside a transaction (journal.ts). */
 export class Bounds {
+  #database: DatabaseSync;
   #store: Store;
   #maxBytes: number;
+  #diskFree: () => number;
   #pages: StatementSync;
   #oldest: StatementSync;
 
-  constructor(database: DatabaseSync, store: Store, maxBytes: number) {
+  /** `diskFree` returns the bytes that the disk has left. */
+  constructor(database: DatabaseSync, store: Store, maxBytes: number, diskFree: () => number) {
+    this.#database = database;
     this.#store = store;
     this.#maxBytes = maxBytes;
+    this.#diskFree = diskFree;
     this.#pages = database.prepare(`
-      SELECT (page_count - freelist_count) * page_size AS used, page_size
+      SELECT (page_count - freelist_count) * page_size AS used, freelist_count * page_size AS spare, page_size AS page
       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`);
     // Those on their way stay: an ingest may be about to say yes.
     this.#oldest = database.prepare(`
@@ -25,29 +47,45 @@ export class Bounds {
       ORDER BY id LIMIT ${chunk}`);
   }
 
-  /** The bytes that the database uses on disk, and its page size. Pages that are free for reuse don't count. */
-  pages(): { used: number; page_size: number } {
-    return this.#pages.get() as { used: number; page_size: number };
+  /** What the database takes on disk. */
+  pages(): Pages {
+    return this.#pages.get() as unknown as Pages;
   }
 
   /**
-   * Makes room for an envelope by dropping what is worth less, the least worthy first, then the oldest. Returns false when
-   * that is not enough: what was accepted is never dropped for what is worth no more, because its sender can still keep it.
+   * Makes room for an envelope by dropping what is worth less, the least worthy first, then the oldest. Returns what is
+   * full when that is not enough, else undefined: what was accepted is never dropped for what is worth no more, because
+   * its sender can still keep it.
    */
-  makeRoom({ category, body }: Arrival): boolean {
-    const { page_size } = this.pages();
-    const missing = () => this.pages().used + body.length + 3 * page_size - this.#maxBytes;
+  makeRoom({ category, body }: Arrival): "SPOOL_MAX_MB" | "disk" | undefined {
+    const disk = Math.max(0, this.#diskFree() - margin);
+    const missing = () => {
+      const { used, spare, page } = this.pages();
+      const size = body.length + 3 * page;
+      return { SPOOL_MAX_MB: used + size - this.#maxBytes, disk: size - spare - disk };
+    };
     const need = missing();
-    if (need <= 0) return true;
+    if (need.SPOOL_MAX_MB <= 0 && need.disk <= 0) return undefined;
+    const full = need.SPOOL_MAX_MB > 0 ? "SPOOL_MAX_MB" : "disk";
+    sayNowAndThen(full, full === "disk" ? diskLine : boundLine);
     const lower = this.#store.lanes.occupied().filter((lane) => worthOf(lane.category) > worthOf(category));
-    if (lower.reduce((sum, { bytes }) => sum + bytes, 0) < need) return false;
+    if (lower.reduce((sum, { bytes }) => sum + bytes, 0) < need[full]) return full;
     for (const lane of lower.reverse()) {
       for (const { id } of this.#fromOldest(lane.id)) {
         this.#store.remove(id, "dropped", "full");
-        if (missing() <= 0) return true;
+        const { SPOOL_MAX_MB, disk } = missing();
+        if (SPOOL_MAX_MB <= 0 && disk <= 0) return undefined;
       }
     }
-    return false;
+    return full;
+  }
+
+  /** Gives the disk back what an outage took, once nothing waits. Belongs outside a transaction. */
+  shrink(): void {
+    const { used, spare } = this.pages();
+    if (used + spare > emptyFile && this.#store.lanes.occupied().length === 0) {
+      this.#database.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+    }
   }
 
   /** Drops what arrived before this time, `most` of them at once; returns how many went. */

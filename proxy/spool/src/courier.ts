@@ -40,8 +40,9 @@ export class Courier {
 
   async #work(): Promise<void> {
     while (!this.#stopped) {
-      const wait = this.#pace.wait(Date.now());
-      const isFull = this.#underway.size >= this.#pace.atOnce || this.#bytes >= mostBytes;
+      const now = Date.now();
+      const wait = this.#pace.wait(now);
+      const isFull = this.#underway.size >= this.#pace.atOnce(now) || this.#bytes >= mostBytes;
       if (wait > 0) await this.#rest(wait);
       else if (isFull || !(await this.#hasNext())) await this.#rest(idle);
       else if (!this.#stopped) this.#send(this.#claimed.shift() as Claimed);

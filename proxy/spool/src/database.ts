@@ -46,6 +46,7 @@ export function openDatabase(folder: string): DatabaseSync {
       PRAGMA locking_mode = EXCLUSIVE;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
+      PRAGMA wal_autocheckpoint = 256;
       PRAGMA journal_size_limit = 16777216;
       PRAGMA temp_store = MEMORY;
     `);

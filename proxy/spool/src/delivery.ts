@@ -33,15 +33,18 @@ export class Delivery {
     this.#pace = pace;
   }
 
-  /** Takes the next few, the worthiest and oldest that no limit stops; one only while the ingest fails. */
+  /** Takes the next few, the worthiest and oldest that no limit stops; no more than may go at once. */
   async claim(): Promise<Claimed[]> {
     const now = Date.now();
     const isReady = ({ destination, category }: Lane) =>
       destination === this.#to.url && this.#limits.until(category) <= now;
     const lanes = this.#store.lanes.occupied().filter(isReady);
     if (lanes.length === 0) return [];
-    const most = this.#pace.failing ? 1 : batch.most;
-    const wanted = { ...batch, most, except: this.#holds.at(now) };
+    const wanted = {
+      bytes: batch.bytes,
+      most: Math.min(batch.most, this.#pace.atOnce(now)),
+      except: this.#holds.at(now),
+    };
     return this.#journal.write(() => {
       for (const lane of lanes) {
         const found = this.#store.claim(lane, wanted);

@@ -65,8 +65,8 @@ export class Intake {
     }
     const { category, eventId } = read;
     const arrival: Arrival = { destination: destination.url, category, received: Date.now(), headers, body };
-    const kept = await this.#journal.write(() => this.#bounds.makeRoom(arrival) && this.#store.add(arrival));
-    if (!kept) return refusal(503, "SPOOL_MAX_MB is reached");
+    const full = await this.#journal.write(() => this.#bounds.makeRoom(arrival) ?? this.#store.add(arrival));
+    if (full) return refusal(503, full === "disk" ? "the disk is full" : "SPOOL_MAX_MB is reached");
     return { status: 200, body: eventId ? { id: eventId } : {} };
   }
 }

@@ -1,4 +1,5 @@
 /** Starts the spool: reads the settings, opens the database, takes envelopes, delivers them. */
+import { statfsSync } from "node:fs";
 import { Bounds } from "./bounds.ts";
 import { Courier } from "./courier.ts";
 import { openDatabase } from "./database.ts";
@@ -17,12 +18,17 @@ import { Store } from "./store.ts";
 const patience = 5_000;
 const sweep = { every: 10_000, most: 500 };
 
+function freeOn(place: string): number {
+  const { bavail, bsize } = statfsSync(place);
+  return bavail * bsize;
+}
+
 function start(): void {
   const settings = parseSettings(process.env);
   const database = openDatabase(folder);
   const disk = new Disk(database, folder, () => process.exit(1));
   const store = new Store(database);
-  const bounds = new Bounds(database, store, settings.maxBytes);
+  const bounds = new Bounds(database, store, settings.maxBytes, () => freeOn(folder));
 
   const send = sender(settings.ca);
   const paces = new Map(settings.destinations.map(({ host }) => [host, new Pace(settings.rate)]));
@@ -42,6 +48,7 @@ function start(): void {
   const expire = async (): Promise<void> => {
     const old = Date.now() - settings.maxAge;
     const gone = await disk.journal.write(() => bounds.expire(old, sweep.most)).catch(() => 0);
+    bounds.shrink();
     setTimeout(expire, gone === sweep.most ? 0 : sweep.every).unref();
   };
 

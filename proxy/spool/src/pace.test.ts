@@ -25,11 +25,19 @@ test("those that left together count as one failure", () => {
 });
 test("one at a time while it fails, and an ingest may ask for a longer pause", () => {
   const pace = new Pace(100, () => 0);
-  assert.ok(pace.atOnce > 1);
-  assert.equal(pace.failed(late, late, 30_000), 30_000);
-  assert.equal(pace.atOnce, 1);
   pace.succeeded(late);
-  assert.ok(pace.atOnce > 1 && pace.wait(late) === 0);
+  assert.ok(pace.atOnce(late) > 1);
+  assert.equal(pace.failed(late, late, 30_000), 30_000);
+  assert.equal(pace.atOnce(late), 1);
+  pace.succeeded(late);
+  assert.ok(pace.atOnce(late) > 1 && pace.wait(late) === 0);
+});
+test("one at a time until it took one, and again when it took none for 10 s", () => {
+  const pace = new Pace(100);
+  assert.equal(pace.atOnce(start), 1);
+  pace.succeeded(late);
+  assert.ok(pace.atOnce(late + 9_999) > 1);
+  assert.equal(pace.atOnce(late + 10_000), 1);
 });
 
 /** How many go within a second that begins at `from`. */
@@ -45,6 +53,7 @@ function goes(pace: Pace, from: number): number {
 }
 test("the rate holds, and a returning ingest gets a tenth of it at first", () => {
   const pace = new Pace(100);
+  pace.succeeded(late - 5_000);
   assert.ok(Math.abs(goes(pace, late) - 100) <= 12);
   pace.failed(late + 2_000, late + 2_000);
   pace.succeeded(late + 20_000);

@@ -2,11 +2,12 @@ const shortestPause = 500;
 const longestPause = 10_000;
 const climb = 4_000;
 const mostAtOnce = 32;
+const proofLasts = 10_000;
 
 /**
- * When the next envelope may go to an ingest. While it fails: one at a time, after pauses that double up to 10 s, each cut
- * by up to half at random so that many spools don't come back as one. Once it is well: from a tenth of the rate to all of
- * it within 4 s.
+ * When the next envelope may go to an ingest. Until it has taken one just now: one at a time. While it fails: after pauses
+ * that double up to 10 s, each cut by up to half at random so that many spools don't come back as one. Once it is well: from
+ * a tenth of the rate to all of it within 4 s.
  */
 export class Pace {
   #rate: number;
@@ -14,7 +15,8 @@ export class Pace {
   #failures = 0;
   #failedAt = 0;
   #pausedUntil = 0;
-  #recoveredAt = Date.now();
+  #wellSince = 0;
+  #tookAt = Number.NEGATIVE_INFINITY;
   #nextAt = 0;
 
   constructor(rate: number, random: () => number = Math.random) {
@@ -28,8 +30,8 @@ export class Pace {
   }
 
   /** How many may be on their way at once. */
-  get atOnce(): number {
-    return this.#failures > 0 ? 1 : mostAtOnce;
+  atOnce(now: number): number {
+    return this.#isProven(now) ? mostAtOnce : 1;
   }
 
   /** Whether the last word of the ingest was a failure. */
@@ -39,7 +41,7 @@ export class Pace {
 
   /** Says that one goes now. */
   sent(now: number): void {
-    const share = Math.min(1, 0.1 + (0.9 * (now - this.#recoveredAt)) / climb);
+    const share = Math.min(1, 0.1 + (0.9 * (now - this.#wellSince)) / climb);
     // Timers are late by a few ms; what that cost may be caught up with, no more.
     this.#nextAt = Math.max(this.#nextAt, now - 100) + 1_000 / (this.#rate * share);
   }
@@ -58,8 +60,14 @@ export class Pace {
 
   /** Says that the ingest took one, or gave it a final answer. */
   succeeded(now: number): void {
-    if (this.#failures > 0) this.#recoveredAt = now;
+    if (!this.#isProven(now)) this.#wellSince = now;
+    this.#tookAt = now;
     this.#failures = 0;
     this.#pausedUntil = 0;
+  }
+
+  /** What the spool holds was once refused, so that an ingest is taken for well only on fresh evidence. */
+  #isProven(now: number): boolean {
+    return this.#failures === 0 && now - this.#tookAt < proofLasts;
   }
 }

@@ -14,7 +14,8 @@ const claim = { most: 10, bytes: 1 << 20, except: [] as number[] };
 function open(folder = mkdtempSync(join(tmpdir(), "spool-")), megabytes = 8) {
   const database = openDatabase(folder);
   const store = new Store(database);
-  const bounds = new Bounds(database, store, megabytes << 20);
+  let free = 1 << 30;
+  const bounds = new Bounds(database, store, megabytes << 20, () => free);
   const arrival = (category: string, received = 0, size = 100): Arrival => {
     return { destination: "http://ingest/", category, received, headers, body: Buffer.alloc(size, category) };
   };
@@ -26,7 +27,18 @@ function open(folder = mkdtempSync(join(tmpdir(), "spool-")), megabytes = 8) {
     Object.fromEntries(
       store.tally.all().map((t) => [[t.name, t.reason, t.category].filter(Boolean).join(" "), t.count]),
     );
-  return { database, store, bounds, arrival, first, counts, folder };
+  return {
+    database,
+    store,
+    bounds,
+    arrival,
+    first,
+    counts,
+    folder,
+    setFree: (bytes: number) => {
+      free = bytes;
+    },
+  };
 }
 
 describe("the store", () => {
@@ -87,7 +99,8 @@ describe("the store", () => {
 describe("bounds", () => {
   const full = () => {
     const all = open();
-    while (all.bounds.makeRoom(all.arrival("replay", 0, 20_000))) all.store.add(all.arrival("replay", 0, 20_000));
+    while (all.bounds.makeRoom(all.arrival("replay", 0, 20_000)) === undefined)
+      all.store.add(all.arrival("replay", 0, 20_000));
     return all;
   };
   test("what is worth less makes room, counted; what is worth as much does not", () => {
@@ -95,17 +108,17 @@ describe("bounds", () => {
     const { envelopes = 0 } = store.lanes.occupied()[0] ?? {};
     assert.ok(envelopes > 300);
     const error = arrival("error", 1, 100_000);
-    assert.equal(bounds.makeRoom(error), true);
+    assert.equal(bounds.makeRoom(error), undefined);
     store.add(error);
     const dropped = counts()["dropped full replay"] ?? 0;
     assert.ok(dropped >= 5 && dropped < 20, `${dropped} dropped`);
     assert.equal(store.lanes.occupied().at(-1)?.envelopes, envelopes - dropped);
-    assert.equal(bounds.makeRoom(arrival("replay", 0, 100_000)), false);
+    assert.equal(bounds.makeRoom(arrival("replay", 0, 100_000)), "SPOOL_MAX_MB");
     assert.ok(bounds.pages().used <= 8 << 20);
   });
   test("nothing is dropped for what would not fit even then", () => {
     const { bounds, arrival, counts } = full();
-    assert.equal(bounds.makeRoom(arrival("error", 0, 9 << 20)), false);
+    assert.equal(bounds.makeRoom(arrival("error", 0, 9 << 20)), "SPOOL_MAX_MB");
     assert.equal(counts()["dropped full replay"], undefined);
   });
   test("those on their way are not dropped", () => {
@@ -114,6 +127,27 @@ describe("bounds", () => {
     bounds.makeRoom(arrival("error", 0, 100_000));
     for (const id of way) store.remove(id, "delivered");
     assert.equal(counts()["delivered replay"], 5);
+  });
+  test("a disk with 64 MB left is as full as the bound, and the file's own free pages are still room", () => {
+    const { store, bounds, arrival, counts, setFree } = open();
+    for (let i = 0; i < 100; i++) store.add(arrival("replay", 0, 20_000));
+    setFree(64 << 20);
+    assert.equal(bounds.makeRoom(arrival("replay", 0, 20_000)), "disk");
+    assert.equal(bounds.makeRoom(arrival("error", 0, 20_000)), undefined);
+    store.add(arrival("error", 0, 20_000));
+    assert.ok((counts()["dropped full replay"] ?? 0) < 6);
+  });
+  test("once nothing waits, the disk gets back what an outage took", () => {
+    const { store, bounds, arrival, first } = open(undefined, 64);
+    for (let i = 0; i < 200; i++) store.add(arrival("replay", 0, 100_000));
+    bounds.shrink();
+    assert.ok(bounds.pages().used > 20_000_000);
+    for (let some = first(50); some.length > 0; some = first(50))
+      for (const { id } of some) store.remove(id, "delivered");
+    assert.ok(bounds.pages().spare > 19_000_000);
+    bounds.shrink();
+    const { used, spare } = bounds.pages();
+    assert.ok(used + spare < 200_000);
   });
   test("age: the old go, counted, a few at a time", () => {
     const { store, bounds, arrival, counts } = open();

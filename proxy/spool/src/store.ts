@@ -63,13 +63,12 @@ export class Store {
     this.#forget = database.prepare("DELETE FROM attempt WHERE id = ?");
   }
 
-  /** Keeps an envelope; returns true, or throws what the disk says. */
-  add({ destination, category, received, headers, body }: Arrival): true {
+  /** Keeps an envelope. */
+  add({ destination, category, received, headers, body }: Arrival): void {
     const carried = JSON.stringify(headers);
     const id = this.lanes.enter(destination, category, Buffer.byteLength(carried) + body.length);
     this.#insert.run(id, received, carried, body);
     this.tally.add("accepted", category);
-    return true;
   }
 
   /** Takes the first of a lane for delivery, and notes so, lest a crash hide that they went out. */

@@ -41,6 +41,8 @@ export interface Stack {
   seen(): Promise<Seen[]>;
   /** Runs a docker command on one of the containers: `on("spool", "kill", "-s", "KILL")`. */
   on(service: "spool" | "ingest" | "recorder", ...command: string[]): Promise<string>;
+  /** Runs a shell line inside the spool's container. */
+  inside(line: string): Promise<string>;
   logs(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -74,7 +76,8 @@ export async function startStack(settings: Record<string, string> = {}, ...args:
       await fetch(`${moods}/rules`, { method: "PUT", body: JSON.stringify(rules) });
     },
     seen: async () => (await (await fetch(`${moods}/seen`)).json()) as Seen[],
-    on: (service, command = "", ...rest) => must(command, ...insertName(rest, name(service))),
+    on: (service, command = "", ...rest) => must(command, ...rest, name(service)),
+    inside: (line) => must("exec", name("spool"), "sh", "-c", line),
     logs: async () => (await docker("logs", name("spool"))).output,
     stop: async () => {
       await docker("rm", "-f", "-v", name("spool"), name("ingest"), name("recorder"));
@@ -86,8 +89,6 @@ export async function startStack(settings: Record<string, string> = {}, ...args:
   await ready(stack);
   return stack;
 }
-
-const insertName = (options: string[], name: string) => [...options, name];
 
 /** Waits until the spool answers its health check. */
 export async function ready(stack: Stack): Promise<void> {
