@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up down logs test
+.PHONY: help up down logs test bench loadtest render
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -7,7 +7,7 @@ help: ## List these targets
 up: ## Build and start everything, then print the addresses
 	@sh deploy/host/up.sh
 
-down: ## Stop this project's containers; the development certificate stays
+down: ## Stop this project's containers; certificate, stored files and waiting reports stay
 	@docker compose --profile '*' down
 
 logs: ## Follow the logs
@@ -15,3 +15,12 @@ logs: ## Follow the logs
 
 test: ## Check everything: types, lint, units, the proxy's contract, a real browser through the real stack
 	@sh deploy/test/run.sh
+
+bench: ## Compare the edge with tunnelRoute, a bare proxy_pass, HAProxy and Caddy
+	@sh loadtest/bench/run.sh
+
+loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.example.com
+	@PROFILE="$(PROFILE)" BASE_URL="$(BASE_URL)" sh loadtest/run.sh
+
+render: ## Write all of a Kubernetes overlay into one file: OVERLAY=production
+	@sh deploy/kubernetes/render.sh "$(OVERLAY)"

@@ -64,8 +64,8 @@ trap 'exit 130' INT TERM
 has shellcheck || { can_install && step "shellcheck" debian_install shellcheck; }
 if has shellcheck; then check "shell scripts" shellcheck_all; else verdict skipped "shell scripts (no shellcheck here)"; fi
 
-for folder in web loadtest proxy/spool proxy/test deploy/test web/e2e; do project "$folder"; done
-for folder in web loadtest; do vitest "$folder"; done
+for folder in web web/e2e loadtest loadtest/bench proxy/spool proxy/test deploy/test deploy/kubernetes/test; do project "$folder"; done
+for folder in web loadtest loadtest/bench; do vitest "$folder"; done
 has k6 || verdict skipped "loadtest: smoke run (no k6 here)"
 
 step "the stack under test" sh deploy/host/up.sh || { verdict failed "the stack comes up"; }
@@ -73,8 +73,7 @@ CHROMIUM_PATH=$(sh deploy/host/browser.sh) || verdict failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 
-vitest proxy/test
-vitest deploy/test
+for folder in proxy/test proxy/spool deploy/test deploy/kubernetes/test; do vitest "$folder"; done
 playwright web/e2e
 # The same images with other settings: what is set reaches server and browser at run time.
 other_settings && report_as=other-settings playwright web/e2e browser-errors

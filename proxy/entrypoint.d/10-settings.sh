@@ -25,6 +25,11 @@ for name in TUNNEL_RATE_PER_CLIENT TUNNEL_RATE_TOTAL; do
   esac
 done
 
+case $HTTP3 in
+  on | off) ;;
+  *) refuse HTTP3 "'$HTTP3' is neither on nor off" "use on or off" ;;
+esac
+
 case $CONTENT_SECURITY_POLICY in
   enforce | report | off) ;;
   *) refuse CONTENT_SECURITY_POLICY "'$CONTENT_SECURITY_POLICY' is not a mode" "use enforce, report or off" ;;

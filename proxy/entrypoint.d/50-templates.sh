@@ -15,7 +15,7 @@ max_age=${HSTS_MAX_AGE:-$([ -z "${TLS_CERT_FILE:-}" ] && echo 0 || echo 31536000
 [ "${PROXY_PROTOCOL:-off}" = on ] && PROXY_PROTOCOL_PARAMETER=' proxy_protocol' || PROXY_PROTOCOL_PARAMETER=''
 # HTTP/3 where this Nginx was built with it; the PROXY protocol does not speak UDP.
 HTTP3_LISTEN_DEFAULT='' HTTP3_LISTEN='' ALT_SVC=''
-if [ -z "$PROXY_PROTOCOL_PARAMETER" ] && nginx -V 2>&1 | grep -q http_v3_module; then
+if [ "$HTTP3" = on ] && [ -z "$PROXY_PROTOCOL_PARAMETER" ] && nginx -V 2>&1 | grep -q http_v3_module; then
   HTTP3_LISTEN_DEFAULT='listen 8443 quic default_server reuseport;' HTTP3_LISTEN='listen 8443 quic;'
   ALT_SVC=$(printf 'h3=":%s"; ma=86400' "$HTTPS_PORT")
 fi

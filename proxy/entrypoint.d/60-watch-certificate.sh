@@ -16,6 +16,7 @@ watch() {
     found=$(fingerprint)
     if [ "$found" != "$loaded" ] && is_pair; then
       loaded=$found
+      "$(dirname "$0")/note-expiry.sh" "$TLS_CERT_FILE"
       nginx -s reload && echo "culvert proxy: loaded the certificate that $TLS_CERT_FILE holds now"
     fi
   done

@@ -3,6 +3,11 @@
 // Counting happens once a request and on every report, so it does one thing only: it counts the sentence that Nginx has
 // built about the request (snippets/metrics.conf). What the sentences add up to is worked out when Prometheus asks.
 
+import fs from "fs";
+
+/** Written at start, and whenever the certificate changes: entrypoint.d/note-expiry.sh. */
+const expiryFile = "/tmp/nginx/certificate-expiry";
+
 /** What separates the parts of a sentence; none of them can contain it. */
 const separator = "|";
 
@@ -100,6 +105,7 @@ function show(r) {
   const gauges = {
     culvert_connections_active: Number(r.variables.connections_active),
     culvert_connections_waiting: Number(r.variables.connections_waiting),
+    culvert_certificate_expiry_timestamp_seconds: Number(fs.readFileSync(expiryFile, "utf8")),
   };
   r.return(200, exposition(series(ngx.shared.metrics.items()), gauges));
 }

@@ -47,6 +47,13 @@ describe("two replicas of web", () => {
   });
 });
 
+test("a file of the new release is found on whichever replica has it", async () => {
+  await edge.web.answer({ status: 404, headers: {}, body: "gone" });
+  const paths = Array.from({ length: 20 }, (_, i) => `/_next/static/new-${i}.js`);
+  const answers = await Promise.all(paths.map((path) => send(edge.port, { path })));
+  expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200));
+});
+
 describe("tricks of a single connection", () => {
   test("a client that never ends its header is cut off, and web hears nothing", async () => {
     const before = await counts();

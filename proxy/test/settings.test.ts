@@ -65,6 +65,7 @@ describe("a setting that can't be meant stops the proxy with one line", () => {
       "TRUSTED_PROXIES 'lb.example' is neither an address nor a network: list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32",
     ],
     ["PROXY_PROTOCOL", "yes", "PROXY_PROTOCOL 'yes' is neither on nor off: use on or off"],
+    ["HTTP3", "yes", "HTTP3 'yes' is neither on nor off: use on or off"],
     ["CONTENT_SECURITY_POLICY", "strict", "CONTENT_SECURITY_POLICY 'strict' is not a mode: use enforce, report or off"],
     ["HSTS_MAX_AGE", "1y", "HSTS_MAX_AGE '1y' is not a number of seconds: use 0 for off, or 31536000 for a year"],
     [

@@ -34,7 +34,7 @@ beforeAll(async () => {
   makePair("second");
   install("first");
   edge = await startEdge(
-    { SERVER_NAME: "app.example.com", TLS_CERT_FILE: "/tls/live.crt", TLS_KEY_FILE: "/tls/live.key" },
+    { SERVER_NAME: "app.example.com", HTTP3: "on", TLS_CERT_FILE: "/tls/live.crt", TLS_KEY_FILE: "/tls/live.key" },
     { mounts: { [folder]: "/tls" } },
   );
 });

@@ -81,6 +81,9 @@ describe("the internal port", () => {
     expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="refused",reason="size"\} 1$/m);
     expect(metrics).toMatch(/^culvert_tunnel_bytes_total [1-9]/m);
     expect(metrics).toMatch(/^culvert_connections_active [1-9]/m);
+    const expiry = Number(metrics.match(/^culvert_certificate_expiry_timestamp_seconds (\d+)$/m)?.[1]);
+    // The development certificate: 820 days.
+    expect(Math.round((expiry - Date.now() / 1000) / 86_400)).toBe(820);
   });
   test("is nowhere to be found from outside", async () => {
     const mark = await edge.web.count();
