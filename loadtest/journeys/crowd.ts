@@ -11,7 +11,7 @@ const SIZE = 10;
  */
 export async function crowd(visitor: Visitor): Promise<void> {
   const path = pick(visitor.knobs.pages);
-  const asks = Array.from({ length: SIZE }, () => visitor.ask({ path, name: path }));
+  const asks = Array.from({ length: SIZE }, () => visitor.ask({ path, name: `${path} (crowd)`, untimed: true }));
   for (const answer of await Promise.all(asks)) {
     if (judgePage(visitor, answer, path)) judgeFresh(visitor, answer, path);
   }

@@ -11,6 +11,8 @@ export interface Ask {
   body?: string | ArrayBuffer;
   /** Goes to the samples as metadata, so that a slow request leads to its trace. */
   traceId?: string;
+  /** Its time says nothing about the usual page's. */
+  untimed?: true;
 }
 
 export interface Answer {
