@@ -41,9 +41,18 @@ export function envelopeOf(request: RecordedRequest): Envelope {
   while (rest.length > 0) {
     const itemHeader = JSON.parse(line());
     const text = itemHeader.length === undefined ? line() : take(itemHeader.length);
-    items.push({ header: itemHeader, payload: text.startsWith("{") ? JSON.parse(text) : text });
+    items.push({ header: itemHeader, payload: parsed(text) });
   }
   return { request, header, items };
+}
+
+/** A replay's recording begins like JSON and goes on in binary. */
+function parsed(text: string): unknown {
+  try {
+    return text.startsWith("{") ? JSON.parse(text) : text;
+  } catch {
+    return text;
+  }
 }
 
 /** Reads and steers a running recorder through its control address, such as `http://127.0.0.1:19001`. */
