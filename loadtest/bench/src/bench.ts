@@ -1,5 +1,5 @@
 import type { Knobs } from "./knobs.ts";
-import { type Load, parseH2loadLog, parseWrk, wrk } from "./load.ts";
+import { type Load, parseH2loadLog, parseWrk, type Script, wrk } from "./load.ts";
 import { measure, type Plan, type Sample } from "./measure.ts";
 import type { Claim, Goal } from "./report.ts";
 import type { Stage } from "./stage.ts";
@@ -16,7 +16,7 @@ export class Bench {
   }
 
   /** Runs wrk in the load's container. */
-  async wrk(what: "envelope" | "page", url: string, connections: number): Promise<Load> {
+  async wrk(what: Script, url: string, connections: number): Promise<Load> {
     return parseWrk(await this.stage.exec("load", ...wrk(what, url, connections, this.knobs.seconds)));
   }
 

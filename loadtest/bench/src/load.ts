@@ -42,8 +42,11 @@ export function parseH2loadLog(log: string, seconds: number): Load {
   return { requests: rows.length, seconds, p50: percentile(times, 0.5), p99: percentile(times, 0.99), failed };
 }
 
-/** As fast as answers come, over HTTP/1.1: posts the envelope, or gets a page. */
-export function wrk(what: "envelope" | "page", url: string, connections: number, seconds: number): string[] {
+/** What wrk asks for: configs/<name>.lua. */
+export type Script = "envelope" | "browser" | "plain";
+
+/** As fast as answers come, over HTTP/1.1: posts the envelope, or gets something as a browser does or uncompressed. */
+export function wrk(what: Script, url: string, connections: number, seconds: number): string[] {
   const script = `--script=/bench/configs/${what}.lua`;
   return ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout=10s", script, url];
 }
@@ -63,9 +66,9 @@ export function h2Envelopes(url: string, seconds: number): string[] {
   return h2load("h2", `-c${clients}`, `-D${seconds}`, ...envelope, url);
 }
 
-/** One page view after another, `rate` a second: the time a reader waits, not the time in a queue of the bench's own. */
+/** One page view after another, asked for as browsers do, `rate` a second: the time a reader waits, not the time in a queue of the bench's own. */
 export function pacedPages(url: string, rate: number, seconds: number): string[] {
-  return h2load("pages", "--h1", "-c1", `--rps=${rate}`, `-D${seconds}`, url);
+  return h2load("pages", "--h1", "-c1", `--rps=${rate}`, `-D${seconds}`, accept, url);
 }
 
 /** Reports at a steady rate from 32 connections. */
@@ -73,4 +76,5 @@ export function pacedEnvelopes(url: string, rate: number, seconds: number): stri
   return h2load("flood", "--h1", "-c32", `--rps=${rate / 32}`, `-D${seconds}`, ...envelope, url);
 }
 
+const accept = "--header=accept-encoding: gzip, deflate, br, zstd";
 const envelope = ["--data=/run-data/envelope", "--header=content-type: text/plain;charset=UTF-8"];

@@ -26,11 +26,18 @@ const comparisons: Record<string, (bench: Bench) => Promise<Comparison>> = {
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
+/** Tells what went wrong; the run goes on where it can, and ends with status 1. */
+function fail(message: string): undefined {
+  say(`culvert bench: ${message}`);
+  process.exitCode = 1;
+}
+
 async function main(): Promise<void> {
   const knobs = readKnobs(process.env);
   const chosen = readChoice(process.env, Object.keys(comparisons));
   const cores = Number(await docker("info", "--format={{.NCPU}}"));
   const start = Date.now();
+  const seconds = () => Math.round((Date.now() - start) / 1000);
   mkdirSync(output, { recursive: true });
   say("==> images");
   await buildImages();
@@ -46,20 +53,18 @@ async function main(): Promise<void> {
     const found: Comparison[] = [];
     process.stdout.write(`${head}\n`);
     for (const name of chosen) {
-      say(`==> ${name} (${Math.round((Date.now() - start) / 1000)} s so far)`);
-      const comparison = await (comparisons[name] as (bench: Bench) => Promise<Comparison>)(bench);
+      say(`==> ${name} (${seconds()} s so far)`);
+      const comparison = await comparisons[name]?.(bench).catch((error: Error) => fail(`${name}: ${error.message}`));
+      if (!comparison) continue;
       found.push(comparison);
       process.stdout.write(`\n${markdown(comparison)}\n`);
       writeFileSync(`${output}/results.md`, `${[head, ...found.map(markdown)].join("\n\n")}\n`);
       writeFileSync(`${output}/results.json`, `${JSON.stringify({ cores, knobs, comparisons: found }, null, 2)}\n`);
     }
-    say(`==> ${output}/results.md and results.json, after ${Math.round((Date.now() - start) / 1000)} s`);
+    say(`==> ${output}/results.md and results.json, after ${seconds()} s`);
   } finally {
     await stage.close();
   }
 }
 
-main().catch((error: Error) => {
-  say(`culvert bench: ${error.message}`);
-  process.exitCode = 1;
-});
+main().catch((error: Error) => fail(error.message));

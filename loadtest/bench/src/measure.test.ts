@@ -5,31 +5,43 @@ import type { Stage } from "./stage.ts";
 const status = (requests: number) =>
   `Active connections: 2 \nserver accepts handled requests\n 5 5 ${requests} \nReading: 0\n`;
 
-/** A stage whose subject has used 1 s, then 3 s; load and sink 10 s, then 10.5 s; and whose sink has seen so many more. */
+/** A stage whose two subjects have used 6 s, then 8 s; load and sink 10 s, then 10.5 s; the machine 3 s more of 4; and whose sink has seen so many more. */
 function fakeStage(arrived: number): Stage {
-  const clock = { charged: [1, 3], other: [10, 10.5], machine: [20, 23], sink: [100, 100 + arrived] };
-  const next = (list: number[]) => list.shift() as number;
+  const machine = ["cpu  2000 0 0 100 0 0 0 0 0 0", "cpu  2300 0 0 200 0 0 0 0 0 0"];
+  const clock = {
+    charged: [
+      [1, 5],
+      [2.5, 5.5],
+    ],
+    other: [
+      [9, 1],
+      [9.25, 1.25],
+    ],
+    machine,
+    sink: [100, 100 + arrived],
+  };
+  const next = <Item>(list: Item[]) => list.shift() as Item;
   return {
     processorSeconds: async (name: string) => next(name === "load" ? clock.other : clock.charged),
-    exec: async (_: string, command: string) =>
-      command === "cat" ? `cpu  ${next(clock.machine) * 100} 0 0 0 0 0 0 0 0 0` : status(next(clock.sink)),
+    exec: async (_: string, command: string) => (command === "cat" ? next(clock.machine) : status(next(clock.sink))),
   } as unknown as Stage;
 }
 
-const plan = (failed: number): Plan => ({
-  charged: ["edge"],
-  run: async () => ({ requests: 1000, seconds: 2, p50: 1, p99: 2, failed }),
+const plan = (failed: number, requests = 1000): Plan => ({
+  charged: ["edge", "web"],
+  run: async () => ({ requests, seconds: 2, p50: 1, p99: 2, failed }),
   mustArrive: true,
 });
 
 test("what a run costs is charged to the containers that served it", async () => {
   const sample = await measure(fakeStage(1000), plan(0));
-  expect(sample).toMatchObject({ perSecond: 500, costPer1000: 2, perCore: 500 });
+  expect(sample).toMatchObject({ perSecond: 500, costPer1000: 2, perCore: 500, lastShare: 0.25, disturbance: 0.125 });
 });
 
 test("a run with refusals, or with reports that never arrived, is no measurement", async () => {
   await expect(measure(fakeStage(1000), plan(11))).rejects.toThrow("edge: 11 of 1000 requests failed");
   await expect(measure(fakeStage(980), plan(0))).rejects.toThrow("1000 reports answered, 980 arrived");
+  await expect(measure(fakeStage(0), plan(0, 0))).rejects.toThrow("nothing was answered");
   await expect(measure(fakeStage(995), plan(5))).resolves.toBeDefined();
 });
 

@@ -9,12 +9,14 @@ export interface Sample extends Load {
   costPer1000: number;
   /** Requests for one second of processor time: what a whole core would do, undisturbed by the machine's other work. */
   perCore: number;
+  /** Share of that cost which fell on the last of the charged containers: behind a proxy, the app's. */
+  lastShare: number;
   /** Requests that reached the sink, a second: the proof that reports were forwarded, and the size of a flood. */
   arrivedPerSecond: number;
   /** Share of a core that the charged containers used, and that load and sink used: the latter must stay below 1. */
   busy: number;
   otherBusy: number;
-  /** Cores that the machine's other work took meanwhile. */
+  /** Share of the whole machine that other work took meanwhile. */
   disturbance: number;
 }
 
@@ -42,25 +44,31 @@ export async function measure(stage: Stage, { charged, run, mustArrive = false }
   const elapsed = (performance.now() - start) / 1000;
   const [chargeAfter, otherAfter, machineAfter, seenAfter] = await read();
 
+  if (load.requests === 0) throw new Error(`${charged[0]}: nothing was answered within ${load.seconds} s`);
   const good = load.requests * (1 - TOLERATED_FAILURES);
   if (load.requests - load.failed < good)
     throw new Error(`${charged[0]}: ${load.failed} of ${load.requests} requests failed: no measurement`);
   if (mustArrive && seenAfter - seen < good)
     throw new Error(`${charged[0]}: ${load.requests} reports answered, ${seenAfter - seen} arrived: no measurement`);
 
-  const cost = chargeAfter - charge;
-  const otherCost = otherAfter - other;
+  const costs = chargeAfter.map((after, index) => after - (charge[index] as number));
+  const cost = sum(costs);
+  const otherCost = sum(otherAfter) - sum(other);
   return {
     ...load,
     perSecond: load.requests / load.seconds,
     costPer1000: (cost / load.requests) * 1000,
     perCore: load.requests / cost,
+    lastShare: (costs.at(-1) as number) / cost,
     arrivedPerSecond: (seenAfter - seen) / elapsed,
     busy: cost / elapsed,
     otherBusy: otherCost / elapsed,
-    disturbance: Math.max(0, machineAfter - machine - cost - otherCost) / elapsed,
+    disturbance:
+      Math.max(0, machineAfter.worked - machine.worked - cost - otherCost) / (machineAfter.all - machine.all),
   };
 }
+
+const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 
 /** How many requests the sink has answered, its own status page left out; from Nginx's stub_status. */
 async function arrived(stage: Stage): Promise<number> {

@@ -18,15 +18,22 @@ export function parseProcessorTime(text: string): number {
   throw new Error(`no processor time in: ${text.slice(0, 200)}`);
 }
 
+/** Seconds of all cores together since the machine started: at work, and in all. */
+export interface MachineTime {
+  worked: number;
+  all: number;
+}
+
 /**
- * Seconds that all cores together have worked, from /proc/stat, which shows the whole machine in a container too:
- * everything but idle and waiting, in hundredths of a second. https://man7.org/linux/man-pages/man5/proc_stat.5.html
+ * Reads /proc/stat, which shows the whole machine in a container too, in hundredths of a second; idling and waiting for
+ * disks are no work. https://man7.org/linux/man-pages/man5/proc_stat.5.html. Throws when it is something else.
  */
-export function parseMachineTime(text: string): number {
+export function parseMachineTime(text: string): MachineTime {
   const numbers = /^cpu +([\d ]+)$/m.exec(text)?.[1]?.split(" ").map(Number) ?? [];
-  const [user, nice, system, , , irq, softirq, steal] = numbers;
+  const [user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, softirq = 0, steal] = numbers;
   if (steal === undefined) throw new Error(`no processor time in: ${text.slice(0, 200)}`);
-  return ((user ?? 0) + (nice ?? 0) + (system ?? 0) + (irq ?? 0) + (softirq ?? 0) + steal) / 100;
+  const worked = (user + nice + system + irq + softirq + steal) / 100;
+  return { worked, all: worked + (idle + waiting) / 100 };
 }
 
 /** Which core each role is pinned to. */

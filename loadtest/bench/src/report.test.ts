@@ -4,7 +4,7 @@ import { figure, markdown, verdict } from "./report.ts";
 
 const sample = (perSecond: number): Sample => ({
   ...{ requests: 10, seconds: 1, failed: 0, p50: 1.234, p99: 20, perSecond, perCore: 2 * perSecond },
-  ...{ costPer1000: 0.05, arrivedPerSecond: 7, busy: 0.5, otherBusy: 0.25, disturbance: 0 },
+  ...{ costPer1000: 0.05, arrivedPerSecond: 7, busy: 0.5, lastShare: 1, otherBusy: 0.25, disturbance: 0 },
 });
 
 test("a goal is met by the median; rounds that fail it are told", () => {

@@ -45,7 +45,7 @@ const columns: [string, keyof Sample, (values: Spread) => string][] = [
   ["at the sink per second", "arrivedPerSecond", middle],
   ["cores used", "busy", middle],
   ["by load and sink", "otherBusy", middle],
-  ["by other work", "disturbance", middle],
+  ["other work, share of the machine", "disturbance", middle],
 ];
 
 const row = (...cells: string[]) => `| ${cells.join(" | ")} |`;

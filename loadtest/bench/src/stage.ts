@@ -61,10 +61,10 @@ export class Stage {
     return docker("exec", `${this.id}-${name}`, ...command);
   }
 
-  /** Seconds of processor time that these containers have used together. */
-  async processorSeconds(...names: string[]): Promise<number> {
+  /** Seconds of processor time that each of these containers has used. */
+  async processorSeconds(...names: string[]): Promise<number[]> {
     const times = await Promise.all(names.map((name) => this.exec(name, ...processorTime)));
-    return times.reduce((sum, text) => sum + parseProcessorTime(text), 0);
+    return times.map(parseProcessorTime);
   }
 
   /** Waits until the address answers 200 to the sink's curl, given these arguments; throws with the container's log after 30 s. */

@@ -1,0 +1,3 @@
+-- Gets a page or a file uncompressed.
+
+dofile("/bench/configs/report.lua")
