@@ -12,8 +12,7 @@ const margin = 64 << 20;
 const emptyFile = 16 << 20;
 
 const boundLine = "SPOOL_MAX_MB is reached: what is worth less makes room, the rest is refused; is the ingest down?";
-const diskLine =
-  "the disk under /var/lib/spool has 64 MB left: the same as with SPOOL_MAX_MB; free space there, or lower it";
+const diskLine = `the disk under ${folder} has 64 MB left: as with SPOOL_MAX_MB; free space there, or lower it`;
 
 /** What the database takes on disk, in bytes: pages in use, and pages in its file that are free for reuse. */
 export interface Pages {

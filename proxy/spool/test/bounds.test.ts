@@ -38,7 +38,7 @@ test("too old: dropped and counted, not sent", async () => {
 });
 
 test("a small disk: 503 and a line before it is full, the same worth rules, and all that was accepted is delivered", async () => {
-  stack = await startStack({}, "--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m");
+  stack = await startStack({}, { args: ["--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m"] });
   await stack.ingest({ status: 503 });
   const url = await stack.url();
   const sessions = await handMany(url, 1_000, "session", 20_000);
@@ -56,7 +56,7 @@ test("a small disk: 503 and a line before it is full, the same worth rules, and 
 });
 
 test("a disk that someone else filled: 503 and a line, and well again once there is room", async () => {
-  stack = await startStack({}, "--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m");
+  stack = await startStack({}, { args: ["--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m"] });
   await stack.ingest({ status: 503 });
   const url = await stack.url();
   const ids = await handMany(url, 50, "event", 20_000);

@@ -79,7 +79,10 @@ test("with another DSN, what waits for the old one is neither sent nor lost", as
   await stack.ingest({ status: 503 });
   await handMany(await stack.url(), 10);
   await stack.on("spool", "stop");
-  const other = await startStack({ SENTRY_DSN: "http://key@ingest:9000/8" }, `--volume=${stack.id}:/var/lib/spool`);
+  const other = await startStack(
+    { SENTRY_DSN: "http://key@ingest:9000/8" },
+    { args: [`--volume=${stack.id}:/var/lib/spool`] },
+  );
   await pause(3_000);
   expect(await metric(other, 'waiting_envelopes{category="error"}')).toBe(10);
   expect(await other.seen()).toEqual([]);

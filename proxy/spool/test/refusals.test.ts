@@ -62,7 +62,7 @@ describe("what can't be meant or relied on stops the spool with one line", () =>
     await inside("rm spool.db");
   });
   test("another spool on the same folder", async () => {
-    stack = await startStack({}, mount());
+    stack = await startStack({}, { args: [mount()] });
     const line = "/var/lib/spool is in use by another spool: give each spool a volume of its own";
     expectLine(await runSpool({ SENTRY_DSN }, mount()), line);
   });

@@ -47,8 +47,18 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** Starts a stack. `args` go to the spool's `docker run`; a volume is mounted unless they bring their own /var/lib/spool. */
-export async function startStack(settings: Record<string, string> = {}, ...args: string[]): Promise<Stack> {
+/** More for the spool's `docker run` (a volume is mounted unless it brings its own /var/lib/spool), and for the recorder. */
+export interface Options {
+  args?: string[];
+  /** A folder with server.crt and server.key: the recorder speaks TLS on 9443. */
+  cert?: string;
+  /** One more name of the recorder. */
+  name?: string;
+}
+
+/** Starts a stack with these settings on top of a DSN that leads to the ingest. */
+export async function startStack(settings: Record<string, string> = {}, options: Options = {}): Promise<Stack> {
+  const { args = [], cert, name: alias } = options;
   const image = await buildSpool();
   const id = `culvert-spool-${randomUUID().slice(0, 8)}`;
   const name = (service: string) => `${id}-${service}`;
@@ -57,15 +67,20 @@ export async function startStack(settings: Record<string, string> = {}, ...args:
   const common = (service: string) => [`--network=${id}`, `--network-alias=${service}`];
   const published = async (service: string, port: number) =>
     `http://127.0.0.1:${(await must("port", name(service), String(port))).split("\n")[0]?.split(":").at(-1)}`;
-  const script = (service: string, folder: string) =>
-    start(service, "-p", "127.0.0.1::9001", `--volume=${folder}:/app:ro`, node, "node", "/app/server.ts");
+  const script = (service: string, folder: string, ...more: string[]) =>
+    start(service, "-p", "127.0.0.1::9001", `--volume=${folder}:/app:ro`, ...more, node, "node", "/app/server.ts");
+  const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
+  const names = alias ? [`--network-alias=${alias}`] : [];
 
   await must("network", "create", "--label=culvert.test", id);
-  await Promise.all([script("recorder", path("../../test/recorder")), script("ingest", path("ingest"))]);
+  await Promise.all([
+    script("recorder", path("../../test/recorder"), ...tls, ...names),
+    script("ingest", path("ingest")),
+  ]);
   const env = Object.entries({ SENTRY_DSN: "http://key@ingest:9000/7", ...settings });
   const volume = args.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
-  const options = [...hardened, ...volume, ...env.map(([key, value]) => `--env=${key}=${value}`), ...args];
-  await start("spool", "-p", "127.0.0.1::8082", ...options, image);
+  const run = [...hardened, ...volume, ...env.map(([key, value]) => `--env=${key}=${value}`), ...args];
+  await start("spool", "-p", "127.0.0.1::8082", ...run, image);
 
   const moods = await published("ingest", 9001);
   const stack: Stack = {
