@@ -21,7 +21,7 @@ export const hardened = [
 /** Containers beside the stack, on a network of their own, for what would disturb other tests. */
 export interface Lab {
   /** Starts a container that the others reach as `name`; with `port`, returns the host's port that leads there. */
-  run(name: string, args: string[], image: string, port?: number): Promise<number>;
+  run(name: string, args: string[], image: string, port?: number, command?: string[]): Promise<number>;
   /** Starts a recording ingest, reached by `names` on 9000 (and 9443 with the folder of a certificate `server`). */
   record(names: string[], certificates?: string): Promise<Recorder>;
   /** Runs a docker command on one of the containers. */
@@ -41,20 +41,19 @@ export async function openLab(): Promise<Lab> {
   const containers: string[] = [];
   await must("network", "create", "--label=culvert.test", id);
   const lab: Lab = {
-    run: async (name, args, image, port) => {
+    run: async (name, args, image, port, command = []) => {
       const container = `${id}-${name}`;
       containers.push(container);
       const publish = port ? ["-p", `127.0.0.1::${port}`] : [];
       const place = ["--label=culvert.test", `--name=${container}`, `--network=${id}`, `--network-alias=${name}`];
-      const [command = "", ...rest] = image.split(" ");
-      await must("run", "-d", ...place, ...publish, ...args, command, ...rest);
+      await must("run", "-d", ...place, ...publish, ...args, image, ...command);
       return port ? Number((await must("port", container, String(port))).split("\n")[0]?.split(":").at(-1)) : 0;
     },
     record: async (names, certificates) => {
       const aliases = names.map((name) => `--network-alias=${name}`);
       const tls = certificates ? [`--volume=${certificates}:/cert:ro`, "--env=CERT=/cert/server"] : [];
       const args = [...aliases, ...tls, `--volume=${recorderFolder}:/recorder:ro`];
-      const port = await lab.run("recorder", args, `${RECORDER_IMAGE} node /recorder/server.ts`, 9001);
+      const port = await lab.run("recorder", args, RECORDER_IMAGE, 9001, ["node", "/recorder/server.ts"]);
       await answering(`http://127.0.0.1:${port}/count`);
       return new Recorder(`http://127.0.0.1:${port}`);
     },

@@ -11,7 +11,7 @@ export default defineConfig({
   workers: 2,
   forbidOnly: Boolean(process.env.CI),
   reporter: [["list"]],
-  // What changes the far end for everybody runs by itself, when the others are done.
+  // What changes the far end or the machine's network for everybody runs by itself, when the others are done.
   projects: [
     { name: "together", testIgnore: "alone/**" },
     { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },

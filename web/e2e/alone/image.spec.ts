@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { answering, hardened, type Lab, openLab, webImage } from "./lab.ts";
-import { freshTrace } from "./reports.ts";
-import { expect, test } from "./visitor.ts";
+import { answering, hardened, type Lab, openLab, webImage } from "../lab.ts";
+import { freshTrace } from "../reports.ts";
+import { expect, test } from "../visitor.ts";
 
 const DSN = "--env=SENTRY_DSN=http://culvert@recorder:9000/1";
 

@@ -1,0 +1,104 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { docker } from "../../../proxy/test/image.ts";
+import { headerOf, type Recorder } from "../../../proxy/test/recorder/client.ts";
+import { hardened, type Lab, openLab } from "../lab.ts";
+import { messageOf, type Report, reportsIn } from "../reports.ts";
+import { expect, test } from "../visitor.ts";
+
+// The DSN that is written into foreign-app/.
+const HOST = "o4509632503087104.ingest.de.sentry.io";
+const PROJECT = "4509632503218256";
+const DSN = `https://3a1b2c3d4e5f60718293a4b5c6d7e8f9@${HOST}/${PROJECT}`;
+
+const proxyImage = `${process.env.COMPOSE_PROJECT_NAME}-proxy`;
+const image = `${process.env.COMPOSE_PROJECT_NAME}-foreign-app`;
+const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+let lab: Lab;
+let saas: Recorder;
+let origin: string;
+
+/** A certificate for the name of Sentry's own host, so that the proxy verifies what it talks to. */
+function certificate(): string {
+  const home = mkdtempSync(join(tmpdir(), "culvert-"));
+  const request = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=test -days 2 -addext subjectAltName=DNS:${HOST}`;
+  const files = ["-out", join(home, "server.crt"), "-keyout", join(home, "server.key")];
+  execFileSync("openssl", [...request.split(" "), ...files], { stdio: "ignore" });
+  chmodSync(home, 0o755);
+  chmodSync(join(home, "server.key"), 0o644);
+  return home;
+}
+
+test.beforeAll(async () => {
+  // Cold, this is an npm ci and a Next build.
+  test.setTimeout(600_000);
+  const secret = process.env.BUILD_CA_FILE ? ["--secret", `id=build_ca,src=${process.env.BUILD_CA_FILE}`] : [];
+  const { code, output } = await docker(
+    ...["build", "-q", "-t", image, "-f", folder("../../Dockerfile"), ...secret, folder("../foreign-app")],
+  );
+  if (code !== 0) throw new Error(output);
+
+  lab = await openLab();
+  const tls = certificate();
+  const trust = `--volume=${join(tls, "server.crt")}:/ca:ro`;
+  saas = await lab.record([], tls);
+  const forward =
+    "require('net').createServer(s=>{const t=require('net').connect(9443,'recorder');s.on('error',()=>t.destroy());t.on('error',()=>s.destroy());s.pipe(t).pipe(s)}).listen(443)";
+  await lab.run(HOST, [], "node:24-trixie-slim", 0, ["node", "-e", forward]);
+  await lab.run("web", [...hardened, trust, "--env=NODE_EXTRA_CA_CERTS=/ca"], image);
+  const settings = {
+    SENTRY_DSN: "http://culvert@recorder:9000/1",
+    TUNNEL_ALLOWED_DSNS: DSN,
+    INGEST_CA_FILE: "/ca",
+    // Its pages are built ahead of time, so there is no nonce in them.
+    CONTENT_SECURITY_POLICY: "report",
+  };
+  const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
+  const proxy = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--tmpfs=/tmp:uid=101,mode=0700"];
+  const port = await lab.run("proxy", [...proxy, ...env, trust], proxyImage, 8443);
+  origin = `https://localhost:${port}`;
+  // Chromium drops what it loads whenever the machine's network changes, as it does for a moment after a container starts.
+  await pause(2_000);
+});
+test.afterAll(() => lab?.close());
+
+const from = (browser: boolean) => (report: Report) =>
+  (headerOf(report.envelope.request, "user-agent")?.includes("Chrom") ?? false) === browser;
+
+function arrived(type: string, matches: (report: Report) => boolean, patienceMs = 15_000): Promise<Report> {
+  return saas.waitFor((request) => reportsIn(request, type).find(matches), 0, patienceMs);
+}
+
+test("an app as Sentry's wizard writes it runs behind the proxy, and its reports arrive", async ({ page, watch }) => {
+  watch.expectOrigin(origin);
+  watch.expectConsoleError(/raised on the frontend|status of (?:500|404)|Content Security Policy/);
+  // Anew when the machine's network changed meanwhile: Chromium then drops what it was loading.
+  watch.expectConsoleError(/ERR_NETWORK_CHANGED/);
+  await page.context().addCookies([{ name: "session", value: "topsecret", url: origin }]);
+  const isThrown = (report: Report) => from(true)(report) && messageOf(report).includes("frontend");
+  let thrown: Report | undefined;
+  await expect(async () => {
+    await page.goto(`${origin}/sentry-example-page`);
+    await page.getByRole("button", { name: "Throw Sample Error" }).click({ timeout: 1_000 });
+    thrown = await arrived("event", isThrown, 3_000);
+  }).toPass();
+  if (!thrown) return;
+
+  expect(thrown.envelope.request).toMatchObject({
+    method: "POST",
+    url: expect.stringContaining(`/api/${PROJECT}/envelope/`),
+  });
+  expect(headerOf(thrown.envelope.request, "host")).toBe(HOST);
+  expect(headerOf(thrown.envelope.request, "cookie")).toBeUndefined();
+  expect(thrown.envelope.header.dsn).toBe(DSN);
+
+  const raised = await arrived("event", (report) => from(false)(report) && messageOf(report).includes("backend"));
+  expect(raised.item.payload.contexts.trace.trace_id).toBe(thrown.item.payload.contexts.trace.trace_id);
+  await arrived("transaction", from(true));
+  await arrived("replay_recording", from(true));
+});
