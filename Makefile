@@ -1,11 +1,14 @@
 .DEFAULT_GOAL := help
-.PHONY: help up down logs test bench loadtest render
+.PHONY: help up deploy down logs test bench loadtest render
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 up: ## Build and start everything, then print the addresses
 	@sh deploy/host/up.sh
+
+deploy: ## Replace the running web by a new release, without a failed request
+	@sh deploy/host/deploy.sh
 
 down: ## Stop this project's containers; certificate, stored files and waiting reports stay
 	@docker compose --profile '*' down

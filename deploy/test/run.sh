@@ -73,9 +73,11 @@ CHROMIUM_PATH=$(sh deploy/host/browser.sh) || verdict failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 
-for folder in proxy/test proxy/spool deploy/test deploy/kubernetes/test; do vitest "$folder"; done
+for folder in proxy/test proxy/spool deploy/kubernetes/test; do vitest "$folder"; done
 playwright web/e2e
 # The same images with other settings: what is set reaches server and browser at run time.
 other_settings && report_as=other-settings playwright web/e2e browser-errors
+# Last, because it leaves the stack with other releases.
+vitest deploy/test
 
 node deploy/test/tally.mjs "$results"

@@ -1,0 +1,15 @@
+# shellcheck shell=sh
+# What has to be there before compose can build anything. Sourced after lib.sh, with `here` naming this folder.
+
+# shellcheck disable=SC2154 # the caller's
+root=$(cd "$here/../.." && pwd)
+cd "$root" || exit 1
+. "$here/settings.sh"
+
+step 'Settings' "$here/preflight.sh"
+step 'Docker engine' "$here/engine.sh"
+step 'Base images' "$here/base-images-ensure.sh"
+
+BUILD_CA_FILE=$(setting BUILD_CA_FILE "$("$here/build-ca.sh")")
+SENTRY_RELEASE=$(setting SENTRY_RELEASE "$(git -C "$root" rev-parse --short HEAD 2>/dev/null || true)")
+export BUILD_CA_FILE SENTRY_RELEASE
