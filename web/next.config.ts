@@ -14,10 +14,21 @@ const config: NextConfig = {
   turbopack: { root: import.meta.dirname },
 };
 
+// Given as a build secret (Dockerfile), or not: then no source map is made at all.
+const authToken = process.env.SENTRY_AUTH_TOKEN;
+
 export default withSentryConfig(config, {
-  silent: true,
+  silent: !authToken,
   telemetry: false,
-  // One image for every environment: the release is a run-time setting, not the build's git revision.
+  authToken,
+  org: process.env.SENTRY_ORG,
+  project: process.env.SENTRY_PROJECT,
+  sentryUrl: process.env.SENTRY_URL,
+  // One image for every environment: the release is a run-time setting. Source maps are found by debug id, not by release.
   release: { create: false },
-  sourcemaps: { disable: true },
+  sourcemaps: authToken ? { deleteSourcemapsAfterUpload: true } : { disable: true },
+  // A token that doesn't work must not pass for an upload.
+  errorHandler: (error) => {
+    throw error;
+  },
 });
