@@ -1,4 +1,4 @@
-import { PassThrough, type Transform } from "node:stream";
+import type { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import {
   constants,
@@ -62,16 +62,20 @@ export async function* opened(body: Buffer, coding: string): AsyncGenerator<Buff
 }
 
 /**
- * Returns the body with another first line, in the same coding. Compressed again rather than sent open: an ingest
+ * Returns the body with another first line, in pieces, in the same coding. Compressed again rather than sent open: an ingest
  * measures what is on the wire, and a replay within its 20 MB may not be so once opened. Throws Unreadable.
  */
-export async function withFirstLine(body: Buffer, coding: string, change: (line: string) => string): Promise<Buffer> {
-  const encoder = codings[coding]?.close() ?? new PassThrough();
+export async function withFirstLine(body: Buffer, coding: string, change: (line: string) => string): Promise<Buffer[]> {
+  const encoder = codings[coding]?.close();
+  if (!encoder) {
+    const end = body.includes("\n") ? body.indexOf("\n") : body.length;
+    return [Buffer.from(change(body.toString("utf8", 0, end))), body.subarray(end)];
+  }
   const result: Buffer[] = [];
   await pipeline(opened(body, coding), changed(change), encoder, async (pieces: AsyncIterable<Buffer>) => {
     for await (const piece of pieces) result.push(piece);
   });
-  return Buffer.concat(result);
+  return result;
 }
 
 /** A step of a pipeline that replaces the first line of what passes. */

@@ -70,7 +70,7 @@ export class Delivery {
   }
 
   async #attempt({ headers, body }: Claimed): Promise<Verdict> {
-    let fresh = body;
+    let fresh = [body];
     try {
       if (this.#to.takes === "envelope")
         fresh = await withFirstLine(body, headers.contentEncoding, (line) => sentNow(line));

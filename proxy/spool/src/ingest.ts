@@ -8,8 +8,8 @@ export type Answer =
   /** No answer. `unknown`: all of it went out, so that the ingest may have it all the same. */
   | { error: string; unknown: boolean };
 
-/** Sends one body to an ingest; never throws. */
-export type Send = (url: string, headers: Carried, body: Buffer) => Promise<Answer>;
+/** Sends one body, in pieces, to an ingest; never throws. */
+export type Send = (url: string, headers: Carried, body: Buffer[]) => Promise<Answer>;
 
 const patience = 30_000;
 
@@ -36,11 +36,12 @@ export function sender(ca: string | undefined): Send {
         unknown = true;
       });
       outgoing.on("error", (error) => resolve({ error: nameOf(error), unknown }));
-      outgoing.end(body);
+      for (const piece of body) outgoing.write(piece);
+      outgoing.end();
     });
 }
 
-function allowed({ contentType, contentEncoding, userAgent, clientIp }: Carried, body: Buffer) {
+function allowed({ contentType, contentEncoding, userAgent, clientIp }: Carried, body: Buffer[]) {
   const named = {
     "Content-Type": contentType,
     "Content-Encoding": contentEncoding,
@@ -48,7 +49,7 @@ function allowed({ contentType, contentEncoding, userAgent, clientIp }: Carried,
     "X-Forwarded-For": clientIp,
   };
   const given = Object.entries(named).filter(([, value]) => value !== "");
-  return { ...Object.fromEntries(given), "Content-Length": body.length };
+  return { ...Object.fromEntries(given), "Content-Length": body.reduce((sum, { length }) => sum + length, 0) };
 }
 
 function nameOf(error: Error & { code?: string }): string {

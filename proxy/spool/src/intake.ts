@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Bounds } from "./bounds.ts";
+import { Budget } from "./budget.ts";
 import { isKnown, opened, Unreadable } from "./coding.ts";
 import type { Destination } from "./destination.ts";
 import { EnvelopeReader, NotAnEnvelope } from "./envelope.ts";
@@ -15,7 +16,9 @@ export interface Reply {
 
 /** Sentry's limit for a request, and the proxy's. */
 const largest = 20 << 20;
-const mostInMemory = 64 << 20;
+const inMemory = 32 << 20;
+/** Shorter than the proxy's, which would take no answer for a failure. */
+const patience = 5_000;
 
 /** Takes envelopes from the proxy, one request each. */
 export class Intake {
@@ -23,7 +26,7 @@ export class Intake {
   #store: Store;
   #bounds: Bounds;
   #journal: Journal;
-  #inMemory = 0;
+  #memory = new Budget(inMemory);
 
   constructor(destinations: Destination[], store: Store, bounds: Bounds, journal: Journal) {
     this.#destinations = new Map(destinations.map((destination) => [destination.url, destination]));
@@ -39,12 +42,11 @@ export class Intake {
     const length = Number(request.headers["content-length"]);
     if (!(length >= 0)) return refusal(411, "an envelope comes with its Content-Length");
     if (length > largest) return refusal(413, "an envelope is 20 MB at most");
-    if (this.#inMemory + length > mostInMemory) return refusal(503, "more comes in than can be written");
-    this.#inMemory += length;
+    if (!(await this.#memory.take(length, patience))) return refusal(503, "more comes in than can be written");
     try {
-      return await this.#keep(destination, request, await bodyOf(request));
+      return await this.#keep(destination, request, await bodyOf(request, length));
     } finally {
-      this.#inMemory -= length;
+      this.#memory.give(length);
     }
   }
 
@@ -88,8 +90,11 @@ function headerOf({ headers }: IncomingMessage, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
+/** Reads a body into one buffer of the announced length; throws when the connection ends before. */
+async function bodyOf(request: IncomingMessage, length: number): Promise<Buffer> {
+  const body = Buffer.allocUnsafe(length);
+  let at = 0;
+  for await (const piece of request) at += (piece as Buffer).copy(body, at);
+  if (at !== length) throw new Error("the body ended early");
+  return body;
 }
