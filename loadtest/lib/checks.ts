@@ -26,7 +26,7 @@ export const CHECKS = {
   indexable: { name: "404: no other answer carries X-Robots-Tag: noindex", share: 1 },
   tunnel_accepted: { name: "tunnel: a report is acknowledged", share: 1 },
   tunnel_refused: { name: "tunnel: a report for a foreign project is refused", share: 1 },
-  tunnel_honest: { name: "tunnel: what can't be taken now is kept, or refused as an SDK understands", share: 1 },
+  tunnel_honest: { name: "tunnel: what can't be taken now is kept or honestly refused", share: 1 },
   page_independent: { name: "tunnel: pages stay as fast while reports pour in", share: 0.75 },
   iteration_ok: { name: "script: no iteration threw", share: 1 },
 } as const;
