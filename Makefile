@@ -23,7 +23,7 @@ bench: ## Compare the edge with tunnelRoute, a bare proxy_pass, HAProxy and Cadd
 	@sh loadtest/bench/run.sh
 
 loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.example.com
-	@PROFILE="$(PROFILE)" BASE_URL="$(BASE_URL)" sh loadtest/run.sh
+	@sh loadtest/run.sh
 
 render: ## Write all of a Kubernetes overlay into one file: OVERLAY=production
 	@sh deploy/kubernetes/render.sh "$(OVERLAY)"

@@ -30,6 +30,10 @@ function silence(file: string, pattern: RegExp | string, replacement: string): v
 silence("assets/instrumentation.js", homeDsn, 'dsn:""');
 silence("index.html", homePolicy, "");
 
+// Replays are not JSON; Spotlight would try to read them as such and answer 500.
+const { RAW_TYPES } = await import(new URL("../shared/constants.js", import.meta.resolve("@spotlightjs/spotlight")).href);
+RAW_TYPES.add("replay_recording");
+
 const server = await setupSpotlight({ port: Number(process.env.PORT), filesToServe: files, isStandalone: true });
 
 // SDKs send envelopes as text/plain or with no type at all, and Sentry's ingest never looks; Spotlight drops what has none

@@ -66,7 +66,6 @@ if has shellcheck; then check "shell scripts" shellcheck_all; else verdict skipp
 
 for folder in web web/e2e loadtest loadtest/bench proxy/spool proxy/test deploy/test deploy/kubernetes/test; do project "$folder"; done
 for folder in web loadtest loadtest/bench; do vitest "$folder"; done
-has k6 || verdict skipped "loadtest: smoke run (no k6 here)"
 
 step "the stack under test" sh deploy/host/up.sh || { verdict failed "the stack comes up"; }
 CHROMIUM_PATH=$(sh deploy/host/browser.sh) || verdict failed "a browser"
@@ -77,6 +76,11 @@ for folder in proxy/test proxy/spool deploy/kubernetes/test; do vitest "$folder"
 playwright web/e2e
 # The same images with other settings: what is set reaches server and browser at run time.
 other_settings && report_as=other-settings playwright web/e2e browser-errors
+if has k6; then
+  check "loadtest: smoke" env BASE_URL="https://localhost:$HTTPS_PORT" SSL_CERT_FILE=".culvert/$COMPOSE_PROJECT_NAME/dev-ca.crt" sh loadtest/run.sh
+else
+  verdict skipped "loadtest: smoke (no k6 here)"
+fi
 # Last, because it leaves the stack with other releases.
 vitest deploy/test
 

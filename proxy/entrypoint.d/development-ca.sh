@@ -35,5 +35,7 @@ openssl req -new -key "$new/server.key" -subj "/CN=$name" |
     -out "$new/server.crt" 2>/dev/null
 cat "$new/ca.crt" >>"$new/server.crt"
 
+# Everyone may have this one: it only says what to trust.
+chmod 644 "$new/ca.crt"
 mv "$new/server.key" "$new/server.crt" "$new/ca.crt" "$dir/"
 echo "culvert proxy: made a development certificate for $name; trust $dir/ca.crt to use it without warnings"

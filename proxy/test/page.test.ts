@@ -94,13 +94,28 @@ describe("web believes what the proxy saw, not what a client says", () => {
       authorization: "Bearer x",
       "sentry-trace": "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1",
       baggage: "a=b",
-      traceparent: "00-x",
+      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
       origin: "https://localhost",
       "accept-language": "de",
     };
     const { received } = await through({ headers });
     for (const [name, value] of Object.entries(headers))
       expect(received[0] && headerOf(received[0], name), name).toBe(value);
+  });
+});
+
+describe("a trace header that is none does not reach web", () => {
+  test.each([
+    ["sentry-trace", `${"0".repeat(32)}-b7ad6b7169203331-1`],
+    ["sentry-trace", `0af7651916cd43dd8448eb211c80319c-${"0".repeat(16)}`],
+    ["sentry-trace", "0af7651916cd43dd8448eb211c80319c"],
+    ["sentry-trace", "<script>"],
+    ["traceparent", `00-${"0".repeat(32)}-00f067aa0ba902b7-01`],
+    ["traceparent", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
+  ])("%s: %s", async (name, value) => {
+    const { answer, received } = await through({ headers: { [name]: value } });
+    expect(answer.status).toBe(200);
+    expect(received[0] && headerOf(received[0], name)).toBeUndefined();
   });
 });
 
