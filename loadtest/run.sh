@@ -19,16 +19,18 @@ esac
 
 mkdir -p "$OUT"
 # Those of an earlier run would pass for this one's, should it end early.
-rm -f "$OUT/summary.txt" "$OUT/summary.json" "$OUT/junit.xml" "$OUT/report.html"
+rm -f "$OUT/ca.crt" "$OUT/summary.txt" "$OUT/summary.json" "$OUT/junit.xml" "$OUT/report.html"
 
-# The stack on this machine has a certificate of its own authority.
-case ${BASE_URL:-https://localhost} in
-https://localhost* | https://127.0.0.1*) [ ! -r ../.culvert/dev-ca.crt ] || : "${SSL_CERT_FILE:=$PWD/../.culvert/dev-ca.crt}" ;;
-esac
+# A copy: whoever runs k6 in the image may read it, and finds it by the same name.
 if [ -n "${SSL_CERT_FILE:-}" ]; then
   case $SSL_CERT_FILE in /*) ;; *) SSL_CERT_FILE=$from/$SSL_CERT_FILE ;; esac
-  # A copy: whoever runs k6 in the image may read it, and finds it by the same name.
   cp "$SSL_CERT_FILE" "$OUT/ca.crt" 2>/dev/null || die "SSL_CERT_FILE '$SSL_CERT_FILE' can't be read: name a PEM file"
+fi
+# The stack on this machine has a certificate of its own authority, whatever else is trusted here.
+case ${BASE_URL:-https://localhost} in
+https://localhost* | https://127.0.0.1*) [ ! -r ../.culvert/dev-ca.crt ] || cat ../.culvert/dev-ca.crt >>"$OUT/ca.crt" ;;
+esac
+if [ -e "$OUT/ca.crt" ]; then
   chmod a+r "$OUT/ca.crt"
   export SSL_CERT_FILE="$OUT/ca.crt"
 fi
