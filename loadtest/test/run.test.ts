@@ -65,7 +65,7 @@ describe("run.sh", () => {
   it("hands the CA on as a copy that the image's user may read, whatever folder its name is relative to", () => {
     writeFileSync(join(box, "my-ca.pem"), "PEM", { mode: 0o600 });
     fake("k6", 'cat "$SSL_CERT_FILE"; ls -l "$SSL_CERT_FILE"');
-    expect(run({ SSL_CERT_FILE: "my-ca.pem" }).stdout).toMatch(/^PEM-rw.r..r--/);
+    expect(run({ SSL_CERT_FILE: "my-ca.pem", BASE_URL: "https://app.example" }).stdout).toMatch(/^PEM-rw.r..r--/);
     expect(run({ SSL_CERT_FILE: "none.pem" }).stderr).toMatch(
       /^culvert loadtest: SSL_CERT_FILE '.*none.pem' can't be read: .*\n$/,
     );
