@@ -26,6 +26,8 @@ export interface Lab {
   record(names: string[], certificates?: string): Promise<Recorder>;
   /** Runs a docker command on one of the containers. */
   on(name: string, ...command: string[]): Promise<string>;
+  /** Runs a command in one of the containers and returns what it wrote. */
+  exec(name: string, ...command: string[]): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ export async function openLab(): Promise<Lab> {
       return new Recorder(`http://127.0.0.1:${port}`);
     },
     on: (name, command = "", ...rest) => must(command, ...rest, `${id}-${name}`),
+    exec: (name, ...command) => must("exec", `${id}-${name}`, ...command),
     close: async () => {
       await docker("rm", "-f", "-v", ...containers);
       await docker("network", "rm", id);

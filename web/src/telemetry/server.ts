@@ -2,6 +2,7 @@ import { init, makeNodeTransport } from "@sentry/nextjs";
 import { serverOptions } from "./options";
 import { SettingError, settings } from "./settings";
 import { flushOnShutdown } from "./shutdown";
+import { spareUnsampled } from "./thrift";
 import { watched } from "./transport";
 
 /** Starts the server's telemetry, once per process. A bad setting ends the process with one line and code 1. */
@@ -9,8 +10,10 @@ export function startTelemetry(): void {
   try {
     const current = settings();
     flushOnShutdown();
-    if (current.dsn) init({ ...serverOptions(current), transport: watched(makeNodeTransport) });
-    else console.log("culvert web: telemetry is off, because SENTRY_DSN is not set");
+    if (current.dsn) {
+      init({ ...serverOptions(current), transport: watched(makeNodeTransport) });
+      spareUnsampled();
+    } else console.log("culvert web: telemetry is off, because SENTRY_DSN is not set");
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;
     console.error(`culvert web: ${error.message}`);
