@@ -64,7 +64,7 @@ test("only the proxy is published to the world, and the ingest's page to this ma
   expect(published("ingest")).toMatchObject([{ published: "8969", host_ip: "127.0.0.1" }]);
 });
 
-test("a DSN of your own replaces the local ingest, takes the console away, and nothing else", async () => {
+test("a DSN of your own replaces the local ingest, takes the console away, samples traces, and changes nothing else", async () => {
   const real = await config({ ...untouched, SENTRY_DSN: "https://key@o1.ingest.sentry.io/2" });
   expect(Object.keys(real).sort()).toEqual(["proxy", "spool", "web"]);
   for (const name of ["proxy", "spool", "web"]) {
@@ -72,7 +72,7 @@ test("a DSN of your own replaces the local ingest, takes the console away, and n
       ...services[name]?.environment,
       SENTRY_DSN: "https://key@o1.ingest.sentry.io/2",
     };
-    if (name === "web") environment.CONSOLE = "off";
+    if (name === "web") Object.assign(environment, { CONSOLE: "off", SENTRY_TRACES_SAMPLE_RATE: "0.1" });
     expect(real[name]).toEqual({ ...services[name], environment });
   }
 });
