@@ -79,10 +79,10 @@ test("a DSN of your own replaces the local ingest, takes the console away, sampl
 
 describe("the README's table of settings", () => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
-  const documented = [...readme.matchAll(/^\| `([A-Z_]+)`/gm)].map((match) => match[1] as string);
+  const documented = [...readme.matchAll(/^\| `([A-Z][A-Z0-9_]*)`/gm)].map((match) => match[1] as string);
   const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
-  const interpolated = [...compose.matchAll(/\$\{([A-Z_]+)/g)].map((match) => match[1] as string);
-  const passedOn = [...compose.matchAll(/^ +([A-Z][A-Z_]+):$/gm)].map((match) => match[1] as string);
+  const interpolated = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)].map((match) => match[1] as string);
+  const passedOn = [...compose.matchAll(/^ +([A-Z][A-Z0-9_]+):$/gm)].map((match) => match[1] as string);
   const known = new Set([...interpolated, ...passedOn, "BUILD_CA_FILE"]);
 
   test("has every setting of the compose file, once, and no other", () => {
