@@ -1,7 +1,6 @@
-import { connect as connectH2 } from "node:http2";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Edge, startEdge } from "./edge.ts";
-import { raw, send } from "./wire.ts";
+import { send } from "./wire.ts";
 
 const fine = { status: 200, headers: {}, body: "hello" };
 
@@ -52,32 +51,4 @@ test("a file of the new release is found on whichever replica has it", async () 
   const paths = Array.from({ length: 20 }, (_, i) => `/_next/static/new-${i}.js`);
   const answers = await Promise.all(paths.map((path) => send(edge.port, { path })));
   expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200));
-});
-
-describe("tricks of a single connection", () => {
-  test("a client that never ends its header is cut off, and web hears nothing", async () => {
-    const before = await counts();
-    await raw(edge.port, "GET /slow HTTP/1.1\r\nHost: localhost\r\nX-A: ");
-    expect(await counts()).toEqual(before);
-  });
-  test("a client that never ends its body is cut off, and web hears nothing", async () => {
-    const before = await counts();
-    await raw(edge.port, "POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc");
-    expect(await counts()).toEqual(before);
-  });
-  test.each([
-    ["less", "3", "abcdef"],
-    ["more", "9", "abc"],
-  ])("an HTTP/2 body that is %s than its length never reaches web", async (_, length, body) => {
-    const before = await counts();
-    const session = connectH2(`https://localhost:${edge.port}`, { rejectUnauthorized: false });
-    await new Promise<void>((resolve) => {
-      const stream = session.request({ ":method": "POST", ":path": "/", "content-length": length });
-      stream.on("error", () => resolve());
-      stream.on("close", resolve).resume();
-      stream.end(body);
-    });
-    session.destroy();
-    expect(await counts()).toEqual(before);
-  });
 });

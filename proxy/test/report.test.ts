@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { headerOf } from "./recorder/client.ts";
+import { envelope, useTunnel } from "./use-tunnel.ts";
+
+const shared = useTunnel();
+
+describe("bytes arrive as they were sent", () => {
+  test.each([
+    ["no Content-Type, as for a binary body", {}],
+    ["Node's type", { "content-type": "application/x-sentry-envelope" }],
+    ["gzip", { "content-type": "text/plain;charset=UTF-8", "content-encoding": "gzip" }],
+    ["br", { "content-encoding": "br" }],
+    ["zstd", { "content-encoding": "zstd" }],
+  ])("%s", async (_, headers: Record<string, string>) => {
+    const body = Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * 7919) % 256));
+    const { received } = await shared.through({ headers, body });
+    const request = received[0];
+    expect(request && Buffer.from(request.body, "base64").equals(body)).toBe(true);
+    expect(request && headerOf(request, "content-encoding")).toBe(headers["content-encoding"]);
+    expect(request && headerOf(request, "content-type")).toBe(headers["content-type"]);
+  });
+  test("a 19 MB attachment", async () => {
+    const body = Buffer.alloc(19 << 20, "culvert");
+    const { answer, received } = await shared.through({ body });
+    expect(answer.status).toBe(200);
+    expect(Buffer.from(received[0]?.body ?? "", "base64").equals(body)).toBe(true);
+  });
+  test("chunked, without a length", async () => {
+    const { received } = await shared.through({ headers: { "transfer-encoding": "chunked" } });
+    expect(Buffer.from(received[0]?.body ?? "", "base64").toString()).toBe(envelope);
+  });
+});
+
+describe("headers", () => {
+  test("only the named ones reach the ingest", async () => {
+    const forged = {
+      cookie: "session=1",
+      authorization: "Bearer x",
+      "x-sentry-auth": "Sentry sentry_key=evil",
+      "cf-connecting-ip": "6.6.6.6",
+      "x-vercel-forwarded-for": "6.6.6.6",
+      "x-sentry-forwarded-for": "6.6.6.6",
+      "x-forwarded-for": "6.6.6.6",
+      "x-real-ip": "6.6.6.6",
+      forwarded: "for=6.6.6.6",
+      referer: "https://a.example/?token=1",
+      origin: "https://a.example",
+      "x-anything": "1",
+      "sentry-trace": "1",
+    };
+    const { received } = await shared.through({
+      headers: { "content-type": "text/plain", "user-agent": "a browser", ...forged },
+    });
+    const names = received[0]?.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+    expect(names?.sort()).toEqual(["content-length", "content-type", "host", "user-agent", "x-forwarded-for"]);
+    expect(received[0]?.rawHeaders.join()).not.toContain("6.6.6.6");
+  });
+  test("only what the SDK reads comes back", async () => {
+    await shared.edge.ingest.answer({
+      status: 429,
+      headers: {
+        "content-type": "application/json",
+        "retry-after": "60",
+        "x-sentry-rate-limits": "60:replay:organization",
+        "set-cookie": ["a=1", "b=2"],
+        "strict-transport-security": "max-age=9; preload",
+        server: "relay",
+        via: "1.1 google",
+        "access-control-allow-origin": "*",
+        "alt-svc": 'h3=":443"',
+        "x-new": "1",
+        link: "<x>",
+        "x-accel-redirect": "/healthz",
+      },
+      body: '{"detail":"limited"}',
+    });
+    const { answer } = await shared.through();
+    expect(answer).toMatchObject({ status: 429, body: '{"detail":"limited"}' });
+    expect(answer.headers).toMatchObject({
+      "retry-after": "60",
+      "x-sentry-rate-limits": "60:replay:organization",
+      "cache-control": "no-store",
+      server: "nginx",
+    });
+    expect(Object.keys(answer.headers).sort()).toEqual([
+      ...["cache-control", "connection", "content-type", "date", "retry-after", "server", "transfer-encoding"],
+      ...["x-content-type-options", "x-request-id", "x-sentry-rate-limits"],
+    ]);
+  });
+});
+
+describe("CSP reports go to the project's security endpoint, with the key added at the edge", () => {
+  test.each([
+    ["/monitoring/csp", "application/csp-report", "/prefix/api/7/security/?sentry_key=key"],
+    ["/monitoring/csp", "application/reports+json", "/prefix/api/7/security/?sentry_key=key"],
+    ["/monitoring/csp?o=42&p=43&r=us", "application/csp-report", "/api/43/security/?sentry_key=second"],
+  ])("%s %s", async (path, type, url) => {
+    const { answer, received } = await shared.through({
+      path,
+      headers: { "content-type": type },
+      body: '{"csp-report":{}}',
+    });
+    expect(answer.status).toBe(200);
+    expect(received[0]).toMatchObject({ method: "POST", url });
+  });
+});

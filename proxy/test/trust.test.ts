@@ -1,0 +1,127 @@
+import { connect as connectH2 } from "node:http2";
+import { beforeEach, describe, expect, test } from "vitest";
+import { headerOf } from "./recorder/client.ts";
+import { page, useEdge } from "./use-edge.ts";
+import { raw } from "./wire.ts";
+
+const shared = useEdge({ SERVER_NAME: "app.example.com" });
+beforeEach(() => shared.edge.web.answer(page));
+
+describe("web believes what the proxy saw, not what a client says", () => {
+  test("host, scheme, address and request id are the proxy's", async () => {
+    const forged = {
+      "x-forwarded-host": "evil.example",
+      "x-forwarded-for": "6.6.6.6",
+      "x-forwarded-proto": "http",
+      "x-forwarded-port": "1",
+      "x-real-ip": "6.6.6.6",
+      forwarded: "for=6.6.6.6",
+      "x-request-id": "mine",
+      "content-security-policy": "script-src 'nonce-mine'",
+    };
+    const { answer, received } = await shared.through({ headers: forged, host: "app.example.com" });
+    const [request] = received;
+    if (!request) throw new Error("web received nothing");
+    const host = `app.example.com:${shared.edge.port}`;
+    expect(headerOf(request, "host")).toBe(host);
+    expect(headerOf(request, "x-forwarded-host")).toBe(host);
+    expect(headerOf(request, "x-forwarded-proto")).toBe("https");
+    expect(headerOf(request, "x-request-id")).toMatch(/^[0-9a-f]{32}$/);
+    expect(headerOf(request, "x-request-id")).toBe(answer.headers["x-request-id"]);
+    expect(request.rawHeaders.join()).not.toMatch(/6\.6\.6\.6|evil|mine/);
+  });
+  test("over HTTP/2 too", async () => {
+    const mark = await shared.edge.web.count();
+    const session = connectH2(`https://localhost:${shared.edge.port}`, { rejectUnauthorized: false });
+    await new Promise((resolve, reject) => {
+      session.on("error", reject);
+      const stream = session.request({ ":path": "/h2", "x-forwarded-host": "evil.example" });
+      stream.on("error", reject).on("response", resolve).resume();
+    });
+    session.close();
+    const [request] = (await shared.edge.web.all()).slice(mark);
+    expect(request && headerOf(request, "host")).toBe(`localhost:${shared.edge.port}`);
+    expect(request && headerOf(request, "x-forwarded-host")).toBe(`localhost:${shared.edge.port}`);
+  });
+  test("headers by which Next talks to itself are dropped", async () => {
+    const names = [
+      "x-middleware-subrequest",
+      "x-middleware-rewrite",
+      "x-middleware-redirect",
+      "x-middleware-set-cookie",
+      "x-middleware-skip",
+      "x-middleware-override-headers",
+      "x-middleware-next",
+      "x-now-route-matches",
+      "x-matched-path",
+      "x-invoke-path",
+      "x-invoke-query",
+      "x-invoke-output",
+      "x-invoke-status",
+      "x-invoke-error",
+      "next-resume",
+      "x-next-resume-state-length",
+      "x-nextjs-data",
+      "upgrade",
+    ];
+    const { received } = await shared.through({ headers: Object.fromEntries(names.map((name) => [name, "1"])) });
+    const seen = received[0]?.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+    expect(seen?.filter((name) => names.includes(name))).toEqual([]);
+  });
+  test("headers of React Server Components, actions and the app pass", async () => {
+    const headers = {
+      rsc: "1",
+      "next-router-state-tree": "x",
+      "next-router-prefetch": "1",
+      "next-router-segment-prefetch": "/x",
+      "next-url": "/",
+      "next-action": "ab",
+      cookie: "a=1",
+      authorization: "Bearer x",
+      "sentry-trace": "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1",
+      baggage: "a=b",
+      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+      origin: "https://localhost",
+      "accept-language": "de",
+    };
+    const { received } = await shared.through({ headers });
+    for (const [name, value] of Object.entries(headers))
+      expect(received[0] && headerOf(received[0], name), name).toBe(value);
+  });
+});
+
+describe("a trace header that is none does not reach web", () => {
+  test.each([
+    ["sentry-trace", `${"0".repeat(32)}-b7ad6b7169203331-1`],
+    ["sentry-trace", `0af7651916cd43dd8448eb211c80319c-${"0".repeat(16)}`],
+    ["sentry-trace", "0af7651916cd43dd8448eb211c80319c"],
+    ["sentry-trace", "<script>"],
+    ["traceparent", `00-${"0".repeat(32)}-00f067aa0ba902b7-01`],
+    ["traceparent", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
+  ])("%s: %s", async (name, value) => {
+    const { answer, received } = await shared.through({ headers: { [name]: value } });
+    expect(answer.status).toBe(200);
+    expect(received[0] && headerOf(received[0], name)).toBeUndefined();
+  });
+});
+
+describe("names that are not served", () => {
+  test.each(["other.example", "app.example.com.evil.example", "xapp.example.com"])("%s gets 421", async (host) => {
+    const { answer, received } = await shared.through({ host });
+    expect(answer.status).toBe(421);
+    expect(received).toEqual([]);
+  });
+  test("an absolute address of another host gets 421, whatever Host says", async () => {
+    const answer = await raw(
+      shared.edge.port,
+      "GET https://evil.example/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 421 /);
+  });
+  test("an absolute address of ours wins over a Host that lies", async () => {
+    const mark = await shared.edge.web.count();
+    await raw(shared.edge.port, "GET https://localhost/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    const [request] = (await shared.edge.web.all()).slice(mark);
+    expect(request && headerOf(request, "host")).toBe("localhost");
+  });
+});
