@@ -27,7 +27,7 @@ test("a trace that a caller began goes on in the page", async ({ request }) => {
   expect(meta).not.toContain("b7ad6b7169203331");
 });
 
-for (const path of ["/", "/trace", "/no-such-page"]) {
+for (const path of ["/", "/signals", "/trace", "/no-such-page"]) {
   test(`two visitors of ${path} never share a trace`, async ({ page, browser, watch }) => {
     if (path === "/no-such-page") watch.expectConsoleError(/status of 404/);
     const response = await page.goto(path);

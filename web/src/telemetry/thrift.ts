@@ -36,7 +36,8 @@ export function thrifty(tracer: Tracer): Tracer {
       const options = args.length > 1 ? (args[0] as SpanOptions) : {};
       const parent = args.length > 2 ? (args[1] as Context) : context.active();
       const span = unrecorded(parent, options);
-      return span ? context.with(parent, act, undefined, span) : tracer.startActiveSpan(name, options, parent, act);
+      if (!span) return tracer.startActiveSpan(name, options, parent, act);
+      return parent === context.active() ? act(span) : context.with(parent, act, undefined, span);
     },
   } as Tracer;
 }
