@@ -28,7 +28,7 @@ export class Bounds {
   #maxBytes: number;
   #diskFree: () => number;
   #pages: StatementSync;
-  #oldest: StatementSync;
+  #first: StatementSync;
 
   /** `diskFree` returns the bytes that the disk has left. */
   constructor(database: DatabaseSync, store: Store, maxBytes: number, diskFree: () => number) {
@@ -40,7 +40,7 @@ export class Bounds {
       SELECT (page_count - freelist_count) * page_size AS used, freelist_count * page_size AS spare, page_size AS page
       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`);
     // Those on their way stay: an ingest may be about to say yes.
-    this.#oldest = database.prepare(`
+    this.#first = database.prepare(`
       SELECT id, received FROM envelope
       WHERE id BETWEEN ? AND ? AND id NOT IN (SELECT id FROM attempt WHERE ended = 0)
       ORDER BY id LIMIT ${chunk}`);
@@ -79,6 +79,11 @@ export class Bounds {
     return full;
   }
 
+  /** When the first of all that wait arrived; Infinity when nothing waits. */
+  oldest(): number {
+    return Math.min(...this.#store.lanes.occupied().map(({ oldest }) => oldest));
+  }
+
   /** Gives the disk back what an outage took, once nothing waits. Belongs outside a transaction. */
   shrink(): void {
     const { used, spare } = this.pages();
@@ -104,7 +109,7 @@ export class Bounds {
   /** A lane's envelopes; whoever goes through them removes each before asking for the next. */
   *#fromOldest(lane: number): Generator<{ id: number; received: number }> {
     for (;;) {
-      const rows = this.#oldest.all(...keysOf(lane)) as { id: number; received: number }[];
+      const rows = this.#first.all(...keysOf(lane)) as { id: number; received: number }[];
       if (rows.length === 0) return;
       yield* rows;
     }

@@ -38,7 +38,7 @@ export class Delivery {
     const now = Date.now();
     const isReady = ({ destination, category }: Lane) =>
       destination === this.#to.url && this.#limits.until(category) <= now;
-    const lanes = this.#store.lanes.occupied().filter(isReady);
+    const lanes = this.#journal.read(() => this.#store.lanes.occupied()).filter(isReady);
     if (lanes.length === 0) return [];
     const wanted = {
       bytes: batch.bytes,

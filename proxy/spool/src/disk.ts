@@ -3,6 +3,8 @@ import { isDamage, troubleOf } from "./database.ts";
 import { Journal } from "./journal.ts";
 import { say, sayNowAndThen } from "./log.ts";
 
+const probe = "INSERT INTO attempt (id, ended) VALUES (-1, 1); DELETE FROM attempt WHERE id = -1";
+
 /** Whether what arrives can be kept now: says so in the log when that changes, and in the health check. */
 export class Disk {
   readonly journal: Journal;
@@ -26,7 +28,7 @@ export class Disk {
   /** Whether the last write came through; after one that did not, tries another. */
   async isWell(): Promise<boolean> {
     if (!this.#trouble) return true;
-    await this.journal.write(() => this.#database.exec("PRAGMA user_version = 1")).catch(() => {});
+    await this.journal.write(() => this.#database.exec(probe)).catch(() => {});
     return !this.#trouble;
   }
 

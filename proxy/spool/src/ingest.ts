@@ -11,7 +11,8 @@ export type Answer =
 /** Sends one body, in pieces, to an ingest; never throws. */
 export type Send = (url: string, headers: Carried, body: Buffer[]) => Promise<Answer>;
 
-const patience = 30_000;
+/** How long an ingest may be silent, connecting included: as long as in the tunnel. */
+const timeout = 10_000;
 
 /**
  * Returns what sends envelopes: with the tunnel's allow-list of headers and no other, over connections that are kept, and
@@ -19,15 +20,15 @@ const patience = 30_000;
  */
 export function sender(ca: string | undefined): Send {
   const agents = {
-    "http:": { request: httpRequest, agent: new HttpAgent({ keepAlive: true }) },
-    "https:": { request: httpsRequest, agent: new HttpsAgent({ keepAlive: true, ca }) },
+    "http:": { request: httpRequest, agent: new HttpAgent({ keepAlive: true, timeout }) },
+    "https:": { request: httpsRequest, agent: new HttpsAgent({ keepAlive: true, timeout, ca }) },
   };
   return (url, headers, body) =>
     new Promise((resolve) => {
       const { protocol } = new URL(url);
       const { request, agent } = agents[protocol as keyof typeof agents];
       let unknown = false;
-      const options = { method: "POST", agent, headers: allowed(headers, body), signal: AbortSignal.timeout(patience) };
+      const options = { method: "POST", agent, headers: allowed(headers, body), timeout };
       const outgoing = request(url, options, (response) => {
         response.resume().on("error", () => {});
         resolve({ status: response.statusCode ?? 0, headers: response.headers });
@@ -35,7 +36,8 @@ export function sender(ca: string | undefined): Send {
       outgoing.on("finish", () => {
         unknown = true;
       });
-      outgoing.on("error", (error) => resolve({ error: nameOf(error), unknown }));
+      outgoing.on("timeout", () => outgoing.destroy(new Error("timeout")));
+      outgoing.on("error", ({ code, message }: NodeJS.ErrnoException) => resolve({ error: code ?? message, unknown }));
       for (const piece of body) outgoing.write(piece);
       outgoing.end();
     });
@@ -50,9 +52,4 @@ function allowed({ contentType, contentEncoding, userAgent, clientIp }: Carried,
   };
   const given = Object.entries(named).filter(([, value]) => value !== "");
   return { ...Object.fromEntries(given), "Content-Length": body.reduce((sum, { length }) => sum + length, 0) };
-}
-
-function nameOf(error: Error & { code?: string }): string {
-  if (error.name === "TimeoutError" || error.name === "AbortError") return "timeout";
-  return error.code ?? error.message;
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 type Work = () => unknown;
 
@@ -15,12 +15,14 @@ interface Entry {
 export class Journal {
   #database: DatabaseSync;
   #onOutcome: (error: unknown) => void;
+  #changes: StatementSync;
   #waiting: Entry[] = [];
 
-  /** `onOutcome` hears of every commit: its error, or undefined. */
+  /** `onOutcome` hears how every commit went, by its error or undefined, and of what can't be read. */
   constructor(database: DatabaseSync, onOutcome: (error: unknown) => void) {
     this.#database = database;
     this.#onOutcome = onOutcome;
+    this.#changes = database.prepare("SELECT total_changes() AS changes");
   }
 
   /** Runs `work` in a transaction and resolves with its result once that is on disk. Rejects when it is not. */
@@ -32,15 +34,27 @@ export class Journal {
     });
   }
 
+  /** Runs `work`, which only reads; what it throws is an outcome too. */
+  read<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      this.#onOutcome(error);
+      throw error;
+    }
+  }
+
   #flush(): void {
     const group = this.#waiting;
     this.#waiting = [];
+    const before = this.#changes.get()?.changes;
     let error = this.#commit(group);
     if (error !== undefined && group.length > 1) {
       // One envelope too large for the disk must not take the small ones with it.
       error = group.map((entry) => this.#commit([entry])).find((each) => each !== undefined);
     }
-    this.#onOutcome(error);
+    // A commit that wrote nothing says nothing about the disk.
+    if (error !== undefined || this.#changes.get()?.changes !== before) this.#onOutcome(error);
   }
 
   /** Returns the error instead of throwing it; rejects an entry only when it was alone. */

@@ -14,9 +14,9 @@ import { Refusal } from "./refusal.ts";
 import { closed, serve } from "./server.ts";
 import { folder, parseSettings, port } from "./settings.ts";
 import { Store } from "./store.ts";
+import { keepSwept } from "./sweep.ts";
 
 const patience = 5_000;
-const sweep = { every: 10_000, most: 500 };
 
 function freeOn(place: string): number {
   const { bavail, bsize } = statfsSync(place);
@@ -41,16 +41,9 @@ function start(): void {
   const server = serve({
     intake: new Intake(settings.destinations, store, bounds, disk.journal),
     isWell: () => disk.isWell(),
-    metrics: () => metrics(store, bounds, refusals),
+    metrics: () => disk.journal.read(() => metrics(store, bounds, refusals)),
     answered: (status) => status === 200 || refusals.set(`${status}`, (refusals.get(`${status}`) ?? 0) + 1),
   });
-
-  const expire = async (): Promise<void> => {
-    const old = Date.now() - settings.maxAge;
-    const gone = await disk.journal.write(() => bounds.expire(old, sweep.most)).catch(() => 0);
-    bounds.shrink();
-    setTimeout(expire, gone === sweep.most ? 0 : sweep.every).unref();
-  };
 
   const stop = async (): Promise<void> => {
     await Promise.all([closed(server, patience), ...couriers.map((courier) => courier.stop(patience))]);
@@ -60,7 +53,7 @@ function start(): void {
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, stop);
 
   server.listen(port);
-  void expire();
+  keepSwept(bounds, disk.journal, settings.maxAge);
   for (const courier of couriers) courier.start();
   const waiting = store.lanes.occupied().reduce((sum, { envelopes }) => sum + envelopes, 0);
   say(`ready on port ${port}; envelopes waiting: ${waiting}`);

@@ -25,7 +25,7 @@ export function serve({ intake, isWell, metrics, answered }: Parts): Server {
     answered(reply.status);
     return reply;
   };
-  const listener: RequestListener = async (request, response) => {
+  const route = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
     const answer = (status: number, type: string, text: string) =>
       response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(text) }).end(text);
     if (request.method === "POST") {
@@ -42,7 +42,10 @@ export function serve({ intake, isWell, metrics, answered }: Parts): Server {
       answer(404, "text/plain", "POST takes an envelope; GET /healthz, GET /metrics\n");
     }
   };
-  const server = createServer(listener);
+  const server = createServer((request, response) => {
+    // Only a database that can't be read gets here, and it has been spoken of.
+    route(request, response).catch(() => response.writeHead(503).end());
+  });
   server.keepAliveTimeout = idleConnection;
   return server;
 }

@@ -44,9 +44,9 @@ export async function handMany(url: string, count: number, item = "event", size 
   return accepted;
 }
 
-/** The envelopes that the recorder holds. */
+/** The envelopes that the recorder holds; where it plays web as well, pages don't count. */
 export async function recorded(stack: Stack): Promise<Envelope[]> {
-  return (await stack.recorder.all()).map(envelopeOf);
+  return (await stack.recorder.all()).filter(({ method }) => method === "POST").map(envelopeOf);
 }
 
 /** What became of these ids: how many never arrived, and how many arrivals were one too many. */

@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { docker, type Outcome } from "../../test/image.ts";
+import { build, docker, hardened, type Outcome } from "../../test/image.ts";
 import { Recorder } from "../../test/recorder/client.ts";
 import type { Rule, Seen } from "./ingest/types.ts";
 
 const node = "node:24-trixie-slim";
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** As the compose file runs it: the spool needs no /tmp. */
+const withoutTmp = hardened.filter((option) => !option.startsWith("--tmpfs"));
 
 /** Runs docker and returns its output; throws with it on a non-zero exit. */
 export async function must(...args: string[]): Promise<string> {
@@ -15,18 +18,10 @@ export async function must(...args: string[]): Promise<string> {
   return output.trim();
 }
 
-/** Builds the spool's image from its real Dockerfile and returns its id. */
-export async function buildSpool(): Promise<string> {
-  return (await must("build", "-q", path(".."))).split("\n").at(-1) as string;
-}
-
-/** As the compose file runs it. */
-export const hardened = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"];
-
 /** Starts the image with these settings and waits for its end; for what it must refuse. */
 export async function runSpool(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {
   const env = Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`);
-  return docker("run", "--rm", "--label=culvert.test", ...hardened, ...env, ...args, await buildSpool());
+  return docker("run", "--rm", "--label=culvert.test", ...withoutTmp, ...env, ...args, await build("spool"));
 }
 
 /** The spool's container, an ingest with moods, and the recorder behind it, on a network of their own. */
@@ -34,13 +29,15 @@ export interface Stack {
   id: string;
   /** The spool's address on this machine: a start may change it. */
   url(): Promise<string>;
+  /** The proxy's TLS port on this machine: a start may change it. */
+  port(): Promise<number>;
   recorder: Recorder;
   /** Sets the ingest's moods; none: it takes everything. */
   ingest(...rules: Rule[]): Promise<void>;
   /** What reached the ingest so far. */
   seen(): Promise<Seen[]>;
   /** Runs a docker command on one of the containers: `on("spool", "kill", "-s", "KILL")`. */
-  on(service: "spool" | "ingest" | "recorder", ...command: string[]): Promise<string>;
+  on(service: "proxy" | "spool" | "ingest" | "recorder", ...command: string[]): Promise<string>;
   /** Runs a shell line inside the spool's container. */
   inside(line: string): Promise<string>;
   logs(): Promise<string>;
@@ -54,12 +51,14 @@ export interface Options {
   cert?: string;
   /** One more name of the recorder. */
   name?: string;
+  /** Whether the proxy stands in front, with the recorder as web. */
+  proxy?: boolean;
 }
 
 /** Starts a stack with these settings on top of a DSN that leads to the ingest. */
 export async function startStack(settings: Record<string, string> = {}, options: Options = {}): Promise<Stack> {
   const { args = [], cert, name: alias } = options;
-  const image = await buildSpool();
+  const image = await build("spool");
   const id = `culvert-spool-${randomUUID().slice(0, 8)}`;
   const name = (service: string) => `${id}-${service}`;
   const start = (service: string, ...rest: string[]) =>
@@ -79,23 +78,35 @@ export async function startStack(settings: Record<string, string> = {}, options:
   ]);
   const env = Object.entries({ SENTRY_DSN: "http://key@ingest:9000/7", ...settings });
   const volume = args.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
-  const run = [...hardened, ...volume, ...env.map(([key, value]) => `--env=${key}=${value}`), ...args];
+  const run = [...withoutTmp, ...volume, ...env.map(([key, value]) => `--env=${key}=${value}`), ...args];
   await start("spool", "-p", "127.0.0.1::8082", ...run, image);
 
-  const moods = await published("ingest", 9001);
+  if (options.proxy) {
+    const addresses = [
+      "SENTRY_DSN=http://key@ingest:9000/7",
+      "SPOOL_UPSTREAM=spool:8082",
+      "WEB_UPSTREAM=recorder:9000",
+    ];
+    const rates = ["TUNNEL_RATE_PER_CLIENT=10000", "TUNNEL_RATE_TOTAL=10000"];
+    const given = [...addresses, ...rates].map((one) => `--env=${one}`);
+    await start("proxy", "-p", "127.0.0.1::8443", ...hardened, ...given, await build());
+  }
+
+  const moods = () => published("ingest", 9001);
   const stack: Stack = {
     id,
     url: () => published("spool", 8082),
+    port: async () => Number((await published("proxy", 8443)).split(":").at(-1)),
     recorder: new Recorder(await published("recorder", 9001)),
     ingest: async (...rules) => {
-      await fetch(`${moods}/rules`, { method: "PUT", body: JSON.stringify(rules) });
+      await fetch(`${await moods()}/rules`, { method: "PUT", body: JSON.stringify(rules) });
     },
-    seen: async () => (await (await fetch(`${moods}/seen`)).json()) as Seen[],
+    seen: async () => (await (await fetch(`${await moods()}/seen`)).json()) as Seen[],
     on: (service, command = "", ...rest) => must(command, ...rest, name(service)),
     inside: (line) => must("exec", name("spool"), "sh", "-c", line),
     logs: async () => (await docker("logs", name("spool"))).output,
     stop: async () => {
-      await docker("rm", "-f", "-v", name("spool"), name("ingest"), name("recorder"));
+      await docker("rm", "-f", "-v", name("proxy"), name("spool"), name("ingest"), name("recorder"));
       await docker("volume", "rm", id);
       await docker("network", "rm", id);
     },

@@ -38,7 +38,8 @@ function record(request: IncomingMessage, body: Buffer): Promise<number> {
 }
 
 async function take(request: IncomingMessage, response: ServerResponse): Promise<number> {
-  if (rules[0]?.cut === "body" && !rules[0].item) {
+  const [first = {}] = rules;
+  if (first.cut === "body" && !first.item && !first.delay) {
     request.once("data", () => request.socket.destroy());
     return 0;
   }
