@@ -10,7 +10,8 @@ const withConfig = (file: string) => ({
   command: ["-c", `/bench/configs/${file}`, "-g", "daemon off;"],
 });
 const certificate = "/tls/server.crt";
-const telemetry = { SENTRY_DSN: dsn, TUNNEL_PATH: tunnelPath };
+/** The share of traces is the compose file's for a DSN of one's own. */
+const telemetry = { SENTRY_DSN: dsn, TUNNEL_PATH: tunnelPath, SENTRY_TRACES_SAMPLE_RATE: "0.1" };
 
 /** All load comes from one address and means to find the end: the edge's limits would find it first. */
 const UNLIMITED = 999_999;
@@ -60,6 +61,9 @@ export function originOf(name: Contender): string {
 export function tunnelOf(name: Contender): string {
   return `${originOf(name)}${tunnelTarget}`;
 }
+
+/** The address of tunnelRoute behind the bare Nginx, which adds TLS and nothing else. */
+export const tunnelRouteBehindTls = `${originOf("bare")}/to-tunnel-route${tunnelTarget.slice(tunnelPath.length)}`;
 
 /** Starts sink, load and contenders, and waits until every one answers; throws with the log of one that does not. `limit`: reports a second. */
 export async function startAll(stage: Stage, cores: Cores, limit: number): Promise<void> {

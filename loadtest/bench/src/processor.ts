@@ -1,12 +1,12 @@
-/** The command that prints a container's own processor time: cgroup v2, else v1. */
-export const processorTime = [
-  "sh",
-  "-c",
-  "cat /sys/fs/cgroup/cpu.stat 2>/dev/null || cat /sys/fs/cgroup/cpuacct/cpuacct.usage",
-];
+/** Shell that prints its container's processor time for each line it reads, by built-ins alone: cgroup v2, else v1. */
+export const tellProcessorTime = [
+  "file=/sys/fs/cgroup/cpu.stat",
+  "[ -r $file ] || file=/sys/fs/cgroup/cpuacct/cpuacct.usage",
+  'while read -r _; do read -r time <$file; echo "$time"; done',
+].join("; ");
 
 /**
- * Seconds of processor time that a container has used, from what `processorTime` printed: v2's cpu.stat counts
+ * Seconds of processor time that a container has used, from a line of `tellProcessorTime`: v2's cpu.stat counts
  * microseconds, v1's cpuacct.usage nanoseconds. Throws on anything else.
  * https://docs.kernel.org/admin-guide/cgroup-v2.html, https://docs.kernel.org/admin-guide/cgroup-v1/cpuacct.html
  */

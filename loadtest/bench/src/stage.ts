@@ -4,8 +4,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { docker } from "./docker.ts";
 import { envelope, ingestHost } from "./far-end.ts";
 import { images } from "./images.ts";
+import { Meter } from "./meter.ts";
 import { bench, output } from "./places.ts";
-import { parseProcessorTime, processorTime } from "./processor.ts";
 
 /** A container to start: the core it is pinned to, the names it answers to on the network, its settings and its command. */
 export interface Part {
@@ -21,6 +21,7 @@ export interface Part {
 export class Stage {
   readonly id = `culvert-bench-${randomUUID().slice(0, 8)}`;
   readonly #parts: string[] = [];
+  readonly #meters = new Map<string, Meter>();
 
   /** Makes network and certificate; every container finds the latter in /tls, configs in /bench, the envelope in /run-data. */
   async open(names: string[]): Promise<void> {
@@ -62,9 +63,14 @@ export class Stage {
   }
 
   /** Seconds of processor time that each of these containers has used. */
-  async processorSeconds(...names: string[]): Promise<number[]> {
-    const times = await Promise.all(names.map((name) => this.exec(name, ...processorTime)));
-    return times.map(parseProcessorTime);
+  processorSeconds(...names: string[]): Promise<number[]> {
+    return Promise.all(names.map((name) => this.#meter(name).read()));
+  }
+
+  #meter(name: string): Meter {
+    const meter = this.#meters.get(name) ?? new Meter(`${this.id}-${name}`);
+    this.#meters.set(name, meter);
+    return meter;
   }
 
   /** Waits until the address answers 200 to the sink's curl, given these arguments; throws with the container's log after 30 s. */
@@ -81,6 +87,7 @@ export class Stage {
 
   /** Removes all of it, whatever state it is in. */
   async close(): Promise<void> {
+    for (const meter of this.#meters.values()) meter.close();
     await Promise.allSettled(this.#parts.map((name) => docker("rm", "-f", "-v", `${this.id}-${name}`)));
     await Promise.allSettled([docker("network", "rm", this.id), docker("volume", "rm", this.id)]);
   }

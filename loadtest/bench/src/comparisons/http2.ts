@@ -23,9 +23,9 @@ export async function http2(bench: Bench): Promise<Comparison> {
     how: "h2load, one report at a time on each connection. Its own work per report is more than wrk's.",
     samples,
     claims: [
-      claim("edge / bare proxy_pass, reports per second of CPU", edge, bare, "perCore", { atLeast: 0.85 }),
-      claim("edge / HAProxy, reports per second of CPU", edge, haproxy, "perCore"),
-      claim("edge / Caddy, reports per second of CPU", edge, caddy, "perCore"),
+      claim("edge / bare proxy_pass, reports per CPU second", edge, bare, "perCore", { atLeast: 0.85 }),
+      claim("edge / HAProxy, reports per CPU second", edge, haproxy, "perCore"),
+      claim("edge / Caddy, reports per CPU second", edge, caddy, "perCore"),
     ],
   };
 }

@@ -34,7 +34,7 @@ export async function pages(bench: Bench): Promise<Comparison> {
     title: "A page rendered for each request",
     how:
       `\`/\` as a browser asks for it (compressed, by web itself or by the edge), ${CONNECTIONS} connections; paced: ${pageRate} views a second. ` +
-      "Traces are recorded for every view. Direct is plain HTTP to `web`; the ratio includes the edge's TLS, compression, headers and log, " +
+      "One view in ten is traced. Direct is plain HTTP to `web`; the ratio includes the edge's TLS, compression, headers and log, " +
       "for which web gives up a part of its core, except to edge-apart, which sits on the load's.",
     samples,
     claims: [
