@@ -1,6 +1,7 @@
 import type { Knobs } from "./knobs.ts";
 import { type Load, parseH2loadLog, parseWrk, type Script, wrk } from "./load.ts";
 import { measure, type Plan, type Sample } from "./measure.ts";
+import { waitForQuiet } from "./quiet.ts";
 import type { Claim, Goal } from "./report.ts";
 import type { Stage } from "./stage.ts";
 import { inTurn, ratio } from "./statistics.ts";
@@ -29,8 +30,13 @@ export class Bench {
   async compare<Name extends string>(plans: Record<Name, Plan>): Promise<Record<Name, Sample[]>> {
     const entries = Object.entries(plans) as [Name, Plan][];
     for (const [, plan] of entries) await measure(this.stage, plan);
-    const contenders = entries.map(([name, plan]) => [name, () => measure(this.stage, plan)]);
+    const contenders = entries.map(([name, plan]) => [name, () => this.#measureInQuiet(plan)]);
     return inTurn(this.knobs.rounds, Object.fromEntries(contenders) as Record<Name, () => Promise<Sample>>);
+  }
+
+  async #measureInQuiet(plan: Plan): Promise<Sample> {
+    await waitForQuiet(this.stage, this.knobs.patience);
+    return measure(this.stage, plan);
   }
 }
 

@@ -10,6 +10,8 @@ export interface Knobs {
   pageRate: number;
   /** Reports per second of the steady flood, and the limit that the flooded edge is given. */
   floodRate: number;
+  /** For how many seconds a measurement waits for a quiet machine. */
+  patience: number;
 }
 
 const settings: Record<keyof Knobs, { name: string; standard: number }> = {
@@ -18,6 +20,7 @@ const settings: Record<keyof Knobs, { name: string; standard: number }> = {
   connections: { name: "CONNECTIONS", standard: 32 },
   pageRate: { name: "PAGE_RATE", standard: 40 },
   floodRate: { name: "FLOOD_RATE", standard: 2000 },
+  patience: { name: "PATIENCE", standard: 1 },
 };
 
 /** Takes the environment, returns the knobs; throws one line that names a setting which is not a whole number above 0. */
@@ -35,6 +38,7 @@ export function readKnobs(environment: Record<string, string | undefined>): Knob
     connections: read("connections"),
     pageRate: read("pageRate"),
     floodRate: read("floodRate"),
+    patience: read("patience"),
   };
 }
 

@@ -5,25 +5,30 @@ import type { Stage } from "./stage.ts";
 const status = (requests: number) =>
   `Active connections: 2 \nserver accepts handled requests\n 5 5 ${requests} \nReading: 0\n`;
 
-/** A stage whose two subjects have used 6 s, then 8 s; load and sink 10 s, then 10.5 s; the machine 3 s more of 4; and whose sink has seen so many more. */
+/** Of its charged containers, two have used 6 s, then 8 s; load and sink 10 s, then 10.5 s; the machine 3 s more of 4; the sink has seen so many more. */
 function fakeStage(arrived: number): Stage {
-  const machine = ["cpu  2000 0 0 100 0 0 0 0 0 0", "cpu  2300 0 0 200 0 0 0 0 0 0"];
   const clock = {
     charged: [
       [1, 5],
       [2.5, 5.5],
     ],
-    other: [
+    helpers: [
       [9, 1],
       [9.25, 1.25],
     ],
-    machine,
+    machine: [
+      { worked: 20, all: 21 },
+      { worked: 23, all: 25 },
+    ],
     sink: [100, 100 + arrived],
   };
   const next = <Item>(list: Item[]) => list.shift() as Item;
   return {
-    processorSeconds: async (name: string) => next(name === "load" ? clock.other : clock.charged),
-    exec: async (_: string, command: string) => (command === "cat" ? next(clock.machine) : status(next(clock.sink))),
+    processorTime: async (name: string) => {
+      const machine = name === "load" ? next(clock.machine) : { worked: 0, all: 0 };
+      return next(name === "load" ? clock.helpers : clock.charged).map((own) => ({ own, machine }));
+    },
+    exec: async () => status(next(clock.sink)),
   } as unknown as Stage;
 }
 

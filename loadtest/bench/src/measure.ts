@@ -1,5 +1,6 @@
 import type { Load } from "./load.ts";
-import { parseMachineTime } from "./processor.ts";
+import type { Reading } from "./meter.ts";
+import { machineWork } from "./quiet.ts";
 import type { Stage } from "./stage.ts";
 
 /** One measurement: the load's findings, and what they cost the containers that were charged with it. */
@@ -31,18 +32,13 @@ const TOLERATED_FAILURES = 0.01;
 
 /** Measures once; throws when more than 1 % failed or did not arrive, because speed at refusing is no speed. */
 export async function measure(stage: Stage, { charged, run, mustArrive = false }: Plan): Promise<Sample> {
-  const read = () =>
-    Promise.all([
-      stage.processorSeconds(...charged),
-      stage.processorSeconds("load", "sink"),
-      stage.exec("load", "cat", "/proc/stat").then(parseMachineTime),
-      arrived(stage),
-    ]);
-  const [charge, other, machine, seen] = await read();
+  const helpers = ["load", "sink"];
+  const read = () => Promise.all([stage.processorTime(...charged), stage.processorTime(...helpers), arrived(stage)]);
+  const [charge, help, seen] = await read();
   const start = performance.now();
   const load = await run();
   const elapsed = (performance.now() - start) / 1000;
-  const [chargeAfter, otherAfter, machineAfter, seenAfter] = await read();
+  const [chargeAfter, helpAfter, seenAfter] = await read();
 
   if (load.requests === 0) throw new Error(`${charged[0]}: nothing was answered within ${load.seconds} s`);
   const good = load.requests * (1 - TOLERATED_FAILURES);
@@ -51,9 +47,10 @@ export async function measure(stage: Stage, { charged, run, mustArrive = false }
   if (mustArrive && seenAfter - seen < good)
     throw new Error(`${charged[0]}: ${load.requests} reports answered, ${seenAfter - seen} arrived: no measurement`);
 
-  const costs = chargeAfter.map((after, index) => after - (charge[index] as number));
+  const costs = used(charge, chargeAfter);
   const cost = sum(costs);
-  const otherCost = sum(otherAfter) - sum(other);
+  const helpCost = sum(used(help, helpAfter));
+  const { worked, all } = machineWork(help, helpAfter);
   return {
     ...load,
     perSecond: load.requests / load.seconds,
@@ -62,12 +59,13 @@ export async function measure(stage: Stage, { charged, run, mustArrive = false }
     lastShare: (costs.at(-1) as number) / cost,
     arrivedPerSecond: (seenAfter - seen) / elapsed,
     busy: cost / elapsed,
-    otherBusy: otherCost / elapsed,
-    disturbance:
-      Math.max(0, machineAfter.worked - machine.worked - cost - otherCost) / (machineAfter.all - machine.all),
+    otherBusy: helpCost / elapsed,
+    disturbance: Math.max(0, worked - cost - helpCost) / all,
   };
 }
 
+const used = (before: Reading[], after: Reading[]) =>
+  after.map(({ own }, index) => own - (before[index] as Reading).own);
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 
 /** How many requests the sink has answered, its own status page left out; from Nginx's stub_status. */

@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { parseProcessorTime, tellProcessorTime } from "./processor.ts";
+import { type MachineTime, parseMachineTime, parseProcessorTime, tellProcessorTime } from "./processor.ts";
+
+/** What a meter shows: the seconds that its container has used so far, and what the whole machine has. */
+export interface Reading {
+  own: number;
+  machine: MachineTime;
+}
 
 interface Asked {
-  resolve: (seconds: number) => void;
+  resolve: (reading: Reading) => void;
   reject: (error: Error) => void;
 }
 
@@ -22,7 +28,8 @@ export class Meter {
     createInterface({ input: this.#shell.stdout as NodeJS.ReadableStream }).on("line", (line) => {
       const { resolve, reject } = this.#asked.shift() as Asked;
       try {
-        resolve(parseProcessorTime(line));
+        const [own = "", machine = ""] = line.split(";");
+        resolve({ own: parseProcessorTime(own), machine: parseMachineTime(machine) });
       } catch (error) {
         reject(error as Error);
       }
@@ -34,8 +41,8 @@ export class Meter {
     this.#shell.stdin?.on("error", () => {}); // told by "close"
   }
 
-  /** Seconds that the container has used so far; rejects when it is gone. */
-  read(): Promise<number> {
+  /** Rejects when the container is gone. */
+  read(): Promise<Reading> {
     return new Promise((resolve, reject) => {
       if (this.#shell.exitCode !== null) return reject(new Error("the container's shell has ended"));
       this.#asked.push({ resolve, reject });

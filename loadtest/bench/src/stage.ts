@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { docker } from "./docker.ts";
 import { envelope, ingestHost } from "./far-end.ts";
 import { images } from "./images.ts";
-import { Meter } from "./meter.ts";
+import { Meter, type Reading } from "./meter.ts";
 import { bench, output } from "./places.ts";
 
 /** A container to start: the core it is pinned to, the names it answers to on the network, its settings and its command. */
@@ -62,8 +62,8 @@ export class Stage {
     return docker("exec", `${this.id}-${name}`, ...command);
   }
 
-  /** Seconds of processor time that each of these containers has used. */
-  processorSeconds(...names: string[]): Promise<number[]> {
+  /** Reads the processor time of each of these containers. */
+  processorTime(...names: string[]): Promise<Reading[]> {
     return Promise.all(names.map((name) => this.#meter(name).read()));
   }
 
