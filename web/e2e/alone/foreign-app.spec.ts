@@ -75,6 +75,7 @@ function arrived(type: string, matches: (report: Report) => boolean, patienceMs 
 }
 
 test("an app as Sentry's wizard writes it runs behind the proxy, and its reports arrive", async ({ page, watch }) => {
+  test.setTimeout(60_000);
   watch.expectOrigin(origin);
   watch.expectConsoleError(/raised on the frontend|status of (?:500|404)|Content Security Policy/);
   // Anew when the machine's network changed meanwhile: Chromium then drops what it was loading.
