@@ -37,6 +37,7 @@ upstream ingest_$1 {
     zone ingest_$1 64k;
     server $host:${number:-$default_port} resolve fail_timeout=5s;
     keepalive 64;
+    keepalive_timeout 4s;
 }
 CONF
   echo "$1 $scheme://ingest_$1$prefix/api/$project/envelope/;" >>"$maps/envelope"

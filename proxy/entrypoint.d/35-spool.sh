@@ -18,6 +18,7 @@ upstream spool {
     zone spool 64k;
     server $SPOOL_UPSTREAM resolve fail_timeout=5s;
     keepalive 64;
+    keepalive_timeout 4s;
 }
 CONF
 echo 'include snippets/route-spool.conf;' >"$RENDERED/route-spool.conf"
