@@ -26,13 +26,13 @@ export class Stage {
   /** Makes network and certificate; every container finds the latter in /tls, configs in /bench, the envelope in /run-data. */
   async open(names: string[]): Promise<void> {
     writeFileSync(`${output}/envelope`, envelope());
-    await docker("network", "create", "--internal", "--label=culvert.test", this.id);
-    await docker("volume", "create", "--label=culvert.test", this.id);
+    await docker("network", "create", "--internal", "--label=culvert.bench", this.id);
+    await docker("volume", "create", "--label=culvert.bench", this.id);
     const certificate = `cd /tls && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
       -addext "subjectAltName=${[ingestHost, ...names].map((name) => `DNS:${name}`)}" -keyout server.key -out server.crt &&
       cat server.crt server.key >server.pem && chmod 644 server.*`;
     const shell = ["--user=0", "--entrypoint=sh", `--volume=${this.id}:/tls`, images.proxy, "-c", certificate];
-    await docker("run", "--rm", "--label=culvert.test", ...shell);
+    await docker("run", "--rm", "--label=culvert.bench", ...shell);
   }
 
   async start(
@@ -41,7 +41,7 @@ export class Stage {
   ): Promise<void> {
     this.#parts.push(name);
     await docker(
-      ...["run", "-d", "--label=culvert.test", `--name=${this.id}-${name}`, `--cpuset-cpus=${core}`],
+      ...["run", "-d", "--label=culvert.bench", `--name=${this.id}-${name}`, `--cpuset-cpus=${core}`],
       ...[`--network=${this.id}`, ...[name, ...names].map((alias) => `--network-alias=${alias}`)],
       ...[
         `--volume=${this.id}:/tls:ro`,
