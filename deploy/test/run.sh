@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . deploy/test/stack.sh
 
 results=$(mktemp -d)
-export CI=true FORCE_COLOR=0 NO_COLOR=1
+export CI=true FORCE_COLOR=0 NO_COLOR=1 CULVERT_TEST_RUN="$$"
 
 # verdict passed|failed|skipped NAME
 verdict() {
@@ -52,7 +52,11 @@ shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIP
 
 clean_up() {
   docker compose --profile '*' down --volumes >/dev/null 2>&1
-  docker ps -aq --filter label=culvert.test | xargs -r docker rm -f >/dev/null 2>&1
+  # What a test that was cut off left behind; others' runs are not ours to end.
+  mine="label=culvert.test=$CULVERT_TEST_RUN"
+  docker ps -aq --filter "$mine" | xargs -r docker rm -f -v >/dev/null 2>&1
+  docker network ls -q --filter "$mine" | xargs -r docker network rm >/dev/null 2>&1
+  docker volume ls -q --filter "$mine" | xargs -r docker volume rm >/dev/null 2>&1
   [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { docker } from "../../proxy/test/image.ts";
+import { docker, label } from "../../proxy/test/image.ts";
 import { lastLine } from "./run.ts";
 
 // Built by compose for the stack that these tests run beside.
@@ -20,14 +20,7 @@ describe("a setting that can't be meant stops web with one line, its last", () =
       /^culvert web: UPSTREAM_URL is not an http\(s\) address .*: use an address such as /,
     ],
   ])("%s=%s", async (name, value, line) => {
-    const { code, output } = await docker(
-      "run",
-      "--rm",
-      "--label=culvert.test",
-      ...hardened,
-      `--env=${name}=${value}`,
-      image,
-    );
+    const { code, output } = await docker("run", "--rm", label, ...hardened, `--env=${name}=${value}`, image);
     expect(lastLine(output)).toMatch(line);
     expect(code).toBe(1);
   });

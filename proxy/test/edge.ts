@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { build, docker, hardened } from "./image.ts";
+import { build, docker, hardened, label } from "./image.ts";
 import { Recorder } from "./recorder/client.ts";
 import { send } from "./wire.ts";
 
@@ -51,7 +51,7 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
   const name = (service: string) => `${id}-${service}`;
   const start = (service: string, names: string[], ...args: string[]) =>
     must(
-      ...["run", "-d", "--label=culvert.test", `--name=${name(service)}`, `--network=${id}`],
+      ...["run", "-d", label, `--name=${name(service)}`, `--network=${id}`],
       ...names.map((alias) => `--network-alias=${alias}`),
       ...args,
     );
@@ -63,7 +63,7 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
     return start(service, names, "-p", "127.0.0.1::9001", mount, ...tls, recorderImage, "node", "/recorder/server.ts");
   };
 
-  await must("network", "create", "--label=culvert.test", id);
+  await must("network", "create", label, id);
   await Promise.all([
     recorder("web", ["web"]),
     ...(options.twoReplicas ? [recorder("web2", ["web"])] : []),

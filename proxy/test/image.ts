@@ -26,6 +26,9 @@ export async function build(what: "proxy" | "spool" = "proxy"): Promise<string> 
   return output.trim().split("\n").at(-1) as string;
 }
 
+/** On every container, network and volume of a test run, so that its end removes those and nothing else (deploy/test/run.sh). */
+export const label = `--label=culvert.test=${process.env.CULVERT_TEST_RUN ?? "by-hand"}`;
+
 /** As the compose file runs it: the switches that the image must be able to live with. */
 export const hardened = [
   "--read-only",
@@ -42,5 +45,5 @@ export function runProxy(
 ): Promise<Outcome> {
   const environment = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
   const volumes = Object.entries(mounts).map(([file, path]) => `--volume=${file}:${path}:ro`);
-  return docker("run", "--rm", "--label=culvert.test", ...hardened, ...environment, ...volumes, image);
+  return docker("run", "--rm", label, ...hardened, ...environment, ...volumes, image);
 }

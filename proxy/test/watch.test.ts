@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Edge, startEdge } from "./edge.ts";
-import { docker } from "./image.ts";
+import { docker, label } from "./image.ts";
 import { send } from "./wire.ts";
 
 let edge: Edge;
@@ -94,13 +94,7 @@ describe("the internal port", () => {
 
 test("not ready while web was never found", async () => {
   const lonely = await docker(
-    ...[
-      "run",
-      "-d",
-      "--label=culvert.test",
-      "--env=SENTRY_DSN=http://k@h/1",
-      await edge.on("proxy", "inspect", "--format={{.Image}}"),
-    ],
+    ...["run", "-d", label, "--env=SENTRY_DSN=http://k@h/1", await edge.on("proxy", "inspect", "--format={{.Image}}")],
   );
   const id = lonely.output.trim();
   let answer = "";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { docker } from "../../proxy/test/image.ts";
+import { docker, label } from "../../proxy/test/image.ts";
 import { Recorder } from "../../proxy/test/recorder/client.ts";
 
 const RECORDER_IMAGE = "node:24-trixie-slim";
@@ -41,13 +41,13 @@ async function must(...args: string[]): Promise<string> {
 export async function openLab(): Promise<Lab> {
   const id = `culvert-lab-${randomUUID().slice(0, 8)}`;
   const containers: string[] = [];
-  await must("network", "create", "--label=culvert.test", id);
+  await must("network", "create", label, id);
   const lab: Lab = {
     run: async (name, args, image, port, command = []) => {
       const container = `${id}-${name}`;
       containers.push(container);
       const publish = port ? ["-p", `127.0.0.1::${port}`] : [];
-      const place = ["--label=culvert.test", `--name=${container}`, `--network=${id}`, `--network-alias=${name}`];
+      const place = [label, `--name=${container}`, `--network=${id}`, `--network-alias=${name}`];
       await must("run", "-d", ...place, ...publish, ...args, image, ...command);
       return port ? Number((await must("port", container, String(port))).split("\n")[0]?.split(":").at(-1)) : 0;
     },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { label } from "../../../proxy/test/image.ts";
 import { built, docker, hasImages } from "./lib/docker.ts";
 import { isReady, type Node, startPod } from "./lib/kubelet.ts";
 import type { Resource } from "./lib/objects.ts";
@@ -9,16 +10,7 @@ const site = "app.example.com";
 /** A self-signed pair in a volume, as kubelet writes a Secret: root's, read by the group, behind a link that is swapped. */
 const writeSecret = (volume: string, version: string) =>
   docker(
-    ...[
-      "run",
-      "--rm",
-      "--label=culvert.test",
-      "--user=0:0",
-      "--entrypoint=sh",
-      `--volume=${volume}:/secret`,
-      built("proxy"),
-      "-ec",
-    ],
+    ...["run", "--rm", label, "--user=0:0", "--entrypoint=sh", `--volume=${volume}:/secret`, built("proxy"), "-ec"],
     `cd /secret; mkdir ..${version}
      openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=${version} \
        -addext subjectAltName=DNS:${site} -keyout ..${version}/tls.key -out ..${version}/tls.crt 2>/dev/null
@@ -48,8 +40,8 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
 
     beforeAll(() => {
       objects = rendering("production");
-      docker("network", "create", "--label=culvert.test", node.network);
-      docker("volume", "create", "--label=culvert.test", node.volumes["proxy-tls"] ?? "");
+      docker("network", "create", label, node.network);
+      docker("volume", "create", label, node.volumes["proxy-tls"] ?? "");
       writeSecret(node.volumes["proxy-tls"] ?? "", "first");
     });
     afterAll(() => {

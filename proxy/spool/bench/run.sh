@@ -9,11 +9,11 @@ trap 'docker rm -f -v "$id" >/dev/null 2>&1; docker volume rm "$id" >/dev/null 2
 trap 'exit 130' INT TERM
 
 image=$(docker build -q .)
-docker network create --label culvert.test "$id" >/dev/null
-docker run -d --name "$id" --label culvert.test --network "$id" --network-alias spool --read-only --cap-drop ALL \
+docker network create --label culvert.bench "$id" >/dev/null
+docker run -d --name "$id" --label culvert.bench --network "$id" --network-alias spool --read-only --cap-drop ALL \
   --volume "$id:/var/lib/spool" --env SENTRY_DSN=http://key@127.0.0.1:9/7 --env SPOOL_MAX_MB=4096 "$image" >/dev/null
 
-line=$(docker run --rm --label culvert.test --network "$id" --volume "$PWD/bench:/bench:ro" \
+line=$(docker run --rm --label culvert.bench --network "$id" --volume "$PWD/bench:/bench:ro" \
   --env SPOOL_TO=http://127.0.0.1:9/api/7/envelope/ --env "SECONDS=${SECONDS_LONG:-10}" \
   --env "BYTES=${BYTES:-2048}" --env "CONNECTIONS=${CONNECTIONS:-64}" \
   node:24-trixie-slim sh -c 'sleep 1 && exec node /bench/intake.ts')

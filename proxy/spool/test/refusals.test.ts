@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Outcome } from "../../test/image.ts";
+import { label, type Outcome } from "../../test/image.ts";
 import { must, runSpool, type Stack, startStack } from "./stack.ts";
 
 const SENTRY_DSN = "http://key@ingest:9000/7";
@@ -17,19 +17,10 @@ describe("what can't be meant or relied on stops the spool with one line", () =>
   const mount = (mode = "") => `--volume=${volume}:/var/lib/spool${mode}`;
   /** Runs a shell line as root on the volume. */
   const inside = (line: string) =>
-    must(
-      "run",
-      "--rm",
-      "--label=culvert.test",
-      mount(),
-      "node:24-trixie-slim",
-      "sh",
-      "-c",
-      `cd /var/lib/spool; ${line}`,
-    );
+    must("run", "--rm", label, mount(), "node:24-trixie-slim", "sh", "-c", `cd /var/lib/spool; ${line}`);
   let stack: Stack;
   beforeAll(async () => {
-    await must("volume", "create", "--label=culvert.test", volume);
+    await must("volume", "create", label, volume);
   });
   afterAll(async () => {
     await stack?.stop();

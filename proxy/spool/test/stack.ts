@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { build, docker, hardened, type Outcome } from "../../test/image.ts";
+import { build, docker, hardened, label, type Outcome } from "../../test/image.ts";
 import { Recorder } from "../../test/recorder/client.ts";
 import type { Rule, Seen } from "./ingest/types.ts";
 
@@ -21,7 +21,7 @@ export async function must(...args: string[]): Promise<string> {
 /** Starts the image with these settings and waits for its end; for what it must refuse. */
 export async function runSpool(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {
   const env = Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`);
-  return docker("run", "--rm", "--label=culvert.test", ...withoutTmp, ...env, ...args, await build("spool"));
+  return docker("run", "--rm", label, ...withoutTmp, ...env, ...args, await build("spool"));
 }
 
 /** The spool's container, an ingest with moods, and the recorder behind it, on a network of their own. */
@@ -62,7 +62,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
   const id = `culvert-spool-${randomUUID().slice(0, 8)}`;
   const name = (service: string) => `${id}-${service}`;
   const start = (service: string, ...rest: string[]) =>
-    must(...["run", "-d", "--label=culvert.test", `--name=${name(service)}`], ...common(service), ...rest);
+    must(...["run", "-d", label, `--name=${name(service)}`], ...common(service), ...rest);
   const common = (service: string) => [`--network=${id}`, `--network-alias=${service}`];
   const published = async (service: string, port: number) =>
     `http://127.0.0.1:${(await must("port", name(service), String(port))).split("\n")[0]?.split(":").at(-1)}`;
@@ -71,7 +71,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
   const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
   const names = alias ? [`--network-alias=${alias}`] : [];
 
-  await must("network", "create", "--label=culvert.test", id);
+  await must("network", "create", label, id);
   await Promise.all([
     script("recorder", path("../../test/recorder"), ...tls, ...names),
     script("ingest", path("ingest")),

@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { docker } from "../../test/image.ts";
+import { docker, label } from "../../test/image.ts";
 
 // The units need what Node 24 brings (SQLite, zstd), so they run on the image's own Node and runner; each counts here.
 const folder = fileURLToPath(new URL("..", import.meta.url));
 const { output } = await docker(
-  ...["run", "--rm", "--label=culvert.test", `--volume=${folder}:/spool:ro`, "--workdir=/spool", "node:24-trixie-slim"],
+  ...["run", "--rm", label, `--volume=${folder}:/spool:ro`, "--workdir=/spool", "node:24-trixie-slim"],
   ...["node", "--disable-warning=ExperimentalWarning", "--test", "--test-reporter=tap", "src/*.test.ts"],
 );
 const results = [...output.matchAll(/^ *(not )?ok \d+ - (.+)$/gm)];

@@ -12,7 +12,8 @@ export interface Visits {
   pages: { seen: number; failed: (number | string)[] };
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 64, rejectUnauthorized: false });
+// As many connections as there are visitors: one that waits keeps no other from sending.
+const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 const kinds = ["event", "event", "transaction", "session", "replay_event", "log", "feedback", "profile_chunk"];
 
 /** One request to the proxy; resolves with its status, or with why there was no answer. */

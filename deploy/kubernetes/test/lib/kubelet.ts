@@ -1,3 +1,4 @@
+import { label } from "../../../../proxy/test/image.ts";
 import { built, docker } from "./docker.ts";
 import { controllers, of, type Resource, workloads } from "./objects.ts";
 
@@ -37,7 +38,7 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
   return docker(
     "run",
     "--detach",
-    "--label=culvert.test",
+    label,
     `--network=${node.network}`,
     `--network-alias=${name}.${namespace}.svc.cluster.local`,
     `--user=${shared.runAsUser}:${shared.runAsGroup}`,
@@ -55,15 +56,9 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
 
 /** A volume as kubelet hands it to a pod: root's, and the fsGroup's to write. */
 function folderFor(group: number, node: Node): string {
-  const volume = docker("volume", "create", "--label=culvert.test");
+  const volume = docker("volume", "create", label);
   node.scratch.push(volume);
-  const prepare = [
-    "--rm",
-    "--label=culvert.test",
-    "--user=0:0",
-    "--entrypoint=sh",
-    `--volume=${volume}:/volume:nocopy`,
-  ];
+  const prepare = ["--rm", label, "--user=0:0", "--entrypoint=sh", `--volume=${volume}:/volume:nocopy`];
   docker("run", ...prepare, built("proxy"), "-ec", `chgrp ${group} /volume; chmod 2775 /volume`);
   return volume;
 }
