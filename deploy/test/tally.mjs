@@ -17,7 +17,7 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith(".json")))
   const report = JSON.parse(readFileSync(join(folder, file), "utf8"));
   // Vitest's JSON reporter, else Playwright's.
   if ("numTotalTests" in report) add(report.numPassedTests, report.numFailedTests, report.numPendingTests);
-  else add(report.stats.expected, report.stats.unexpected + report.stats.flaky, report.stats.skipped);
+  else add(report.stats.expected + report.stats.flaky, report.stats.unexpected, report.stats.skipped);
 }
 
 for (const file of readdirSync(folder).filter((name) => name.endsWith(".ended-badly"))) {
