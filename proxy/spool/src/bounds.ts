@@ -21,6 +21,8 @@ export interface Pages {
   page: number;
 }
 
+const fits = (missing: { SPOOL_MAX_MB: number; disk: number }) => missing.SPOOL_MAX_MB <= 0 && missing.disk <= 0;
+
 /** Keeps the spool within its bounds of size and age. What changes envelopes belongs inside a transaction (journal.ts). */
 export class Bounds {
   #database: DatabaseSync;
@@ -64,7 +66,7 @@ export class Bounds {
       return { SPOOL_MAX_MB: used + size - this.#maxBytes, disk: size - spare - disk };
     };
     const need = missing();
-    if (need.SPOOL_MAX_MB <= 0 && need.disk <= 0) return undefined;
+    if (fits(need)) return undefined;
     const full = need.SPOOL_MAX_MB > 0 ? "SPOOL_MAX_MB" : "disk";
     sayNowAndThen(full, full === "disk" ? diskLine : boundLine);
     const lower = this.#store.lanes.occupied().filter((lane) => worthOf(lane.category) > worthOf(category));
@@ -72,8 +74,7 @@ export class Bounds {
     for (const lane of lower.reverse()) {
       for (const { id } of this.#fromOldest(lane.id)) {
         this.#store.remove(id, "dropped", "full");
-        const { SPOOL_MAX_MB, disk } = missing();
-        if (SPOOL_MAX_MB <= 0 && disk <= 0) return undefined;
+        if (fits(missing())) return undefined;
       }
     }
     return full;
