@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . deploy/test/stack.sh
 
 results=$(mktemp -d)
-export CI=true FORCE_COLOR=0 NO_COLOR=1 CULVERT_TEST_RUN="$$"
+export CI=true FORCE_COLOR=0 NO_COLOR=1 CULVERT_TEST_RUN="$$" OUTAGE_S="${OUTAGE_S:-10}"
 
 # verdict passed|failed|skipped NAME
 verdict() {

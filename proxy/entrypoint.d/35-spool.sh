@@ -4,7 +4,7 @@ set -eu
 . "$(dirname "$0")/refuse.sh"
 
 if [ -z "${SPOOL_UPSTREAM:-}" ]; then
-  echo 'error_page 502 504 = @tunnel_down;' >"$RENDERED/on-outage.conf"
+  echo 'error_page 502 504 530 = @tunnel_down;' >"$RENDERED/on-outage.conf"
   : >"$RENDERED/route-spool.conf"
   : >"$RENDERED/spool.conf"
   exit 0
