@@ -7,8 +7,13 @@ test("knobs have defaults, and an empty one counts as not set", () => {
 
 test.each(["0", "-1", "1.5", "three", "1e3"])("ROUNDS=%s is refused in one line that names it", (value) => {
   expect(() => readKnobs({ ROUNDS: value })).toThrow(
-    /^ROUNDS '.*' is not a number of 1 or more: use 5, or leave it out$/,
+    /^ROUNDS '.*' is not a whole number of 1 or more: use 5, or leave it out$/,
   );
+});
+
+test("only PATIENCE may be none", () => {
+  expect(readKnobs({ PATIENCE: "0" }).patience).toBe(0);
+  expect(() => readKnobs({ SECONDS: "0" })).toThrow("SECONDS '0'");
 });
 
 test("ONLY chooses comparisons and refuses an unknown one", () => {

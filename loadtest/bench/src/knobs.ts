@@ -20,7 +20,7 @@ const settings: Record<keyof Knobs, { name: string; standard: number }> = {
   connections: { name: "CONNECTIONS", standard: 32 },
   pageRate: { name: "PAGE_RATE", standard: 40 },
   floodRate: { name: "FLOOD_RATE", standard: 2000 },
-  patience: { name: "PATIENCE", standard: 1 },
+  patience: { name: "PATIENCE", standard: 0 },
 };
 
 /** Takes the environment, returns the knobs; throws one line that names a setting which is not a whole number above 0. */
@@ -28,8 +28,9 @@ export function readKnobs(environment: Record<string, string | undefined>): Knob
   const read = (key: keyof Knobs): number => {
     const { name, standard } = settings[key];
     const value = environment[name] || String(standard);
-    if (!/^[1-9]\d{0,5}$/.test(value))
-      throw new Error(`${name} '${value}' is not a number of 1 or more: use ${standard}, or leave it out`);
+    const least = Math.min(1, standard);
+    if (!/^\d{1,6}$/.test(value) || Number(value) < least)
+      throw new Error(`${name} '${value}' is not a whole number of ${least} or more: use ${standard}, or leave it out`);
     return Number(value);
   };
   return {
