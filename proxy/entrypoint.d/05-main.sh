@@ -25,7 +25,7 @@ if [ -e "$modules/ngx_http_brotli_filter_module.so" ]; then
   echo 'brotli off;' >>"$RENDERED/plain.conf"
   cat >"$RENDERED/brotli.conf" <<CONF
 brotli on;
-brotli_comp_level 4;
+brotli_comp_level 2;
 brotli_min_length 500;
 brotli_types text/plain text/css text/x-component text/xml application/javascript text/javascript application/json application/manifest+json application/xml application/rss+xml image/svg+xml;
 CONF
