@@ -3,14 +3,25 @@
 set -eu
 . "$(dirname "$0")/refuse.sh"
 
-fix="use a path of your own such as /monitoring or /api/reports"
-case "$TUNNEL_PATH" in
-  /) refuse TUNNEL_PATH "'/' would hide the whole app" "$fix" ;;
-  /_next | /_next/*) refuse TUNNEL_PATH "'$TUNNEL_PATH' belongs to Next.js" "$fix" ;;
-  /*[!A-Za-z0-9/_-]*) refuse TUNNEL_PATH "'$TUNNEL_PATH' has a character outside A-Z a-z 0-9 / _ -" "$fix" ;;
-  */ | *//*) refuse TUNNEL_PATH "'$TUNNEL_PATH' has an empty segment" "$fix" ;;
-  /*) ;;
-  *) refuse TUNNEL_PATH "'$TUNNEL_PATH' does not start with a slash" "$fix" ;;
+# check_path SETTING VALUE FIX
+check_path() {
+  case "$2" in
+    /_next | /_next/*) refuse "$1" "'$2' belongs to Next.js" "$3" ;;
+    /*[!A-Za-z0-9/_-]*) refuse "$1" "'$2' has a character outside A-Z a-z 0-9 / _ -" "$3" ;;
+    */ | *//*) refuse "$1" "'$2' has an empty segment" "$3" ;;
+    /*) ;;
+    *) refuse "$1" "'$2' does not start with a slash" "$3" ;;
+  esac
+}
+tunnel_fix="use a path of your own such as /monitoring or /api/reports"
+[ "$TUNNEL_PATH" != / ] || refuse TUNNEL_PATH "'/' would hide the whole app" "$tunnel_fix"
+check_path TUNNEL_PATH "$TUNNEL_PATH" "$tunnel_fix"
+websocket_fix="use the path where the app opens its WebSockets, such as /socket"
+case ${WEBSOCKET_PATH:-} in
+  '') ;;
+  /) refuse WEBSOCKET_PATH "'/' would open every path" "$websocket_fix" ;;
+  "$TUNNEL_PATH" | "$TUNNEL_PATH"/*) refuse WEBSOCKET_PATH "'$WEBSOCKET_PATH' belongs to the tunnel" "$websocket_fix" ;;
+  *) check_path WEBSOCKET_PATH "$WEBSOCKET_PATH" "$websocket_fix" ;;
 esac
 
 case $TUNNEL_CLIENT_IP in

@@ -16,4 +16,6 @@ for network in $(printf '%s' "${TRUSTED_PROXIES:-}" | tr ',' ' '); do
     refuse TRUSTED_PROXIES "'$network' is neither an address nor a network" "list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32"
   echo "set_real_ip_from $network;" >>"$RENDERED/real-ip.conf"
 done
+[ "$header" != proxy_protocol ] || [ -s "$RENDERED/real-ip.conf" ] ||
+  refuse TRUSTED_PROXIES "is empty, but PROXY_PROTOCOL is on" "list the load balancer's addresses, such as 10.0.0.0/8"
 [ ! -s "$RENDERED/real-ip.conf" ] || echo "real_ip_header $header; real_ip_recursive on;" >>"$RENDERED/real-ip.conf"

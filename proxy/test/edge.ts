@@ -3,7 +3,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build, docker, hardened, label } from "./image.ts";
 import { Recorder } from "./recorder/client.ts";
-import { send } from "./wire.ts";
 
 const recorderImage = "node:24-trixie-slim";
 const recorderFolder = fileURLToPath(new URL("recorder", import.meta.url));
@@ -98,23 +97,23 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
     restart: async (service) => {
       await must("restart", "-t", "5", name(service));
       Object.assign(edge, await addresses());
-      await ready(edge, () => docker("logs", name("proxy")));
+      await ready(edge);
     },
     stop: async () => {
       await docker("rm", "-f", "-v", name("proxy"), name("web"), name("web2"), name("ingest"), name("spool"));
       await docker("network", "rm", id);
     },
   };
-  await ready(edge, () => docker("logs", name("proxy")));
+  await ready(edge);
   return edge;
 }
 
-/** Waits until both upstreams answer through the proxy; throws with the proxy's log when it does not come up. */
-async function ready(edge: Edge, logs: () => Promise<{ output: string }>): Promise<void> {
+/** Waits until the proxy says that it may get traffic; throws with its log when it does not come up. */
+async function ready(edge: Edge): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
-    const answer = await send(edge.port, { path: "/" }).catch(() => undefined);
-    if (answer && answer.status < 500) return;
+    const asked = edge.on("proxy", "exec", ...["curl", "-fsS", "http://127.0.0.1:8081/readyz"]);
+    if (await asked.then(Boolean, () => false)) return;
     await pause(100);
   }
-  throw new Error(`the proxy did not come up: ${(await logs()).output}`);
+  throw new Error(`the proxy did not come up: ${await edge.on("proxy", "logs")}`);
 }

@@ -8,6 +8,7 @@ import { build, runProxy } from "./image.ts";
 const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
 const dsnFix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
 const pathFix = "use a path of your own such as /monitoring or /api/reports";
+const socketFix = "use the path where the app opens its WebSockets, such as /socket";
 const readFix = "let that uid read it (chown 101, or chmod o+r in a closed folder)";
 
 let image: string;
@@ -65,6 +66,14 @@ describe("a setting that can't be meant stops the proxy with one line", () => {
       "TRUSTED_PROXIES 'lb.example' is neither an address nor a network: list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32",
     ],
     ["PROXY_PROTOCOL", "yes", "PROXY_PROTOCOL 'yes' is neither on nor off: use on or off"],
+    [
+      "PROXY_PROTOCOL",
+      "on",
+      "TRUSTED_PROXIES is empty, but PROXY_PROTOCOL is on: list the load balancer's addresses, such as 10.0.0.0/8",
+    ],
+    ["WEBSOCKET_PATH", "/", `WEBSOCKET_PATH '/' would open every path: ${socketFix}`],
+    ["WEBSOCKET_PATH", "socket", `WEBSOCKET_PATH 'socket' does not start with a slash: ${socketFix}`],
+    ["WEBSOCKET_PATH", "/monitoring/ws", `WEBSOCKET_PATH '/monitoring/ws' belongs to the tunnel: ${socketFix}`],
     ["HTTP3", "yes", "HTTP3 'yes' is neither on nor off: use on or off"],
     ["CONTENT_SECURITY_POLICY", "strict", "CONTENT_SECURITY_POLICY 'strict' is not a mode: use enforce, report or off"],
     ["HSTS_MAX_AGE", "1y", "HSTS_MAX_AGE '1y' is not a number of seconds: use 0 for off, or 31536000 for a year"],

@@ -41,6 +41,27 @@ describe("requests that two servers could read differently never reach web", () 
   });
 });
 
+// RFC 9112, 2.2: a server may take a lone line feed for the end of a line, and Nginx does; no directive forbids it. What two
+// servers could read differently is gone then: web gets one request, written anew.
+describe("line ends without a carriage return", () => {
+  test.each([
+    ["everywhere", "GET /lf HTTP/1.1\nHost: localhost\nConnection: close\n\n"],
+    ["within a header", "GET /lf HTTP/1.1\r\nHost: localhost\r\nX-A: b\nX-C: d\r\nConnection: close\r\n\r\n"],
+    [
+      "in chunks",
+      "POST /lf HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\nabc\n0\n\n",
+    ],
+  ])("%s: refused, or one request as any other", async (_, bytes) => {
+    const mark = await shared.edge.web.count();
+    const answer = await raw(shared.edge.port, bytes);
+    const received = (await shared.edge.web.all()).slice(mark);
+    expect(answer).toMatch(received.length === 0 ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 200 /);
+    expect(received.length).toBeLessThanOrEqual(1);
+    expect(received.flatMap((request) => request.rawHeaders).join()).not.toMatch(/\n/);
+    if (received[0]?.method === "POST") expect(Buffer.from(received[0].body, "base64").toString()).toBe("abc");
+  });
+});
+
 describe("tricks of a single connection", () => {
   test("a client that never ends its header is cut off, and web hears nothing", async () => {
     const before = await shared.edge.web.count();

@@ -64,3 +64,18 @@ export function raw(port: number, bytes: string, servername = "localhost"): Prom
     socket.on("close", () => resolve(answer));
   });
 }
+
+/** The same, but hangs up as soon as the answer has what `until` looks for. */
+export function firstBytes(port: number, bytes: string, until: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = "";
+    const socket = connect({ host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false });
+    socket.on("secureConnect", () => socket.write(bytes));
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+      if (until.test(answer)) socket.destroy();
+    });
+    socket.on("error", reject);
+    socket.on("close", () => resolve(answer));
+  });
+}

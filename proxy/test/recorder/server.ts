@@ -13,6 +13,7 @@
 import { readFileSync } from "node:fs";
 import { createServer as createHttp, type IncomingMessage, type RequestListener } from "node:http";
 import { createServer as createHttps } from "node:https";
+import type { Duplex } from "node:stream";
 import type { Answer, RecordedRequest } from "./types.ts";
 
 const recorded: RecordedRequest[] = [];
@@ -41,7 +42,14 @@ const record: RequestListener = async (request, response) => {
   }
 };
 
-createHttp(record).listen(9000);
+/** A WebSocket's far end, as far as a proxy can tell: accepts the handshake and sends back what it gets. */
+function echo({ method = "", url = "", rawHeaders }: IncomingMessage, socket: Duplex): void {
+  recorded.push({ method, url, rawHeaders, body: "" });
+  socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+  socket.pipe(socket).on("error", () => socket.destroy());
+}
+
+createHttp(record).on("upgrade", echo).listen(9000);
 if (process.env.CERT) {
   const [cert, key] = [readFileSync(`${process.env.CERT}.crt`), readFileSync(`${process.env.CERT}.key`)];
   createHttps({ cert, key }, record).listen(9443);

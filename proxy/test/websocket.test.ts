@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { headerOf } from "./recorder/client.ts";
+import { useEdge } from "./use-edge.ts";
+import { firstBytes, raw } from "./wire.ts";
+
+const shared = useEdge({ WEBSOCKET_PATH: "/socket" });
+
+const handshake = (path: string, headers: string[] = []) =>
+  [
+    `GET ${path} HTTP/1.1`,
+    `Host: localhost:${shared.edge.port}`,
+    "Upgrade: websocket",
+    "Connection: Upgrade",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ...headers,
+    "",
+    "",
+  ].join("\r\n");
+
+/** What web received of a handshake, and the answer up to what `until` finds in it. */
+async function knock(bytes: string, until: RegExp) {
+  const mark = await shared.edge.web.count();
+  const answer = await firstBytes(shared.edge.port, bytes, until);
+  return { answer, received: (await shared.edge.web.all()).slice(mark) };
+}
+
+describe("a WebSocket, where the setting allows one", () => {
+  test.each(["/socket", "/socket/room?id=1"])("%s: the handshake reaches web, and bytes go both ways", async (path) => {
+    const own = `Origin: https://localhost:${shared.edge.port}`;
+    const { answer, received } = await knock(`${handshake(path, [own])}there and back`, /there and back/);
+    expect(answer).toMatch(/^HTTP\/1\.1 101 /);
+    expect(received[0]?.url).toBe(path);
+    expect(received[0] && headerOf(received[0], "upgrade")).toBe("websocket");
+    expect(received[0] && headerOf(received[0], "sec-websocket-key")).toBe("dGhlIHNhbXBsZSBub25jZQ==");
+    expect(received[0] && headerOf(received[0], "x-forwarded-proto")).toBe("https");
+  });
+  test("a program, which sends no Origin, may", async () => {
+    expect((await knock(handshake("/socket"), /\r\n\r\n/)).answer).toMatch(/^HTTP\/1\.1 101 /);
+  });
+  test.each(["https://evil.example", "null", "http://localhost"])("a page of %s may not", async (origin) => {
+    const { answer, received } = await knock(handshake("/socket", [`Origin: ${origin}`]), /\r\n\r\n/);
+    expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+    expect(received).toEqual([]);
+  });
+  test("a request that asks for none passes as pages do", async () => {
+    const { answer, received } = await shared.through({ path: "/socket/?transport=polling" });
+    expect(answer.status).toBe(200);
+    expect(received[0] && headerOf(received[0], "upgrade")).toBeUndefined();
+  });
+});
+
+describe("an Upgrade that is not meant", () => {
+  test.each([
+    ["another path", "/", "websocket"],
+    ["a path that only begins alike", "/sockets", "websocket"],
+    ["another protocol", "/socket", "h2c"],
+    ["two protocols", "/socket", "websocket, h2c"],
+  ])("%s: the header does not reach web", async (_, path, protocol) => {
+    const bytes = handshake(path)
+      .replace("Upgrade: websocket", `Upgrade: ${protocol}`)
+      .replace("Connection: Upgrade", "Connection: Upgrade, close");
+    const mark = await shared.edge.web.count();
+    expect(await raw(shared.edge.port, bytes)).toMatch(/^HTTP\/1\.1 200 /);
+    const [request] = (await shared.edge.web.all()).slice(mark);
+    expect(request && headerOf(request, "upgrade")).toBeUndefined();
+  });
+});
