@@ -33,7 +33,8 @@ function count(r) {
 }
 
 /**
- * The same for a report.
+ * The same for a report. Called by the filter of an upstream's answer, where njs is at work anyway; for what the edge answered itself
+ * by the log (snippets/metrics.conf).
  * @param {NginxHTTPRequest} r
  * @returns {string}
  */
@@ -73,7 +74,10 @@ function series(counts) {
     const route = parts[0];
     add(`culvert_requests_total{route="${route}",class="${parts[1][0]}xx"}`, times);
     if (route === "tunnel") add(`culvert_tunnel_reports_total{outcome="${parts[3]}",reason="${parts[4]}"}`, times);
-    add(`culvert_upstream_failures_total{upstream="${route === "tunnel" ? "ingest" : "web"}"}`, times * unanswered(parts[2]));
+    add(
+      `culvert_upstream_failures_total{upstream="${route === "tunnel" ? "ingest" : "web"}"}`,
+      times * unanswered(parts[2]),
+    );
   });
   return sums;
 }

@@ -1,7 +1,22 @@
 // What plain directives can't do for the tunnel. Runs inside Nginx (njs).
 
-/** The headers of the ingest that a browser needs; everything else it says about itself, not about this origin. */
-const passed = ["content-type", "content-length", "x-sentry-rate-limits", "retry-after"];
+import metrics from "./metrics.js";
+
+/**
+ * The headers of the ingest that a browser needs; everything else it says about itself, not about this origin. A look-up, and
+ * spelled as ingests spell them first: this runs on every report.
+ * @type {Record<string, unknown>}
+ */
+const passed = {
+  "Content-Type": true,
+  "Content-Length": true,
+  "X-Sentry-Rate-Limits": true,
+  "Retry-After": true,
+  "content-type": true,
+  "content-length": true,
+  "x-sentry-rate-limits": true,
+  "retry-after": true,
+};
 
 /** For how many seconds a flooding visitor is asked to be quiet. */
 const quiet = 60;
@@ -34,8 +49,9 @@ function isOut(r) {
  * @param {NginxHTTPRequest} r
  */
 function noteOutage(r) {
-  ngx.shared.outage.incr(`failed${r.variables.ingest}`, 1, 0);
   removeUnknownHeaders(r);
+  ngx.shared.outage.incr(`failed${r.variables.ingest}`, 1, 0);
+  metrics.countReport(r);
 }
 
 /**
@@ -43,8 +59,19 @@ function noteOutage(r) {
  * @param {NginxHTTPRequest} r
  */
 function noteAnswer(r) {
-  if (ngx.shared.outage.size() > 0) ngx.shared.outage.delete(`failed${r.variables.ingest}`);
+  // The edge's own refusals pass here as well, and say nothing about the ingest.
+  if (!r.variables.upstream_status) return;
   removeUnknownHeaders(r);
+  if (ngx.shared.outage.size() > 0) ngx.shared.outage.delete(`failed${r.variables.ingest}`);
+  metrics.countReport(r);
+}
+
+/**
+ * Header filter where neither ingest nor spool took the report: counted here when one was asked, else by the log.
+ * @param {NginxHTTPRequest} r
+ */
+function noteFailure(r) {
+  if (r.variables.upstream_status) metrics.countReport(r);
 }
 
 /**
@@ -53,8 +80,10 @@ function noteAnswer(r) {
  * @param {NginxHTTPRequest} r the request whose answer is on its way
  */
 function removeUnknownHeaders(r) {
-  for (const name in r.headersOut) {
-    if (!passed.includes(name.toLowerCase())) delete r.headersOut[name];
+  const headers = r.headersOut;
+  for (const name in headers) {
+    // Not only "is there": every object has a "constructor".
+    if (passed[name] !== true && passed[name.toLowerCase()] !== true) delete headers[name];
   }
 }
 
@@ -79,4 +108,4 @@ function refuseFlood(r) {
   r.return(429, '{"reason":"too many reports; errors are still taken until this goes on"}');
 }
 
-export default { isOut, limits, noteAnswer, noteOutage, refuseFlood, removeUnknownHeaders };
+export default { isOut, limits, noteAnswer, noteFailure, noteOutage, refuseFlood, removeUnknownHeaders };

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Edge, startEdge } from "./edge.ts";
@@ -73,6 +74,21 @@ describe("hashed files", () => {
     });
     await edge.web.answer(asset);
     expect((await get("/_next/static/none.js")).status).toBe(200);
+  });
+  test("are one file, whichever release asks for them", async () => {
+    await edge.web.answer(asset);
+    expect((await asked("/_next/static/shared.js?dpl=a")).requests).toBe(1);
+    expect((await asked("/_next/static/shared.js?dpl=b")).requests).toBe(0);
+  });
+  test("of the one name that Next gives to every build with a deploymentId are kept by nobody", async () => {
+    const built = readFileSync(new URL("../../web/node_modules/next/dist/build/index.js", import.meta.url), "utf8");
+    const [, id] = /return '(build-\w+)'/.exec(built) ?? [];
+    await edge.web.answer(asset);
+    for (const release of ["a", "b"]) {
+      const { answer, requests } = await asked(`/_next/static/${id}/_buildManifest.js?dpl=${release}`);
+      expect(requests).toBe(1);
+      expect(answer).toMatchObject({ status: 200, headers: { "cache-control": "no-store" } });
+    }
   });
   test("are answered while web is down", async () => {
     await edge.web.answer(asset);

@@ -45,6 +45,8 @@ describe("a report that the ingest can't take is kept, acknowledged, and deliver
     await edge.on("spool", "kill", "--signal=KILL");
     // Meanwhile the browser is told to keep its reports.
     expect((await report(99)).status).toBe(503);
+    const metrics = await edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+    expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="failed",reason="unreachable"\} 1$/m);
     await edge.on("spool", "start");
     await edge.ingest.answer(well);
     const mark = await edge.ingest.count();
@@ -66,8 +68,15 @@ describe("a report that the ingest can't take is kept, acknowledged, and deliver
 
   test("an ingest that fails every time is asked now and then, not by each report", async () => {
     await edge.ingest.answer({ ...well, instead: "reset" });
-    for (let n = 0; n < 100; n++) expect((await report(n)).status).toBe(200);
+    for (let n = 0; n < 100; n++) {
+      expect((await report(n)).status).toBe(200);
+      // A refusal of the edge's own says nothing about the ingest.
+      expect((await send(edge.port, { path: "/monitoring" })).status).toBe(405);
+    }
     expect(await edge.ingest.count()).toBeLessThan(90);
+    const metrics = await edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+    expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="spooled",reason="unreachable"\} 100$/m);
+    expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="refused",reason="method"\} 100$/m);
   });
 });
 

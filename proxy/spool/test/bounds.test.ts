@@ -1,44 +1,61 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import { handMany, isEmpty, metric, outcome } from "./report.ts";
+import { envelope, hand, handMany, isEmpty, metric, newId, outcome } from "./report.ts";
 import { type Stack, startStack, until } from "./stack.ts";
+
+const fast = { SPOOL_RATE: "10000" };
+const small = { args: ["--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m"] };
 
 let stack: Stack;
 afterEach(() => stack?.stop());
 
-test("full: only replays go, and sent = delivered + dropped + refused, to the envelope", async () => {
-  stack = await startStack({ SPOOL_MAX_MB: "8" });
+test("full: replays go first, then profiles, nothing else, and sent = delivered + dropped + refused, to the envelope", async () => {
+  stack = await startStack({ ...fast, SPOOL_MAX_MB: "8" });
   await stack.ingest({ status: 503 });
   const url = await stack.url();
-  const replays = await handMany(url, 600, "replay_event", 20_000);
-  expect(replays.length).toBeLessThan(600);
-  const sessions = await handMany(url, 100, "session", 2_000);
-  const errors = await handMany(url, 1_000, "event", 2_000);
-  expect([sessions.length, errors.length]).toEqual([100, 1_000]);
+  const profiles = await handMany(url, 50, "profile", 20_000);
+  const kept = [
+    ...(await handMany(url, 20, "transaction", 2_000)),
+    ...(await handMany(url, 20, "session", 2_000)),
+    ...(await handMany(url, 20, "log", 2_000)),
+    ...(await handMany(url, 20, "feedback", 2_000)),
+  ];
+  expect([profiles.length, kept.length]).toEqual([50, 80]);
+  const replays = await handMany(url, 500, "replay_event", 20_000);
+  expect(replays.length).toBeLessThan(500);
+  kept.push(...(await handMany(url, replays.length - 10, "event", 20_000)));
+  expect(await outOf("profile")).toBe(0);
+  kept.push(...(await handMany(url, 30, "event", 20_000)));
+  expect(kept).toHaveLength(80 + replays.length + 20);
   expect(await metric(stack, "disk_bytes")).toBeLessThanOrEqual(8 << 20);
   await stack.ingest();
   await until(() => isEmpty(stack), 60_000);
-  expect(await outcome(stack, [...errors, ...sessions])).toEqual({ lost: 0, repeated: 0 });
-  const { lost } = await outcome(stack, replays);
-  expect(lost).toBeGreaterThan(0);
-  expect(await metric(stack, 'dropped_total{reason="full",category="replay"}')).toBe(lost);
-  expect(await metric(stack, 'refused_total{status="503"}')).toBe(600 - replays.length);
-  expect(await metric(stack, 'delivered_total{category="replay"}')).toBe(replays.length - lost);
+  expect(await outcome(stack, kept)).toEqual({ lost: 0, repeated: 0 });
+  for (const [category, ids] of [["replay", replays], ["profile", profiles]] as const) {
+    const { lost } = await outcome(stack, ids);
+    expect(lost).toBeGreaterThan(0);
+    expect(await outOf(category)).toBe(lost);
+    expect(await metric(stack, `delivered_total{category="${category}"}`)).toBe(ids.length - lost);
+  }
+  expect(await metric(stack, 'refused_total{status="503"}')).toBe(500 - replays.length);
 });
 
+const outOf = (category: string) => metric(stack, `dropped_total{reason="full",category="${category}"}`);
+
 test("too old: dropped and counted, not sent", async () => {
-  stack = await startStack({ SPOOL_MAX_AGE: "5s" });
+  stack = await startStack({ SPOOL_MAX_AGE: "2s" });
   await stack.ingest({ status: 503 });
   await handMany(await stack.url(), 50);
   await until(() => isEmpty(stack));
-  await stack.ingest();
-  await pause(2_000);
-  expect(await stack.recorder.count()).toBe(0);
   expect(await metric(stack, 'dropped_total{reason="age",category="error"}')).toBe(50);
+  await stack.ingest();
+  const fresh = newId();
+  await hand(await stack.url(), envelope("session", fresh));
+  await until(async () => (await outcome(stack, [fresh])).lost === 0);
+  expect(await stack.recorder.count()).toBe(1);
 });
 
 test("a small disk: 503 and a line before it is full, the same worth rules, and all that was accepted is delivered", async () => {
-  stack = await startStack({}, { args: ["--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m"] });
+  stack = await startStack(fast, small);
   await stack.ingest({ status: 503 });
   const url = await stack.url();
   const sessions = await handMany(url, 1_000, "session", 20_000);
@@ -56,7 +73,7 @@ test("a small disk: 503 and a line before it is full, the same worth rules, and 
 });
 
 test("a disk that someone else filled: 503 and a line, and well again once there is room", async () => {
-  stack = await startStack({}, { args: ["--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m"] });
+  stack = await startStack(fast, small);
   await stack.ingest({ status: 503 });
   const url = await stack.url();
   const ids = await handMany(url, 50, "event", 20_000);

@@ -51,9 +51,10 @@ export async function recorded(stack: Stack): Promise<Envelope[]> {
 
 /** What became of these ids: how many never arrived, and how many arrivals were one too many. */
 export async function outcome(stack: Stack, ids: string[]): Promise<{ lost: number; repeated: number }> {
-  const arrived = (await recorded(stack)).map(({ header }) => header.event_id ?? "");
+  const sent = new Set(ids);
+  const arrived = (await recorded(stack)).map(({ header }) => header.event_id ?? "").filter((id) => sent.has(id));
   const distinct = new Set(arrived);
-  return { lost: ids.filter((id) => !distinct.has(id)).length, repeated: arrived.length - distinct.size };
+  return { lost: sent.size - distinct.size, repeated: arrived.length - distinct.size };
 }
 
 /** One of the spool's metrics, its labels written as in the text format; 0 when it is not there. */

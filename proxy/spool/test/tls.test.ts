@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { envelope, hand, isEmpty } from "./report.ts";
-import { type Stack, startStack, until } from "./stack.ts";
+import { envelope, hand, isEmpty, metric, newId, outcome } from "./report.ts";
+import { type Options, type Stack, startStack, until } from "./stack.ts";
+import { ask } from "./visitors.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 const cert = join(folder, "server");
@@ -24,26 +24,41 @@ afterEach(() => stack?.stop());
 
 const ca = [`--volume=${cert}.crt:/ca:ro`, "--env=INGEST_CA_FILE=/ca"];
 
-/** Hands over one envelope for a TLS ingest of this name; the recorder is that ingest. */
-async function handOver(name: string, ...args: string[]) {
-  stack = await startStack({ SENTRY_DSN: `https://key@${name}:9443/7` }, { args, cert: folder, name });
+/** Starts a stack for a TLS ingest of this name; the recorder is that ingest. */
+async function startTls(name: string, options: Options) {
+  stack = await startStack({ SENTRY_DSN: `https://key@${name}:9443/7` }, { ...options, cert: folder, name });
+}
+
+/** Hands over one envelope for it. */
+async function handOver(name: string) {
   const headers = { "x-spool-to": `https://${name}:9443/api/7/envelope/` };
   expect((await hand(await stack.url(), envelope(), headers)).status).toBe(200);
 }
 
 test("an https ingest is believed with its own CA", async () => {
-  await handOver("recorder", ...ca);
+  await startTls("recorder", { args: ca });
+  await handOver("recorder");
   await until(() => isEmpty(stack));
   expect(await stack.recorder.count()).toBe(1);
+});
+
+test("a proxy that does not believe the ingest hands over to a spool that does", async () => {
+  await startTls("recorder", { args: ca, proxy: true });
+  const port = await stack.port();
+  await until(async () => (await ask(port, "/upstream")) === 200);
+  const id = newId();
+  expect(await ask(port, "/monitoring", envelope("event", id))).toBe(200);
+  await until(async () => (await outcome(stack, [id])).lost === 0);
+  expect(await metric(stack, 'delivered_total{category="error"}')).toBe(1);
 });
 
 test.each([
   ["without its CA", "recorder", [], "DEPTH_ZERO_SELF_SIGNED_CERT"],
   ["under another name", "other", ca, "ERR_TLS_CERT_ALTNAME_INVALID"],
 ])("an https ingest is not believed %s: the envelope waits", async (_, name, args, reason) => {
-  await handOver(name, ...args);
+  await startTls(name, { args });
+  await handOver(name);
   await until(async () => (await stack.logs()).includes(`takes nothing (${reason})`));
-  await pause(2_000);
   expect(await stack.recorder.count()).toBe(0);
   expect(await isEmpty(stack)).toBe(false);
 });

@@ -16,8 +16,8 @@ export interface Visits {
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 const kinds = ["event", "event", "transaction", "session", "replay_event", "log", "feedback", "profile_chunk"];
 
-/** One request to the proxy; resolves with its status, or with why there was no answer. */
-function ask(port: number, path: string, body?: Buffer): Promise<number | string> {
+/** One request to the proxy, a report where there is a body; resolves with its status, or with why there was no answer. */
+export function ask(port: number, path: string, body?: Buffer): Promise<number | string> {
   return new Promise((resolve) => {
     const options = { host: "127.0.0.1", port, path, agent, method: body ? "POST" : "GET", servername: "localhost" };
     const headers = { host: `localhost:${port}`, ...(body && { "content-type": "text/plain" }) };
@@ -32,14 +32,22 @@ function ask(port: number, path: string, body?: Buffer): Promise<number | string
   });
 }
 
+/** Resolves when this many further reports have been sent. */
+export type More = (reports: number) => Promise<void>;
+
 /**
- * Visitors who send `rate` reports of all kinds a second, of 2 KB, and see ten pages a second, while `faults` runs. Resolves
+ * Visitors who send `rate` reports of all kinds a second, of 2 KB, and ask for `path` ten times a second, while `faults` runs. Resolves
  * when it is over and every report has been answered 200.
  */
-export async function visit(stack: Stack, rate: number, faults: () => Promise<void>): Promise<Visits> {
+export async function visit(
+  stack: Stack,
+  rate: number,
+  faults: (more: More) => Promise<void>,
+  path = "/upstream",
+): Promise<Visits> {
   const visits: Visits = { ids: [], again: {}, pages: { seen: 0, failed: [] } };
   let port = await stack.port();
-  await until(async () => (await ask(port, "/upstream")) === 200);
+  await until(async () => (await ask(port, path)) === 200);
   let over = false;
   const open = new Set<Promise<void>>();
   const during = (work: Promise<void>) => {
@@ -68,7 +76,7 @@ export async function visit(stack: Stack, rate: number, faults: () => Promise<vo
   };
   const page = async () => {
     visits.pages.seen++;
-    const answer = await ask(port, "/upstream");
+    const answer = await ask(port, path);
     if (answer !== 200) visits.pages.failed.push(answer);
   };
 
@@ -81,8 +89,13 @@ export async function visit(stack: Stack, rate: number, faults: () => Promise<vo
       await pause(20);
     }
   })();
-  await faults();
-  over = true;
+  const more: More = async (reports) => {
+    const enough = visits.ids.length + reports;
+    while (visits.ids.length < enough) await pause(20);
+  };
+  await faults(more).finally(() => {
+    over = true;
+  });
   await load;
   await Promise.all(open);
   return visits;

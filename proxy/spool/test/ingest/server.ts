@@ -1,8 +1,11 @@
 /**
  * An ingest with moods, in front of the recorder: what no rule stops is handed on to it as it came, so that the recorder
- * holds what the ingest took. Port 9000: the ingest. Port 9001: PUT /rules, GET /seen.
+ * holds what the ingest took. Port 9000: the ingest; also 443 with TLS, when CERT names a pair CERT.crt and CERT.key.
+ * Port 9001: PUT /rules; GET /seen?after=N, the requests after the Nth.
  */
-import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { readFileSync } from "node:fs";
+import { Agent, createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import type { Rule, Seen } from "./types.ts";
@@ -61,17 +64,37 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
   return entry.status;
 }
 
-const ingest = createServer((request, response) => {
+const serve = (request: IncomingMessage, response: ServerResponse) => {
   request.on("error", () => {});
   take(request, response).catch(() => request.socket.destroy());
-});
-// A kept connection that closes just as an envelope leaves is one more fault, and none of the chosen ones.
-ingest.keepAliveTimeout = 60_000;
-ingest.listen(9000);
+};
+const listeners = [{ server: createServer(serve), port: 9000 }];
+const { CERT } = process.env;
+if (CERT) {
+  const [cert, key] = [readFileSync(`${CERT}.crt`), readFileSync(`${CERT}.key`)];
+  listeners.push({ server: createTlsServer({ cert, key }, serve), port: 443 });
+}
+for (const { server, port } of listeners) {
+  // A kept connection that closes just as an envelope leaves is one more fault, and none of the chosen ones.
+  server.keepAliveTimeout = 60_000;
+  server.listen(port);
+}
+
+/** Begins or ends to refuse connections. */
+function setGone(gone: boolean): void {
+  for (const { server, port } of listeners) {
+    if (gone) server.close().closeAllConnections();
+    else if (!server.listening) server.listen(port);
+  }
+}
 
 createServer(async (request, response) => {
-  if (request.method === "PUT") rules = JSON.parse((await bodyOf(request)).toString()) as Rule[];
-  response.end(JSON.stringify(seen));
+  if (request.method === "PUT") {
+    rules = JSON.parse((await bodyOf(request)).toString()) as Rule[];
+    setGone(rules.some(({ gone }) => gone));
+  }
+  const { searchParams } = new URL(request.url ?? "/", "http://ingest");
+  response.end(JSON.stringify(seen.slice(Number(searchParams.get("after")))));
 }).listen(9001);
 
 process.on("SIGTERM", () => process.exit(0));

@@ -1,6 +1,8 @@
 /** What the ingest does with envelopes whose first item is of this type (or any, without one); the first rule that fits counts. */
 export interface Rule {
   item?: string;
+  /** Refuses connections, and cuts those that there are. */
+  gone?: boolean;
   /** Answers with this status instead of taking the envelope. */
   status?: number;
   headers?: Record<string, string>;

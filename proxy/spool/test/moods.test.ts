@@ -1,0 +1,60 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { outageSeconds, rate, row } from "./outage.ts";
+import { type Stack, startStack, until } from "./stack.ts";
+import { visit } from "./visitors.ts";
+
+const lasts = (outageSeconds * 1_000) / 4;
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({}, { proxy: true });
+});
+afterAll(() => stack?.stop());
+
+/** The ingest has this trouble for a while; resolves when it takes reports again. */
+async function trouble(begin: () => Promise<unknown>, end: () => Promise<unknown>): Promise<void> {
+  await begin();
+  await pause(lasts);
+  await end();
+  const mark = (await stack.seen()).length;
+  await until(async () => (await stack.seen(mark)).some(({ status }) => status === 200));
+}
+
+const well = () => stack.ingest();
+
+describe(`${rate} reports a second through the proxy: nothing is lost, nobody is told to try again, no page fails`, () => {
+  test.each<[string, () => Promise<unknown>, () => Promise<unknown>]>([
+    ["the ingest refuses connections", () => stack.ingest({ gone: true }), well],
+    ["the ingest hangs", () => stack.ingest({ delay: 60_000, cut: "body" }), well],
+    ["the ingest cuts connections in the middle of bodies", () => stack.ingest({ cut: "body" }), well],
+    ["the ingest answers 503", () => stack.ingest({ status: 503 }), well],
+    ["the ingest takes 5 s for each", () => stack.ingest({ delay: 5_000 }), well],
+    [
+      "the ingest's name is gone",
+      () => stack.on("ingest", "network", "disconnect", stack.id),
+      () => stack.on("ingest", "network", "connect", "--alias=ingest", stack.id),
+    ],
+    [
+      "the ingest flaps",
+      async () => {
+        for (let i = 0; i < 4; i++) {
+          await stack.ingest({ status: 502 });
+          await pause(lasts / 8);
+          await well();
+          await pause(lasts / 8);
+        }
+      },
+      well,
+    ],
+  ])("%s for a while", { timeout: 3 * 60_000 }, async (fault, begin, end) => {
+    const visits = await visit(stack, rate, async (more) => {
+      await more(rate);
+      await trouble(begin, end);
+      await more(rate);
+    });
+    expect(await row(stack, fault, visits)).toMatchObject({ lost: 0 });
+    expect(visits.pages.failed).toEqual([]);
+    expect(visits.again).toEqual({});
+  });
+});

@@ -1,0 +1,23 @@
+import { isEmpty, outcome } from "./report.ts";
+import { type Stack, until } from "./stack.ts";
+import type { Visits } from "./visitors.ts";
+
+/** Reports a second that visitors send while something is wrong. */
+export const rate = 200;
+
+/** How long an outage lasts. A minute is the promise; `make test` takes a shorter one, and what is asserted stays the same. */
+export const outageSeconds = Number(process.env.OUTAGE_S ?? 60);
+
+/** Waits for what is left, a minute at most, and prints a row: sent, lost, repeated. */
+export async function row(stack: Stack, fault: string, visits: Visits): Promise<{ lost: number; repeated: number }> {
+  const began = Date.now();
+  await until(() => isEmpty(stack), 60_000);
+  const result = await outcome(stack, visits.ids);
+  const drained = Math.round((Date.now() - began) / 1_000);
+  const { seen, failed } = visits.pages;
+  console.log(
+    `${fault}: sent ${visits.ids.length}, offered again ${JSON.stringify(visits.again)}, lost ${result.lost}, repeated ${result.repeated}, ` +
+      `empty ${drained} s after the load's end, pages ${seen}, failed ${JSON.stringify(failed)}`,
+  );
+  return result;
+}

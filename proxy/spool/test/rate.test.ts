@@ -1,0 +1,19 @@
+import { afterEach, expect, test } from "vitest";
+import { handMany, isEmpty, outcome } from "./report.ts";
+import { type Stack, startStack, until } from "./stack.ts";
+
+let stack: Stack;
+afterEach(() => stack?.stop());
+
+test("SPOOL_RATE: a returning ingest gets a part of it at first, and never more", async () => {
+  stack = await startStack({ SPOOL_RATE: "50" });
+  await stack.ingest({ status: 503 });
+  const ids = await handMany(await stack.url(), 200);
+  await stack.ingest();
+  await until(() => isEmpty(stack), 60_000);
+  expect(await outcome(stack, ids)).toEqual({ lost: 0, repeated: 0 });
+  const times = (await stack.seen()).filter(({ status }) => status === 200).map(({ at }) => at);
+  const inOneSecond = times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length);
+  expect(Math.max(...inOneSecond)).toBeLessThanOrEqual(75);
+  expect(inOneSecond[0]).toBeLessThan(40);
+});
