@@ -27,6 +27,21 @@ found() {
   done
 }
 
+# keep_files CONTAINER: has the proxy ask for every hashed file of this release, in each encoding that it stores, so that its
+# pages find also those that nobody has needed yet. An app that keeps them elsewhere has those that were asked for.
+keep_files() {
+  list='fs.readdirSync("/app/.next/static", { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    .map((entry) => entry.parentPath.slice(11) + "/" + entry.name).join("\n")'
+  # shellcheck disable=SC2016 # the container's variables
+  docker exec "$1" node -p "$list" 2>/dev/null | docker compose exec -T proxy sh -c '
+    [ "${PROXY_PROTOCOL:-off}" = off ] || set -- --haproxy-protocol
+    while read -r file; do
+      for encoding in br gzip identity; do
+        curl -sk -o /dev/null "$@" -H "Accept-Encoding: $encoding" "https://127.0.0.1:8443/_next/$file" </dev/null
+      done
+    done' || say "    not all were taken; those that visitors have asked for stay"
+}
+
 # retire CONTAINER...: lets each end what it is doing, within compose's stop_grace_period, and removes it.
 retire() {
   docker stop "$@" >/dev/null && docker rm "$@" >/dev/null
@@ -50,5 +65,6 @@ fi
 new=$(docker compose ps --quiet web | grep -vxF "$old")
 # shellcheck disable=SC2086 # a list
 step 'The proxy finds it' found $new
+step 'Its predecessor'"'"'s files stay' keep_files "$(echo "$old" | head -n 1)"
 # shellcheck disable=SC2086
 step 'Old release leaves' retire $old

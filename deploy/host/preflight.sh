@@ -13,7 +13,7 @@ cd "$root"
 check_file() {
   file=$(setting "$1")
   [ -n "$file" ] || return 0
-  [ -f "$file" ] || die "$1: there is no file $file: give the path of a PEM file, absolute or relative to $root"
+  [ -f "$file" ] || die "$1: there is no file $file: give a path, absolute or relative to $root"
   [ -r "$file" ] || die "$1: $file cannot be read by $(id -un): change its permissions (chmod), or run as its owner"
 }
 
@@ -44,7 +44,7 @@ check_compose() {
   done
 }
 
-for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE BUILD_CA_FILE; do check_file "$name"; done
+for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE; do check_file "$name"; done
 if [ -n "$(setting TLS_CERT_FILE)" ] && [ -z "$(setting TLS_KEY_FILE)" ]; then
   die "TLS_KEY_FILE: missing while TLS_CERT_FILE is set: give the certificate's key too, or neither"
 fi

@@ -46,12 +46,14 @@ describe("make up refuses, before it changes anything,", () => {
       { HTTPS_PORT: "18080" },
       "culvert: HTTP_PORT: the same as HTTPS_PORT (18080): give two different ports",
     ));
-  test.each(["TLS_CERT_FILE", "TLS_KEY_FILE", "INGEST_CA_FILE"])("a %s that is missing", (name) =>
-    expectRefusal(
-      "up.sh",
-      { [name]: "/nowhere.pem" },
-      `culvert: ${name}: there is no file /nowhere.pem: give the path of a PEM file`,
-    ),
+  test.each(["TLS_CERT_FILE", "TLS_KEY_FILE", "INGEST_CA_FILE", "SERVER_ACTIONS_KEY_FILE"])(
+    "a %s that is missing",
+    (name) =>
+      expectRefusal(
+        "up.sh",
+        { [name]: "/nowhere.pem" },
+        `culvert: ${name}: there is no file /nowhere.pem: give a path`,
+      ),
   );
   test("a certificate without its key", () => {
     writeFileSync(join(folder, "cert.pem"), "");

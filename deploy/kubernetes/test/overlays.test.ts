@@ -88,7 +88,10 @@ describe.skipIf(!canRender)("rendered", () => {
     const variables = workloads(objects).flatMap(({ pod }) =>
       pod.containers.flatMap(({ env = [] }) => env.map(({ name }) => name)),
     );
-    const atBuild = ["BUILD_CA_FILE", "SENTRY_AUTH_TOKEN_FILE", "SENTRY_ORG", "SENTRY_PROJECT", "SENTRY_URL"];
+    const atBuild = [
+      ...["BUILD_CA_FILE", "SERVER_ACTIONS_KEY_FILE"],
+      ...["SENTRY_AUTH_TOKEN_FILE", "SENTRY_ORG", "SENTRY_PROJECT", "SENTRY_URL"],
+    ];
     const composeOnly = ["HTTP_PORT", "WEB_IMAGE", ...atBuild];
     expect(table.filter((name) => ![...maps, ...variables, ...composeOnly].includes(name))).toEqual([]);
   });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../../proxy/test/image.ts";
-import { built, docker, hasImages } from "./lib/docker.ts";
+import { buildFrom, built, docker, hasImages } from "./lib/docker.ts";
 import { isReady, type Node, startPod } from "./lib/kubelet.ts";
-import type { Resource } from "./lib/objects.ts";
+import { type Resource, workloads } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
 
 const site = "app.example.com";
@@ -18,6 +18,13 @@ const writeSecret = (volume: string, version: string) =>
      ln -sfn ..${version} ..new; mv -T ..new ..data
      ln -sf ..data/tls.crt ..data/tls.key .`,
   );
+
+/** The release before: what it has beside the files that both have. */
+const oldRelease = `FROM ${built("web")}
+USER 0:0
+RUN printf "old();" >/app/.next/static/chunks/of-the-old-release.js
+USER 1000:1000
+`;
 
 describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
   "production's pods, run by Docker as their manifests say",
@@ -43,6 +50,8 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       docker("network", "create", label, node.network);
       docker("volume", "create", label, node.volumes["proxy-tls"] ?? "");
       writeSecret(node.volumes["proxy-tls"] ?? "", "first");
+      const [previous] = workloads(objects).find(({ name }) => name === "web")?.pod.initContainers ?? [];
+      node.images = { [previous?.image ?? ""]: buildFrom(oldRelease) };
     });
     afterAll(() => {
       docker("rm", "-f", "-v", ...Object.values(ids));
@@ -69,6 +78,14 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       const answer = curl("-w", "%{http_code} %{certs}", `https://${site}:8443/healthz`);
       expect(answer).toMatch(/^ok\n200 /);
       expect(answer).toMatch(/Subject:CN ?= ?first/);
+    });
+
+    test("a proxy that has just started answers with files of the release before, which web no longer has in its image", () => {
+      const answer = (file: string) => curl("-w", " %{http_code}", `https://${site}:8443/_next/static/${file}`);
+      expect(answer("chunks/of-the-old-release.js")).toBe("old(); 200");
+      expect(answer("chunks/of-no-release.js")).toMatch(/ 404$/);
+      const [own = ""] = docker("exec", ids.web ?? "", "ls", "/app/.next/static/chunks").split("\n");
+      expect(answer(`chunks/${own}`)).toMatch(/ 200$/);
     });
 
     test("a report for an ingest that is not there is kept by the spool", () => {

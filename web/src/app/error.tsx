@@ -1,3 +1,10 @@
 "use client";
 
-export { ErrorNotice as default } from "../ui/error-notice";
+import { unstable_isUnrecognizedActionError as isOutdated } from "next/navigation";
+import { type Caught, ErrorNotice } from "../ui/error-notice";
+import { NewRelease } from "../ui/new-release";
+
+/** Takes what a page threw. A page of a release that is gone is no error of the app's: it is loaded again. */
+export default function ErrorBoundary(caught: Caught) {
+  return isOutdated(caught.error) ? <NewRelease /> : <ErrorNotice {...caught} />;
+}

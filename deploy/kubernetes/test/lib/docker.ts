@@ -5,6 +5,11 @@ export function docker(...args: string[]): string {
   return execFileSync("docker", args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
 }
 
+/** Builds an image from the text of a Dockerfile, without any files, and returns its id. Throws with the build's own words. */
+export function buildFrom(text: string): string {
+  return execFileSync("docker", ["build", "-q", "-"], { input: text, encoding: "utf8", stdio: "pipe" }).trim();
+}
+
 /** The image that the stack under test was built to, by the name it has in the manifests: culvert-web, culvert-proxy … */
 export const built = (name: string): string =>
   `${process.env.COMPOSE_PROJECT_NAME ?? "culvert"}-${name.replace(/^culvert-/, "")}`;

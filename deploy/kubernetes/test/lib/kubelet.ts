@@ -1,3 +1,5 @@
+import type { IContainer } from "kubernetes-models/v1/Container";
+import type { IVolumeMount } from "kubernetes-models/v1/VolumeMount";
 import { label } from "../../../../proxy/test/image.ts";
 import { built, docker } from "./docker.ts";
 import { controllers, of, type Resource, workloads } from "./objects.ts";
@@ -9,6 +11,8 @@ export interface Node {
   secrets: Record<string, Record<string, string>>;
   /** Volumes by the name of the Secret they hold, laid out as kubelet does. */
   volumes: Record<string, string>;
+  /** Images by the name they have in a manifest, where that is not one of the stack under test. */
+  images?: Record<string, string>;
   /** Volumes made on the way, for whoever cleans up. */
   scratch: string[];
 }
@@ -27,31 +31,41 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
   const environment = Object.entries(variables(objects, name, namespace, node)).map(
     ([key, value]) => `--env=${key}=${value}`,
   );
-  const mounts = (container.volumeMounts ?? []).map(({ name: volume, mountPath, readOnly }) => {
+  const folders = new Map<string, string>();
+  const mount = ({ name: volume, mountPath, readOnly }: IVolumeMount): string => {
     const source = workload.pod.volumes?.find((candidate) => candidate.name === volume);
+    const only = readOnly ? ":ro" : "";
     const secret = source?.secret?.secretName;
-    if (secret) return `--volume=${node.volumes[secret]}:${mountPath}${readOnly ? ":ro" : ""}`;
+    if (secret) return `--volume=${node.volumes[secret]}:${mountPath}${only}`;
     const size = source?.emptyDir?.sizeLimit;
     if (source?.emptyDir?.medium === "Memory") return `--tmpfs=${mountPath}:size=${String(size).replace("Mi", "m")}`;
-    return `--volume=${folderFor(shared.fsGroup ?? 0, node)}:${mountPath}:nocopy`;
-  });
-  return docker(
-    "run",
-    "--detach",
-    label,
-    `--network=${node.network}`,
-    `--network-alias=${name}.${namespace}.svc.cluster.local`,
-    `--user=${shared.runAsUser}:${shared.runAsGroup}`,
-    `--group-add=${shared.fsGroup}`,
-    ...(container.securityContext?.readOnlyRootFilesystem ? ["--read-only"] : []),
-    ...(container.securityContext?.capabilities?.drop ?? []).map((capability) => `--cap-drop=${capability}`),
-    ...(container.securityContext?.allowPrivilegeEscalation === false ? ["--security-opt=no-new-privileges"] : []),
-    `--memory=${String(container.resources?.limits?.memory).replace("Mi", "m")}`,
-    `--cpus=${container.resources?.limits?.cpu}`,
-    ...environment,
-    ...mounts,
-    built(/([\w-]+)(:[^/]*)?$/.exec(container.image ?? "")?.[1] ?? ""),
-  );
+    const folder = folders.get(volume) ?? folderFor(shared.fsGroup ?? 0, node);
+    folders.set(volume, folder);
+    return `--volume=${folder}:${mountPath}:nocopy${readOnly ? ",ro" : ""}`;
+  };
+  const run = (
+    { image = "", command = [], resources, securityContext, volumeMounts }: IContainer,
+    ...options: string[]
+  ) =>
+    docker(
+      "run",
+      ...options,
+      label,
+      `--user=${shared.runAsUser}:${shared.runAsGroup}`,
+      `--group-add=${shared.fsGroup}`,
+      ...(securityContext?.readOnlyRootFilesystem ? ["--read-only"] : []),
+      ...(securityContext?.capabilities?.drop ?? []).map((capability) => `--cap-drop=${capability}`),
+      ...(securityContext?.allowPrivilegeEscalation === false ? ["--security-opt=no-new-privileges"] : []),
+      `--memory=${String(resources?.limits?.memory).replace("Mi", "m")}`,
+      `--cpus=${resources?.limits?.cpu}`,
+      ...(volumeMounts ?? []).map(mount),
+      ...(command[0] ? [`--entrypoint=${command[0]}`] : []),
+      node.images?.[image] ?? built(/([\w-]+)(:[^/]*)?$/.exec(image)?.[1] ?? ""),
+      ...command.slice(1),
+    );
+  for (const first of workload.pod.initContainers ?? []) run(first, "--rm", "--network=none");
+  const alias = `--network-alias=${name}.${namespace}.svc.cluster.local`;
+  return run(container, "--detach", `--network=${node.network}`, alias, ...environment);
 }
 
 /** A volume as kubelet hands it to a pod: root's, and the fsGroup's to write. */

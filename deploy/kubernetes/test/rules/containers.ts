@@ -12,10 +12,12 @@ export const requestsAndLimits: Rule = (objects) =>
     ),
   );
 
-/** A rollout waits for ready pods, a stuck one is restarted, and a slow start is not taken for a stuck one. */
+/** A rollout waits for ready pods, a stuck one is restarted, and a slow start is not taken for a stuck one. What ends before they start has none. */
 export const probes: Rule = (objects) =>
   containers(objects)
-    .filter(({ workload }) => workload.kind === "service")
+    .filter(
+      ({ workload, container }) => workload.kind === "service" && !workload.pod.initContainers?.includes(container),
+    )
     .flatMap(({ at, container }) =>
       (["startupProbe", "readinessProbe", "livenessProbe"] as const).flatMap((kind) => {
         const port = container[kind]?.httpGet?.port;
@@ -46,7 +48,7 @@ export const variablesAreDefinedBeforeUse: Rule = (objects) =>
 export const volumesFit: Rule = (objects) =>
   workloads(objects).flatMap(({ name, pod }) => {
     const volumes = pod.volumes ?? [];
-    return pod.containers.flatMap((container) => {
+    return [...(pod.initContainers ?? []), ...pod.containers].flatMap((container) => {
       const mounted = (container.volumeMounts ?? []).map((mount) => ({
         mount,
         volume: volumes.find((volume) => volume.name === mount.name),
