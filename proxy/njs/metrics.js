@@ -14,11 +14,15 @@ const separator = "|";
 /** The one series that is a sum instead of a count of sentences. */
 const bytes = "bytes";
 
+/** @type {Record<string, string>} the series that counts a route's reports by how they ended */
+const reports = { tunnel: "culvert_tunnel_reports_total", server: "culvert_server_reports_total" };
+
 /** @type {Record<string, string>} */
 const help = {
   culvert_requests_total: "Requests answered, by route and status class",
   culvert_tunnel_reports_total: "Reports of browsers, by how they ended and why",
-  culvert_tunnel_bytes_total: "Bytes of reports received",
+  culvert_server_reports_total: "Reports of web itself, by how they ended and why",
+  culvert_tunnel_bytes_total: "Bytes of reports received, of browsers and of web",
   culvert_upstream_failures_total: "Tries that an upstream did not answer, by upstream",
 };
 
@@ -73,9 +77,9 @@ function series(counts) {
     const parts = pair[0].split(separator);
     const route = parts[0];
     add(`culvert_requests_total{route="${route}",class="${parts[1][0]}xx"}`, times);
-    if (route === "tunnel") add(`culvert_tunnel_reports_total{outcome="${parts[3]}",reason="${parts[4]}"}`, times);
+    if (reports[route]) add(`${reports[route]}{outcome="${parts[3]}",reason="${parts[4]}"}`, times);
     add(
-      `culvert_upstream_failures_total{upstream="${route === "tunnel" ? "ingest" : "web"}"}`,
+      `culvert_upstream_failures_total{upstream="${reports[route] ? "ingest" : "web"}"}`,
       times * unanswered(parts[2]),
     );
   });

@@ -15,6 +15,8 @@ export interface Edge {
   port: number;
   /** The port of the plain listener on 127.0.0.1. */
   plainPort: number;
+  /** The port of web's own listener on 127.0.0.1: published here alone, for the tests. */
+  reportsPort: number;
   web: Recorder;
   /** The second replica of web, when asked for. */
   web2?: Recorder;
@@ -80,12 +82,14 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
   }
   const env = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
   const volumes = Object.entries(options.mounts ?? {}).map(([file, path]) => `--volume=${file}:${path}:ro`);
-  await start("proxy", [], "-p", "127.0.0.1::8443", "-p", "127.0.0.1::8080", ...hardened, ...env, ...volumes, image);
+  const ports = [8443, 8080, 8083].map((port) => `--publish=127.0.0.1::${port}`);
+  await start("proxy", [], ...ports, ...hardened, ...env, ...volumes, image);
 
   // Docker gives a restarted container other host ports.
   const addresses = async () => ({
     port: await published("proxy", 8443),
     plainPort: await published("proxy", 8080),
+    reportsPort: await published("proxy", 8083),
     web: new Recorder(`http://127.0.0.1:${await published("web", 9001)}`),
     ...(options.twoReplicas && { web2: new Recorder(`http://127.0.0.1:${await published("web2", 9001)}`) }),
     ingest: new Recorder(`http://127.0.0.1:${await published("ingest", 9001)}`),

@@ -56,6 +56,7 @@ test("sentences about requests add up to series", () => {
     ["tunnel|200|200|accepted|", 5],
     ["tunnel|503|504|failed|unreachable", 4],
     ["tunnel|200|502 : 200|spooled|unreachable", 1],
+    ["server|200|502 : 200|spooled|unreachable", 6],
     ["bytes", 1700],
   ];
   expect(metrics.series(counts as never)).toEqual({
@@ -65,8 +66,10 @@ test("sentences about requests add up to series", () => {
     'culvert_tunnel_reports_total{outcome="accepted",reason=""}': 5,
     'culvert_tunnel_reports_total{outcome="failed",reason="unreachable"}': 4,
     'culvert_tunnel_reports_total{outcome="spooled",reason="unreachable"}': 1,
+    'culvert_requests_total{route="server",class="2xx"}': 6,
+    'culvert_server_reports_total{outcome="spooled",reason="unreachable"}': 6,
     'culvert_upstream_failures_total{upstream="web"}': 2,
-    'culvert_upstream_failures_total{upstream="ingest"}': 5,
+    'culvert_upstream_failures_total{upstream="ingest"}': 11,
     culvert_tunnel_bytes_total: 1700,
   });
 });

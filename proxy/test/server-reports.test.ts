@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Edge, startEdge } from "./edge.ts";
+import { headerOf } from "./recorder/client.ts";
+import type { Answer } from "./recorder/types.ts";
+import { envelope } from "./use-tunnel.ts";
+import { send } from "./wire.ts";
+
+const well: Answer = { status: 200, headers: { "content-type": "application/json" }, body: '{"id":"9ec7"}' };
+
+let edge: Edge;
+beforeAll(async () => {
+  edge = await startEdge(
+    {
+      TUNNEL_ALLOWED_DSNS: "http://second@o42.ingest.us.sentry.io:9000/43",
+      TUNNEL_RATE_PER_CLIENT: "1",
+      TUNNEL_RATE_TOTAL: "1",
+    },
+    { ingestNames: ["o42.ingest.us.sentry.io"], spool: true },
+  );
+});
+afterAll(() => edge?.stop());
+beforeEach(() => edge.ingest.answer(well));
+
+const at = (path: string) => `http://127.0.0.1:${edge.reportsPort}${path}`;
+
+/** Posts an envelope as web does (Node's SDK names no type), or what `init` says; with what ingest and web heard of it. */
+async function report(path = "/reports", init: RequestInit = {}) {
+  const [ingestMark, webMark] = [await edge.ingest.count(), await edge.web.count()];
+  const answer = await fetch(at(path), { method: "POST", body: Buffer.from(envelope), ...init });
+  const body = await answer.text();
+  const received = (await edge.ingest.all()).slice(ingestMark);
+  return { answer, body, received, web: (await edge.web.count()) - webMark };
+}
+
+describe("a report of web itself", () => {
+  test("reaches the ingest byte by byte, with no header but those named", async () => {
+    const headers = {
+      "user-agent": "sentry.javascript.nextjs/10",
+      cookie: "session=1",
+      authorization: "Bearer 1",
+      "x-sentry-auth": "Sentry sentry_key=1",
+      "x-forwarded-for": "6.6.6.6",
+      "x-spool-to": "http://evil.example/",
+    };
+    const { answer, body, received } = await report("/reports", { headers });
+    expect([answer.status, body]).toEqual([200, '{"id":"9ec7"}']);
+    expect(received).toMatchObject([{ method: "POST", url: "/prefix/api/7/envelope/" }]);
+    const [request] = received;
+    if (!request) return;
+    expect(Buffer.from(request.body, "base64").toString()).toBe(envelope);
+    const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+    // No address: that of a container is nobody's.
+    expect(names.sort()).toEqual(["content-length", "host", "user-agent"]);
+    expect(headerOf(request, "user-agent")).toBe("sentry.javascript.nextjs/10");
+  });
+
+  test("may choose a project as a browser may, and no other", async () => {
+    expect((await report("/reports?o=42&p=43&r=us")).received[0]?.url).toBe("/api/43/envelope/");
+    const { answer, received } = await report("/reports?o=42&p=44&r=us");
+    expect([answer.status, received]).toEqual([403, []]);
+  });
+
+  test("is not held to a visitor's limits, and takes nothing of them", async () => {
+    for (let n = 0; n < 24; n++) {
+      const lane = Array.from({ length: 50 }, () => fetch(at("/reports"), { method: "POST", body: envelope }));
+      for (const answer of await Promise.all(lane)) {
+        expect(answer.status).toBe(200);
+        await answer.text();
+      }
+    }
+    const visitor = await send(edge.port, { method: "POST", path: "/monitoring", body: envelope });
+    expect(visitor.status).toBe(200);
+  });
+
+  test("is called the server's in log and metrics, and has no address there", async () => {
+    const { answer } = await report();
+    const id = answer.headers.get("x-request-id");
+    const line = async () => (await edge.on("proxy", "logs")).split("\n").find((text) => text.includes(String(id)));
+    await expect.poll(line, { timeout: 10_000 }).toBeDefined();
+    expect(JSON.parse((await line()) ?? "")).toMatchObject({ route: "server", client: "", outcome: "accepted" });
+    const metrics = await edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+    expect(metrics).toMatch(/^culvert_server_reports_total\{outcome="accepted",reason=""\} [1-9]/m);
+  });
+});
+
+describe("the listener opens nothing else", () => {
+  test.each(["GET", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"])("%s gets 405", async (method) => {
+    const { answer, received } = await report("/reports", { method, body: null });
+    expect([answer.status, answer.headers.get("allow"), received]).toEqual([405, "POST", []]);
+  });
+
+  test.each(["application/json", "application/csp-report", "text/html"])("%s gets 415", async (type) => {
+    const { answer, received } = await report("/reports", { headers: { "content-type": type } });
+    expect([answer.status, received]).toEqual([415, []]);
+  });
+
+  const others = ["/", "/reports/", "/Reports", "/reports/csp", "/monitoring", "/healthz", "/metrics", "/web"];
+  test.each([...others, "/_next/static/x.js", "/.culvert/unavailable.html"])("%s is 404", async (path) => {
+    for (const method of ["POST", "GET"]) {
+      const { answer, received, web } = await report(path, method === "GET" ? { method, body: null } : {});
+      expect([answer.status, received, web]).toEqual([404, [], 0]);
+    }
+  });
+
+  test("and the public port does not lead here: /reports is a page of web's there", async () => {
+    const [ingestMark, webMark] = [await edge.ingest.count(), await edge.web.count()];
+    for (const path of ["/reports", "/reports?o=42&p=43&r=us"]) {
+      await send(edge.port, { method: "POST", path, body: envelope, headers: { "content-type": "text/plain" } });
+    }
+    expect([(await edge.ingest.count()) - ingestMark, (await edge.web.count()) - webMark]).toEqual([0, 2]);
+  });
+});
+
+test("what the ingest can't take now the spool keeps, and web is told so; a visitor is not", async () => {
+  await edge.ingest.answer({ ...well, instead: "reset" });
+  const kept = await report();
+  expect([kept.answer.status, kept.answer.headers.get("x-kept-by")]).toEqual([200, "spool"]);
+  expect(kept.body).toBe('{"id":"9ec79c33ec9942ab8353589fcb2e04dc"}');
+  const visitor = await send(edge.port, { method: "POST", path: "/monitoring", body: envelope });
+  expect([visitor.status, visitor.headers["x-kept-by"]]).toEqual([200, undefined]);
+
+  const mark = await edge.ingest.count();
+  await edge.ingest.answer(well);
+  const delivered = await edge.ingest.waitFor((request) => request, mark, 50_000);
+  expect(Buffer.from(delivered.body, "base64").toString()).toContain('"message":"hello"');
+  const { answer } = await report();
+  expect(answer.headers.get("x-kept-by")).toBeNull();
+});
+
+test("a report of 20 MB is taken, and no larger one", async () => {
+  expect((await report("/reports", { body: Buffer.alloc(20 << 20) })).answer.status).toBe(200);
+  const { answer, received } = await report("/reports", { body: Buffer.alloc((20 << 20) + 1) });
+  expect([answer.status, received]).toEqual([413, []]);
+});
+
+test("with neither ingest nor spool web is told to keep it", async () => {
+  await edge.ingest.answer({ ...well, instead: "reset" });
+  await edge.on("spool", "stop", "-t", "0");
+  const { answer } = await report();
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, null]);
+});
