@@ -52,6 +52,11 @@ if [ -z "$(setting TLS_CERT_FILE)" ] && [ -n "$(setting TLS_KEY_FILE)" ]; then
   die "TLS_CERT_FILE: missing while TLS_KEY_FILE is set: give the key's certificate too, or neither"
 fi
 
+case $(setting WEB_EGRESS off) in
+  on | off) ;;
+  *) die "WEB_EGRESS: '$(setting WEB_EGRESS)' is neither on nor off: use on to let web call what is outside, off to keep it in" ;;
+esac
+
 check_port HTTPS_PORT 8443
 check_port HTTP_PORT 8080
 [ "$(setting HTTPS_PORT 8443)" -ne "$(setting HTTP_PORT 8080)" ] ||

@@ -40,6 +40,12 @@ describe("make up refuses, before it changes anything,", () => {
       { HTTPS_PORT: "https" },
       "culvert: HTTPS_PORT: 'https' is not a port: give a number from 1 to 65535",
     ));
+  test("a WEB_EGRESS that is neither", () =>
+    expectRefusal(
+      "up.sh",
+      { WEB_EGRESS: "yes" },
+      "culvert: WEB_EGRESS: 'yes' is neither on nor off: use on to let web call what is outside, off to keep it in",
+    ));
   test("one port for both", () =>
     expectRefusal(
       "up.sh",

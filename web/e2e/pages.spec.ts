@@ -63,7 +63,7 @@ test.describe("without JavaScript", () => {
     await page.getByRole("button", { name: "Call the upstream" }).click();
     expect(new URL((await posted).url()).pathname).toBe("/signals");
     await expect(page.getByLabel("Outcome: Call the upstream")).toHaveText(
-      /^recorder:9000 was sent trace [0-9a-f]{32}\.$/,
+      /^upstream:9000 was sent trace [0-9a-f]{32}\.$/,
     );
   });
 

@@ -95,5 +95,5 @@ test("an outgoing call of the server carries the trace of the page that asked fo
   const post = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/signals"));
   await page.getByRole("button", { name: "Call the upstream" }).click();
   const trace = (await (await post).headerValue("sentry-trace"))?.slice(0, 32);
-  await expect(outcomeOf(page, "Call the upstream")).toHaveText(`recorder:9000 was sent trace ${trace}.`);
+  await expect(outcomeOf(page, "Call the upstream")).toHaveText(`upstream:9000 was sent trace ${trace}.`);
 });

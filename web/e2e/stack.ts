@@ -13,5 +13,8 @@ export const app = {
   tunnel: process.env.TUNNEL_PATH || "/monitoring",
 };
 
-/** The far end of the wire: what the ingest and the upstream API received. */
+/** The API that web calls. */
+export const upstream = new Recorder(`http://127.0.0.1:${port("UPSTREAM_PORT")}`);
+
+/** The far end of the wire: what the ingest received. */
 export const recorder = new Recorder(`http://127.0.0.1:${port("RECORDER_PORT")}`);

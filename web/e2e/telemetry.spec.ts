@@ -1,6 +1,6 @@
 import { headerOf } from "../../proxy/test/recorder/client.ts";
 import { arrived, freshTrace, of } from "./reports.ts";
-import { app, recorder } from "./stack.ts";
+import { app, recorder, upstream } from "./stack.ts";
 import { expect, test, traceOf } from "./visitor.ts";
 
 test("what a browser reports is free of secrets and addresses of people", async ({ page, watch }) => {
@@ -81,7 +81,7 @@ test("a pasted trace goes on in the server's outgoing call", async ({ page }) =>
   await page.getByRole("textbox").fill(`00-${trace.id}-${trace.id.slice(16)}-01`);
   await page.getByRole("button", { name: "Follow it" }).click();
   await expect(page.getByRole("status", { name: "Pasted trace" })).toContainText(`It goes on: ${trace.id}-`);
-  const call = await recorder.waitFor((request) =>
+  const call = await upstream.waitFor((request) =>
     request.url === "/upstream" && headerOf(request, "sentry-trace")?.startsWith(trace.id) ? request : undefined,
   );
   expect(headerOf(call, "traceparent")).toMatch(new RegExp(`^00-${trace.id}-[0-9a-f]{16}-01$`));

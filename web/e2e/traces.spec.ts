@@ -1,6 +1,6 @@
 import { headerOf } from "../../proxy/test/recorder/client.ts";
 import { arrived, isFromBrowser, traceIdOf } from "./reports.ts";
-import { app, recorder } from "./stack.ts";
+import { app, upstream } from "./stack.ts";
 import { expect, test, traceOf } from "./visitor.ts";
 
 test("page, browser, server and the server's own calls tell one trace", async ({ page, watch }) => {
@@ -8,7 +8,7 @@ test("page, browser, server and the server's own calls tell one trace", async ({
   await page.goto("/trace");
   const trace = await traceOf(page);
 
-  const call = await recorder.waitFor((request) =>
+  const call = await upstream.waitFor((request) =>
     request.url === "/upstream" && headerOf(request, "sentry-trace")?.startsWith(trace) ? request : undefined,
   );
   expect(headerOf(call, "baggage")).toContain(`sentry-trace_id=${trace}`);

@@ -51,8 +51,8 @@ const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
     "settings of another hash",
     set(web, `${own}.envFrom.0.configMapRef.name`, "telemetry-settings-0"),
   ],
-  ["referencesExist", "a Secret nobody is told to create", set(web, `${own}.env.0.valueFrom.secretKeyRef.name`, "dsn")],
-  ["referencesExist", "a key that the Secret lacks", set(web, `${own}.env.0.valueFrom.secretKeyRef.key`, "DSN")],
+  ["referencesExist", "a Secret nobody is told to create", set(web, `${own}.env.3.valueFrom.secretKeyRef.name`, "dsn")],
+  ["referencesExist", "a key that the Secret lacks", set(web, `${own}.env.3.valueFrom.secretKeyRef.key`, "DSN")],
   ["serviceAccountsExist", "web's does not", set(web, `${pod}.serviceAccountName`, "next")],
   ["autoscalersOwnTheNumber", "so does the Deployment", set(web, "spec.replicas", 3)],
   ["autoscalersOwnTheNumber", "of nothing", set("HorizontalPodAutoscaler/web", "spec.scaleTargetRef.name", "app")],
@@ -60,7 +60,7 @@ const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
   ["budgetsLetNodesDrain", "all must stay", set("PodDisruptionBudget/web", "spec.minAvailable", 3)],
   ["rolloutsKeepCapacity", "one stops first", set(web, "spec.strategy.rollingUpdate.maxUnavailable", 1)],
   ["statefulIsSingle", "two spools", set("StatefulSet/spool", "spec.replicas", 2)],
-  ["noSecretIsWrittenDown", "the DSN is", set(web, `${own}.env.0.value`, "https://k@o1.ingest.sentry.io/2")],
+  ["noSecretIsWrittenDown", "the DSN is", set(web, `${own}.env.3.value`, "https://k@o1.ingest.sentry.io/2")],
   ["noSecretIsWrittenDown", "a Secret with content", (all) => all.push(secret)],
 ];
 

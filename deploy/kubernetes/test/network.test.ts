@@ -26,6 +26,7 @@ const targets: Record<string, [End, number, string?]> = {
   "proxy:8443 UDP": [named("proxy"), 8443, "UDP"],
   "proxy:8080": [named("proxy"), 8080],
   "proxy:8081": [named("proxy"), 8081],
+  "proxy:8083": [named("proxy"), 8083],
   "web:3000": [named("web"), 3000],
   "web:9229": [named("web"), 9229],
   "spool:8082": [named("spool"), 8082],
@@ -43,7 +44,8 @@ const targets: Record<string, [End, number, string?]> = {
 };
 
 const visitors = ["proxy:8443", "proxy:8443 UDP", "proxy:8080"];
-const outward = ["ingest:8969", "dns", "dns by TCP", "the node's DNS cache", "sentry.io:443", "sentry.io:443 v6"];
+const names = ["dns", "dns by TCP", "the node's DNS cache"];
+const outward = ["ingest:8969", ...names, "sentry.io:443", "sentry.io:443 v6"];
 
 /** Who may open a connection to what. Everything that is not listed is closed. */
 const expected: Record<string, string[]> = {
@@ -53,7 +55,7 @@ const expected: Record<string, string[]> = {
   Prometheus: [...visitors, "proxy:8081", "spool:8082"],
   "a stranger here": [],
   proxy: ["web:3000", "spool:8082", ...outward],
-  web: outward,
+  web: ["proxy:8083", "spool:8082", ...names],
   spool: outward,
   ingest: [],
 };

@@ -1,18 +1,18 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { parseDsn } from "../telemetry/dsn";
-import { checkIngest, checkUpstream } from "./server-checks";
+import { checkIngest, checkSpool, checkUpstream } from "./server-checks";
 
 vi.mock("@sentry/nextjs", () => ({ suppressTracing: (act: () => unknown) => act() }));
 
-async function answering(status: number) {
+async function answering(status: number, headers: Record<string, string> = {}, answer = "{}") {
   const asked: { url?: string | undefined; body: string }[] = [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += chunk;
     asked.push({ url: request.url, body });
-    response.writeHead(status).end("{}");
+    response.writeHead(status, headers).end(answer);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   return { server, asked, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
@@ -23,7 +23,7 @@ test.each([
   [403, "bad", expect.stringContaining("the key of SENTRY_DSN")],
 ])("an ingest that answers %i is %s", async (status, state, problem) => {
   const { server, asked, host } = await answering(status);
-  const check = await checkIngest(parseDsn(`http://key@${host}/prefix/7`));
+  const check = await checkIngest({ dsn: parseDsn(`http://key@${host}/prefix/7`), serverTunnel: undefined });
   server.close();
   expect(check).toEqual({ state, latencyMs: expect.any(Number), problem });
   expect(asked[0]?.url).toBe("/prefix/api/7/envelope/");
@@ -32,6 +32,32 @@ test.each([
     { type: "client_report" },
     { discarded_events: [] },
   ]);
+});
+
+describe("where reports go through the proxy", () => {
+  const dsn = parseDsn("http://key@nowhere.invalid/7");
+  test.each([
+    [200, {}, "good", undefined],
+    [200, { "x-kept-by": "spool" }, "bad", expect.stringContaining("The spool keeps them")],
+    [503, {}, "bad", expect.stringContaining("The proxy can't reach the ingest")],
+    [403, {}, "bad", expect.stringContaining("the key of SENTRY_DSN")],
+  ])("its answer %i %j is %s", async (status, headers, state, problem) => {
+    const { server, asked, host } = await answering(status, headers);
+    const check = await checkIngest({ dsn, serverTunnel: new URL(`http://${host}/reports`) });
+    server.close();
+    expect(check).toEqual({ state, latencyMs: expect.any(Number), problem });
+    expect(asked).toMatchObject([{ url: "/reports", body: expect.stringContaining("discarded_events") }]);
+  });
+
+  test("and the spool is asked what waits", async () => {
+    const { server, asked, host } = await answering(200, {}, 'culvert_spool_waiting_envelopes{category="error"} 4\n');
+    expect(await checkSpool({ spoolUpstream: new URL(`http://${host}`) })).toMatchObject({
+      problem: expect.stringMatching(/^4 reports wait/),
+    });
+    server.close();
+    expect(asked[0]?.url).toBe("/metrics");
+    expect(await checkSpool({ spoolUpstream: undefined })).toMatchObject({ state: "unknown" });
+  });
 });
 
 test("an upstream that nobody serves is named", async () => {
@@ -44,5 +70,5 @@ test("an upstream that nobody serves is named", async () => {
 });
 
 test("without a DSN there is nothing to ask", async () => {
-  expect(await checkIngest(undefined)).toMatchObject({ state: "unknown" });
+  expect(await checkIngest({ dsn: undefined, serverTunnel: undefined })).toMatchObject({ state: "unknown" });
 });

@@ -1,24 +1,43 @@
 import { suppressTracing } from "@sentry/nextjs";
-import type { Dsn } from "../telemetry/dsn";
-import { settings } from "../telemetry/settings";
+import { type Settings, settings } from "../telemetry/settings";
 import { type Check, look, UNKNOWN } from "./check";
 import { probeEnvelope } from "./probe-envelope";
 import { remembered } from "./remembered";
-import { connectionProblem, ingestProblem, upstreamProblem } from "./words";
+import { lookAtSpool } from "./spool";
+import { connectionProblem, ingestProblem, KEPT_PROBLEM, serverTunnelProblem, upstreamProblem } from "./words";
 
 const TIMEOUT_MS = 3_000;
 
-/** Whether the ingest takes this server's reports. */
-export const webToIngest = remembered(() => checkIngest(settings().dsn));
+/** Whether the ingest takes this server's reports, by the way they go: through the proxy where there is one. */
+export const webToIngest = remembered(() => checkIngest(settings()));
+
+/** Whether reports wait for the ingest. */
+export const spool = remembered(() => checkSpool(settings()));
 
 /** Whether the API that /trace calls answers. */
 export const webToUpstream = remembered(() => checkUpstream(settings().upstreamUrl));
 
-/** Takes a DSN and asks its ingest. Never throws. */
-export async function checkIngest(dsn: Dsn | undefined): Promise<Check> {
+/** Takes where reports go, and asks there. Never throws. */
+export async function checkIngest({ dsn, serverTunnel }: Pick<Settings, "dsn" | "serverTunnel">): Promise<Check> {
   if (!dsn) return UNKNOWN;
-  const ask = () => call(dsn.envelopeUrl, { method: "POST", body: probeEnvelope(dsn.public) });
-  return look(ask, ingestProblem, (error) => connectionProblem(error, dsn.host, "SENTRY_DSN"));
+  const [address, setting] = serverTunnel ? [serverTunnel, "SERVER_TUNNEL"] : [new URL(dsn.envelopeUrl), "SENTRY_DSN"];
+  const answer = { kept: false };
+  const ask = async () => {
+    const response = await call(address, { method: "POST", body: probeEnvelope(dsn.public) });
+    answer.kept = response.headers.has("x-kept-by");
+    return response;
+  };
+  const words = (status: number) => {
+    if (answer.kept) return KEPT_PROBLEM;
+    return serverTunnel ? serverTunnelProblem(status) : ingestProblem(status);
+  };
+  return look(ask, words, (error) => connectionProblem(error, address.host, setting));
+}
+
+/** Takes where the spool is, and asks it what waits there. Never throws. */
+export async function checkSpool({ spoolUpstream }: Pick<Settings, "spoolUpstream">): Promise<Check> {
+  if (!spoolUpstream) return UNKNOWN;
+  return lookAtSpool(() => read(new URL("/metrics", spoolUpstream)));
 }
 
 /** Takes the upstream's address and asks it. Never throws. */
@@ -31,11 +50,17 @@ export async function checkUpstream(address: URL): Promise<Check> {
 }
 
 /** A look at a hop is no visitor's request: it belongs to nobody's trace. */
-function call(address: string | URL, init: RequestInit = {}): Promise<Response> {
+function fetchQuietly(address: string | URL, init: RequestInit = {}): Promise<Response> {
   const options = { ...init, cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS) } as const;
-  return suppressTracing(async () => {
-    const response = await fetch(address, options);
-    await response.body?.cancel();
-    return response;
-  });
+  return suppressTracing(() => fetch(address, options));
+}
+
+async function call(address: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetchQuietly(address, init);
+  await response.body?.cancel();
+  return response;
+}
+
+async function read(address: URL): Promise<string> {
+  return (await fetchQuietly(address)).text();
 }

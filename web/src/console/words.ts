@@ -1,3 +1,5 @@
+import { duration } from "../ui/time";
+
 /** Takes the status that an ingest answers and returns what is wrong and what to do; undefined when it takes reports. */
 export function ingestProblem(status: number): string | undefined {
   if (status < 300) return undefined;
@@ -46,6 +48,21 @@ export function tunnelProblem(status: number, path: string): string | undefined 
     return "The proxy can't reach the ingest: check its name, route and certificate (docker compose logs proxy).";
   if (status === 429) return `${path} answers 429: too many reports from this address, or the ingest is limiting.`;
   return ingestProblem(status);
+}
+
+/** What is wrong and what to do when it was not the ingest that took a report, but the spool. */
+export const KEPT_PROBLEM =
+  "The ingest takes no reports now: it can't be reached, or fails. The spool keeps them; docker compose logs proxy has the reason (name, route, certificate, status).";
+
+/** Takes what waits in the spool and says so, with what to do. */
+export function waitingWords({ reports, oldestS }: { reports: number; oldestS: number }): string {
+  const what = reports === 1 ? "1 report waits" : `${reports} reports wait`;
+  return `${what} in the spool, the oldest for ${duration(oldestS)}. They leave by themselves once the ingest takes them; if they stay, docker compose logs spool says why.`;
+}
+
+/** Takes the status that the proxy answers web's own reports; returns what is wrong and what to do. */
+export function serverTunnelProblem(status: number): string | undefined {
+  return status === 503 ? tunnelProblem(status, "") : ingestProblem(status);
 }
 
 /** Takes the status that the upstream answers; undefined when it answers. */

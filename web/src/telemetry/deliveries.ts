@@ -11,11 +11,11 @@ export type Delivery = {
   /** The answer's status; undefined when none came. */
   status: number | undefined;
   latencyMs: number | undefined;
-  /** In words: the rate limits that the answer sets, or why the error was dropped. */
+  /** In words: the rate limits that the answer sets, where the report is kept, or why the error was dropped. */
   note: string | undefined;
 };
 
-export type Outcome = "accepted" | "refused" | "no answer" | "held back" | "dropped";
+export type Outcome = "accepted" | "kept" | "refused" | "no answer" | "held back" | "dropped";
 
 const KEPT = 50;
 const NONE: readonly Delivery[] = [];

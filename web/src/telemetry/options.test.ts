@@ -19,7 +19,9 @@ test("the browser posts to the bare tunnel path on its own origin, without cooki
   expect(options.transportOptions.fetchOptions.credentials).toBe("omit");
 });
 
-test("the server talks to the ingest itself", () => {
+test("the server posts to the proxy inside, and to the ingest itself where there is none", () => {
+  const SERVER_TUNNEL = "http://proxy:8083/reports";
+  expect(serverOptions(parseSettings({ SERVER_TUNNEL }))).toHaveProperty("tunnel", SERVER_TUNNEL);
   expect(serverOptions(settings)).not.toHaveProperty("tunnel");
 });
 

@@ -74,6 +74,7 @@ export function serverOptions(settings: Settings) {
   return {
     ...shared(settings),
     dsn: settings.dsn?.public,
+    ...(settings.serverTunnel && { tunnel: settings.serverTunnel.href }),
     integrations: chosen,
     beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(identify(event), hint),
     beforeSendTransaction: <T extends Tagged>(event: T) => scrub(identify(event)),

@@ -1,4 +1,5 @@
 import { init, makeNodeTransport } from "@sentry/nextjs";
+import { doors, throughDoors } from "./doors";
 import { serverOptions } from "./options";
 import { SettingError, settings } from "./settings";
 import { flushOnShutdown } from "./shutdown";
@@ -11,7 +12,9 @@ export function startTelemetry(): void {
     const current = settings();
     flushOnShutdown();
     if (current.dsn) {
-      init({ ...serverOptions(current), transport: watched(makeNodeTransport) });
+      const places = doors(current);
+      const transport = places.length > 0 ? throughDoors(places) : makeNodeTransport;
+      init({ ...serverOptions(current), transport: watched(transport) });
       spareUnsampled();
     } else console.log("culvert web: telemetry is off, because SENTRY_DSN is not set");
   } catch (error) {

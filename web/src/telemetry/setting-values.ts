@@ -54,6 +54,21 @@ export function url(name: string, value: string): URL {
   return usable ? parsed : refuse(name, "is not an http(s) address without credentials", fix);
 }
 
+/** Where this server's own reports go, over plain HTTP, inside; undefined: straight to the ingest. */
+export function serverTunnel(value: string | undefined): URL | undefined {
+  if (!value) return undefined;
+  const parsed = URL.parse(value);
+  const fix = "use the proxy's own listener for it, http://proxy:8083/reports";
+  return parsed?.protocol === "http:" ? parsed : refuse("SERVER_TUNNEL", "is not an http address", fix);
+}
+
+/** A service as name:port, which speaks plain HTTP. */
+export function place(name: string, value: string | undefined): URL | undefined {
+  if (!value) return undefined;
+  const parsed = /^[\w.-]+:\d{1,5}$/.test(value) ? URL.parse(`http://${value}`) : null;
+  return parsed ?? refuse(name, `'${value}' is not name:port`, "use the spool's address, such as spool:8082");
+}
+
 /** On or off. */
 export function onOff(name: string, value: string): boolean {
   return value === "on" || (value === "off" ? false : refuse(name, `'${value}' is neither`, "use on or off"));

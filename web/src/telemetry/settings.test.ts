@@ -6,6 +6,8 @@ const dsnFix =
   "copy it from the project's Client Keys page (https://<key>@<host>/<project>), or unset it for no telemetry";
 const rateFix = "use 0 for no traces, 1 for all, or a share such as 0.1";
 const targetFix = "list origins such as https://api.example.com:8443, separated by spaces";
+const doorFix = "use the proxy's own listener for it, http://proxy:8083/reports";
+const spoolFix = "use the spool's address, such as spool:8082";
 const urlFix = "use an address such as https://api.example.com/v1/status";
 
 describe("a setting that can't be meant is refused in one line that says what to do", () => {
@@ -28,6 +30,10 @@ describe("a setting that can't be meant is refused in one line that says what to
     ["TUNNEL_PATH", "//a", `TUNNEL_PATH '//a' has an empty segment: ${pathFix}`],
     ["UPSTREAM_URL", "api/v1", `UPSTREAM_URL is not an http(s) address without credentials: ${urlFix}`],
     ["UPSTREAM_URL", "ftp://api/", `UPSTREAM_URL is not an http(s) address without credentials: ${urlFix}`],
+    ["SERVER_TUNNEL", "https://proxy/", `SERVER_TUNNEL is not an http address: ${doorFix}`],
+    ["SERVER_TUNNEL", "proxy:8083", `SERVER_TUNNEL is not an http address: ${doorFix}`],
+    ["SPOOL_UPSTREAM", "http://spool", `SPOOL_UPSTREAM 'http://spool' is not name:port: ${spoolFix}`],
+    ["SPOOL_UPSTREAM", "spool:99999", `SPOOL_UPSTREAM 'spool:99999' is not name:port: ${spoolFix}`],
     ["CONSOLE", "yes", "CONSOLE 'yes' is neither: use on or off"],
     [
       "TRACE_PROPAGATION_TARGETS",
@@ -61,6 +67,8 @@ describe("settings that may be left out", () => {
         tracesSampleRate: 1,
         tunnelPath: "/monitoring",
         region: undefined,
+        serverTunnel: undefined,
+        spoolUpstream: undefined,
         upstreamUrl: new URL("http://127.0.0.1:3000/api/echo"),
         tracePropagationTargets: ["http://127.0.0.1:3000"],
         console: true,
@@ -83,6 +91,8 @@ test("all settings given", () => {
     UPSTREAM_URL: "https://api.example.com/v1?x=1",
     TRACE_PROPAGATION_TARGETS: "https://a.example.com:8443, http://b.example.com",
     REGION: "eu-central-1",
+    SERVER_TUNNEL: "http://proxy:8083/reports",
+    SPOOL_UPSTREAM: "spool:8082",
     CONSOLE: "off",
   };
   expect(parseSettings(env)).toMatchObject({
@@ -94,6 +104,8 @@ test("all settings given", () => {
     upstreamUrl: new URL(env.UPSTREAM_URL),
     tracePropagationTargets: ["https://api.example.com", "https://a.example.com:8443", "http://b.example.com"],
     region: "eu-central-1",
+    serverTunnel: new URL(env.SERVER_TUNNEL),
+    spoolUpstream: new URL("http://spool:8082/"),
     console: false,
   });
 });

@@ -1,5 +1,5 @@
 import type { Dsn } from "./dsn";
-import { dsn, label, onOff, origins, rate, tunnelPath, url } from "./setting-values";
+import { dsn, label, onOff, origins, place, rate, serverTunnel, tunnelPath, url } from "./setting-values";
 
 export { SettingError } from "./setting-values";
 
@@ -15,6 +15,10 @@ export type Settings = {
   tracesSampleRate: number;
   /** The path on the own origin to which browsers post reports. The proxy answers it, never this app. */
   tunnelPath: string;
+  /** Where this server's own reports go: the proxy's internal listener. Undefined: straight to the ingest. */
+  serverTunnel: URL | undefined;
+  /** Where they go while there is no proxy; undefined without a spool. */
+  spoolUpstream: URL | undefined;
   /** The API that `/trace` calls while rendering. */
   upstreamUrl: URL;
   /** The origins that this server's own calls send trace headers to; no other host gets them. */
@@ -38,6 +42,8 @@ export function parseSettings(env: Env): Settings {
     region: label("REGION", env.REGION, 64),
     tracesSampleRate: rate("SENTRY_TRACES_SAMPLE_RATE", env.SENTRY_TRACES_SAMPLE_RATE || "1"),
     tunnelPath: tunnelPath(env.TUNNEL_PATH || "/monitoring"),
+    serverTunnel: serverTunnel(env.SERVER_TUNNEL),
+    spoolUpstream: place("SPOOL_UPSTREAM", env.SPOOL_UPSTREAM),
     upstreamUrl,
     tracePropagationTargets: [
       upstreamUrl.origin,

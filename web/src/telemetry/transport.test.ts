@@ -41,6 +41,11 @@ test("what the SDK holds back because of a rate limit is said to be held back", 
   expect(await sent(async () => ({}))).toMatchObject({ outcome: "held back" });
 });
 
+test("what the spool has is said to be kept", async () => {
+  const kept = async () => ({ statusCode: 200, headers: { "x-kept-by": "spool" } });
+  expect(await sent(kept)).toMatchObject({ outcome: "kept", note: "the ingest did not take it; the spool has it" });
+});
+
 test.each([
   [
     { "x-sentry-rate-limits": "60:transaction;span:key, 2700:error:organization" },

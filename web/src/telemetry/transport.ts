@@ -5,8 +5,15 @@ type Response = { statusCode?: number; headers?: Record<string, string | null | 
 type Envelope = any;
 type Transport<R> = { send(envelope: Envelope): PromiseLike<R>; flush(timeout?: number): PromiseLike<boolean> };
 
+/** Whether a status says that nobody took the report; every other one is an answer of who read it. */
+export function isAway(status: number | undefined): boolean {
+  return status === 502 || status === 503 || status === 504;
+}
+
 /** Envelope items whose category has another name: https://develop.sentry.dev/sdk/foundations/transport/envelope-items/ */
 const CATEGORY: Record<string, string> = { event: "error", sessions: "session", client_report: "client report" };
+
+const IN_SPOOL = "the ingest did not take it; the spool has it";
 
 /**
  * Takes the SDK's way to make a transport and returns one that also records what becomes of each envelope. It sits where
@@ -47,6 +54,7 @@ function contents([header, items]: Envelope): { eventId: string | undefined; cat
 
 function result(response: Response | undefined) {
   const status = response?.statusCode;
+  if (response?.headers?.["x-kept-by"]) return { outcome: "kept", status, note: IN_SPOOL } as const;
   const note = limitsIn(response?.headers);
   if (!response) return { outcome: "no answer", status, note } as const;
   // An envelope of which nothing was sent gets an empty answer from the SDK itself.

@@ -18,7 +18,7 @@ export function Deliveries({ name, list, children }: Props) {
             <th scope="col">Outcome</th>
             <th scope="col">Took</th>
             <th scope="col">Event id</th>
-            <th scope="col">Rate limits</th>
+            <th scope="col">Note</th>
           </tr>
         </thead>
         <tbody>
@@ -38,7 +38,7 @@ export function Deliveries({ name, list, children }: Props) {
               <td>
                 <code>{eventId ?? "–"}</code>
               </td>
-              <td>{note ?? "none"}</td>
+              <td>{note ?? "–"}</td>
             </tr>
           ))}
         </tbody>

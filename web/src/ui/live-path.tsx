@@ -5,7 +5,7 @@ import { type BrowserChecks, checkFromBrowser } from "../console/browser-checks"
 import type { Check } from "../console/check";
 import { type Checks, PathDrawing, type Places } from "./path-drawing";
 
-type Server = { ingest: Check; upstream: Check; throughProxy: boolean };
+type Server = { ingest: Check; upstream: Check; spool: Check; throughProxy: boolean };
 type Props = { places: Places; server: Server; checkedAt: number };
 
 const NOT_THROUGH_PROXY: Check = {
@@ -32,6 +32,7 @@ export function LivePath({ places, server, checkedAt }: Props) {
     tunnel: browser?.tunnel,
     ingest: server.ingest,
     upstream: server.upstream,
+    spool: server.spool,
   };
   const problems = [...new Set(Object.values(checks).flatMap((check) => check?.problem ?? []))];
   const done = found?.of === checkedAt;
@@ -51,7 +52,8 @@ export function LivePath({ places, server, checkedAt }: Props) {
 }
 
 function verdict(checks: Checks): string {
-  const open = Object.values(checks).some((check) => check?.state === "unknown");
+  const { spool: _, ...hops } = checks;
+  const open = Object.values(hops).some((check) => check?.state === "unknown");
   return open ? "No hop is known to fail; some did not answer yet. Check again in a moment." : "Every hop answers.";
 }
 

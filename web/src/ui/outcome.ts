@@ -5,6 +5,7 @@ export function outcome({ outcome, eventId, category, status, latencyMs, note }:
   const what = eventId ? `${category} ${eventId}` : category;
   const why = note ? `: ${note}` : "";
   if (outcome === "accepted") return `Accepted in ${latencyMs} ms (${what})${why}.`;
+  if (outcome === "kept") return `Kept (${what})${why}.`;
   if (outcome === "refused") return `Refused with ${status} (${what})${why}.`;
   if (outcome === "no answer") return `No answer: is the proxy up? (${what})`;
   if (outcome === "held back") return `Held back by the SDK${why}.`;

@@ -3,9 +3,10 @@ import type { Check } from "../console/check";
 import styles from "./path-drawing.module.css";
 
 /** How the stops of this deployment are called. */
-export type Places = { tunnel: string; ingest: string; upstream: string };
+export type Places = { tunnel: string; throughProxy: boolean; ingest: string; upstream: string };
 
-export type Checks = Record<"edge" | "web" | "tunnel" | "ingest" | "upstream", Check | undefined>;
+/** The hops, and `spool`, which is none: whether reports wait there. */
+export type Checks = Record<"edge" | "web" | "tunnel" | "ingest" | "upstream" | "spool", Check | undefined>;
 
 type Stop = { name: string; detail: string; by?: keyof Checks };
 type Props = { places: Places; checks: Checks | undefined; children: ReactNode };
@@ -32,7 +33,10 @@ export function PathDrawing({ places, checks, children }: Props) {
         { name: "Ingest", detail: places.ingest, by: "tunnel" },
       ],
     },
-    { label: "The server’s reports", stops: [web, { name: "Ingest", detail: places.ingest, by: "ingest" }] },
+    {
+      label: places.throughProxy ? "The server’s reports, through the proxy" : "The server’s reports",
+      stops: [web, { name: "Ingest", detail: places.ingest, by: "ingest" }],
+    },
   ];
   const bad = Object.values(checks ?? {}).some((check) => check?.state === "bad");
   return (

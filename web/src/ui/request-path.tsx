@@ -1,4 +1,4 @@
-import { webToIngest, webToUpstream } from "../console/server-checks";
+import { spool, webToIngest, webToUpstream } from "../console/server-checks";
 import type { Settings } from "../telemetry/settings";
 import { LivePath } from "./live-path";
 import { PathDrawing, type Places } from "./path-drawing";
@@ -7,8 +7,14 @@ type Props = { settings: Settings; throughProxy: boolean };
 
 /** Takes the settings, asks what only the server can ask, and draws the way of requests and reports with its live state. */
 export async function RequestPath({ settings, throughProxy }: Props) {
-  const [ingest, upstream] = await Promise.all([webToIngest(), webToUpstream()]);
-  return <LivePath places={places(settings)} server={{ ingest, upstream, throughProxy }} checkedAt={Date.now()} />;
+  const [ingest, upstream, waiting] = await Promise.all([webToIngest(), webToUpstream(), spool()]);
+  return (
+    <LivePath
+      places={places(settings)}
+      server={{ ingest, upstream, spool: waiting, throughProxy }}
+      checkedAt={Date.now()}
+    />
+  );
 }
 
 /** Takes the settings and draws the way before anything is known of it. */
@@ -24,6 +30,11 @@ export function PathLoading({ settings }: { settings: Settings }) {
   );
 }
 
-function places({ dsn, tunnelPath, upstreamUrl }: Settings): Places {
-  return { tunnel: tunnelPath, ingest: dsn?.host ?? "not set", upstream: upstreamUrl.host };
+function places({ dsn, tunnelPath, serverTunnel, upstreamUrl }: Settings): Places {
+  return {
+    tunnel: tunnelPath,
+    throughProxy: serverTunnel !== undefined,
+    ingest: dsn?.host ?? "not set",
+    upstream: upstreamUrl.host,
+  };
 }

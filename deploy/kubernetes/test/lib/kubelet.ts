@@ -2,7 +2,7 @@ import type { IContainer } from "kubernetes-models/v1/Container";
 import type { IVolumeMount } from "kubernetes-models/v1/VolumeMount";
 import { label } from "../../../../proxy/test/image.ts";
 import { built, docker } from "./docker.ts";
-import { controllers, of, type Resource, workloads } from "./objects.ts";
+import { controllers, matches, of, type Resource, workloads } from "./objects.ts";
 
 /** A cluster of one node that is Docker: its network, its name servers, and the Secrets it was given, as volumes. */
 export interface Node {
@@ -64,8 +64,10 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
       ...command.slice(1),
     );
   for (const first of workload.pod.initContainers ?? []) run(first, "--rm", "--network=none");
-  const alias = `--network-alias=${name}.${namespace}.svc.cluster.local`;
-  return run(container, "--detach", `--network=${node.network}`, alias, ...environment);
+  const aliases = of(objects, "Service")
+    .filter(({ spec }) => spec?.selector && matches(spec.selector, workload.labels))
+    .map(({ metadata }) => `--network-alias=${metadata.name}.${namespace}.svc.cluster.local`);
+  return run(container, "--detach", `--network=${node.network}`, ...aliases, ...environment);
 }
 
 /** A volume as kubelet hands it to a pod: root's, and the fsGroup's to write. */

@@ -1,0 +1,85 @@
+import { Agent, type IncomingMessage, request } from "node:http";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { createTransport, suppressTracing } from "@sentry/nextjs";
+import type { Settings } from "./settings";
+import { isStopping } from "./shutdown";
+import { isAway } from "./transport";
+
+/** A place that takes this server's reports, and what it must be told beside them. */
+export type Door = { url: URL; headers: Record<string, string> };
+
+/** As in the SDK's own transport. */
+const GZIP_BYTES = 32 * 1024;
+/** The proxy waits 10 s for an ingest that hangs, and then hands over to the spool. While stopping there is no such time. */
+const PATIENCE_MS = 15_000;
+const PATIENCE_STOPPING_MS = 1_000;
+/** A report that no door takes is tried again, after pauses that double; the SDK holds 64 such reports at most. */
+const PAUSE_MS = { first: 250, longest: 8_000 };
+const HOLD_MS = 300_000;
+
+const agent = new Agent({ keepAlive: true, maxSockets: 30 });
+const zip = promisify(gzip);
+
+/**
+ * Takes the settings and returns where reports go, in the order in which they are tried: the proxy, which gives them to the
+ * ingest or keeps them; and while there is no proxy (it starts after this server, and stops before it) the spool itself.
+ * None without SERVER_TUNNEL: then the SDK sends to the ingest.
+ */
+export function doors({ dsn, serverTunnel, spoolUpstream }: Settings): Door[] {
+  if (!serverTunnel || !dsn) return [];
+  const proxy = { url: serverTunnel, headers: {} };
+  return spoolUpstream ? [proxy, { url: spoolUpstream, headers: { "x-spool-to": dsn.envelopeUrl } }] : [proxy];
+}
+
+type Options = Parameters<typeof createTransport>[0];
+
+/** Takes doors and returns the SDK's way to make a transport that tries them in turn. It never answers for a door that did not. */
+export function throughDoors(places: Door[]) {
+  return (options: Options) =>
+    createTransport(options, async ({ body }) => {
+      const packed = await pack(body);
+      const end = Date.now() + HOLD_MS;
+      for (let pause = PAUSE_MS.first; Date.now() < end; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
+        for (const place of places) {
+          const answer = await post(place, packed).catch(() => undefined);
+          if (answer && !isAway(answer.statusCode)) return answer;
+        }
+        await new Promise((go) => setTimeout(go, pause).unref());
+      }
+      throw new Error(`${places.map(({ url }) => url.host).join(" and ")} took no report for ${HOLD_MS / 1000} s`);
+    });
+}
+
+type Packed = { bytes: Uint8Array; headers: Record<string, string> };
+
+async function pack(body: string | Uint8Array): Promise<Packed> {
+  const bytes = Buffer.from(body);
+  if (bytes.length <= GZIP_BYTES) return { bytes, headers: {} };
+  return { bytes: await zip(bytes), headers: { "content-encoding": "gzip" } };
+}
+
+/** Posts with a Content-Length, without which the spool takes nothing. Node's own `http`: Next's `fetch` would trace and cache it. */
+function post({ url, headers }: Door, { bytes, headers: coding }: Packed) {
+  const signal = AbortSignal.timeout(isStopping() ? PATIENCE_STOPPING_MS : PATIENCE_MS);
+  const length = { "content-length": bytes.length };
+  return suppressTracing(
+    () =>
+      new Promise<Answer>((resolve, reject) => {
+        request(url, { method: "POST", agent, signal, headers: { ...headers, ...coding, ...length } })
+          .on("response", (response) => resolve(answerOf(response)))
+          .on("error", reject)
+          .end(bytes);
+      }),
+  );
+}
+
+type Answer = { statusCode: number; headers: Record<(typeof READ)[number], string | null> };
+const READ = ["retry-after", "x-sentry-rate-limits", "x-kept-by"] as const;
+
+function answerOf(response: IncomingMessage): Answer {
+  // Read to its end, or the connection can't be used again.
+  response.on("error", () => {}).resume();
+  const headers = Object.fromEntries(READ.map((name) => [name, String(response.headers[name] ?? "") || null]));
+  return { statusCode: response.statusCode ?? 0, headers: headers as Answer["headers"] };
+}
