@@ -102,6 +102,8 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
       await must("restart", "-t", "5", name(service));
       Object.assign(edge, await addresses());
       await ready(edge);
+      const recorder = service === "web" || service === "web2" || service === "ingest" ? edge[service] : undefined;
+      while (recorder && (await recorder.count().catch(() => -1)) < 0) await pause(100);
     },
     stop: async () => {
       await docker("rm", "-f", "-v", name("proxy"), name("web"), name("web2"), name("ingest"), name("spool"));

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Edge, startEdge } from "./edge.ts";
 import { send } from "./wire.ts";
 
@@ -51,4 +52,25 @@ test("a file of the new release is found on whichever replica has it", async () 
   const paths = Array.from({ length: 20 }, (_, i) => `/_next/static/new-${i}.js`);
   const answers = await Promise.all(paths.map((path) => send(edge.port, { path })));
   expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200));
+});
+
+describe("a replica that is gone for good fails no request", () => {
+  // Nginx asks DNS every five seconds, and gives up what waits for a replica that is no longer in the answer.
+  afterEach(() => edge.restart("web2"));
+  test.each([0, 1_500, 3_000])("whenever it goes: %i ms after it was found", async (after) => {
+    const seen = async () => (await edge.web2?.count()) ?? 0;
+    const mark = await seen();
+    while ((await seen()) === mark) await send(edge.port, { path: "/" });
+    await pause(after);
+    await edge.on("web2", "kill");
+    const answers = [];
+    for (let i = 0; i < 60; i++) {
+      const path = `/_next/static/${after}-${i}.js`;
+      answers.push(send(edge.port, { path: "/" }), send(edge.port, { path }));
+      answers.push(send(edge.port, { method: "POST", path: "/", body: "a=1" }));
+      await pause(100);
+    }
+    const failed = (await Promise.all(answers)).filter(({ status }) => status !== 200);
+    expect(failed.map(({ status }) => status)).toEqual([]);
+  });
 });
