@@ -1,0 +1,94 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { BrowserContext, Page } from "@playwright/test";
+import { docker } from "../../../proxy/test/image.ts";
+import { webImage } from "../lab.ts";
+import { messageOf, received } from "../reports.ts";
+import { app } from "../stack.ts";
+import { expect, outcomeOf, test } from "../visitor.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const successor = `${webImage}-successor`;
+
+/** Releases the image as `make deploy` does; without one, what web/ holds. */
+async function deploy(image = "") {
+  const options = { cwd: root, env: { ...process.env, WEB_IMAGE: image } };
+  await promisify(execFile)("sh", ["deploy/host/deploy.sh"], options);
+}
+
+/** The hashed files of an image: "/_next/static/chunks/….js". */
+async function filesOf(image: string): Promise<string[]> {
+  const list = "cd /app/.next && find static -type f";
+  const { output } = await docker("run", "--rm", "--entrypoint=sh", image, "-c", list);
+  return output
+    .trim()
+    .split("\n")
+    .map((file) => `/_next/${file}`);
+}
+
+/** The release whose scripts this page runs. */
+const releaseOf = (page: Page) =>
+  page.evaluate(() =>
+    new URL(document.querySelector<HTMLScriptElement>("script[src*='dpl=']")?.src ?? "").searchParams.get("dpl"),
+  );
+
+/** Opens a page with all its files: Chromium gives them up when a network changes, which a deployment does. */
+async function open(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage();
+  let failed = 0;
+  page.on("requestfailed", () => failed++);
+  await expect(async () => {
+    failed = 0;
+    await page.goto(`${app.origin}/signals`, { waitUntil: "networkidle" });
+    expect(failed).toBe(0);
+  }).toPass({ timeout: 60_000 });
+  return page;
+}
+
+test.afterAll(() => deploy());
+
+test("a page of the old release goes on after a new one is out", async ({ context, watch }) => {
+  test.setTimeout(240_000);
+  // Containers start meanwhile, so the network changes; and that an action is gone is on the console, for developers.
+  for (const text of [/ERR_NETWORK_CHANGED|Failed to fetch RSC payload/, /status of 409/, /UnrecognizedActionError/])
+    watch.expectConsoleError(text);
+  await deploy();
+  const { code, output } = await docker(
+    ...["build", "-q", "-t", successor, `--build-arg=IMAGE=${webImage}`, `${root}/web/e2e/successor`],
+  );
+  expect(code, output).toBe(0);
+  const old = await filesOf(webImage);
+  const [reads, posts, postsInVain] = [await open(context), await open(context), await open(context)];
+  const before = await releaseOf(reads);
+  expect(before).toMatch(/^[0-9a-f]{12}$/);
+
+  await deploy(successor);
+
+  await test.step("each of its files is answered, also those that nobody has asked for yet", async () => {
+    expect(old.length, old.join("\n")).toBeGreaterThan(10);
+    expect(await filesOf(webImage)).not.toEqual(old);
+    const answers = await Promise.all(old.map((file) => context.request.get(`${app.origin}${file}?dpl=${before}`)));
+    expect(answers.filter((answer) => answer.status() !== 200).map((answer) => answer.url())).toEqual([]);
+  });
+
+  await test.step("navigation loads the new release", async () => {
+    await reads.getByRole("link", { name: "Trace" }).first().click();
+    await reads.waitForURL("**/trace");
+    await expect.poll(() => releaseOf(reads)).not.toBe(before);
+  });
+
+  await test.step("an action that the new release has as well is answered, without a reload", async () => {
+    await posts.getByRole("button", { name: "Call the upstream" }).click();
+    await expect(outcomeOf(posts, "Call the upstream")).toContainText("was sent trace");
+    expect(await releaseOf(posts)).toBe(before);
+  });
+
+  await test.step("an action that it no longer has ends on the new page, and is no error for anybody", async () => {
+    await postsInVain.getByRole("button", { name: "Take 1.5 seconds" }).click();
+    await expect.poll(() => releaseOf(postsInVain).catch(() => before)).not.toBe(before);
+    await expect(postsInVain.getByRole("button", { name: "Take 1.5 seconds" })).toBeVisible();
+    await expect(postsInVain.getByText("Application error")).toHaveCount(0);
+    expect(await received("event", (report) => /Server Action/.test(messageOf(report)))).toEqual([]);
+  });
+});
