@@ -14,9 +14,14 @@ const GZIP_BYTES = 32 * 1024;
 /** The proxy waits 10 s for an ingest that hangs, and then hands over to the spool. While stopping there is no such time. */
 const PATIENCE_MS = 15_000;
 const PATIENCE_STOPPING_MS = 1_000;
-/** A report that no door takes is tried again, after pauses that double; the SDK holds 64 such reports at most. */
+/** A report that no door takes is tried again, after pauses that double. */
 const PAUSE_MS = { first: 250, longest: 8_000 };
 const HOLD_MS = 300_000;
+/**
+ * How many reports may be under way; the SDK drops what is more. Its own 64 are too few: an ingest that hangs is given up by
+ * the proxy after 10 s, and until then everything waits for it.
+ */
+const UNDER_WAY = 1_000;
 
 const agent = new Agent({ keepAlive: true, maxSockets: 30 });
 const zip = promisify(gzip);
@@ -37,7 +42,7 @@ type Options = Parameters<typeof createTransport>[0];
 /** Takes doors and returns the SDK's way to make a transport that tries them in turn. It never answers for a door that did not. */
 export function throughDoors(places: Door[]) {
   return (options: Options) =>
-    createTransport(options, async ({ body }) => {
+    createTransport({ ...options, bufferSize: UNDER_WAY }, async ({ body }) => {
       const packed = await pack(body);
       const end = Date.now() + HOLD_MS;
       for (let pause = PAUSE_MS.first; Date.now() < end; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
