@@ -1,4 +1,5 @@
 import { init, makeFetchTransport } from "@sentry/nextjs";
+import { keptHere, patient } from "./offline";
 import { browserOptions } from "./options";
 import { readPublicSettings } from "./public-settings";
 import { noteDocument } from "./report";
@@ -8,5 +9,5 @@ import { watched } from "./transport";
 export function startTelemetry(): void {
   noteDocument(document);
   const settings = readPublicSettings(document);
-  if (settings) init({ ...browserOptions(settings), transport: watched(makeFetchTransport) });
+  if (settings) init({ ...browserOptions(settings), transport: patient(watched(makeFetchTransport, keptHere)) });
 }

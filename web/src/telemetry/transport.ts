@@ -3,6 +3,8 @@ import { record } from "./deliveries";
 type Response = { statusCode?: number; headers?: Record<string, string | null | undefined> };
 // biome-ignore lint/suspicious/noExplicitAny: the SDK's envelope types differ per item, and only headers are read here
 type Envelope = any;
+/** Where an envelope is kept when nobody took it, in words; undefined when it is not. */
+type Keeps = (envelope: Envelope) => string | undefined;
 type Transport<R> = { send(envelope: Envelope): PromiseLike<R>; flush(timeout?: number): PromiseLike<boolean> };
 
 /** Whether a status says that nobody took the report; every other one is an answer of who read it. */
@@ -16,10 +18,13 @@ const CATEGORY: Record<string, string> = { event: "error", sessions: "session", 
 const IN_SPOOL = "the ingest did not take it; the spool has it";
 
 /**
- * Takes the SDK's way to make a transport and returns one that also records what becomes of each envelope. It sits where
- * the SDK hands envelopes over, so it works against any ingest, tunnel or offline transport.
+ * Takes the SDK's way to make a transport, and where an envelope is kept that nobody took; returns one that also records what
+ * becomes of each envelope. It sits where the SDK hands envelopes over, so it works against any ingest or tunnel.
  */
-export function watched<Options, R extends Response>(make: (options: Options) => Transport<R>) {
+export function watched<Options, R extends Response>(
+  make: (options: Options) => Transport<R>,
+  keeps: Keeps = () => undefined,
+) {
   return (options: Options): Transport<R> => {
     const transport = make(options);
     return {
@@ -31,7 +36,7 @@ export function watched<Options, R extends Response>(make: (options: Options) =>
           record({
             at,
             ...contents(envelope),
-            ...result(response),
+            ...result(response, keeps(envelope)),
             latencyMs: Math.round(performance.now() - started),
           });
         try {
@@ -52,8 +57,9 @@ function contents([header, items]: Envelope): { eventId: string | undefined; cat
   return { eventId: header.event_id, category: [...new Set(types)].join(", ") };
 }
 
-function result(response: Response | undefined) {
+function result(response: Response | undefined, kept: string | undefined) {
   const status = response?.statusCode;
+  if (kept && (!response || isAway(status))) return { outcome: "kept", status, note: kept } as const;
   if (response?.headers?.["x-kept-by"]) return { outcome: "kept", status, note: IN_SPOOL } as const;
   const note = limitsIn(response?.headers);
   if (!response) return { outcome: "no answer", status, note } as const;
