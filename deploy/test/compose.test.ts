@@ -8,14 +8,19 @@ interface Service {
   [key: string]: unknown;
 }
 
+type Networks = Record<string, { internal?: boolean }>;
+
 /** The compose file alone, as an operator with these variables gets it. */
-async function config(environment: Record<string, string> = {}): Promise<Record<string, Service>> {
+async function composed(
+  environment: Record<string, string>,
+): Promise<{ services: Record<string, Service>; networks: Networks }> {
   const { output } = await run(
     ["docker", "compose", "-f", "docker-compose.yml", "config", "--format", "json"],
     environment,
   );
-  return JSON.parse(output).services;
+  return JSON.parse(output);
 }
+const config = async (environment: Record<string, string> = {}) => (await composed(environment)).services;
 
 /** As a shell without any of the tests' own settings. */
 const untouched = {
@@ -26,6 +31,7 @@ const untouched = {
   SENTRY_TRACES_SAMPLE_RATE: "",
   UPSTREAM_URL: "",
   CONSOLE: "",
+  WEB_EGRESS: "",
 };
 
 let services: Record<string, Service>;
@@ -63,6 +69,26 @@ test("only the proxy is published to the world, and the ingest's page to this ma
   expect(published("web")).toEqual([]);
   expect(published("ingest")).toMatchObject([{ published: "8969", host_ip: "127.0.0.1" }]);
 });
+
+test.each([
+  ["", true],
+  ["off", true],
+  ["on", false],
+])(
+  "with WEB_EGRESS=%j web is in one network, shared with proxy and spool alone, internal: %j",
+  async (value, internal) => {
+    const { services, networks } = await composed({ ...untouched, WEB_EGRESS: value });
+    const of = (name: string) => Object.keys((services[name]?.networks ?? {}) as object);
+    const [own = "", ...more] = of("web");
+    expect([networks[own]?.internal ?? false, more]).toEqual([internal, []]);
+    expect(Object.keys(services).filter((name) => of(name).includes(own))).toEqual(["proxy", "spool", "web"]);
+    // A port of an internal network can't be published, and reports have to leave.
+    expect(["proxy", "spool"].map((name) => of(name).some((other) => !networks[other]?.internal))).toEqual([
+      true,
+      true,
+    ]);
+  },
+);
 
 test("a DSN of your own replaces the local ingest, takes the console away, samples traces, and changes nothing else", async () => {
   const real = await config({ ...untouched, SENTRY_DSN: "https://key@o1.ingest.sentry.io/2" });
