@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { withSentryConfig } from "@sentry/nextjs/config";
 import type { NextConfig } from "next";
 
@@ -11,6 +12,7 @@ const config: NextConfig = {
   outputFileTracingExcludes: { "**": ["node_modules/sharp/**", "node_modules/@img/**"] },
   // Metadata carries the browser's settings, so it must be in the head, never streamed after the page.
   htmlLimitedBots: /.*/,
+  cacheHandler: join(import.meta.dirname, "cache-handler.mjs"),
   // Pinned to this folder: a lockfile further up would otherwise move the standalone output.
   outputFileTracingRoot: import.meta.dirname,
   turbopack: { root: import.meta.dirname },

@@ -14,6 +14,7 @@ describe("a setting that can't be meant stops web with one line, its last", () =
     ["SENTRY_TRACES_SAMPLE_RATE", "often", /^culvert web: SENTRY_TRACES_SAMPLE_RATE 'often' /],
     ["TUNNEL_PATH", "monitoring", /^culvert web: TUNNEL_PATH 'monitoring' does not start with a slash: /],
     ["TUNNEL_PATH", "/", /^culvert web: TUNNEL_PATH '\/' /],
+    ["CACHE_URL", "cache:6379", /^culvert web: CACHE_URL is not the address of a cache: use /],
     [
       "UPSTREAM_URL",
       "api.example",

@@ -18,6 +18,7 @@ const ends: Record<string, End> = {
   proxy: named("proxy"),
   web: named("web"),
   spool: named("spool"),
+  cache: named("cache"),
   ingest: named("ingest"),
 };
 
@@ -30,6 +31,7 @@ const targets: Record<string, [End, number, string?]> = {
   "web:3000": [named("web"), 3000],
   "web:9229": [named("web"), 9229],
   "spool:8082": [named("spool"), 8082],
+  "cache:6379": [named("cache"), 6379],
   "ingest:8969": [named("ingest"), 8969],
   dns: [inside("kube-system", { "k8s-app": "kube-dns" }), 53, "UDP"],
   "dns by TCP": [inside("kube-system", { "k8s-app": "kube-dns" }), 53],
@@ -55,13 +57,14 @@ const expected: Record<string, string[]> = {
   Prometheus: [...visitors, "proxy:8081", "spool:8082"],
   "a stranger here": [],
   proxy: ["web:3000", "spool:8082", ...outward],
-  web: ["proxy:8083", "spool:8082", ...names],
+  web: ["proxy:8083", "spool:8082", "cache:6379", ...names],
   spool: outward,
+  cache: [],
   ingest: [],
 };
 
 /** What a visitor reaches where no policy is: every pod. */
-const targetsIn = Object.keys(targets).filter((name) => /^(proxy|web|spool|ingest)/.test(name));
+const targetsIn = Object.keys(targets).filter((name) => /^(proxy|web|spool|cache|ingest)/.test(name));
 
 /** What each end reaches, of what is guarded: two ends outside the namespace are nobody's business here. */
 function matrix(objects: Resource[]): Record<string, string[]> {

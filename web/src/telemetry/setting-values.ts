@@ -69,6 +69,17 @@ export function place(name: string, value: string | undefined): URL | undefined 
   return parsed ?? refuse(name, `'${value}' is not name:port`, "use the spool's address, such as spool:8082");
 }
 
+/** The address of a Valkey or Redis, with TLS or without; undefined where there is none. cache-handler.mjs connects. */
+export function cacheUrl(value: string | undefined): URL | undefined {
+  if (!value) return undefined;
+  const parsed = URL.parse(value);
+  const fix = "use an address such as redis://cache:6379, or rediss:// for TLS";
+  // The value may hold a password.
+  return parsed && /^rediss?:$/.test(parsed.protocol) && parsed.host
+    ? parsed
+    : refuse("CACHE_URL", "is not the address of a cache", fix);
+}
+
 /** On or off. */
 export function onOff(name: string, value: string): boolean {
   return value === "on" || (value === "off" ? false : refuse(name, `'${value}' is neither`, "use on or off"));

@@ -7,6 +7,7 @@ const dsnFix =
 const rateFix = "use 0 for no traces, 1 for all, or a share such as 0.1";
 const targetFix = "list origins such as https://api.example.com:8443, separated by spaces";
 const doorFix = "use the proxy's own listener for it, http://proxy:8083/reports";
+const cacheFix = "use an address such as redis://cache:6379, or rediss:// for TLS";
 const spoolFix = "use the spool's address, such as spool:8082";
 const urlFix = "use an address such as https://api.example.com/v1/status";
 
@@ -34,6 +35,8 @@ describe("a setting that can't be meant is refused in one line that says what to
     ["SERVER_TUNNEL", "proxy:8083", `SERVER_TUNNEL is not an http address: ${doorFix}`],
     ["SPOOL_UPSTREAM", "http://spool", `SPOOL_UPSTREAM 'http://spool' is not name:port: ${spoolFix}`],
     ["SPOOL_UPSTREAM", "spool:99999", `SPOOL_UPSTREAM 'spool:99999' is not name:port: ${spoolFix}`],
+    ["CACHE_URL", "cache:6379", `CACHE_URL is not the address of a cache: ${cacheFix}`],
+    ["CACHE_URL", "http://:secret@cache", `CACHE_URL is not the address of a cache: ${cacheFix}`],
     ["CONSOLE", "yes", "CONSOLE 'yes' is neither: use on or off"],
     [
       "TRACE_PROPAGATION_TARGETS",

@@ -1,5 +1,5 @@
 import type { Dsn } from "./dsn";
-import { dsn, label, onOff, origins, place, rate, serverTunnel, tunnelPath, url } from "./setting-values";
+import { cacheUrl, dsn, label, onOff, origins, place, rate, serverTunnel, tunnelPath, url } from "./setting-values";
 
 export { SettingError } from "./setting-values";
 
@@ -23,6 +23,8 @@ export type Settings = {
   upstreamUrl: URL;
   /** The origins that this server's own calls send trace headers to; no other host gets them. */
   tracePropagationTargets: string[];
+  /** Where all replicas share what Next caches; undefined: each has its own. */
+  cacheUrl: URL | undefined;
   /** Whether the console's pages exist. */
   console: boolean;
 };
@@ -49,6 +51,7 @@ export function parseSettings(env: Env): Settings {
       upstreamUrl.origin,
       ...origins("TRACE_PROPAGATION_TARGETS", env.TRACE_PROPAGATION_TARGETS),
     ],
+    cacheUrl: cacheUrl(env.CACHE_URL),
     console: onOff("CONSOLE", env.CONSOLE || "on"),
   };
 }

@@ -44,7 +44,7 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
     return `--volume=${folder}:${mountPath}:nocopy${readOnly ? ",ro" : ""}`;
   };
   const run = (
-    { image = "", command = [], resources, securityContext, volumeMounts }: IContainer,
+    { image = "", command = [], args = [], resources, securityContext, volumeMounts }: IContainer,
     ...options: string[]
   ) =>
     docker(
@@ -52,7 +52,7 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
       ...options,
       label,
       `--user=${shared.runAsUser}:${shared.runAsGroup}`,
-      `--group-add=${shared.fsGroup}`,
+      ...(shared.fsGroup === undefined ? [] : [`--group-add=${shared.fsGroup}`]),
       ...(securityContext?.readOnlyRootFilesystem ? ["--read-only"] : []),
       ...(securityContext?.capabilities?.drop ?? []).map((capability) => `--cap-drop=${capability}`),
       ...(securityContext?.allowPrivilegeEscalation === false ? ["--security-opt=no-new-privileges"] : []),
@@ -62,6 +62,7 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
       ...(command[0] ? [`--entrypoint=${command[0]}`] : []),
       node.images?.[image] ?? built(/([\w-]+)(:[^/]*)?$/.exec(image)?.[1] ?? ""),
       ...command.slice(1),
+      ...args,
     );
   for (const first of workload.pod.initContainers ?? []) run(first, "--rm", "--network=none");
   const aliases = of(objects, "Service")

@@ -20,7 +20,7 @@ export const probes: Rule = (objects) =>
     )
     .flatMap(({ at, container }) =>
       (["startupProbe", "readinessProbe", "livenessProbe"] as const).flatMap((kind) => {
-        const port = container[kind]?.httpGet?.port;
+        const port = (container[kind]?.httpGet ?? container[kind]?.tcpSocket)?.port;
         if (!container[kind]) return [`${at}: no ${kind}`];
         const named = container.ports?.some(({ name }) => name === port);
         return named ? [] : [`${at}: ${kind} asks port ${port}, which the container does not name`];

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { label } from "../../../proxy/test/image.ts";
+import { buildFrom, docker, hasImages } from "./lib/docker.ts";
+import { isReady, type Node, startPod } from "./lib/kubelet.ts";
+import { type Resource, workloads } from "./lib/objects.ts";
+import { canRender, rendering } from "./lib/render.ts";
+
+/** Debian's, where no registry has the one that is named. */
+const valkey = `FROM node:24-trixie-slim
+RUN apt-get update && apt-get install -y --no-install-recommends valkey-server
+`;
+
+/** What Next does with the handler that is in web's image, in a replica's own environment; returns what it prints. */
+const inReplica = (id: string, does: string) =>
+  docker(
+    ...["exec", id, "node", "--input-type=module", "-e"],
+    `const { default: Cache } = await import("/app/cache-handler.mjs");
+     const cache = new Cache({ serverDistDir: "/app/.next/server", dev: false, flushToDisk: false, maxMemoryCacheSize: 0 });
+     const page = (body) => ({ kind: "FETCH", data: { body, headers: {}, status: 200, url: "" }, revalidate: 3600 });
+     const context = { fetchCache: true, kind: "FETCH", tags: ["news"], softTags: [] };
+     const got = async () => (await cache.get("front", context))?.value?.data.body ?? "nothing";
+     await got();
+     await new Promise((connected) => setTimeout(connected, 300));
+     ${does}
+     process.exit();`,
+  );
+
+describe.skipIf(!canRender || !hasImages("web"))(
+  "two replicas of web with a shared cache, run as their manifests say",
+  () => {
+    let objects: Resource[];
+    const node: Node = {
+      network: `culvert-cache-${process.pid}`,
+      secrets: {
+        sentry: { dsn: "http://culvert@ingest.elsewhere.example:9000/1" },
+        "shared-cache": { password: "5ecret" },
+      },
+      volumes: {},
+      scratch: [],
+    };
+    let cache: string;
+    let replicas: [string, string];
+    const ids = () => [cache, ...(replicas ?? [])].filter(Boolean);
+
+    beforeAll(() => {
+      objects = rendering("base + shared-cache");
+      docker("network", "create", label, node.network);
+      const image = workloads(objects).find(({ name }) => name === "cache")?.pod.containers[0]?.image ?? "";
+      node.images = { [image]: buildFrom(valkey) };
+      cache = startPod(objects, "cache", node);
+      replicas = [startPod(objects, "web", node), startPod(objects, "web", node)];
+    });
+    afterAll(() => {
+      docker("rm", "-f", "-v", ...ids());
+      docker("network", "rm", node.network);
+    });
+
+    const make = (id: string, body: string) => inReplica(id, `await cache.set("front", page("${body}"), context);`);
+    const read = (id: string) => inReplica(id, "console.log(await got());");
+
+    /** What the second answers once the first has made it. */
+    const made = (first: string, second: string) => {
+      make(first, "as of today");
+      return read(second);
+    };
+
+    test("what one has made, the other answers", async () => {
+      const [first, second] = replicas;
+      for (const replica of replicas)
+        await expect.poll(() => isReady(objects, "web", replica), { timeout: 30_000 }).toBe(true);
+      await expect.poll(() => made(first, second), { timeout: 20_000 }).toBe("as of today");
+    });
+
+    test("what one has revalidated, the other makes anew", () => {
+      const [first, second] = replicas;
+      inReplica(first, `await cache.revalidateTag("news");`);
+      expect(read(second)).toBe("nothing");
+      make(second, "as of tonight");
+      expect(read(first)).toBe("as of tonight");
+    });
+
+    test("nobody gets in without the password", () => {
+      const ask = (...auth: string[]) => docker("exec", cache, "valkey-cli", ...auth, "dbsize");
+      expect(ask()).toMatch(/NOAUTH/);
+      expect(ask("--no-auth-warning", "-a", "5ecret")).toMatch(/^[1-9]/);
+      expect(docker("exec", cache, "cat", "/proc/1/cmdline")).not.toContain("5ecret");
+    });
+
+    test("its memory is bounded, and it writes nothing down", () => {
+      const setting = (name: string) =>
+        docker("exec", cache, "valkey-cli", "--no-auth-warning", "-a", "5ecret", "config", "get", name).split("\n")[1] ?? "";
+      const limit = Number(docker("inspect", "--format={{.HostConfig.Memory}}", cache));
+      expect(Number(setting("maxmemory"))).toBe(limit * 0.75);
+      expect(["maxmemory-policy", "save", "appendonly"].map(setting)).toEqual(["allkeys-lru", "", "no"]);
+    });
+
+    test.each([
+      ["hangs", "pause"],
+      ["is gone", "kill"],
+    ])("while it %s, entries count as missing and pages go on", (_, command) => {
+      docker(command, cache);
+      for (const replica of replicas) {
+        expect(read(replica)).toBe("nothing");
+        expect(isReady(objects, "web", replica)).toBe(true);
+      }
+      docker(command === "pause" ? "unpause" : "start", cache);
+    });
+  },
+);
