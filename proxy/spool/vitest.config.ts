@@ -1,6 +1,24 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-// Tests mostly wait for containers, so that there are more at once than cores. The units in src need Node 24 and run inside one: test/units.test.ts.
+const long = /\/(outage|moods|durability)\.test\.ts$/;
+
+/** What takes longest begins first, lest the others wait for it in the end. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => Number(long.test(moduleId));
+    return (await super.sort(files)).sort((a, b) => isLong(b) - isLong(a));
+  }
+}
+
+// Tests mostly wait for containers: more at once than there are cores. The units in src need Node 24 and run inside one:
+// test/units.test.ts.
 export default defineConfig({
-  test: { include: ["test/*.test.ts"], testTimeout: 90_000, hookTimeout: 120_000, maxWorkers: 4 },
+  test: {
+    include: ["test/*.test.ts"],
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
+    maxWorkers: 4,
+    sequence: { sequencer: LongFirst },
+  },
 });

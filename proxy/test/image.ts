@@ -14,7 +14,8 @@ export function docker(...args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     execFile("docker", args, { maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
       const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
-      resolve({ code, output: stdout + stderr });
+      // What could not even be started has written nothing.
+      resolve({ code, output: stdout + stderr || (error?.message ?? "") });
     });
   });
 }

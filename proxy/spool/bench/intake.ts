@@ -55,6 +55,6 @@ console.log(
   JSON.stringify({
     envelopes_per_second: Math.round(took.length / seconds),
     ...{ accepted: took.length, refused: refused.length, p50_ms: at(0.5), p99_ms: at(0.99) },
-    ...{ bytes: Number(BYTES), connections: Number(CONNECTIONS) },
+    ...{ seconds, bytes: Number(BYTES), connections: Number(CONNECTIONS) },
   }),
 );

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { envelope, hand, handMany, isEmpty, metric, newId, outcome, recorded } from "./report.ts";
 import type { Seen } from "./ingest/types.ts";
+import { envelope, hand, handMany, isEmpty, metric, newId, outcome, recorded } from "./report.ts";
 import { type Stack, startStack, until } from "./stack.ts";
 
 let stack: Stack;
 let url: string;
 beforeAll(async () => {
   stack = await startStack();
-  url = await stack.url();
+  url = stack.url;
 });
 afterEach(async () => {
   await stack.ingest();

@@ -8,7 +8,7 @@ let stack: Stack;
 let url: string;
 beforeAll(async () => {
   stack = await startStack({ TUNNEL_ALLOWED_DSNS: "http://second@ingest:9000/8" });
-  url = await stack.url();
+  url = stack.url;
 });
 afterAll(() => stack?.stop());
 

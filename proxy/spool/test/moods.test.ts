@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { outageSeconds, rate, row } from "./outage.ts";
+import { outageSeconds, row } from "./outage.ts";
 import { type Stack, startStack, until } from "./stack.ts";
 import { visit } from "./visitors.ts";
 
+const rate = 100;
 const lasts = (outageSeconds * 1_000) / 4;
 
 let stack: Stack;

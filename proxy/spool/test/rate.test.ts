@@ -8,7 +8,7 @@ afterEach(() => stack?.stop());
 test("SPOOL_RATE: a returning ingest gets a part of it at first, and never more", async () => {
   stack = await startStack({ SPOOL_RATE: "50" });
   await stack.ingest({ status: 503 });
-  const ids = await handMany(await stack.url(), 200);
+  const ids = await handMany(stack.url, 200);
   await stack.ingest();
   await until(() => isEmpty(stack), 60_000);
   expect(await outcome(stack, ids)).toEqual({ lost: 0, repeated: 0 });

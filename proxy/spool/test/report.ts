@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { type Envelope, envelopeOf } from "../../test/recorder/client.ts";
-import type { Stack } from "./stack.ts";
+import { type Envelope, envelopeOf, type Recorder } from "../../test/recorder/client.ts";
+
+/** Where to look: at what arrived, and at the spool's address. */
+export interface Ends {
+  recorder: Recorder;
+  url: string;
+}
 
 /** Where the spool is told to deliver to, with the stack's own DSN. */
 export const to = "http://ingest:9000/api/7/envelope/";
@@ -45,12 +50,12 @@ export async function handMany(url: string, count: number, item = "event", size 
 }
 
 /** The envelopes that the recorder holds; where it plays web as well, pages don't count. */
-export async function recorded(stack: Stack): Promise<Envelope[]> {
+export async function recorded(stack: Ends): Promise<Envelope[]> {
   return (await stack.recorder.all()).filter(({ method }) => method === "POST").map(envelopeOf);
 }
 
 /** What became of these ids: how many never arrived, and how many arrivals were one too many. */
-export async function outcome(stack: Stack, ids: string[]): Promise<{ lost: number; repeated: number }> {
+export async function outcome(stack: Ends, ids: string[]): Promise<{ lost: number; repeated: number }> {
   const sent = new Set(ids);
   const arrived = (await recorded(stack)).map(({ header }) => header.event_id ?? "").filter((id) => sent.has(id));
   const distinct = new Set(arrived);
@@ -58,14 +63,14 @@ export async function outcome(stack: Stack, ids: string[]): Promise<{ lost: numb
 }
 
 /** One of the spool's metrics, its labels written as in the text format; 0 when it is not there. */
-export async function metric(stack: Stack, name: string): Promise<number> {
-  const text = await (await fetch(`${await stack.url()}/metrics`)).text();
+export async function metric(stack: Ends, name: string): Promise<number> {
+  const text = await (await fetch(`${stack.url}/metrics`)).text();
   const line = text.split("\n").find((one) => one.startsWith(`culvert_spool_${name} `));
   return Number(line?.split(" ").at(-1) ?? 0);
 }
 
 /** Whether nothing waits. */
-export async function isEmpty(stack: Stack): Promise<boolean> {
-  const text = await (await fetch(`${await stack.url()}/metrics`)).text();
+export async function isEmpty(stack: Ends): Promise<boolean> {
+  const text = await (await fetch(`${stack.url}/metrics`)).text();
   return !text.includes("\nculvert_spool_waiting_envelopes{");
 }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build, docker, hardened, label, type Outcome } from "../../test/image.ts";
 import { Recorder } from "../../test/recorder/client.ts";
+import { findDoor } from "./door/find.ts";
 import type { Rule, Seen } from "./ingest/types.ts";
 
 const node = "node:24-trixie-slim";
@@ -24,20 +25,32 @@ export async function runSpool(settings: Record<string, string>, ...args: string
   return docker("run", "--rm", label, ...withoutTmp, ...env, ...args, await build("spool"));
 }
 
+/** The ports of the door (door/server.ts), which is in the recorder's container, and where they lead. */
+const doors = { 8443: "proxy:8443", 8082: "spool:8082", 9002: "ingest:9001" };
+const doorsSetting = `--env=DOORS=${Object.entries(doors)
+  .map((door) => door.join("="))
+  .join(" ")}`;
+
+type Service = "proxy" | "spool" | "ingest" | "recorder";
+
 /** The spool's container, an ingest with moods, and the recorder behind it, on a network of their own. */
 export interface Stack {
   id: string;
-  /** The spool's address on this machine: a start may change it. */
-  url(): Promise<string>;
-  /** The proxy's TLS port on this machine: a start may change it. */
-  port(): Promise<number>;
+  /** The spool's address on this machine. */
+  url: string;
+  /** Where the proxy's TLS listener is found. */
+  proxy: { host: string; port: number };
   recorder: Recorder;
   /** Sets the ingest's moods; none: it takes everything. */
   ingest(...rules: Rule[]): Promise<void>;
   /** What reached the ingest so far, after the first `after` requests. */
   seen(after?: number): Promise<Seen[]>;
   /** Runs a docker command on one of the containers: `on("spool", "kill", "-s", "KILL")`. */
-  on(service: "proxy" | "spool" | "ingest" | "recorder", ...command: string[]): Promise<string>;
+  on(service: Service, ...command: string[]): Promise<string>;
+  /** Kills containers with -9, all at once, and starts them again. */
+  kill(...services: Service[]): Promise<void>;
+  /** Puts another spool, with these arguments for `docker run`, in the place of the one that there was. */
+  replaceSpool(...args: string[]): Promise<void>;
   /** Runs a shell line inside the spool's container. */
   inside(line: string): Promise<string>;
   logs(): Promise<string>;
@@ -55,8 +68,6 @@ export interface Options {
   proxy?: boolean;
   /** The image of a web to stand behind the proxy instead. */
   web?: string;
-  /** Whether the spool is not expected to come up. */
-  broken?: boolean;
 }
 
 /** Starts a stack with these settings on top of a DSN that leads to the ingest. */
@@ -68,23 +79,25 @@ export async function startStack(settings: Record<string, string> = {}, options:
   const start = (service: string, ...rest: string[]) =>
     must(...["run", "-d", label, `--name=${name(service)}`], ...common(service), ...rest);
   const common = (service: string) => [`--network=${id}`, `--network-alias=${service}`];
-  const published = async (service: string, port: number) =>
-    `http://127.0.0.1:${(await must("port", name(service), String(port))).split("\n")[0]?.split(":").at(-1)}`;
-  const script = (service: string, folder: string, ...more: string[]) =>
-    start(service, "-p", "127.0.0.1::9001", `--volume=${folder}:/app:ro`, ...more, node, "node", "/app/server.ts");
   const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
   const names = alias ? [`--network-alias=${alias}`] : [];
 
   await must("network", "create", label, id);
+  const door = [doorsSetting, ...[9001, ...Object.keys(doors)].flatMap((port) => ["-p", `127.0.0.1::${port}`])];
+  const mounts = [`--volume=${path("../../test/recorder")}:/recorder:ro`, `--volume=${path("door")}:/door:ro`];
+  const both = ["sh", "-c", "node /door/server.ts & exec node /recorder/server.ts"];
   await Promise.all([
-    script("recorder", path("../../test/recorder"), ...tls, ...names),
-    script("ingest", path("ingest")),
+    start("recorder", ...mounts, ...door, ...tls, ...names, node, ...both),
+    start("ingest", `--volume=${path("ingest")}:/app:ro`, node, "node", "/app/server.ts"),
   ]);
   const dsn = settings.SENTRY_DSN ?? "http://key@ingest:9000/7";
   const env = Object.entries({ SENTRY_DSN: dsn, ...settings });
-  const volume = args.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
-  const run = [...withoutTmp, ...volume, ...env.map(([key, value]) => `--env=${key}=${value}`), ...args];
-  await start("spool", "-p", "127.0.0.1::8082", ...run, image);
+  const run = [...withoutTmp, ...env.map(([key, value]) => `--env=${key}=${value}`)];
+  const startSpool = (given: string[]) => {
+    const volume = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
+    return start("spool", ...run, ...volume, ...given, image);
+  };
+  await startSpool(args);
 
   if (options.web) {
     const telemetry = [`SENTRY_DSN=${dsn}`, "CONSOLE=on", "SENTRY_TRACES_SAMPLE_RATE=0"].map((one) => `--env=${one}`);
@@ -98,20 +111,32 @@ export async function startStack(settings: Record<string, string> = {}, options:
     ];
     const rates = ["TUNNEL_RATE_PER_CLIENT=10000", "TUNNEL_RATE_TOTAL=10000"];
     const given = [...addresses, ...rates].map((one) => `--env=${one}`);
-    await start("proxy", "-p", "127.0.0.1::8443", ...hardened, ...given, await build());
+    await start("proxy", ...hardened, ...given, await build());
   }
 
-  const moods = () => published("ingest", 9001);
+  const find = await findDoor(name("recorder"));
+  const at = (port: number) => `http://${find(port).host}:${find(port).port}`;
+  const moods = at(9002);
   const stack: Stack = {
     id,
-    url: () => published("spool", 8082),
-    port: async () => Number((await published("proxy", 8443)).split(":").at(-1)),
-    recorder: new Recorder(await published("recorder", 9001)),
+    url: at(8082),
+    proxy: find(8443),
+    recorder: new Recorder(at(9001)),
     ingest: async (...rules) => {
-      await fetch(`${await moods()}/rules`, { method: "PUT", body: JSON.stringify(rules) });
+      await fetch(`${moods}/rules`, { method: "PUT", body: JSON.stringify(rules) });
     },
-    seen: async (after = 0) => (await (await fetch(`${await moods()}/seen?after=${after}`)).json()) as Seen[],
+    seen: async (after = 0) => (await (await fetch(`${moods}/seen?after=${after}`)).json()) as Seen[],
     on: (service, command = "", ...rest) => must(command, ...rest, name(service)),
+    kill: async (...services) => {
+      const names = services.map(name);
+      await must("kill", "-s", "KILL", ...names);
+      await must("wait", ...names);
+      await must("start", ...names);
+    },
+    replaceSpool: async (...given) => {
+      await must("rm", "-f", "-v", name("spool"));
+      await startSpool(given);
+    },
     inside: (line) => must("exec", name("spool"), "sh", "-c", line),
     logs: async () => (await docker("logs", name("spool"))).output,
     stop: async () => {
@@ -121,13 +146,13 @@ export async function startStack(settings: Record<string, string> = {}, options:
     },
   };
   await until(async () => (await stack.seen()).length === 0 && (await stack.recorder.count()) === 0);
-  if (!options.broken) await ready(stack);
+  await ready(stack);
   return stack;
 }
 
 /** Waits until the spool answers its health check. */
 export async function ready(stack: Stack): Promise<void> {
-  const well = async () => (await fetch(`${await stack.url()}/healthz`)).ok;
+  const well = async () => (await fetch(`${stack.url}/healthz`)).ok;
   await until(well, 20_000).catch(async () => {
     throw new Error(`the spool did not come up: ${await stack.logs()}`);
   });

@@ -1,41 +1,50 @@
 import { randomUUID } from "node:crypto";
-import { afterEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { docker, label } from "../../test/image.ts";
 import { envelope, handMany, isEmpty, newId, outcome } from "./report.ts";
-import { must, type Options, type Stack, startStack, until } from "./stack.ts";
+import { must, ready, type Stack, startStack, until } from "./stack.ts";
 import { ask } from "./visitors.ts";
 
 const volume = `culvert-spool-${randomUUID().slice(0, 8)}`;
 const mount = (mode = "") => `--volume=${volume}:/var/lib/spool${mode}`;
 const onDisk = (line: string) =>
-  must("run", "--rm", label, mount(), "node:24-trixie-slim", "sh", "-c", `cd /var/lib/spool; chown 1000:1000 .; ${line}`);
+  must(
+    "run",
+    "--rm",
+    label,
+    mount(),
+    "node:24-trixie-slim",
+    "sh",
+    "-c",
+    `cd /var/lib/spool; chown 1000:1000 .; ${line}`,
+  );
 
 let stack: Stack;
-afterEach(async () => {
+beforeAll(async () => {
+  stack = await startStack({}, { proxy: true });
+  await until(async () => (await page()) === 200);
+});
+beforeEach(() => stack.ingest({ status: 503 }));
+afterAll(async () => {
   await stack?.stop();
   await docker("volume", "rm", volume);
 });
 
-/** A stack whose ingest answers 503, behind the proxy. */
-async function startTroubled(options: Options): Promise<void> {
-  stack = await startStack({}, { proxy: true, ...options });
-  await stack.ingest({ status: 503 });
-  await until(async () => (await page()) === 200);
-}
-
-const page = async () => ask(await stack.port(), "/upstream");
-const report = async (id = newId()) => ask(await stack.port(), "/monitoring", envelope("event", id, 20_000));
+const page = async () => ask(stack.proxy, "/upstream");
+const report = async (id = newId()) => ask(stack.proxy, "/monitoring", envelope("event", id, 20_000));
 
 /** The spool says why, the tunnel leaves the report with the browser, and pages go on. */
 async function expectFallback(line: string | RegExp): Promise<void> {
   await until(async () => (await stack.logs()).split("\n").some((one) => one.match(line)));
+  await stack.ingest({ status: 503 });
   expect(await report()).toBe(503);
   expect(await page()).toBe(200);
 }
 
 test("a full disk: a line, 503, pages as ever; and all is well once there is room", async () => {
-  await startTroubled({ args: ["--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m"] });
-  const ids = await handMany(await stack.url(), 20, "event", 20_000);
+  await stack.replaceSpool("--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m");
+  await ready(stack);
+  const ids = await handMany(stack.url, 20, "event", 20_000);
   expect(ids).toHaveLength(20);
   await stack.inside("dd if=/dev/zero of=/var/lib/spool/other bs=1M count=200 2>/dev/null || true");
   expect(await report()).toBe(503);
@@ -50,13 +59,15 @@ test("a full disk: a line, 503, pages as ever; and all is well once there is roo
 
 test("a corrupted database: a line, 503, pages as ever", async () => {
   await onDisk("printf 'this is no database, but it is long enough to look at' >spool.db; chown 1000:1000 spool.db");
-  await startTroubled({ args: [mount()], broken: true });
+  await stack.replaceSpool(mount());
   await expectFallback(/^culvert spool: \/var\/lib\/spool holds a damaged spool\.db \(.+\): move spool\.db/);
 });
 
 test("a database that is damaged while in use: a line, an end, 503, pages as ever", async () => {
-  await startTroubled({ args: [mount()] });
-  await handMany(await stack.url(), 2_000, "event", 5_000);
+  await onDisk("rm -f spool.db*");
+  await stack.replaceSpool(mount());
+  await ready(stack);
+  await handMany(stack.url, 2_000, "event", 5_000);
   await stack.inside("dd if=/dev/urandom of=/var/lib/spool/spool.db bs=64k count=200 conv=notrunc 2>/dev/null");
   await stack.ingest();
   await expectFallback(/^culvert spool: \/var\/lib\/spool holds a damaged spool\.db/);
@@ -64,13 +75,13 @@ test("a database that is damaged while in use: a line, an end, 503, pages as eve
 });
 
 test("a read-only volume: a line, 503, pages as ever", async () => {
-  await onDisk("true");
-  await startTroubled({ args: [mount(":ro")], broken: true });
+  await onDisk("rm -f spool.db*");
+  await stack.replaceSpool(mount(":ro"));
   await expectFallback("culvert spool: /var/lib/spool can't be written: mount a volume there that uid 1000 may write");
 });
 
 test("a proxy that starts while there is no spool serves pages, and finds the spool when it comes", async () => {
-  await startTroubled({});
+  await stack.replaceSpool();
   await stack.on("spool", "stop", "-t", "0");
   await stack.on("proxy", "restart");
   await until(async () => (await page()) === 200);

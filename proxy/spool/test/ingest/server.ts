@@ -4,7 +4,7 @@
  * Port 9001: PUT /rules; GET /seen?after=N, the requests after the Nth.
  */
 import { readFileSync } from "node:fs";
-import { Agent, createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
