@@ -20,7 +20,6 @@ function shared({ environment, release, region }: Shared) {
     initialScope: { tags: region ? { region } : {} },
     ignoreSpans: ignoredSpans,
     propagateTraceparent: true,
-    beforeSendSpan: scrub,
     beforeSendLog: scrub,
   };
 }
@@ -55,6 +54,8 @@ export function browserOptions(settings: PublicSettings) {
     tracesSampleRate: settings.tracesSampleRate,
     tunnel: settings.tunnelPath,
     integrations: chosen,
+    // Web vitals are spans without a transaction.
+    beforeSendSpan: scrub,
     beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(tag(event), hint),
     beforeSendTransaction: <T extends Tagged>(event: T) => {
       const alive = dropDeadEnd(event);
@@ -80,5 +81,7 @@ export function serverOptions(settings: Settings) {
     beforeSendTransaction: <T extends Tagged>(event: T) => scrub(identify(event)),
     tracesSampler: sampler(settings.tracesSampleRate),
     tracePropagationTargets: propagationTargets(settings.tracePropagationTargets),
+    // An idle connection is closed here after 2 s, long before any ingest would: no report meets a closing one.
+    transportOptions: { keepAlive: true },
   };
 }

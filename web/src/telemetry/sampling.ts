@@ -3,6 +3,12 @@ type Sampling = {
   inheritOrSampleWith: (rate: number) => number;
 };
 
+/** Says which share of what has these attributes is to be traced, 0 to 1. */
+export type Sampler = (sampling: Sampling) => number;
+
+/** Set on a span that was chosen before the SDK was asked (thrift.ts): the number that was drawn. */
+export const CHOSEN = "culvert.sample_rand";
+
 /** Probes and files: many requests, nothing to learn from one. */
 const UNTRACED = /^\/(healthz|readyz|_next)(\/|\?|$)|^[^?]*\.\w+(\?|$)/;
 
@@ -13,8 +19,9 @@ const REQUEST = "BaseServer.handleRequest";
  * Takes the sample rate and returns the SDK's `tracesSampler`: never for probes, files and Next's start-up, else as the
  * caller of this request decided, else by rate.
  */
-export function sampler(rate: number) {
-  return ({ attributes = {}, inheritOrSampleWith }: Sampling): number => {
+export function sampler(rate: number): Sampler {
+  return ({ attributes = {}, inheritOrSampleWith }) => {
+    if (CHOSEN in attributes) return 1;
     const startUp = (attributes["next.span_type"] ?? REQUEST) !== REQUEST;
     return startUp || UNTRACED.test(String(attributes["http.target"])) ? 0 : inheritOrSampleWith(rate);
   };

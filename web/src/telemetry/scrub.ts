@@ -42,8 +42,20 @@ function walk(value: unknown, depth: number): unknown {
 
 function field(name: string, value: unknown, depth: number): unknown {
   if (LEFT_ALONE.has(name)) return value;
-  if (SECRET_NAME.test(name) && !HARMLESS.has(name) && value !== undefined && value !== null) return FILTERED;
+  if (value !== undefined && value !== null && isSecret(name)) return FILTERED;
   return walk(value, depth + 1);
+}
+
+const judged = new Map<string, boolean>();
+
+// The same few hundred names come with every report.
+function isSecret(name: string): boolean {
+  const known = judged.get(name);
+  if (known !== undefined) return known;
+  if (judged.size >= 1000) judged.clear();
+  const secret = SECRET_NAME.test(name) && !HARMLESS.has(name);
+  judged.set(name, secret);
+  return secret;
 }
 
 /** Takes a text and returns it with secret query values and e-mail addresses replaced. */

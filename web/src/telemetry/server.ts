@@ -1,5 +1,6 @@
 import { init, makeNodeTransport } from "@sentry/nextjs";
 import { doors, throughDoors } from "./doors";
+import { leaner } from "./integrations";
 import { serverOptions } from "./options";
 import { SettingError, settings } from "./settings";
 import { flushOnShutdown } from "./shutdown";
@@ -14,8 +15,10 @@ export function startTelemetry(): void {
     if (current.dsn) {
       const places = doors(current);
       const transport = places.length > 0 ? throughDoors(places) : makeNodeTransport;
-      init({ ...serverOptions(current), transport: watched(transport) });
-      spareUnsampled();
+      const options = serverOptions(current);
+      const integrations = <T extends { name: string }>(defaults: T[]) => leaner(options.integrations(defaults));
+      init({ ...options, integrations, transport: watched(transport) });
+      spareUnsampled(options.tracesSampler);
     } else console.log("culvert web: telemetry is off, because SENTRY_DSN is not set");
   } catch (error) {
     if (!(error instanceof SettingError)) throw error;

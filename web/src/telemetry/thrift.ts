@@ -7,27 +7,41 @@ import {
   type TracerProvider,
   trace,
 } from "@opentelemetry/api";
+import { getClient, spanToJSON } from "@sentry/nextjs";
+import { CHOSEN, type Sampler } from "./sampling";
 
 type Delegating = { getDelegate(): TracerProvider };
 type Action = (span: Span) => unknown;
 
-/** The name under which Next asks for its tracer. */
+/** The name under which Next asks for its tracer, and the one by which it knows that nobody traces: next/dist/server/lib/trace/tracer.js. */
 const NEXT = "next.js";
+const NOBODY = { constructor: { name: "NoopTracerProvider" } } as unknown as TracerProvider;
 
 /**
- * Makes Next's own spans free where a request is not sampled. Next opens about ten for each page, and the SDK builds every one,
- * recorded or not; inside a request that is not recorded they tell nobody anything, so they all share the request's.
- * Measured by `npm run measure` in e2e/. To be called once the SDK has started.
+ * Takes how to sample, and makes requests that are not sampled cheap. Next opens about ten spans for each page, and the SDK
+ * builds every one, recorded or not, and copies its scopes for each. So the choice is made before the SDK is asked, and inside a
+ * request that is not recorded Next is told that nobody traces. `npm run measure` in e2e/ shows what this saves. To be called once the
+ * SDK has started.
  */
-export function spareUnsampled(): void {
-  const provider = (trace.getTracerProvider() as unknown as Delegating).getDelegate();
-  const getTracer = provider.getTracer.bind(provider);
-  provider.getTracer = (name, ...rest) =>
-    name === NEXT ? thrifty(getTracer(name, ...rest)) : getTracer(name, ...rest);
+export function spareUnsampled(sample: Sampler): void {
+  const provider = trace.getTracerProvider() as unknown as Delegating;
+  const real = provider.getDelegate();
+  provider.getDelegate = () => (unrecorded(context.active()) ? NOBODY : real);
+  const getTracer = real.getTracer.bind(real);
+  const next = thrifty(getTracer(NEXT), sample);
+  real.getTracer = (name, ...rest) => (name === NEXT ? next : getTracer(name, ...rest));
+  // Whoever continues the trace is told the number that was drawn here, not the one that the SDK drew and had no use for.
+  getClient()?.on("createDsc", (handedOn, root) => {
+    const drawn = root && spanToJSON(root).data[CHOSEN];
+    if (drawn !== undefined) handedOn.sample_rand = String(drawn);
+  });
 }
 
-/** Takes a tracer and returns one that opens no span below a local span that is not recorded. */
-export function thrifty(tracer: Tracer): Tracer {
+/**
+ * Takes a tracer and how to sample; returns a tracer that opens no span below a local span that is not recorded, and an
+ * empty one for a request that is not chosen.
+ */
+export function thrifty(tracer: Tracer, sample: Sampler): Tracer {
   return {
     startSpan: (name, options, parent = context.active()) =>
       unrecorded(parent, options) ?? tracer.startSpan(name, options, parent),
@@ -35,11 +49,52 @@ export function thrifty(tracer: Tracer): Tracer {
       const act = args.at(-1) as Action;
       const options = args.length > 1 ? (args[0] as SpanOptions) : {};
       const parent = args.length > 2 ? (args[1] as Context) : context.active();
-      const span = unrecorded(parent, options);
-      if (!span) return tracer.startActiveSpan(name, options, parent, act);
-      return parent === context.active() ? act(span) : context.with(parent, act, undefined, span);
+      const spared = unrecorded(parent, options);
+      if (spared) return context.with(parent, act, undefined, spared);
+      if (trace.getSpan(parent)) return tracer.startActiveSpan(name, options, parent, act);
+      return begin(tracer, name, options, parent, act, sample);
     },
   } as Tracer;
+}
+
+/** A trace begins here: chosen or not by one number, which is handed on with it, as the SDK would. */
+function begin(
+  tracer: Tracer,
+  name: string,
+  options: SpanOptions,
+  parent: Context,
+  act: Action,
+  sample: Sampler,
+): unknown {
+  const rate = sample({ attributes: options.attributes ?? {}, inheritOrSampleWith: (rate) => rate });
+  const drawn = Math.random();
+  if (drawn >= rate) {
+    const span = trace.wrapSpanContext(unsampled(rate, drawn));
+    return context.with(trace.setSpan(parent, span), act, undefined, span);
+  }
+  const attributes = { ...options.attributes, [CHOSEN]: drawn };
+  return tracer.startActiveSpan(name, { ...options, attributes }, parent, (span) => {
+    span.setAttribute("sentry.sample_rate", rate);
+    return act(span);
+  });
+}
+
+const hex = (digits: number) => crypto.randomUUID().replaceAll("-", "").slice(-digits);
+
+/** A span's identity with what the SDK hands on of one that was decided against. Names: `TRACE_STATE_` in @sentry/opentelemetry. */
+function unsampled(rate: number, drawn: number) {
+  const state: Record<string, string> = {
+    "sentry.sampled_not_recording": "1",
+    "sentry.sample_rate": String(rate),
+    "sentry.sample_rand": String(drawn),
+  };
+  const traceState = {
+    get: (key: string) => state[key],
+    set: () => traceState,
+    unset: () => traceState,
+    serialize: () => "",
+  };
+  return { traceId: hex(32), spanId: hex(16), traceFlags: 0, traceState };
 }
 
 function unrecorded(parent: Context, options: SpanOptions = {}): Span | undefined {
