@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { arrived, freshTrace, messageOf, of, received } from "./reports.ts";
+import { arrived, freshTrace, isFromBrowser, messageOf, of, received } from "./reports.ts";
 import { expect, outcomeOf, test } from "./visitor.ts";
 
 const SERVER_SIDE = "Application error: a server-side exception has occurred";
@@ -54,9 +54,26 @@ test("a component that throws on the server and again in the browser makes one r
   await page.setExtraHTTPHeaders(trace.headers);
   const response = await page.goto("/signals/both-sides");
   expect(response?.status()).toBe(500);
-  await expectErrorPage(page, response?.headers()["x-request-id"], false);
+  await expectErrorPage(page, response?.headers()["x-request-id"], true);
   await arrived("event", of(trace.id));
   await arrived("transaction", of(trace.id));
+  expect(await received("event", of(trace.id))).toHaveLength(1);
+});
+
+test("so does one that throws in a part of a page that is under way", async ({ page, watch }) => {
+  watch.expectConsoleError(/Thrown on purpose|Minified React/);
+  const trace = freshTrace();
+  await page.setExtraHTTPHeaders(trace.headers);
+  const response = await page.goto("/signals/in-suspense");
+  expect(response?.status()).toBe(200);
+  const id = response?.headers()["x-request-id"];
+  await expectErrorPage(page, id, true);
+  const digest = (await page.getByText(/^Digest: /).textContent())?.slice("Digest: ".length);
+  const report = await arrived("event", of(trace.id));
+  expect(report.item.payload).toMatchObject({ event_id: id, tags: { digest } });
+  // Hidden, the browser sends all that it has.
+  await page.goto("/");
+  await arrived("transaction", (transaction) => of(trace.id)(transaction) && isFromBrowser(transaction));
   expect(await received("event", of(trace.id))).toHaveLength(1);
 });
 

@@ -1,4 +1,7 @@
 import { captureRequestError } from "@sentry/nextjs";
+import type { Instrumentation } from "next";
+import { noteDigest } from "./telemetry/digest";
+import { requestIdIn } from "./telemetry/request-id";
 
 export async function register() {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;
@@ -6,4 +9,7 @@ export async function register() {
   startTelemetry();
 }
 
-export const onRequestError = captureRequestError;
+export const onRequestError: Instrumentation.onRequestError = (error, request, context) => {
+  noteDigest(error, requestIdIn(request.headers));
+  captureRequestError(error, request, context);
+};

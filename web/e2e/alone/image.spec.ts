@@ -26,6 +26,7 @@ test("with CONSOLE=off the console's routes answer 404, and the probes still 200
     "/signals",
     "/signals/server-exception",
     "/signals/both-sides",
+    "/signals/in-suspense",
     "/signals/redirect",
     "/trace",
     "/api/echo",

@@ -1,6 +1,7 @@
 import type { Metadata, Viewport } from "next";
 import { headers } from "next/headers";
 import type { ReactNode } from "react";
+import { failIfBroken } from "../console/broken-layout";
 import { publicMetadata } from "../telemetry/public-settings";
 import { requestMetadata } from "../telemetry/request-id";
 import { settings } from "../telemetry/settings";
@@ -20,7 +21,8 @@ export async function generateMetadata(): Promise<Metadata> {
   };
 }
 
-export default function RootLayout({ children }: { children: ReactNode }) {
+export default async function RootLayout({ children }: { children: ReactNode }) {
+  await failIfBroken();
   return (
     <html lang="en">
       <body>

@@ -11,3 +11,19 @@ export function tagDigest<T extends Tagged>(event: T, { originalException }: { o
   const digest = digestOf(originalException);
   return digest ? { ...event, tags: { ...event.tags, digest } } : event;
 }
+
+const REMEMBERED = 1000;
+const noted = new Map<string, string>();
+
+/** Takes an exception of the server and its request's id, and keeps the digest for the page that is about to be sent. */
+export function noteDigest(error: unknown, requestId: string | undefined): void {
+  const digest = digestOf(error);
+  if (!digest || !requestId) return;
+  if (noted.size >= REMEMBERED) noted.clear();
+  noted.set(requestId, digest);
+}
+
+/** Takes a request's id and returns the digest of its latest exception, if it had one. */
+export function notedDigest(requestId: string | undefined): string | undefined {
+  return requestId && noted.get(requestId);
+}

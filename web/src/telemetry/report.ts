@@ -13,12 +13,27 @@ export function firstRenderDone(): void {
   documentFailed = false;
 }
 
+const claimed = new Set<string>();
+
 /**
- * Takes what an error boundary caught; returns whether it happened on the server, which has reported it then. A digest says
- * so; else the browser is only repeating a render that failed there already, when a component throws on both sides.
+ * Takes what an error boundary caught while the page still shows what it showed before; returns whether it happened on the
+ * server, which has reported it then, and by which digest. An error from the server has a digest itself. One that a component throws
+ * on both sides has not: the server then sent a bare document, or left a part of the page to the browser, with the digest in its place.
  */
-export function isFromServer(error: unknown): boolean {
-  return digestOf(error) !== undefined || documentFailed;
+export function serverError(error: unknown, page: Document | undefined): { digest: string | undefined } | undefined {
+  const digest = digestOf(error) ?? (page && leftToBrowser(page));
+  return digest || documentFailed ? { digest } : undefined;
+}
+
+/** The error page is shown: what the browser throws from now on is not the exception of this digest. */
+export function claim(digest: string | undefined): void {
+  if (digest) claimed.add(digest);
+}
+
+/** React's mark of a part that failed on the server (ReactFizzConfigDOM), and that of our page without scripts (plain-error.ts). */
+function leftToBrowser(page: Document): string | undefined {
+  const marks = [...page.querySelectorAll("template[data-dgst]")].map((mark) => mark.getAttribute("data-dgst"));
+  return marks.find((digest) => digest && !claimed.has(digest)) ?? undefined;
 }
 
 /** Takes an exception that an error boundary caught in the browser, reports it, and returns the event's id. */

@@ -3,12 +3,16 @@ import { afterEach, expect, test, vi } from "vitest";
 const FIRST = "1".repeat(32);
 const SECOND = "2".repeat(32);
 const meta = { getAttribute: () => FIRST };
-vi.stubGlobal("document", {
+const page = {
   querySelector: (selector: string) => (selector.includes("culvert-request") ? meta : null),
-});
+} as unknown as Document;
 
 afterEach(() => vi.resetModules());
-const load = () => import("./request-id");
+async function load() {
+  const module = await import("./request-id");
+  module.noteDocumentRequest(page);
+  return module;
+}
 const answer = { headers: new Headers({ "x-request-id": SECOND }) };
 
 test("the page hands its request id to the browser", async () => {

@@ -12,6 +12,11 @@ export function requestIdOf(headers: Values): string | undefined {
   return id && /^[\da-f]{32}$/.test(id) ? id : undefined;
 }
 
+/** Takes headers as Node has them and returns the request's id, or undefined when no proxy named it. */
+export function requestIdIn(headers: NodeJS.Dict<string | string[]>): string | undefined {
+  return requestIdOf({ get: (name) => String(headers[name]) });
+}
+
 /** Takes the request's headers and returns the `other` metadata that carries its id to the browser. */
 export function requestMetadata(headers: Values): Record<string, string> {
   const id = requestIdOf(headers);
@@ -20,10 +25,14 @@ export function requestMetadata(headers: Values): Record<string, string> {
 
 let latest: string | undefined;
 
+/** Takes the document as it was loaded and remembers its request: an error page that replaces the layout has no such meta. */
+export function noteDocumentRequest(page: Pick<Document, "querySelector">): void {
+  latest = page.querySelector(`meta[name="${REQUEST_META_NAME}"]`)?.getAttribute("content") ?? undefined;
+}
+
 /** Returns the id of the latest request that this page's content came from; for support to quote, and for reports. */
 export function pageRequestId(): string | undefined {
-  if (latest) return latest;
-  return document.querySelector(`meta[name="${REQUEST_META_NAME}"]`)?.getAttribute("content") ?? undefined;
+  return latest;
 }
 
 type FetchHint = { input?: unknown[]; response?: { headers: Values } };

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 vi.mock("@sentry/nextjs", () => ({ init: vi.fn(), close: vi.fn(), makeNodeTransport: vi.fn() }));
 vi.mock("./thrift", () => ({ spareUnsampled: vi.fn() }));
+vi.mock("./plain-errors", () => ({ showPlainErrors: vi.fn() }));
 vi.mock("./shutdown", () => ({ flushOnShutdown: vi.fn() }));
 
 const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);

@@ -2,6 +2,7 @@ import { init, makeNodeTransport } from "@sentry/nextjs";
 import { doors, throughDoors } from "./doors";
 import { leaner } from "./integrations";
 import { serverOptions } from "./options";
+import { showPlainErrors } from "./plain-errors";
 import { SettingError, settings } from "./settings";
 import { flushOnShutdown } from "./shutdown";
 import { spareUnsampled } from "./thrift";
@@ -12,6 +13,7 @@ export function startTelemetry(): void {
   try {
     const current = settings();
     flushOnShutdown();
+    showPlainErrors(current.dsn !== undefined);
     if (current.dsn) {
       const places = doors(current);
       const transport = places.length > 0 ? throughDoors(places) : makeNodeTransport;

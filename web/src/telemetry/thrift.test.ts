@@ -60,6 +60,5 @@ test("one that is not chosen hands on a trace of its own, and that it was decide
   expect(spanId).toMatch(/^[0-9a-f]{16}$/);
   expect(identity().traceId).not.toBe(traceId);
   expect(traceFlags).toBe(0);
-  expect(traceState?.get("sentry.sampled_not_recording")).toBe("1");
   expect(traceState?.get("sentry.sample_rate")).toBe("0");
 });

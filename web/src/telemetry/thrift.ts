@@ -69,7 +69,7 @@ function begin(
   const rate = sample({ attributes: options.attributes ?? {}, inheritOrSampleWith: (rate) => rate });
   const drawn = Math.random();
   if (drawn >= rate) {
-    const span = trace.wrapSpanContext(unsampled(rate, drawn));
+    const span = unsampled(rate, drawn);
     return context.with(trace.setSpan(parent, span), act, undefined, span);
   }
   const attributes = { ...options.attributes, [CHOSEN]: drawn };
@@ -81,20 +81,21 @@ function begin(
 
 const hex = (digits: number) => crypto.randomUUID().replaceAll("-", "").slice(-digits);
 
-/** A span's identity with what the SDK hands on of one that was decided against. Names: `TRACE_STATE_` in @sentry/opentelemetry. */
-function unsampled(rate: number, drawn: number) {
-  const state: Record<string, string> = {
-    "sentry.sampled_not_recording": "1",
-    "sentry.sample_rate": String(rate),
-    "sentry.sample_rand": String(drawn),
-  };
+/**
+ * A span that records nothing, and hands on that it was decided against, by which rate and number. The SDK reads the latter from the
+ * trace state; the former, for what begins below it, only from a span of its own kind: one that has `getSpanJSON`.
+ */
+function unsampled(rate: number, drawn: number): Span {
+  const state: Record<string, string> = { "sentry.sample_rate": String(rate), "sentry.sample_rand": String(drawn) };
   const traceState = {
     get: (key: string) => state[key],
     set: () => traceState,
     unset: () => traceState,
     serialize: () => "",
   };
-  return { traceId: hex(32), spanId: hex(16), traceFlags: 0, traceState };
+  const [traceId, spanId] = [hex(32), hex(16)];
+  const getSpanJSON = () => ({ trace_id: traceId, span_id: spanId, start_timestamp: 0, data: {} });
+  return Object.assign(trace.wrapSpanContext({ traceId, spanId, traceFlags: 0, traceState }), { getSpanJSON });
 }
 
 function unrecorded(parent: Context, options: SpanOptions = {}): Span | undefined {

@@ -1,10 +1,18 @@
 "use client";
 
 import { useActionState } from "react";
-import { type Answer, beSlow, callOut, redirectFromAction, throwInAction } from "../app/(console)/signals/actions";
+import {
+  type Answer,
+  beSlow,
+  callOut,
+  redirectFromAction,
+  throwInAction,
+  throwInLayout,
+} from "../app/(console)/signals/actions";
 
 const ACTIONS = {
   exception: { label: "Throw in a server action", action: throwInAction },
+  layout: { label: "Throw in the layout", action: throwInLayout },
   redirect: { label: "Redirect from an action", action: redirectFromAction },
   slow: { label: "Take 1.5 seconds", action: beSlow },
   call: { label: "Call the upstream", action: callOut },

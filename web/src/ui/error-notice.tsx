@@ -1,47 +1,49 @@
 "use client";
 
 import { useEffect, useState } from "react";
-import { digestOf } from "../telemetry/digest";
-import { isFromServer, reportFromBoundary } from "../telemetry/report";
+import { claim, reportFromBoundary, serverError } from "../telemetry/report";
 import { pageRequestId } from "../telemetry/request-id";
+import { WORDS } from "./error-words";
 
 export type Caught = { error: unknown; retry: () => void };
 type Ids = { request: string | undefined; event: string | undefined };
 
 /** Takes what an error boundary caught; reports it and renders the words of the error catalogue, never the exception's. */
 export function ErrorNotice({ error, retry }: Caught) {
-  const [fromServer] = useState(() => isFromServer(error));
+  const [onServer] = useState(() => serverError(error, globalThis.document));
   const [ids, setIds] = useState<Ids>();
   useEffect(() => {
     const request = pageRequestId();
     // What the server reported bears the request's own id: see telemetry/identity.ts.
-    setIds({ request, event: fromServer ? request : reportFromBoundary(error) });
-  }, [error, fromServer]);
-  const digest = digestOf(error);
+    claim(onServer?.digest);
+    setIds({ request, event: onServer ? request : reportFromBoundary(error) });
+  }, [error, onServer]);
   return (
     <div className="notice" role="alert">
       <h1>
-        Application error: a <span className="whole">{fromServer ? "server-side" : "client-side"}</span> exception has
-        occurred
+        {WORDS.happened.before}
+        <span className="whole">{onServer ? WORDS.server : WORDS.browser}</span>
+        {WORDS.happened.after}
       </h1>
-      {digest && (
+      {onServer?.digest && (
         <p>
-          Digest: <code>{digest}</code>
+          {WORDS.digest}
+          <code>{onServer.digest}</code>
         </p>
       )}
-      <p>Trying again may help. If it does not, quote these to whoever runs this site:</p>
+      <p>{WORDS.advice}</p>
       <dl className="quote">
-        <dt>Request id</dt>
-        <dd>{ids?.request ?? "–"}</dd>
-        <dt>Event id</dt>
-        <dd>{ids?.event ?? "–"}</dd>
+        <dt>{WORDS.request}</dt>
+        <dd>{ids?.request ?? WORDS.none}</dd>
+        <dt>{WORDS.event}</dt>
+        <dd>{ids?.event ?? WORDS.none}</dd>
       </dl>
       <p className="actions">
         <button type="button" onClick={retry}>
-          Try again
+          {WORDS.retry}
         </button>
         {/* A full load on purpose: it starts over even when the client's state is what broke. */}
-        <a href="/">Back to the overview</a>
+        <a href="/">{WORDS.back}</a>
       </p>
     </div>
   );

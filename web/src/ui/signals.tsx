@@ -81,6 +81,16 @@ export function ServerSignals() {
           control: <Go to="/signals/both-sides" label="Throw on both sides" />,
         },
         {
+          title: "Exception in a part of a page",
+          expect: "Thrown in a Suspense boundary, on both sides: one report, although the page began with status 200.",
+          control: <Go to="/signals/in-suspense" label="Throw in a part" />,
+        },
+        {
+          title: "Exception in the root layout",
+          expect: "One report. The error page stands alone; it lasts four seconds, then its retry works.",
+          control: <ActionSignal name="layout" />,
+        },
+        {
           title: "Exception in a route handler",
           expect: "One report. Status 500.",
           control: <RouteSignal />,

@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { redirect } from "next/navigation";
+import { breakLayout } from "../../../console/broken-layout";
 import { requireConsole } from "../../../console/guard";
 import { settings } from "../../../telemetry/settings";
 import { traceId } from "../../../telemetry/trace";
@@ -15,6 +16,12 @@ export type Answer = string | undefined;
 export async function throwInAction(): Promise<Answer> {
   requireConsole();
   throw new Error("Thrown on purpose in a server action");
+}
+
+export async function throwInLayout(): Promise<Answer> {
+  requireConsole();
+  await breakLayout();
+  redirect("/signals");
 }
 
 export async function redirectFromAction(): Promise<Answer> {

@@ -1,6 +1,5 @@
-"use client";
+import { ThrowsAnywhere } from "../../../../ui/throws-anywhere";
 
-/** Throws while the server renders it, and again in the browser: one exception, to be reported once. */
-export default function BothSidesPage(): never {
-  throw new Error("Thrown on purpose on both sides");
+export default function BothSidesPage() {
+  return <ThrowsAnywhere />;
 }

@@ -1,0 +1,65 @@
+import { chromium, type Page } from "@playwright/test";
+import { arrived, messageOf } from "./reports.ts";
+import { app } from "./stack.ts";
+import { test as base, expect } from "./visitor.ts";
+
+/** A page of a browser whose scripts are switched off in its settings: unlike Playwright's switch, this also shows <noscript>. */
+const test = base.extend<{ plain: Page }>({
+  plain: async ({ launchOptions }, use) => {
+    const args = [...(launchOptions.args ?? []), "--blink-settings=scriptEnabled=false"];
+    const browser = await chromium.launch({ ...launchOptions, args });
+    await use(await browser.newPage({ baseURL: app.origin, ignoreHTTPSErrors: true }));
+    await browser.close();
+  },
+});
+
+/** The catalogue's words are on the page, with the ids of the request that failed. */
+async function expectErrorPage(page: Page, id: string | undefined) {
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(
+    "Application error: a server-side exception has occurred",
+  );
+  await expect(page.getByText(/^Digest: \d+$/)).toBeVisible();
+  await expect(page.getByRole("main").getByRole("alert")).toContainText(`Request id${id}Event id${id}`);
+  expect(await page.content()).not.toContain("Thrown on purpose");
+  // The page has the app's own style, which its policy allows.
+  await expect(page.locator("body")).toHaveCSS("max-width", "992px");
+}
+
+for (const path of ["/signals/server-exception", "/signals/both-sides"]) {
+  test(`an exception while rendering ${path} shows the error page`, async ({ plain }) => {
+    const response = await plain.goto(path);
+    expect(response?.status()).toBe(500);
+    const id = response?.headers()["x-request-id"];
+    await expectErrorPage(plain, id);
+    await expect(plain.locator('meta[name="robots"]')).toHaveAttribute("content", /noindex/);
+    await arrived("event", (event) => event.item.payload.event_id === id);
+    await expect(plain.getByRole("link", { name: "Try again" })).toHaveAttribute("href", path);
+    await plain.getByRole("link", { name: "Back to the overview" }).click();
+    await expect(plain.getByRole("heading", { level: 1 })).toHaveText("This deployment is up");
+  });
+}
+
+test("so does an exception in a server action", async ({ plain }) => {
+  await plain.goto("/signals");
+  const answer = plain.waitForResponse((response) => response.request().method() === "POST");
+  await plain.getByRole("button", { name: "Throw in a server action" }).click();
+  const response = await answer;
+  expect(response.status()).toBe(500);
+  const id = response.headers()["x-request-id"];
+  await expect(plain.getByRole("heading", { level: 1 })).toHaveText(/server-side exception/);
+  await expect(plain.getByRole("alert")).toContainText(`Request id${id}`);
+  const report = await arrived("event", (event) => event.item.payload.event_id === id);
+  expect(messageOf(report)).toContain("Thrown on purpose in a server action");
+});
+
+test("the overview says that the browser's own part needs scripts", async ({ plain }) => {
+  await plain.goto("/?wait");
+  expect(await plain.getByRole("main").innerText()).toContain("The browser’s own part needs JavaScript");
+});
+
+base("with scripts there is one error page, not two", async ({ page, watch }) => {
+  watch.expectConsoleError(/status of 500|Minified React error #441/);
+  await page.goto("/signals/server-exception");
+  await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
+});

@@ -1,0 +1,14 @@
+import { Suspense } from "react";
+import { ThrowsAnywhere } from "../../../../ui/throws-anywhere";
+
+/** The page is under way, status 200, when the exception is met: React then leaves that part to the browser. */
+export default function InSuspensePage() {
+  return (
+    <>
+      <h1>A part of this page fails</h1>
+      <Suspense fallback={<p className="lead">Loading…</p>}>
+        <ThrowsAnywhere />
+      </Suspense>
+    </>
+  );
+}
