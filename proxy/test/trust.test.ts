@@ -17,6 +17,7 @@ describe("web believes what the proxy saw, not what a client says", () => {
       "x-real-ip": "6.6.6.6",
       forwarded: "for=6.6.6.6",
       "x-request-id": "mine",
+      "x-request-start": "t=1",
       "content-security-policy": "script-src 'nonce-mine'",
     };
     const { answer, received } = await shared.through({ headers: forged, host: "app.example.com" });
@@ -27,6 +28,7 @@ describe("web believes what the proxy saw, not what a client says", () => {
     expect(headerOf(request, "x-forwarded-host")).toBe(host);
     expect(headerOf(request, "x-forwarded-proto")).toBe("https");
     expect(headerOf(request, "x-request-id")).toMatch(/^[0-9a-f]{32}$/);
+    expect(headerOf(request, "x-request-start")).toMatch(/^t=\d{10}\.\d{3}$/);
     expect(headerOf(request, "x-request-id")).toBe(answer.headers["x-request-id"]);
     expect(request.rawHeaders.join()).not.toMatch(/6\.6\.6\.6|evil|mine/);
   });

@@ -5,15 +5,9 @@ import { tunnelProblem } from "./words";
 
 export type BrowserChecks = { edge: Check; web: Check; tunnel: Check };
 
-/** Measures the hops that only a browser can: to the proxy, through it to web, and through the tunnel. Never throws. */
+/** Looks at the hops that only a browser sees: to the proxy, through it to web, and through the tunnel. Never throws. */
 export async function checkFromBrowser(): Promise<BrowserChecks> {
-  const [edge, web, tunnel] = [await best(checkEdge), await best(checkWeb), await checkTunnel()];
-  // What the way to the proxy costs is part of both measurements.
-  const latencyMs =
-    web.latencyMs === undefined
-      ? undefined
-      : Math.max(0.1, Math.round((web.latencyMs - (edge.latencyMs ?? 0)) * 10) / 10);
-  return { edge, web: { ...web, latencyMs }, tunnel };
+  return { edge: await best(checkEdge), web: await checkWeb(), tunnel: await checkTunnel() };
 }
 
 /** The best of a few: what a hop costs, without what the browser was busy with meanwhile. */

@@ -5,7 +5,8 @@ import { type BrowserChecks, checkFromBrowser } from "../console/browser-checks"
 import type { Check } from "../console/check";
 import { type Checks, PathDrawing, type Places } from "./path-drawing";
 
-type Server = { ingest: Check; upstream: Check; spool: Check; throughProxy: boolean };
+/** `sinceProxyMs`: how long this page's request took from the proxy to the app, where that is known. */
+type Server = { ingest: Check; upstream: Check; spool: Check; throughProxy: boolean; sinceProxyMs: number | undefined };
 type Props = { places: Places; server: Server; checkedAt: number };
 
 const NOT_THROUGH_PROXY: Check = {
@@ -28,7 +29,7 @@ export function LivePath({ places, server, checkedAt }: Props) {
   const browser = found?.checks;
   const checks: Checks = {
     edge: browser?.edge,
-    web: server.throughProxy ? browser?.web : NOT_THROUGH_PROXY,
+    web: server.throughProxy ? toWeb(server.sinceProxyMs, browser?.web) : NOT_THROUGH_PROXY,
     tunnel: browser?.tunnel,
     ingest: server.ingest,
     upstream: server.upstream,
@@ -49,6 +50,11 @@ export function LivePath({ places, server, checkedAt }: Props) {
       )}
     </PathDrawing>
   );
+}
+
+/** That this page is here says that the hop was well; the browser tells when it no longer is. */
+function toWeb(latencyMs: number | undefined, latest: Check | undefined): Check {
+  return latest?.state === "bad" ? latest : { state: "good", latencyMs, problem: undefined };
 }
 
 function verdict(checks: Checks): string {

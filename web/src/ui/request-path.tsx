@@ -3,15 +3,15 @@ import type { Settings } from "../telemetry/settings";
 import { LivePath } from "./live-path";
 import { PathDrawing, type Places } from "./path-drawing";
 
-type Props = { settings: Settings; throughProxy: boolean };
+type Props = { settings: Settings; throughProxy: boolean; sinceProxyMs: number | undefined };
 
 /** Takes the settings, asks what only the server can ask, and draws the way of requests and reports with its live state. */
-export async function RequestPath({ settings, throughProxy }: Props) {
+export async function RequestPath({ settings, throughProxy, sinceProxyMs }: Props) {
   const [ingest, upstream, waiting] = await Promise.all([webToIngest(), webToUpstream(), spool()]);
   return (
     <LivePath
       places={places(settings)}
-      server={{ ingest, upstream, spool: waiting, throughProxy }}
+      server={{ ingest, upstream, spool: waiting, throughProxy, sinceProxyMs }}
       checkedAt={Date.now()}
     />
   );

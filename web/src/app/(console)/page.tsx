@@ -1,5 +1,6 @@
 import { headers } from "next/headers";
 import { Suspense } from "react";
+import { sinceProxy } from "../../console/since-proxy";
 import { requestIdOf } from "../../telemetry/request-id";
 import { settings } from "../../telemetry/settings";
 import { Facts } from "../../ui/facts";
@@ -10,10 +11,12 @@ import { checkAgain } from "./actions";
 type Props = { searchParams: Promise<{ wait?: string }> };
 
 export default async function OverviewPage({ searchParams }: Props) {
-  const requestId = requestIdOf(await headers());
+  const head = await headers();
+  const sinceProxyMs = sinceProxy(head, Date.now());
+  const requestId = requestIdOf(head);
   const { wait } = await searchParams;
   const current = settings();
-  const path = <RequestPath settings={current} throughProxy={requestId !== undefined} />;
+  const path = <RequestPath settings={current} throughProxy={requestId !== undefined} sinceProxyMs={sinceProxyMs} />;
   return (
     <>
       <h1>This deployment is up</h1>
