@@ -3,7 +3,8 @@ import { fillShell, plainDocument, plainError } from "./plain-error";
 
 const words = (html: string) => html.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
 const notice = plainError({ address: '/a?b="><script>', digest: "123", requestId: "r1", eventId: "r1" });
-const SHELL = '<!DOCTYPE html><html id="__next_error__"><head><title>x</title></head><body><div hidden=""></div>';
+const SHELL =
+  '<!DOCTYPE html><html data-dpl-id="d1" id="__next_error__"><head><title>x</title></head><body><div hidden=""></div>';
 
 test("it says what React's error page says", () => {
   expect(words(notice)).toContain("Application error: a server-side exception has occurred Digest: 123");
@@ -16,7 +17,7 @@ test("it says what React's error page says", () => {
 
 test("Next's empty error document is filled, and named as English; any other stays as it was", () => {
   const filled = fillShell(SHELL, "<p>$& it</p>", "/a.css");
-  expect(filled).toContain('<html id="__next_error__" lang="en">');
+  expect(filled).toContain('<html lang="en" data-dpl-id="d1" id="__next_error__">');
   expect(filled).toContain('<link rel="stylesheet" href="/a.css"></head><body><p>$& it</p><div hidden="">');
   expect(fillShell("<html><head></head><body>", notice, undefined)).toBe("<html><head></head><body>");
 });

@@ -22,16 +22,16 @@ export function plainError({ address, digest, requestId, eventId }: PlainError):
   }</a><a href="/">${WORDS.back}</a></p></div></main>`;
 }
 
+const SHELL = /<html(?= )(?=[^>]* id="__next_error__")/;
+
 /**
  * Takes the first piece of the document that Next sends for an exception while rendering (its body is empty, for React to
  * fill) and returns it with the notice inside, which React replaces when it starts. Anything else comes back as it was.
  */
 export function fillShell(html: string, notice: string, stylesheet: string | undefined): string {
-  if (!html.includes('<html id="__next_error__">')) return html;
+  if (!SHELL.test(html)) return html;
   const style = stylesheet ? `<link rel="stylesheet" href="${escaped(stylesheet)}">` : "";
-  return html
-    .replace('<html id="__next_error__">', '<html id="__next_error__" lang="en">')
-    .replace("</head><body>", () => `${style}</head><body>${notice}`);
+  return html.replace(SHELL, '$& lang="en"').replace("</head><body>", () => `${style}</head><body>${notice}`);
 }
 
 /** Takes the notice and returns it as a document of its own, for an exception of which Next says nothing but its name. */
