@@ -3,11 +3,12 @@ import { test } from "node:test";
 import { EnvelopeReader, NotAnEnvelope } from "./envelope.ts";
 
 function read(text: string | Buffer, step = Number.POSITIVE_INFINITY) {
-  const reader = new EnvelopeReader();
+  const items: string[] = [];
+  const reader = new EnvelopeReader((type) => items.push(type));
   const body = Buffer.from(text);
   for (let at = 0; at < body.length; at += step) reader.write(body.subarray(at, at + step));
   reader.end();
-  return { id: reader.eventId, items: reader.items };
+  return { id: reader.eventId, items };
 }
 
 const binary = Buffer.from([0, 10, 10, 255, 123, 10]);

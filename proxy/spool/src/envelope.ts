@@ -11,11 +11,15 @@ const longestLine = 1 << 20;
 export class EnvelopeReader {
   /** The event id of the header, when it has one. */
   eventId: string | undefined;
-  /** The type of every item seen so far. */
-  items: string[] = [];
+  #onItem: (type: string) => void;
   #expects: "header" | "item" | "payload" = "header";
   #skip = 0;
   #line: Buffer[] = [];
+
+  /** `onItem` hears the type of each item. None is kept here: a small body may open to millions of them. */
+  constructor(onItem: (type: string) => void) {
+    this.#onItem = onItem;
+  }
 
   /** Takes the next piece. Throws NotAnEnvelope as soon as a header can't be read. */
   write(piece: Buffer): void {
@@ -64,7 +68,7 @@ export class EnvelopeReader {
 
   /** With a length the payload may hold newlines, and one more ends it; without, the next newline does. */
   #item({ type, length }: Record<string, unknown>): void {
-    this.items.push(String(type));
+    this.#onItem(String(type));
     if (typeof length === "number") this.#skip = length + 1;
     else this.#expects = "payload";
   }

@@ -6,7 +6,7 @@ import type { Destination } from "./destination.ts";
 import { EnvelopeReader, NotAnEnvelope } from "./envelope.ts";
 import type { Journal } from "./journal.ts";
 import type { Arrival, Store } from "./store.ts";
-import { categoryOf } from "./worth.ts";
+import { fallback, worthier } from "./worth.ts";
 
 /** What the proxy is told. */
 export interface Reply {
@@ -77,10 +77,13 @@ export class Intake {
 async function contentOf({ takes }: Destination, body: Buffer, coding: string) {
   if (takes === "report") return { category: "security", eventId: undefined };
   if (!isKnown(coding)) throw new Unreadable(415, `has a Content-Encoding that no ingest takes`);
-  const reader = new EnvelopeReader();
+  let category: string | undefined;
+  const reader = new EnvelopeReader((item) => {
+    category = worthier(category, item);
+  });
   for await (const piece of opened(body, coding)) reader.write(piece);
   reader.end();
-  return { category: categoryOf(reader.items), eventId: reader.eventId };
+  return { category: category ?? fallback, eventId: reader.eventId };
 }
 
 const refusal = (status: number, reason: string): Reply => ({ status, body: { reason } });

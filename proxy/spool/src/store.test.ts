@@ -41,6 +41,12 @@ function open(folder = mkdtempSync(join(tmpdir(), "spool-")), megabytes = 8) {
   };
 }
 
+test("a commit returns after fsync: write-ahead log, synchronous FULL", () => {
+  const { database } = open();
+  assert.equal(database.prepare("PRAGMA journal_mode").get()?.journal_mode, "wal");
+  assert.equal(database.prepare("PRAGMA synchronous").get()?.synchronous, 2);
+});
+
 describe("the store", () => {
   test("gives back what came, by worth, then by age", () => {
     const { store, arrival, first } = open();
@@ -116,6 +122,29 @@ describe("bounds", () => {
     assert.equal(bounds.makeRoom(arrival("replay", 0, 100_000)), "SPOOL_MAX_MB");
     assert.ok(bounds.pages().used <= 8 << 20);
   });
+  test("they go in order of worth, the least worthy first, and nothing of what is worth as much", () => {
+    const { store, bounds, arrival, counts } = open();
+    const order = ["replay", "profile", "transaction", "session", "log_item", "feedback", "error"];
+    for (const category of order) for (let i = 0; i < 40; i++) store.add(arrival(category, i, 20_000));
+    const gone: string[] = [];
+    while (bounds.makeRoom(arrival("error", 99, 20_000)) === undefined) {
+      store.add(arrival("error", 99, 20_000));
+      for (const name of Object.keys(counts())) {
+        const category = name.replace(/^dropped full /, "");
+        if (category !== name && !gone.includes(category)) {
+          // Of what is worth less than this one, nothing is left.
+          const left = store.lanes.occupied().map((lane) => lane.category);
+          assert.deepEqual(
+            left.filter((one) => order.indexOf(one) < order.indexOf(category)),
+            [],
+          );
+          gone.push(category);
+        }
+      }
+    }
+    assert.deepEqual(gone, order.slice(0, -1));
+    assert.equal(counts()["dropped full error"], undefined);
+  });
   test("nothing is dropped for what would not fit even then", () => {
     const { bounds, arrival, counts } = full();
     assert.equal(bounds.makeRoom(arrival("error", 0, 9 << 20)), "SPOOL_MAX_MB");
@@ -171,6 +200,7 @@ test("metrics", () => {
   const text = metrics(store, bounds, new Map([["503", 2]]), 5_000);
   for (const line of [
     'culvert_spool_waiting_envelopes{category="error"} 1',
+    `culvert_spool_waiting_bytes{category="error"} ${JSON.stringify(headers).length + 100}`,
     "culvert_spool_oldest_seconds 4",
     'culvert_spool_accepted_total{category="replay"} 1',
     'culvert_spool_dropped_total{reason="http_400",category="replay"} 1',

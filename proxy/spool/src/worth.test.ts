@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { categoryOf, limitNames, worthOf } from "./worth.ts";
+import { fallback, limitNames, worthier, worthOf } from "./worth.ts";
+
+const categoryOf = (items: string[]) => items.reduce<string | undefined>(worthier, undefined);
 
 test("lowest worth first: replay, profile, span and transaction, session, log, feedback, error", () => {
   const ladder = [["error"], ["feedback"], ["log_item"], ["session"], ["transaction", "span"], ["profile"], ["replay"]];
@@ -16,7 +18,7 @@ test("an envelope is what its worthiest item is", () => {
 });
 test("what is not known is neither precious nor bulk", () => {
   assert.equal(categoryOf(["from_the_future"]), "default");
-  assert.equal(categoryOf([]), "default");
+  assert.equal(fallback, "default");
   assert.equal(worthOf("from an older spool"), worthOf("default"));
 });
 test("a limit on logs by bytes stops logs as well", () => assert.ok(limitNames("log_item").includes("log_byte")));

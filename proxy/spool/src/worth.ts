@@ -31,7 +31,6 @@ const ranks: { worth: number; category: string; items: string[]; limitedBy: stri
   },
 ];
 
-const fallback = "default";
 const byCategory = new Map(ranks.map((rank, order) => [rank.category, { ...rank, order }]));
 const byItem = new Map(ranks.flatMap((rank) => rank.items.map((item) => [item, rank.category] as const)));
 
@@ -45,14 +44,13 @@ export function limitNames(category: string): string[] {
   return byCategory.get(category)?.limitedBy ?? [category];
 }
 
-/** Takes the item types of one envelope and returns its category: that of its worthiest item. */
-export function categoryOf(items: Iterable<string>): string {
-  let best: string | undefined;
-  for (const item of items) {
-    const category = byItem.get(item) ?? fallback;
-    if (best === undefined || order(category) < order(best)) best = category;
-  }
-  return best ?? fallback;
+/** The category of an envelope without items. */
+export const fallback = "default";
+
+/** Takes the category of an envelope's items so far, undefined before the first, and the next one's type; returns the worthier. */
+export function worthier(best: string | undefined, item: string): string {
+  const category = byItem.get(item) ?? fallback;
+  return best !== undefined && order(best) <= order(category) ? best : category;
 }
 
 const order = (category: string) => byCategory.get(category)?.order ?? ranks.length;
