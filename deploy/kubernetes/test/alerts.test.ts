@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { label } from "../../../proxy/test/image.ts";
+import { cases } from "./lib/alert-cases.ts";
+import { buildFrom, docker, hasImages } from "./lib/docker.ts";
+import { canRender, rendering } from "./lib/render.ts";
+
+const promtool = `FROM node:24-trixie-slim
+RUN apt-get update && apt-get install -y --no-install-recommends promtool
+`;
+
+interface Rules {
+  groups: { rules: { alert: string; labels: object; annotations: Record<string, string> }[] }[];
+}
+
+describe.skipIf(!canRender || !hasImages("web"))("alerts", () => {
+  const found = canRender ? rendering("base + monitoring").find(({ kind }) => kind === "PrometheusRule") : undefined;
+  const rules = (found as unknown as { spec: Rules } | undefined)?.spec ?? { groups: [] };
+  const alerts = rules.groups.flatMap((group) => group.rules);
+
+  test("each has a case", () => {
+    expect(alerts.map(({ alert }) => alert).sort()).toEqual(Object.keys(cases).sort());
+  });
+
+  test("sound in trouble, and only then", () => {
+    const tests = alerts.map(({ alert, labels, annotations }) => {
+      const { trouble = {}, sound = {}, quiet = 0, alarm = 0 } = cases[alert] ?? {};
+      const series = (namespace: string, all: Record<string, string>) =>
+        Object.entries(all).map(([start, values]) => {
+          return { series: `${start}${start.endsWith("{") ? "" : ","}namespace="${namespace}"}`, values };
+        });
+      const text = (template: string) => template.replaceAll("{{ $labels.namespace }}", "trouble");
+      const exp_annotations = Object.fromEntries(
+        Object.entries(annotations).map(([name, value]) => [name, text(value)]),
+      );
+      const raised = [{ exp_labels: { ...labels, namespace: "trouble" }, exp_annotations }];
+      return {
+        interval: "1m",
+        input_series: [...series("trouble", trouble), ...series("sound", sound)],
+        alert_rule_test: [
+          ...(quiet < 0 ? [] : [{ eval_time: `${quiet}m`, alertname: alert, exp_alerts: [] }]),
+          { eval_time: `${alarm}m`, alertname: alert, exp_alerts: raised },
+        ],
+      };
+    });
+    const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+    try {
+      // JSON is YAML.
+      writeFileSync(join(folder, "rules.yaml"), JSON.stringify(rules));
+      writeFileSync(join(folder, "tests.yaml"), JSON.stringify({ rule_files: ["rules.yaml"], tests }));
+      const image = buildFrom(promtool);
+      const run = ["run", "--rm", label, "--network=none", `--volume=${folder}:/alerts:ro`, image, "promtool"];
+      expect(docker(...run, "check", "rules", "/alerts/rules.yaml")).toContain(`${alerts.length} rules found`);
+      expect(docker(...run, "test", "rules", "/alerts/tests.yaml")).toContain("SUCCESS");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
