@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares the edge with what else could do its work (README.md). Needs Docker and Node; brings the base images like `make up`.
+# Compares the edge with what else could do its work (README.md); `run.sh faults`: in what is lost when something fails. Needs Docker and Node; brings the base images like `make up`.
 set -eu
 cd "$(dirname "$0")"
 host=../../deploy/host
@@ -9,4 +9,4 @@ host=../../deploy/host
 : "${BUILD_CA_FILE:=$("$host/build-ca.sh")}"
 export BUILD_CA_FILE
 npm ci --ignore-scripts --no-audit --no-fund --silent
-exec npm run --silent bench
+exec npm run --silent "${1:-bench}"

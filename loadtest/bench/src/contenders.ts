@@ -1,5 +1,6 @@
 import { dsn, ingestHost, tunnelPath, tunnelTarget } from "./far-end.ts";
 import { images } from "./images.ts";
+import { root } from "./places.ts";
 import type { Cores } from "./processor.ts";
 import type { Part, Stage } from "./stage.ts";
 
@@ -22,7 +23,7 @@ const app = (image: string) => ({
   settings: { ...telemetry, NODE_EXTRA_CA_CERTS: certificate },
 });
 
-const edge = (name: string, total = UNLIMITED) => ({
+const edge = (name: string, total = UNLIMITED, more: Record<string, string> = {}) => ({
   image: images.proxy,
   switches: nginx,
   settings: {
@@ -33,17 +34,37 @@ const edge = (name: string, total = UNLIMITED) => ({
     INGEST_CA_FILE: certificate,
     TLS_CERT_FILE: certificate,
     TLS_KEY_FILE: "/tls/server.key",
+    ...more,
   },
 });
 
 /** The apps, by themselves. */
 const apps = { web: images.web, "tunnel-route": images.tunnelRoute, "tunnel-handler": images.tunnelHandler };
 
-/** What takes reports over TLS. Of the edges, `edge-apart` is not on web's core, and `edge-limited` has its limit in force. */
+/** An ingest that refuses every connection, so that the spool has to keep what it takes. */
+const noIngest = { dsn: "http://key@127.0.0.1:9/1", url: "http://127.0.0.1:9/api/1/envelope/" };
+
+const spool = (settings: Record<string, string>) => ({
+  image: images.spool,
+  switches: hardened,
+  settings: { ...telemetry, INGEST_CA_FILE: certificate, ...settings },
+});
+
+/** The spools: one that the edge `edge-spool` would hand over to, and one that is filled. */
+const spools = { spool: spool({}), "spool-filled": spool({ SENTRY_DSN: noIngest.dsn, SPOOL_MAX_MB: "8192" }) };
+
+/** The spool that is filled: its address, and the one that it is told to deliver to. */
+export const filled = { url: "http://spool-filled:8082/", to: noIngest.url };
+
+/**
+ * What takes reports over TLS. Of the edges, `edge-apart` is not on web's core, `edge-limited` has its limit in force, and
+ * `edge-spool` has a spool beside it.
+ */
 const proxies = (limit: number) => ({
   edge: edge("edge"),
   "edge-apart": edge("edge-apart"),
   "edge-limited": edge("edge-limited", limit),
+  "edge-spool": edge("edge-spool", UNLIMITED, { SPOOL_UPSTREAM: "spool:8082" }),
   bare: { image: images.proxy, ...withConfig("bare.conf") },
   haproxy: { image: images.tools, command: ["haproxy", "-f", "/bench/configs/haproxy.cfg"] },
   caddy: { image: images.tools, command: ["caddy", "run", "--adapter=caddyfile", "--config=/bench/configs/Caddyfile"] },
@@ -75,7 +96,16 @@ export async function startAll(stage: Stage, cores: Cores, limit: number): Promi
     names: [ingestHost],
     ...withConfig("sink.conf"),
   });
-  await stage.start("load", { image: images.tools, core: cores.load, command: ["sleep", "7200"] });
+  await stage.start("load", {
+    image: images.tools,
+    core: cores.load,
+    switches: [`--volume=${root}/proxy/spool/bench:/spool-bench:ro`],
+    command: ["sleep", "7200"],
+  });
+  for (const [name, part] of Object.entries(spools)) {
+    await stage.start(name, { ...part, core: cores.subject });
+    await stage.ready(name, `http://${name}:8082/healthz`);
+  }
   for (const [name, image] of Object.entries(apps)) await stage.start(name, { ...app(image), core: cores.subject });
   for (const [name, part] of Object.entries(tunnels)) {
     await stage.start(name, { ...part, core: name === "edge-apart" ? cores.load : cores.subject });

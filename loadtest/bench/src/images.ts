@@ -6,6 +6,7 @@ import { bench, output, root } from "./places.ts";
 /** The images of a run. `sink` and `bare` run in the proxy's image too, with a config of their own. */
 export const images = {
   proxy: "culvert-bench-proxy",
+  spool: "culvert-bench-spool",
   web: "culvert-bench-web",
   tunnelRoute: "culvert-bench-tunnel-route",
   tunnelHandler: "culvert-bench-tunnel-handler",
@@ -15,12 +16,19 @@ export const images = {
 /** Builds them all; the layers that the stack's own images have already are shared. Throws with the build's last lines. */
 export async function buildImages(): Promise<void> {
   await docker("build", "--progress=plain", "-t", images.proxy, `${root}/proxy`);
+  await docker("build", "--progress=plain", "-t", images.spool, `${root}/proxy/spool`);
   await docker("build", "--progress=plain", "-t", images.tools, "-f", `${bench}/Dockerfile`, `${bench}/configs`);
   await buildApp(images.web, `${root}/web`);
-  await buildApp(images.tunnelRoute, copyOfWeb("tunnel-route"));
+  await buildTunnelRoute();
   const handler = copyOfWeb("tunnel-handler");
   cpSync(`${bench}/apps/sentry-tunnel`, `${handler}/src/app/sentry-tunnel`, { recursive: true });
   await buildApp(images.tunnelHandler, handler);
+}
+
+/** Builds the app with the SDK's own tunnel; returns the image. */
+export async function buildTunnelRoute(): Promise<string> {
+  await buildApp(images.tunnelRoute, copyOfWeb("tunnel-route"));
+  return images.tunnelRoute;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseH2loadLog, parseWrk } from "./load.ts";
+import { parseH2loadLog, parseIntake, parseWrk } from "./load.ts";
 
 const wrkOutput = `Running 3s test @ https://edge:8443/monitoring
   1 threads and 32 connections
@@ -28,4 +28,9 @@ test("h2load's log: times from the answers themselves, refused and broken ones c
 test("an empty or torn h2load log is no measurement", () => {
   expect(() => parseH2loadLog("", 2)).toThrow("not readable");
   expect(() => parseH2loadLog("1795156720705664\t200", 2)).toThrow("not readable");
+});
+test("the spool's intake: refusals are failures, and a run that died is no measurement", () => {
+  const line = '{"envelopes_per_second":4000,"accepted":7990,"refused":10,"p50_ms":7,"p99_ms":30,"seconds":2}';
+  expect(parseIntake(`${line}\n`)).toEqual({ requests: 8000, seconds: 2, p50: 7, p99: 30, failed: 10 });
+  expect(() => parseIntake("Error: connect ECONNREFUSED")).toThrow("did not report");
 });

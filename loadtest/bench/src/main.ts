@@ -5,6 +5,7 @@ import { flood } from "./comparisons/flood.ts";
 import { http2 } from "./comparisons/http2.ts";
 import { pages } from "./comparisons/pages.ts";
 import { sink } from "./comparisons/sink.ts";
+import { spool } from "./comparisons/spool.ts";
 import { tunnel } from "./comparisons/tunnel.ts";
 import { startAll } from "./contenders.ts";
 import { docker } from "./docker.ts";
@@ -19,6 +20,7 @@ const comparisons: Record<string, (bench: Bench) => Promise<Comparison>> = {
   sink,
   tunnel,
   http2,
+  spool,
   pages,
   assets,
   flood,

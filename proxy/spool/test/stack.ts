@@ -26,20 +26,24 @@ export async function runSpool(settings: Record<string, string>, ...args: string
 }
 
 /** The ports of the door (door/server.ts), which is in the recorder's container, and where they lead. */
-const doors = { 8443: "proxy:8443", 8082: "spool:8082", 9002: "ingest:9001" };
+const doors = { 8443: "proxy:8443", 8082: "spool:8082", 9002: "ingest:9001", 3000: "rival:3000" };
 const doorsSetting = `--env=DOORS=${Object.entries(doors)
   .map((door) => door.join("="))
   .join(" ")}`;
 
-type Service = "proxy" | "spool" | "ingest" | "recorder";
+/** A name as the SDK's `tunnelRoute` wants it. */
+export const sentryName = "o1.ingest.sentry.io";
+
+type Service = "proxy" | "spool" | "ingest" | "recorder" | "rival";
 
 /** The spool's container, an ingest with moods, and the recorder behind it, on a network of their own. */
 export interface Stack {
   id: string;
   /** The spool's address on this machine. */
   url: string;
-  /** Where the proxy's TLS listener is found. */
+  /** Where the proxy's TLS listener is found, and where the rival is. */
   proxy: { host: string; port: number };
+  rival: { host: string; port: number };
   recorder: Recorder;
   /** Sets the ingest's moods; none: it takes everything. */
   ingest(...rules: Rule[]): Promise<void>;
@@ -68,6 +72,11 @@ export interface Options {
   proxy?: boolean;
   /** The image of a web to stand behind the proxy instead. */
   web?: string;
+  /**
+   * The image of an app with a tunnel of its own, and a folder with server.crt and server.key for `sentryName`, under which the
+   * ingest then answers over TLS: the SDK's `tunnelRoute` serves no other. All are told to trust it.
+   */
+  rival?: { image: string; cert: string };
 }
 
 /** Starts a stack with these settings on top of a DSN that leads to the ingest. */
@@ -80,6 +89,9 @@ export async function startStack(settings: Record<string, string> = {}, options:
     must(...["run", "-d", label, `--name=${name(service)}`], ...common(service), ...rest);
   const common = (service: string) => [`--network=${id}`, `--network-alias=${service}`];
   const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
+  const { rival } = options;
+  const trust = rival ? [`--volume=${rival.cert}:/cert:ro`, "--env=INGEST_CA_FILE=/cert/server.crt"] : [];
+  const sentry = rival ? [`--network-alias=${sentryName}`, "--env=CERT=/cert/server", ...trust] : [];
   const names = alias ? [`--network-alias=${alias}`] : [];
 
   await must("network", "create", label, id);
@@ -88,14 +100,14 @@ export async function startStack(settings: Record<string, string> = {}, options:
   const both = ["sh", "-c", "node /door/server.ts & exec node /recorder/server.ts"];
   await Promise.all([
     start("recorder", ...mounts, ...door, ...tls, ...names, node, ...both),
-    start("ingest", `--volume=${path("ingest")}:/app:ro`, node, "node", "/app/server.ts"),
+    start("ingest", `--volume=${path("ingest")}:/app:ro`, ...sentry, node, "node", "/app/server.ts"),
   ]);
   const dsn = settings.SENTRY_DSN ?? "http://key@ingest:9000/7";
   const env = Object.entries({ SENTRY_DSN: dsn, ...settings });
   const run = [...withoutTmp, ...env.map(([key, value]) => `--env=${key}=${value}`)];
   const startSpool = (given: string[]) => {
     const volume = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
-    return start("spool", ...run, ...volume, ...given, image);
+    return start("spool", ...run, ...trust, ...volume, ...given, image);
   };
   await startSpool(args);
 
@@ -111,7 +123,11 @@ export async function startStack(settings: Record<string, string> = {}, options:
     ];
     const rates = ["TUNNEL_RATE_PER_CLIENT=10000", "TUNNEL_RATE_TOTAL=10000"];
     const given = [...addresses, ...rates].map((one) => `--env=${one}`);
-    await start("proxy", ...hardened, ...given, await build());
+    await start("proxy", ...hardened, ...trust, ...given, await build());
+  }
+  if (rival) {
+    const telemetry = [`--env=SENTRY_DSN=${dsn}`, "--env=NODE_EXTRA_CA_CERTS=/cert/server.crt"];
+    await start("rival", ...withoutTmp, "--tmpfs=/tmp:uid=1000,mode=0700", ...trust, ...telemetry, rival.image);
   }
 
   const find = await findDoor(name("recorder"));
@@ -121,6 +137,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
     id,
     url: at(8082),
     proxy: find(8443),
+    rival: find(3000),
     recorder: new Recorder(at(9001)),
     ingest: async (...rules) => {
       await fetch(`${moods}/rules`, { method: "PUT", body: JSON.stringify(rules) });
@@ -140,7 +157,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
     inside: (line) => must("exec", name("spool"), "sh", "-c", line),
     logs: async () => (await docker("logs", name("spool"))).output,
     stop: async () => {
-      await docker("rm", "-f", "-v", ...["proxy", "spool", "web", "ingest", "recorder"].map(name));
+      await docker("rm", "-f", "-v", ...["proxy", "spool", "web", "rival", "ingest", "recorder"].map(name));
       await docker("volume", "rm", id);
       await docker("network", "rm", id);
     },

@@ -1,0 +1,70 @@
+import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { setTimeout as pause } from "node:timers/promises";
+import { envelope, newId } from "../../../proxy/spool/test/report.ts";
+
+/** A tunnel, and whether its browsers keep what nobody took and send it again, as web's do (web/src/telemetry). */
+export interface Tunnel {
+  origin: string;
+  path: string;
+  keeps: boolean;
+}
+
+/** What browsers sent to a tunnel. */
+export interface Sent {
+  ids: string[];
+  /** How many had to be sent again. */
+  again: number;
+}
+
+const agents = {
+  "http:": { request: httpRequest, agent: new HttpAgent({ keepAlive: true }) },
+  "https:": { request: httpsRequest, agent: new HttpsAgent({ keepAlive: true, rejectUnauthorized: false }) },
+};
+const kinds = ["event", "event", "transaction", "session", "replay_event"];
+
+/** Posts a report; resolves with the status, 0 without an answer. */
+function post({ origin, path }: Tunnel, body: Buffer): Promise<number> {
+  const { request, agent } = agents[new URL(origin).protocol as keyof typeof agents];
+  const headers = { host: "localhost", "content-type": "text/plain", "content-length": body.length };
+  return new Promise((resolve) => {
+    const outgoing = request(`${origin}${path}`, { method: "POST", agent, headers, timeout: 60_000 }, (response) => {
+      response.resume().on("error", () => resolve(0));
+      response.on("end", () => resolve(response.statusCode ?? 0));
+    });
+    outgoing.on("timeout", () => outgoing.destroy()).on("error", () => resolve(0));
+    outgoing.end(body);
+  });
+}
+
+/** Sends `rate` reports a second to each tunnel until `over` resolves; resolves when all have been answered. */
+export async function send(tunnels: Tunnel[], rate: number, over: Promise<unknown>): Promise<Sent[]> {
+  const open = new Set<Promise<void>>();
+  const sents = tunnels.map((): Sent => ({ ids: [], again: 0 }));
+  const report = async (tunnel: Tunnel, sent: Sent) => {
+    const id = newId();
+    const body = envelope(kinds[sent.ids.length % kinds.length], id, 1_900);
+    sent.ids.push(id);
+    for (let wait = 500; ; wait = Math.min(4_000, wait * 2)) {
+      const status = await post(tunnel, body);
+      if (!tunnel.keeps || ![0, 502, 503, 504].includes(status)) return;
+      sent.again++;
+      await pause(wait);
+    }
+  };
+  let done = false;
+  over.finally(() => {
+    done = true;
+  });
+  while (!done) {
+    await pause(1_000 / rate);
+    tunnels.forEach((tunnel, i) => {
+      const work = report(tunnel, sents[i] as Sent);
+      open.add(work);
+      work.finally(() => open.delete(work));
+    });
+  }
+  await over;
+  await Promise.all(open);
+  return sents;
+}
