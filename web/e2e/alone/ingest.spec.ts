@@ -37,18 +37,18 @@ test("an ingest that does not know the key is named, with what to do", async ({ 
 
 test("an ingest that can't be reached is named, with what to do, and so is what waits for it", async ({ page }) => {
   await ingestAnswers({ instead: "reset" });
-  await expectState(page, /The ingest takes no reports now: .* The spool keeps them; docker compose logs proxy/);
+  await expectState(page, /The ingest takes no reports now: .* The spool keeps them; docker compose logs proxy/, 2);
   await page.goto("/signals/server-exception");
   await expectState(page, /\d+ reports? waits? in the spool, the oldest for \d+ s\. They leave by themselves/);
 });
 
 test("a rate limit is shown, and what it holds back", async ({ page }) => {
-  await ingestAnswers({ status: 429, headers: { "x-sentry-rate-limits": "60:error:key" } });
+  await ingestAnswers({ status: 429, headers: { "x-sentry-rate-limits": "10:error:key" } });
   await page.goto("/signals");
   const button = page.getByRole("button", { name: "Throw in the browser" });
   await button.click();
   await expect(outcomeOf(page, "Throw in the browser")).toContainText("Refused with 429");
-  await expect(page.getByRole("region", { name: "Table: Sent by this browser" })).toContainText("no error for 60 s");
+  await expect(page.getByRole("region", { name: "Table: Sent by this browser" })).toContainText("no error for 10 s");
   await ingestAnswers(WELL);
   await button.click();
   await expect(outcomeOf(page, "Throw in the browser")).toHaveText("Held back by the SDK: a rate limit is in force.");

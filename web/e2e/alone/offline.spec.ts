@@ -1,15 +1,11 @@
 import type { BrowserContext, Page } from "@playwright/test";
-import { docker } from "../../../proxy/test/image.ts";
+import { inside, on } from "../containers.ts";
 import { messageOf, of, type Report, reportsIn } from "../reports.ts";
 import { recorder } from "../stack.ts";
 import { expect, outcomeOf, test, traceOf } from "../visitor.ts";
 
 const THROW = "Throw in the browser";
 const well = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
-const on = async (service: string, ...command: string[]) => {
-  const { code, output } = await docker(...command, `${process.env.COMPOSE_PROJECT_NAME}-${service}-1`);
-  if (code !== 0) throw new Error(output);
-};
 
 test.beforeEach(({ watch }) => {
   test.setTimeout(90_000);
@@ -23,16 +19,7 @@ test.afterEach(async () => {
 });
 
 async function proxyIsBack() {
-  const ready = async () =>
-    (
-      await docker(
-        "exec",
-        `${process.env.COMPOSE_PROJECT_NAME}-proxy-1`,
-        "curl",
-        "-fsS",
-        "http://127.0.0.1:8081/readyz",
-      )
-    ).code;
+  const ready = async () => (await inside("proxy", "curl", "-fsS", "http://127.0.0.1:8081/readyz")).code;
   await expect.poll(ready, { timeout: 30_000 }).toBe(0);
 }
 

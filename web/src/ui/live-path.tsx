@@ -3,6 +3,7 @@
 import { useEffect, useState } from "react";
 import { type BrowserChecks, checkFromBrowser } from "../console/browser-checks";
 import type { Check } from "../console/check";
+import { KEPT_PROBLEM } from "../console/words";
 import { type Checks, PathDrawing, type Places } from "./path-drawing";
 
 /** `sinceProxyMs`: how long this page's request took from the proxy to the app, where that is known. */
@@ -30,7 +31,7 @@ export function LivePath({ places, server, checkedAt }: Props) {
   const checks: Checks = {
     edge: browser?.edge,
     web: server.throughProxy ? toWeb(server.sinceProxyMs, browser?.web) : NOT_THROUGH_PROXY,
-    tunnel: browser?.tunnel,
+    tunnel: taken(browser?.tunnel, server.ingest),
     ingest: server.ingest,
     upstream: server.upstream,
     spool: server.spool,
@@ -55,6 +56,11 @@ export function LivePath({ places, server, checkedAt }: Props) {
 /** That this page is here says that the hop was well; the browser tells when it no longer is. */
 function toWeb(latencyMs: number | undefined, latest: Check | undefined): Check {
   return latest?.state === "bad" ? latest : { state: "good", latencyMs, problem: undefined };
+}
+
+/** A tunnel that answers may have given the report to the spool: what the server was told of the ingest holds for both. */
+function taken(tunnel: Check | undefined, ingest: Check): Check | undefined {
+  return tunnel?.state === "good" && ingest.problem === KEPT_PROBLEM ? ingest : tunnel;
 }
 
 function verdict(checks: Checks): string {

@@ -1,0 +1,25 @@
+import { docker } from "../../proxy/test/image.ts";
+
+/** A container of a service of the stack under test: its id. A release gives web another name than the first. */
+export async function containerOf(service: string): Promise<string> {
+  const labels = [
+    `com.docker.compose.project=${process.env.COMPOSE_PROJECT_NAME}`,
+    `com.docker.compose.service=${service}`,
+  ];
+  const { output } = await docker("ps", "-aq", ...labels.map((label) => `--filter=label=${label}`));
+  const [id] = output.trim().split("\n");
+  if (!id) throw new Error(`there is no container of ${service}`);
+  return id;
+}
+
+/** Runs a docker command on a service's container: `on("proxy", "stop")`. Returns its output; throws with it when it fails. */
+export async function on(service: string, ...command: string[]): Promise<string> {
+  const { code, output } = await docker(...command, await containerOf(service));
+  if (code !== 0) throw new Error(output);
+  return output.trim();
+}
+
+/** Runs a program in a service's container; what it wrote, and its exit code. */
+export async function inside(service: string, ...program: string[]) {
+  return docker("exec", await containerOf(service), ...program);
+}
