@@ -8,9 +8,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 PATIENCE_S=60 # until the proxy has found a new container; it asks DNS every few seconds
 
-# start_new COUNT: starts as many containers of the new release beside those of the old one.
+# start_new COUNT: starts as many containers of the new release beside those of the old one. One that has died would be
+# started again, as the old release that it is: it goes first.
 start_new() {
-  docker compose --progress "${PROGRESS:-auto}" build web >&2 &&
+  docker compose --progress "${PROGRESS:-auto}" build web >&2 && docker compose rm --force web >/dev/null 2>&1 &&
     docker compose --progress "${PROGRESS:-auto}" up --no-deps --no-recreate --scale "web=$((2 * $1))" --wait web >&2
 }
 

@@ -94,3 +94,11 @@ test("one of two replicas killed under load: no request fails but for answers th
   expect(Object.keys(others).sort()).toEqual(wellDone);
   expect(cutShort + cutPage).toBeLessThanOrEqual(lanes);
 });
+
+test("a replica that has died is not taken for the next release", { timeout: 180_000 }, async () => {
+  const { code } = await run(["sh", "deploy/host/deploy.sh"], { SENTRY_RELEASE: "culvert@after" });
+  const [id = "", ...others] = (await run(["docker", "compose", "ps", "-aq", "web"])).output.trim().split("\n");
+  const releases = await run(["docker", "inspect", "--format={{.Config.Env}}", id]);
+  expect([code, others]).toEqual([0, []]);
+  expect(releases.output).toContain("SENTRY_RELEASE=culvert@after");
+});

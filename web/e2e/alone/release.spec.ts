@@ -46,7 +46,10 @@ async function open(context: BrowserContext): Promise<Page> {
   return page;
 }
 
-test.afterAll(() => deploy());
+test.afterAll(async () => {
+  test.setTimeout(120_000);
+  await deploy();
+});
 
 test("a page of the old release goes on after a new one is out", async ({ context, watch }) => {
   test.setTimeout(240_000);
