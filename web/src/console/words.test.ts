@@ -19,6 +19,10 @@ test.each([
     failure("ENOTFOUND"),
     "The name ingest:1 can't be resolved here: check the host in SENTRY_DSN, and this container's DNS.",
   ],
+  [
+    failure("EAI_AGAIN"),
+    "The name ingest:1 can't be resolved here: web has no way out unless WEB_EGRESS=on; else check SENTRY_DSN.",
+  ],
   [failure("ECONNREFUSED"), "Nothing listens at ingest:1: start it, or check the port in SENTRY_DSN."],
   [failure("UND_ERR_CONNECT_TIMEOUT"), "No answer from ingest:1: a firewall on the way, or it hangs."],
   [new DOMException("x", "TimeoutError"), "No answer from ingest:1: a firewall on the way, or it hangs."],

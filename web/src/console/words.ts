@@ -15,7 +15,9 @@ export function ingestProblem(status: number): string | undefined {
 
 /** What went wrong below HTTP, by Node's error code, and what to do. `%` stands for the host. */
 const FAILURES: [codes: RegExp, words: string][] = [
-  [/ENOTFOUND|EAI_AGAIN/, "The name % can't be resolved here: check the host in SETTING, and this container's DNS."],
+  // What a container in a network without a way out is told of every name outside.
+  [/EAI_AGAIN/, "The name % can't be resolved here: web has no way out unless WEB_EGRESS=on; else check SETTING."],
+  [/ENOTFOUND/, "The name % can't be resolved here: check the host in SETTING, and this container's DNS."],
   [/ECONNREFUSED/, "Nothing listens at %: start it, or check the port in SETTING."],
   [/TIMEOUT|TimeoutError|EHOSTUNREACH|ENETUNREACH/, "No answer from %: a firewall on the way, or it hangs."],
   [/ALTNAME/, "The certificate of % is for another name: use the name that is in it in SETTING."],
