@@ -16,7 +16,7 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/*.test.ts"],
-    testTimeout: 90_000,
+    testTimeout: 180_000,
     hookTimeout: 120_000,
     maxWorkers: 4,
     sequence: { sequencer: LongFirst },

@@ -44,9 +44,9 @@ test("an ingest that answers 503: tried one at a time, ever more rarely, then ev
   const worth = ["event", "feedback", "log", "session", "transaction", "profile_chunk", "replay_event"];
   const order = (await recorded(stack)).slice(mark).map(({ items }) => worth.indexOf(items[0]?.header.type ?? ""));
   expect(order).toHaveLength(ids.length);
-  // Those that were tried in the outage, and batches of 32, may be out of line; the rest is in order of worth.
+  // Those that were tried in the outage, and the 32 that go at once, may be out of line; without an order it would be every other one.
   const inversions = order.filter((rank, i) => i > 0 && rank < (order[i - 1] ?? 0)).length;
-  expect(inversions).toBeLessThan(10);
+  expect(inversions).toBeLessThan(ids.length / 4);
 });
 
 test("a limit on replays: errors pass at once, replays when it is over", async () => {
