@@ -5,7 +5,7 @@ import type { NextConfig } from "next";
 const config: NextConfig = {
   output: "standalone",
   // Dockerfile sets it for each release. Next would else give the build's own files (_buildManifest.js) one address for all releases.
-  generateBuildId: () => process.env.NEXT_DEPLOYMENT_ID ?? null,
+  generateBuildId: () => process.env.NEXT_DEPLOYMENT_ID || null,
   poweredByHeader: false,
   // The image optimizer caches on disk, and this container has none to write to. Its native library stays out with it.
   images: { unoptimized: true },

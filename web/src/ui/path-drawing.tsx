@@ -38,7 +38,8 @@ export function PathDrawing({ places, checks, children }: Props) {
       stops: [web, { name: "Ingest", detail: places.ingest, by: "ingest" }],
     },
   ];
-  const bad = Object.values(checks ?? {}).some((check) => check?.state === "bad");
+  const states = checks ? Object.values(checks).map((check) => check?.state ?? "asking") : ["asking"];
+  const state = ["bad", "asking"].find((state) => states.includes(state)) ?? "good";
   return (
     <div className={styles.path}>
       {lanes.map(({ label, stops }) => (
@@ -57,7 +58,7 @@ export function PathDrawing({ places, checks, children }: Props) {
           </ol>
         </div>
       ))}
-      <div className={styles.verdict} data-state={bad ? "bad" : "good"} role="status" aria-label="State of the path">
+      <div className={styles.verdict} data-state={state} role="status" aria-label="State of the path">
         {children}
       </div>
     </div>
