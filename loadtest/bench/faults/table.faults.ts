@@ -31,7 +31,7 @@ afterAll(async () => {
   await stack?.stop();
   rmSync(folder, { recursive: true });
   const head = [
-    `${rate} reports a second of 2 KB to each, a fault of ${lasts / 1_000} s. Sent again: by the browser, which keeps what nobody took.`,
+    `Up to ${rate} reports a second of 2 KB to each, a fault of ${lasts / 1_000} s. Sent again: by the browser, which keeps what nobody took.`,
     "",
     "| Fault | Culvert: sent | lost | twice | sent again | tunnelRoute: sent | lost | twice |",
     "|---|--:|--:|--:|--:|--:|--:|--:|",
