@@ -17,10 +17,10 @@ const telemetry = { SENTRY_DSN: dsn, TUNNEL_PATH: tunnelPath, SENTRY_TRACES_SAMP
 /** All load comes from one address and means to find the end: the edge's limits would find it first. */
 const UNLIMITED = 999_999;
 
-const app = (image: string) => ({
+const app = (image: string, other: Record<string, string> = {}) => ({
   image,
   switches: [...hardened, "--tmpfs=/tmp:uid=1000,mode=0700"],
-  settings: { ...telemetry, NODE_EXTRA_CA_CERTS: certificate },
+  settings: { ...telemetry, NODE_EXTRA_CA_CERTS: certificate, ...other },
 });
 
 const edge = (name: string, total = UNLIMITED, more: Record<string, string> = {}) => ({
@@ -38,8 +38,15 @@ const edge = (name: string, total = UNLIMITED, more: Record<string, string> = {}
   },
 });
 
-/** The apps, by themselves. */
-const apps = { web: images.web, "tunnel-route": images.tunnelRoute, "tunnel-handler": images.tunnelHandler };
+/** The apps, by themselves; of `web` also what its telemetry could be set to. */
+const apps = {
+  web: app(images.web),
+  "no-telemetry": app(images.web, { SENTRY_DSN: "" }),
+  "errors-only": app(images.web, { SENTRY_TRACES_SAMPLE_RATE: "0" }),
+  "every-trace": app(images.web, { SENTRY_TRACES_SAMPLE_RATE: "1" }),
+  "tunnel-route": app(images.tunnelRoute),
+  "tunnel-handler": app(images.tunnelHandler),
+};
 
 /** An ingest that refuses every connection, so that the spool has to keep what it takes. */
 const noIngest = { dsn: "http://key@127.0.0.1:9/1", url: "http://127.0.0.1:9/api/1/envelope/" };
@@ -106,12 +113,13 @@ export async function startAll(stage: Stage, cores: Cores, limit: number): Promi
     await stage.start(name, { ...part, core: cores.subject });
     await stage.ready(name, `http://${name}:8082/healthz`);
   }
-  for (const [name, image] of Object.entries(apps)) await stage.start(name, { ...app(image), core: cores.subject });
+  for (const [name, part] of Object.entries(apps)) await stage.start(name, { ...part, core: cores.subject });
   for (const [name, part] of Object.entries(tunnels)) {
     await stage.start(name, { ...part, core: name === "edge-apart" ? cores.load : cores.subject });
   }
 
-  await stage.ready("web", `${originOf("web")}/`);
+  for (const name of ["web", "no-telemetry", "errors-only", "every-trace"] as const)
+    await stage.ready(name, `${originOf(name)}/`);
   const names = [...Object.keys(tunnels), "tunnel-route", "tunnel-handler"] as Contender[];
   const report = ["--data-binary", "@/run-data/envelope", "-H", "content-type: text/plain"];
   for (const name of names) await stage.ready(name, ...report, tunnelOf(name));

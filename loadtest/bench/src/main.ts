@@ -6,6 +6,7 @@ import { http2 } from "./comparisons/http2.ts";
 import { pages } from "./comparisons/pages.ts";
 import { sink } from "./comparisons/sink.ts";
 import { spool } from "./comparisons/spool.ts";
+import { telemetry } from "./comparisons/telemetry.ts";
 import { tunnel } from "./comparisons/tunnel.ts";
 import { startAll } from "./contenders.ts";
 import { docker } from "./docker.ts";
@@ -22,6 +23,7 @@ const comparisons: Record<string, (bench: Bench) => Promise<Comparison>> = {
   http2,
   spool,
   pages,
+  telemetry,
   assets,
   flood,
 };
