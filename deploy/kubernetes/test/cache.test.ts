@@ -88,7 +88,9 @@ describe.skipIf(!canRender || !hasImages("web"))(
 
     test("its memory is bounded, and it writes nothing down", () => {
       const setting = (name: string) =>
-        docker("exec", cache, "valkey-cli", "--no-auth-warning", "-a", "5ecret", "config", "get", name).split("\n")[1] ?? "";
+        docker("exec", cache, "valkey-cli", "--no-auth-warning", "-a", "5ecret", "config", "get", name).split(
+          "\n",
+        )[1] ?? "";
       const limit = Number(docker("inspect", "--format={{.HostConfig.Memory}}", cache));
       expect(Number(setting("maxmemory"))).toBe(limit * 0.75);
       expect(["maxmemory-policy", "save", "appendonly"].map(setting)).toEqual(["allkeys-lru", "", "no"]);
