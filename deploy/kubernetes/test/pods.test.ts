@@ -88,6 +88,15 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       expect(answer(`chunks/${own}`)).toMatch(/ 200$/);
     });
 
+    test("web's own reports find the proxy's listener, and the spool, by the names that it is given", () => {
+      const ask = (address: string) =>
+        docker("exec", ids.web ?? "", "node", "-e", `fetch(${address}).then(({ status }) => console.log(status))`);
+      expect([ask("process.env.SERVER_TUNNEL"), ask("'http://' + process.env.SPOOL_UPSTREAM + '/healthz'")]).toEqual([
+        "405",
+        "200",
+      ]);
+    });
+
     test("a report for an ingest that is not there is kept by the spool", () => {
       const envelope =
         '{"dsn":"http://culvert@ingest.elsewhere.example:9000/1","event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"event"}\n{}\n';
