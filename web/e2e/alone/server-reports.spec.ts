@@ -16,9 +16,9 @@ async function addresses(service: string): Promise<string[]> {
 }
 
 test("web reaches the proxy's listener, the spool and its upstream, and nothing outside", async () => {
-  expect(await fromWeb("http://proxy:8083/reports")).toBe("405");
-  expect(await fromWeb("http://spool:8082/healthz")).toBe("200");
-  expect(await fromWeb("http://upstream:9000/upstream")).toBe("200");
+  await expect.poll(() => fromWeb("http://proxy:8083/reports")).toBe("405");
+  await expect.poll(() => fromWeb("http://spool:8082/healthz")).toBe("200");
+  await expect.poll(() => fromWeb("http://upstream:9000/upstream")).toBe("200");
   const [recorderAddress = ""] = await addresses("recorder");
   for (const host of ["recorder:9000", `${recorderAddress}:9000`, "sentry.io", "1.1.1.1"]) {
     expect(await fromWeb(`http://${host}/`), host).toBe("no way");
