@@ -5,6 +5,8 @@ export async function containerOf(service: string): Promise<string> {
   const labels = [
     `com.docker.compose.project=${process.env.COMPOSE_PROJECT_NAME}`,
     `com.docker.compose.service=${service}`,
+    // Images that compose built bear the two above as well, and give them to whatever runs them.
+    "com.docker.compose.container-number",
   ];
   const { output } = await docker("ps", "-aq", ...labels.map((label) => `--filter=label=${label}`));
   const [id] = output.trim().split("\n");
