@@ -54,7 +54,7 @@ test("a limit on replays: errors pass at once, replays when it is over", async (
   await stack.ingest({
     item: "replay_event",
     status: 429,
-    headers: { "x-sentry-rate-limits": "3:replay:organization:quota", "retry-after": "3" },
+    headers: { "x-sentry-rate-limits": "3:replay:organization:quota", "retry-after": "1" },
   });
   const replays = await handMany(url, 20, "replay_event");
   await until(async () => (await seen()).length > 0);
