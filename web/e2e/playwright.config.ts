@@ -18,7 +18,6 @@ export default defineConfig({
   projects: [
     { name: "together", testIgnore: "alone/**" },
     { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
-    ...(process.env.MEASURE ? [{ name: "measure", testMatch: "*.measure.ts" }] : []),
   ],
   use: {
     baseURL: app.origin,

@@ -20,7 +20,7 @@ const NOBODY = { constructor: { name: "NoopTracerProvider" } } as unknown as Tra
 /**
  * Takes how to sample, and makes requests that are not sampled cheap. Next opens about ten spans for each page, and the SDK
  * builds every one, recorded or not, and copies its scopes for each. So the choice is made before the SDK is asked, and inside a
- * request that is not recorded Next is told that nobody traces. `npm run measure` in e2e/ shows what this saves. To be called once the
+ * request that is not recorded Next is told that nobody traces. `make bench ONLY=telemetry` shows what is left of the cost. To be called once the
  * SDK has started.
  */
 export function spareUnsampled(sample: Sampler): void {
