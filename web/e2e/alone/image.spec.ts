@@ -34,6 +34,8 @@ test("with CONSOLE=off the console's routes answer 404, and the probes still 200
     expect(await statusOf(path), path).toBe(404);
   }
   expect(await statusOf("/signals/route-exception", { method: "POST" })).toBe(404);
+  // The signal that breaks the root layout is dead as well.
+  expect(await statusOf("/", { headers: { cookie: "culvert-broken-layout=1" } })).toBe(404);
   expect(await statusOf("/healthz")).toBe(200);
   expect(await statusOf("/readyz")).toBe(200);
   expect(await (await fetch(`${web}/`)).text()).not.toContain("<nav");
