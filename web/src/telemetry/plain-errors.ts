@@ -43,7 +43,7 @@ export function showPlainErrors(reporting: boolean): void {
 function notice(request: IncomingMessage, reporting: boolean): string {
   const id = requestIdIn(request.headers);
   const eventId = reporting ? id : undefined;
-  return plainError({ address: request.url ?? "/", digest: notedDigest(id), requestId: id, eventId });
+  return plainError({ digest: notedDigest(id), requestId: id, eventId });
 }
 
 /** The first piece of a page, with the notice in it if it is Next's empty one. */

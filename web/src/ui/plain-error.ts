@@ -1,15 +1,16 @@
 import { WORDS } from "./error-words";
 
 export type PlainError = {
-  /** The address that failed, to try again. */
-  address: string;
   digest: string | undefined;
   requestId: string | undefined;
   eventId: string | undefined;
 };
 
-/** Takes what is known of a server's exception and returns the error page's body as HTML that needs no script. */
-export function plainError({ address, digest, requestId, eventId }: PlainError): string {
+/**
+ * Takes what is known of a server's exception and returns the error page's body as HTML that needs no script. Its retry names no address,
+ * which means this very page: one written out, //other.example, would be a visitor's word and lead elsewhere.
+ */
+export function plainError({ digest, requestId, eventId }: PlainError): string {
   const { before, after } = WORDS.happened;
   return `<main><div class="notice" role="alert"><h1>${before}<span class="whole">${WORDS.server}</span>${after}</h1>${
     digest
@@ -17,7 +18,7 @@ export function plainError({ address, digest, requestId, eventId }: PlainError):
       : ""
   }<p>${WORDS.advice}</p><dl class="quote"><dt>${WORDS.request}</dt><dd>${requestId ?? WORDS.none}</dd><dt>${
     WORDS.event
-  }</dt><dd>${eventId ?? WORDS.none}</dd></dl><p class="actions"><a class="button" href="${escaped(address)}">${
+  }</dt><dd>${eventId ?? WORDS.none}</dd></dl><p class="actions"><a class="button" href="">${
     WORDS.retry
   }</a><a href="/">${WORDS.back}</a></p></div></main>`;
 }
