@@ -33,7 +33,9 @@ for (const path of ["/signals/server-exception", "/signals/both-sides"]) {
     await expectErrorPage(plain, id);
     await expect(plain.locator('meta[name="robots"]')).toHaveAttribute("content", /noindex/);
     await arrived("event", (event) => event.item.payload.event_id === id);
-    await expect(plain.getByRole("link", { name: "Try again" })).toHaveAttribute("href", path);
+    const again = plain.waitForResponse((response) => response.url().endsWith(path));
+    await plain.getByRole("link", { name: "Try again" }).click();
+    expect((await again).headers()["x-request-id"]).not.toBe(id);
     await plain.getByRole("link", { name: "Back to the overview" }).click();
     await expect(plain.getByRole("heading", { level: 1 })).toHaveText("This deployment is up");
   });
