@@ -1,7 +1,4 @@
-// Counts what happened and shows it to Prometheus. Runs inside Nginx (njs); the counts are shared by all workers.
-//
-// Counting happens once a request and on every report, so it does one thing only: it counts the sentence that Nginx has
-// built about the request (snippets/metrics.conf). What the sentences add up to is worked out when Prometheus asks.
+// Shows Prometheus what has been counted (count.js); the counts are shared by all workers. Runs inside Nginx (njs).
 
 import fs from "fs";
 
@@ -11,7 +8,7 @@ const expiryFile = "/tmp/nginx/certificate-expiry";
 /** What separates the parts of a sentence; none of them can contain it. */
 const separator = "|";
 
-/** The one series that is a sum instead of a count of sentences. */
+/** The one count that is a sum of bytes instead of a number of sentences: count.js. */
 const bytes = "bytes";
 
 /** @type {Record<string, string>} the series that counts a route's reports by how they ended */
@@ -25,28 +22,6 @@ const help = {
   culvert_tunnel_bytes_total: "Bytes of reports received, of browsers and of web",
   culvert_upstream_failures_total: "Tries that an upstream did not answer, by upstream",
 };
-
-/**
- * Log-phase variable: counts a page or a file. Its value is always "1", so that the access log's `if=` can evaluate it.
- * @param {NginxHTTPRequest} r
- * @returns {string}
- */
-function count(r) {
-  ngx.shared.metrics.incr(r.variables.request_sentence || "", 1, 0);
-  return "1";
-}
-
-/**
- * The same for a report. Called by the filter of an upstream's answer, where njs is at work anyway; for what the edge answered itself
- * by the log (snippets/metrics.conf).
- * @param {NginxHTTPRequest} r
- * @returns {string}
- */
-function countReport(r) {
-  ngx.shared.metrics.incr(r.variables.report_sentence || "", 1, 0);
-  ngx.shared.metrics.incr(bytes, Number(r.variables.request_length), 0);
-  return "1";
-}
 
 /**
  * How many of the tries in `$upstream_status` ("502, 200") ended without an answer: Nginx writes 502 and 504 for those.
@@ -118,4 +93,4 @@ function show(r) {
   r.return(200, exposition(series(ngx.shared.metrics.items()), gauges));
 }
 
-export default { count, countReport, exposition, series, show, unanswered };
+export default { exposition, series, show, unanswered };

@@ -1,31 +1,6 @@
 // What plain directives can't do for the tunnel. Runs inside Nginx (njs).
 
-import metrics from "./metrics.js";
-
-/**
- * The headers of the ingest that a browser needs; everything else it says about itself, not about this origin. A look-up, and
- * spelled as ingests spell them first: this runs on every report.
- * @type {Record<string, unknown>}
- */
-const passed = {
-  "Content-Type": true,
-  "Content-Length": true,
-  "X-Sentry-Rate-Limits": true,
-  "Retry-After": true,
-  "content-type": true,
-  "content-length": true,
-  "x-sentry-rate-limits": true,
-  "retry-after": true,
-};
-
-/** For how many seconds a flooding visitor is asked to be quiet. */
-const quiet = 60;
-
-/** After so many refusals within `quiet` seconds, a visitor's errors are silenced too. */
-const patience = 200;
-
-/** What can be missed, in Sentry's names for data categories: https://develop.sentry.dev/sdk/expected-features/rate-limiting/ */
-const leastWorth = "replay;profile;profile_chunk;transaction;span;session";
+import count from "./count.js";
 
 /** After so many failures in a row an ingest counts as out; then it is asked once in `probeEvery` ms until it answers. */
 const enough = 5;
@@ -51,7 +26,7 @@ function isOut(r) {
 function noteOutage(r) {
   removeUnknownHeaders(r);
   ngx.shared.outage.incr(`failed${r.variables.ingest}`, 1, 0);
-  metrics.countReport(r);
+  count.countReport(r);
 }
 
 /**
@@ -63,7 +38,7 @@ function noteAnswer(r) {
   if (!r.variables.upstream_status) return;
   removeUnknownHeaders(r);
   if (ngx.shared.outage.size() > 0) ngx.shared.outage.delete(`failed${r.variables.ingest}`);
-  metrics.countReport(r);
+  count.countReport(r);
 }
 
 /**
@@ -71,7 +46,28 @@ function noteAnswer(r) {
  * @param {NginxHTTPRequest} r
  */
 function noteFailure(r) {
-  if (r.variables.upstream_status) metrics.countReport(r);
+  if (r.variables.upstream_status) count.countReport(r);
+}
+
+/**
+ * Whether a browser needs this header of the ingest; everything else it says about itself, not about this origin.
+ * @param {string} name as ingests spell it, or in small letters
+ * @returns {boolean}
+ */
+function isPassed(name) {
+  switch (name) {
+    case "Content-Type":
+    case "Content-Length":
+    case "X-Sentry-Rate-Limits":
+    case "Retry-After":
+    case "content-type":
+    case "content-length":
+    case "x-sentry-rate-limits":
+    case "retry-after":
+      return true;
+    default:
+      return false;
+  }
 }
 
 /**
@@ -82,30 +78,8 @@ function noteFailure(r) {
 function removeUnknownHeaders(r) {
   const headers = r.headersOut;
   for (const name in headers) {
-    // Not only "is there": every object has a "constructor".
-    if (passed[name] !== true && passed[name.toLowerCase()] !== true) delete headers[name];
+    if (!isPassed(name) && !isPassed(name.toLowerCase())) delete headers[name];
   }
 }
 
-/**
- * The value of X-Sentry-Rate-Limits for a visitor refused `times` times: errors are silenced last, and a 429 without this
- * header, which would silence everything, never leaves the proxy.
- * @param {number} times
- * @returns {string} `<seconds>:<categories>:<scope>:<reason>`; no categories means all
- */
-function limits(times) {
-  return `${quiet}:${times > patience ? "" : leastWorth}:key:culvert_flood`;
-}
-
-/**
- * Answers a report that came too fast.
- * @param {NginxHTTPRequest} r
- */
-function refuseFlood(r) {
-  const times = ngx.shared.refused.incr(r.remoteAddress, 1, 0, quiet * 1000);
-  r.headersOut["X-Sentry-Rate-Limits"] = limits(times);
-  r.headersOut["Retry-After"] = String(quiet);
-  r.return(429, '{"reason":"too many reports; errors are still taken until this goes on"}');
-}
-
-export default { isOut, limits, noteAnswer, noteFailure, noteOutage, refuseFlood, removeUnknownHeaders };
+export default { isOut, noteAnswer, noteFailure, noteOutage, removeUnknownHeaders };

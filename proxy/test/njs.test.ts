@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import flood from "../njs/flood.js";
 import metrics from "../njs/metrics.js";
 import tunnel from "../njs/tunnel.js";
 
@@ -9,7 +10,7 @@ describe("limits for a flooding visitor", () => {
     [200, first],
     [201, "60::key:culvert_flood"],
   ])("after %i refusals: %s", (times, expected) => {
-    expect(tunnel.limits(times)).toBe(expected);
+    expect(flood.limits(times)).toBe(expected);
   });
 });
 

@@ -1,0 +1,33 @@
+// What a visitor hears who sends too many reports. Runs inside Nginx (njs).
+
+/** For how many seconds a flooding visitor is asked to be quiet. */
+const quiet = 60;
+
+/** After so many refusals within `quiet` seconds, a visitor's errors are silenced too. */
+const patience = 200;
+
+/** What can be missed, in Sentry's names for data categories: https://develop.sentry.dev/sdk/expected-features/rate-limiting/ */
+const leastWorth = "replay;profile;profile_chunk;transaction;span;session";
+
+/**
+ * The value of X-Sentry-Rate-Limits for a visitor refused `times` times: errors are silenced last, and a 429 without this
+ * header, which would silence everything, never leaves the proxy.
+ * @param {number} times
+ * @returns {string} `<seconds>:<categories>:<scope>:<reason>`; no categories means all
+ */
+function limits(times) {
+  return `${quiet}:${times > patience ? "" : leastWorth}:key:culvert_flood`;
+}
+
+/**
+ * Answers a report that came too fast.
+ * @param {NginxHTTPRequest} r
+ */
+function refuseFlood(r) {
+  const times = ngx.shared.refused.incr(r.remoteAddress, 1, 0, quiet * 1000);
+  r.headersOut["X-Sentry-Rate-Limits"] = limits(times);
+  r.headersOut["Retry-After"] = String(quiet);
+  r.return(429, '{"reason":"too many reports; errors are still taken until this goes on"}');
+}
+
+export default { limits, refuseFlood };
