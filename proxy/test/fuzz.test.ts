@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Edge, startEdge } from "./edge.ts";
+import { expect, test } from "vitest";
+import { useEdge } from "./use-edge.ts";
 import { raw } from "./wire.ts";
 
 // A run that fails names its seed; FUZZ_SEED repeats it.
@@ -98,18 +98,14 @@ const body = fc.oneof(
 const request = fc.record({ method, path, query, headers, body });
 type Generated = typeof request extends fc.Arbitrary<infer T> ? T : never;
 
-let edge: Edge;
-beforeAll(async () => {
-  edge = await startEdge(
-    {
-      TUNNEL_ALLOWED_DSNS: "http://second@o42.ingest.us.sentry.io:9000/43",
-      TUNNEL_RATE_PER_CLIENT: "999999",
-      TUNNEL_RATE_TOTAL: "999999",
-    },
-    { ingestNames: ["o42.ingest.us.sentry.io"] },
-  );
-});
-afterAll(() => edge?.stop());
+const shared = useEdge(
+  {
+    TUNNEL_ALLOWED_DSNS: "http://second@o42.ingest.us.sentry.io:9000/43",
+    TUNNEL_RATE_PER_CLIENT: "999999",
+    TUNNEL_RATE_TOTAL: "999999",
+  },
+  { ingestNames: ["o42.ingest.us.sentry.io"] },
+);
 
 /** What HTTP/2 lets a client put into a header or an address; the rest is for raw connections. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly those are to be taken out
@@ -149,7 +145,7 @@ test(`${runs} generated reports (seed ${seed}) reach allowed projects only, and 
 
   // Nginx ends a connection after its thousandth request.
   for (let from = 0; from < runs; from += 500) {
-    const session = connect(`https://localhost:${edge.port}`, { rejectUnauthorized: false });
+    const session = connect(`https://localhost:${shared.edge.port}`, { rejectUnauthorized: false });
     const batch = requests.slice(from, from + 500);
     await Promise.all(
       Array.from({ length: 20 }, async (_, lane) => {
@@ -170,17 +166,18 @@ test(`${runs} generated reports (seed ${seed}) reach allowed projects only, and 
       "Connection: close",
       ...lines,
     ].join("\r\n");
-    const answer = await raw(edge.port, `${head}\r\nContent-Length: ${next.body.length}\r\n\r\n${next.body}`).catch(
-      () => "",
-    );
+    const answer = await raw(
+      shared.edge.port,
+      `${head}\r\nContent-Length: ${next.body.length}\r\n\r\n${next.body}`,
+    ).catch(() => "");
     const status = answer.match(/^HTTP\/1\.1 (\d+)/)?.[1];
     judge(status ? Number(status) : undefined, next);
   }
 
   expect(wrong).toEqual([]);
-  const reached = await edge.ingest.all();
+  const reached = await shared.edge.ingest.all();
   expect(reached.length).toBeGreaterThan(1000);
   expect(reached.filter(({ method, url }) => method !== "POST" || !allowed.includes(url))).toEqual([]);
   expect(reached.filter(({ rawHeaders }) => /stolen|6\.6\.6\.6/.test(rawHeaders.join()))).toEqual([]);
-  expect(await edge.on("proxy", "logs")).not.toMatch(/exited on signal|\[(alert|emerg|crit)\]/);
+  expect(await shared.edge.on("proxy", "logs")).not.toMatch(/exited on signal|\[(alert|emerg|crit)\]/);
 });

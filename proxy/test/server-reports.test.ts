@@ -1,35 +1,31 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Edge, startEdge } from "./edge.ts";
+import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "./recorder/client.ts";
 import type { Answer } from "./recorder/types.ts";
+import { useEdge } from "./use-edge.ts";
 import { envelope } from "./use-tunnel.ts";
 import { send } from "./wire.ts";
 
 const well: Answer = { status: 200, headers: { "content-type": "application/json" }, body: '{"id":"9ec7"}' };
 
-let edge: Edge;
-beforeAll(async () => {
-  edge = await startEdge(
-    {
-      TUNNEL_ALLOWED_DSNS: "http://second@o42.ingest.us.sentry.io:9000/43",
-      TUNNEL_RATE_PER_CLIENT: "1",
-      TUNNEL_RATE_TOTAL: "1",
-    },
-    { ingestNames: ["o42.ingest.us.sentry.io"], spool: true },
-  );
-});
-afterAll(() => edge?.stop());
-beforeEach(() => edge.ingest.answer(well));
+const shared = useEdge(
+  {
+    TUNNEL_ALLOWED_DSNS: "http://second@o42.ingest.us.sentry.io:9000/43",
+    TUNNEL_RATE_PER_CLIENT: "1",
+    TUNNEL_RATE_TOTAL: "1",
+  },
+  { ingestNames: ["o42.ingest.us.sentry.io"], spool: true },
+);
+beforeEach(() => shared.edge.ingest.answer(well));
 
-const at = (path: string) => `http://127.0.0.1:${edge.reportsPort}${path}`;
+const at = (path: string) => `http://127.0.0.1:${shared.edge.reportsPort}${path}`;
 
 /** Posts an envelope as web does (Node's SDK names no type), or what `init` says; with what ingest and web heard of it. */
 async function report(path = "/reports", init: RequestInit = {}) {
-  const [ingestMark, webMark] = [await edge.ingest.count(), await edge.web.count()];
+  const [ingestMark, webMark] = [await shared.edge.ingest.count(), await shared.edge.web.count()];
   const answer = await fetch(at(path), { method: "POST", body: Buffer.from(envelope), ...init });
   const body = await answer.text();
-  const received = (await edge.ingest.all()).slice(ingestMark);
-  return { answer, body, received, web: (await edge.web.count()) - webMark };
+  const received = (await shared.edge.ingest.all()).slice(ingestMark);
+  return { answer, body, received, web: (await shared.edge.web.count()) - webMark };
 }
 
 describe("a report of web itself", () => {
@@ -68,17 +64,18 @@ describe("a report of web itself", () => {
         await answer.text();
       }
     }
-    const visitor = await send(edge.port, { method: "POST", path: "/monitoring", body: envelope });
+    const visitor = await send(shared.edge.port, { method: "POST", path: "/monitoring", body: envelope });
     expect(visitor.status).toBe(200);
   });
 
   test("is called the server's in log and metrics, and has no address there", async () => {
     const { answer } = await report();
     const id = answer.headers.get("x-request-id");
-    const line = async () => (await edge.on("proxy", "logs")).split("\n").find((text) => text.includes(String(id)));
+    const line = async () =>
+      (await shared.edge.on("proxy", "logs")).split("\n").find((text) => text.includes(String(id)));
     await expect.poll(line, { timeout: 10_000 }).toBeDefined();
     expect(JSON.parse((await line()) ?? "")).toMatchObject({ route: "server", client: "", outcome: "accepted" });
-    const metrics = await edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+    const metrics = await shared.edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
     expect(metrics).toMatch(/^culvert_server_reports_total\{outcome="accepted",reason=""\} [1-9]/m);
   });
 });
@@ -103,25 +100,27 @@ describe("the listener opens nothing else", () => {
   });
 
   test("and the public port does not lead here: /reports is a page of web's there", async () => {
-    const [ingestMark, webMark] = [await edge.ingest.count(), await edge.web.count()];
+    const [ingestMark, webMark] = [await shared.edge.ingest.count(), await shared.edge.web.count()];
     for (const path of ["/reports", "/reports?o=42&p=43&r=us"]) {
-      await send(edge.port, { method: "POST", path, body: envelope, headers: { "content-type": "text/plain" } });
+      await send(shared.edge.port, { method: "POST", path, body: envelope, headers: { "content-type": "text/plain" } });
     }
-    expect([(await edge.ingest.count()) - ingestMark, (await edge.web.count()) - webMark]).toEqual([0, 2]);
+    expect([(await shared.edge.ingest.count()) - ingestMark, (await shared.edge.web.count()) - webMark]).toEqual([
+      0, 2,
+    ]);
   });
 });
 
 test("what the ingest can't take now the spool keeps, and web is told so; a visitor is not", async () => {
-  await edge.ingest.answer({ ...well, instead: "reset" });
+  await shared.edge.ingest.answer({ ...well, instead: "reset" });
   const kept = await report();
   expect([kept.answer.status, kept.answer.headers.get("x-kept-by")]).toEqual([200, "spool"]);
   expect(kept.body).toBe('{"id":"9ec79c33ec9942ab8353589fcb2e04dc"}');
-  const visitor = await send(edge.port, { method: "POST", path: "/monitoring", body: envelope });
+  const visitor = await send(shared.edge.port, { method: "POST", path: "/monitoring", body: envelope });
   expect([visitor.status, visitor.headers["x-kept-by"]]).toEqual([200, undefined]);
 
-  const mark = await edge.ingest.count();
-  await edge.ingest.answer(well);
-  const delivered = await edge.ingest.waitFor((request) => request, mark, 50_000);
+  const mark = await shared.edge.ingest.count();
+  await shared.edge.ingest.answer(well);
+  const delivered = await shared.edge.ingest.waitFor((request) => request, mark, 50_000);
   expect(Buffer.from(delivered.body, "base64").toString()).toContain('"message":"hello"');
   const { answer } = await report();
   expect(answer.headers.get("x-kept-by")).toBeNull();
@@ -134,8 +133,8 @@ test("a report of 20 MB is taken, and no larger one", async () => {
 });
 
 test("with neither ingest nor spool web is told to keep it", async () => {
-  await edge.ingest.answer({ ...well, instead: "reset" });
-  await edge.on("spool", "stop", "-t", "0");
+  await shared.edge.ingest.answer({ ...well, instead: "reset" });
+  await shared.edge.on("spool", "stop", "-t", "0");
   const { answer } = await report();
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, null]);
 });
