@@ -1,11 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "./recorder/client.ts";
-import type { Answer } from "./recorder/types.ts";
 import { useEdge } from "./use-edge.ts";
-import { envelope } from "./use-tunnel.ts";
+import { envelope, ok as well } from "./use-tunnel.ts";
 import { send } from "./wire.ts";
-
-const well: Answer = { status: 200, headers: { "content-type": "application/json" }, body: '{"id":"9ec7"}' };
 
 const shared = useEdge(
   {

@@ -5,7 +5,7 @@ import { type Request, type Response, send } from "./wire.ts";
 
 /** A well-formed envelope, and what the recording ingest answers to it. */
 export const envelope = '{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"event"}\n{"message":"hello"}\n';
-const ok = { status: 200, headers: { "content-type": "application/json" }, body: '{"id":"9ec7"}' };
+export const ok = { status: 200, headers: { "content-type": "application/json" }, body: '{"id":"9ec7"}' };
 
 /** A tunnel to three projects that stands for all tests of a file. */
 export interface TunnelEdge {

@@ -1,4 +1,4 @@
-import type { Check } from "./check";
+import { type Check, UNKNOWN } from "./check";
 import { waitingWords } from "./words";
 
 /** What the spool holds: how many reports, and for how many seconds the oldest has been there. */
@@ -18,9 +18,8 @@ export function waitingIn(metrics: string): Waiting {
 
 /** Takes a way to get the spool's metrics; returns what is to be said of them. Never throws: who has no answer says nothing. */
 export async function lookAtSpool(metrics: () => Promise<string>): Promise<Check> {
-  const nothing: Check = { state: "unknown", latencyMs: undefined, problem: undefined };
   const waiting = await metrics().then(waitingIn, () => undefined);
-  if (!waiting) return nothing;
-  if (waiting.reports === 0) return { ...nothing, state: "good" };
-  return { ...nothing, state: "bad", problem: waitingWords(waiting) };
+  if (!waiting) return UNKNOWN;
+  if (waiting.reports === 0) return { ...UNKNOWN, state: "good" };
+  return { ...UNKNOWN, state: "bad", problem: waitingWords(waiting) };
 }
