@@ -1,9 +1,11 @@
+import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
 import { type Door, doors, throughDoors } from "./doors";
 import { parseSettings } from "./settings";
+import { flushOnShutdown } from "./shutdown";
 
 type Received = { headers: IncomingHttpHeaders; body: Buffer };
 const open: { close(): void }[] = [];
@@ -91,4 +93,19 @@ test("a large report is compressed", async () => {
   await send([proxy], "x".repeat(40_000)).sent;
   expect(proxy.received[0]?.headers["content-encoding"]).toBe("gzip");
   expect(gunzipSync(proxy.received[0]?.body ?? "").toString()).toContain("xxx");
+});
+
+test("what waits for the proxy when this server is told to stop does not wait on: the spool has it", async () => {
+  const asked = new EventEmitter();
+  const hanging = createServer(() => asked.emit("asked")).listen(0, "127.0.0.1");
+  await once(hanging, "listening");
+  open.push({ close: () => hanging.close().closeAllConnections() });
+  const spool = await door([200]);
+  const url = new URL(`http://127.0.0.1:${(hanging.address() as AddressInfo).port}/reports`);
+  const { sent } = send([{ url, headers: {} }, spool]);
+  await once(asked, "asked");
+  flushOnShutdown();
+  process.emit("SIGTERM");
+  expect((await sent).statusCode).toBe(200);
+  expect(spool.received).toHaveLength(1);
 });

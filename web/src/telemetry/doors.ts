@@ -1,9 +1,9 @@
-import { Agent, type IncomingMessage, request } from "node:http";
+import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { createTransport, suppressTracing } from "@sentry/nextjs";
 import type { Settings } from "./settings";
-import { isStopping } from "./shutdown";
+import { isStopping, stopping } from "./shutdown";
 import { isAway } from "./transport";
 
 /** A place that takes this server's reports, and what it must be told beside them. */
@@ -11,7 +11,10 @@ export type Door = { url: URL; headers: Record<string, string> };
 
 /** As in the SDK's own transport. */
 const GZIP_BYTES = 32 * 1024;
-/** The proxy waits 10 s for an ingest that hangs, and then hands over to the spool. While stopping there is no such time. */
+/**
+ * The proxy waits 10 s for an ingest that hangs, and then hands over to the spool. While stopping there is no such time,
+ * also for what waits already: perhaps for a proxy that went away as it was called, which nobody answers then.
+ */
 const PATIENCE_MS = 15_000;
 const PATIENCE_STOPPING_MS = 1_000;
 /** A report that no door takes is tried again, after pauses that double. */
@@ -25,6 +28,13 @@ const UNDER_WAY = 1_000;
 
 const agent = new Agent({ keepAlive: true, maxSockets: 30 });
 const zip = promisify(gzip);
+const waiting = new Set<ClientRequest>();
+stopping().addEventListener("abort", () => {
+  const those = [...waiting];
+  setTimeout(() => {
+    for (const posting of those) posting.destroy();
+  }, PATIENCE_STOPPING_MS);
+});
 
 /**
  * Takes the settings and returns where reports go, in the order in which they are tried: the proxy, which gives them to the
@@ -71,10 +81,12 @@ function post({ url, headers }: Door, { bytes, headers: coding }: Packed) {
   return suppressTracing(
     () =>
       new Promise<Answer>((resolve, reject) => {
-        request(url, { method: "POST", agent, signal, headers: { ...headers, ...coding, ...length } })
+        const posting = request(url, { method: "POST", agent, signal, headers: { ...headers, ...coding, ...length } })
           .on("response", (response) => resolve(answerOf(response)))
           .on("error", reject)
-          .end(bytes);
+          .on("close", () => waiting.delete(posting));
+        waiting.add(posting);
+        posting.end(bytes);
       }),
   );
 }

@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { close } from "@sentry/nextjs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { flushOnShutdown, isStopping } from "./shutdown";
@@ -18,10 +20,21 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("when Next is done after SIGTERM, the reports are flushed first and the process ends with 0", async () => {
+test("after SIGTERM a connection is asked to send no more, busy as it may be", async () => {
+  const server = createServer((_, response) => response.end());
+  await new Promise<void>((up) => server.listen(0, "127.0.0.1", up));
+  const { port } = server.address() as AddressInfo;
+  const ask = () => fetch(`http://127.0.0.1:${port}`).then(({ headers }) => headers.get("connection"));
   expect(isStopping()).toBe(false);
+  expect(await ask()).toBe("keep-alive");
   process.emit("SIGTERM");
   expect(isStopping()).toBe(true);
+  expect(await ask()).toBe("close");
+  server.close();
+});
+
+test("when Next is done after SIGTERM, the reports are flushed first and the process ends with 0", async () => {
+  process.emit("SIGTERM");
   process.exit(143);
   expect(close).toHaveBeenCalledOnce();
   expect(exit).not.toHaveBeenCalled();

@@ -1,3 +1,5 @@
+import { subscribe } from "node:diagnostics_channel";
+import type { ServerResponse } from "node:http";
 import { close } from "@sentry/nextjs";
 
 const FINISH_MS = 10_000;
@@ -5,10 +7,17 @@ const FLUSH_MS = 3_000;
 
 // On the server, instrumentation and routes are separate bundles with a copy of this module each.
 const STOPPING = Symbol.for("culvert.stopping");
+const shared = globalThis as { [STOPPING]?: AbortController };
+
+/** Aborts when this process is told to stop: what takes its time then has to hurry. */
+export function stopping(): AbortSignal {
+  shared[STOPPING] ??= new AbortController();
+  return shared[STOPPING].signal;
+}
 
 /** Whether this process was told to stop, and should get no new requests. */
 export function isStopping(): boolean {
-  return STOPPING in globalThis;
+  return stopping().aborted;
 }
 
 /**
@@ -18,10 +27,19 @@ export function isStopping(): boolean {
  */
 export function flushOnShutdown(): void {
   process.once("SIGTERM", () => {
-    Object.assign(globalThis, { [STOPPING]: true });
+    stopping();
+    shared[STOPPING]?.abort();
+    askNoMore();
     const exit = process.exit.bind(process);
     const flushAndExit = () => void close(FLUSH_MS).finally(() => exit(0));
     process.exit = flushAndExit as typeof process.exit;
     setTimeout(flushAndExit, FINISH_MS).unref();
+  });
+}
+
+/** Node goes on answering a connection that is never idle, although its server is closed: until it was cut in the middle. */
+function askNoMore(): void {
+  subscribe("http.server.request.start", (message) => {
+    (message as { response: ServerResponse }).response.setHeader("connection", "close");
   });
 }
