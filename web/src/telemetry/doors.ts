@@ -29,12 +29,6 @@ const UNDER_WAY = 1_000;
 const agent = new Agent({ keepAlive: true, maxSockets: 30 });
 const zip = promisify(gzip);
 const waiting = new Set<ClientRequest>();
-stopping().addEventListener("abort", () => {
-  const those = [...waiting];
-  setTimeout(() => {
-    for (const posting of those) posting.destroy();
-  }, PATIENCE_STOPPING_MS);
-});
 
 /**
  * Takes the settings and returns where reports go, in the order in which they are tried: the proxy, which gives them to the
@@ -51,6 +45,7 @@ type Options = Parameters<typeof createTransport>[0];
 
 /** Takes doors and returns the SDK's way to make a transport that tries them in turn. It never answers for a door that did not. */
 export function throughDoors(places: Door[]) {
+  stopping().addEventListener("abort", hurry);
   return (options: Options) =>
     createTransport({ ...options, bufferSize: UNDER_WAY }, async ({ body }) => {
       const packed = await pack(body);
@@ -64,6 +59,13 @@ export function throughDoors(places: Door[]) {
       }
       throw new Error(`${places.map(({ url }) => url.host).join(" and ")} took no report for ${HOLD_MS / 1000} s`);
     });
+}
+
+function hurry(): void {
+  const those = [...waiting];
+  setTimeout(() => {
+    for (const posting of those) posting.destroy();
+  }, PATIENCE_STOPPING_MS);
 }
 
 type Packed = { bytes: Uint8Array; headers: Record<string, string> };
