@@ -1,7 +1,5 @@
 // Counts what happened. Runs inside Nginx (njs) on every request, so it does one thing only: it counts the sentence that Nginx has
 // built about the request (snippets/metrics.conf). What the sentences add up to is worked out when Prometheus asks: metrics.js.
-//
-// What stands outside the functions of this file and of tunnel.js runs anew for every request: keep it small.
 
 /**
  * Log-phase variable: counts a page or a file. Its value is always "1", so that the access log's `if=` can evaluate it.
