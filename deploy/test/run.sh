@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . deploy/test/stack.sh
 
 results=$(mktemp -d)
-export CI=true FORCE_COLOR=0 NO_COLOR=1 CULVERT_TEST_RUN="$$" OUTAGE_S="${OUTAGE_S:-10}"
+export CI=true FORCE_COLOR=0 NO_COLOR=1 CULVERT_TEST_RUN="$$"
 
 # verdict passed|failed|skipped NAME
 verdict() {
@@ -51,6 +51,7 @@ other_settings() {
 shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
 
 clean_up() {
+  [ -z "$up" ] || kill "$up" 2>/dev/null
   docker compose --profile '*' down --volumes >/dev/null 2>&1
   # What a test that was cut off left behind; others' runs are not ours to end.
   mine="label=culvert.test=$CULVERT_TEST_RUN"
@@ -60,7 +61,7 @@ clean_up() {
   [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
 }
 
-started_engine=
+up='' started_engine=
 docker version >/dev/null 2>&1 || started_engine=yes
 trap clean_up EXIT
 trap 'exit 130' INT TERM
@@ -68,10 +69,15 @@ trap 'exit 130' INT TERM
 has shellcheck || { can_install && step "shellcheck" debian_install shellcheck; }
 if has shellcheck; then check "shell scripts" shellcheck_all; else verdict skipped "shell scripts (no shellcheck here)"; fi
 
+# Meanwhile: on a new machine the engine, the base images and the build take as long as all the checks before the stack.
+sh deploy/host/up.sh >"$results/up" 2>&1 &
+up=$!
 for folder in web web/e2e loadtest loadtest/bench proxy/spool proxy/test deploy/test deploy/kubernetes/test; do project "$folder"; done
 for folder in web loadtest loadtest/bench; do vitest "$folder"; done
 
-step "the stack under test" sh deploy/host/up.sh || { verdict failed "the stack comes up"; }
+wait "$up" || verdict failed "the stack comes up"
+up=''
+cat "$results/up"
 CHROMIUM_PATH=$(sh deploy/host/browser.sh) || verdict failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium

@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const long = /\/(outage|moods|durability)\.test\.ts$/;
+const long = /\/(kills|moods|durability|delivery)\.test\.ts$/;
 
 /** What takes longest begins first, lest the others wait for it in the end. */
 class LongFirst extends BaseSequencer {

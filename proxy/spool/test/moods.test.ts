@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { outageSeconds, row } from "./outage.ts";
+import { moodSeconds, row } from "./outage.ts";
 import { type Stack, startStack, until } from "./stack.ts";
 import { visit } from "./visitors.ts";
 
 const rate = 100;
-const lasts = (outageSeconds * 1_000) / 4;
+const lasts = moodSeconds * 1_000;
 
 let stack: Stack;
 beforeAll(async () => {

@@ -5,8 +5,9 @@ import type { Visits } from "./visitors.ts";
 /** Reports a second that visitors send while something is wrong. */
 export const rate = 200;
 
-/** How long an outage lasts. A minute is the promise; `make test` takes a shorter one, and what is asserted stays the same. */
+/** How long an outage lasts, and how long each of an ingest's moods. */
 export const outageSeconds = Number(process.env.OUTAGE_S ?? 60);
+export const moodSeconds = Number(process.env.MOOD_S ?? 3);
 
 /** Waits for what is left, a minute at most, and prints a row: sent, lost, repeated. */
 export async function row(stack: Stack, fault: string, visits: Visits): Promise<{ lost: number; repeated: number }> {
