@@ -4,12 +4,14 @@ import { expect, outcomeOf, test } from "./visitor.ts";
 
 const SERVER_SIDE = "Application error: a server-side exception has occurred";
 
-/** The words of the error page: the catalogue's text, and ids that lead to the one event. */
+/** The words of the error page: the catalogue's text, and ids that lead to the one event. Returns the digest it shows. */
 async function expectErrorPage(page: Page, id: string | undefined, digest: boolean) {
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(SERVER_SIDE);
-  if (digest) await expect(page.getByText(/^Digest: \d+$/)).toBeVisible();
+  const shown = page.getByText(/^Digest: \d+$/);
+  if (digest) await expect(shown).toBeVisible();
   await expect(page.getByRole("main").getByRole("alert")).toContainText(`Request id${id}Event id${id}`);
   expect(await page.content()).not.toContain("Thrown on purpose");
+  return digest ? (await shown.textContent())?.slice("Digest: ".length) : undefined;
 }
 
 test("an exception on the server is reported once, and the page shows digest and ids, not its message", async ({
@@ -25,8 +27,7 @@ test("an exception on the server is reported once, and the page shows digest and
 
   expect(response?.status()).toBe(500);
   const id = response?.headers()["x-request-id"];
-  await expectErrorPage(page, id, true);
-  const digest = (await page.getByText(/^Digest: /).textContent())?.slice("Digest: ".length);
+  const digest = await expectErrorPage(page, id, true);
   const report = await arrived("event", of(trace.id));
   expect(messageOf(report)).toContain("Thrown on purpose");
   expect(report.item.payload).toMatchObject({ event_id: id, tags: { request_id: id, digest } });
@@ -67,8 +68,7 @@ test("so does one that throws in a part of a page that is under way", async ({ p
   const response = await page.goto("/signals/in-suspense");
   expect(response?.status()).toBe(200);
   const id = response?.headers()["x-request-id"];
-  await expectErrorPage(page, id, true);
-  const digest = (await page.getByText(/^Digest: /).textContent())?.slice("Digest: ".length);
+  const digest = await expectErrorPage(page, id, true);
   const report = await arrived("event", of(trace.id));
   expect(report.item.payload).toMatchObject({ event_id: id, tags: { digest } });
   // Hidden, the browser sends all that it has.

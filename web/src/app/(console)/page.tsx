@@ -1,5 +1,6 @@
 import { headers } from "next/headers";
 import { Suspense } from "react";
+import { requireConsole } from "../../console/guard";
 import { sinceProxy } from "../../console/since-proxy";
 import { requestIdOf } from "../../telemetry/request-id";
 import { settings } from "../../telemetry/settings";
@@ -11,6 +12,7 @@ import { checkAgain } from "./actions";
 type Props = { searchParams: Promise<{ wait?: string }> };
 
 export default async function OverviewPage({ searchParams }: Props) {
+  requireConsole();
   const head = await headers();
   const sinceProxyMs = sinceProxy(head, Date.now());
   const requestId = requestIdOf(head);

@@ -1,4 +1,5 @@
 import type { Metadata } from "next";
+import { requireConsole } from "../../../console/guard";
 import { deliveries } from "../../../telemetry/deliveries";
 import { settings } from "../../../telemetry/settings";
 import { BrowserDeliveries } from "../../../ui/browser-deliveries";
@@ -9,6 +10,7 @@ import { BrowserSignals, ServerSignals } from "../../../ui/signals";
 export const metadata: Metadata = { title: "Signals" };
 
 export default function SignalsPage() {
+  requireConsole();
   const { dsn, tunnelPath } = settings();
   return (
     <>

@@ -1,6 +1,7 @@
 import { getTraceData } from "@sentry/nextjs";
 import type { Metadata } from "next";
 import { headers } from "next/headers";
+import { requireConsole } from "../../../console/guard";
 import { serverSpan } from "../../../telemetry/server-span";
 import { settings } from "../../../telemetry/settings";
 import { type TraceHeaders, traceHeaders, traceId, verdict } from "../../../telemetry/trace";
@@ -15,6 +16,7 @@ export const metadata: Metadata = { title: "Trace" };
 type Props = { searchParams: Promise<{ header?: string | string[] }> };
 
 export default async function TracePage({ searchParams }: Props) {
+  requireConsole();
   const { upstreamUrl } = settings();
   const { header } = await searchParams;
   const incoming = traceHeaders(await headers());

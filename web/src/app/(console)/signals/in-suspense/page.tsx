@@ -1,8 +1,10 @@
 import { Suspense } from "react";
+import { requireConsole } from "../../../../console/guard";
 import { ThrowsAnywhere } from "../../../../ui/throws-anywhere";
 
 /** The page is under way, status 200, when the exception is met: React then leaves that part to the browser. */
 export default function InSuspensePage() {
+  requireConsole();
   return (
     <>
       <h1>A part of this page fails</h1>
