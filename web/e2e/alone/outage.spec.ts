@@ -17,7 +17,8 @@ const way = createServer((inside) => {
   inside.pipe(outside).pipe(inside);
 });
 test.beforeEach(async () => {
-  stack = await startStack({}, { proxy: true, web: webImage });
+  // A minute's reports at the default of 500 a second would take half a minute more.
+  stack = await startStack({ SPOOL_RATE: "2000" }, { proxy: true, web: webImage });
   await once(way.listen(0, "127.0.0.1"), "listening");
 });
 test.afterEach(async () => {

@@ -2,13 +2,15 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Door, doors, throughDoors } from "./doors";
 import { parseSettings } from "./settings";
 import { flushOnShutdown } from "./shutdown";
 
 type Received = { headers: IncomingHttpHeaders; body: Buffer };
 const open: { close(): void }[] = [];
+// A process is told to stop once only; these tests are one process.
+beforeEach(() => Reflect.deleteProperty(globalThis, Symbol.for("culvert.stopping")));
 afterEach(() => {
   for (const server of open.splice(0)) server.close();
 });
@@ -95,15 +97,46 @@ test("a large report is compressed", async () => {
   expect(gunzipSync(proxy.received[0]?.body ?? "").toString()).toContain("xxx");
 });
 
-test("what waits for the proxy when this server is told to stop does not wait on: the spool has it", async () => {
+/** A door that never answers; `wait` resolves once so many wait at it. */
+async function hanging() {
   const asked = new EventEmitter();
-  const hanging = createServer(() => asked.emit("asked")).listen(0, "127.0.0.1");
-  await once(hanging, "listening");
-  open.push({ close: () => hanging.close().closeAllConnections() });
-  const spool = await door([200]);
-  const url = new URL(`http://127.0.0.1:${(hanging.address() as AddressInfo).port}/reports`);
-  const { sent } = send([{ url, headers: {} }, spool]);
-  await once(asked, "asked");
+  let waiting = 0;
+  const server = createServer(() => asked.emit("asked", ++waiting)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  open.push({ close: () => server.close().closeAllConnections() });
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/reports`);
+  const wait = async (count: number) => {
+    while (waiting < count) await once(asked, "asked");
+  };
+  return { url, headers: {}, wait };
+}
+
+test("what finds thirty waiting at the proxy goes to the spool at once", async () => {
+  const [proxy, spool] = [await hanging(), await door([200])];
+  const transport = throughDoors([proxy, spool])({ recordDroppedEvent: () => {} });
+  // biome-ignore lint/suspicious/noExplicitAny: an envelope of the least that the SDK takes
+  const one = () => transport.send([{ event_id: "e1" }, [[{ type: "event" }, {}]]] as any);
+  for (let n = 0; n < 30; n++) void one();
+  await proxy.wait(30);
+  expect((await one()).statusCode).toBe(200);
+  expect(spool.received).toHaveLength(1);
+});
+
+test("a report that no door took is tried again at once when this server is told to stop", async () => {
+  const spool = await door([503, 503, 503, 503, 200]);
+  const { sent } = send([await closed(), spool]);
+  // It rests for two seconds now.
+  await vi.waitFor(() => expect(spool.received).toHaveLength(4), 10_000);
+  flushOnShutdown();
+  process.emit("SIGTERM");
+  await vi.waitFor(() => expect(spool.received).toHaveLength(5));
+  expect((await sent).statusCode).toBe(200);
+});
+
+test("what waits for the proxy when this server is told to stop does not wait on: the spool has it", async () => {
+  const [proxy, spool] = [await hanging(), await door([200])];
+  const { sent } = send([proxy, spool]);
+  await proxy.wait(1);
   flushOnShutdown();
   process.emit("SIGTERM");
   expect((await sent).statusCode).toBe(200);

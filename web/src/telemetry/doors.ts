@@ -1,4 +1,5 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { createTransport, suppressTracing } from "@sentry/nextjs";
@@ -22,13 +23,14 @@ const PAUSE_MS = { first: 250, longest: 8_000 };
 const HOLD_MS = 300_000;
 /**
  * How many reports may be under way; the SDK drops what is more. Its own 64 are too few: an ingest that hangs is given up by
- * the proxy after 10 s, and until then everything waits for it.
+ * the proxy after 10 s, and until then everything that has no other door waits for it.
  */
 const UNDER_WAY = 1_000;
+/** A door at which so many wait is passed by, if it is not the last. */
+const AT_A_DOOR = 30;
 
-const agent = new Agent({ keepAlive: true, maxSockets: 30 });
+const agent = new Agent({ keepAlive: true, maxSockets: AT_A_DOOR });
 const zip = promisify(gzip);
-const waiting = new Set<ClientRequest>();
 
 /**
  * Takes the settings and returns where reports go, in the order in which they are tried: the proxy, which gives them to the
@@ -45,24 +47,35 @@ type Options = Parameters<typeof createTransport>[0];
 
 /** Takes doors and returns the SDK's way to make a transport that tries them in turn. It never answers for a door that did not. */
 export function throughDoors(places: Door[]) {
-  stopping().addEventListener("abort", hurry);
+  const waiting = new Map<Door, Set<ClientRequest>>(places.map((place) => [place, new Set()]));
+  stopping().addEventListener("abort", () => hurry([...waiting.values()].flatMap((those) => [...those])));
+  const knock = async (packed: Packed) => {
+    for (const [place, those] of waiting) {
+      if (those.size >= AT_A_DOOR && place !== places.at(-1)) continue;
+      const answer = await post(place, packed, those).catch(() => undefined);
+      if (answer && !isAway(answer.statusCode)) return answer;
+    }
+  };
   return (options: Options) =>
     createTransport({ ...options, bufferSize: UNDER_WAY }, async ({ body }) => {
       const packed = await pack(body);
       const end = Date.now() + HOLD_MS;
       for (let pause = PAUSE_MS.first; Date.now() < end; pause = Math.min(2 * pause, PAUSE_MS.longest)) {
-        for (const place of places) {
-          const answer = await post(place, packed).catch(() => undefined);
-          if (answer && !isAway(answer.statusCode)) return answer;
-        }
-        await new Promise((go) => setTimeout(go, pause).unref());
+        const answer = await knock(packed);
+        if (answer) return answer;
+        await rest(pause);
       }
       throw new Error(`${places.map(({ url }) => url.host).join(" and ")} took no report for ${HOLD_MS / 1000} s`);
     });
 }
 
-function hurry(): void {
-  const those = [...waiting];
+/** Ends at once when this server is told to stop, and is short from then on. */
+async function rest(pause: number): Promise<void> {
+  const [ms, signal] = isStopping() ? [PAUSE_MS.first] : [pause, stopping()];
+  await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+}
+
+function hurry(those: ClientRequest[]): void {
   setTimeout(() => {
     for (const posting of those) posting.destroy();
   }, PATIENCE_STOPPING_MS);
@@ -77,7 +90,7 @@ async function pack(body: string | Uint8Array): Promise<Packed> {
 }
 
 /** Posts with a Content-Length, without which the spool takes nothing. Node's own `http`: Next's `fetch` would trace and cache it. */
-function post({ url, headers }: Door, { bytes, headers: coding }: Packed) {
+function post({ url, headers }: Door, { bytes, headers: coding }: Packed, waiting: Set<ClientRequest>) {
   const signal = AbortSignal.timeout(isStopping() ? PATIENCE_STOPPING_MS : PATIENCE_MS);
   const length = { "content-length": bytes.length };
   return suppressTracing(
