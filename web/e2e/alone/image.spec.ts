@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { navigation } from "../../../loadtest/lib/navigation.ts";
 import { answering, hardened, type Lab, openLab, webImage } from "../lab.ts";
-import { freshTrace } from "../reports.ts";
+import { freshTrace, reportsIn } from "../reports.ts";
 import { expect, test } from "../visitor.ts";
 
 const DSN = "--env=SENTRY_DSN=http://culvert@recorder:9000/1";
@@ -17,20 +18,21 @@ async function startWeb(...env: string[]): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
+const CONSOLE = [
+  "/",
+  "/signals",
+  "/signals/server-exception",
+  "/signals/both-sides",
+  "/signals/in-suspense",
+  "/signals/redirect",
+  "/trace",
+];
+
 test("with CONSOLE=off the console's routes answer 404, and the probes still 200", async () => {
   const web = await startWeb("--env=CONSOLE=off");
   const statusOf = async (path: string, init?: RequestInit) =>
     (await fetch(`${web}${path}`, { redirect: "manual", ...init })).status;
-  for (const path of [
-    "/",
-    "/signals",
-    "/signals/server-exception",
-    "/signals/both-sides",
-    "/signals/in-suspense",
-    "/signals/redirect",
-    "/trace",
-    "/api/echo",
-  ]) {
+  for (const path of [...CONSOLE, "/api/echo"]) {
     expect(await statusOf(path), path).toBe(404);
   }
   expect(await statusOf("/signals/route-exception", { method: "POST" })).toBe(404);
@@ -39,6 +41,23 @@ test("with CONSOLE=off the console's routes answer 404, and the probes still 200
   expect(await statusOf("/healthz")).toBe(200);
   expect(await statusOf("/readyz")).toBe(200);
   expect(await (await fetch(`${web}/`)).text()).not.toContain("<nav");
+});
+
+test("nor do they run for a request that says it came by a navigation within the console", async () => {
+  const recorder = await lab.record(["recorder"]);
+  const web = await startWeb("--env=CONSOLE=off", "--env=UPSTREAM_URL=http://recorder:9000/upstream", DSN);
+  for (const page of CONSOLE) {
+    const { path, headers } = await navigation("/(console)/elsewhere", page);
+    const flight = await (await fetch(`${web}${path}`, { redirect: "manual", headers })).text();
+    // Such an answer begins before the page is asked, with status 200: what stands in the page's place says that there is none.
+    expect(flight, page).toContain(':E{"digest":"NEXT_HTTP_ERROR_FALLBACK;404"}');
+    expect(flight, page).not.toMatch(/"h1"|NEXT_REDIRECT|"digest":"\d/);
+  }
+  // Told to stop, it sends all that it has.
+  await lab.on("web", "stop", "-t", "15");
+  const received = await recorder.all();
+  expect(received.filter(({ url }) => url === "/upstream")).toEqual([]);
+  expect(received.flatMap((request) => reportsIn(request, "event"))).toEqual([]);
 });
 
 test("it can serve although the ingest can't be reached", async () => {
