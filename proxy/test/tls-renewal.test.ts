@@ -1,0 +1,107 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdtempSync, renameSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { connect, type PeerCertificate } from "node:tls";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Edge, startEdge } from "./edge.ts";
+import { send } from "./wire.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+const live = { key: join(folder, "live.key"), crt: join(folder, "live.crt") };
+
+/** Makes a pair NAME.crt and NAME.key for app.example.com, with NAME as its organisation. */
+function makePair(name: string) {
+  const request = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /O=${name}/CN=app.example.com -days 2 -addext subjectAltName=DNS:app.example.com`;
+  execFileSync(
+    "openssl",
+    [...request.split(" "), "-out", join(folder, `${name}.crt`), "-keyout", join(folder, `${name}.key`)],
+    { stdio: "ignore" },
+  );
+  chmodSync(join(folder, `${name}.key`), 0o644);
+}
+
+/** Copies a pair over the files that the proxy has. */
+function install(name: string) {
+  for (const [end, file] of Object.entries(live)) copyFileSync(join(folder, `${name}.${end}`), file);
+}
+
+let edge: Edge;
+beforeAll(async () => {
+  chmodSync(folder, 0o755);
+  makePair("first");
+  makePair("second");
+  install("first");
+  edge = await startEdge(
+    { SERVER_NAME: "app.example.com", TLS_CERT_FILE: "/tls/live.crt", TLS_KEY_FILE: "/tls/live.key" },
+    // One by one, as compose gives secrets to a container.
+    { mounts: { [live.crt]: "/tls/live.crt", [live.key]: "/tls/live.key" } },
+  );
+});
+afterAll(() => edge?.stop());
+
+/** The certificate that a new connection gets. */
+const peer = () =>
+  new Promise<PeerCertificate>((resolve, reject) => {
+    const options = { host: "127.0.0.1", port: edge.port, servername: "app.example.com", rejectUnauthorized: false };
+    const socket = connect(options, () => {
+      resolve(socket.getPeerCertificate());
+      socket.end();
+    });
+    socket.on("error", reject);
+  });
+
+/** Waits until the proxy serves this pair. */
+async function served(name: string) {
+  while ((await peer()).subject.O !== name);
+}
+
+/** Waits until the proxy has logged this, after the first `mark` characters. */
+async function logged(line: RegExp, mark = 0) {
+  while (!line.test((await edge.on("proxy", "logs")).slice(mark))) await pause(100);
+}
+
+describe("a certificate of one's own", () => {
+  test("is served, with HSTS", async () => {
+    expect((await peer()).subject.O).toBe("first");
+    expect((await send(edge.port, { path: "/", host: "app.example.com" })).headers["strict-transport-security"]).toBe(
+      "max-age=31536000",
+    );
+    expect(
+      (await send(edge.port, { path: "/", host: "localhost" })).headers["strict-transport-security"],
+    ).toBeUndefined();
+  });
+  test("is replaced when its file changes, and a request in flight ends well", async () => {
+    await edge.web.answer({ status: 200, headers: {}, body: "begun ", rest: "ended" });
+    const slow = send(edge.port, { path: "/slow" });
+    install("second");
+    await served("second");
+    await edge.web.proceed();
+    expect((await slow).body).toBe("begun ended");
+  });
+  test("is served on while its files are empty, and replaced by what they hold next", async () => {
+    for (const file of Object.values(live)) truncateSync(file);
+    await logged(/hold no pair that can be loaded now/);
+    expect((await peer()).subject.O).toBe("second");
+    install("first");
+    await served("first");
+  });
+  test("is replaced in the end when that fails at first, and so is the date in the metrics", async () => {
+    const inside = (script: string) => edge.on("proxy", "exec", "sh", "-c", script);
+    await inside("cd /tmp && mv nginx.pid away && rm nginx/certificate-expiry && mkdir nginx/certificate-expiry");
+    const mark = (await edge.on("proxy", "logs")).length;
+    install("second");
+    await logged(/hold no pair that can be loaded now/, mark);
+    await inside("mv /tmp/away /tmp/nginx.pid");
+    await served("second");
+    await inside("rmdir /tmp/nginx/certificate-expiry");
+    const end = Date.parse((await peer()).valid_to) / 1000;
+    while ((await inside("cat /tmp/nginx/certificate-expiry || true")) !== String(end)) await pause(100);
+  });
+  test("that is put in the place of its file is served after a restart", async () => {
+    for (const [end, file] of Object.entries(live)) renameSync(join(folder, `first.${end}`), file);
+    await edge.restart("proxy");
+    expect((await peer()).subject.O).toBe("first");
+  });
+});
