@@ -4,16 +4,15 @@ set -eu
 . "$(dirname "$0")/refuse.sh"
 
 if [ -z "${SPOOL_UPSTREAM:-}" ]; then
-  echo 'error_page 502 504 530 = @tunnel_down;' >"$RENDERED/on-outage.conf"
+  refuge=@tunnel_down
   : >"$RENDERED/route-spool.conf"
   : >"$RENDERED/spool.conf"
-  exit 0
-fi
-
-printf '%s\n' "$SPOOL_UPSTREAM" | grep -qE '^[A-Za-z0-9._-]+:[0-9]{1,5}$' ||
-  refuse SPOOL_UPSTREAM "'$SPOOL_UPSTREAM' is not name:port" "use the spool's address, such as spool:8082"
-
-cat >"$RENDERED/spool.conf" <<CONF
+else
+  printf '%s\n' "$SPOOL_UPSTREAM" | grep -qE '^[A-Za-z0-9._-]+:[0-9]{1,5}$' ||
+    refuse SPOOL_UPSTREAM "'$SPOOL_UPSTREAM' is not name:port" "use the spool's address, such as spool:8082"
+  refuge=@spool
+  echo 'include snippets/route-spool.conf;' >"$RENDERED/route-spool.conf"
+  cat >"$RENDERED/spool.conf" <<CONF
 upstream spool {
     zone spool 64k;
     server $SPOOL_UPSTREAM resolve fail_timeout=5s;
@@ -21,14 +20,23 @@ upstream spool {
     keepalive_timeout 4s;
 }
 CONF
-echo 'include snippets/route-spool.conf;' >"$RENDERED/route-spool.conf"
+fi
 
+# 590 is "too fast" (snippets/report-limits.conf), unless it was an ingest that said so.
+cat >>"$RENDERED/spool.conf" <<CONF
+map \$upstream_status \$after_590 {
+    ""       @tunnel_flooded;
+    default  $refuge;
+}
+CONF
+
+# Every 5xx: a CDN before the ingest has more of them than the standard. 591 and 592 are the edge's own.
 # An ingest that failed several times in a row is asked once a second; the other reports don't wait for it to fail again.
-cat >"$RENDERED/on-outage.conf" <<'CONF'
-error_page 500 502 503 504 520 521 522 523 524 530 599 = @spool;
+cat >"$RENDERED/on-outage.conf" <<CONF
+error_page $(seq -s ' ' 500 599) = $refuge;
 proxy_intercept_errors on;
 recursive_error_pages on;
-if ($ingest_is_out) {
-    return 599;
+if (\$ingest_is_out = 1) {
+    return 592;
 }
 CONF

@@ -6,9 +6,12 @@ import count from "./count.js";
 const enough = 5;
 const probeEvery = 1000;
 
+/** What isOut says of the one report a second that is let through to find out. */
+const probe = "probe";
+
 /**
  * Variable: "1" when this report should not wait for its ingest to fail, because it has failed all the last ones. A hanging
- * ingest would otherwise hold every report for ten seconds. One report a second is let through to find out.
+ * ingest would otherwise hold every report for ten seconds. One report a second is let through to find out: "probe".
  * @param {NginxHTTPRequest} r
  * @returns {string}
  */
@@ -16,16 +19,43 @@ function isOut(r) {
   if (ngx.shared.outage.size() === 0) return "";
   const ingest = r.variables.ingest;
   if (Number(ngx.shared.outage.get(`failed${ingest}`) || 0) < enough) return "";
-  return ngx.shared.outage.add(`probed${ingest}`, 1, probeEvery) ? "" : "1";
+  return ngx.shared.outage.add(`probed${ingest}`, 1, probeEvery) ? probe : "1";
 }
 
 /**
- * Header filter of the spool's answers: what gets there was not taken by its ingest.
+ * How often the ingest was asked for this report: "502, 502 : 200" in `$upstream_status` is an ingest and then a spool.
+ * @param {NginxHTTPRequest} r
+ * @returns {boolean}
+ */
+function askedIngest(r) {
+  const groups = (r.variables.upstream_status || "").split(" : ").filter(Boolean).length;
+  return groups > Number(r.variables.asked_spool);
+}
+
+/**
+ * What becomes known of the ingest when it did not take a report.
+ * @param {NginxHTTPRequest} r
+ */
+function note(r) {
+  if (askedIngest(r)) ngx.shared.outage.incr(`failed${r.variables.ingest}`, 1, 0);
+  else giveBack(r);
+}
+
+/**
+ * A report that was to find out, and was stopped before it could, leaves that to the next one.
+ * @param {NginxHTTPRequest} r
+ */
+function giveBack(r) {
+  if (r.variables.ingest_is_out === probe) ngx.shared.outage.delete(`probed${r.variables.ingest}`);
+}
+
+/**
+ * Header filter of the spool's answers: what gets there its ingest did not take, or was not asked to.
  * @param {NginxHTTPRequest} r
  */
 function noteOutage(r) {
   removeUnknownHeaders(r);
-  ngx.shared.outage.incr(`failed${r.variables.ingest}`, 1, 0);
+  note(r);
   count.countReport(r);
 }
 
@@ -46,6 +76,7 @@ function noteAnswer(r) {
  * @param {NginxHTTPRequest} r
  */
 function noteFailure(r) {
+  note(r);
   if (r.variables.upstream_status) count.countReport(r);
 }
 
@@ -82,4 +113,4 @@ function removeUnknownHeaders(r) {
   }
 }
 
-export default { isOut, noteAnswer, noteFailure, noteOutage, removeUnknownHeaders };
+export default { giveBack, isOut, noteAnswer, noteFailure, noteOutage, removeUnknownHeaders };

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import flood from "../njs/flood.js";
 import metrics from "../njs/metrics.js";
 import tunnel from "../njs/tunnel.js";
@@ -34,6 +34,57 @@ test("of the ingest's headers only those the SDK reads are kept, whatever their 
     "Retry-After",
     "retry-AFTER",
   ]);
+});
+
+describe("an ingest that failed five times in a row", () => {
+  const outage = new Map<string, number>();
+  const incr = (key: string, by: number) => outage.set(key, (outage.get(key) ?? 0) + by).get(key);
+  const shared = { incr, add: (key: string, value: number) => !outage.has(key) && !!outage.set(key, value) };
+  const dict = { ...shared, get: (key: string) => outage.get(key), delete: (key: string) => outage.delete(key) };
+  beforeEach(() => {
+    outage.clear();
+    const size = () => outage.size;
+    vi.stubGlobal("ngx", { shared: { outage: { ...dict, size }, refused: dict, metrics: dict } });
+  });
+  /** A report as it comes in: Nginx asks isOut once, and remembers what it said. */
+  const report = (upstream_status = "", asked_spool = "") => {
+    const variables: Record<string, string> = { ingest: "1", upstream_status, asked_spool };
+    variables.ingest_is_out = tunnel.isOut({ variables } as never);
+    return { variables, headersOut: {}, return: () => {} } as never;
+  };
+  const isOut = () => tunnel.isOut({ variables: { ingest: "1" } } as never);
+  const fail = (times: number, ...how: [string?, string?]) => {
+    for (let n = 0; n < times; n++) (how[1] ? tunnel.noteOutage : tunnel.noteFailure)(report(...how));
+  };
+
+  test.each<[string, string, string]>([
+    ["with a spool", "502 : 200", "1"],
+    ["with a full one", "502, 504 : 503", "1"],
+    ["without", "502", ""],
+  ])("is out, %s, but for one report", (_, ...how) => {
+    fail(4, ...how);
+    expect(isOut()).toBe("");
+    fail(1, ...how);
+    expect([isOut(), isOut(), isOut()]).toEqual(["probe", "1", "1"]);
+    tunnel.noteAnswer(report("200"));
+    expect(isOut()).toBe("");
+  });
+  test("is not out when it was not asked", () => {
+    fail(9, "200", "1");
+    fail(9, "");
+    expect(isOut()).toBe("");
+  });
+  test("is asked by the next report when the one that was to ask was refused", () => {
+    fail(5, "502");
+    flood.refuseFlood(report());
+    expect(isOut()).toBe("probe");
+    outage.delete("probed1");
+    tunnel.noteOutage(report("200", "1"));
+    expect(isOut()).toBe("probe");
+    // Another one's refusal changes nothing.
+    flood.refuseFlood(report());
+    expect(isOut()).toBe("1");
+  });
 });
 
 describe("tries that an upstream did not answer", () => {

@@ -48,6 +48,22 @@ describe("an ingest that can't take a report", () => {
     await edge.ingest.answer({ status: 200, headers: {}, body: "{}" });
     await recovered();
   });
+  // Of 5xx, the browser keeps what 502, 503 or 504 was the answer to, and nothing that a Retry-After came with.
+  test("answering 5xx", async () => {
+    edge = await startEdge();
+    for (const status of [500, 503, 526, 529, 590]) {
+      await edge.ingest.answer({ status, headers: { "retry-after": "600" }, body: "its own word" });
+      await expectDown(await send(edge.port, report));
+    }
+  });
+  test("failing every time: asked now and then, not by each report", async () => {
+    edge = await startEdge();
+    await edge.ingest.answer({ status: 200, headers: {}, body: "", instead: "reset" });
+    for (let n = 0; n < 100; n++) await expectDown(await send(edge.port, report));
+    expect(await edge.ingest.count()).toBeLessThan(90);
+    const metrics = await edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+    expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="failed",reason="unreachable"\} 100$/m);
+  });
   test("of an unknown name", async () => {
     edge = await startEdge({ SENTRY_DSN: "http://key@nowhere.invalid/7" });
     await expectDown(await send(edge.port, report));

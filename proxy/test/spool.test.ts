@@ -80,6 +80,19 @@ describe("a report that the ingest can't take is kept, acknowledged, and deliver
   });
 });
 
+// The last ones are words of the edge's own (snippets/report-limits.conf): said by the ingest they mean no more than the others.
+test("every 5xx is kept, those of a CDN before the ingest and those no one knows included", async () => {
+  for (const status of [501, 507, 511, 525, 526, 529, 590, 591, 592, 599]) {
+    await edge.ingest.answer({ ...well, status, headers: { "retry-after": "600" } });
+    const answer = await report(status);
+    expect([status, answer.status, answer.body]).toEqual([status, 200, `{"id":"${eventId(status)}"}`]);
+    expect(answer.headers["retry-after"]).toBeUndefined();
+    // One that answers is asked again by the next.
+    await edge.ingest.answer(well);
+    expect((await report(1)).status).toBe(200);
+  }
+});
+
 describe("what the ingest answers itself passes as it is", () => {
   test.each([400, 403, 413, 429])("%i", async (status) => {
     await edge.ingest.answer({
