@@ -12,13 +12,14 @@ export const ignoredSpans: { op?: string; attributes: Record<string, number | bo
 type Frame = { filename?: string };
 type Exception = { type?: string; value?: string; stacktrace?: { frames?: Frame[] } };
 export type ErrorEvent = { message?: string; exception?: { values?: Exception[] } };
-type Seen = { type: string; text: string; frames: Frame[]; original: unknown };
+type Seen = { text: string; frames: Frame[]; original: unknown };
 
 const says = (pattern: RegExp) => (seen: Seen) => pattern.test(seen.text);
 
 /**
  * The errors that are not worth a report, each with its reason. What may mean that our own proxy or server is down
- * ("Failed to fetch", a chunk that does not load) is not in here: it is the one thing that must arrive.
+ * ("Failed to fetch", a chunk that does not load, a call given up because no answer came) is not in here: it is the one thing
+ * that must arrive.
  */
 const NOISE: { reason: string; is: (seen: Seen) => boolean }[] = [
   {
@@ -44,10 +45,6 @@ const NOISE: { reason: string; is: (seen: Seen) => boolean }[] = [
     is: says(/Object Not Found Matching Id:\d+, MethodName:\w+/),
   },
   {
-    reason: "a request was given up on purpose, as when a visitor goes on",
-    is: (seen) => seen.type === "AbortError",
-  },
-  {
     reason: "Next's way to redirect or to say not found",
     is: (seen) =>
       /^NEXT_(?:REDIRECT|NOT_FOUND|HTTP_ERROR_FALLBACK|PREFETCH)/.test(digestOf(seen.original) ?? seen.text),
@@ -62,7 +59,6 @@ const NOISE: { reason: string; is: (seen: Seen) => boolean }[] = [
 export function noiseReason(event: ErrorEvent, original?: unknown): string | undefined {
   const exception = event.exception?.values?.at(-1);
   const seen = {
-    type: exception?.type ?? "",
     text: exception?.value ?? event.message ?? "",
     frames: exception?.stacktrace?.frames ?? [],
     original,
