@@ -96,7 +96,7 @@ test("after a navigation in the browser, the trace page tells the document's tra
   await page.goto("/signals");
   const documentTrace = await traceOf(page);
   await page.getByRole("link", { name: "Trace", exact: true }).click();
-  await expect(page.getByRole("status", { name: "Verdict" })).toContainText("One trace");
+  await expect(page.getByRole("status", { name: "Verdict" })).toContainText("One trace on the server");
   const hop = (name: string) => page.getByRole("listitem").filter({ has: page.getByRole("heading", { name }) });
   await expect(hop("In the page")).toContainText("the document you loaded first");
   await expect(hop("In the page")).toContainText(documentTrace);

@@ -2,8 +2,9 @@ import type { Verdict } from "../telemetry/trace";
 import styles from "./verdict-badge.module.css";
 
 const WORDS: Record<Verdict, string> = {
-  "one trace": "One trace: every hop below names the same trace id.",
-  "broken trace": "Broken trace: the hops below do not name the same trace id.",
+  "one trace": "One trace on the server: what it was sent, rendered and sent out names the same trace id.",
+  "broken trace":
+    "Broken trace on the server: what it was sent, rendered and sent out does not name the same trace id.",
   "no trace": "No trace: telemetry is off, because SENTRY_DSN is not set.",
 };
 
