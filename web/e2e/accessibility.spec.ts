@@ -24,13 +24,25 @@ for (const [path, error] of Object.entries(PAGES)) {
   });
 }
 
-test("every control of the signals page can be reached and pressed by keyboard", async ({ page, watch }) => {
-  watch.expectConsoleError(/Thrown on purpose/);
+test("every control of the signals page can be reached and pressed by keyboard", async ({ page }) => {
   await page.goto("/signals");
-  const target = page.getByRole("button", { name: "Throw in the browser" });
-  for (let i = 0; i < 10 && !(await target.evaluate((element) => element === document.activeElement)); i++) {
+  await page.evaluate(() => {
+    const pressed: (string | null)[] = [];
+    Object.assign(window, { pressed });
+    // What a press would do is other tests' business.
+    const note = (event: Event) => {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      pressed.push((event.target as Element).textContent);
+    };
+    window.addEventListener("click", note, { capture: true });
+  });
+  const controls = await page.locator("a[href], button").allTextContents();
+  const outside = () => document.activeElement === document.body;
+  do {
     await page.keyboard.press("Tab");
-  }
-  await page.keyboard.press("Enter");
-  await expect(page.getByLabel("Outcome: Throw in the browser")).toContainText("Accepted");
+    await page.keyboard.press("Enter");
+  } while (!(await page.evaluate(outside)));
+  expect(controls.length).toBeGreaterThan(20);
+  expect(await page.evaluate(() => (window as unknown as { pressed: string[] }).pressed)).toEqual(controls);
 });

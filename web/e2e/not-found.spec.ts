@@ -1,4 +1,5 @@
-import { expect, test } from "./visitor.ts";
+import { arrived, isFromBrowser, of, received } from "./reports.ts";
+import { expect, test, traceOf } from "./visitor.ts";
 
 const PAGES = ["/", "/signals", "/trace"];
 const MISSING = ["/no-such-page", "/signals/no-such-page", "/trace/no-such-page", "/healthz/x", "/api/no-such-route"];
@@ -39,4 +40,26 @@ test("the page for it is made per request, under the policy's nonce, and says so
   expect(html.match(/<script/g)?.length).toBe(html.match(new RegExp(`<script[^>]* nonce="${nonce}"`, "g"))?.length);
   expect(html).toContain('name="robots" content="noindex"');
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Page not found");
+});
+
+test("neither opening it nor a link to it is reported, as error or as transaction", async ({ page, watch }) => {
+  watch.expectConsoleError(/status of 404/);
+  await page.goto("/no-such-page");
+  const opened = await traceOf(page);
+  // Hidden, the browser sends all that it has.
+  await page.goto("/signals");
+  const navigation = page.waitForRequest((request) => request.url().includes("/no-such-page?_rsc="));
+  await page.getByRole("link", { name: "Open a missing page" }).click();
+  const navigated = (await (await navigation).headerValue("sentry-trace"))?.slice(0, 32);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Page not found");
+  const loaded = await traceOf(page);
+  await page.goto("/trace");
+  const later = of(await traceOf(page));
+  await arrived("transaction", (report) => later(report) && isFromBrowser(report));
+  await arrived("transaction", (report) => later(report) && !isFromBrowser(report));
+  const missing = [opened, navigated, loaded];
+  expect(new Set(missing).size).toBe(3);
+  for (const type of ["event", "transaction"]) {
+    expect(await received(type, (report) => missing.some((trace) => trace && of(trace)(report)))).toEqual([]);
+  }
 });

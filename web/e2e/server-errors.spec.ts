@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { arrived, freshTrace, isFromBrowser, messageOf, of, received } from "./reports.ts";
-import { expect, outcomeOf, test } from "./visitor.ts";
+import { expect, outcomeOf, test, traceOf } from "./visitor.ts";
 
 const SERVER_SIDE = "Application error: a server-side exception has occurred";
 
@@ -88,6 +88,7 @@ test("an exception in a server action is reported once, with the ids of its own 
   await expectErrorPage(page, id, true);
   const report = await arrived("event", (event) => event.item.payload.tags?.request_id === id);
   expect(messageOf(report)).toContain("Thrown on purpose in a server action");
+  await arrived("transaction", (transaction) => transaction.item.payload.tags?.request_id === id);
   expect(await received("event", (event) => event.item.payload.tags?.request_id === id)).toHaveLength(1);
 });
 
@@ -95,14 +96,21 @@ test("an exception in a route handler is reported once, by the id that its calle
   page,
   watch,
 }) => {
-  watch.expectConsoleError(/status of 500/);
+  watch.expectConsoleError(/status of 500|Thrown on purpose/);
   await page.goto("/signals");
+  const trace = await traceOf(page);
   await page.getByRole("button", { name: "Throw in a route handler" }).click();
   const answer = outcomeOf(page, "Throw in a route handler");
   await expect(answer).toContainText("Answered 500");
   const id = (await answer.textContent())?.match(/[0-9a-f]{32}/)?.[0];
   const report = await arrived("event", (event) => event.item.payload.event_id === id);
   expect(messageOf(report)).toContain("Thrown on purpose in a route handler");
+  // A second report of it, by the server or by the browser, would have come before these.
+  await arrived("transaction", (transaction) => transaction.item.payload.tags?.request_id === id);
+  await page.getByRole("button", { name: "Throw in the browser" }).click();
+  await arrived("event", (event) => of(trace)(event) && isFromBrowser(event));
+  expect(await received("event", (event) => of(trace)(event) && !isFromBrowser(event))).toHaveLength(1);
+  expect(await received("event", (event) => of(trace)(event) && isFromBrowser(event))).toHaveLength(1);
 });
 
 for (const [what, path, status] of [
