@@ -92,6 +92,33 @@ describe("the internal port", () => {
   });
 });
 
+describe("what fails leaves no address, query or key in the log either", () => {
+  const secrets = { TUNNEL_CLIENT_IP: "withhold", SENTRY_DSN: "http://verysecretkey@ingest:9000/7" };
+  let failing: Edge;
+  beforeAll(async () => {
+    failing = await startEdge({ ...secrets, TRUSTED_PROXIES: "0.0.0.0/0" });
+    for (const service of ["ingest", "web"] as const) await failing.on(service, "stop", "-t", "0");
+  });
+  afterAll(() => failing?.stop());
+  test.each([
+    ["a report", "/monitoring", "text/plain"],
+    ["a CSP report", "/monitoring/csp", "application/csp-report"],
+    ["a page", "/find?token=hunter2", "text/plain"],
+    ["a file", "/_next/static/x.js?token=hunter2", "text/plain"],
+  ])("%s", async (_, path, type) => {
+    const { headers, status } = await send(failing.port, {
+      method: "POST",
+      path,
+      headers: { "content-type": type, "x-forwarded-for": "203.0.113.77", referer: "https://a.example/?token=hunter2" },
+      body: Buffer.alloc(20_000),
+    });
+    expect(status).toBeGreaterThan(500);
+    const log = () => failing.on("proxy", "logs");
+    await expect.poll(log, { timeout: 10_000 }).toContain(headers["x-request-id"]);
+    expect(await log()).not.toMatch(/hunter2|verysecretkey|203\.0\.113\.77|client:/);
+  });
+});
+
 test("not ready while web was never found", async () => {
   const lonely = await docker(
     ...["run", "-d", label, "--env=SENTRY_DSN=http://k@h/1", await edge.on("proxy", "inspect", "--format={{.Image}}")],
