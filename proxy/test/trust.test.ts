@@ -92,18 +92,35 @@ describe("web believes what the proxy saw, not what a client says", () => {
   });
 });
 
-describe("a trace header that is none does not reach web", () => {
+describe("a trace header that is none reaches web in no form", () => {
   test.each([
     ["sentry-trace", `${"0".repeat(32)}-b7ad6b7169203331-1`],
     ["sentry-trace", `0af7651916cd43dd8448eb211c80319c-${"0".repeat(16)}`],
     ["sentry-trace", "0af7651916cd43dd8448eb211c80319c"],
     ["sentry-trace", "<script>"],
     ["traceparent", `00-${"0".repeat(32)}-00f067aa0ba902b7-01`],
+    ["traceparent", `00-4bf92f3577b34da6a3ce929d0e0e4736-${"0".repeat(16)}-01`],
     ["traceparent", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
   ])("%s: %s", async (name, value) => {
     const { answer, received } = await shared.through({ headers: { [name]: value } });
     expect(answer.status).toBe(200);
-    expect(received[0] && headerOf(received[0], name)).toBeUndefined();
+    const seen = received[0]?.rawHeaders.filter((_, i) => i % 2 === 0).map((known) => known.toLowerCase());
+    expect(seen?.filter((known) => ["sentry-trace", "traceparent"].includes(known))).toEqual([]);
+  });
+});
+
+describe("a caller that only speaks W3C's trace context", () => {
+  const [trace, span] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
+  test.each(["01", "00"])("is continued by its ids; its sampling flag %s has no say", async (flag) => {
+    const traceparent = `00-${trace}-${span}-${flag}`;
+    const { received } = await shared.through({ headers: { traceparent } });
+    expect(received[0] && headerOf(received[0], "sentry-trace")).toBe(`${trace}-${span}`);
+    expect(received[0] && headerOf(received[0], "traceparent")).toBe(traceparent);
+  });
+  test("is continued where its sentry-trace is none", async () => {
+    const headers = { traceparent: `00-${trace}-${span}-01`, "sentry-trace": "<script>" };
+    const { received } = await shared.through({ headers });
+    expect(received[0] && headerOf(received[0], "sentry-trace")).toBe(`${trace}-${span}`);
   });
 });
 

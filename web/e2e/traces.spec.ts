@@ -27,6 +27,13 @@ test("a trace that a caller began goes on in the page", async ({ request }) => {
   expect(meta).not.toContain("b7ad6b7169203331");
 });
 
+test("so does one of a caller that only knows traceparent, whatever it says of sampling", async ({ request }) => {
+  const id = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const html = await (await request.get("/", { headers: { traceparent: `00-${id}-00f067aa0ba902b7-00` } })).text();
+  expect(html.match(/<meta name="sentry-trace" content="([^"]+)"/)?.[1]).toMatch(new RegExp(`^${id}-[0-9a-f]{16}-1$`));
+  expect(html.match(/<meta name="baggage" content="([^"]+)"/)?.[1]).toContain(`sentry-trace_id=${id}`);
+});
+
 for (const path of ["/", "/signals", "/trace", "/no-such-page"]) {
   test(`two visitors of ${path} never share a trace`, async ({ page, browser, watch }) => {
     if (path === "/no-such-page") watch.expectConsoleError(/status of 404/);
