@@ -3,6 +3,7 @@ import { parseBaggage } from "../lib/trace/baggage.ts";
 import { newContext, type SentContext } from "../lib/trace/context.ts";
 import { changedFields, thirdParty } from "../lib/trace/sampling-context.ts";
 import { parseSentryTrace } from "../lib/trace/sentry-trace.ts";
+import { parseTraceParent } from "../lib/trace/traceparent.ts";
 import { upstreamHeaders, upstreamWords } from "../lib/upstream.ts";
 import type { Visitor } from "../lib/visitor.ts";
 
@@ -14,9 +15,11 @@ export async function outgoing(visitor: Visitor): Promise<void> {
   if (!judgePage(visitor, answer, path, sent.traceId)) return;
 
   const seen = upstreamHeaders(answer.body);
-  const trace = parseSentryTrace(seen["sentry-trace"]);
-  const ok = trace?.traceId === sent.traceId && trace.spanId !== sent.spanId && trace.sampled === sent.sampled;
-  visitor.check("outgoing_trace", ok, `${path} says: ${upstreamWords(answer.body)}`, sent.traceId);
+  const continues = (trace?: { traceId: string; spanId: string; sampled?: boolean }) =>
+    trace?.traceId === sent.traceId && trace.spanId !== sent.spanId && trace.sampled === sent.sampled;
+  const says = `${path} says: ${upstreamWords(answer.body)}`;
+  visitor.check("outgoing_trace", continues(parseSentryTrace(seen["sentry-trace"])), says, sent.traceId);
+  visitor.check("outgoing_traceparent", continues(parseTraceParent(seen.traceparent)), says, sent.traceId);
   const changed = changedFields(sent.sampling, seen.baggage);
   visitor.check("outgoing_baggage", changed.length === 0, `${path}: ${changed.join("; ")}`, sent.traceId);
   const vendor = thirdParty(parseBaggage(seen.baggage) ?? []).filter(({ key }) => key === sent.vendor.key);

@@ -11,6 +11,7 @@ export const CHECKS = {
   fresh_unique: { name: "fresh: no two visitors share a trace", share: 1 },
   forwarded: { name: "forwarded: the app receives the trace headers as sent", share: 1 },
   outgoing_trace: { name: "outgoing: the app's own call carries the page's trace", share: 1 },
+  outgoing_traceparent: { name: "outgoing: its traceparent tells the same trace", share: 1 },
   outgoing_baggage: { name: "outgoing: the app's own call carries the sampling fields", share: 1 },
   outgoing_vendor: { name: "outgoing: a third party's baggage member is whole or gone", share: 1 },
   hygiene_page: { name: "hygiene: a bad trace header never breaks a page", share: 1 },

@@ -33,7 +33,7 @@ export const JOURNEYS = {
   outgoing: {
     run: outgoing,
     share: 10,
-    checks: ["outgoing_trace", "outgoing_baggage", "outgoing_vendor"],
+    checks: ["outgoing_trace", "outgoing_traceparent", "outgoing_baggage", "outgoing_vendor"],
     needs: "tracePage",
   },
   forwarded: { run: forwarded, share: 4, checks: ["forwarded"], needs: "echoPath" },

@@ -17,6 +17,7 @@ export interface Plant {
   openRelay?: true;
   getOnTunnel?: true;
   upstreamUntraced?: true;
+  otherTraceparent?: true;
   echo?: true;
   breaksOnBadTrace?: true;
   answersWithTrace?: true;
@@ -54,7 +55,11 @@ export const FAULTS: Record<string, { plant: Plant; caughtBy: Alarm[]; journeys?
   "tunnel answers GET": { plant: { getOnTunnel: true }, caughtBy: ["tunnel_refused"] },
   "upstream call without a trace": {
     plant: { upstreamUntraced: true },
-    caughtBy: ["outgoing_trace", "outgoing_baggage"],
+    caughtBy: ["outgoing_trace", "outgoing_traceparent", "outgoing_baggage"],
+  },
+  "upstream call with a traceparent of another trace": {
+    plant: { otherTraceparent: true },
+    caughtBy: ["outgoing_traceparent"],
   },
   "a bad header is echoed": { plant: { echo: true }, caughtBy: ["hygiene_echo"] },
   "a bad header breaks the page": { plant: { breaksOnBadTrace: true }, caughtBy: ["hygiene_page"] },

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { parseBaggage } from "../lib/trace/baggage.ts";
 import { type SamplingContext, samplingContext, samplingMembers } from "../lib/trace/sampling-context.ts";
 import { formatSentryTrace, parseSentryTrace } from "../lib/trace/sentry-trace.ts";
+import { formatTraceParent } from "../lib/trace/traceparent.ts";
 import type { Plant } from "./faults.ts";
 
 const hex = (bytes: number) => randomBytes(bytes).toString("hex");
@@ -29,6 +30,14 @@ export function renderPage(headers: IncomingHttpHeaders, content: string, plant:
     ? []
     : [
         ["sentry-trace", trace()],
+        [
+          "traceparent",
+          formatTraceParent({
+            traceId: plant.otherTraceparent ? hex(16) : (own.trace_id ?? ""),
+            spanId: spanId(),
+            sampled,
+          }),
+        ],
         ["baggage", baggage],
       ];
   return `<!DOCTYPE html><html><head>
