@@ -1,4 +1,5 @@
 import { connect } from "node:http2";
+import { inside } from "./containers.ts";
 import { app } from "./stack.ts";
 import { expect, test } from "./visitor.ts";
 
@@ -48,4 +49,17 @@ test("HTTP/2 is spoken", async () => {
   });
   session.close();
   expect(status).toBe(200);
+});
+
+test("no source map is in the image, named by a script, or answered", async ({ request }) => {
+  const found = await inside(
+    "web",
+    "sh",
+    "-c",
+    "find .next -name '*.map'; grep -rl sourceMappingURL= .next/static; true",
+  );
+  expect(found).toEqual({ code: 0, output: "" });
+  const script = (await (await request.get("/")).text()).match(/\/_next\/static\/chunks\/[\w-]+\.js/)?.[0];
+  expect((await request.get(`${script}`)).status()).toBe(200);
+  expect((await request.get(`${script}.map`)).status()).toBe(404);
 });

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { navigation } from "../../../loadtest/lib/navigation.ts";
+import { docker } from "../../../proxy/test/image.ts";
 import { answering, hardened, type Lab, openLab, webImage } from "../lab.ts";
 import { freshTrace, reportsIn } from "../reports.ts";
 import { expect, test } from "../visitor.ts";
@@ -93,6 +94,23 @@ test("SIGTERM: what runs is finished, what was captured in the last moment arriv
     const body = Buffer.from(request.body, "base64").toString();
     return body.includes('"type":"event"') && body.includes(trace.id) ? request : undefined;
   });
+});
+
+/** The most that the image may weigh, in MB. README.md has what it does. */
+const MOST_MB = 300;
+
+test("it stays small; how fast it starts and what memory it then has is told", async () => {
+  const { output } = await docker("image", "inspect", "--format={{.Size}}", webImage);
+  const size = Number(output) / 1e6;
+  const begin = performance.now();
+  await startWeb(DSN);
+  const start = performance.now() - begin;
+  const memory = await lab.on("web", "stats", "--no-stream", "--format={{.MemUsage}}");
+  console.log(
+    `web: ${size.toFixed(0)} MB, answers ${start.toFixed(0)} ms after docker run, then has ${memory.split(" /")[0]}`,
+  );
+  expect(size).toBeGreaterThan(0);
+  expect(size).toBeLessThan(MOST_MB);
 });
 
 test("its log has nothing but Next's start and what the app says itself", async () => {

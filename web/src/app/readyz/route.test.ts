@@ -1,0 +1,22 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { flushOnShutdown } from "../../telemetry/shutdown";
+import { GET } from "./route";
+
+const realExit = process.exit;
+afterEach(() => {
+  process.exit = realExit;
+});
+
+test("requests are wanted until the process is told to stop, and then no more", async () => {
+  const before = GET();
+  expect([before.status, await before.text()]).toEqual([200, "ready\n"]);
+
+  vi.useFakeTimers();
+  flushOnShutdown();
+  process.emit("SIGTERM");
+  vi.useRealTimers();
+
+  const after = GET();
+  expect([after.status, await after.text()]).toEqual([503, "stopping\n"]);
+  expect(after.headers.get("cache-control")).toBe("no-store");
+});
