@@ -27,12 +27,14 @@ export const probes: Rule = (objects) =>
       }),
     );
 
-/** A tag that stands for one build. `latest` is another one tomorrow, and can't be rolled back to. */
+/**
+ * A tag that stands for one build. `latest` is another one tomorrow, and can't be rolled back to; it is what k6-operator takes for a
+ * pod of a TestRun without an image: https://github.com/grafana/k6-operator/blob/v1.6.0/pkg/resources/jobs/starter.go
+ */
 export const imagesArePinned: Rule = (objects) =>
   containers(objects)
-    .filter(({ container }) => container.image !== undefined)
     .filter(({ container }) => !/(:(?!latest(@|$))[\w.-]+|@sha256:[0-9a-f]{64})$/.test(container.image ?? ""))
-    .map(({ at, container }) => `${at}: ${container.image} names no single build`);
+    .map(({ at, container }) => `${at}: ${container.image ?? "no image"} names no single build`);
 
 /** `$(NAME)` is replaced only where NAME stands higher up in the same list; elsewhere it stays as it is. */
 export const variablesAreDefinedBeforeUse: Rule = (objects) =>
