@@ -72,7 +72,7 @@ export async function startComposed(settings: Record<string, string> = {}): Prom
     replaceProxy: async () => {
       environment.PROXY_IMAGE = `${project}-proxy`;
       const { code, output } = await run("docker", [
-        ...["build", "-q", "-t", environment.PROXY_IMAGE, "--label", `culvert.release=${project}`, "proxy"],
+        ...["build", "-q", "-t", environment.PROXY_IMAGE, "--label", `culvert.release=${randomUUID()}`, "proxy"],
       ]);
       if (code !== 0) throw new Error(output);
       await up();

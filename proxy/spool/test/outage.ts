@@ -1,5 +1,5 @@
-import { isEmpty, outcome } from "./report.ts";
-import { type Stack, until } from "./stack.ts";
+import { type Ends, isEmpty, outcome } from "./report.ts";
+import { until } from "./stack.ts";
 import type { Visits } from "./visitors.ts";
 
 /** Reports a second that visitors send while something is wrong. */
@@ -10,7 +10,7 @@ export const outageSeconds = Number(process.env.OUTAGE_S ?? 60);
 export const moodSeconds = Number(process.env.MOOD_S ?? 3);
 
 /** Waits for what is left, a minute at most, and prints a row: sent, lost, repeated. */
-export async function row(stack: Stack, fault: string, visits: Visits): Promise<{ lost: number; repeated: number }> {
+export async function row(stack: Ends, fault: string, visits: Visits): Promise<{ lost: number; repeated: number }> {
   const began = Date.now();
   await until(() => isEmpty(stack), 60_000);
   const result = await outcome(stack, visits.ids);

@@ -17,11 +17,11 @@ const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 const kinds = ["event", "event", "transaction", "session", "replay_event", "log", "feedback", "profile_chunk"];
 
 /** One request to the proxy, a report where there is a body; resolves with its status, or with why there was no answer. */
-export function ask(proxy: Stack["proxy"], path: string, body?: Buffer): Promise<number | string> {
+export function ask(proxy: Stack["proxy"], path: string, body?: Buffer, timeout = 15_000): Promise<number | string> {
   return new Promise((resolve) => {
     const options = { ...proxy, path, agent, method: body ? "POST" : "GET", servername: "localhost" };
     const headers = { host: "localhost", ...(body && { "content-type": "text/plain" }) };
-    const outgoing = request({ ...options, headers, timeout: 15_000 }, (response) => {
+    const outgoing = request({ ...options, headers, timeout }, (response) => {
       response.resume().on("error", () => {});
       response.on("end", () => resolve(response.statusCode ?? 0));
       response.on("close", () => resolve("cut"));
@@ -40,7 +40,7 @@ export type More = (reports: number) => Promise<void>;
  * when it is over and every report has been answered 200.
  */
 export async function visit(
-  stack: Stack,
+  stack: Pick<Stack, "proxy">,
   rate: number,
   faults: (more: More) => Promise<void>,
   path = "/upstream",
