@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { close } from "@sentry/nextjs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -18,6 +18,22 @@ beforeEach(() => {
 afterEach(() => {
   process.exit = realExit;
   vi.useRealTimers();
+});
+
+test("a closing server does not end a connection on which a request may be on its way", async () => {
+  const server = createServer((_, response) => response.end());
+  await new Promise<void>((up) => server.listen(0, "127.0.0.1", up));
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const { port } = server.address() as AddressInfo;
+  const ask = () =>
+    new Promise<boolean>((resolve, reject) => {
+      const outgoing = request({ host: "127.0.0.1", port, agent, method: "POST" });
+      outgoing.on("response", (answer) => answer.resume().on("end", () => resolve(outgoing.reusedSocket)));
+      outgoing.on("error", reject).end();
+    });
+  await ask();
+  server.close();
+  expect(await ask()).toBe(true);
 });
 
 test("after SIGTERM a connection is asked to send no more, busy as it may be", async () => {

@@ -1,5 +1,5 @@
 import { subscribe } from "node:diagnostics_channel";
-import type { ServerResponse } from "node:http";
+import { Server, type ServerResponse } from "node:http";
 import { close } from "@sentry/nextjs";
 
 const FINISH_MS = 10_000;
@@ -26,6 +26,7 @@ export function isStopping(): boolean {
  * where the reports are flushed.
  */
 export function flushOnShutdown(): void {
+  keepIdle();
   process.once("SIGTERM", () => {
     stopping();
     shared[STOPPING]?.abort();
@@ -35,6 +36,14 @@ export function flushOnShutdown(): void {
     process.exit = flushAndExit as typeof process.exit;
     setTimeout(flushAndExit, FINISH_MS).unref();
   });
+}
+
+/**
+ * A server that closes ends connections that look idle. The proxy may have sent a form on one of them that is not read yet, and
+ * sends no form twice: it ends them itself, within `keepalive_timeout` (proxy/templates/web.conf), or Node does after 5 s.
+ */
+function keepIdle(): void {
+  Server.prototype.closeIdleConnections = () => {};
 }
 
 /** Node goes on answering a connection that is never idle, although its server is closed: until it was cut in the middle. */
