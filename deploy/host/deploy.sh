@@ -8,10 +8,27 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 PATIENCE_S=60 # until the proxy has found a new container; it asks DNS every few seconds
 
+# starts: runs the new release once where nobody asks it, until it is healthy. One that ends at its start may have listened before,
+# and a form that it had taken is not sent twice: it must not get the service's name.
+starts() {
+  docker compose --progress "${PROGRESS:-auto}" build web >&2 || return
+  trial=$(docker compose run --detach --no-deps web) || return
+  until [ "$(state "$trial")" = 'running healthy' ]; do
+    case $(state "$trial") in *starting) sleep 0.25 ;; *)
+      say "culvert: web: $(docker logs --tail 1 "$trial" 2>&1)"
+      docker rm --force "$trial" >/dev/null
+      return 1
+      ;;
+    esac
+  done
+  docker rm --force "$trial" >/dev/null
+}
+state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1"; }
+
 # start_new COUNT: starts as many containers of the new release beside those of the old one. One that has died would be
 # started again, as the old release that it is: it goes first.
 start_new() {
-  docker compose --progress "${PROGRESS:-auto}" build web >&2 && docker compose rm --force web >/dev/null 2>&1 &&
+  docker compose rm --force web >/dev/null 2>&1 &&
     docker compose --progress "${PROGRESS:-auto}" up --no-deps --no-recreate --scale "web=$((2 * $1))" --wait web >&2
 }
 
@@ -52,6 +69,8 @@ old=$(docker compose ps --quiet web)
 [ -n "$old" ] || die "nothing runs that could be replaced: start the stack first (make up)"
 count=$(echo "$old" | wc -l)
 
+unfit="the new release did not start: the reason is above; the old one serves on"
+step 'New release, tried out' starts || die "$unfit"
 if ! step 'New release' start_new "$count"; then
   # The old release has served all the while; what did not get healthy goes.
   for container in $(docker compose ps --all --quiet web); do
@@ -61,7 +80,7 @@ if ! step 'New release' start_new "$count"; then
       ;;
     esac
   done
-  die "the new release did not start: the reason is above; the old one serves on"
+  die "$unfit"
 fi
 new=$(docker compose ps --quiet web | grep -vxF "$old")
 # shellcheck disable=SC2086 # a list
