@@ -22,17 +22,28 @@ upstream spool {
 CONF
 fi
 
-# 590 is "too fast" (snippets/report-limits.conf), unless it was an ingest that said so.
+# The edge's own words (snippets/report-limits.conf), unless it was an ingest that said so: 500 is "no room for the body" and 591
+# "too many open". What there is no room for can't be handed on either; the browser has to keep it.
 cat >>"$RENDERED/spool.conf" <<CONF
+map \$upstream_status \$after_500 {
+    ""       @tunnel_down;
+    default  $refuge;
+}
 map \$upstream_status \$after_590 {
     ""       @tunnel_flooded;
     default  $refuge;
 }
+map "\$upstream_status \$limited_large" \$after_591 {
+    "~(?s)^ ."  @tunnel_down;
+    default     $refuge;
+}
 CONF
 
-# Every 5xx: a CDN before the ingest has more of them than the standard. 591 and 592 are the edge's own.
+# Every 5xx: a CDN before the ingest has more of them than the standard. 592 is the edge's own.
 # An ingest that failed several times in a row is asked once a second; the other reports don't wait for it to fail again.
 cat >"$RENDERED/on-outage.conf" <<CONF
+error_page 500 = \$after_500;
+error_page 591 = \$after_591;
 error_page $(seq -s ' ' 500 599) = $refuge;
 proxy_intercept_errors on;
 recursive_error_pages on;

@@ -22,12 +22,21 @@ function limits(times) {
 }
 
 /**
+ * Who it is: a network of IPv6 is one visitor (templates/tunnel.conf).
+ * @param {NginxHTTPRequest} r
+ * @returns {string}
+ */
+function visitor(r) {
+  return r.rawVariables.visitor?.toString("hex") ?? "";
+}
+
+/**
  * Answers a report that came too fast.
  * @param {NginxHTTPRequest} r
  */
 function refuseFlood(r) {
   tunnel.giveBack(r);
-  const times = ngx.shared.refused.incr(r.remoteAddress, 1, 0, quiet * 1000);
+  const times = ngx.shared.refused.incr(visitor(r), 1, 0, quiet * 1000);
   r.headersOut["X-Sentry-Rate-Limits"] = limits(times);
   r.headersOut["Retry-After"] = String(quiet);
   r.return(429, '{"reason":"too many reports; errors are still taken until this goes on"}');

@@ -8,11 +8,15 @@ const report = { method: "POST", path: "/monitoring", body: '{}\n{"type":"event"
 let edge: Edge;
 afterEach(() => edge?.stop());
 
-/** Sends this many reports, 50 at a time. */
-async function flood(count: number): Promise<Response[]> {
+/** Sends this many reports, 50 at a time, every other one a CSP report; from the address that `client` says, if any. */
+async function flood(count: number, client?: (n: number) => string): Promise<Response[]> {
   const answers: Response[] = [];
   const worker = async () => {
-    while (count-- > 0) answers.push(await send(edge.port, report));
+    while (count-- > 0) {
+      const headers = client && { "x-forwarded-for": client(count) };
+      const csp = { path: "/monitoring/csp", headers: { ...headers, "content-type": "application/csp-report" } };
+      answers.push(await send(edge.port, { ...report, ...(count % 2 ? csp : { headers }) }));
+    }
   };
   await Promise.all(Array.from({ length: 50 }, worker));
   return answers;
@@ -21,7 +25,7 @@ async function flood(count: number): Promise<Response[]> {
 describe("a flood of reports", () => {
   test.each([
     ["one visitor's", { TUNNEL_RATE_PER_CLIENT: "1" }],
-    ["everyone's", { TUNNEL_RATE_TOTAL: "1" }],
+    ["everyone's", { TUNNEL_RATE_TOTAL: "1", TUNNEL_RATE_PER_CLIENT: "10000" }],
   ])(
     "beyond %s limit gets 429 that silences what can be missed, errors last, and never a bare one",
     async (_, settings) => {
@@ -42,6 +46,17 @@ describe("a flood of reports", () => {
       expect((await send(edge.port, { path: "/" })).status).toBe(200);
     },
   );
+});
+
+test("a visitor of IPv6 is a network of his, one of IPv4 an address, however it is written", async () => {
+  edge = await startEdge({ TUNNEL_RATE_PER_CLIENT: "1", TRUSTED_PROXIES: "0.0.0.0/0" });
+  const refused = async (client: (n: number) => string) =>
+    (await flood(240, client)).filter(({ status }) => status === 429).length;
+  const hex = (n: number) => n.toString(16);
+  expect(await refused((n) => `2001:db8:1:1:${hex(n)}::1`)).toBeGreaterThan(0);
+  expect(await refused((n) => `2001:db8:2:${hex(n)}::1`)).toBe(0);
+  expect(await refused((n) => `203.0.113.${n}`)).toBe(0);
+  expect(await refused((n) => `::ffff:198.51.100.${n}`)).toBe(0);
 });
 
 describe("a visitor's address at the ingest", () => {

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const proxyFolder = fileURLToPath(new URL("..", import.meta.url));
@@ -30,12 +31,17 @@ export async function build(what: "proxy" | "spool" = "proxy"): Promise<string> 
 /** On every container, network and volume of a test run, so that its end removes those and nothing else (deploy/test/run.sh). */
 export const label = `--label=culvert.test=${process.env.CULVERT_TEST_RUN ?? "by-hand"}`;
 
+/** The folders in memory that the compose file gives the proxy, which is the first service there. */
+const inMemory: string[] = JSON.parse(
+  /tmpfs: (\[.*\])/.exec(readFileSync(`${proxyFolder}/../docker-compose.yml`, "utf8"))?.[1] ?? "",
+);
+
 /** As the compose file runs it: the switches that the image must be able to live with. */
 export const hardened = [
   "--read-only",
   "--cap-drop=ALL",
   "--security-opt=no-new-privileges",
-  "--tmpfs=/tmp:uid=101,mode=0700",
+  ...inMemory.map((folder) => `--tmpfs=${folder}`),
 ];
 
 /** Starts the image with these settings and waits for its end; for settings that it must refuse. `mounts` maps host file to path. */

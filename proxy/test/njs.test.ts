@@ -50,7 +50,7 @@ describe("an ingest that failed five times in a row", () => {
   const report = (upstream_status = "", asked_spool = "") => {
     const variables: Record<string, string> = { ingest: "1", upstream_status, asked_spool };
     variables.ingest_is_out = tunnel.isOut({ variables } as never);
-    return { variables, headersOut: {}, return: () => {} } as never;
+    return { variables, rawVariables: {}, headersOut: {}, return: () => {} } as never;
   };
   const isOut = () => tunnel.isOut({ variables: { ingest: "1" } } as never);
   const fail = (times: number, ...how: [string?, string?]) => {

@@ -81,11 +81,12 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
     if (!service.tmpfs) return;
     test("on its user and its temporary files", () => {
       const { workload, container: own } = container(name);
-      const { uid, size } = temporary(service);
-      const tmp = workload.pod.volumes?.find((volume) => volume.name === "tmp")?.emptyDir;
-      expect(workload.pod.securityContext?.runAsUser).toBe(uid);
-      expect(own.volumeMounts).toContainEqual({ name: "tmp", mountPath: "/tmp" });
-      expect([tmp?.medium, bytes(tmp?.sizeLimit ?? "0")]).toEqual(["Memory", composeBytes(size)]);
+      for (const { path, uid, size } of temporary(service)) {
+        expect(workload.pod.securityContext?.runAsUser).toBe(uid);
+        const { name } = own.volumeMounts?.find(({ mountPath }) => mountPath === path) ?? {};
+        const folder = workload.pod.volumes?.find((volume) => volume.name === name)?.emptyDir;
+        expect([path, folder?.medium, bytes(folder?.sizeLimit ?? "0")]).toEqual([path, "Memory", composeBytes(size)]);
+      }
     });
   });
 

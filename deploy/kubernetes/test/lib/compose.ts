@@ -42,8 +42,10 @@ export function health({ healthcheck }: ComposeService): { port: number; path: s
   return { port: Number(port), path };
 }
 
-/** Whose files /tmp holds, and how many bytes of them at most. */
-export function temporary({ tmpfs: [line = ""] = [] }: ComposeService): { uid: number; size: string } {
-  const option = (name: string) => new RegExp(`\\b${name}=(\\w+)`).exec(line)?.[1] ?? "";
-  return { uid: Number(option("uid")), size: option("size") };
+/** The folders in memory, whose files they hold, and how many bytes of them at most. */
+export function temporary({ tmpfs = [] }: ComposeService): { path: string; uid: number; size: string }[] {
+  return tmpfs.map((line) => {
+    const option = (name: string) => new RegExp(`\\b${name}=(\\w+)`).exec(line)?.[1] ?? "";
+    return { path: line.split(":", 1)[0] ?? "", uid: Number(option("uid")), size: option("size") };
+  });
 }

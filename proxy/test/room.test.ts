@@ -1,0 +1,64 @@
+import { connect, type TLSSocket } from "node:tls";
+import { afterEach, expect, test } from "vitest";
+import { type Edge, startEdge } from "./edge.ts";
+import { send } from "./wire.ts";
+
+let edge: Edge;
+const open: TLSSocket[] = [];
+const drips: NodeJS.Timeout[] = [];
+afterEach(() => {
+  for (const drip of drips.splice(0)) clearInterval(drip);
+  for (const socket of open.splice(0)) socket.destroy();
+  return edge?.stop();
+});
+
+/** Sends a report but for its last bytes, one a second; resolves with the first line of an answer, or when that much is sent. */
+function stall(client: string, size: number): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port: edge.port, servername: "localhost", rejectUnauthorized: false });
+    open.push(socket);
+    const head = ["POST /monitoring HTTP/1.1", "Host: localhost", `X-Forwarded-For: ${client}`];
+    socket.on("data", (answer) => resolve(answer.toString().split("\r\n", 1)[0] ?? ""));
+    socket.on("error", () => resolve("cut"));
+    socket.write(`${[...head, `Content-Length: ${size + 100}`].join("\r\n")}\r\n\r\n`);
+    socket.write(Buffer.alloc(size), () => {
+      drips.push(setInterval(() => socket.writable && socket.write("."), 1_000));
+      resolve("");
+    });
+  });
+}
+
+const visitors = { TRUSTED_PROXIES: "0.0.0.0/0", TUNNEL_CLIENT_IP: "withhold" };
+const refused = "HTTP/1.1 503 Service Temporarily Unavailable";
+
+async function expectPagesPass() {
+  const page = await send(edge.port, { method: "POST", path: "/form", body: Buffer.alloc(1 << 20) });
+  expect(page.status).toBe(200);
+  expect(await edge.on("proxy", "logs")).not.toContain("203.0.113.");
+}
+
+test("stalled reports of many visitors leave pages their room, and what there is none for the browser keeps", async () => {
+  edge = await startEdge(visitors);
+  let visitor = 0;
+  const next = (size: number) => stall(`203.0.113.${++visitor}`, size);
+  await Promise.all(Array.from({ length: 6 }, () => next(19 << 20)));
+  // A whole one, since there may be an answer after the last byte was sent.
+  const report = { method: "POST", path: "/monitoring", body: Buffer.alloc(1 << 20) };
+  let status = 200;
+  for (; status === 200; { status } = await send(edge.port, report)) await next(1 << 20);
+  expect(status).toBe(503);
+  await expectPagesPass();
+});
+
+test.each([true, false])(
+  "20 stalled reports of one visitor leave other visitors theirs; with a spool: %s",
+  async (spool) => {
+    edge = await startEdge(visitors, { spool });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => stall("203.0.113.1", 19 << 20)));
+    expect(answers.sort()).toEqual([...Array(4).fill(""), ...Array(16).fill(refused)]);
+    const other = { "x-forwarded-for": "198.51.100.1" };
+    const report = { method: "POST", path: "/monitoring", body: Buffer.alloc(100_000), headers: other };
+    expect((await send(edge.port, report)).status).toBe(200);
+    await expectPagesPass();
+  },
+);
