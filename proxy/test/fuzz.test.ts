@@ -1,6 +1,7 @@
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { headerOf } from "./recorder/client.ts";
 import { useEdge } from "./use-edge.ts";
 import { raw } from "./wire.ts";
 
@@ -8,12 +9,11 @@ import { raw } from "./wire.ts";
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 const runs = 20_000;
 
-const allowed = [
-  "/prefix/api/7/envelope/",
-  "/prefix/api/7/security/?sentry_key=key",
-  "/api/43/envelope/",
-  "/api/43/security/?sentry_key=second",
-];
+/** What may arrive, by the arguments that select it. */
+const served: Record<string, string[]> = {
+  "": ["/prefix/api/7/envelope/", "/prefix/api/7/security/?sentry_key=key"],
+  "o=42&p=43&r=us": ["/api/43/envelope/", "/api/43/security/?sentry_key=second"],
+};
 
 const noise = fc.string({
   unit: fc.constantFrom(..."abZ09-_./\\:;,=&?#%+*'\"<>{}[]()|~^`!@$ \t\r\n\u0000\u007f\u00e9\u2603"),
@@ -111,10 +111,15 @@ const shared = useEdge(
 // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly those are to be taken out
 const sendable = (part: string) => part.replace(/[\u0000-\u0020\u007f-\uffff]/g, "~");
 
+/** The `User-Agent` by which the ingest's record names the request that it came from. */
+const mark = (index: number) => `fuzz/${index}`;
+const marked = /^fuzz\/(\d+)$/;
+
 /** Sends one request on the session; returns its status, or undefined when the stream ended without one. */
 function sendOn(
   session: ClientHttp2Session,
   { method, path, query, headers, body }: Generated,
+  index: number,
 ): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     let status: number | undefined;
@@ -122,6 +127,7 @@ function sendOn(
     const stream = session.request({
       ":method": method,
       ":path": sendable(path + query),
+      "user-agent": mark(index),
       ...Object.fromEntries(clean),
     });
     stream.on("response", (answer) => {
@@ -134,7 +140,7 @@ function sendOn(
   });
 }
 
-test(`${runs} generated reports (seed ${seed}) reach allowed projects only, and no client's fault is a 5xx`, {
+test(`${runs} generated reports (seed ${seed}) reach the project they select and no other, and no client's fault is a 5xx`, {
   timeout: 240_000,
 }, async () => {
   const requests = fc.sample(request, { numRuns: runs, seed });
@@ -151,19 +157,20 @@ test(`${runs} generated reports (seed ${seed}) reach allowed projects only, and 
       Array.from({ length: 20 }, async (_, lane) => {
         for (let i = lane; i < batch.length; i += 20) {
           const next = batch[i] as Generated;
-          judge(await sendOn(session, next), next);
+          judge(await sendOn(session, next, from + i), next);
         }
       }),
     );
     session.close();
   }
   // The same with bytes that no well-meaning client sends.
-  for (const next of requests.slice(0, 500)) {
+  for (const [index, next] of requests.slice(0, 500).entries()) {
     const lines = Object.entries(next.headers).map(([name, part]) => `${name}: ${part}`);
     const head = [
       `${next.method} ${next.path}${next.query} HTTP/1.1`,
       "Host: localhost",
       "Connection: close",
+      `User-Agent: ${mark(index)}`,
       ...lines,
     ].join("\r\n");
     const answer = await raw(
@@ -177,7 +184,15 @@ test(`${runs} generated reports (seed ${seed}) reach allowed projects only, and 
   expect(wrong).toEqual([]);
   const reached = await shared.edge.ingest.all();
   expect(reached.length).toBeGreaterThan(1000);
-  expect(reached.filter(({ method, url }) => method !== "POST" || !allowed.includes(url))).toEqual([]);
+  const astray = reached.flatMap((received) => {
+    const sent = requests[Number(marked.exec(headerOf(received, "user-agent") ?? "")?.[1])];
+    const address = sent && sent.path + sent.query;
+    const [, selection = ""] = /^[^?#]*\?([^#]*)/.exec(address ?? "") ?? [];
+    const right = sent && received.method === "POST" && served[selection]?.includes(received.url);
+    return right ? [] : [`${received.method} ${received.url} of ${address}`];
+  });
+  expect(astray).toEqual([]);
+  for (const urls of Object.values(served)) expect(reached.map(({ url }) => url)).toEqual(expect.arrayContaining(urls));
   expect(reached.filter(({ rawHeaders }) => /stolen|6\.6\.6\.6/.test(rawHeaders.join()))).toEqual([]);
   expect(await shared.edge.on("proxy", "logs")).not.toMatch(/exited on signal|\[(alert|emerg|crit)\]/);
 });

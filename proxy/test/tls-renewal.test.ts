@@ -1,26 +1,15 @@
-import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdtempSync, renameSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type PeerCertificate } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makePair } from "./certificate.ts";
 import { type Edge, startEdge } from "./edge.ts";
 import { send } from "./wire.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 const live = { key: join(folder, "live.key"), crt: join(folder, "live.crt") };
-
-/** Makes a pair NAME.crt and NAME.key for app.example.com, with NAME as its organisation. */
-function makePair(name: string) {
-  const request = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /O=${name}/CN=app.example.com -days 2 -addext subjectAltName=DNS:app.example.com`;
-  execFileSync(
-    "openssl",
-    [...request.split(" "), "-out", join(folder, `${name}.crt`), "-keyout", join(folder, `${name}.key`)],
-    { stdio: "ignore" },
-  );
-  chmodSync(join(folder, `${name}.key`), 0o644);
-}
 
 /** Copies a pair over the files that the proxy has. */
 function install(name: string) {
@@ -30,8 +19,7 @@ function install(name: string) {
 let edge: Edge;
 beforeAll(async () => {
   chmodSync(folder, 0o755);
-  makePair("first");
-  makePair("second");
+  for (const name of ["first", "second"]) makePair(join(folder, name), ["app.example.com"], name);
   install("first");
   edge = await startEdge(
     { SERVER_NAME: "app.example.com", TLS_CERT_FILE: "/tls/live.crt", TLS_KEY_FILE: "/tls/live.key" },

@@ -1,4 +1,8 @@
+import { chmodSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { makePair } from "./certificate.ts";
 import { type Edge, startEdge } from "./edge.ts";
 import type { RecordedRequest } from "./recorder/types.ts";
 import { type Request, type Response, send } from "./wire.ts";
@@ -11,14 +15,19 @@ export const ok = { status: 200, headers: { "content-type": "application/json" }
 export interface TunnelEdge {
   /** The edge; only there once the tests run. */
   edge: Edge;
-  /** Posts an envelope (or what `request` says) and returns the answer with what the ingest received of it. */
-  through(request?: Partial<Request>): Promise<{ answer: Response; received: RecordedRequest[] }>;
+  /** Posts an envelope (or what `request` says), over HTTP/1.1 or as `by` does it; returns the answer with what the ingest received. */
+  through(request?: Partial<Request>, by?: typeof send): Promise<{ answer: Response; received: RecordedRequest[] }>;
 }
 
-/** Starts an edge with two further allowed DSNs before the tests of the calling file and stops it after them. */
-export function useTunnel(): TunnelEdge {
+const names = ["ingest", "o42.ingest.us.sentry.io", "o44.ingest.sentry.io"];
+
+/** Where the recording ingest listens, for each way to talk to it. */
+export const ingestPort = { http: 9000, https: 9443 };
+
+/** Starts an edge with two further allowed DSNs, all of this scheme, before the tests of the calling block and stops it after them. */
+export function useTunnel(scheme: keyof typeof ingestPort = "http"): TunnelEdge {
   const shared = {
-    through: async (request: Partial<Request> = {}) => {
+    through: async (request: Partial<Request> = {}, by = send) => {
       const mark = await shared.edge.ingest.count();
       const usual = {
         method: "POST",
@@ -27,16 +36,23 @@ export function useTunnel(): TunnelEdge {
         body: envelope,
       };
       // The proxy answers only after the ingest did.
-      const answer = await send(shared.edge.port, { ...usual, ...request });
+      const answer = await by(shared.edge.port, { ...usual, ...request });
       return { answer, received: (await shared.edge.ingest.all()).slice(mark) };
     },
   } as TunnelEdge;
   beforeAll(async () => {
+    const dsn = (key: string, name: number, path: string) =>
+      `${scheme}://${key}@${names[name]}:${ingestPort[scheme]}/${path}`;
+    const settings = {
+      SENTRY_DSN: dsn("key", 0, "prefix/7"),
+      TUNNEL_ALLOWED_DSNS: `${dsn("second", 1, "43")},${dsn("third", 2, "45")}`,
+    };
+    const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+    chmodSync(folder, 0o755);
+    makePair(join(folder, "server"), names);
     shared.edge = await startEdge(
-      {
-        TUNNEL_ALLOWED_DSNS: "http://second@o42.ingest.us.sentry.io:9000/43,http://third@o44.ingest.sentry.io:9000/45",
-      },
-      { ingestNames: ["o42.ingest.us.sentry.io", "o44.ingest.sentry.io"] },
+      { ...settings, ...(scheme === "https" && { INGEST_CA_FILE: "/ca" }) },
+      { ingestNames: names.slice(1), ingestCert: folder, mounts: { [join(folder, "server.crt")]: "/ca" } },
     );
   });
   afterAll(() => shared.edge?.stop());

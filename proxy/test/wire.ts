@@ -1,3 +1,4 @@
+import { connect as connectH2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:tls";
 
@@ -42,6 +43,35 @@ export function send(
     );
     outgoing.on("error", reject);
     outgoing.end(body);
+  });
+}
+
+/** The same over HTTP/2. */
+export function sendH2(
+  port: number,
+  { method = "GET", path, headers = {}, body, host = "localhost" }: Request,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const session = connectH2(`https://127.0.0.1:${port}`, { servername: host, rejectUnauthorized: false });
+    session.on("error", reject);
+    const pseudo = { ":method": method, ":path": path, ":authority": `${host}:${port}` };
+    const stream = session.request({ ...pseudo, ...headers }, { endStream: body === undefined });
+    let answer: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
+    const chunks: Buffer[] = [];
+    stream.on("response", (incoming) => {
+      answer = incoming;
+    });
+    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+    // A refusal before the whole body was read ends the stream; what was answered counts.
+    stream.on("error", (error) => (stream.rstCode === constants.NGHTTP2_NO_ERROR ? undefined : reject(error)));
+    stream.on("close", () => {
+      session.close();
+      const { ":status": status, ...rest } = answer;
+      const bytes = Buffer.concat(chunks);
+      if (status === undefined) reject(new Error(`no answer; the stream ended with code ${stream.rstCode}`));
+      else resolve({ status, headers: rest, body: bytes.toString(), bytes });
+    });
+    if (body !== undefined) stream.end(body);
   });
 }
 
