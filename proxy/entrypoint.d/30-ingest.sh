@@ -70,6 +70,8 @@ done
     printf 'map $ingest $ingest_%s {\n%s\n}\n' "$name" "$(cat "$maps/$name")"
   done
 } >"$RENDERED/ingest.conf"
+# For njs/metrics.js.
+tr -d ';' <"$maps/host" >"$RENDERED/ingest-hosts"
 rm -r "$maps"
 
 ca=${INGEST_CA_FILE:-/etc/ssl/certs/ca-certificates.crt}

@@ -1,9 +1,13 @@
 // Shows Prometheus what has been counted (count.js); the counts are shared by all workers. Runs inside Nginx (njs).
 
 import fs from "fs";
+import tunnel from "./tunnel.js";
 
 /** Written at start, and whenever the certificate changes: entrypoint.d/note-expiry.sh. */
 const expiryFile = "/tmp/nginx/certificate-expiry";
+
+/** Written at start: a line for each ingest, its number and its host: entrypoint.d/30-ingest.sh. */
+const hostsFile = "/tmp/nginx/ingest-hosts";
 
 /** What separates the parts of a sentence; none of them can contain it. */
 const separator = "|";
@@ -62,6 +66,26 @@ function series(counts) {
 }
 
 /**
+ * Which hosts are out: 1, else 0. Several projects may be on one.
+ * @param {string} hosts lines of number and host
+ * @param {(ingest: string) => boolean} hasFailed
+ * @returns {Record<string, number>} series, names with labels
+ */
+function outages(hosts, hasFailed) {
+  /** @type {Record<string, number>} */
+  const out = {};
+  hosts
+    .trim()
+    .split("\n")
+    .map((line) => line.split(" "))
+    .forEach(([number, host]) => {
+      const name = `culvert_ingest_out{ingest="${host}"}`;
+      out[name] = Math.max(out[name] || 0, hasFailed(number) ? 1 : 0);
+    });
+  return out;
+}
+
+/**
  * Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/
  * @param {Record<string, number>} counters
  * @param {Record<string, number>} gauges
@@ -75,7 +99,11 @@ function exposition(counters, gauges) {
     const mine = Object.keys(counters).filter((key) => key.split("{")[0] === name);
     mine.forEach((key) => lines.push(`${key} ${counters[key]}`));
   });
-  Object.keys(gauges).forEach((name) => lines.push(`# TYPE ${name} gauge`, `${name} ${gauges[name]}`));
+  Object.keys(gauges).forEach((name) => {
+    const type = `# TYPE ${name.split("{")[0]} gauge`;
+    if (!lines.includes(type)) lines.push(type);
+    lines.push(`${name} ${gauges[name]}`);
+  });
   return `${lines.join("\n")}\n`;
 }
 
@@ -86,6 +114,7 @@ function exposition(counters, gauges) {
 function show(r) {
   r.headersOut["Content-Type"] = "text/plain; version=0.0.4";
   const gauges = {
+    ...outages(fs.readFileSync(hostsFile, "utf8"), tunnel.hasFailed),
     culvert_connections_active: Number(r.variables.connections_active),
     culvert_connections_waiting: Number(r.variables.connections_waiting),
     culvert_certificate_expiry_timestamp_seconds: Number(fs.readFileSync(expiryFile, "utf8")),
@@ -93,4 +122,4 @@ function show(r) {
   r.return(200, exposition(series(ngx.shared.metrics.items()), gauges));
 }
 
-export default { exposition, series, show, unanswered };
+export default { exposition, outages, series, show, unanswered };

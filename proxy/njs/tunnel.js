@@ -6,6 +6,15 @@ import count from "./count.js";
 const enough = 5;
 const probeEvery = 1000;
 
+/**
+ * Whether an ingest failed the last reports it was asked to take.
+ * @param {string | undefined} ingest its number
+ * @returns {boolean}
+ */
+function hasFailed(ingest) {
+  return Number(ngx.shared.outage.get(`failed${ingest}`) || 0) >= enough;
+}
+
 /** What isOut says of the one report a second that is let through to find out. */
 const probe = "probe";
 
@@ -18,7 +27,7 @@ const probe = "probe";
 function isOut(r) {
   if (ngx.shared.outage.size() === 0) return "";
   const ingest = r.variables.ingest;
-  if (Number(ngx.shared.outage.get(`failed${ingest}`) || 0) < enough) return "";
+  if (!hasFailed(ingest)) return "";
   return ngx.shared.outage.add(`probed${ingest}`, 1, probeEvery) ? probe : "1";
 }
 
@@ -113,4 +122,4 @@ function removeUnknownHeaders(r) {
   }
 }
 
-export default { giveBack, isOut, noteAnswer, noteFailure, noteOutage, removeUnknownHeaders };
+export default { giveBack, hasFailed, isOut, noteAnswer, noteFailure, noteOutage, removeUnknownHeaders };

@@ -135,3 +135,12 @@ test("the exposition groups series below their help and ends with a newline", ()
   expect(text).toContain("# TYPE culvert_tunnel_bytes_total counter\nculvert_tunnel_bytes_total 7\n");
   expect(text).toMatch(/# TYPE culvert_connections_active gauge\nculvert_connections_active 1\n$/);
 });
+
+test("an ingest's host is out when one of its projects is, and stands there once", () => {
+  const out = metrics.outages("1 o1.example\n2 o2.example:9000\n3 o1.example\n", (ingest) => ingest === "1");
+  expect(out).toEqual({
+    'culvert_ingest_out{ingest="o1.example"}': 1,
+    'culvert_ingest_out{ingest="o2.example:9000"}': 0,
+  });
+  expect(metrics.exposition({}, out).match(/# TYPE culvert_ingest_out gauge/g)).toHaveLength(1);
+});

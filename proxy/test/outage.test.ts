@@ -61,8 +61,12 @@ describe("an ingest that can't take a report", () => {
     await edge.ingest.answer({ status: 200, headers: {}, body: "", instead: "reset" });
     for (let n = 0; n < 100; n++) await expectDown(await send(edge.port, report));
     expect(await edge.ingest.count()).toBeLessThan(90);
-    const metrics = await edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
-    expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="failed",reason="unreachable"\} 100$/m);
+    const metrics = () => edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+    expect(await metrics()).toMatch(/^culvert_tunnel_reports_total\{outcome="failed",reason="unreachable"\} 100$/m);
+    expect(await metrics()).toMatch(/^culvert_ingest_out\{ingest="ingest:9000"\} 1$/m);
+    await edge.ingest.answer({ status: 200, headers: {}, body: "{}" });
+    await recovered();
+    expect(await metrics()).toMatch(/^culvert_ingest_out\{ingest="ingest:9000"\} 0$/m);
   });
   test("of an unknown name", async () => {
     edge = await startEdge({ SENTRY_DSN: "http://key@nowhere.invalid/7" });
