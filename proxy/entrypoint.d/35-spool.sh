@@ -26,7 +26,7 @@ fi
 # "too many open". What there is no room for can't be handed on either; the browser has to keep it.
 cat >>"$RENDERED/spool.conf" <<CONF
 map \$upstream_status \$after_500 {
-    ""       @tunnel_down;
+    ""       @no_room;
     default  $refuge;
 }
 map \$upstream_status \$after_590 {
@@ -34,7 +34,7 @@ map \$upstream_status \$after_590 {
     default  $refuge;
 }
 map "\$upstream_status \$limited_large" \$after_591 {
-    "~(?s)^ ."  @tunnel_down;
+    "~(?s)^ ."  @no_room;
     default     $refuge;
 }
 CONF

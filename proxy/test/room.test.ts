@@ -47,6 +47,9 @@ test("stalled reports of many visitors leave pages their room, and what there is
   let status = 200;
   for (; status === 200; { status } = await send(edge.port, report)) await next(1 << 20);
   expect(status).toBe(503);
+  // Said of the edge, not of the ingest.
+  const metrics = () => edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+  await expect.poll(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="refused",reason="room"\} [1-9]/m);
   await expectPagesPass();
 });
 
