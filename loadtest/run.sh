@@ -41,6 +41,12 @@ export K6_WEB_DASHBOARD=true K6_WEB_DASHBOARD_PORT=-1 K6_WEB_DASHBOARD_PERIOD=1s
 
 compose() { docker compose --profile loadtest "$@"; }
 if command -v k6 >/dev/null 2>&1; then
+  # In compose's image localhost is the proxy itself, on 8443.
+  # shellcheck disable=SC2034 # read by settings.sh
+  root=$(cd .. && pwd)
+  . ../deploy/host/settings.sh
+  : "${BASE_URL:=https://localhost:$(setting HTTPS_PORT 8443)}"
+  export BASE_URL
   k6() { command k6 "$@"; }
 elif compose pull --quiet --policy missing loadtest >/dev/null 2>&1; then
   chmod a+w "$OUT" # the image's user is a stranger on this machine

@@ -12,7 +12,7 @@ export function unfit(knobs: Knobs, page: string, answer: Answer): string {
   const target = `BASE_URL ${knobs.baseUrl}`;
   if (answer.status === 0) return `${target}: ${unreachable(answer.error)}`;
   if (answer.status !== 200)
-    return `${target}: ${page} answers ${said(answer)}, not 200: name pages that exist in PAGES`;
+    return `${target}: ${page} answers ${said(answer)}, not 200: name pages that exist in PAGES (README: an app without the console)`;
   if (pageTrace(answer.body).trace === undefined)
     return `${target}: ${page} has no sentry-trace meta: not an app with Sentry's tracing, or SENTRY_DSN is not set there`;
   return "";

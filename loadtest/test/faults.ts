@@ -3,6 +3,8 @@ import type { JourneyName } from "../lib/journeys.ts";
 
 /** How the stub misbehaves. */
 export interface Plant {
+  /** An app of its own instead of the example: no fault, but the defaults' pages are not there. */
+  noConsole?: true;
   dropBaggage?: true;
   dropSentryTrace?: true;
   cachedPage?: true;

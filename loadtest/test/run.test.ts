@@ -23,7 +23,7 @@ function fake(command: string, body: string): void {
 }
 
 function run(env: Record<string, string>) {
-  const own = { PATH: box, OUT: join(box, "out"), ...env };
+  const own = { PATH: box, OUT: join(box, "out"), COMPOSE_ENV_FILES: "/dev/null", ...env };
   const { status, stdout, stderr } = spawnSync(join(box, "sh"), [script], { env: own, cwd: box, encoding: "utf8" });
   return { status, stdout, stderr };
 }
@@ -55,6 +55,22 @@ describe("run.sh", () => {
     const { status, stdout } = run({ PROFILE: "average" });
     expect(stdout).toBe("run --quiet average.ts|true|false|-1\n");
     expect(status).toBe(99);
+  });
+
+  it("finds the stack on this machine by its HTTPS_PORT, from the shell or .env; BASE_URL wins", () => {
+    fake("k6", 'echo "$BASE_URL"');
+    const settings = join(box, "settings");
+    writeFileSync(settings, "HTTPS_PORT=9444\n");
+    const given = { COMPOSE_ENV_FILES: settings };
+    expect(run({}).stdout).toBe("https://localhost:8443\n");
+    expect(run(given).stdout).toBe("https://localhost:9444\n");
+    expect(run({ ...given, BASE_URL: "", HTTPS_PORT: "9443" }).stdout).toBe("https://localhost:9443\n");
+    expect(run({ ...given, BASE_URL: "https://app.example" }).stdout).toBe("https://app.example\n");
+  });
+
+  it("leaves the image its own: there the proxy is on localhost:8443, whatever the host's port", () => {
+    fake("docker", 'case "$*" in *pull*) exit 0 ;; esac; [ -n "$BASE_URL" ] && echo "$BASE_URL" || echo none');
+    expect(run({ HTTPS_PORT: "9443" }).stdout).toBe("none\n");
   });
 
   it("uses the image where there is no k6, and leaves the stack as it is", () => {

@@ -57,12 +57,15 @@ async function answer(request: IncomingMessage, body: string, state: State, repl
   if (plant.answersWithTrace) extra["sentry-trace"] = `${"a".repeat(32)}-${"b".repeat(16)}-1`;
   const html = { ...extra, "content-type": "text/html; charset=utf-8" };
 
+  const ofTheConsole = plant.noConsole && /^\/(trace|signals\/.*|api\/echo)$/.test(pathname);
+  if (ofTheConsole)
+    return reply(404, { ...html, "x-robots-tag": "noindex" }, page("/404", headers, state, plant.cachedNotFound));
   if (pathname === "/api/echo") return reply(200, { "content-type": "application/json" }, JSON.stringify(headers));
   if (pathname === "/signals/redirect")
     return reply(307, { location: plant.redirectAway ? "http://web:3000/trace" : "/trace" });
   if (pathname === "/_next/static/chunks/app.js")
     return reply(plant.assetLost ? 404 : 200, plant.assetLost ? { "x-robots-tag": "noindex" } : {}, "0");
-  if (pathname !== "/" && pathname !== "/trace") {
+  if (!["/", "/trace", "/products"].includes(pathname)) {
     const status = plant.softNotFound ? 200 : 404;
     const robots: Record<string, string> =
       plant.noindexMissing || plant.softNotFound ? {} : { "x-robots-tag": "noindex" };
