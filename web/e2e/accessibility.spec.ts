@@ -24,6 +24,18 @@ for (const [path, error] of Object.entries(PAGES)) {
   });
 }
 
+for (const path of ["/", "/signals", "/trace"]) {
+  test(`${path} fits a phone: nothing is wider than the screen, and axe finds nothing`, async ({ page }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(path);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    const [needed, given] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    expect(needed).toBeLessThanOrEqual(given);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`)).toEqual([]);
+  });
+}
+
 test("every control of the signals page can be reached and pressed by keyboard", async ({ page }) => {
   await page.goto("/signals");
   await page.evaluate(() => {
