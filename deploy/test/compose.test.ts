@@ -103,6 +103,12 @@ test("a DSN of your own replaces the local ingest, takes the console away, sampl
   }
 });
 
+test("the shared cache's password goes to web alone, and into no image", async () => {
+  const { web, ...others } = await config({ ...untouched, CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
+  expect(web?.environment).toMatchObject({ CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
+  expect(JSON.stringify([web?.build, others])).not.toContain("s3cret");
+});
+
 describe("the README's table of settings", () => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const documented = [...readme.matchAll(/^\| `([A-Z][A-Z0-9_]*)`/gm)].map((match) => match[1] as string);

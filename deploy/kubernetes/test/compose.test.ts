@@ -9,11 +9,14 @@ import { canRender, rendering, renderWith } from "./lib/render.ts";
 /** What only Kubernetes has to say: where web is, in a network without search domains. */
 const kubernetesOnly = ["POD_NAMESPACE", "WEB_UPSTREAM"];
 
+/** The service that a compose user brings along: CACHE_URL. */
+const cache = "cache";
+
 describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
   let objects: Resource[];
-  /** Everything that compose has, and nothing that it lacks. */
+  /** Everything that compose has; beyond that, the cache alone. */
   beforeAll(() => {
-    objects = renderWith(["spool", "local-ingest", "tls", "ingest-ca", "http3"]);
+    objects = renderWith(["spool", "local-ingest", "tls", "ingest-ca", "http3", "shared-cache"]);
   });
   const container = (name: string) => {
     const found = containers(objects).find(({ at }) => at === `${name}/${name}`);
@@ -38,7 +41,7 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
       workloads(objects)
         .map(({ name }) => name)
         .sort(),
-    ).toEqual(Object.keys(compose).sort());
+    ).toEqual([...Object.keys(compose), cache].sort());
   });
 
   describe.each(Object.entries(compose))("%s:", (name, service) => {

@@ -83,7 +83,7 @@ describe.skipIf(!canRender)("rendered", () => {
     const table = [...readFileSync(`${root}/README.md`, "utf8").matchAll(/^\| `([A-Z_]+)` \|/gm)].map(
       ([, name]) => name ?? "",
     );
-    const objects = renderWith(["tls", "ingest-ca", "spool"]);
+    const objects = renderWith(["tls", "ingest-ca", "spool", "shared-cache"]);
     const maps = of(objects, "ConfigMap").flatMap(({ data }) => Object.keys(data ?? {}));
     const variables = workloads(objects).flatMap(({ pod }) =>
       pod.containers.flatMap(({ env = [] }) => env.map(({ name }) => name)),
