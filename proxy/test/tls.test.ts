@@ -1,22 +1,77 @@
-import { connect } from "node:tls";
-import { expect, test } from "vitest";
+import { chmodSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ConnectionOptions, connect, getCiphers, type SecureVersion } from "node:tls";
+import { describe, expect, test } from "vitest";
+import { makePair } from "./certificate.ts";
 import { headerOf } from "./recorder/client.ts";
 import { useEdge } from "./use-edge.ts";
 import { send } from "./wire.ts";
 
-const shared = useEdge({ HTTP3: "on" });
+const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+chmodSync(folder, 0o755);
+makePair(join(folder, "rsa"), ["localhost"], "test", "rsa");
 
-test.each(["TLSv1", "TLSv1.1"] as const)("%s is refused", async (version) => {
-  const attempt = new Promise((resolve, reject) => {
-    const options = {
-      minVersion: version,
-      maxVersion: version,
-      ciphers: "DEFAULT@SECLEVEL=0",
-      rejectUnauthorized: false,
-    };
-    connect({ host: "127.0.0.1", port: shared.edge.port, ...options }, () => resolve("connected")).on("error", reject);
+const shared = useEdge({ HTTP3: "on" });
+const withRsa = useEdge(
+  { TLS_CERT_FILE: "/tls/rsa.crt", TLS_KEY_FILE: "/tls/rsa.key" },
+  { mounts: { [folder]: "/tls" } },
+);
+
+/** Shakes hands as these options say; returns the session ticket, if any, or throws the edge's objection. */
+function handshake(port: number, options: ConnectionOptions): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ...options }, () => {
+      resolve(socket.getTLSTicket());
+      socket.destroy();
+    });
+    socket.on("error", reject);
   });
-  await expect(attempt).rejects.toThrow();
+}
+
+/** This version alone, with these suites at whatever strength. TLS 1.3 has no strengths to choose from. */
+const only = (version: SecureVersion, suites = "ALL") => ({
+  ...{ minVersion: version, maxVersion: version },
+  ciphers: version === "TLSv1.3" ? suites : `${suites}:@SECLEVEL=0`,
+});
+
+/** Those of these suites with which a handshake succeeds. */
+async function taken(port: number, version: SecureVersion, suites: string[]): Promise<string[]> {
+  const tried = suites.map(async (suite) => {
+    await handshake(port, only(version, suite));
+    return suite;
+  });
+  const outcomes = await Promise.allSettled(tried);
+  return outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : [])).sort();
+}
+
+describe("of all that a client can ask for", () => {
+  const suites = getCiphers().map((name) => name.toUpperCase());
+  const strong = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"];
+
+  test("TLS 1.3 takes its three suites", async () => {
+    const of13 = suites.filter((name) => name.startsWith("TLS_"));
+    expect(await taken(shared.edge.port, "TLSv1.3", of13)).toEqual([
+      "TLS_AES_128_GCM_SHA256",
+      "TLS_AES_256_GCM_SHA384",
+      "TLS_CHACHA20_POLY1305_SHA256",
+    ]);
+  });
+  test.each([
+    ["ECDSA", shared],
+    ["RSA", withRsa],
+  ])("TLS 1.2 takes nothing without forward secrecy and AEAD, with an %s certificate", async (kind, { edge }) => {
+    const of12 = suites.filter((name) => !name.startsWith("TLS_"));
+    expect(of12).toContain("AES128-SHA");
+    expect(await taken(edge.port, "TLSv1.2", of12)).toEqual(strong.map((name) => `ECDHE-${kind}-${name}`));
+  });
+  // By the alert it is the edge that refuses, not a client that can't speak it.
+  test.each(["TLSv1", "TLSv1.1"] as const)("%s is refused", async (version) => {
+    await expect(handshake(shared.edge.port, only(version))).rejects.toThrow(/alert protocol version/);
+  });
+  test("no ticket is given that holds a session's keys", async () => {
+    expect(await handshake(shared.edge.port, only("TLSv1.2"))).toBeUndefined();
+  });
 });
 
 test("HTTP/3 is offered where Nginx has it, and tells web the same", async () => {
