@@ -13,6 +13,7 @@ is_pair() {
 
 # Whatever fails is tried again on the next look: nobody would notice an end of this loop before the certificate's.
 watch() {
+  set +e
   loaded=$(fingerprint) told=''
   noted=$loaded
   while sleep 5; do

@@ -1,7 +1,6 @@
 import { chmodSync, copyFileSync, mkdtempSync, renameSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { connect, type PeerCertificate } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makePair } from "./certificate.ts";
@@ -29,6 +28,9 @@ beforeAll(async () => {
 });
 afterAll(() => edge?.stop());
 
+/** The proxy looks every five seconds. */
+const patience = { timeout: 30_000, interval: 100 };
+
 /** The certificate that a new connection gets. */
 const peer = () =>
   new Promise<PeerCertificate>((resolve, reject) => {
@@ -41,16 +43,13 @@ const peer = () =>
   });
 
 /** Waits until the proxy serves this pair. */
-async function served(name: string) {
-  while ((await peer()).subject.O !== name);
-}
+const served = (name: string) => expect.poll(async () => (await peer()).subject.O, patience).toBe(name);
 
 /** Waits until the proxy has logged this, after the first `mark` characters. */
-async function logged(line: RegExp, mark = 0) {
-  while (!line.test((await edge.on("proxy", "logs")).slice(mark))) await pause(100);
-}
+const logged = (line: RegExp, mark = 0) =>
+  expect.poll(async () => (await edge.on("proxy", "logs")).slice(mark), patience).toMatch(line);
 
-describe("a certificate of one's own", () => {
+describe("a certificate of one's own", { timeout: 120_000 }, () => {
   test("is served, with HSTS", async () => {
     expect((await peer()).subject.O).toBe("first");
     expect((await send(edge.port, { path: "/", host: "app.example.com" })).headers["strict-transport-security"]).toBe(
@@ -85,7 +84,7 @@ describe("a certificate of one's own", () => {
     await served("second");
     await inside("rmdir /tmp/nginx/certificate-expiry");
     const end = Date.parse((await peer()).valid_to) / 1000;
-    while ((await inside("cat /tmp/nginx/certificate-expiry || true")) !== String(end)) await pause(100);
+    await expect.poll(() => inside("cat /tmp/nginx/certificate-expiry || true"), patience).toBe(String(end));
   });
   test("that is put in the place of its file is served after a restart", async () => {
     for (const [end, file] of Object.entries(live)) renameSync(join(folder, `first.${end}`), file);
