@@ -13,15 +13,16 @@ PATIENCE_S=60 # until the proxy has found a new container; it asks DNS every few
 starts() {
   docker compose --progress "${PROGRESS:-auto}" build web >&2 || return
   trial=$(docker compose run --detach --no-deps web) || return
+  trap 'docker rm --force "$trial" >/dev/null' EXIT
   until [ "$(state "$trial")" = 'running healthy' ]; do
     case $(state "$trial") in *starting) sleep 0.25 ;; *)
       say "culvert: web: $(docker logs --tail 1 "$trial" 2>&1)"
-      docker rm --force "$trial" >/dev/null
       return 1
       ;;
     esac
   done
   docker rm --force "$trial" >/dev/null
+  trap - EXIT
 }
 state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1"; }
 
