@@ -61,9 +61,12 @@ keep_files() {
     done' || say "    not all were taken; those that visitors have asked for stay"
 }
 
-# retire CONTAINER...: lets each end what it is doing, within compose's stop_grace_period, and removes it.
+# retire CONTAINER...: lets each end what it is doing, within compose's stop_grace_period, and removes it. One after the other: the
+# proxy asks two replicas for a page, and two that left together would be those two.
 retire() {
-  docker stop "$@" >/dev/null && docker rm "$@" >/dev/null
+  for container in "$@"; do
+    docker stop "$container" >/dev/null && docker rm "$container" >/dev/null || return
+  done
 }
 
 old=$(docker compose ps --quiet web)

@@ -77,7 +77,7 @@ async function received(): Promise<Set<string>> {
 // Of the one that hangs, so many that more wait than web may hold.
 test.each([
   { fault: "is gone", many: 20, begin: () => docker("network", "disconnect", name, ingest), end: appear },
-  { fault: "hangs", many: 700, begin: () => docker("pause", ingest), end: () => docker("unpause", ingest) },
+  { fault: "hangs", many: 550, begin: () => docker("pause", ingest), end: () => docker("unpause", ingest) },
 ])(
   "the stack goes down while the server throws and the ingest $fault: the next start delivers every exception",
   async ({ many, begin, end }) => {
