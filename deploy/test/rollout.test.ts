@@ -1,19 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findActionForm, multipart } from "../../loadtest/lib/form.ts";
 import { endLoad, type Failure, load, type Made, type Visit, visit } from "./load.ts";
-import { run } from "./run.ts";
+import { must, run } from "./run.ts";
 
 // Runs against the stack that deploy/test/run.sh started, and leaves it with the release it deployed last.
 const home: Visit = { name: "page", path: "/", status: 200 };
 const hashedFile = /\/_next\/static\/chunks\/[^"?]+\.js/g;
 const successor = `${process.env.COMPOSE_PROJECT_NAME}-web-successor`;
 
-/** Runs it and returns its output; throws with it on a non-zero exit. */
-async function must(command: string[], environment?: Record<string, string>): Promise<string> {
-  const { code, output } = await run(command, environment);
-  if (code !== 0) throw new Error(`${command.join(" ")}: ${output}`);
-  return output.trim();
-}
 const compose = (...command: string[]) => must(["docker", "compose", ...command]);
 const replicas = async () => (await compose("ps", "-q", "web")).split("\n");
 const release = () => compose("exec", "-T", "web", "printenv", "SENTRY_RELEASE");

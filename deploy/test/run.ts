@@ -17,6 +17,13 @@ export function run(command: string[], environment: Record<string, string> = {})
   });
 }
 
+/** Runs a command as `run` does and returns its output; throws with it on a non-zero exit. */
+export async function must(command: string[], environment?: Record<string, string>): Promise<string> {
+  const { code, output } = await run(command, environment);
+  if (code !== 0) throw new Error(`${command.join(" ")}: ${output}`);
+  return output.trim();
+}
+
 /** The last line of an output: where a script or a container says why it stopped. */
 export function lastLine(output: string): string {
   return output.trim().split("\n").at(-1) ?? "";

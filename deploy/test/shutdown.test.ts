@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { docker, label } from "../../proxy/test/image.ts";
 import { envelopeOf, Recorder } from "../../proxy/test/recorder/client.ts";
-import { run } from "./run.ts";
+import { must } from "./run.ts";
 
 const name = `culvert-shutdown-${process.pid}`;
 const environment = {
@@ -16,11 +16,7 @@ const environment = {
 };
 const recorderFolder = fileURLToPath(new URL("../../proxy/test/recorder", import.meta.url));
 
-async function compose(...command: string[]): Promise<string> {
-  const { code, output } = await run(["docker", "compose", ...command], environment);
-  if (code !== 0) throw new Error(output);
-  return output;
-}
+const compose = (...command: string[]) => must(["docker", "compose", ...command], environment);
 
 const ingest = `${name}-ingest`;
 const appear = () => docker("network", "connect", "--alias=recorder", name, ingest);

@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { makePair } from "./certificate.ts";
 import { type Edge, startEdge } from "./edge.ts";
 import { type Response, send } from "./wire.ts";
 
@@ -94,12 +94,7 @@ describe("an https ingest", () => {
   const tls = join(folder, "server");
   beforeAll(() => {
     chmodSync(folder, 0o755);
-    const request =
-      "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=ingest -days 2 -addext subjectAltName=DNS:ingest";
-    execFileSync("openssl", [...request.split(" "), "-out", `${tls}.crt`, "-keyout", `${tls}.key`], {
-      stdio: "ignore",
-    });
-    chmodSync(`${tls}.key`, 0o644);
+    makePair(tls, ["ingest"]);
   });
   const trusted = { settings: { INGEST_CA_FILE: "/ca" }, mounts: { [`${tls}.crt`]: "/ca" } };
 

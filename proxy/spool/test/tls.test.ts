@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { makePair } from "../../test/certificate.ts";
 import { envelope, hand, isEmpty, metric, newId, outcome } from "./report.ts";
 import { type Options, type Stack, startStack, until } from "./stack.ts";
 import { ask } from "./visitors.ts";
@@ -10,12 +10,8 @@ import { ask } from "./visitors.ts";
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 const cert = join(folder, "server");
 beforeAll(() => {
-  const request =
-    "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=recorder -days 2 -addext subjectAltName=DNS:recorder";
-  const files = ["-out", `${cert}.crt`, "-keyout", `${cert}.key`];
-  execFileSync("openssl", [...request.split(" "), ...files], { stdio: "ignore" });
   chmodSync(folder, 0o755);
-  chmodSync(`${cert}.key`, 0o644);
+  makePair(cert, ["recorder"]);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

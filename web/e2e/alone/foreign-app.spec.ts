@@ -1,9 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { makePair } from "../../../proxy/test/certificate.ts";
 import { docker } from "../../../proxy/test/image.ts";
 import { headerOf, type Recorder } from "../../../proxy/test/recorder/client.ts";
 import { hardened, type Lab, openLab } from "../lab.ts";
@@ -26,11 +26,8 @@ let origin: string;
 /** A certificate for the name of Sentry's own host, so that the proxy verifies what it talks to. */
 function certificate(): string {
   const home = mkdtempSync(join(tmpdir(), "culvert-"));
-  const request = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=test -days 2 -addext subjectAltName=DNS:${HOST}`;
-  const files = ["-out", join(home, "server.crt"), "-keyout", join(home, "server.key")];
-  execFileSync("openssl", [...request.split(" "), ...files], { stdio: "ignore" });
   chmodSync(home, 0o755);
-  chmodSync(join(home, "server.key"), 0o644);
+  makePair(join(home, "server"), [HOST]);
   return home;
 }
 

@@ -9,10 +9,14 @@ const FLUSH_MS = 3_000;
 const STOPPING = Symbol.for("culvert.stopping");
 const shared = globalThis as { [STOPPING]?: AbortController };
 
+function controller(): AbortController {
+  shared[STOPPING] ??= new AbortController();
+  return shared[STOPPING];
+}
+
 /** Aborts when this process is told to stop: what takes its time then has to hurry. */
 export function stopping(): AbortSignal {
-  shared[STOPPING] ??= new AbortController();
-  return shared[STOPPING].signal;
+  return controller().signal;
 }
 
 /** Whether this process was told to stop, and should get no new requests. */
@@ -28,8 +32,7 @@ export function isStopping(): boolean {
 export function flushOnShutdown(): void {
   keepIdle();
   process.once("SIGTERM", () => {
-    stopping();
-    shared[STOPPING]?.abort();
+    controller().abort();
     askNoMore();
     const exit = process.exit.bind(process);
     const flushAndExit = () => void close(FLUSH_MS).finally(() => exit(0));
