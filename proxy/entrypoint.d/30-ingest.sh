@@ -30,12 +30,16 @@ destination() {
       "list DSNs of sentry.io only; for another host, make it SENTRY_DSN"
   fi
 
+  # An ingest that hangs would hold every report for ten seconds. After five failures it is asked by one report a second or two;
+  # the others find nobody at once, which is what on-outage.conf waits for. Without a backup, Nginx never spares a lone server:
+  # https://nginx.org/en/docs/http/ngx_http_upstream_module.html#max_fails
   [ "$scheme" = https ] && default_port=443 || default_port=80
   number=${port#:}
   cat >>"$maps/upstreams" <<CONF
 upstream ingest_$1 {
     zone ingest_$1 64k;
-    server $host:${number:-$default_port} resolve fail_timeout=5s;
+    server $host:${number:-$default_port} resolve max_fails=5 fail_timeout=1s;
+    server unix:/nobody backup;
     keepalive 64;
     keepalive_timeout 4s;
 }

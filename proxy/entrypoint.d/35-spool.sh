@@ -39,15 +39,11 @@ map "\$upstream_status \$limited_large" \$after_591 {
 }
 CONF
 
-# Every 5xx: a CDN before the ingest has more of them than the standard. 592 is the edge's own.
-# An ingest that failed several times in a row is asked once a second; the other reports don't wait for it to fail again.
+# Every 5xx: a CDN before the ingest has more of them than the standard.
 cat >"$RENDERED/on-outage.conf" <<CONF
 error_page 500 = \$after_500;
 error_page 591 = \$after_591;
 error_page $(seq -s ' ' 500 599) = $refuge;
 proxy_intercept_errors on;
 recursive_error_pages on;
-if (\$ingest_is_out = 1) {
-    return 592;
-}
 CONF

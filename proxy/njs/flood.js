@@ -1,7 +1,5 @@
 // What a visitor hears who sends too many reports. Runs inside Nginx (njs).
 
-import tunnel from "./tunnel.js";
-
 /** For how many seconds a flooding visitor is asked to be quiet. */
 const quiet = 60;
 
@@ -35,7 +33,6 @@ function visitor(r) {
  * @param {NginxHTTPRequest} r
  */
 function refuseFlood(r) {
-  tunnel.giveBack(r);
   const times = ngx.shared.refused.incr(visitor(r), 1, 0, quiet * 1000);
   r.headersOut["X-Sentry-Rate-Limits"] = limits(times);
   r.headersOut["Retry-After"] = String(quiet);

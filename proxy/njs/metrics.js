@@ -24,16 +24,16 @@ const help = {
   culvert_tunnel_reports_total: "Reports of browsers, by how they ended and why",
   culvert_server_reports_total: "Reports of web itself, by how they ended and why",
   culvert_tunnel_bytes_total: "Bytes of reports received, of browsers and of web",
-  culvert_upstream_failures_total: "Tries that an upstream did not answer, by upstream",
+  culvert_upstream_failures_total: "Requests with a try that an upstream did not answer, by upstream",
 };
 
 /**
- * How many of the tries in `$upstream_status` ("502, 200") ended without an answer: Nginx writes 502 and 504 for those.
+ * Whether a try in `$upstream_status` ("502, 200") ended without an answer: Nginx writes 502 and 504 for those.
  * @param {string | undefined} statuses
- * @returns {number}
+ * @returns {boolean}
  */
 function unanswered(statuses) {
-  return (statuses || "").split(/[,: ]+/).filter((status) => status === "502" || status === "504").length;
+  return /50[24]/.test(statuses || "");
 }
 
 /**
@@ -57,10 +57,7 @@ function series(counts) {
     const route = parts[0];
     add(`culvert_requests_total{route="${route}",class="${parts[1][0]}xx"}`, times);
     if (reports[route]) add(`${reports[route]}{outcome="${parts[3]}",reason="${parts[4]}"}`, times);
-    add(
-      `culvert_upstream_failures_total{upstream="${reports[route] ? "ingest" : "web"}"}`,
-      times * unanswered(parts[2]),
-    );
+    if (unanswered(parts[2])) add(`culvert_upstream_failures_total{upstream="${reports[route] ? "ingest" : "web"}"}`, times);
   });
   return sums;
 }

@@ -2,33 +2,17 @@
 
 import count from "./count.js";
 
-/** After so many failures in a row an ingest counts as out; then it is asked once in `probeEvery` ms until it answers. */
+/** After so many failures in a row the metrics say that an ingest is out. */
 const enough = 5;
-const probeEvery = 1000;
 
 /**
- * Whether an ingest failed the last reports it was asked to take.
+ * Whether an ingest failed the last reports it was asked to take. For the metrics: whether it is asked is Nginx's own matter
+ * (entrypoint.d/30-ingest.sh).
  * @param {string | undefined} ingest its number
  * @returns {boolean}
  */
 function hasFailed(ingest) {
   return Number(ngx.shared.outage.get(`failed${ingest}`) || 0) >= enough;
-}
-
-/** What isOut says of the one report a second that is let through to find out. */
-const probe = "probe";
-
-/**
- * Variable: "1" when this report should not wait for its ingest to fail, because it has failed all the last ones. A hanging
- * ingest would otherwise hold every report for ten seconds. One report a second is let through to find out: "probe".
- * @param {NginxHTTPRequest} r
- * @returns {string}
- */
-function isOut(r) {
-  if (ngx.shared.outage.size() === 0) return "";
-  const ingest = r.variables.ingest;
-  if (!hasFailed(ingest)) return "";
-  return ngx.shared.outage.add(`probed${ingest}`, 1, probeEvery) ? probe : "1";
 }
 
 /**
@@ -47,15 +31,6 @@ function askedIngest(r) {
  */
 function note(r) {
   if (askedIngest(r)) ngx.shared.outage.incr(`failed${r.variables.ingest}`, 1, 0);
-  else giveBack(r);
-}
-
-/**
- * A report that was to find out, and was stopped before it could, leaves that to the next one.
- * @param {NginxHTTPRequest} r
- */
-function giveBack(r) {
-  if (r.variables.ingest_is_out === probe) ngx.shared.outage.delete(`probed${r.variables.ingest}`);
 }
 
 /**
@@ -122,4 +97,4 @@ function removeUnknownHeaders(r) {
   }
 }
 
-export default { giveBack, hasFailed, isOut, noteAnswer, noteFailure, noteOutage, removeUnknownHeaders };
+export default { hasFailed, noteAnswer, noteFailure, noteOutage, removeUnknownHeaders };

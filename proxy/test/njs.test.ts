@@ -36,24 +36,21 @@ test("of the ingest's headers only those the SDK reads are kept, whatever their 
   ]);
 });
 
-describe("an ingest that failed five times in a row", () => {
-  const outage = new Map<string, number>();
-  const incr = (key: string, by: number) => outage.set(key, (outage.get(key) ?? 0) + by).get(key);
-  const shared = { incr, add: (key: string, value: number) => !outage.has(key) && !!outage.set(key, value) };
-  const dict = { ...shared, get: (key: string) => outage.get(key), delete: (key: string) => outage.delete(key) };
-  beforeEach(() => {
-    outage.clear();
-    const size = () => outage.size;
-    vi.stubGlobal("ngx", { shared: { outage: { ...dict, size }, refused: dict, metrics: dict } });
-  });
-  /** A report as it comes in: Nginx asks isOut once, and remembers what it said. */
-  const report = (upstream_status = "", asked_spool = "") => {
-    const variables: Record<string, string> = { ingest: "1", upstream_status, asked_spool };
-    variables.ingest_is_out = tunnel.isOut({ variables } as never);
-    return { variables, rawVariables: {}, headersOut: {}, return: () => {} } as never;
+describe("the metrics say that an ingest is out", () => {
+  const dictionary = () => {
+    const values = new Map<string, number>();
+    const incr = (key: string, by: number) => values.set(key, (values.get(key) ?? 0) + by).get(key);
+    return {
+      incr,
+      get: (key: string) => values.get(key),
+      delete: (key: string) => values.delete(key),
+      size: () => values.size,
+    };
   };
-  const isOut = () => tunnel.isOut({ variables: { ingest: "1" } } as never);
-  const fail = (times: number, ...how: [string?, string?]) => {
+  beforeEach(() => vi.stubGlobal("ngx", { shared: { outage: dictionary(), metrics: dictionary() } }));
+  const report = (upstream_status: string, asked_spool = "") =>
+    ({ variables: { ingest: "1", upstream_status, asked_spool }, headersOut: {} }) as never;
+  const fail = (times: number, ...how: [string, string?]) => {
     for (let n = 0; n < times; n++) (how[1] ? tunnel.noteOutage : tunnel.noteFailure)(report(...how));
   };
 
@@ -61,42 +58,31 @@ describe("an ingest that failed five times in a row", () => {
     ["with a spool", "502 : 200", "1"],
     ["with a full one", "502, 504 : 503", "1"],
     ["without", "502", ""],
-  ])("is out, %s, but for one report", (_, ...how) => {
+  ])("after five failures in a row, %s", (_, ...how) => {
     fail(4, ...how);
-    expect(isOut()).toBe("");
+    expect(tunnel.hasFailed("1")).toBe(false);
     fail(1, ...how);
-    expect([isOut(), isOut(), isOut()]).toEqual(["probe", "1", "1"]);
+    expect(tunnel.hasFailed("1")).toBe(true);
     tunnel.noteAnswer(report("200"));
-    expect(isOut()).toBe("");
+    expect(tunnel.hasFailed("1")).toBe(false);
   });
-  test("is not out when it was not asked", () => {
+  test("not when it was not asked", () => {
     fail(9, "200", "1");
     fail(9, "");
-    expect(isOut()).toBe("");
-  });
-  test("is asked by the next report when the one that was to ask was refused", () => {
-    fail(5, "502");
-    flood.refuseFlood(report());
-    expect(isOut()).toBe("probe");
-    outage.delete("probed1");
-    tunnel.noteOutage(report("200", "1"));
-    expect(isOut()).toBe("probe");
-    // Another one's refusal changes nothing.
-    flood.refuseFlood(report());
-    expect(isOut()).toBe("1");
+    expect(tunnel.hasFailed("1")).toBe(false);
   });
 });
 
-describe("tries that an upstream did not answer", () => {
+describe("a request with a try that an upstream did not answer", () => {
   test.each([
-    [undefined, 0],
-    ["", 0],
-    ["200", 0],
-    ["502, 200", 1],
-    ["504, 502", 2],
-    ["502 : 200", 1],
-    ["503", 0],
-  ])("%s: %i", (statuses, expected) => {
+    [undefined, false],
+    ["", false],
+    ["200", false],
+    ["502, 200", true],
+    ["504, 502", true],
+    ["502 : 200", true],
+    ["503", false],
+  ])("%s: %s", (statuses, expected) => {
     expect(metrics.unanswered(statuses)).toBe(expected);
   });
 });
