@@ -116,10 +116,8 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
 
 /** Waits until the proxy says that it may get traffic; throws with its log when it does not come up. */
 async function ready(edge: Edge): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const asked = edge.on("proxy", "exec", ...["curl", "-fsS", "http://127.0.0.1:8081/readyz"]);
-    if (await asked.then(Boolean, () => false)) return;
-    await pause(100);
-  }
+  const asked = "until curl -fsS http://127.0.0.1:8081/readyz; do sleep 0.1; done";
+  const answer = edge.on("proxy", "exec", "timeout", "30", "sh", "-c", asked);
+  if (await answer.then(Boolean, () => false)) return;
   throw new Error(`the proxy did not come up: ${await edge.on("proxy", "logs")}`);
 }

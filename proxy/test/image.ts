@@ -21,8 +21,18 @@ export function docker(...args: string[]): Promise<Outcome> {
   });
 }
 
-/** Builds the image of the proxy, or of its spool, from the real Dockerfile and returns its id; throws with the build's output. */
-export async function build(what: "proxy" | "spool" = "proxy"): Promise<string> {
+const built: Partial<Record<"proxy" | "spool", Promise<string>>> = {};
+
+/**
+ * Builds the image of the proxy, or of its spool, from the real Dockerfile, once for a file of tests, and returns its id; throws with
+ * the build's output.
+ */
+export function build(what: "proxy" | "spool" = "proxy"): Promise<string> {
+  built[what] ??= buildNow(what);
+  return built[what];
+}
+
+async function buildNow(what: "proxy" | "spool"): Promise<string> {
   const { code, output } = await docker("build", "-q", what === "proxy" ? proxyFolder : `${proxyFolder}/spool`);
   if (code !== 0) throw new Error(output);
   return output.trim().split("\n").at(-1) as string;
