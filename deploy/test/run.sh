@@ -32,15 +32,15 @@ project() {
   check "$1: lint" npm --prefix "$1" run lint
 }
 
-# vitest FOLDER, playwright FOLDER: the folder's own tests; every single one counts, and a run that ends badly without
-# naming a failed test (a crash, a file that does not load) counts as one failure of its own.
+# vitest FOLDER, playwright NAME ARGUMENT: the folder's own tests, or those of web/e2e that the argument chooses; every single one
+# counts, and a run that ends badly without naming a failed test (a crash, a file that does not load) counts as one failure of its own.
 vitest() {
   report=$results/$(echo "$1" | tr / -).json
   npm --prefix "$1" test -- --reporter=default --reporter=json --outputFile.json="$report" || echo "$1" >>"$report.ended-badly"
 }
 playwright() {
-  report=$results/${report_as:-$(echo "$1" | tr / -)}.json
-  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix "$1" test -- --reporter=list,json ${2:+"$2"} || echo "$1" >>"$report.ended-badly"
+  report=$results/$1.json
+  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --reporter=list,json "$2" || echo "$1" >>"$report.ended-badly"
 }
 
 other_settings() {
@@ -50,8 +50,28 @@ other_settings() {
 
 shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
 
+# aside NAME COMMAND...: runs it in the background; its output is shown by join.
+aside() {
+  name=$1
+  shift
+  "$@" >"$results/$name.aside" 2>&1 &
+  running="$running $!"
+}
+join() {
+  # shellcheck disable=SC2086 # several
+  wait $running
+  running=''
+  cat "$results"/*.aside
+}
+
+# end PID: a background job and all that it started.
+end() {
+  for child in $(pgrep -P "$1"); do end "$child"; done
+  kill "$1" 2>/dev/null
+}
+
 clean_up() {
-  [ -z "$up" ] || kill "$up" 2>/dev/null
+  for job in $up $running; do end "$job"; done
   docker compose --profile '*' down --volumes >/dev/null 2>&1
   # What a test that was cut off left behind; others' runs are not ours to end.
   mine="label=culvert.test=$CULVERT_TEST_RUN"
@@ -61,7 +81,7 @@ clean_up() {
   [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
 }
 
-up='' started_engine=
+up='' running='' started_engine=
 docker version >/dev/null 2>&1 || started_engine=yes
 trap clean_up EXIT
 trap 'exit 130' INT TERM
@@ -82,10 +102,15 @@ CHROMIUM_PATH=$(sh deploy/host/browser.sh) || verdict failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 
-for folder in proxy/test proxy/spool deploy/kubernetes/test; do vitest "$folder"; done
-playwright web/e2e
+vitest proxy/test
+# Two outages of a minute, and what hardly needs the processor: side by side they take as long as one of them.
+aside outage playwright outage --project=outage
+aside kubernetes vitest deploy/kubernetes/test
+vitest proxy/spool
+join
+playwright e2e --project=alone
 # The same images with other settings: what is set reaches server and browser at run time.
-other_settings && report_as=other-settings playwright web/e2e browser-errors
+other_settings && playwright other-settings browser-errors
 if has k6; then
   check "loadtest: smoke" env BASE_URL="https://localhost:$HTTPS_PORT" SSL_CERT_FILE=".culvert/$COMPOSE_PROJECT_NAME/dev-ca.crt" sh loadtest/run.sh
 else

@@ -14,9 +14,11 @@ export default defineConfig({
   // What only passes the second time is named as flaky in the output.
   retries: process.env.CI ? 1 : 0,
   reporter: [["list"]],
-  // What changes the far end or the machine's network for everybody runs by itself, when the others are done.
+  // What changes the far end or the machine's network for everybody runs by itself, when the others are done. The outage has a stack
+  // of its own, and expects the network to change.
   projects: [
-    { name: "together", testIgnore: "alone/**" },
+    { name: "outage", testMatch: "outage/**" },
+    { name: "together", testIgnore: ["alone/**", "outage/**"] },
     { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
   ],
   use: {
