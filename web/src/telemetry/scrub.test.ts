@@ -20,6 +20,28 @@ describe("texts", () => {
   ])("%s stays", (text) => expect(scrubText(text)).toBe(text));
 });
 
+test.each([
+  "http.request.header.cookie.cart",
+  "http.request.header.cookie",
+  "http.response.header.set_cookie.cart",
+  "http.request.header.authorization",
+  "http.request.header.proxy_authorization",
+  "http.request.header.x_api_key",
+  "set-cookie",
+  "X-Auth",
+  "x-session",
+  "x-jwt-assertion",
+  "x-goog-credential",
+  "x-hub-signature",
+])("what is named %s is nobody's business", (name) =>
+  expect(scrub({ [name]: "topsecret" })).toEqual({ [name]: "[Filtered]" }),
+);
+
+test.each(["http.request.header.accept", "http.request.header.x_request_id", "author", "cookieConsentShown"])(
+  "what is named %s stays",
+  (name) => expect(scrub({ [name]: "known" })).toEqual({ [name]: "known" }),
+);
+
 test("an event loses credentials wherever they are, and nothing else", () => {
   const event = {
     release: "jo@example.com",

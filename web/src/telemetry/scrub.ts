@@ -1,8 +1,11 @@
 const FILTERED = "[Filtered]";
 
-/** Headers and fields whose value is never anybody's business. */
+/**
+ * Headers and fields whose value is never anybody's business. Of a recorded request the SDK also makes attributes, one for each
+ * header and one for each cookie: `http.request.header.cookie.<name>`.
+ */
 const SECRET_NAME =
-  /^(?:cookies?|set-cookie|.*authorization|.*(?:password|passwd|secret|token|api[-_]?key|session[-_]?id|csrf).*)$/i;
+  /^(?:(?:.*\.)?(?:set[-_])?cookies?(?:\..*)?|.*authorization|(?:.*[-_.])?(?:auth|session)|.*(?:password|passwd|secret|token|api[-_]?key|session[-_]?id|csrf|jwt|credential|signature).*)$/i;
 
 /** Query parameters, wherever an address appears in a text: `?token=…`, `&code=…`. */
 const SECRET_QUERY =
