@@ -8,6 +8,7 @@ import { rules } from "./rules/index.ts";
 const pod = "spec.template.spec";
 const own = `${pod}.containers.0`;
 const [web, proxy] = ["Deployment/web", "Deployment/proxy"];
+const [toIngest, blocks] = ["NetworkPolicy/to-ingest", "spec.egress.1.to"];
 const labels = { "app.kubernetes.io/name": "proxy" };
 const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "sentry" }, stringData: { dsn: "x" } } as Resource;
 
@@ -63,6 +64,9 @@ const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
   ["statefulIsSingle", "two spools", set("StatefulSet/spool", "spec.replicas", 2)],
   ["noSecretIsWrittenDown", "the DSN is", set(web, `${own}.env.3.value`, "https://k@o1.ingest.sentry.io/2")],
   ["noSecretIsWrittenDown", "a Secret with content", (all) => all.push(secret)],
+  ["exceptionsLieWithin", "IPv4, written as IPv6", set(toIngest, `${blocks}.1.ipBlock.except.0`, "::ffff:0:0/96")],
+  ["exceptionsLieWithin", "nothing is left", set(toIngest, `${blocks}.0.ipBlock.except.0`, "0.0.0.0/0")],
+  ["exceptionsLieWithin", "of another range", set(toIngest, `${blocks}.0.ipBlock.cidr`, "128.0.0.0/1")],
 ];
 
 describe.skipIf(!canRender)("broken manifests", () => {

@@ -57,7 +57,8 @@ function peerMatches(peer: INetworkPolicyPeer, other: End, home: string): boolea
   return place && selects(peer.podSelector ?? {}, other.labels);
 }
 
-function inBlock(cidr: string, address: string): boolean {
+/** Whether an address is in a block, both of one family as they are written. */
+export function inBlock(cidr: string, address: string): boolean {
   const [network = "", prefix] = cidr.split("/");
   const family = network.includes(":") ? "ipv6" : "ipv4";
   if (address.includes(":") !== (family === "ipv6")) return false;

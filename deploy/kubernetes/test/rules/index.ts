@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { kubernetes } from "../lib/paths.ts";
 import * as containers from "./containers.ts";
+import { exceptionsLieWithin } from "./network.ts";
 import * as podSecurity from "./pod-security.ts";
 import { documented, referencesExist, serviceAccountsExist } from "./references.ts";
 import { autoscalersOwnTheNumber, budgetsLetNodesDrain, rolloutsKeepCapacity, statefulIsSingle } from "./replicas.ts";
@@ -22,4 +23,5 @@ export const rules = {
   rolloutsKeepCapacity,
   statefulIsSingle,
   noSecretIsWrittenDown,
+  exceptionsLieWithin,
 } satisfies Record<string, Rule>;
