@@ -1,5 +1,5 @@
 #!/bin/sh
-# Everything `make test` checks, cheapest first. Ends with one line: N passed, N failed, N skipped.
+# Everything `make test` checks. Ends with one line: N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . deploy/host/lib.sh
@@ -25,27 +25,32 @@ check() {
   fi
 }
 
-# project FOLDER: installs exactly what its lockfile says, then checks types and lint.
-project() {
-  check "$1: install" npm --prefix "$1" ci --ignore-scripts --no-audit --no-fund
-  check "$1: types" npm --prefix "$1" run typecheck
-  check "$1: lint" npm --prefix "$1" run lint
-}
+projects='web web/e2e loadtest loadtest/bench proxy/spool proxy/test deploy/test deploy/kubernetes/test'
 
-# vitest FOLDER, playwright NAME ARGUMENT: the folder's own tests, or those of web/e2e that the argument chooses; every single one
+# vitest FOLDER, playwright NAME ARGUMENT...: the folder's own tests, or those of web/e2e that the arguments choose; every single one
 # counts, and a run that ends badly without naming a failed test (a crash, a file that does not load) counts as one failure of its own.
 vitest() {
   report=$results/$(echo "$1" | tr / -).json
   npm --prefix "$1" test -- --reporter=default --reporter=json --outputFile.json="$report" || echo "$1" >>"$report.ended-badly"
 }
 playwright() {
-  report=$results/$1.json
-  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --reporter=list,json "$2" || echo "$1" >>"$report.ended-badly"
+  name=$1 report=$results/$1.json
+  shift
+  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --reporter=list,json "$@" || echo "$name" >>"$report.ended-badly"
 }
 
 other_settings() {
   export TUNNEL_PATH=/of/your-own SENTRY_RELEASE=culvert@other SENTRY_DSN=http://culvert@recorder:9000/below/a/prefix/77
   docker compose up --no-build --wait --quiet-pull || { verdict failed "the stack comes up with other settings" && false; }
+}
+
+# What needs no container.
+static_checks() {
+  for folder in $projects; do
+    check "$folder: types" npm --prefix "$folder" run typecheck
+    check "$folder: lint" npm --prefix "$folder" run lint
+  done
+  for folder in web loadtest loadtest/bench; do vitest "$folder"; done
 }
 
 shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
@@ -62,6 +67,7 @@ join() {
   wait $running
   running=''
   cat "$results"/*.aside
+  rm "$results"/*.aside
 }
 
 # end PID: a background job and all that it started.
@@ -71,7 +77,7 @@ end() {
 }
 
 clean_up() {
-  for job in $up $running; do end "$job"; done
+  for job in $running; do end "$job"; done
   docker compose --profile '*' down --volumes >/dev/null 2>&1
   # What a test that was cut off left behind; others' runs are not ours to end.
   mine="label=culvert.test=$CULVERT_TEST_RUN"
@@ -81,7 +87,7 @@ clean_up() {
   [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
 }
 
-up='' running='' started_engine=
+running='' started_engine=
 docker version >/dev/null 2>&1 || started_engine=yes
 trap clean_up EXIT
 trap 'exit 130' INT TERM
@@ -89,26 +95,30 @@ trap 'exit 130' INT TERM
 has shellcheck || { can_install && step "shellcheck" debian_install shellcheck; }
 if has shellcheck; then check "shell scripts" shellcheck_all; else verdict skipped "shell scripts (no shellcheck here)"; fi
 
-# Meanwhile: on a new machine the engine, the base images and the build take as long as all the checks before the stack.
+# On a new machine: the engine, the base images and the build.
 sh deploy/host/up.sh >"$results/up" 2>&1 &
-up=$!
-for folder in web web/e2e loadtest loadtest/bench proxy/spool proxy/test deploy/test deploy/kubernetes/test; do project "$folder"; done
-for folder in web loadtest loadtest/bench; do vitest "$folder"; done
-
-wait "$up" || verdict failed "the stack comes up"
-up=''
+running=$!
+for folder in $projects; do check "$folder: install" npm --prefix "$folder" ci --ignore-scripts --no-audit --no-fund; done
+wait "$running" || verdict failed "the stack comes up"
+running=''
 cat "$results/up"
+
+# What hardly needs the processor runs aside: a package's download, outages of a minute, a browser that waits for them.
+aside browser sh deploy/host/browser.sh
+vitest proxy/test
+join
 CHROMIUM_PATH=$(sh deploy/host/browser.sh) || verdict failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 
-vitest proxy/test
-# Two outages of a minute, and what hardly needs the processor: side by side they take as long as one of them.
 aside outage playwright outage --project=outage
 aside kubernetes vitest deploy/kubernetes/test
 vitest proxy/spool
 join
-playwright e2e --project=alone
+playwright together --project=together
+aside static static_checks
+playwright alone --project=alone --no-deps
+join
 # The same images with other settings: what is set reaches server and browser at run time.
 other_settings && playwright other-settings browser-errors
 if has k6; then
