@@ -110,10 +110,11 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
     expect(given).toMatchObject(Object.fromEntries(fixed));
   });
 
-  test("on the console: off, but for the local ingest", () => {
-    expect(compose.web?.environment?.CONSOLE).toMatch(/SENTRY_DSN:\+off/);
-    const value = (all: Resource[]) => of(all, "ConfigMap").flatMap(({ data }) => data?.CONSOLE ?? [])[0];
-    expect([value(objects), value(rendering("production"))]).toEqual(["", "off"]);
+  test.each(["CONSOLE", "SENTRY_TRACES_SAMPLE_RATE"])("on %s, which a DSN of one's own changes", (name) => {
+    const [, withOwn] = /SENTRY_DSN:\+([\w.]+)/.exec(compose.web?.environment?.[name] ?? "") ?? [];
+    const value = (all: Resource[]) => of(all, "ConfigMap").flatMap(({ data }) => data?.[name] ?? [])[0];
+    expect(withOwn).toBeDefined();
+    expect([value(objects), value(rendering("production"))]).toEqual(["", withOwn]);
   });
 
   test("on the other values: defaults stay in the images, or are the same", () => {
