@@ -25,7 +25,7 @@ fetch() {
   fetch_from=$1 fetch_to=$2
   shift 2
   cd "$work"
-  fetch_file=$(npm pack --loglevel=error --fetch-retries=1 "$fetch_from" | tail -n 1)
+  fetch_file=$(npm pack --loglevel=error --fetch-retries=3 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=9000 "$fetch_from" | tail -n 1)
   [ -n "$fetch_file" ] && mkdir "$fetch_to" &&
     tar -xzf "$fetch_file" -C "$fetch_to" --strip-components=1 --no-same-owner "$@"
 }

@@ -22,7 +22,7 @@ const bodies = async () => (await edge.ingest.all()).map((request) => Buffer.fro
 describe("a report that the ingest can't take is kept, acknowledged, and delivered when it can", () => {
   test.each<[string, Partial<Answer>]>([
     ["500", { status: 500 }],
-    ["503", { status: 503, headers: { "retry-after": "600" } }],
+    ["503", { status: 503, headers: { "retry-after": "1" } }],
     ["a cut connection", { instead: "reset" }],
   ])("%s", async (_, trouble) => {
     await edge.ingest.answer({ ...well, ...trouble });
@@ -47,9 +47,9 @@ describe("a report that the ingest can't take is kept, acknowledged, and deliver
     expect((await report(99)).status).toBe(503);
     const metrics = await edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
     expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="failed",reason="unreachable"\} 1$/m);
-    await edge.on("spool", "start");
     await edge.ingest.answer(well);
     const mark = await edge.ingest.count();
+    await edge.on("spool", "start");
     const seen = new Set<string>();
     await edge.ingest.waitFor(
       (request) => {
