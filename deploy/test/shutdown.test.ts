@@ -78,7 +78,7 @@ test.each([
   "the stack goes down while the server throws and the ingest $fault: the next start delivers every exception",
   async ({ many, begin, end }) => {
     const { ids, ended } = throwing();
-    const more = (count: number) => expect.poll(() => ids.length, { timeout: 60_000 }).toBeGreaterThan(count);
+    const more = (count: number) => expect.poll(() => ids.length, { timeout: 150_000 }).toBeGreaterThan(count);
     await more(20);
     await begin();
     await more(ids.length + many);
@@ -96,5 +96,5 @@ test.each([
     await expect.poll(missing, { timeout: 60_000 }).toEqual([]);
     console.log(`${ids.length} exceptions; ${waited} waited while the stack was down, all came after the next start`);
   },
-  180_000,
+  300_000,
 );
