@@ -58,17 +58,29 @@ fi
 
 # The local ingest goes away for the middle third of what the script says its length is.
 outage() {
-  [ -n "$(compose ps -q ingest)" ] || die "PROFILE outage: no local ingest runs here; use k6 itself, and stop and start yours by hand"
+  by_hand='stop and start its ingest by hand, and say so with OUTAGE=by-hand'
+  mine=https://localhost:$(compose port proxy 8443 2>/dev/null | sed 's/.*://')
+  theirs=${BASE_URL:-$mine}
+  [ "${theirs%/}" = "$mine" ] || die "PROFILE outage: BASE_URL '$theirs' is not the stack that runs here ($mine): $by_hand"
+  # An ingest may still run here that the stack no longer reports to.
+  case $(compose exec -T proxy printenv SENTRY_DSN 2>/dev/null) in
+  *@ingest:*) ;;
+  *) die "PROFILE outage: the stack that runs here does not report to the local ingest: $by_hand" ;;
+  esac
+  export OUTAGE=switched
   length=$(k6 inspect --include-system-env-vars outage.ts | sed -n 's/.*"duration": "\([0-9hms]*\)".*/\1/p' | tail -n 1)
   third=$((($(echo "$length" | sed 's/h/*3600+/; s/m/*60+/; s/s//')) / 3))
   (sleep "$third" && compose stop --timeout 0 ingest && sleep "$third" && compose start ingest) 2>/dev/null &
   switch=$!
   trap 'kill "$switch" 2>/dev/null || :; compose start ingest 2>/dev/null' EXIT
 }
-[ "$PROFILE" != outage ] || outage
+case $PROFILE:${OUTAGE:-} in
+outage:by-hand) switch='' ;;
+outage:*) outage ;;
+esac
 
 status=0
 k6 run --quiet "$PROFILE.ts" || status=$?
 echo "  reports: loadtest/$OUT/" >&2
-[ "$PROFILE" != outage ] || [ "$status" != 0 ] || wait "$switch" || die "the ingest was not stopped and started: no outage was tested"
+[ -z "${switch:-}" ] || [ "$status" != 0 ] || wait "$switch" || die "the ingest was not stopped and started: no outage was tested"
 exit "$status"

@@ -33,6 +33,7 @@ describe("knobs", () => {
     ["FOREIGN_PROJECT", "1"],
     ["FOREIGN_PROJECT", "x"],
     ["PAGE_P95_MS", "NaN"],
+    ["OUTAGE", "yes"],
   ])("%s=%s is refused in one line that names it and says what to give", (name, value) => {
     const message = () => readKnobs({ [name]: value });
     expect(message).toThrow(KnobError);

@@ -18,8 +18,12 @@ export interface Knobs {
   foreignProject: string;
   pageP95: number;
   tunnelP95: number;
+  /** Who stops and starts the ingest in an outage: run.sh, or whoever says so; undefined: nobody. */
+  outage?: Outage;
   out: string;
 }
+
+export type Outage = "switched" | "by-hand";
 
 type Env = Record<string, string | undefined>;
 
@@ -49,6 +53,7 @@ export function readKnobs(env: Env): Knobs {
     foreignProject: foreignProject(env),
     pageP95: optionalNumber(env, "PAGE_P95_MS", 1, 600_000) ?? 500,
     tunnelP95: optionalNumber(env, "TUNNEL_P95_MS", 1, 600_000) ?? 250,
+    outage: outage(env),
     out: text(env, "OUT", ""),
   };
 }
@@ -106,6 +111,12 @@ function dsn(env: Env): Dsn {
       "SENTRY_DSN is not a DSN: give the one that the target runs with, https://<key>@<host>/<project>",
     );
   return parsed;
+}
+
+function outage(env: Env): Outage | undefined {
+  const value = text(env, "OUTAGE", "");
+  if (value === "" || value === "switched" || value === "by-hand") return value || undefined;
+  throw bad("OUTAGE", value, "is nobody", "give by-hand, or leave it to run.sh");
 }
 
 function foreignProject(env: Env): string {

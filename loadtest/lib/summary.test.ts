@@ -102,6 +102,12 @@ describe("the verdict", () => {
     expect(summarise("average", half, run).brokeAt).toBeUndefined();
   });
 
+  it("says of an outage by hand that nobody saw the ingest down", () => {
+    const word = (OUTAGE: string) => text(summarise("outage", readKnobs({ OUTAGE }), goodRun()));
+    expect(word("by-hand")).toContain("? not proven: that the ingest was down");
+    expect(word("switched")).not.toContain("not proven");
+  });
+
   it("names what was switched off", () => {
     const few = readKnobs({ ACTION_PAGE: "off" });
     const run = goodRun();

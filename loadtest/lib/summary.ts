@@ -45,6 +45,8 @@ export interface Summary {
   load: { visits: number; requests: number; dropped: number; tracesSent: number; tracesGiven: number };
   /** Crossed limits that are neither a check's nor a speed's, in words. */
   other: string[];
+  /** What a green verdict takes on somebody's word. */
+  unproven: string[];
   notChecked: JourneyName[];
 }
 
@@ -69,7 +71,11 @@ export function summarise(profile: ProfileName, knobs: Knobs, data: RunData): Su
   const notChecked = (Object.keys(JOURNEYS) as JourneyName[]).filter((name) => !on.includes(name));
   const seconds = data.state.testRunDurationMs / 1000;
   const brokeAt = passed ? undefined : stoppedAt(profile, knobs, seconds);
-  return { profile, target: knobs.baseUrl, seconds, passed, checks, speed, brokeAt, load, other, notChecked };
+  const unproven =
+    profile === "outage" && knobs.outage !== "switched"
+      ? ["that the ingest was down for the middle third: OUTAGE=by-hand is your word for it"]
+      : [];
+  return { profile, target: knobs.baseUrl, seconds, passed, checks, speed, brokeAt, load, other, unproven, notChecked };
 }
 
 /** The load at the moment at which a run was stopped, on its way up a single straight ramp. */

@@ -3,11 +3,12 @@ import type { CheckResult, SpeedResult, Summary } from "./summary.ts";
 
 /** The summary for people: verdict first, then what was checked, what failed and with which example. */
 export function text(summary: Summary): string {
-  const { profile, target, seconds, load, checks, speed, other, notChecked } = summary;
+  const { profile, target, seconds, load, checks, speed, other, unproven, notChecked } = summary;
   const head = [
     "",
     `${summary.passed ? "PASSED" : "FAILED"}  ${profile} (${PROFILES[profile].purpose}) against ${target}, ${seconds.toFixed(0)} s`,
     ...other.map((problem) => `  ! ${problem}`),
+    ...unproven.map((what) => `  ? not proven: ${what}`),
   ];
   if (summary.brokeAt !== undefined) head.push(`  a limit was crossed at about ${summary.brokeAt.toFixed(0)} visits/s`);
   if (load.visits === 0) return `${head.join("\n")}\n`;

@@ -22,6 +22,11 @@ function fake(command: string, body: string): void {
   chmodSync(join(box, command), 0o755);
 }
 
+/** A running stack, as compose tells of it. */
+function stack(body: string, dsn = "http://culvert@ingest:8969/1"): void {
+  fake("docker", `case "$*" in *"port proxy"*) echo 0.0.0.0:8443 ;; *printenv*) echo ${dsn} ;; esac\n${body}`);
+}
+
 function run(env: Record<string, string>) {
   const own = { PATH: box, OUT: join(box, "out"), COMPOSE_ENV_FILES: "/dev/null", ...env };
   const { status, stdout, stderr } = spawnSync(join(box, "sh"), [script], { env: own, cwd: box, encoding: "utf8" });
@@ -96,8 +101,8 @@ describe("run.sh", () => {
   });
 
   it("does not pass an outage that never was", () => {
-    fake("docker", 'case "$*" in *stop*) exit 1 ;; esac; echo id');
-    fake("k6", `case $1 in inspect) echo '"duration": "3s"' ;; *) sleep 1.5 ;; esac`);
+    stack('case "$*" in *stop*) exit 1 ;; esac');
+    fake("k6", `case $1 in inspect) echo '"duration": "3s"' ;; esac`);
     const { status, stderr } = run({ PROFILE: "outage" });
     expect(status).toBe(1);
     expect(stderr).toContain("culvert loadtest: the ingest was not stopped and started: no outage was tested");
@@ -105,18 +110,41 @@ describe("run.sh", () => {
 
   it("stops the local ingest for the middle third of an outage, and always starts it again", () => {
     const log = join(box, "docker.log");
-    fake("docker", `echo "$*" >>${log}; echo id`);
+    stack(`case "$*" in *ingest) echo "$*" >>${log} ;; esac`);
+    // It ends when the ingest was stopped and started, however long that took.
+    const wait = `until [ "$(sed -n '$=' ${log} 2>/dev/null)" = 2 ]; do sleep 0.1; done`;
     fake(
       "k6",
-      `case $1 in inspect) echo '"duration": "1s", "duration": "3s"' | tr , '\\n' ;; *) sleep 2.5; exit 5 ;; esac`,
+      `case $1 in inspect) echo '"duration": "1s", "duration": "3s"' | tr , '\\n' ;; *) ${wait}; exit 5 ;; esac`,
     );
     expect(run({ PROFILE: "outage" }).status).toBe(5);
     const calls = readFileSync(log, "utf8").trim().split("\n");
     expect(calls.map((call) => call.replace("compose --profile loadtest ", ""))).toEqual([
-      "ps -q ingest",
       "stop --timeout 0 ingest",
       "start ingest",
       "start ingest",
     ]);
+  });
+
+  it.each([
+    ["the target is another machine's", "http://k@ingest:8969/1", { BASE_URL: "https://app.example" }],
+    ["the target is another stack of this machine", "http://k@ingest:8969/1", { BASE_URL: "https://localhost:9443" }],
+    ["the stack reports to another ingest", "https://k@o1.ingest.sentry.io/1", {}],
+  ])("refuses an outage in one line, and stops no ingest: %s", (_, dsn, env) => {
+    const log = join(box, "docker.log");
+    stack(`case "$*" in *ingest) echo "$*" >>${log} ;; esac`, dsn);
+    fake("k6", "echo ran");
+    const { status, stdout, stderr } = run({ PROFILE: "outage", ...env });
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^culvert loadtest: PROFILE outage: .*: stop .* by hand, and say so with OUTAGE=by-hand\n$/);
+    expect(existsSync(log)).toBe(false);
+  });
+
+  it("leaves every ingest alone when the outage is made by hand", () => {
+    fake("k6", 'echo "$1 $OUTAGE"');
+    expect(run({ PROFILE: "outage", OUTAGE: "by-hand", BASE_URL: "https://app.example" })).toMatchObject({
+      status: 0,
+      stdout: "run by-hand\n",
+    });
   });
 });
