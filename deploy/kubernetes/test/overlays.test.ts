@@ -76,7 +76,10 @@ describe.skipIf(!canRender)("rendered", () => {
     };
     expect(drain("web").quiet).toBeGreaterThanOrEqual(facts.clusterDnsCache + facts.resolverValid);
     expect(drain("web").rest).toBeGreaterThan(facts.webFinish);
+    expect(drain("proxy").quiet).toBeGreaterThanOrEqual(facts.loadBalancerNotices);
     expect(drain("proxy").rest).toBeGreaterThan(facts.longestRequest);
+    for (const name of ["web", "proxy"])
+      expect(readme()).toMatch(new RegExp(`leaving\\s\`${name}\`\\sserves\\son\\sfor\\s${drain(name).quiet}\\ss,`));
   });
 
   test("every setting of the README's table can be set here, or is one that only compose has", () => {

@@ -14,6 +14,11 @@ export const facts = {
     1000,
   /** How long CoreDNS may repeat an answer: the `cache 30` of its usual Corefile. */
   clusterDnsCache: 30,
+  /**
+   * How long a cloud's load balancer may go on sending new connections to a node whose only proxy is leaving: three health checks, 10 s
+   * apart (defaultHealthCheckInterval of kubernetes-sigs/aws-load-balancer-controller) or 8 s (gceHcCheckIntervalSeconds of kubernetes/ingress-gce).
+   */
+  loadBalancerNotices: 30,
 };
 
 function one(file: string, pattern: RegExp): number {
