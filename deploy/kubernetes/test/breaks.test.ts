@@ -62,6 +62,7 @@ const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
   ["budgetsLetNodesDrain", "all must stay", set("PodDisruptionBudget/web", "spec.minAvailable", 3)],
   ["rolloutsKeepCapacity", "one stops first", set(web, "spec.strategy.rollingUpdate.maxUnavailable", 1)],
   ["statefulIsSingle", "two spools", set("StatefulSet/spool", "spec.replicas", 2)],
+  ["statefulIsSingle", "a spool that can't start stays", set("StatefulSet/spool", "spec.podManagementPolicy")],
   ["noSecretIsWrittenDown", "the DSN is", set(web, `${own}.env.3.value`, "https://k@o1.ingest.sentry.io/2")],
   ["noSecretIsWrittenDown", "a Secret with content", (all) => all.push(secret)],
   ["exceptionsLieWithin", "IPv4, written as IPv6", set(toIngest, `${blocks}.1.ipBlock.except.0`, "::ffff:0:0/96")],

@@ -38,13 +38,17 @@ export const budgetsLetNodesDrain: Rule = (objects) =>
     return movable >= 1 ? [] : [`budget ${name} lets none of ${replicas} pods be moved`];
   });
 
-/** What keeps its state on a volume is one pod: two writers would corrupt it. */
+/**
+ * What keeps its state on a volume is one pod: two writers would corrupt it. And that one is replaced although it is not ready: in order
+ * (the default), a pod that can't start stays, even when its template is put right: https://github.com/kubernetes/kubernetes/issues/67250
+ */
 export const statefulIsSingle: Rule = (objects) =>
-  of(objects, "StatefulSet")
-    .filter(({ spec }) => spec?.replicas !== 1)
-    .map(
-      ({ metadata }) => `${metadata.name}: ${leastReplicas(objects, metadata.name)} pods would write to one database`,
-    );
+  of(objects, "StatefulSet").flatMap(({ metadata: { name }, spec }) =>
+    [
+      spec?.replicas !== 1 && `${spec?.replicas ?? 1} pods would write to one database`,
+      spec?.podManagementPolicy !== "Parallel" && "a pod that does not get ready would never be replaced",
+    ].flatMap((problem) => (problem ? [`${name}: ${problem}`] : [])),
+  );
 
 /** A rollout starts the new before it stops the old. The local ingest keeps its events in memory, so it can only be one. */
 export const rolloutsKeepCapacity: Rule = (objects) =>
