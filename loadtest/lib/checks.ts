@@ -15,7 +15,7 @@ export const CHECKS = {
   outgoing_baggage: { name: "outgoing: the app's own call carries the sampling fields", share: 1 },
   outgoing_vendor: { name: "outgoing: a third party's baggage member is whole or gone", share: 1 },
   hygiene_page: { name: "hygiene: a bad trace header never breaks a page", share: 1 },
-  hygiene_echo: { name: "hygiene: a bad trace header is never echoed", share: 1 },
+  hygiene_echo: { name: "hygiene: a bad trace header is neither echoed nor gone by", share: 1 },
   answers_clean: { name: "hygiene: no answer carries a trace header", share: 1 },
   page_ok: { name: "page: answers 200 with HTML", share: 1 },
   navigation_ok: { name: "navigation: answers 200 with a component payload", share: 1 },

@@ -21,6 +21,7 @@ export interface Plant {
   upstreamUntraced?: true;
   otherTraceparent?: true;
   echo?: true;
+  adoptsMalformed?: true;
   breaksOnBadTrace?: true;
   answersWithTrace?: true;
   ingestDown?: true;
@@ -64,6 +65,7 @@ export const FAULTS: Record<string, { plant: Plant; caughtBy: Alarm[]; journeys?
     caughtBy: ["outgoing_traceparent"],
   },
   "a bad header is echoed": { plant: { echo: true }, caughtBy: ["hygiene_echo"] },
+  "a malformed trace id is adopted": { plant: { adoptsMalformed: true }, caughtBy: ["hygiene_echo"] },
   "a bad header breaks the page": { plant: { breaksOnBadTrace: true }, caughtBy: ["hygiene_page"] },
   "answers carry trace headers": { plant: { answersWithTrace: true }, caughtBy: ["answers_clean"] },
   "web throttled to 1 s": { plant: { delayMs: 1000 }, caughtBy: ["page speed"], journeys: ["continued", "crowd"] },

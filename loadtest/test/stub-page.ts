@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { parseBaggage } from "../lib/trace/baggage.ts";
 import { type SamplingContext, samplingContext, samplingMembers } from "../lib/trace/sampling-context.ts";
-import { formatSentryTrace, parseSentryTrace } from "../lib/trace/sentry-trace.ts";
+import { formatSentryTrace, parseSentryTrace, type SentryTrace } from "../lib/trace/sentry-trace.ts";
 import { formatTraceParent } from "../lib/trace/traceparent.ts";
 import type { Plant } from "./faults.ts";
 
@@ -10,7 +10,8 @@ const hex = (bytes: number) => randomBytes(bytes).toString("hex");
 
 /** Renders a page that continues the request's trace, or starts one, and shows what its API received. */
 export function renderPage(headers: IncomingHttpHeaders, content: string, plant: Plant, traceId = hex(16)): string {
-  const incoming = parseSentryTrace(headers["sentry-trace"] as string | undefined);
+  const incoming =
+    parseSentryTrace(headers["sentry-trace"] as string | undefined) ?? (plant.adoptsMalformed && anyIds(headers));
   const context = samplingContext(parseBaggage(headers.baggage as string | undefined) ?? []);
   const continues = incoming !== undefined && context.trace_id === incoming.traceId;
   const sampled = (incoming?.sampled ?? true) !== Boolean(incoming && plant.flipSampled);
@@ -45,6 +46,12 @@ export function renderPage(headers: IncomingHttpHeaders, content: string, plant:
     <script src="/_next/static/chunks/app.js" async=""></script></head><body>${content}
     <h2>Went out</h2><dl>${upstream.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value ?? "")}</dd>`).join("")}</dl>
     ${plant.echo ? escapeHtml(JSON.stringify(headers)) : ""}</body></html>`;
+}
+
+/** The first ids that look like a trace's, whatever is around them. */
+function anyIds(headers: IncomingHttpHeaders): SentryTrace | undefined {
+  const found = /([0-9a-f]{32})-([0-9a-f]{16})/.exec(`${headers["sentry-trace"]} ${headers.traceparent}`);
+  return found ? { traceId: found[1] ?? "", spanId: found[2] ?? "" } : undefined;
 }
 
 function escapeHtml(text: string): string {

@@ -4,36 +4,43 @@ import { BAGGAGE_MAX_BYTES } from "./baggage.ts";
 export interface BadHeaders {
   name: string;
   headers: Record<string, string>;
+  /** What no answer may contain: it would be an echo, or a trace that goes on by an id from a malformed header. */
+  forbidden: string[];
   /** Each header is well-formed, but they name different traces. */
   conflicting?: true;
   /** More than a receiver must take: 431 is an honest answer as well. */
   oversized?: true;
 }
 
-/** Trace headers that no receiver may trust, each marked with a canary by which an echo is recognised. */
-export function badHeaders(canary: string): BadHeaders[] {
-  const [a, b, c, span] = [randomHex(16), randomHex(16), randomHex(16), randomHex(8)];
-  const big = `${canary}=`;
+/** Trace headers that no receiver may trust. */
+export function badHeaders(): BadHeaders[] {
+  const [a, b, c, span, canary] = [randomHex(16), randomHex(16), randomHex(16), randomHex(8), `canary${randomHex(8)}`];
+  const marked = (name: string, headers: Record<string, string>) => ({ name, headers, forbidden: [canary] });
+  const filled = (bytes: number) => `${canary}=`.padEnd(bytes, "x");
   return [
-    { name: "a sentry-trace that is none", headers: { "sentry-trace": `<script>${canary}</script>` } },
-    { name: "a sentry-trace of zeros", headers: { "sentry-trace": `${"0".repeat(32)}-${"0".repeat(16)}-1` } },
-    { name: "two sentry-traces in one", headers: { "sentry-trace": `${a}-${span}-1, ${b}-${span}-0` } },
-    { name: "a traceparent of version ff", headers: { traceparent: `ff-${a}-${span}-01` } },
-    { name: "a baggage that is none", headers: { baggage: `,;=${canary};"\\,=,` } },
-    { name: "a baggage with a broken escape", headers: { baggage: `sentry-release=%E0%A4%A,sentry-x=${canary}%` } },
+    marked("a sentry-trace that is none", { "sentry-trace": `<script>${canary}</script>` }),
     {
-      name: "a sampling context without a trace",
-      headers: { baggage: `sentry-trace_id=${canary},sentry-sample_rate=NaN,sentry-sampled=perhaps` },
+      name: "a sentry-trace of zeros",
+      headers: { "sentry-trace": `${"0".repeat(32)}-${"0".repeat(16)}-1` },
+      forbidden: [],
     },
     {
-      name: "a baggage at W3C's limit",
-      headers: { baggage: big + "x".repeat(BAGGAGE_MAX_BYTES - big.length) },
+      name: "two sentry-traces in one",
+      headers: { "sentry-trace": `${a}-${span}-1, ${b}-${span}-0` },
+      forbidden: [a, b, span],
     },
     {
-      name: "a baggage of 12,000 bytes",
-      headers: { baggage: big + "x".repeat(12_000 - big.length) },
-      oversized: true,
+      name: "a traceparent of version ff",
+      headers: { traceparent: `ff-${a}-${span}-01` },
+      forbidden: [a, span],
     },
+    marked("a baggage that is none", { baggage: `,;=${canary};"\\,=,` }),
+    marked("a baggage with a broken escape", { baggage: `sentry-release=%E0%A4%A,sentry-x=${canary}%` }),
+    marked("a sampling context without a trace", {
+      baggage: `sentry-trace_id=${canary},sentry-sample_rate=NaN,sentry-sampled=perhaps`,
+    }),
+    marked("a baggage at W3C's limit", { baggage: filled(BAGGAGE_MAX_BYTES) }),
+    { ...marked("a baggage of 12,000 bytes", { baggage: filled(12_000) }), oversized: true },
     {
       name: "three traces at once",
       headers: {
@@ -41,6 +48,8 @@ export function badHeaders(canary: string): BadHeaders[] {
         traceparent: `00-${b}-${span}-00`,
         baggage: `sentry-trace_id=${c},sentry-sampled=false`,
       },
+      // The page may go on with any of them.
+      forbidden: [],
       conflicting: true,
     },
   ];
