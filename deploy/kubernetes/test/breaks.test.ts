@@ -9,6 +9,7 @@ const pod = "spec.template.spec";
 const own = `${pod}.containers.0`;
 const [web, proxy] = ["Deployment/web", "Deployment/proxy"];
 const [toIngest, blocks] = ["NetworkPolicy/to-ingest", "spec.egress.1.to"];
+const testRun = "TestRun/loadtest";
 const labels = { "app.kubernetes.io/name": "proxy" };
 const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "sentry" }, stringData: { dsn: "x" } } as Resource;
 
@@ -30,7 +31,7 @@ const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
   ["probes", "a port that is not there is asked", set(web, `${own}.livenessProbe.httpGet.port`, "health")],
   ["imagesArePinned", "the latest", set(web, `${own}.image`, "registry.example.com:5000/web:latest")],
   ["imagesArePinned", "no tag", set(proxy, `${own}.image`, "registry.example.com:5000/proxy")],
-  ["imagesArePinned", "what k6-operator takes by itself", set("TestRun/loadtest", "spec.starter.image")],
+  ["imagesArePinned", "what k6-operator takes by itself", set(testRun, "spec.starter.image")],
   [
     "variablesAreDefinedBeforeUse",
     "the namespace comes too late",
@@ -89,11 +90,24 @@ describe.skipIf(!canRender)("broken manifests", () => {
   });
 
   test("a field that no schema knows is found in any object", async () => {
-    // Schemas of others' kinds are not here.
-    for (const object of sound.filter(({ kind }) => kind !== "TestRun")) {
+    for (const object of sound) {
       expect(await schemaProblems({ ...object, sepc: {} } as Resource)).toEqual([
         "/sepc: the schema has no such field",
       ]);
     }
+  });
+
+  test.each<[what: string, change: Change, problem: string]>([
+    ["with a typing error", set(testRun, "spec.paralelism", 2), "/spec/paralelism: the schema has no such field"],
+    [
+      "with one that only pods have",
+      set(testRun, "spec.runner.command", []),
+      "/spec/runner/command: the schema has no such field",
+    ],
+    ["without a number of runners", set(testRun, "spec.parallelism"), "/spec/parallelism is missing"],
+  ])("a load test %s is found", async (_, change, problem) => {
+    const objects = structuredClone(sound);
+    change(objects);
+    expect(await schemaProblems(find(objects, testRun))).toEqual([problem]);
   });
 });

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { facts } from "./lib/facts.ts";
-import { of, type Resource, workloads } from "./lib/objects.ts";
+import { containers, of, type Resource, workloads } from "./lib/objects.ts";
 import { folders, kubernetes, root } from "./lib/paths.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
+import { operator } from "./lib/test-run.ts";
 import { leastReplicas } from "./rules/replicas.ts";
 
 const kustomization = (overlay: string) => readFileSync(`${kubernetes}/overlays/${overlay}/kustomization.yaml`, "utf8");
@@ -12,6 +13,10 @@ const readme = () => readFileSync(`${kubernetes}/README.md`, "utf8");
 test.each(folders("overlays"))("%s only composes, in 30 lines at most", (overlay) => {
   expect(kustomization(overlay).trimEnd().split("\n").length).toBeLessThanOrEqual(30);
   expect(kustomization(overlay)).not.toMatch(/^patches:/m);
+});
+
+test("the README names the k6-operator whose fields are known here", () => {
+  expect(readme()).toMatch(new RegExp(`^\\| \`loadtest\` \\|.*k6-operator ${operator.replace(".", "\\.")}[;, ]`, "m"));
 });
 
 test("the README says what every component adds", () => {
@@ -50,6 +55,14 @@ describe.skipIf(!canRender)("rendered", () => {
     const proxy = workloads(production).find(({ name }) => name === "proxy");
     expect(proxy?.pod.volumes).toContainEqual({ name: "tls", secret: { secretName: "proxy-tls", defaultMode: 0o440 } });
     expect(proxy?.pod.securityContext?.fsGroup).toBe(101);
+  });
+
+  test("with the local ingest no pod waits for the Secret of a Sentry", () => {
+    const env = containers(renderWith(["spool", "loadtest", "local-ingest"])).flatMap(
+      ({ container }) => container.env ?? [],
+    );
+    const secrets = env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []);
+    expect(secrets.filter(({ optional }) => !optional)).toEqual([]);
   });
 
   test("where several proxies run, none makes a certificate of its own", () => {

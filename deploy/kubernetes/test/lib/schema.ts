@@ -1,4 +1,5 @@
 import { type Resource, workloads } from "./objects.ts";
+import { testRunProblems } from "./test-run.ts";
 
 /** Which package has the types of an API group; Kubernetes' own have no dot, or end in k8s.io. */
 const packages: Record<string, string> = {
@@ -7,8 +8,8 @@ const packages: Record<string, string> = {
   "monitoring.coreos.com": "@kubernetes-models/prometheus-operator",
 };
 
-/** Groups of which no schema is published as a package: only the pods they make are checked. */
-const withoutSchema = ["k6.io"];
+/** k6-operator's, of which no schema is published as a package: its own fields are in test-run.ts, and it makes pods. */
+const loadtests = "k6.io";
 
 interface Model {
   prototype: { validate(): void };
@@ -22,7 +23,7 @@ export async function schemaProblems(object: Resource): Promise<string[]> {
   const [group = "", version] = object.apiVersion.includes("/")
     ? object.apiVersion.split("/")
     : ["", object.apiVersion];
-  if (withoutSchema.includes(group)) return madePods(object);
+  if (group === loadtests) return [...testRunProblems(object), ...(await madePods(object))];
   const models = await import(
     /* @vite-ignore */ [packages[group] ?? "kubernetes-models", group, version].filter(Boolean).join("/")
   );
