@@ -38,8 +38,10 @@ export async function send(visitor: Visitor, kind: string, body: ArrayBuffer, se
   const phase = visitor.phase();
   if (phase === "edge") return;
   const taken = answer.status >= 200 && answer.status < 300;
-  // Too many from one address is a refusal by design, not a failure: it only has to be told as the SDK understands it.
-  if (phase === "down" || answer.status === 429) {
+  const limited = answer.status === 429;
+  // Too many from one address is a refusal by design, told as the SDK understands it; a tunnel that takes next to nothing is shut.
+  if (phase !== "down" && (taken || limited)) visitor.check("tunnel_open", taken, example, sender.traceId);
+  if (phase === "down" || limited) {
     visitor.check("tunnel_honest", taken || honest(answer), example, sender.traceId);
   } else visitor.check("tunnel_accepted", taken, example, sender.traceId);
 }

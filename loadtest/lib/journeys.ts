@@ -43,7 +43,7 @@ export const JOURNEYS = {
   action: { run: action, share: 4, checks: ["action_ok"], needs: "actionPage" },
   redirect: { run: redirect, share: 4, checks: ["redirect_ok"], needs: "redirectPage" },
   notFound: { run: notFound, share: 3, checks: ["not_found_status", "not_found_noindex"] },
-  report: { run: report, share: 6, checks: ["tunnel_accepted"], needs: "tunnelPath" },
+  report: { run: report, share: 6, checks: ["tunnel_accepted", "tunnel_open"], needs: "tunnelPath" },
   replay: { run: replay, share: 1, checks: ["tunnel_accepted"], needs: "tunnelPath" },
   refuse: { run: refuse, share: 1, checks: ["tunnel_refused"], needs: "tunnelPath" },
   independence: { run: independence, share: 1, checks: ["page_independent"], needs: "tunnelPath" },

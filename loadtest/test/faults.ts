@@ -24,6 +24,7 @@ export interface Plant {
   adoptsMalformed?: true;
   breaksOnBadTrace?: true;
   answersWithTrace?: true;
+  takesOneReport?: true;
   ingestDown?: true;
   actionLost?: true;
   assetLost?: true;
@@ -70,6 +71,10 @@ export const FAULTS: Record<string, { plant: Plant; caughtBy: Alarm[]; journeys?
   "answers carry trace headers": { plant: { answersWithTrace: true }, caughtBy: ["answers_clean"] },
   "web throttled to 1 s": { plant: { delayMs: 1000 }, caughtBy: ["page speed"], journeys: ["continued", "crowd"] },
   "ingest down": { plant: { ingestDown: true }, caughtBy: ["tunnel_accepted"] },
+  "tunnel takes one report and calls all others too many": {
+    plant: { takesOneReport: true },
+    caughtBy: ["tunnel_open"],
+  },
   "reports hold pages up": {
     plant: { tunnelBlocksPages: true },
     caughtBy: ["page_independent"],

@@ -21,11 +21,11 @@ const limited = { status: 429, headers: { "x-sentry-rate-limits": "60:replay:key
 
 describe("a report", () => {
   it.each([
-    ["taken", { status: 200 }, { tunnel_accepted: [1, 0] }],
+    ["taken", { status: 200 }, { tunnel_accepted: [1, 0], tunnel_open: [1, 0] }],
     ["lost to an ingest that is down", { status: 503 }, { tunnel_accepted: [0, 1] }],
     ["refused", { status: 403 }, { tunnel_accepted: [0, 1] }],
-    ["one too many, and told which categories to spare", limited, { tunnel_honest: [1, 0] }],
-    ["one too many, and silenced altogether", { status: 429 }, { tunnel_honest: [0, 1] }],
+    ["one too many, and told which categories to spare", limited, { tunnel_honest: [1, 0], tunnel_open: [0, 1] }],
+    ["one too many, and silenced altogether", { status: 429 }, { tunnel_honest: [0, 1], tunnel_open: [0, 1] }],
   ] as const)("is %s", async (_, answer, expected) => {
     expect(await booked(undefined, answer)).toEqual(expected);
     expect(await booked("after", answer)).toEqual(expected);

@@ -9,7 +9,7 @@ export type Reply = (status: number, headers?: Record<string, string>, text?: st
 
 /** Starts a target that behaves as it should but for the fault planted in it, on a free port of this machine. */
 export async function startStub(plant: Plant = {}): Promise<{ url: string; stop: () => Promise<void> }> {
-  const state: State = { plant, frozen: new Map(), reports: 0 };
+  const state: State = { plant, frozen: new Map(), reports: 0, asked: 0 };
   const server = createServer(async (request, response) => {
     const body = await read(request);
     const reply: Reply = (status, headers = {}, text = "") => response.writeHead(status, headers).end(text);
@@ -28,7 +28,9 @@ interface State {
   plant: Plant;
   /** Pages as first rendered, by address. */
   frozen: Map<string, string>;
+  /** Reports that are on their way, and all that ever came. */
   reports: number;
+  asked: number;
   lastTraceId?: { id: string; at: number };
 }
 
@@ -46,6 +48,8 @@ async function answer(request: IncomingMessage, body: string, state: State, repl
     state.reports++;
     await sleep(plant.tunnelBlocksPages ? 200 : 0);
     state.reports--;
+    if (plant.takesOneReport && method === "POST" && search === "" && state.asked++ > 0)
+      return reply(429, { "x-sentry-rate-limits": "60:replay:key" });
     return answerReport(method, search, body, plant, reply);
   }
   await sleep(plant.delayMs ?? (plant.tunnelBlocksPages && state.reports > 0 ? 150 : 0));
