@@ -88,7 +88,7 @@ function lowerCase(headers: Record<string, string>): Record<string, string> {
 /** Books a page's time and a report's, apart from all else; reports to an ingest that is down on purpose do not count. */
 function book(knobs: Knobs, ask: Ask, answer: Answer, phase: ReturnType<Visitor["phase"]>): void {
   if (ask.untimed) return;
-  if (knobs.tunnelPath !== "" && ask.path.startsWith(knobs.tunnelPath)) {
+  if (ask.path.replace(/\?.*/, "") === knobs.tunnelPath) {
     if (answer.status < 300 && phase !== "down" && phase !== "edge") time(tunnelTime, TUNNEL_TIME, ask, answer);
   } else if (/^text\/html/.test(answer.headers["content-type"] ?? "")) {
     time(pageTime, PAGE_TIME, ask, answer);

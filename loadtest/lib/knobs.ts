@@ -40,7 +40,7 @@ export function readKnobs(env: Env): Knobs {
     baseUrl: baseUrl(env),
     rate: optionalNumber(env, "RATE", 0.01, 10_000),
     duration: optionalSeconds(env, "DURATION"),
-    maxVus: optionalNumber(env, "MAX_VUS", 1, 10_000) ?? 200,
+    maxVus: maxVus(env),
     pages: text(env, "PAGES", "/")
       .split(",")
       .map((page) => path("PAGES", page.trim())),
@@ -48,7 +48,7 @@ export function readKnobs(env: Env): Knobs {
     echoPath: optionalPath(env, "ECHO_PATH", "/api/echo"),
     actionPage: optionalPath(env, "ACTION_PAGE", "/"),
     redirectPage: optionalPath(env, "REDIRECT_PAGE", "/signals/redirect"),
-    tunnelPath: optionalPath(env, "TUNNEL_PATH", "/monitoring"),
+    tunnelPath: tunnelPath(env),
     dsn: dsn(env),
     foreignProject: foreignProject(env),
     pageP95: optionalNumber(env, "PAGE_P95_MS", 1, 600_000) ?? 500,
@@ -82,6 +82,12 @@ function optionalNumber(env: Env, name: string, least: number, most: number): nu
   return number;
 }
 
+function maxVus(env: Env): number {
+  const number = optionalNumber(env, "MAX_VUS", 2, 10_000) ?? 200;
+  if (!Number.isInteger(number)) throw bad("MAX_VUS", String(number), "is no number of users", "give a whole number");
+  return number;
+}
+
 const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600 };
 
 function optionalSeconds(env: Env, name: string): number | undefined {
@@ -101,6 +107,13 @@ function path(name: string, value: string): string {
 function optionalPath(env: Env, name: string, fallback: string): string {
   const value = text(env, name, fallback);
   return value === "off" ? "" : path(name, value);
+}
+
+function tunnelPath(env: Env): string {
+  const value = optionalPath(env, "TUNNEL_PATH", "/monitoring");
+  if (value === "/" || value.includes("?"))
+    throw bad("TUNNEL_PATH", value, "is no path of the tunnel's own", "give the target's TUNNEL_PATH, or off");
+  return value;
 }
 
 function dsn(env: Env): Dsn {
