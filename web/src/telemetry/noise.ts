@@ -10,7 +10,12 @@ export const ignoredSpans: { op?: string; attributes: Record<string, number | bo
 ];
 
 type Frame = { filename?: string };
-type Exception = { type?: string; value?: string; stacktrace?: { frames?: Frame[] } };
+type Exception = {
+  type?: string;
+  value?: string;
+  stacktrace?: { frames?: Frame[] };
+  mechanism?: { handled?: boolean };
+};
 export type ErrorEvent = { message?: string; exception?: { values?: Exception[] } };
 type Seen = { text: string; frames: Frame[]; original: unknown };
 

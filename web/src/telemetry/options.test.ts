@@ -31,6 +31,18 @@ test("browser and server report the same release, environment and project, and b
   expect(serverOptions(settings)).toMatchObject(same);
 });
 
+test("noise of the server does not take its request's id: that is for the exception that the visitor was shown", () => {
+  const id = "b".repeat(32);
+  const thrown = (value: string) => ({
+    event_id: "1",
+    request: { headers: { "x-request-id": id } },
+    exception: { values: [{ value, mechanism: { handled: false } }] },
+  });
+  const { beforeSend } = serverOptions(settings);
+  expect(beforeSend(thrown("NEXT_REDIRECT"), {})).toBeNull();
+  expect(beforeSend(thrown("no such user"), {})).toMatchObject({ event_id: id, tags: { request_id: id } });
+});
+
 test("noise is dropped and the reason kept for the console; the rest is scrubbed and can be found by its digest", () => {
   const error = (value: string) => ({ event_id: "e1", exception: { values: [{ type: "Error", value }] } });
   expect(judge(error("ResizeObserver loop limit exceeded"), {})).toBeNull();

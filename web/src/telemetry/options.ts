@@ -35,10 +35,13 @@ function chosen<T extends { name: string }>(defaults: T[]): T[] {
   return defaults.filter(({ name }) => !(name in LEFT_OUT));
 }
 
-/** Takes an error event; returns it ready to be sent, or null, with the reason recorded, when it is noise. */
-export function judge<T extends Tagged>(event: T, hint: Hint): T | null {
+/**
+ * Takes an error event, and what is to be added to it if it is sent; returns it ready to be sent, or null, with the reason
+ * recorded, when it is noise.
+ */
+export function judge<T extends Tagged>(event: T, hint: Hint, add: (event: T) => T = (same) => same): T | null {
   const reason = noiseReason(event, hint.originalException);
-  if (!reason) return scrub(tagDigest(event, hint));
+  if (!reason) return scrub(tagDigest(add(event), hint));
   const { event_id: eventId } = event;
   const nothing = { status: undefined, latencyMs: undefined };
   record({ at: Date.now(), eventId, category: "error", outcome: "dropped", note: reason, ...nothing });
@@ -56,7 +59,7 @@ export function browserOptions(settings: PublicSettings) {
     integrations: chosen,
     // Web vitals are spans without a transaction.
     beforeSendSpan: scrub,
-    beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(tag(event), hint),
+    beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(event, hint, tag),
     beforeSendTransaction: <T extends Tagged>(event: T) => {
       const alive = dropDeadEnd(event);
       return alive && scrub(tag(alive));
@@ -77,7 +80,7 @@ export function serverOptions(settings: Settings) {
     dsn: settings.dsn?.public,
     ...(settings.serverTunnel && { tunnel: settings.serverTunnel.href }),
     integrations: chosen,
-    beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(identify(event), hint),
+    beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(event, hint, identify),
     beforeSendTransaction: <T extends Tagged>(event: T) => scrub(identify(event)),
     tracesSampler: sampler(settings.tracesSampleRate),
     tracePropagationTargets: propagationTargets(settings.tracePropagationTargets),

@@ -1,8 +1,9 @@
-import { captureException } from "@sentry/nextjs";
+import { dedupeIntegration, init } from "@sentry/browser";
 import { beforeEach, expect, test, vi } from "vitest";
-import { claim, firstRenderDone, noteDocument, reportFromBoundary, serverError } from "./report";
+import { judge } from "./options";
+import { claim, firstRenderDone, isReporting, noteDocument, reportFromBoundary, serverError } from "./report";
 
-vi.mock("@sentry/nextjs", () => ({ captureException: vi.fn(() => "event-id") }));
+vi.mock("@sentry/nextjs", () => import("@sentry/browser"));
 const loaded = (id: string) => noteDocument({ documentElement: { id } } as Document);
 beforeEach(() => loaded(""));
 
@@ -10,11 +11,30 @@ beforeEach(() => loaded(""));
 const showing = (...digests: string[]) =>
   ({ querySelectorAll: () => digests.map((digest) => ({ getAttribute: () => digest })) }) as unknown as Document;
 
-test("an exception of the browser is reported by the boundary that caught it", () => {
-  const error = new Error("x");
-  expect(serverError(error, showing())).toBeUndefined();
-  expect(reportFromBoundary(error)).toBe("event-id");
-  expect(captureException).toHaveBeenCalledExactlyOnceWith(error, expect.anything());
+test("where nothing is reported, no event has an id", () => {
+  expect(isReporting()).toBe(false);
+  expect(reportFromBoundary(new Error("x"))).toBeUndefined();
+});
+
+test("an exception of the browser is reported by the boundary that caught it, and has its event's id", () => {
+  const events: { event_id?: string }[] = [];
+  init({
+    dsn: "https://key@ingest.example/1",
+    defaultIntegrations: [dedupeIntegration()],
+    beforeSend: judge,
+    transport: () => ({
+      send: async ([, [[, event]]]) => ({ statusCode: events.push(event as object) && 200 }),
+      flush: async () => true,
+    }),
+  });
+  expect(isReporting()).toBe(true);
+  expect(serverError(new Error("x"), showing())).toBeUndefined();
+  // A retry meets it again: the SDK sends no second event.
+  const [id, again] = [1, 2].map(() => reportFromBoundary(new Error("x")));
+  expect(events).toMatchObject([{ event_id: id, exception: { values: [{ value: "x" }] } }]);
+  expect(again).toBe(id);
+  expect(reportFromBoundary(new Error("ResizeObserver loop limit exceeded"))).toBeUndefined();
+  expect(events).toHaveLength(1);
 });
 
 test("one with a digest is the server's, which has reported it", () => {

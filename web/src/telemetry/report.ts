@@ -1,4 +1,4 @@
-import { captureException } from "@sentry/nextjs";
+import { captureException, getClient, isEnabled } from "@sentry/nextjs";
 import { digestOf } from "./digest";
 
 let documentFailed = false;
@@ -36,7 +36,21 @@ function leftToBrowser(page: Document): string | undefined {
   return marks.find((digest) => digest && !claimed.has(digest)) ?? undefined;
 }
 
-/** Takes an exception that an error boundary caught in the browser, reports it, and returns the event's id. */
-export function reportFromBoundary(error: unknown): string {
-  return captureException(error, { mechanism: { type: "auto.react.error_boundary", handled: true } });
+/** Whether anything is reported, by this page and by the server that made it: they have the DSN from one setting. */
+export function isReporting(): boolean {
+  return isEnabled();
+}
+
+const sent = new Map<string, string>();
+
+/**
+ * Takes an exception that an error boundary caught in the browser, reports it, and returns the event's id; undefined when there is
+ * none, for which the SDK has an id as well. Of one that a retry meets again the SDK sends no second event: it has the first one's id.
+ */
+export function reportFromBoundary(error: unknown): string | undefined {
+  const words = String(error);
+  const stop = getClient()?.on("beforeSendEvent", ({ event_id }) => event_id && sent.set(words, event_id));
+  captureException(error, { mechanism: { type: "auto.react.error_boundary", handled: true } });
+  stop?.();
+  return sent.get(words);
 }

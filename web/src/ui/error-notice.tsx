@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useState } from "react";
-import { claim, reportFromBoundary, serverError } from "../telemetry/report";
+import { claim, isReporting, reportFromBoundary, serverError } from "../telemetry/report";
 import { pageRequestId } from "../telemetry/request-id";
 import { WORDS } from "./error-words";
 
@@ -16,7 +16,8 @@ export function ErrorNotice({ error, retry }: Caught) {
     const request = pageRequestId();
     // What the server reported bears the request's own id: see telemetry/identity.ts.
     claim(onServer?.digest);
-    setIds({ request, event: onServer ? request : reportFromBoundary(error) });
+    const reported = isReporting() ? request : undefined;
+    setIds({ request, event: onServer ? reported : reportFromBoundary(error) });
   }, [error, onServer]);
   return (
     <div className="notice" role="alert">

@@ -1,7 +1,8 @@
 "use client";
 
 import { type FormEvent, useState } from "react";
-import { REQUEST_ID_HEADER } from "../telemetry/request-id";
+import { isReporting } from "../telemetry/report";
+import { requestIdOf } from "../telemetry/request-id";
 
 const ADDRESS = "/signals/route-exception";
 
@@ -11,7 +12,8 @@ export function RouteSignal() {
   async function post(event: FormEvent) {
     event.preventDefault();
     const { status, headers } = await fetch(ADDRESS, { method: "POST" });
-    setAnswer(`Answered ${status}. The server's event: ${headers.get(REQUEST_ID_HEADER)}.`);
+    const id = requestIdOf(headers);
+    setAnswer(isReporting() && id ? `Answered ${status}. The server's event: ${id}.` : `Answered ${status}.`);
   }
   return (
     <form action={ADDRESS} method="post" onSubmit={post}>
