@@ -6,8 +6,16 @@ import type { Check } from "../console/check";
 import { KEPT_PROBLEM } from "../console/words";
 import { type Checks, PathDrawing, type Places } from "./path-drawing";
 
-/** `sinceProxyMs`: how long this page's request took from the proxy to the app, where that is known. */
-type Server = { ingest: Check; upstream: Check; spool: Check; throughProxy: boolean; sinceProxyMs: number | undefined };
+type Server = {
+  ingest: Check;
+  upstream: Check;
+  spool: Check;
+  /** Whether there is an ingest at all. */
+  reporting: boolean;
+  throughProxy: boolean;
+  /** How long this page's request took from the proxy to the app, where that is known. */
+  sinceProxyMs: number | undefined;
+};
 type Props = { places: Places; server: Server; checkedAt: number };
 
 const NOT_THROUGH_PROXY: Check = {
@@ -47,7 +55,7 @@ export function LivePath({ places, server, checkedAt }: Props) {
           ))}
         </ul>
       ) : (
-        (done && verdict(checks)) || <Asking />
+        (done && verdict(checks, server.reporting)) || <Asking />
       )}
     </PathDrawing>
   );
@@ -63,10 +71,13 @@ function taken(tunnel: Check | undefined, ingest: Check): Check | undefined {
   return tunnel?.state === "good" && ingest.problem === KEPT_PROBLEM ? ingest : tunnel;
 }
 
-function verdict(checks: Checks): string {
-  const { spool: _, ...hops } = checks;
-  const open = Object.values(hops).some((check) => check?.state === "unknown");
-  return open ? "No hop is known to fail; some did not answer yet. Check again in a moment." : "Every hop answers.";
+function verdict({ edge, web, upstream, tunnel, ingest }: Checks, reporting: boolean): string {
+  const hops = reporting ? [edge, web, upstream, tunnel, ingest] : [edge, web, upstream];
+  if (hops.some((check) => check?.state === "unknown"))
+    return "No hop is known to fail; some did not answer yet. Check again in a moment.";
+  return reporting
+    ? "Every hop answers."
+    : "Every hop of a request answers. Nothing is reported: SENTRY_DSN is not set.";
 }
 
 function Asking() {

@@ -11,7 +11,7 @@ export async function RequestPath({ settings, throughProxy, sinceProxyMs }: Prop
   return (
     <LivePath
       places={places(settings)}
-      server={{ ingest, upstream, spool: waiting, throughProxy, sinceProxyMs }}
+      server={{ ingest, upstream, spool: waiting, reporting: settings.dsn !== undefined, throughProxy, sinceProxyMs }}
       checkedAt={Date.now()}
     />
   );
