@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type End, reaches } from "./lib/network.ts";
-import type { Resource } from "./lib/objects.ts";
+import { of, type Resource } from "./lib/objects.ts";
 import { folders } from "./lib/paths.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
 
@@ -108,6 +108,14 @@ describe.skipIf(!canRender)("network policies", () => {
         Object.keys(targets),
       ]);
     }
+  });
+
+  test("whoever may ask DNS may ask it in every way", () => {
+    const rules = of(renderWith(["network-policy", "loadtest"]), "NetworkPolicy").flatMap(
+      ({ spec }) => spec?.egress ?? [],
+    );
+    const [first, second, ...more] = rules.filter(({ ports }) => ports?.some(({ port }) => port === 53));
+    expect([second, more]).toEqual([first, []]);
   });
 
   test("with the load test's pods: to the site and one another, and nobody to them but their operator", () => {
