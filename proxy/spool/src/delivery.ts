@@ -40,18 +40,16 @@ export class Delivery {
       destination === this.#to.url && this.#limits.until(category) <= now;
     const lanes = this.#journal.read(() => this.#store.lanes.occupied()).filter(isReady);
     if (lanes.length === 0) return [];
-    const wanted = {
-      bytes: batch.bytes,
-      most: Math.min(batch.most, this.#pace.atOnce(now)),
-      except: this.#holds.at(now),
-    };
-    return this.#journal.write(() => {
+    const most = Math.min(batch.most, this.#pace.atOnce(now));
+    const next = (): Claimed[] => {
+      const except = this.#holds.at(now);
       for (const lane of lanes) {
-        const found = this.#store.claim(lane, wanted);
+        const found = this.#store.claim(lane, { bytes: batch.bytes, most, except });
         if (found.length > 0) return found;
       }
-      return [];
-    });
+      return this.#holds.nextRound() ? next() : [];
+    };
+    return this.#journal.write(next);
   }
 
   /** Sends one and writes down what came of it. */
@@ -89,16 +87,18 @@ export class Delivery {
     const { host } = this.#to;
     const wasWell = !this.#pace.failing;
     if (verdict.kind === "failed") {
-      const rest = this.#pace.failed(began, now, verdict.wait);
+      const rest = this.#pace.failed(began, now, verdict);
+      this.#holds.tried(id);
       this.#holds.hold(id, rest, wasWell, now);
       if (wasWell) say(`ingest ${host} takes nothing (${verdict.reason}): envelopes wait, nothing is lost`);
       return () => this.#store.release(id, repeated || verdict.unknown);
     }
     if (!wasWell) {
       say(`ingest ${host} is back: delivering what waits`);
-      this.#holds.relax();
+      this.#holds.relax(now);
     }
     this.#pace.succeeded(now);
+    this.#holds.nextRound();
     if (verdict.kind === "limited") {
       // Where the limits name others, this one alone has to wait.
       if (this.#limits.until(category) <= now) this.#holds.hold(id, verdict.wait, true, now);

@@ -4,6 +4,7 @@ import { Pace } from "./pace.ts";
 
 const start = Date.now();
 const late = start + 3_600_000;
+const silent = { answered: false, wait: 0 };
 
 test("pauses double up to 10 s, half of each at most left to chance", () => {
   for (const [random, pauses] of [
@@ -13,21 +14,26 @@ test("pauses double up to 10 s, half of each at most left to chance", () => {
     const pace = new Pace(100, () => random);
     let now = late;
     for (const pause of pauses) {
-      assert.equal(pace.failed(now, now), pause);
+      assert.equal(pace.failed(now, now, silent), pause);
       now += pause;
     }
   }
 });
+test("pauses end at 2 s while the ingest answers", () => {
+  const pace = new Pace(100, () => 0);
+  const pauses = Array.from({ length: 5 }, (_, i) => pace.failed(late + i, late + i, { answered: true, wait: 0 }));
+  assert.deepEqual(pauses, [500, 1_000, 2_000, 2_000, 2_000]);
+});
 test("those that left together count as one failure", () => {
   const pace = new Pace(100, () => 0);
-  pace.failed(late, late + 10);
-  assert.equal(pace.failed(late, late + 10), 500);
+  pace.failed(late, late + 10, silent);
+  assert.equal(pace.failed(late, late + 10, silent), 500);
 });
 test("one at a time while it fails, and an ingest may ask for a longer pause", () => {
   const pace = new Pace(100, () => 0);
   pace.succeeded(late);
   assert.ok(pace.atOnce(late) > 1);
-  assert.equal(pace.failed(late, late, 30_000), 30_000);
+  assert.equal(pace.failed(late, late, { answered: true, wait: 30_000 }), 30_000);
   assert.equal(pace.atOnce(late), 1);
   pace.succeeded(late);
   assert.ok(pace.atOnce(late) > 1 && pace.wait(late) === 0);
@@ -55,7 +61,7 @@ test("the rate holds, and a returning ingest gets a tenth of it at first", () =>
   const pace = new Pace(100);
   pace.succeeded(late - 5_000);
   assert.ok(Math.abs(goes(pace, late) - 100) <= 12);
-  pace.failed(late + 2_000, late + 2_000);
+  pace.failed(late + 2_000, late + 2_000, silent);
   pace.succeeded(late + 20_000);
   assert.ok(goes(pace, late + 20_000) < 45);
   assert.ok(Math.abs(goes(pace, late + 25_000) - 100) <= 12);

@@ -1,13 +1,15 @@
 const shortestPause = 500;
 const longestPause = 10_000;
+/** An answer costs an ingest little, and may speak of one envelope only. */
+const longestAnswered = 2_000;
 const climb = 4_000;
 const mostAtOnce = 32;
 const proofLasts = 10_000;
 
 /**
  * When the next envelope may go to an ingest. Until it has taken one just now: one at a time. While it fails: after pauses
- * that double up to 10 s, each cut by up to half at random so that many spools don't come back as one. Once it is well: from
- * a tenth of the rate to all of it within 4 s.
+ * that double up to 10 s, or 2 s while it answers, each cut by up to half at random so that many spools don't come back as one.
+ * Once it is well: from a tenth of the rate to all of it within 4 s.
  */
 export class Pace {
   #rate: number;
@@ -46,15 +48,18 @@ export class Pace {
     this.#nextAt = Math.max(this.#nextAt, now - 100) + 1_000 / (this.#rate * share);
   }
 
-  /** Says that one that went at `startedAt` was not taken. Those that left together count as one. Returns the pause in ms. */
-  failed(startedAt: number, now: number, atLeast = 0): number {
+  /**
+   * Says that one that went at `startedAt` was not taken, whether the ingest `answered`, and that it wants a `wait` in ms. Those
+   * that left together count as one. Returns the pause in ms.
+   */
+  failed(startedAt: number, now: number, { answered, wait }: { answered: boolean; wait: number }): number {
     if (this.#failures === 0 || startedAt >= this.#failedAt) {
-      const most = Math.min(longestPause, shortestPause * 2 ** this.#failures);
+      const most = Math.min(answered ? longestAnswered : longestPause, shortestPause * 2 ** this.#failures);
       this.#failures++;
       this.#failedAt = now;
       this.#pausedUntil = Math.max(this.#pausedUntil, now + most * (1 - this.#random() / 2));
     }
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + atLeast);
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + wait);
     return this.#pausedUntil - now;
   }
 

@@ -15,12 +15,13 @@ test("a drop is counted under its status", () => {
 });
 test("a 503 may say how long", () => {
   const verdict = judge({ status: 503, headers: { "retry-after": "20" } });
-  assert.deepEqual(verdict, { kind: "failed", reason: "http_503", unknown: false, wait: 20_000 });
+  assert.deepEqual(verdict, { kind: "failed", reason: "http_503", answered: true, unknown: false, wait: 20_000 });
 });
 test("no answer leaves open whether it arrived", () => {
   assert.deepEqual(judge({ error: "timeout", unknown: true }), {
     kind: "failed",
     reason: "timeout",
+    answered: false,
     unknown: true,
     wait: 0,
   });
