@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Edge, startEdge } from "./edge.ts";
 import type { Answer } from "./recorder/types.ts";
+import { page } from "./use-edge.ts";
 import { send } from "./wire.ts";
 
 const script = "export const a = 1;\n".repeat(200);
@@ -80,6 +81,30 @@ describe("hashed files", () => {
     expect((await asked("/_next/static/shared.js?dpl=a")).requests).toBe(1);
     expect((await asked("/_next/static/shared.js?dpl=b")).requests).toBe(0);
   });
+  test.each([
+    "/x%2f..%2f_next%2fstatic%2fchunks%2fpoisoned.js",
+    "/blog/..%2F_next/static/chunks/poisoned.js",
+    "/blog/../_next/static/chunks/poisoned.js",
+    "/blog/%2e%2e/_next/static/chunks/poisoned.js",
+    "/_next/static/chunks/x%5c..%5c..%5cpoisoned.js",
+    "//_next/static/chunks/poisoned.js",
+    "/_next/static/x/../chunks/poisoned.js",
+  ])("can't be replaced by a page whose address reads as theirs: %s", async (path) => {
+    await edge.web.answer({ ...page, body: "a page" });
+    expect(await asked(path)).toMatchObject({
+      requests: 0,
+      answer: { status: 404, headers: { "x-robots-tag": "noindex" } },
+    });
+    await edge.web.answer(asset);
+    expect((await get("/_next/static/chunks/poisoned.js")).body).toBe(script);
+  });
+  test.each(["%5Bslug%5D/page-1.js", "[root]._.js", "(group)/~.js", "%28group%29/@slot/a.js", "...a.js"])(
+    "are found by any name that Next gives one: %s",
+    async (name) => {
+      await edge.web.answer(asset);
+      expect((await get(`/_next/static/chunks/${name}`)).body).toBe(script);
+    },
+  );
   test("of the one name that Next gives to every build with a deploymentId are kept by nobody", async () => {
     const built = readFileSync(new URL("../../web/node_modules/next/dist/build/index.js", import.meta.url), "utf8");
     const [, id] = /return '(build-\w+)'/.exec(built) ?? [];
@@ -111,6 +136,13 @@ describe("resized images", () => {
     expect((await asked(path, { accept: "image/avif,image/webp,*/*" })).requests).toBe(1);
     expect((await asked(path, { accept: "image/webp,image/avif" })).requests).toBe(0);
     expect((await asked(path, { accept: "image/webp" })).requests).toBe(1);
+  });
+  test("can't be replaced by a page whose address reads as theirs", async () => {
+    await edge.web.answer({ ...page, headers: { "cache-control": "public, s-maxage=60" } });
+    const query = "?url=%2Fpoisoned.png&w=64&q=75";
+    expect(await asked(`/x%2f..%2f_next%2fimage${query}`)).toMatchObject({ requests: 0, answer: { status: 404 } });
+    await edge.web.answer(image);
+    expect((await get(`/_next/image${query}`)).body).toBe("webp");
   });
   test("are not kept when the app says no", async () => {
     await edge.web.answer({ ...image, headers: { ...image.headers, "cache-control": "private, no-store" } });

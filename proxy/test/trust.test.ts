@@ -1,15 +1,29 @@
+import { readFileSync } from "node:fs";
 import { connect as connectH2 } from "node:http2";
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "./recorder/client.ts";
 import { page, useEdge } from "./use-edge.ts";
 import { raw } from "./wire.ts";
 
+/** The headers from which the SDK takes a visitor's address. */
+const sdk = readFileSync(
+  new URL("../../web/node_modules/@sentry/core/build/cjs/vendor/getIpAddress.js", import.meta.url),
+  "utf8",
+);
+const believed: string[] = JSON.parse(/ipHeaderNames = (\[.*?\])/s.exec(sdk)?.[1] ?? "");
+
 const shared = useEdge({ SERVER_NAME: "app.example.com" });
 beforeEach(() => shared.edge.web.answer(page));
 
 describe("web believes what the proxy saw, not what a client says", () => {
   test("host, scheme, address and request id are the proxy's", async () => {
-    const forged = {
+    const forged: Record<string, string> = {
+      "x-forwarded-server": "evil.example",
+      "x-forwarded-scheme": "evil",
+      "x-forwarded-prefix": "/evil",
+      "x-original-url": "/evil",
+      "x-rewrite-url": "/evil",
+      "x-original-host": "evil.example",
       "x-forwarded-host": "evil.example",
       "x-forwarded-for": "6.6.6.6",
       "x-forwarded-proto": "http",
@@ -20,6 +34,7 @@ describe("web believes what the proxy saw, not what a client says", () => {
       "x-request-start": "t=1",
       "content-security-policy": "script-src 'nonce-mine'",
     };
+    for (const name of believed) forged[name.toLowerCase()] = "6.6.6.6";
     const { answer, received } = await shared.through({ headers: forged, host: "app.example.com" });
     const [request] = received;
     if (!request) throw new Error("web received nothing");

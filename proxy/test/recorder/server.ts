@@ -19,7 +19,8 @@ import type { Answer, RecordedRequest } from "./types.ts";
 const recorded: RecordedRequest[] = [];
 const waiting = new Set<() => void>();
 const held = new Set<() => void>();
-let answer: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
+const well: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
+let told = well;
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -32,6 +33,7 @@ const record: RequestListener = async (request, response) => {
   const { method = "", url = "", rawHeaders } = request;
   recorded.push({ method, url, rawHeaders, body: body.toString("base64") });
   for (const wake of waiting) wake();
+  const answer = told.only && !body.includes(told.only) ? well : told;
   if (url === "/upstream") response.end(JSON.stringify(request.headers));
   else if (answer.instead === "reset") request.socket.destroy();
   else if (answer.instead !== "hang") {
@@ -58,7 +60,7 @@ if (process.env.CERT) {
 createHttp(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://recorder");
   if (pathname === "/answer") {
-    answer = JSON.parse((await bodyOf(request)).toString()) as Answer;
+    told = JSON.parse((await bodyOf(request)).toString()) as Answer;
     response.writeHead(204).end();
   } else if (pathname === "/proceed") {
     for (const go of held) go();

@@ -15,4 +15,6 @@ export interface Answer {
   rest?: string;
   /** Instead of answering: `hang` keeps the connection open, `reset` cuts it. */
   instead?: "hang" | "reset";
+  /** Only for bodies that contain this; the others get 200. */
+  only?: string;
 }
