@@ -56,9 +56,11 @@ describe("run.sh", () => {
   });
 
   it("runs the profile's script, silent towards k6's makers, and ends with k6's own status", () => {
-    fake("k6", 'echo "$*|$K6_NO_USAGE_REPORT|$K6_AUTO_EXTENSION_RESOLUTION|$K6_WEB_DASHBOARD_PORT"; exit 99');
+    const told = "$K6_NO_USAGE_REPORT|$K6_AUTO_EXTENSION_RESOLUTION";
+    const board = "$K6_WEB_DASHBOARD|$K6_WEB_DASHBOARD_PORT|$K6_WEB_DASHBOARD_EXPORT";
+    fake("k6", `echo "$*|${told}|${board}"; exit 99`);
     const { status, stdout } = run({ PROFILE: "average" });
-    expect(stdout).toBe("run --quiet average.ts|true|false|-1\n");
+    expect(stdout).toBe(`run --quiet average.ts|true|false|true|-1|${join(box, "out/report.html")}\n`);
     expect(status).toBe(99);
   });
 

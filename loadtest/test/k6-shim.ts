@@ -1,0 +1,115 @@
+import type { RunData } from "../lib/summary.ts";
+
+// What the suite uses of k6, in place of the modules `k6`, `k6/http`, `k6/execution` and `k6/metrics` (vitest.config.ts). One virtual
+// user at a time: `exec` is whoever is at work.
+
+type Tags = Record<string, string>;
+type Kind = "Counter" | "Gauge" | "Rate" | "Trend";
+
+/** Every sample that was ever booked, with its tags as an output would get them. */
+export const samples: { metric: string; value: number; tags: Tags }[] = [];
+const kinds = new Map<string, Kind>();
+
+class Metric {
+  constructor(readonly name: string) {
+    kinds.set(name, new.target.name as Kind);
+  }
+  add(value: number | boolean, tags: Tags = {}): void {
+    const own = { ...exec.vu.metrics.tags, scenario: exec.scenario.name };
+    samples.push({ metric: this.name, value: Number(value), tags: { ...own, ...tags } });
+  }
+}
+export class Counter extends Metric {}
+export class Gauge extends Metric {}
+export class Rate extends Metric {}
+export class Trend extends Metric {}
+
+const built = { group: new Trend("group_duration"), check: new Rate("checks"), request: new Counter("http_reqs") };
+export const iterations = new Counter("iterations");
+
+const exec = {
+  vu: { idInTest: 1, metrics: { tags: {} as Tags, metadata: {} as Tags } },
+  scenario: { name: "", iterationInTest: 0 },
+  instance: { currentTestRunDuration: 0 },
+  test: {
+    abort(problem: string): never {
+      throw new Error(problem);
+    },
+  },
+};
+
+export function group(name: string, body: () => void): void {
+  body();
+  built.group.add(0, { group: `::${name}` });
+}
+
+export function check(_: unknown, checks: Record<string, () => boolean>): void {
+  for (const [name, test] of Object.entries(checks)) built.check.add(test(), { check: name });
+}
+
+interface Params {
+  headers?: Tags;
+  tags: Tags;
+}
+
+async function asyncRequest(method: string, url: string, body: string | ArrayBuffer | null, params: Params) {
+  built.request.add(1, params.tags);
+  const begin = performance.now();
+  const timed = () => ({ timings: { duration: performance.now() - begin } });
+  try {
+    const response = await fetch(url, { method, headers: params.headers, body, redirect: "manual" });
+    const text = await response.text();
+    // As Go spells them.
+    const spelled = (name: string) => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+    const headers = Object.fromEntries([...response.headers].map(([name, value]) => [spelled(name), value]));
+    return { status: response.status, headers, body: text, error: "", ...timed() };
+  } catch (problem) {
+    return { status: 0, headers: {}, body: null, error: String((problem as Error).cause ?? problem), ...timed() };
+  }
+}
+
+export default { ...exec, asyncRequest };
+
+/** What k6 makes of all samples at the end: each metric's values, each threshold's verdict, the groups by their tag. */
+export function endOfTest(thresholds: Record<string, { threshold: string }[]>): RunData {
+  const names = new Set([...samples.map(({ metric }) => metric), ...Object.keys(thresholds)]);
+  const metrics: RunData["metrics"] = {};
+  for (const name of names) {
+    const [, metric = "", tags] = /^([^{]+)(?:\{(.*)\})?$/.exec(name) ?? [];
+    const wanted = tags?.split(",").map((tag) => tag.split(":")) ?? [];
+    const mine = samples.filter(
+      (one) => one.metric === metric && wanted.every(([tag = "", is]) => one.tags[tag] === is),
+    );
+    const values = valuesOf(
+      kinds.get(metric) ?? "Counter",
+      mine.map(({ value }) => value),
+    );
+    const limits = (thresholds[name] ?? []).map(({ threshold }) => [threshold, { ok: holds(threshold, values) }]);
+    metrics[name] = { values, thresholds: Object.fromEntries(limits) };
+  }
+  const groups = [...new Set(samples.map(({ tags }) => tags.group?.slice(2)))].flatMap((name) =>
+    name ? { name } : [],
+  );
+  return { metrics, state: { testRunDurationMs: 1000 }, root_group: { groups } };
+}
+
+function valuesOf(kind: Kind, values: number[]): Record<string, number> {
+  const sum = values.reduce((total, value) => total + value, 0);
+  if (kind === "Counter") return { count: sum };
+  if (values.length === 0) return {};
+  if (kind === "Gauge") return { value: values.at(-1) ?? 0 };
+  if (kind === "Rate") return { rate: sum / values.length, passes: sum, fails: values.length - sum };
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
+  return { count: values.length, med: at(0.5), "p(95)": at(0.95), "p(99)": at(0.99) };
+}
+
+/** As in k6, a rate or a time without samples holds any threshold, a count does not. */
+function holds(threshold: string, values: Record<string, number>): boolean {
+  const [, key = "", sign, limit] = /^([\w()]+)([<>]=?)(-?[\d.]+)$/.exec(threshold) ?? [];
+  const value = values[key];
+  if (sign === undefined) throw new Error(`this shim can't read the threshold ${threshold}`);
+  if (value === undefined) return true;
+  const to = Number(limit);
+  return { "<": value < to, "<=": value <= to, ">": value > to, ">=": value >= to }[sign] ?? false;
+}
