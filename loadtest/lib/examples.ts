@@ -1,4 +1,5 @@
 import { CHECK_IDS, type CheckId } from "./checks.ts";
+import type { RunData } from "./summary.ts";
 
 export interface Example {
   check: CheckId;
@@ -6,17 +7,48 @@ export interface Example {
   traceId: string;
 }
 
-const LONGEST = 400;
+// How a failing example gets from a virtual user to the end-of-test summary, which sees no text but the names of groups. As these
+// are tags too, which may hold no id, the trace id goes as numbers: the values of gauges.
 
-/** Packs a first failing example into the name of a k6 group, which may not contain `::`. */
-export function exampleName(check: CheckId, text: string, traceId: string): string {
-  const short = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-  return `first failure|${check}|${traceId}|${short.replaceAll("::", ": :").replace(/\s+/g, " ")}`;
+const LONGEST = 400;
+const PARTS = [0, 1, 2, 3];
+const PART = 2 ** 32;
+
+/** The gauges that hold the trace id of a check's example. */
+export const traceMetrics = (check: CheckId): string[] => PARTS.map((part) => `${check}_trace_${part}`);
+
+/** Packs a user's first failing example into the name of a k6 group, which may not contain `::`; ids are cut short. */
+export function exampleName(check: CheckId, user: number, text: string): string {
+  const idless = text.replace(/([0-9a-f]{6})[0-9a-f]{2,}/gi, "$1…");
+  const short = idless.length > LONGEST ? `${idless.slice(0, LONGEST)}…` : idless;
+  return `first failure|${check}|${user}|${short.replaceAll("::", ": :").replace(/\s+/g, " ")}`;
 }
 
-/** Unpacks it; undefined for a group that is something else. */
-export function readExample(name: string): Example | undefined {
-  const [, check, traceId = "", text = ""] = /^first failure\|(\w+)\|(\w*)\|(.*)$/.exec(name) ?? [];
+/**
+ * A trace id as one number a gauge, none for what is not one. Each begins with the user's number, so that of several users' values
+ * the least are all of one user.
+ */
+export function traceNumbers(user: number, traceId: string): number[] {
+  if (!/^[0-9a-f]{32}$/.test(traceId)) return [];
+  return PARTS.map((part) => user * PART + Number.parseInt(traceId.slice(part * 8, part * 8 + 8), 16));
+}
+
+/** The first failing example of the first user that has one for this check. */
+export function exampleOf(check: CheckId, { metrics, root_group }: Pick<RunData, "metrics" | "root_group">) {
+  const [first] = root_group.groups
+    .flatMap(({ name }) => readName(name) ?? [])
+    .filter((one) => one.check === check)
+    .sort((a, b) => a.user - b.user);
+  if (!first) return undefined;
+  const parts = traceMetrics(check).map((name) => (metrics[name]?.values.min ?? -1) - first.user * PART);
+  const known = parts.every((part) => part >= 0 && part < PART);
+  const traceId = known ? parts.map((part) => part.toString(16).padStart(8, "0")).join("") : "";
+  return { check, text: first.text, traceId };
+}
+
+/** Unpacks a group's name; undefined for a group that is something else. */
+function readName(name: string): { check: CheckId; user: number; text: string } | undefined {
+  const [, check, user, text = ""] = /^first failure\|(\w+)\|(\d+)\|(.*)$/.exec(name) ?? [];
   const id = CHECK_IDS.find((known) => known === check);
-  return id && { check: id, text, traceId };
+  return id && { check: id, user: Number(user), text };
 }

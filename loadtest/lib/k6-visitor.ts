@@ -4,9 +4,9 @@ import http, { type Response } from "k6/http";
 import type { Trend } from "k6/metrics";
 import { balanceOf } from "./balance.ts";
 import { CHECKS, type CheckId } from "./checks.ts";
-import { exampleName } from "./examples.ts";
+import { exampleName, traceNumbers } from "./examples.ts";
 import type { Knobs } from "./knobs.ts";
-import { balance, pageTime, rates, samples, tracesGiven, tracesSent, tunnelTime } from "./metrics.ts";
+import { balance, failedTraces, pageTime, rates, samples, tracesGiven, tracesSent, tunnelTime } from "./metrics.ts";
 import { pageTrace } from "./page-trace.ts";
 import { outagePhase } from "./stages.ts";
 import { PAGE_TIME, TUNNEL_TIME } from "./thresholds.ts";
@@ -43,8 +43,9 @@ export function k6Visitor(knobs: Knobs, known: ReadonlySet<string>, plateau: num
       samples.add(1, { of: id });
       if (ok || told.has(id)) return;
       told.add(id);
-      // The end-of-test summary sees no tag values but the names of groups: this is how an example reaches it.
-      group(exampleName(id, example, traceId), () => {});
+      const { idInTest } = exec.vu;
+      group(exampleName(id, idInTest, example), () => {});
+      for (const [part, number] of traceNumbers(idInTest, traceId).entries()) failedTraces[id][part]?.add(number);
     },
     meet(traceId) {
       const { slot, step } = balanceOf(traceId);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { CHECKS } from "./checks.ts";
-import { exampleName, readExample } from "./examples.ts";
+import { CHECKS, type CheckId } from "./checks.ts";
+import { exampleName, exampleOf, traceMetrics, traceNumbers } from "./examples.ts";
 import { junit } from "./junit.ts";
 import { readKnobs } from "./knobs.ts";
 import { reports } from "./reports.ts";
@@ -9,6 +9,8 @@ import { text } from "./text.ts";
 import { demandedChecks } from "./thresholds.ts";
 
 const knobs = readKnobs({});
+const TRACE = "10ad7e5710ad00000000ffffffff0001";
+const OTHER = "0".repeat(31).concat("1");
 
 /** What k6 hands over after a run in which all went well, to be spoilt by each test. */
 function goodRun(): RunData {
@@ -28,6 +30,17 @@ function goodRun(): RunData {
   };
 }
 
+/** Fails a check in a virtual user, as k6's data tells of it. */
+function fail(run: RunData, id: CheckId, user: number, text: string, traceId: string): void {
+  run.root_group.groups.push({ name: exampleName(id, user, text) });
+  for (const [part, number] of traceNumbers(user, traceId).entries()) {
+    const name = traceMetrics(id)[part] ?? "";
+    run.metrics[name] = {
+      values: { min: Math.min(number, run.metrics[name]?.values.min ?? Number.POSITIVE_INFINITY) },
+    };
+  }
+}
+
 const judged = (data: RunData) => summarise("smoke", knobs, data);
 
 describe("the verdict", () => {
@@ -39,15 +52,13 @@ describe("the verdict", () => {
   it("is bad when a check failed once, with the first example and its trace", () => {
     const run = goodRun();
     run.metrics.continued_trace = { values: { passes: 99, fails: 1 } };
-    run.root_group.groups = [
-      { name: exampleName("continued_trace", "/: the page is in trace b", "abc") },
-      { name: exampleName("continued_trace", "a later one", "def") },
-    ];
+    fail(run, "continued_trace", 7, "a later one", OTHER);
+    fail(run, "continued_trace", 3, "/: the page is in trace b", TRACE);
     const summary = judged(run);
     expect(summary.passed).toBe(false);
-    expect(text(summary)).toContain("first: /: the page is in trace b [trace abc]");
+    expect(text(summary)).toContain(`first: /: the page is in trace b [trace ${TRACE}]`);
     expect(text(summary)).not.toContain("a later one");
-    expect(junit(summary)).toContain('<failure message="1 of 100: /: the page is in trace b [trace abc]"/>');
+    expect(junit(summary)).toContain(`<failure message="1 of 100: /: the page is in trace b [trace ${TRACE}]"/>`);
   });
 
   it("lets a timing check miss its share of times and no more", () => {
@@ -118,16 +129,34 @@ describe("the verdict", () => {
 });
 
 describe("an example", () => {
+  const none = { metrics: {}, root_group: { groups: [] } };
+  const through = (name: string) => exampleOf("page_ok", { ...none, root_group: { groups: [{ name }] } });
+
   it("survives the way through a group's name, which may not contain ::", () => {
-    const name = exampleName("page_ok", "a::b\n  c|d", "f00");
+    const name = exampleName("page_ok", 2, "a::b\n  c|d");
     expect(name).not.toContain("::");
-    expect(readExample(name)).toEqual({ check: "page_ok", text: "a: :b c|d", traceId: "f00" });
+    expect(through(name)).toEqual({ check: "page_ok", text: "a: :b c|d", traceId: "" });
+  });
+
+  it("shows of an id what tells it from others, for the name is a tag", () => {
+    expect(through(exampleName("page_ok", 1, `/: in trace ${TRACE}, 404 by /gone-0123456789ab`))?.text).toBe(
+      "/: in trace 10ad7e…, 404 by /gone-012345…",
+    );
+  });
+
+  it("has its own trace, never one pieced together from two users', nor another's", () => {
+    const run = goodRun();
+    fail(run, "page_ok", 9, "of nine", "f".repeat(32));
+    fail(run, "page_ok", 4, "of four", TRACE);
+    expect(exampleOf("page_ok", run)).toMatchObject({ text: "of four", traceId: TRACE });
+    fail(run, "page_ok", 2, "of two, who had none", "");
+    expect(exampleOf("page_ok", run)).toMatchObject({ text: "of two, who had none", traceId: "" });
   });
 
   it("is cut when long, and ignored when it is no example", () => {
-    expect(exampleName("page_ok", "x".repeat(5000), "").length).toBeLessThan(500);
-    expect(readExample("somebody's group")).toBeUndefined();
-    expect(readExample("first failure|unknown|a|b")).toBeUndefined();
+    expect(exampleName("page_ok", 1, "x".repeat(5000)).length).toBeLessThan(500);
+    expect(through("somebody's group")).toBeUndefined();
+    expect(through("first failure|unknown|1|b")).toBeUndefined();
   });
 });
 
@@ -142,7 +171,7 @@ describe("the reports", () => {
   it("count in JUnit what they list, and escape what XML forbids", () => {
     const run = goodRun();
     run.metrics.hygiene_echo = { values: { passes: 0, fails: 2 } };
-    run.root_group.groups = [{ name: exampleName("hygiene_echo", `<b a="1">&'\u0000`, "") }];
+    fail(run, "hygiene_echo", 1, `<b a="1">&'\u0000`, "");
     const xml = junit(judged(run));
     expect(xml).toContain("2 of 2: &lt;b a=&quot;1&quot;&gt;&amp;&apos;");
     expect(xml.match(/<testcase /g)).toHaveLength(Number(/tests="(\d+)"/.exec(xml)?.[1]));

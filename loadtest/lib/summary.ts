@@ -1,6 +1,6 @@
 import { balanceLimit, SLOTS } from "./balance.ts";
 import { CHECK_IDS, CHECKS, type CheckId } from "./checks.ts";
-import { type Example, readExample } from "./examples.ts";
+import { type Example, exampleOf } from "./examples.ts";
 import { JOURNEYS, type JourneyName, journeysFor } from "./journeys.ts";
 import type { Knobs } from "./knobs.ts";
 import { plannedVisits, shape } from "./scenarios.ts";
@@ -87,13 +87,12 @@ function stoppedAt(profile: ProfileName, knobs: Knobs, seconds: number): number 
 
 function checkResults(profile: ProfileName, knobs: Knobs, data: RunData): CheckResult[] {
   const demanded = demandedChecks(profile, knobs);
-  const examples = data.root_group.groups.map(({ name }) => readExample(name));
   return CHECK_IDS.flatMap((id) => {
     const { passes: passed = 0, fails: failed = 0 } = data.metrics[id]?.values ?? {};
     if (passed + failed === 0 && !demanded.includes(id)) return [];
     const { name, share } = CHECKS[id];
     const verdict = passed + failed === 0 ? "not measured" : passed / (passed + failed) >= share ? "passed" : "failed";
-    return [{ id, name, passed, failed, verdict, example: examples.find((example) => example?.check === id) } as const];
+    return [{ id, name, passed, failed, verdict, example: exampleOf(id, data) } as const];
   });
 }
 

@@ -97,7 +97,7 @@ function valuesOf(kind: Kind, values: number[]): Record<string, number> {
   const sum = values.reduce((total, value) => total + value, 0);
   if (kind === "Counter") return { count: sum };
   if (values.length === 0) return {};
-  if (kind === "Gauge") return { value: values.at(-1) ?? 0 };
+  if (kind === "Gauge") return { min: Math.min(...values) };
   if (kind === "Rate") return { rate: sum / values.length, passes: sum, fails: values.length - sum };
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;

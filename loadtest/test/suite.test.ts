@@ -64,13 +64,21 @@ async function newcomers(count: number) {
   return judged(users[0] as Script);
 }
 
-const ID = /[0-9a-f]{12}/;
+const ID = /[0-9a-f]{8}/;
 
 describe("the suite in k6", () => {
-  it("passes a target without faults, crosses no threshold, and puts no id in a tag", async () => {
+  it("passes a target without faults, and crosses no threshold", async () => {
     await target({});
     const { summary, crossed } = await smoke();
     expect([summary.passed, crossed, summary.load.visits]).toEqual([true, [], 70]);
+  });
+
+  it("tells the first failing example with its trace id, yet puts no id in a tag", async () => {
+    await target({ flipSampled: true, echo: true, softNotFound: true });
+    const { summary } = await smoke();
+    const failed = summary.checks.filter(({ verdict }) => verdict === "failed");
+    expect(failed.map(({ id }) => id)).toEqual(expect.arrayContaining(["continued_sampled", "not_found_status"]));
+    expect(failed.find(({ id }) => id === "continued_sampled")?.example?.traceId).toMatch(/^10ad7e5710ad[0-9a-f]{20}$/);
     expect(samples.flatMap(({ tags }) => Object.values(tags)).filter((value) => ID.test(value))).toEqual([]);
   });
 
