@@ -1,15 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../../proxy/test/image.ts";
 import { cases } from "./lib/alert-cases.ts";
-import { buildFrom, docker, hasImages } from "./lib/docker.ts";
+import { docker, fetching, hasImages, withPackage } from "./lib/docker.ts";
 import { canRender, rendering } from "./lib/render.ts";
-
-const promtool = `FROM node:24-trixie-slim
-RUN apt-get update && apt-get install -y --no-install-recommends promtool
-`;
 
 interface Rules {
   groups: { rules: { alert: string; labels: object; annotations: Record<string, string> }[] }[];
@@ -19,6 +15,11 @@ describe.skipIf(!canRender || !hasImages("web"))("alerts", () => {
   const found = canRender ? rendering("base + monitoring").find(({ kind }) => kind === "PrometheusRule") : undefined;
   const rules = (found as unknown as { spec: Rules } | undefined)?.spec ?? { groups: [] };
   const alerts = rules.groups.flatMap((group) => group.rules);
+
+  let image: string;
+  beforeAll(() => {
+    image = withPackage("promtool");
+  }, fetching);
 
   test("each has a case", () => {
     expect(alerts.map(({ alert }) => alert).sort()).toEqual(Object.keys(cases).sort());
@@ -50,7 +51,6 @@ describe.skipIf(!canRender || !hasImages("web"))("alerts", () => {
       // JSON is YAML.
       writeFileSync(join(folder, "rules.yaml"), JSON.stringify(rules));
       writeFileSync(join(folder, "tests.yaml"), JSON.stringify({ rule_files: ["rules.yaml"], tests }));
-      const image = buildFrom(promtool);
       const run = ["run", "--rm", label, "--network=none", `--volume=${folder}:/alerts:ro`, image, "promtool"];
       expect(docker(...run, "check", "rules", "/alerts/rules.yaml")).toContain(`${alerts.length} rules found`);
       expect(docker(...run, "test", "rules", "/alerts/tests.yaml")).toContain("SUCCESS");

@@ -1,14 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../../proxy/test/image.ts";
-import { buildFrom, docker, hasImages } from "./lib/docker.ts";
-import { isReady, type Node, startPod } from "./lib/kubelet.ts";
+import { docker, fetching, hasImages, withPackage } from "./lib/docker.ts";
+import { isReady, type Node, starting, startPod } from "./lib/kubelet.ts";
 import { type Resource, workloads } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
-
-/** Debian's, where no registry has the one that is named. */
-const valkey = `FROM node:24-trixie-slim
-RUN apt-get update && apt-get install -y --no-install-recommends valkey-server
-`;
 
 /** What Next does with the handler that is in web's image, in a replica's own environment; returns what it prints. */
 const inReplica = (id: string, does: string) =>
@@ -46,10 +41,11 @@ describe.skipIf(!canRender || !hasImages("web"))(
       objects = rendering("base + shared-cache");
       docker("network", "create", label, node.network);
       const image = workloads(objects).find(({ name }) => name === "cache")?.pod.containers[0]?.image ?? "";
-      node.images = { [image]: buildFrom(valkey) };
+      // Debian's, where no registry has the one that is named.
+      node.images = { [image]: withPackage("valkey-server") };
       cache = startPod(objects, "cache", node);
       replicas = [startPod(objects, "web", node), startPod(objects, "web", node)];
-    });
+    }, fetching);
     afterAll(() => {
       docker("rm", "-f", "-v", ...ids());
       docker("network", "rm", node.network);
@@ -64,7 +60,7 @@ describe.skipIf(!canRender || !hasImages("web"))(
       return read(second);
     };
 
-    test("what one has made, the other answers", async () => {
+    test("what one has made, the other answers", { timeout: starting }, async () => {
       const [first, second] = replicas;
       for (const replica of replicas)
         await expect.poll(() => isReady(objects, "web", replica), { timeout: 30_000 }).toBe(true);

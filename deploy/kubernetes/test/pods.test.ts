@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../../proxy/test/image.ts";
 import { buildFrom, built, docker, hasImages } from "./lib/docker.ts";
-import { isReady, type Node, startPod } from "./lib/kubelet.ts";
+import { isReady, type Node, starting, startPod } from "./lib/kubelet.ts";
 import { type Resource, workloads } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
 
@@ -59,7 +59,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       docker("volume", "rm", ...Object.values(node.volumes), ...node.scratch);
     });
 
-    test("the proxy starts without the others, and is not ready before web is", async () => {
+    test("the proxy starts without the others, and is not ready before web is", { timeout: starting }, async () => {
       start("proxy");
       await expect
         .poll(() => docker("exec", ids.proxy ?? "", "curl", "-sS", "http://127.0.0.1:8081/healthz"), {

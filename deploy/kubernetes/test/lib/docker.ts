@@ -10,6 +10,15 @@ export function buildFrom(text: string): string {
   return execFileSync("docker", ["build", "-q", "-"], { input: text, encoding: "utf8", stdio: "pipe" }).trim();
 }
 
+/** How long an image may take that packages are fetched for, in ms: the mirror may be slow, or need to be asked again. */
+export const fetching = 300_000;
+
+/** Builds an image of Node's with one more package of Debian's, and returns its id. Throws with the build's own words. */
+export const withPackage = (name: string): string =>
+  buildFrom(`FROM node:24-trixie-slim
+RUN apt-get -o Acquire::Retries=3 update && apt-get -o Acquire::Retries=3 install -y --no-install-recommends ${name}
+`);
+
 /** The image that the stack under test was built to, by the name it has in the manifests: culvert-web, culvert-proxy … */
 export const built = (name: string): string =>
   `${process.env.COMPOSE_PROJECT_NAME ?? "culvert"}-${name.replace(/^culvert-/, "")}`;

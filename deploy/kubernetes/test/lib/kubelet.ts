@@ -17,6 +17,9 @@ export interface Node {
   scratch: string[];
 }
 
+/** How long a test may take that waits for several pods to get ready, in ms: longer than all of its waits together. */
+export const starting = 180_000;
+
 /**
  * Starts a rendered pod as kubelet would, as far as Docker has the same thing: the container's environment, user, groups,
  * capabilities, read-only root, limits and volumes come from the manifest alone. Returns the container's id.
