@@ -102,6 +102,14 @@ describe("run.sh", () => {
     expect(existsSync(join(box, "out/summary.json"))).toBe(false);
   });
 
+  it("leaves a bad knob of an outage to k6, which says it in one line", () => {
+    stack("");
+    fake("k6", "case $1 in run) echo RATE is out of range >&2; exit 108 ;; esac");
+    const { status, stderr } = run({ PROFILE: "outage", RATE: "fast" });
+    expect(status).toBe(108);
+    expect(stderr).toMatch(/^RATE is out of range\n {2}reports: .*\n$/);
+  });
+
   it("does not pass an outage that never was", () => {
     stack('case "$*" in *stop*) exit 1 ;; esac');
     fake("k6", `case $1 in inspect) echo '"duration": "3s"' ;; esac`);

@@ -38,6 +38,18 @@ describe("the files that k6 runs", () => {
   });
 });
 
+describe("a knob", () => {
+  const knobs = Array.from(code("lib/knobs.ts").matchAll(/env, "([A-Z][A-Z0-9_]+)"/g), ([, name = ""]) => name);
+
+  it("has a row in the README, and reaches k6 in its image", () => {
+    const rows = readFileSync(join(root, "README.md"), "utf8");
+    const service = readFileSync(join(root, "../docker-compose.yml"), "utf8").split("\n  loadtest:")[1] ?? "";
+    expect(knobs.length).toBeGreaterThan(10);
+    expect(knobs.filter((name) => !rows.includes(`\n| \`${name}\` |`))).toEqual([]);
+    expect(knobs.filter((name) => !new RegExp(`[ {]${name}: ,?`).test(service))).toEqual([]);
+  });
+});
+
 describe("the entry scripts", () => {
   it("are one a profile, of thirty lines at most, and run the profile that they are named after", () => {
     expect(entries.map((entry) => entry.replace(".ts", "")).sort()).toEqual(Object.keys(PROFILES).sort());
