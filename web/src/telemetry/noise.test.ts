@@ -30,14 +30,18 @@ describe("noise is dropped, and its look-alike kept", () => {
       thrown("Error", "Object Not Found Matching Id:3", app),
     ],
     ["redirect or to say not found", thrown("Error", "NEXT_REDIRECT"), thrown("Error", "redirect failed", app)],
-    [
-      "the server has reported",
-      thrown("Error", "Minified React error #419; visit https://react.dev/errors/419"),
-      thrown("Error", "Minified React error #418; visit https://react.dev/errors/418"),
-    ],
   ])("%s", (reason, noise, lookAlike) => {
     expect(noiseReason(noise)).toContain(reason);
     expect(noiseReason(lookAlike)).toBeUndefined();
+  });
+
+  test.each([419, 441])("React's echo, #%i, of what the server has reported, which has its digest", (number) => {
+    const echo = (number: number) =>
+      thrown("Error", `Minified React error #${number}; visit https://react.dev/errors/${number}`);
+    expect(noiseReason(echo(number), { digest: "1234567" })).toContain("the server has reported");
+    // The page was cut off in the middle: React says the same, and no server has reported anything.
+    expect(noiseReason(echo(number), { digest: undefined })).toBeUndefined();
+    expect(noiseReason(echo(number + 1), { digest: "1234567" })).toBeUndefined();
   });
 
   test("Next's signals are known by their digest too", () => {

@@ -55,8 +55,9 @@ const NOISE: { reason: string; is: (seen: Seen) => boolean }[] = [
       /^NEXT_(?:REDIRECT|NOT_FOUND|HTTP_ERROR_FALLBACK|PREFETCH)/.test(digestOf(seen.original) ?? seen.text),
   },
   {
+    // Without a digest nobody has: the server or the proxy died in the middle of the page.
     reason: "React's echo of an exception that the server has reported",
-    is: says(/^Minified React error #(?:419|441);/),
+    is: (seen) => digestOf(seen.original) !== undefined && /^Minified React error #(?:419|441);/.test(seen.text),
   },
 ];
 
