@@ -24,7 +24,7 @@ test("an error thrown in the browser arrives at the ingest, through the app's ow
   });
   const { event_id } = report.item.payload;
   await expect(outcomeOf(page, "Throw in the browser")).toHaveText(
-    new RegExp(`^Accepted in \\d+ ms \\(error ${event_id}\\)`),
+    new RegExp(`^Taken in \\d+ ms \\(error ${event_id}\\)`),
   );
   await expect(page.getByRole("region", { name: "Table: Sent by this browser" })).toContainText(event_id);
   expect(new Set(posts)).toEqual(new Set([`${app.origin}${app.tunnel}`]));

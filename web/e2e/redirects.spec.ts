@@ -17,7 +17,7 @@ for (const [how, role, name] of [
     // What there is to report of the redirect is sent before an error that comes later.
     await page.getByRole("link", { name: "Signals" }).click();
     await page.getByRole("button", { name: "Throw in the browser" }).click();
-    await expect(outcomeOf(page, "Throw in the browser")).toContainText("Accepted");
+    await expect(outcomeOf(page, "Throw in the browser")).toContainText("Taken");
     const id = (await outcomeOf(page, "Throw in the browser").textContent())?.match(/[0-9a-f]{32}/)?.[0];
     await arrived("event", ({ item }) => item.payload.event_id === id);
     expect(await received("event", of(trace))).toEqual([]);

@@ -8,7 +8,7 @@ test("an unhandled rejection is reported", async ({ page, watch }) => {
   const trace = await traceOf(page);
   await page.getByRole("button", { name: "Reject a promise" }).click();
   expect(messageOf(await arrived("event", of(trace)))).toContain("Rejected on purpose");
-  await expect(outcomeOf(page, "Reject a promise")).toContainText("Accepted");
+  await expect(outcomeOf(page, "Reject a promise")).toContainText("Taken");
 });
 
 test("noise is not sent, and the page says why", async ({ page, watch }) => {
@@ -42,7 +42,7 @@ test("a log line is sent, in the page's trace", async ({ page }) => {
   await page.getByRole("button", { name: "Write a log line" }).click();
   const log = await arrived("log", ({ item }) => item.payload.items?.[0]?.trace_id === trace);
   expect(log.item.payload.items[0].body).toBe("Written on purpose in the browser");
-  await expect(outcomeOf(page, "Write a log line")).toContainText("Accepted");
+  await expect(outcomeOf(page, "Write a log line")).toContainText("Taken");
 });
 
 test("a slow response to a click is measured, and reported when the page is left", async ({ page }) => {

@@ -5,7 +5,7 @@ const delivery = {
   at: 0,
   eventId: "e",
   category: "error",
-  outcome: "accepted" as const,
+  outcome: "taken" as const,
   status: 200,
   latencyMs: 3,
   note: undefined,

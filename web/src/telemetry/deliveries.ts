@@ -15,7 +15,8 @@ export type Delivery = {
   note: string | undefined;
 };
 
-export type Outcome = "accepted" | "kept" | "refused" | "no answer" | "held back" | "dropped";
+/** "taken": with status 2xx. By the ingest or by the spool, which a browser is not told. */
+export type Outcome = "taken" | "kept" | "refused" | "no answer" | "held back" | "dropped";
 
 const KEPT = 50;
 const NONE: readonly Delivery[] = [];

@@ -17,7 +17,7 @@ async function sent(answer: () => Promise<{ statusCode?: number; headers?: Recor
 }
 
 test.each([
-  ["accepted", 200],
+  ["taken", 200],
   ["refused", 403],
   ["refused", 413],
 ] as const)("%s: %i", async (outcome, status) => {

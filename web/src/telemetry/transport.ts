@@ -60,12 +60,13 @@ function contents([header, items]: Envelope): { eventId: string | undefined; cat
 function result(response: Response | undefined, kept: string | undefined) {
   const status = response?.statusCode;
   if (kept && (!response || isAway(status))) return { outcome: "kept", status, note: kept } as const;
+  // To the server alone: the proxy tells no visitor, and the browser's SDK would not hand it on.
   if (response?.headers?.["x-kept-by"]) return { outcome: "kept", status, note: IN_SPOOL } as const;
   const note = limitsIn(response?.headers);
   if (!response) return { outcome: "no answer", status, note } as const;
   // An envelope of which nothing was sent gets an empty answer from the SDK itself.
   if (status === undefined) return { outcome: "held back", status, note: "a rate limit is in force" } as const;
-  return { outcome: status < 300 ? "accepted" : "refused", status, note } as const;
+  return { outcome: status < 300 ? "taken" : "refused", status, note } as const;
 }
 
 /** Takes an answer's headers and says in words what they ask to be quiet about, if anything. */

@@ -4,7 +4,7 @@ import type { Delivery } from "../telemetry/deliveries";
 export function outcome({ outcome, eventId, category, status, latencyMs, note }: Delivery): string {
   const what = eventId ? `${category} ${eventId}` : category;
   const why = note ? `: ${note}` : "";
-  if (outcome === "accepted") return `Accepted in ${latencyMs} ms (${what})${why}.`;
+  if (outcome === "taken") return `Taken in ${latencyMs} ms (${what})${why}.`;
   if (outcome === "kept") return `Kept (${what})${why}.`;
   if (outcome === "refused") return `Refused with ${status} (${what})${why}.`;
   if (outcome === "no answer") return `No answer: is the proxy up? (${what})`;
