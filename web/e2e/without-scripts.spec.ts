@@ -41,18 +41,20 @@ for (const path of ["/signals/server-exception", "/signals/both-sides"]) {
   });
 }
 
-test("so does an exception in a server action", async ({ plain }) => {
-  await plain.goto("/signals");
-  const answer = plain.waitForResponse((response) => response.request().method() === "POST");
-  await plain.getByRole("button", { name: "Throw in a server action" }).click();
-  const response = await answer;
-  expect(response.status()).toBe(500);
-  const id = response.headers()["x-request-id"];
-  await expect(plain.getByRole("heading", { level: 1 })).toHaveText(/server-side exception/);
-  await expect(plain.getByRole("alert")).toContainText(`Request id${id}`);
-  const report = await arrived("event", (event) => event.item.payload.event_id === id);
-  expect(messageOf(report)).toContain("Thrown on purpose in a server action");
-});
+for (const where of ["a server action", "a route handler"]) {
+  test(`so does an exception in ${where}`, async ({ plain }) => {
+    await plain.goto("/signals");
+    const answer = plain.waitForResponse((response) => response.request().method() === "POST");
+    await plain.getByRole("button", { name: `Throw in ${where}` }).click();
+    const response = await answer;
+    expect(response.status()).toBe(500);
+    const id = response.headers()["x-request-id"];
+    await expect(plain.getByRole("heading", { level: 1 })).toHaveText(/server-side exception/);
+    await expect(plain.getByRole("alert")).toContainText(`Request id${id}Event id${id}`);
+    const report = await arrived("event", (event) => event.item.payload.event_id === id);
+    expect(messageOf(report)).toContain(`Thrown on purpose in ${where}`);
+  });
+}
 
 test("the overview says that the browser's own part needs scripts", async ({ plain }) => {
   await plain.goto("/?wait");

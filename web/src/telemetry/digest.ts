@@ -17,13 +17,12 @@ const noted = new Map<string, string>();
 
 /** Takes an exception of the server and its request's id, and keeps the digest for the page that is about to be sent. */
 export function noteDigest(error: unknown, requestId: string | undefined): void {
-  const digest = digestOf(error);
-  if (!digest || !requestId) return;
+  if (!requestId) return;
   if (noted.size >= REMEMBERED) noted.clear();
-  noted.set(requestId, digest);
+  noted.set(requestId, digestOf(error) ?? noted.get(requestId) ?? "");
 }
 
-/** Takes a request's id and returns the digest of its latest exception, if it had one. */
+/** Takes a request's id and returns the digest of its latest exception, "" if that has none; undefined when there was no exception. */
 export function notedDigest(requestId: string | undefined): string | undefined {
   return requestId && noted.get(requestId);
 }

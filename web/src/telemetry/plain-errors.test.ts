@@ -57,6 +57,29 @@ test("one of which Next says only its name becomes a page for who asks for a pag
   expect((await ask(bare, { accept: "*/*" })).words).toBe("Internal Server Error");
 });
 
+test("so does an exception in a route handler, of which it says nothing, and no answer of the handler's own", async () => {
+  const id = "1".repeat(32);
+  const empty: RequestListener = (_request, response) => {
+    // As Next's compression does it: the head is made before the end is told.
+    response.statusCode = 500;
+    response.writeHead(500);
+    response.end();
+  };
+  const own: RequestListener = (_request, response) => {
+    response.statusCode = 500;
+    response.writeHead(500).end("Oh no");
+  };
+  expect((await ask(own, { ...PAGE, "x-request-id": id })).words).toBe("Oh no");
+  server.close();
+  noteDigest(new Error("x"), id);
+  const page = await ask(empty, { ...PAGE, "x-request-id": id });
+  expect(page.words).toContain(SAYS);
+  expect(page.words).not.toContain("Digest");
+  expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  server.close();
+  expect((await ask(empty, { "x-request-id": id, accept: "*/*" })).words).toBe("");
+});
+
 test.each([
   ["a page that is well", 200, { "content-type": "text/html" }, SHELL],
   ["an error page of the app's own", 500, { "content-type": "text/html" }, "<html><body>Oh no</body></html>"],

@@ -56,12 +56,14 @@ function filled(request: IncomingMessage, response: ServerResponse, chunk: unkno
   return fillShell(Buffer.from(chunk as string).toString(), notice(request, reporting), stylesheet);
 }
 
-/** Whether the answer is nothing but Next's words, for someone who asked for a page; if so, its headers become a page's. */
+/** Whether the answer is nothing but Next's words, or not even those, for someone who asked for a page; if so, its headers become a page's. */
 function becomesPage({ headers }: IncomingMessage, response: ServerResponse): boolean {
-  const isBare = Number(response.getHeader("content-length")) === BARE.length;
-  const isText = String(response.getHeader("content-type")).startsWith("text/plain");
+  const [length, type] = [response.getHeader("content-length"), response.getHeader("content-type")];
+  const isBare = Number(length) === BARE.length && String(type).startsWith("text/plain");
+  // All that Next says of an exception in a route handler. Without one the answer is the handler's own, and its body may follow.
+  const isEmpty = length === undefined && type === undefined && notedDigest(requestIdIn(headers)) !== undefined;
   const isCompressed = response.hasHeader("content-encoding");
-  if (!isBare || !isText || isCompressed || !headers.accept?.includes("text/html")) return false;
+  if (!(isBare || isEmpty) || isCompressed || !headers.accept?.includes("text/html")) return false;
   response.removeHeader("content-length");
   response.removeHeader("etag");
   response.setHeader("content-type", "text/html; charset=utf-8");
