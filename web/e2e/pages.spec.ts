@@ -14,11 +14,13 @@ test("the overview tells what runs here, anew for every request", async ({ page 
 });
 
 test("the overview shows that every hop answers, and how fast", async ({ page }) => {
-  await page.goto("/");
+  test.setTimeout(60_000);
   const state = page.getByRole("status", { name: "State of the path" });
+  // Anew while a hop takes longer than a page waits for it, as the first time it may.
   await expect(async () => {
+    await page.goto("/");
     await expect(state).toHaveText("Every hop answers.", { timeout: 2_000 });
-  }).toPass({ timeout: 10_000 });
+  }).toPass({ timeout: 30_000 });
   await expect(page.getByText(/^answers [\d.]+ ms$/)).toHaveCount(6);
   await page.getByRole("button", { name: "Check again" }).click();
   await expect(state).toHaveText("Every hop answers.");

@@ -20,8 +20,18 @@ test("a check runs once for many pages, and again when its answer is old", async
   vi.useRealTimers();
 });
 
+test("who asks for it waits for a check that is slow", async () => {
+  vi.useFakeTimers();
+  const ask = remembered(() => new Promise((resolve) => setTimeout(resolve, 2_900, good)));
+  const [hasty, patient] = [ask(), ask(3_000)];
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(await hasty).toBe(UNKNOWN);
+  expect(await patient).toBe(good);
+  vi.useRealTimers();
+});
+
 test("a check that hangs keeps nobody waiting", async () => {
-  const ask = remembered(() => new Promise(() => {}), 5_000, 10);
+  const ask = remembered(() => new Promise(() => {}));
   expect(await ask()).toBe(UNKNOWN);
-  expect(await ask()).toBe(UNKNOWN);
+  expect(await ask(10)).toBe(UNKNOWN);
 });

@@ -5,17 +5,13 @@ const PATIENCE_MS = 300;
 
 /**
  * Takes a check and returns one that can be asked on every page view: it runs at most once in two seconds, and no page waits
- * for it longer than 0.3 s. Until it has answered, the last answer stands; a hop that hangs makes pages no slower.
+ * for it longer than 0.3 s, if it does not ask to. Until it has answered, the last answer stands; a hop that hangs makes pages no slower.
  */
-export function remembered(
-  check: () => Promise<Check>,
-  freshMs = FRESH_MS,
-  patienceMs = PATIENCE_MS,
-): () => Promise<Check> {
+export function remembered(check: () => Promise<Check>, freshMs = FRESH_MS): (patienceMs?: number) => Promise<Check> {
   let last: Check | undefined;
   let running: Promise<Check> | undefined;
   let due = 0;
-  return async () => {
+  return async (patienceMs = PATIENCE_MS) => {
     if (!running && Date.now() >= due) {
       due = Date.now() + freshMs;
       running = check().then((found) => {

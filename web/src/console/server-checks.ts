@@ -8,6 +8,9 @@ import { connectionProblem, ingestProblem, KEPT_PROBLEM, serverTunnelProblem, up
 
 const TIMEOUT_MS = 3_000;
 
+/** For how long to ask: until each check has an answer, if only that there was none. */
+export const PATIENT_MS = TIMEOUT_MS + 1_000;
+
 /** Whether the ingest takes this server's reports, by the way they go: through the proxy where there is one. */
 export const webToIngest = remembered(() => checkIngest(settings()));
 

@@ -1,13 +1,15 @@
-import { spool, webToIngest, webToUpstream } from "../console/server-checks";
+import { PATIENT_MS, spool, webToIngest, webToUpstream } from "../console/server-checks";
 import type { Settings } from "../telemetry/settings";
 import { LivePath } from "./live-path";
 import { PathDrawing, type Places } from "./path-drawing";
 
-type Props = { settings: Settings; throughProxy: boolean; sinceProxyMs: number | undefined };
+type Props = { settings: Settings; wait: boolean; throughProxy: boolean; sinceProxyMs: number | undefined };
 
-/** Takes the settings, asks what only the server can ask, and draws the way of requests and reports with its live state. */
-export async function RequestPath({ settings, throughProxy, sinceProxyMs }: Props) {
-  const [ingest, upstream, waiting] = await Promise.all([webToIngest(), webToUpstream(), spool()]);
+/** Takes the settings, asks what only the server can ask (`wait`: until all have answered), and draws the way of requests and reports with its live state. */
+export async function RequestPath({ settings, wait, throughProxy, sinceProxyMs }: Props) {
+  const patience = wait ? PATIENT_MS : undefined;
+  const asked = [webToIngest(patience), webToUpstream(patience), spool(patience)] as const;
+  const [ingest, upstream, waiting] = await Promise.all(asked);
   return (
     <LivePath
       places={places(settings)}

@@ -16,9 +16,11 @@ export default async function OverviewPage({ searchParams }: Props) {
   const head = await headers();
   const sinceProxyMs = sinceProxy(head, Date.now());
   const requestId = requestIdOf(head);
-  const { wait } = await searchParams;
+  const wait = (await searchParams).wait !== undefined;
   const current = settings();
-  const path = <RequestPath settings={current} throughProxy={requestId !== undefined} sinceProxyMs={sinceProxyMs} />;
+  const path = (
+    <RequestPath settings={current} wait={wait} throughProxy={requestId !== undefined} sinceProxyMs={sinceProxyMs} />
+  );
   return (
     <>
       <h1>This deployment is up</h1>
@@ -45,7 +47,7 @@ export default async function OverviewPage({ searchParams }: Props) {
           </form>
         </div>
         {/* Without JavaScript nothing fills in what is streamed later, so there the page can be asked to wait. */}
-        {wait === undefined ? <Suspense fallback={<PathLoading settings={current} />}>{path}</Suspense> : path}
+        {wait ? path : <Suspense fallback={<PathLoading settings={current} />}>{path}</Suspense>}
       </section>
     </>
   );
