@@ -1,4 +1,4 @@
-/** Memory for bodies: who does not fit yet waits in line, its body unread in the connection, instead of being refused. */
+/** Something scarce, memory for bodies above all: who does not fit yet waits in line instead of being refused. */
 export class Budget {
   #free: number;
   #line: { size: number; go: () => void }[] = [];
@@ -7,7 +7,7 @@ export class Budget {
     this.#free = bytes;
   }
 
-  /** Resolves with true once `size` bytes are this caller's, to be given back; with false after `patience` ms. */
+  /** Resolves with true once `size` bytes are this caller's, to be given back; with false after `patience` ms, which may be Infinity. */
   take(size: number, patience: number): Promise<boolean> {
     if (this.#line.length === 0 && size <= this.#free) {
       this.#free -= size;
@@ -21,11 +21,12 @@ export class Budget {
           resolve(true);
         },
       };
-      const timer = setTimeout(() => {
+      const leave = () => {
         this.#line = this.#line.filter((other) => other !== place);
         this.#serve();
         resolve(false);
-      }, patience);
+      };
+      const timer = patience < Number.POSITIVE_INFINITY ? setTimeout(leave, patience) : undefined;
       this.#line.push(place);
     });
   }

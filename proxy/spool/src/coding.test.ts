@@ -39,6 +39,28 @@ test("damaged bodies and bombs are refused as an ingest would", async () => {
   await assert.rejects(all(zlib.gzipSync(text).subarray(0, 100), "gzip"), is(400));
   await assert.rejects(all(zlib.gzipSync(Buffer.alloc(101 << 20)), "gzip"), is(413));
 });
+test("a zstd frame that asks for more than 8 MB of memory is refused", async () => {
+  const params = { [zlib.constants.ZSTD_c_windowLog]: 24 };
+  await assert.rejects(
+    all(zlib.zstdCompressSync(Buffer.alloc(20 << 20), { params }), "zstd"),
+    /Frame requires too much memory/,
+  );
+  params[zlib.constants.ZSTD_c_windowLog] = 23;
+  assert.equal((await all(zlib.zstdCompressSync(Buffer.alloc(20 << 20), { params }), "zstd")).length, 20 << 20);
+});
+test("few are opened at once, whatever becomes of them, and who waits for too long is refused", async () => {
+  const body = zlib.gzipSync(text);
+  const two = [opened(body, "gzip"), opened(body, "gzip")];
+  for (const one of two) await one.next();
+  await assert.rejects(opened(body, "gzip", 1).next(), { status: 503 });
+  const third = opened(body, "gzip");
+  const piece = third.next();
+  await two[0]?.return(undefined);
+  assert.ok((await piece).value);
+  await third.return(undefined);
+  await assert.rejects(all(Buffer.from("no gzip"), "gzip"), { status: 400 });
+  assert.deepEqual(await all(body, "gzip"), text);
+});
 test("other codings are not known", () => {
   assert.ok(!isKnown("compress") && !isKnown("gzip, br") && !isKnown("constructor") && isKnown("zstd"));
 });

@@ -17,8 +17,8 @@ export interface Reply {
 /** Sentry's limit for a request, and the proxy's. */
 const largest = 20 << 20;
 const inMemory = 32 << 20;
-/** Shorter than the proxy's, which would take no answer for a failure. */
-const patience = 5_000;
+/** For memory and again for a decoder: together shorter than the proxy's 10 s, which would take no answer for a failure. */
+const patience = 4_000;
 
 /** Takes envelopes from the proxy, one request each. */
 export class Intake {
@@ -81,7 +81,7 @@ async function contentOf({ takes }: Destination, body: Buffer, coding: string) {
   const reader = new EnvelopeReader((item) => {
     category = worthier(category, item);
   });
-  for await (const piece of opened(body, coding)) reader.write(piece);
+  for await (const piece of opened(body, coding, patience)) reader.write(piece);
   reader.end();
   return { category: category ?? fallback, eventId: reader.eventId };
 }

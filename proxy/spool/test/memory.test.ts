@@ -1,0 +1,47 @@
+import { brotliCompressSync, constants } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { hand, isEmpty, metric, newId } from "./report.ts";
+import { type Stack, startStack, until } from "./stack.ts";
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({}, { args: ["--memory=256m", "--memory-swap=256m"] });
+});
+afterAll(() => stack?.stop());
+
+const size = 95 << 20;
+const start = () => Buffer.from(`{"event_id":"${newId()}"}\n{"type":"event"}\n`);
+
+/** A Zstandard frame of 3 KB that opens to 95 MB and asks for a window of so many bytes, a power of 2. RFC 8878, 3.1.1. */
+function zstd(window: number): Buffer {
+  const block = (last: number, type: number, length: number, bytes: Buffer) => {
+    const head = Buffer.alloc(3);
+    head.writeUIntLE(last | (type << 1) | (length << 3), 0, 3);
+    return [head, bytes];
+  };
+  const first = start();
+  const rest = Array.from({ length: size >> 17 }, () => block(0, 1, 1 << 17, Buffer.from("x"))).flat();
+  const frame = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, (Math.log2(window) - 10) << 3]);
+  return Buffer.concat([frame, ...block(0, 0, first.length, first), ...rest, ...block(1, 0, 0, Buffer.alloc(0))]);
+}
+
+function brotli(): Buffer {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 24 };
+  return brotliCompressSync(Buffer.concat([start(), Buffer.alloc(size, "x")]), { params });
+}
+
+test("small bodies that open to 95 MB fit into the memory that the spool has, coming in and going out", async () => {
+  await stack.ingest({ status: 503 });
+  const status = async (coding: string, body: Buffer) =>
+    (await hand(stack.url, body, { "content-encoding": coding })).status;
+  const many = (count: number, coding: string, body: Buffer) =>
+    Promise.all(Array.from({ length: count }, () => status(coding, body)));
+  expect(await many(8, "zstd", zstd(128 << 20))).toEqual(Array(8).fill(400));
+  expect(await many(4, "zstd", zstd(8 << 20))).toEqual(Array(4).fill(200));
+  const one = brotli();
+  for (let i = 0; i < 3; i++) expect(await many(4, "br", one)).toEqual(Array(4).fill(200));
+  await stack.ingest();
+  await until(() => isEmpty(stack), 60_000);
+  expect(await metric(stack, 'delivered_total{category="error"}')).toBe(16);
+  expect(await stack.on("spool", "inspect", "-f", "{{.State.Running}} {{.State.OOMKilled}}")).toBe("true false");
+});
