@@ -40,7 +40,7 @@ export class Courier {
 
   async #work(): Promise<void> {
     while (!this.#stopped) {
-      const now = Date.now();
+      const now = performance.now();
       const wait = this.#pace.wait(now);
       const isFull = this.#underway.size >= this.#pace.atOnce(now) || this.#bytes >= mostBytes;
       if (wait > 0) await this.#rest(wait);

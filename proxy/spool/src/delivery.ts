@@ -35,7 +35,7 @@ export class Delivery {
 
   /** Takes the next few, the worthiest and oldest that no limit stops; no more than may go at once. */
   async claim(): Promise<Claimed[]> {
-    const now = Date.now();
+    const now = performance.now();
     const isReady = ({ destination, category }: Lane) =>
       destination === this.#to.url && this.#limits.until(category) <= now;
     const lanes = this.#journal.read(() => this.#store.lanes.occupied()).filter(isReady);
@@ -54,7 +54,7 @@ export class Delivery {
 
   /** Sends one and writes down what came of it. */
   async deliver(envelope: Claimed): Promise<void> {
-    const began = Date.now();
+    const began = performance.now();
     // Limits may have come in since it was claimed.
     if (this.#limits.until(envelope.category) > began) return this.release(envelope);
     this.#pace.sent(began);
@@ -83,7 +83,7 @@ export class Delivery {
   /** Tells the pace, and turns a verdict into what has to be written. */
   #consequence(envelope: Claimed, verdict: Verdict, began: number): () => void {
     const { id, category, repeated } = envelope;
-    const now = Date.now();
+    const now = performance.now();
     const { host } = this.#to;
     const wasWell = !this.#pace.failing;
     if (verdict.kind === "failed") {

@@ -4,7 +4,7 @@ const all = "";
 const unsaid = 60_000;
 const longest = 24 * 3_600_000;
 
-/** What an ingest has asked to be spared, by category and until when. */
+/** What an ingest has asked to be spared, by category and until when, by performance.now(): the wall clock may be set. */
 export class Limits {
   #until = new Map<string, number>();
 
@@ -13,7 +13,7 @@ export class Limits {
    * X-Sentry-Rate-Limits counts with any status; Retry-After, or a minute, where a 429 comes without it.
    * https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
    */
-  heed(status: number, headers: Record<string, string | string[] | undefined>, now = Date.now()): void {
+  heed(status: number, headers: Record<string, string | string[] | undefined>, now = performance.now()): void {
     const groups = String(headers["x-sentry-rate-limits"] ?? "")
       .split(",")
       .map((group) => group.trim().split(":"));
@@ -24,7 +24,7 @@ export class Limits {
       understood = true;
       for (const name of categories.split(";")) this.#extend(name.trim(), now + time, now);
     }
-    if (status === 429 && !understood) this.#extend(all, now + (retryAfter(headers, now) ?? unsaid), now);
+    if (status === 429 && !understood) this.#extend(all, now + (retryAfter(headers) ?? unsaid), now);
   }
 
   /** Until when a category has to wait; a time in the past when it has not. */

@@ -8,7 +8,7 @@ export function say(line: string): void {
 
 /** Says a line that may be true a thousand times a second: once a minute for each `about`. */
 export function sayNowAndThen(about: string, line: string): void {
-  const now = Date.now();
+  const now = performance.now();
   if (now - (said.get(about) ?? -quiet) < quiet) return;
   said.set(about, now);
   say(line);

@@ -7,7 +7,7 @@ const mostAtOnce = 32;
 const proofLasts = 10_000;
 
 /**
- * When the next envelope may go to an ingest. Until it has taken one just now: one at a time. While it fails: after pauses
+ * All times by performance.now(), which unlike the wall clock is never set. When the next envelope may go to an ingest. Until it has taken one just now: one at a time. While it fails: after pauses
  * that double up to 10 s, or 2 s while it answers, each cut by up to half at random so that many spools don't come back as one.
  * Once it is well: from a tenth of the rate to all of it within 4 s.
  */

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, mock, test } from "node:test";
+import { Courier } from "./courier.ts";
+import { openDatabase } from "./database.ts";
+import { Delivery } from "./delivery.ts";
+import type { Answer } from "./ingest.ts";
+import { Journal } from "./journal.ts";
+import { Pace } from "./pace.ts";
+import { Store } from "./store.ts";
+
+const url = "http://ingest/api/1/envelope/";
+const headers = { contentType: "", contentEncoding: "", userAgent: "", clientIp: "" };
+const hour = 3_600_000;
+const taken: Answer = { status: 200, headers: {} };
+
+/** Delivers two envelopes to an ingest that answers so, the wall clock set by an hour with the first answer; returns when each try was. */
+async function tries(set: number, ...answers: Answer[]): Promise<number[]> {
+  const database = openDatabase(mkdtempSync(join(tmpdir(), "spool-")));
+  const store = new Store(database);
+  for (let i = 0; i < 2; i++)
+    store.add({ destination: url, category: "error", received: 0, headers, body: Buffer.from("x") });
+  const real = Date.now;
+  const wall = mock.method(Date, "now");
+  const times: number[] = [];
+  const pace = new Pace(500);
+  const all = new Promise<void>((resolve) => {
+    const send = async () => {
+      // Once the first answer has been heeded.
+      setImmediate(() => wall.mock.mockImplementation(() => real() + set));
+      if (times.push(performance.now()) === answers.length) setImmediate(resolve);
+      return answers[times.length - 1] ?? taken;
+    };
+    const journal = new Journal(database, () => {});
+    courier = new Courier(new Delivery({ url, takes: "report", host: "ingest" }, store, journal, send, pace), pace);
+  });
+  courier.start();
+  await all;
+  return times;
+}
+let courier: Courier;
+afterEach(async () => {
+  mock.restoreAll();
+  await courier.stop(1_000);
+});
+
+test("a wall clock set back does not stop delivery", { timeout: 10_000 }, async () => {
+  await tries(-hour, taken, taken);
+});
+test("nor a pause after a failure, once it is over", { timeout: 10_000 }, async () => {
+  await tries(-hour, { status: 503, headers: {} }, taken, taken);
+});
+test("a wall clock set forward does not end what an ingest asked for", { timeout: 10_000 }, async () => {
+  const [refused = 0, next = 0] = await tries(hour, { status: 429, headers: { "retry-after": "2" } }, taken, taken);
+  assert.ok(next - refused >= 2_000);
+});
