@@ -30,15 +30,17 @@ destination() {
       "list DSNs of sentry.io only; for another host, make it SENTRY_DSN"
   fi
 
-  # An ingest that hangs would hold every report for ten seconds. After five failures it is asked by one report a second or two;
-  # the others find nobody at once, which is what on-outage.conf waits for. Without a backup, Nginx never spares a lone server:
+  # An ingest that hangs would hold every report for ten seconds. After a hundred failures it is asked by one report a second; the
+  # others find nobody at once, which is what on-outage.conf waits for. Without a backup, Nginx never spares a lone server:
   # https://nginx.org/en/docs/http/ngx_http_upstream_module.html#max_fails
+  # It forgets failures at a success in a later second, and with a fail_timeout of more than 0 only after so long without any: the
+  # few reports that an ingest chokes on would turn it off for all.
   [ "$scheme" = https ] && default_port=443 || default_port=80
   number=${port#:}
   cat >>"$maps/upstreams" <<CONF
 upstream ingest_$1 {
     zone ingest_$1 64k;
-    server $host:${number:-$default_port} resolve max_fails=5 fail_timeout=1s;
+    server $host:${number:-$default_port} resolve max_fails=100 fail_timeout=0;
     server unix:/nobody backup;
     keepalive 64;
     keepalive_timeout 4s;

@@ -29,11 +29,24 @@ function visitor(r) {
 }
 
 /**
+ * Counts a refusal.
+ * @param {string} who
+ * @param {NgxSharedDict<number>} refused
+ * @returns {number} how many there were since the first one, which is forgotten after `quiet` seconds
+ */
+function count(who, refused) {
+  // `incr` alone would go on from where an expired count ended: https://nginx.org/en/docs/njs/reference.html#dict_incr
+  if (refused.has(who)) return refused.incr(who, 1, 0);
+  refused.set(who, 1, quiet * 1000);
+  return 1;
+}
+
+/**
  * Answers a report that came too fast.
  * @param {NginxHTTPRequest} r
  */
 function refuseFlood(r) {
-  const times = ngx.shared.refused.incr(visitor(r), 1, 0, quiet * 1000);
+  const times = count(visitor(r), ngx.shared.refused);
   r.headersOut["X-Sentry-Rate-Limits"] = limits(times);
   r.headersOut["Retry-After"] = String(quiet);
   r.return(429, '{"reason":"too many reports; errors are still taken until this goes on"}');

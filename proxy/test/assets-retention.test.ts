@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { useEdge } from "./use-edge.ts";
 
-const shared = useEdge({ ASSET_RETENTION: "5s" });
+const shared = useEdge({ ASSET_RETENTION: "15s" });
 
 /** Whether the proxy's store still holds this file: asking for it would renew it. */
 async function isStored(path: string): Promise<boolean> {
@@ -9,7 +9,9 @@ async function isStored(path: string): Promise<boolean> {
   return (await shared.edge.on("proxy", "exec", "sh", "-c", search)) !== "";
 }
 
-test("a replaced release's file is answered while it is asked for, and gone ASSET_RETENTION after", async () => {
+test("a replaced release's file is answered while it is asked for, and gone ASSET_RETENTION after", {
+  timeout: 120_000,
+}, async () => {
   const script = { status: 200, headers: { "content-type": "application/javascript" }, body: "1" };
   const [wanted, idle] = ["/_next/static/wanted.js", "/_next/static/idle.js"];
   await shared.edge.web.answer(script);

@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { build, docker, hardened, label } from "./image.ts";
 import { Recorder } from "./recorder/client.ts";
 
-const recorderImage = "node:24-trixie-slim";
+/** What runs the recorders. */
+export const recorderImage = "node:24-trixie-slim";
 const recorderFolder = fileURLToPath(new URL("recorder", import.meta.url));
 
 type Service = "proxy" | "web" | "web2" | "ingest" | "spool";

@@ -14,6 +14,32 @@ describe("limits for a flooding visitor", () => {
   });
 });
 
+test("a visitor's refusals are forgotten a minute after the first of them", () => {
+  // As Nginx does it: an expired count is not there, and `incr` goes on from it all the same.
+  const counts = new Map<string, { count: number; until: number }>();
+  let now = 0;
+  const refused = {
+    has: (who: string) => (counts.get(who)?.until ?? 0) > now,
+    set: (who: string, count: number, timeout: number) => counts.set(who, { count, until: now + timeout }),
+    incr: (who: string, by: number) => {
+      const entry = counts.get(who) ?? { count: 0, until: now + 60_000 };
+      counts.set(who, entry);
+      entry.count += by;
+      return entry.count;
+    },
+  };
+  vi.stubGlobal("ngx", { shared: { refused } });
+  const headersOut: Record<string, string> = {};
+  const refuse = (times: number) => {
+    for (let n = 0; n < times; n++) flood.refuseFlood({ rawVariables: {}, headersOut, return: () => {} } as never);
+    return headersOut["X-Sentry-Rate-Limits"];
+  };
+  expect(refuse(150)).toBe(flood.limits(150));
+  now = 60_000;
+  expect(refuse(51)).toBe(flood.limits(51));
+  expect(refuse(150)).toBe(flood.limits(201));
+});
+
 test("of the ingest's headers only those the SDK reads are kept, whatever their case", () => {
   const headersOut: Record<string, string> = {
     "Content-Type": "a",
