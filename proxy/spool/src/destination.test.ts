@@ -16,6 +16,13 @@ test("port and path prefix stay as written", () => {
 test("further DSNs are separated by spaces or commas", () => {
   assert.equal(urls("http://k@a/1", "http://k@b/2, http://k@c/3\nhttp://k@d/4").length, 8);
 });
+test("two keys of one project are one address for envelopes, so that one courier keeps its pace", () => {
+  assert.deepEqual(urls("http://k@a/1", "http://l@a/1 http://k@a/1"), [
+    "http://a/api/1/envelope/",
+    "http://a/api/1/security/?sentry_key=k",
+    "http://a/api/1/security/?sentry_key=l",
+  ]);
+});
 test("what is no DSN is refused without its value", () => {
   for (const [dsn, further, setting] of [
     ["sentry.io/2", "", "SENTRY_DSN"],

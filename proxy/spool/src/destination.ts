@@ -14,14 +14,15 @@ const dsnPattern =
   /^(?<scheme>https?):\/\/(?<key>\w+)(?::\w*)?@(?<host>(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?)(?<prefix>(?:\/[\w.-]+)*)\/(?<project>\d+)$/;
 
 /**
- * Takes SENTRY_DSN and TUNNEL_ALLOWED_DSNS as set and returns every address they allow; nothing else is ever delivered to.
+ * Takes SENTRY_DSN and TUNNEL_ALLOWED_DSNS as set and returns every address they allow, each once; nothing else is ever delivered to.
  * Throws a Refusal that leaves the value out: logs are read by more people than settings are.
  * The same rule and words as the proxy's: https://develop.sentry.dev/sdk/foundations/client/dsn/
  */
 export function destinations(dsn: string | undefined, further: string | undefined): Destination[] {
   if (!dsn) throw new Refusal("SENTRY_DSN", "is empty", fix);
   const others = (further ?? "").split(/[\s,]+/).filter(Boolean);
-  return [...addresses("SENTRY_DSN", dsn), ...others.flatMap((other) => addresses("TUNNEL_ALLOWED_DSNS", other))];
+  const all = [...addresses("SENTRY_DSN", dsn), ...others.flatMap((other) => addresses("TUNNEL_ALLOWED_DSNS", other))];
+  return [...new Map(all.map((one) => [one.url, one])).values()];
 }
 
 const fix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
