@@ -16,7 +16,8 @@ import { folder, parseSettings, port } from "./settings.ts";
 import { Store } from "./store.ts";
 import { keepSwept } from "./sweep.ts";
 
-const patience = 5_000;
+/** Longer than an ingest has for its answer (ingest.ts): what is cut off before would be sent again. */
+const patience = 11_000;
 
 function freeOn(place: string): number {
   const { bavail, bsize } = statfsSync(place);

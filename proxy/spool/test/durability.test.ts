@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { envelope, hand, handMany, isEmpty, metric, newId, outcome } from "./report.ts";
 import { ready, type Stack, startStack, until } from "./stack.ts";
@@ -10,6 +11,10 @@ afterAll(() => stack?.stop());
 afterEach(() => until(() => isEmpty(stack), 60_000));
 
 const accepts = 200;
+
+/** How long compose lets the spool end what it is doing. */
+const compose = readFileSync(new URL("../../../docker-compose.yml", import.meta.url), "utf8");
+const [, grace = ""] = /\n {2}spool:\n(?: {4}.*\n)*? {4}stop_grace_period: (\d+)s\n/.exec(compose) ?? [];
 
 /** Sends until `interrupt` is over, `accepts` envelopes accepted before and after it; returns those that were answered 200. */
 async function underLoad(item: string, interrupt: () => Promise<unknown>): Promise<string[]> {
@@ -66,7 +71,11 @@ test("killed -9 three times while it delivers: nothing is lost, and repeats are 
 
 test("stopped and started in the middle of both: nothing is lost and nothing comes twice", async () => {
   const ids = await underLoad("session", async () => {
-    await stack.on("spool", "stop");
+    const mark = (await stack.seen()).length;
+    await stack.ingest({ delay: 8_000 });
+    await until(async () => (await stack.seen()).length > mark);
+    await stack.on("spool", "stop", "-t", grace);
+    await stack.ingest();
     expect(await stack.on("spool", "inspect", "-f", "{{.State.ExitCode}}")).toBe("0");
     await stack.on("spool", "start");
     await ready(stack);
