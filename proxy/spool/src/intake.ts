@@ -12,6 +12,8 @@ import { fallback, worthier } from "./worth.ts";
 export interface Reply {
   status: number;
   body: Record<string, string>;
+  /** What there was no room for. */
+  lost?: { reason: string; category: string };
 }
 
 /** Sentry's limit for a request, and the proxy's. */
@@ -68,7 +70,10 @@ export class Intake {
     const { category, eventId } = read;
     const arrival: Arrival = { destination: destination.url, category, received: Date.now(), headers, body };
     const full = await this.#journal.write(() => this.#bounds.makeRoom(arrival) ?? this.#store.add(arrival));
-    if (full) return refusal(503, full === "disk" ? "the disk is full" : "SPOOL_MAX_MB is reached");
+    if (full) {
+      const answer = refusal(503, full === "disk" ? "the disk is full" : "SPOOL_MAX_MB is reached");
+      return { ...answer, lost: { reason: "full", category } };
+    }
     return { status: 200, body: eventId ? { id: eventId } : {} };
   }
 }

@@ -8,7 +8,7 @@ import { Disk } from "./disk.ts";
 import { sender } from "./ingest.ts";
 import { Intake } from "./intake.ts";
 import { say } from "./log.ts";
-import { metrics, type Refusals } from "./metrics.ts";
+import { countRefusal, metrics, type Refusals } from "./metrics.ts";
 import { Pace } from "./pace.ts";
 import { Refusal } from "./refusal.ts";
 import { closed, serve } from "./server.ts";
@@ -43,7 +43,7 @@ function start(): void {
     intake: new Intake(settings.destinations, store, bounds, disk.journal),
     isWell: () => disk.isWell(),
     metrics: () => disk.journal.read(() => metrics(store, bounds, refusals)),
-    answered: (status) => status === 200 || refusals.set(`${status}`, (refusals.get(`${status}`) ?? 0) + 1),
+    answered: (reply) => reply.status === 200 || countRefusal(refusals, reply),
   });
 
   const stop = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 import type { Bounds } from "./bounds.ts";
+import type { Reply } from "./intake.ts";
 import type { Store } from "./store.ts";
 import type { Counted } from "./tally.ts";
 
@@ -9,8 +10,14 @@ const help: Record<Counted, string> = {
   repeated: "Envelopes sent again after an attempt of unknown outcome: the ingest may have them twice",
 };
 
-/** Refusals by reason since the start; they changed nothing on disk. */
+/** Refusals by their labels since the start; they changed nothing on disk. */
 export type Refusals = Map<string, number>;
+
+/** Counts an answer that was no 200. */
+export function countRefusal(refusals: Refusals, { status, lost }: Reply): void {
+  const labels = JSON.stringify({ status: `${status}`, ...lost });
+  refusals.set(labels, (refusals.get(labels) ?? 0) + 1);
+}
 
 /** Returns the metrics in Prometheus' text format. https://prometheus.io/docs/instrumenting/exposition_formats/ */
 export function metrics(store: Store, bounds: Bounds, refusals: Refusals, now = Date.now()): string {
@@ -47,8 +54,8 @@ export function metrics(store: Store, bounds: Bounds, refusals: Refusals, now = 
     ...family(
       "refused_total",
       "counter",
-      "Requests not answered with 200, since the start",
-      [...refusals].map(([status, n]) => [{ status }, n]),
+      "Requests not answered with 200, since the start; what there was no room for (full) by category",
+      [...refusals].map(([labels, n]) => [JSON.parse(labels), n]),
     ),
     "",
   ].join("\n");

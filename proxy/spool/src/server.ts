@@ -6,8 +6,8 @@ export interface Parts {
   intake: Intake;
   isWell: () => Promise<boolean>;
   metrics: () => string;
-  /** Called with the status of every answer to an envelope. */
-  answered: (status: number) => void;
+  /** Called with every answer to an envelope. */
+  answered: (reply: Reply) => void;
 }
 
 /** Longer than Nginx keeps an idle connection (60 s): the side that sends must be the one that closes. */
@@ -19,10 +19,10 @@ const idleConnection = 75_000;
  */
 export function serve({ intake, isWell, metrics, answered }: Parts): Server {
   const take = async (request: IncomingMessage): Promise<Reply> => {
-    const reply = await intake
+    const reply: Reply = await intake
       .take(request)
       .catch(() => ({ status: 503, body: { reason: "it could not be written" } }));
-    answered(reply.status);
+    answered(reply);
     return reply;
   };
   const route = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {

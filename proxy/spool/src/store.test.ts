@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Bounds } from "./bounds.ts";
 import { openDatabase } from "./database.ts";
-import { metrics } from "./metrics.ts";
+import { countRefusal, metrics, type Refusals } from "./metrics.ts";
 import { type Arrival, Store } from "./store.ts";
 
 const headers = { contentType: "text/plain", contentEncoding: "", userAgent: "a browser", clientIp: "192.0.2.1" };
@@ -197,14 +197,19 @@ test("metrics", () => {
   store.add(arrival("error", 1_000));
   store.add(arrival("replay", 2_000));
   store.remove(store.claim(store.lanes.occupied()[1] as never, claim)[0]?.id ?? 0, "dropped", "http_400");
-  const text = metrics(store, bounds, new Map([["503", 2]]), 5_000);
+  const refusals: Refusals = new Map();
+  for (let i = 0; i < 2; i++)
+    countRefusal(refusals, { status: 503, body: {}, lost: { reason: "full", category: "span" } });
+  countRefusal(refusals, { status: 503, body: {} });
+  const text = metrics(store, bounds, refusals, 5_000);
   for (const line of [
     'culvert_spool_waiting_envelopes{category="error"} 1',
     `culvert_spool_waiting_bytes{category="error"} ${JSON.stringify(headers).length + 100}`,
     "culvert_spool_oldest_seconds 4",
     'culvert_spool_accepted_total{category="replay"} 1',
     'culvert_spool_dropped_total{reason="http_400",category="replay"} 1',
-    'culvert_spool_refused_total{status="503"} 2',
+    'culvert_spool_refused_total{status="503",reason="full",category="span"} 2',
+    'culvert_spool_refused_total{status="503"} 1',
     "# TYPE culvert_spool_repeated_total counter",
   ]) {
     assert.ok(text.includes(`${line}\n`), line);
