@@ -17,7 +17,7 @@ const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 const kinds = ["event", "event", "transaction", "session", "replay_event", "log", "feedback", "profile_chunk"];
 
 /** One request to the proxy, a report where there is a body; resolves with its status, or with why there was no answer. */
-export function ask(proxy: Stack["proxy"], path: string, body?: Buffer, timeout = 15_000): Promise<number | string> {
+export function ask(proxy: Stack["proxy"], path: string, body?: Buffer, timeout = 30_000): Promise<number | string> {
   return new Promise((resolve) => {
     const options = { ...proxy, path, agent, method: body ? "POST" : "GET", servername: "localhost" };
     const headers = { host: "localhost", ...(body && { "content-type": "text/plain" }) };
