@@ -6,10 +6,15 @@ const rateOf = (attributes: Record<string, unknown>, inherit = inheritOrSampleWi
   sampler(0.25)({ attributes, inheritOrSampleWith: inherit });
 
 describe("requests", () => {
-  test.each(["/", "/trace?x=1.5", "/healthz-of-others", "/_nextdoor", "/docs/v1.2/intro"])(
-    "%s is sampled by rate",
-    (target) => expect(rateOf({ "http.target": target })).toBe(0.25),
-  );
+  test.each([
+    "/",
+    "/trace?x=1.5",
+    "/healthz-of-others",
+    "/_nextdoor",
+    "/docs/v1.2/intro",
+    "/u/jo.doe",
+    "/domains/example.com",
+  ])("%s is sampled by rate", (target) => expect(rateOf({ "http.target": target })).toBe(0.25));
 
   test("the caller's decision comes before the rate", () => {
     expect(rateOf({ "http.target": "/" }, () => 1)).toBe(1);
@@ -21,6 +26,8 @@ describe("requests", () => {
     "/healthz?probe=1",
     "/_next/static/chunks/a.js",
     "/favicon.ico",
+    "/robots.txt",
+    "/photos/A.JPG",
     "/favicon.ico?favicon.abc.ico",
   ])("%s is never traced, whatever the caller decided", (target) =>
     expect(rateOf({ "http.target": target }, () => 1)).toBe(0),

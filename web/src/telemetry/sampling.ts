@@ -9,8 +9,14 @@ export type Sampler = (sampling: Sampling) => number;
 /** Set on a span that was chosen before the SDK was asked (thrift.ts): the number that was drawn. */
 export const CHOSEN = "culvert.sample_rand";
 
-/** Probes and files: many requests, nothing to learn from one. */
-const UNTRACED = /^\/(healthz|readyz|_next)(\/|\?|$)|^[^?]*\.\w+(\?|$)/;
+/** Probes and files: many requests, nothing to learn from one. A dot alone makes no file: /u/jo.doe, /domains/example.com. */
+const UNTRACED = new RegExp(
+  [
+    "^/(healthz|readyz|_next)(/|\\?|$)",
+    "^[^?]*\\.(avif|css|csv|gif|gz|html?|ico|jpe?g|js|json|map|mjs|mp[34]|pdf|png|svg|txt|wasm|web[mp]|webmanifest|woff2?|xml|zip)(\\?|$)",
+  ].join("|"),
+  "i",
+);
 
 /** The type of the span in which Next answers a request. Its others, at the root, are its own start-up. */
 const REQUEST = "BaseServer.handleRequest";

@@ -1,3 +1,4 @@
+import { logger } from "@sentry/browser";
 import { describe, expect, test } from "vitest";
 import { scrub, scrubText } from "./scrub";
 
@@ -7,17 +8,30 @@ describe("texts", () => {
     ["https://app/cb?code=xyz&state=1#top", "https://app/cb?code=[Filtered]&state=[Filtered]#top"],
     ["api_key=abc", "api_key=[Filtered]"],
     ["?X-Amz-Signature=ff&id=4", "?X-Amz-Signature=[Filtered]&id=4"],
+    ["https://app/cb#access_token=abc&tab=2", "https://app/cb#access_token=[Filtered]&tab=2"],
+    ["/login?next=%2Fa%3Ftoken%3Dabc%26tab%3D2&x=1", "/login?next=%2Fa%3Ftoken%3D[Filtered]%26tab%3D2&x=1"],
+    ["/login?next=%2Fa%3Ftab%3D2%26token%3dabc%23top", "/login?next=%2Fa%3Ftab%3D2%26token%3d[Filtered]%23top"],
+    ["/a?next=%2Fb%3Fnext%3D%252Fc%253Fcode%253Dxyz", "/a?next=%2Fb%3Fnext%3D%252Fc%253Fcode%253D[Filtered]"],
+    // Its own value may hold what would begin another parameter elsewhere.
+    ["/a?token=abc%26def", "/a?token=[Filtered]"],
+    ["/a?next=%2Fb%3Ftoken%3Dabc%2526def%26tab%3D2", "/a?next=%2Fb%3Ftoken%3D[Filtered]%26tab%3D2"],
     ["no user Jo.Doe+x@mail.example.com here", "no user [email] here"],
     ["/invite?who=jo%40example.com", "/invite?who=[email]"],
   ])("%s becomes %s", (before, after) => expect(scrubText(before)).toBe(after));
 
   test.each([
     "/docs?page=2&sort=name",
+    "/login?next=%2Fdocs%3Fpage%3D2#part=3",
     "shop@1.4.2",
     "node_modules/@scope/pkg@2.0.0/index.js",
     "a monkey=banana said it",
     "http://culvert@ingest:8969/1",
   ])("%s stays", (text) => expect(scrubText(text)).toBe(text));
+});
+
+test("a text that the SDK's logger.fmt has put together is a text", () => {
+  const message = logger.fmt`mail to ${"jo@example.com"}`;
+  expect(scrub({ message })).toEqual({ message: "mail to [email]" });
 });
 
 test.each([

@@ -7,9 +7,17 @@ const FILTERED = "[Filtered]";
 const SECRET_NAME =
   /^(?:(?:.*\.)?(?:set[-_])?cookies?(?:\..*)?|.*authorization|(?:.*[-_.])?(?:auth|session)|.*(?:password|passwd|secret|token|api[-_]?key|session[-_]?id|csrf|jwt|credential|signature).*)$/i;
 
-/** Query parameters, wherever an address appears in a text: `?token=…`, `&code=…`. */
-const SECRET_QUERY =
-  /((?:^|[?&;])(?:[\w.-]*(?:password|passwd|secret|token|key|session|auth|signature|jwt)[\w.-]*|code|state|otp|pin|email)=)[^&#;\s"']+/gi;
+/** Parameters, wherever an address appears in a text: `?token=…`, `&code=…`, `#access_token=…`. */
+const SECRET_PARAMETER =
+  "(?:[\\w.-]*(?:password|passwd|secret|token|key|session|auth|signature|jwt)[\\w.-]*|code|state|otp|pin|email)";
+const SECRET_QUERY = new RegExp(`((?:^|[?&;#])${SECRET_PARAMETER}=)[^&#;\\s"']+`, "gi");
+
+/** The same in an address that is itself a parameter of another: `?next=%2Fa%3Ftoken%3D…`, once more encoded at each depth. */
+const BETWEEN = "(?:3F|26|3B|23)";
+const SECRET_NESTED = new RegExp(
+  `(%(?<depth>(?:25)*)${BETWEEN}${SECRET_PARAMETER}%\\k<depth>3D)(?:(?!%\\k<depth>${BETWEEN})[^&#;\\s"'])+`,
+  "gi",
+);
 
 const EMAIL = /[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/gi;
 
@@ -37,7 +45,8 @@ export function scrub<T>(report: T): T {
 }
 
 function walk(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return scrubText(value);
+  // The SDK's logger.fmt makes an object of a text.
+  if (typeof value === "string" || value instanceof String) return scrubText(String(value));
   if (Array.isArray(value)) return value.map((item) => walk(item, depth + 1));
   if (!isPlain(value) || depth > 12) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, field(name, item, depth)]));
@@ -63,7 +72,8 @@ function isSecret(name: string): boolean {
 
 /** Takes a text and returns it with secret query values and e-mail addresses replaced. */
 export function scrubText(text: string): string {
-  const open = text.includes("=") ? text.replace(SECRET_QUERY, `$1${FILTERED}`) : text;
+  const plain = text.includes("=") ? text.replace(SECRET_QUERY, `$1${FILTERED}`) : text;
+  const open = plain.includes("%") ? plain.replace(SECRET_NESTED, `$1${FILTERED}`) : plain;
   return open.includes("@") || open.includes("%40") ? open.replace(EMAIL, "[email]") : open;
 }
 
