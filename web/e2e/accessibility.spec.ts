@@ -1,4 +1,6 @@
 import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { app } from "./stack.ts";
 import { expect, test } from "./visitor.ts";
 
 /** Each page, and the console error that it cannot do without. */
@@ -11,18 +13,36 @@ const PAGES = {
   "/signals/server-exception": /status of 500|#441/,
 };
 
+async function expectNothing(page: Page) {
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await new AxeBuilder({ page }).analyze();
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await new AxeBuilder({ page }).withRules("color-contrast").analyze();
+  const found = [...light.violations, ...dark.violations];
+  expect(found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`)).toEqual([]);
+}
+
 for (const [path, error] of Object.entries(PAGES)) {
   test(`axe finds nothing on ${path}, in light and in dark`, async ({ page, watch }) => {
     if (error) watch.expectConsoleError(error);
     await page.goto(path);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    const light = await new AxeBuilder({ page }).analyze();
-    await page.emulateMedia({ colorScheme: "dark" });
-    const dark = await new AxeBuilder({ page }).withRules("color-contrast").analyze();
-    const found = [...light.violations, ...dark.violations];
-    expect(found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`)).toEqual([]);
+    await expectNothing(page);
   });
 }
+
+test("nor on the page of an error in the browser, and on the one of the root layout", async ({ page, watch }) => {
+  watch.expectConsoleError(/Thrown on purpose|status of 500|#441/);
+  await page.goto("/signals");
+  await page.getByRole("button", { name: "Break this page" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText(/client-side exception/);
+  await expectNothing(page);
+  await page.context().addCookies([{ name: "culvert-broken-layout", value: "1", url: app.origin }]);
+  await page.goto("/trace");
+  await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
+  await expect(page).toHaveTitle("Application error");
+  await expectNothing(page);
+});
 
 for (const path of ["/", "/signals", "/trace"]) {
   test(`${path} fits a phone: nothing is wider than the screen, and axe finds nothing`, async ({ page }) => {

@@ -1,6 +1,6 @@
 import { headerOf } from "../../../proxy/test/recorder/client.ts";
 import { answering, hardened, type Lab, openLab, webImage } from "../lab.ts";
-import { messageOf, reportsIn } from "../reports.ts";
+import { freshTrace, messageOf, of, reportsIn } from "../reports.ts";
 import { expect, test } from "../visitor.ts";
 
 let lab: Lab;
@@ -43,6 +43,28 @@ test("with rate 0 a page still hands on one trace, decided against; errors are r
     request: { method: "GET", url: `${web}/signals/server-exception?a=1`, headers: { host: new URL(web).host } },
   });
   expect((await recorder.all()).flatMap((request) => reportsIn(request, "transaction"))).toEqual([]);
+
+  // Whoever began the trace has decided for it.
+  const caller = freshTrace();
+  const continued = await (await fetch(`${web}/signals`, { headers: caller.headers })).text();
+  expect(metaOf(continued, "sentry-trace")).toMatch(new RegExp(`^${caller.id}-[0-9a-f]{16}-1$`));
+  await recorder.waitFor((request) => reportsIn(request, "transaction").find(of(caller.id)));
+});
+
+test("with rate 1 a page view whose caller decided against it is not recorded, and hands that on", async () => {
+  const { recorder, web } = await startWeb("1");
+  const caller = freshTrace();
+  const html = await (
+    await fetch(`${web}/signals`, { headers: { "sentry-trace": caller.headers["sentry-trace"].replace(/1$/, "0") } })
+  ).text();
+  expect(metaOf(html, "sentry-trace")).toMatch(new RegExp(`^${caller.id}-[0-9a-f]{16}-0$`));
+  const later = freshTrace();
+  await fetch(`${web}/signals`, { headers: later.headers });
+  await recorder.waitFor((request) => reportsIn(request, "transaction").find(of(later.id)));
+  // Told to stop, it sends all that it has.
+  await lab.on("web", "stop", "-t", "15");
+  const transactions = (await recorder.all()).flatMap((request) => reportsIn(request, "transaction"));
+  expect(transactions.filter(of(caller.id))).toEqual([]);
 });
 
 test("with rate 0.3 about a third of the page views are recorded, and each hands on what was drawn", async () => {
