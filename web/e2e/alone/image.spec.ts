@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { navigation } from "../../../loadtest/lib/navigation.ts";
 import { docker } from "../../../proxy/test/image.ts";
 import { answering, hardened, type Lab, openLab, webImage } from "../lab.ts";
@@ -80,15 +79,27 @@ async function post(page: string, button: string): Promise<Response> {
 
 test("SIGTERM: what runs is finished, what was captured in the last moment arrives, and the exit code is 0", async () => {
   const recorder = await lab.record(["recorder"]);
-  const web = await startWeb(DSN);
-  const slow = post(`${web}/signals`, "Take 1.5 seconds");
-  await pause(500);
+  const web = await startWeb(DSN, "--env=UPSTREAM_URL=http://recorder:9000/slow");
+  const well = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
+  await recorder.answer({ ...well, body: "{", rest: "}" });
+  const slow = post(`${web}/signals`, "Call the upstream");
+  await recorder.waitFor(({ url }) => (url === "/slow" ? url : undefined));
   const trace = freshTrace();
   expect((await fetch(`${web}/signals/server-exception`, { headers: trace.headers })).status).toBe(500);
 
-  await lab.on("web", "stop", "-t", "15");
+  const stopped = lab.on("web", "stop", "-t", "15");
+  // Told to stop, it takes no new requests.
+  const takes = () =>
+    fetch(`${web}/healthz`).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(takes).toBe(false);
+  await recorder.answer(well);
+  await recorder.proceed();
+  await stopped;
 
-  expect(await (await slow).text()).toContain("Took 1.5 s.");
+  expect(await (await slow).text()).toContain("recorder:9000: it ");
   expect(await lab.on("web", "inspect", "--format={{.State.ExitCode}}")).toBe("0");
   await recorder.waitFor((request) => {
     const body = Buffer.from(request.body, "base64").toString();

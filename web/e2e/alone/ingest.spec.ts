@@ -9,9 +9,10 @@ async function ingestAnswers(answer: Partial<Answer>) {
   await recorder.answer({ ...WELL, ...answer });
 }
 
-test.beforeEach(({ watch }) =>
-  watch.expectConsoleError(/status of (?:403|429|500|503)|Thrown on purpose|Minified React error #441/),
-);
+test.beforeEach(({ watch }) => {
+  test.setTimeout(90_000);
+  watch.expectConsoleError(/status of (?:403|429|500|503)|Thrown on purpose|Minified React error #441/);
+});
 test.afterEach(async ({ page }) => {
   await ingestAnswers(WELL);
   await expectState(page, /^Every hop answers\.$/);
