@@ -4,10 +4,17 @@ import { identify } from "./identity";
 const id = "a".repeat(32);
 const request = { headers: { "x-request-id": id } };
 
-const thrown = (handled: boolean) => ({ exception: { values: [{ mechanism: { handled } }] } });
+const thrown = (handled: boolean, type = "auto.function.nextjs.on_request_error") => ({
+  exception: { values: [{ mechanism: { handled, type } }] },
+});
 
-test("a request's first exception that nobody handled has the request's id, and every event of it the tag", () => {
-  const others = [{ type: "transaction" }, { message: "captured" }, thrown(true)];
+test("the first exception that ended a request has the request's id, and every event of it the tag", () => {
+  const others = [
+    { type: "transaction" },
+    { message: "captured" },
+    thrown(true),
+    thrown(false, "auto.node.onunhandledrejection"),
+  ];
   for (const other of others)
     expect(identify({ event_id: "1", request, ...other })).toMatchObject({ event_id: "1", tags: { request_id: id } });
   expect(identify({ event_id: "2", request, tags: { kept: 1 }, ...thrown(false) })).toMatchObject({

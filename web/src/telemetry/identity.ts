@@ -2,7 +2,7 @@ import { requestIdOf } from "./request-id";
 
 type Event = {
   event_id?: string;
-  exception?: { values?: { mechanism?: { handled?: boolean } }[] };
+  exception?: { values?: { mechanism?: { type?: string; handled?: boolean } }[] };
   tags?: Record<string, unknown>;
   request?: { headers?: Record<string, string> };
 };
@@ -12,7 +12,7 @@ const named = new Set<string>();
 
 /**
  * Takes an event of the server and returns it tagged with the request that it happened in. The first exception
- * of a request that nobody handled gets that request's id as its own: whoever sees the error page can then quote one id that names
+ * that ended a request gets that request's id as its own: whoever sees the error page can then quote one id that names
  * the event and the log line, although the browser is told nothing about the event.
  */
 export function identify<T extends Event>(event: T): T {
@@ -20,8 +20,11 @@ export function identify<T extends Event>(event: T): T {
   const id = requestIdOf({ get: (name) => headers[name] ?? null });
   if (!id) return event;
   const tagged = { ...event, tags: { ...event.tags, request_id: id } };
-  const unhandled = event.exception?.values?.some(({ mechanism }) => mechanism?.handled === false);
-  return unhandled && !named.has(id) ? { ...tagged, event_id: take(id) } : tagged;
+  // By Next's word, not Node's: a promise that somebody left behind in the request ends nothing.
+  const ended = event.exception?.values?.some(
+    ({ mechanism }) => mechanism?.handled === false && mechanism.type?.includes("nextjs"),
+  );
+  return ended && !named.has(id) ? { ...tagged, event_id: take(id) } : tagged;
 }
 
 function take(id: string): string {

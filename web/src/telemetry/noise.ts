@@ -14,7 +14,7 @@ type Exception = {
   type?: string;
   value?: string;
   stacktrace?: { frames?: Frame[] };
-  mechanism?: { handled?: boolean };
+  mechanism?: { type?: string; handled?: boolean };
 };
 export type ErrorEvent = { message?: string; exception?: { values?: Exception[] } };
 type Seen = { text: string; frames: Frame[]; original: unknown };

@@ -36,7 +36,7 @@ test("noise of the server does not take its request's id: that is for the except
   const thrown = (value: string) => ({
     event_id: "1",
     request: { headers: { "x-request-id": id } },
-    exception: { values: [{ value, mechanism: { handled: false } }] },
+    exception: { values: [{ value, mechanism: { handled: false, type: "auto.function.nextjs.on_request_error" } }] },
   });
   const { beforeSend } = serverOptions(settings);
   expect(beforeSend(thrown("NEXT_REDIRECT"), {})).toBeNull();

@@ -56,7 +56,7 @@ function filled(request: IncomingMessage, response: ServerResponse, chunk: unkno
   return fillShell(Buffer.from(chunk as string).toString(), notice(request, reporting), stylesheet);
 }
 
-/** Whether the answer is nothing but Next's words, or not even those, for someone who asked for a page; if so, its headers become a page's. */
+/** Whether the answer is Next's words at most, for someone who asked for a page; if so, its headers become a page's. */
 function becomesPage({ headers }: IncomingMessage, response: ServerResponse): boolean {
   const [length, type] = [response.getHeader("content-length"), response.getHeader("content-type")];
   const isBare = Number(length) === BARE.length && String(type).startsWith("text/plain");
