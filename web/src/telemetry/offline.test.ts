@@ -137,4 +137,6 @@ test.each(["replay_event", "replay_recording", "client_report"])("a %s is sent, 
   answer = noNetwork;
   await expect(send("lost", type)).rejects.toThrow("Failed to fetch");
   expect(await waiting()).toBe(0);
+  // The SDK counts no report about itself.
+  expect(lost).toEqual(type === "client_report" ? [] : ["network_error"]);
 });

@@ -44,7 +44,8 @@ async function insist(transport: Transport, envelope: Envelope) {
   return response;
 }
 
-/** What could not be sent for want of a network is not lost, so it is not to be counted as lost. */
+/** What could not be sent for want of a network is kept, so it is not to be counted as lost; but replays are not kept. */
 function onlyLosses({ recordDroppedEvent }: Options): Options["recordDroppedEvent"] {
-  return (reason, ...rest) => reason === "network_error" || recordDroppedEvent(reason, ...rest);
+  return (reason, category, ...rest) =>
+    (reason === "network_error" && category !== "replay") || recordDroppedEvent(reason, category, ...rest);
 }
