@@ -90,7 +90,7 @@ test("up -d with a new image of the proxy under load: nothing is lost", async ()
   expect(await running()).not.toBe(before);
 });
 
-test("a renewed certificate under load: nothing is lost", async () => {
+test("a renewed certificate under load: nothing is lost, nothing is offered again and no page fails", async () => {
   const served = (): Promise<string> =>
     new Promise((resolve, reject) => {
       const where = { ...stack.proxy, servername: "localhost", rejectUnauthorized: false };
@@ -101,10 +101,11 @@ test("a renewed certificate under load: nothing is lost", async () => {
       });
     });
   expect(await served()).toBe("first");
-  await underLoad("renewed certificate", async () => {
+  const { again, pages } = await underLoad("renewed certificate", async () => {
     certify("second");
     await until(async () => (await served()) === "second");
   });
+  expect([again, pages.failed]).toEqual([{}, []]);
 });
 
 test("restart spool under load while the ingest answers 503: every report is answered, and nothing is lost", async () => {
