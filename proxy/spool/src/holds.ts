@@ -33,13 +33,13 @@ export class Holds {
   }
 
   /**
-   * Says that the ingest is back: whoever failed once at most is free to go, a second apart and within ten. Together, those
+   * Says that the ingest is back: whoever failed once at most is free to go, half a second apart and within five. Together, those
    * that make it stumble would stop the rest again and share the blame.
    */
   relax(now: number): void {
     const free = [...this.#held.values()].filter(({ blame }) => blame <= 1);
     free.forEach((hold, i) => {
-      hold.until = now + Math.min(i, 10) * 1_000;
+      hold.until = now + Math.min(i, 10) * 500;
     });
   }
 
