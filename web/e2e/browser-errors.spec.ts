@@ -55,3 +55,23 @@ test("a page that breaks in the browser says so, is reported once, and can be tr
   await arrived("event", (event) => of(trace)(event) && messageOf(event).endsWith("Thrown on purpose in the browser"));
   expect(await received("event", (event) => of(trace)(event) && messageOf(event) === messageOf(crash))).toHaveLength(1);
 });
+
+test("a page of which a part never came, because the document ended before it, is reported", async ({
+  page,
+  watch,
+}) => {
+  watch.expectConsoleError(/Minified React error #419/);
+  await page.route("/", async (route) => {
+    // Anew while the hops have not answered at once: then the part is streamed, and nothing stands in its place yet.
+    await expect(async () => {
+      const response = await route.fetch();
+      const whole = await response.text();
+      const cut = whole.replace(/<!--\$--><div.*?<!--\/\$-->/s, '<!--$?--><template id="B:0"></template><!--/$-->');
+      expect(cut).not.toBe(whole);
+      await route.fulfill({ response, body: cut });
+    }).toPass();
+  });
+  await page.goto("/");
+  const report = await arrived("event", of(await traceOf(page)));
+  expect(messageOf(report)).toContain("#419");
+});
