@@ -14,8 +14,8 @@ starts() {
   docker compose --progress "${PROGRESS:-auto}" build web >&2 || return
   trial=$(docker compose run --detach --no-deps web) || return
   trap 'docker rm --force "$trial" >/dev/null' EXIT
-  until [ "$(state "$trial")" = 'running healthy' ]; do
-    case $(state "$trial") in *starting) sleep 0.25 ;; *)
+  while state=$(state "$trial" || true) && [ "$state" != 'running healthy' ]; do
+    case $state in *starting) sleep 0.25 ;; *)
       say "culvert: web: $(docker logs --tail 1 "$trial" 2>&1)"
       return 1
       ;;

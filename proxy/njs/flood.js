@@ -31,7 +31,7 @@ function visitor(r) {
 /**
  * Counts a refusal.
  * @param {string} who
- * @param {NgxSharedDict<number>} refused
+ * @param {typeof ngx.shared.refused} refused
  * @returns {number} how many there were since the first one, which is forgotten after `quiet` seconds
  */
 function count(who, refused) {
