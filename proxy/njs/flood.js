@@ -31,10 +31,10 @@ function visitor(r) {
 /**
  * Counts a refusal.
  * @param {string} who
- * @param {typeof ngx.shared.refused} refused
  * @returns {number} how many there were since the first one, which is forgotten after `quiet` seconds
  */
-function count(who, refused) {
+function count(who) {
+  const refused = ngx.shared.refused;
   // `incr` alone would go on from where an expired count ended: https://nginx.org/en/docs/njs/reference.html#dict_incr
   if (refused.has(who)) return refused.incr(who, 1, 0);
   refused.set(who, 1, quiet * 1000);
@@ -46,7 +46,7 @@ function count(who, refused) {
  * @param {NginxHTTPRequest} r
  */
 function refuseFlood(r) {
-  const times = count(visitor(r), ngx.shared.refused);
+  const times = count(visitor(r));
   r.headersOut["X-Sentry-Rate-Limits"] = limits(times);
   r.headersOut["Retry-After"] = String(quiet);
   r.return(429, '{"reason":"too many reports; errors are still taken until this goes on"}');
