@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { build, docker, hardened, label } from "./image.ts";
+import { build, docker, hardened, label, must } from "./image.ts";
 import { Recorder } from "./recorder/client.ts";
 
 /** What runs the recorders. */
@@ -38,12 +38,6 @@ export interface Options {
   twoReplicas?: boolean;
   /** Whether the spool stands beside the proxy. */
   spool?: boolean;
-}
-
-async function must(...args: string[]): Promise<string> {
-  const { code, output } = await docker(...args);
-  if (code !== 0) throw new Error(`docker ${args.join(" ")}: ${output}`);
-  return output.trim();
 }
 
 /** Starts an edge with these settings; SENTRY_DSN defaults to project 7 of the recording ingest, below a path prefix. */

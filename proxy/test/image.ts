@@ -21,6 +21,13 @@ export function docker(...args: string[]): Promise<Outcome> {
   });
 }
 
+/** Runs docker and returns its output; throws with it on a non-zero exit. */
+export async function must(...args: string[]): Promise<string> {
+  const { code, output } = await docker(...args);
+  if (code !== 0) throw new Error(`docker ${args.join(" ")}: ${output}`);
+  return output.trim();
+}
+
 const built: Partial<Record<"proxy" | "spool", Promise<string>>> = {};
 
 /**

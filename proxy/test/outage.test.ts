@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makePair } from "./certificate.ts";
 import { type Edge, recorderImage, startEdge } from "./edge.ts";
-import { docker, label } from "./image.ts";
+import { label, must } from "./image.ts";
 import { type Response, send } from "./wire.ts";
 
 /** All of a test's reports come from one visitor. */
@@ -44,16 +44,16 @@ async function move(meanwhile: () => Promise<void>): Promise<void> {
     (await look("{{.Name}}")).slice(1),
     await address(),
   ];
-  await docker("network", "disconnect", network, name);
+  await must("network", "disconnect", network, name);
   await meanwhile();
   // Docker gives away the first address that is free.
-  const squatter = await docker("run", "-d", label, `--network=${network}`, recorderImage, "sleep", "300");
+  const squatter = await must("run", "-d", label, `--network=${network}`, recorderImage, "sleep", "300");
   try {
-    await docker("network", "connect", "--alias=ingest", network, name);
+    await must("network", "connect", "--alias=ingest", network, name);
     expect(await address()).not.toBe(old);
     await recovered();
   } finally {
-    await docker("rm", "-f", squatter.output.trim());
+    await must("rm", "-f", squatter);
   }
 }
 

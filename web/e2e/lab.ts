@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { docker, label } from "../../proxy/test/image.ts";
+import { docker, label, must } from "../../proxy/test/image.ts";
 import { Recorder } from "../../proxy/test/recorder/client.ts";
 
 const RECORDER_IMAGE = "node:24-trixie-slim";
@@ -29,12 +29,6 @@ export interface Lab {
   /** Runs a command in one of the containers and returns what it wrote. */
   exec(name: string, ...command: string[]): Promise<string>;
   close(): Promise<void>;
-}
-
-async function must(...args: string[]): Promise<string> {
-  const { code, output } = await docker(...args);
-  if (code !== 0) throw new Error(`docker ${args.join(" ")}: ${output}`);
-  return output.trim();
 }
 
 /** Opens a lab; whoever opens it closes it. */

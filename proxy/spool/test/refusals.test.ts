@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { label, type Outcome } from "../../test/image.ts";
-import { must, runSpool, type Stack, startStack } from "./stack.ts";
+import { label, must, type Outcome } from "../../test/image.ts";
+import { runSpool, type Stack, startStack } from "./stack.ts";
 
 const SENTRY_DSN = "http://key@ingest:9000/7";
 

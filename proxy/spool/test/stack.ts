@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { build, docker, hardened, label, type Outcome } from "../../test/image.ts";
+import { build, docker, hardened, label, must, type Outcome } from "../../test/image.ts";
 import { Recorder } from "../../test/recorder/client.ts";
 import { findDoor } from "./door/find.ts";
 import type { Rule, Seen } from "./ingest/types.ts";
@@ -11,13 +11,6 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 
 /** As the compose file runs it: the spool needs no /tmp. */
 const withoutTmp = hardened.filter((option) => !option.startsWith("--tmpfs"));
-
-/** Runs docker and returns its output; throws with it on a non-zero exit. */
-export async function must(...args: string[]): Promise<string> {
-  const { code, output } = await docker(...args);
-  if (code !== 0) throw new Error(`docker ${args.join(" ")}: ${output}`);
-  return output.trim();
-}
 
 /** Starts the image with these settings and waits for its end; for what it must refuse. */
 export async function runSpool(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { docker, label } from "../../test/image.ts";
+import { docker, label, must } from "../../test/image.ts";
 import { envelope, handMany, isEmpty, newId, outcome } from "./report.ts";
-import { must, ready, type Stack, startStack, until } from "./stack.ts";
+import { ready, type Stack, startStack, until } from "./stack.ts";
 import { ask } from "./visitors.ts";
 
 const volume = `culvert-spool-${randomUUID().slice(0, 8)}`;

@@ -1,4 +1,5 @@
-import { must, until } from "../stack.ts";
+import { must } from "../../../test/image.ts";
+import { until } from "../stack.ts";
 
 /** Where a port of a door is found from this machine: its address as host and port. */
 export type Find = (port: number) => { host: string; port: number };
