@@ -49,8 +49,8 @@ describe("make up refuses, before it changes anything,", () => {
   test("one port for both", () =>
     expectRefusal(
       "up.sh",
-      { HTTPS_PORT: "18080" },
-      "culvert: HTTP_PORT: the same as HTTPS_PORT (18080): give two different ports",
+      { HTTPS_PORT: String(process.env.HTTP_PORT) },
+      `culvert: HTTP_PORT: the same as HTTPS_PORT (${process.env.HTTP_PORT}): give two different ports`,
     ));
   test.each(["TLS_CERT_FILE", "TLS_KEY_FILE", "INGEST_CA_FILE", "SERVER_ACTIONS_KEY_FILE"])(
     "a %s that is missing",

@@ -1,13 +1,19 @@
 # shellcheck shell=sh
 # The copy of the stack that tests use: its own project, ports and reports, beside whatever runs already. Sourced.
 
-export COMPOSE_PROJECT_NAME=culvert-test
 export COMPOSE_FILE=docker-compose.yml:proxy/test/recorder/compose.yml
 # An operator's .env must not change what is tested.
 export COMPOSE_ENV_FILES=/dev/null
-unset SENTRY_ENVIRONMENT TRACE_PROPAGATION_TARGETS SERVER_NAME TUNNEL_PATH TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE WEB_IMAGE WEB_EGRESS CACHE_URL CACHE_PASSWORD
+# Nor must a setting that happens to be exported in this shell: the compose file knows their names.
+for setting in $(grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:' docker-compose.yml | tr -d ' ${:' | sort -u); do
+  # The CA that this machine's builds need is the machine's, not the stack's.
+  [ "$setting" = BUILD_CA_FILE ] || unset "$setting"
+done
 
-export HTTPS_PORT=18443 HTTP_PORT=18080 RECORDER_PORT=19001 UPSTREAM_PORT=19002
+# TEST_STACK=N is one more copy beside the first, with a project and ports of its own.
+export COMPOSE_PROJECT_NAME="culvert-test${TEST_STACK:-}"
+export HTTPS_PORT=$((18443 + ${TEST_STACK:-0} * 10)) HTTP_PORT=$((18080 + ${TEST_STACK:-0} * 10))
+export RECORDER_PORT=$((19001 + ${TEST_STACK:-0} * 10)) UPSTREAM_PORT=$((19002 + ${TEST_STACK:-0} * 10))
 export SENTRY_DSN=http://culvert@recorder:9000/1
 export SENTRY_TRACES_SAMPLE_RATE=1 SENTRY_RELEASE=culvert@test
 export CONSOLE=on REGION=test-1
