@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { root, run } from "./run.ts";
+import { run } from "./run.ts";
+import { root } from "./support/docker.ts";
 
 interface Service {
   environment: Record<string, string>;

@@ -3,7 +3,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lastLine, root, run } from "./run.ts";
+import { lastLine, run } from "./run.ts";
+import { root } from "./support/docker.ts";
 
 const isRoot = process.getuid?.() === 0;
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { findActionForm, multipart } from "../../loadtest/lib/form.ts";
 import { endLoad, type Failure, load, type Made, type Visit, visit } from "./load.ts";
 import { must, run } from "./run.ts";
+import { buildImage } from "./support/images.ts";
 
 // Runs against the stack that deploy/test/run.sh started, and leaves it with the release it deployed last.
 const home: Visit = { name: "page", path: "/", status: 200 };
@@ -51,15 +52,7 @@ beforeAll(async () => {
   visits = dear.flatMap((one) => [one, ...light]);
 
   await compose("up", "-d", "--no-deps", "--no-recreate", "--scale", "web=2", "--wait", "web");
-  await must([
-    "docker",
-    "build",
-    "-q",
-    "-t",
-    successor,
-    `--build-arg=IMAGE=${process.env.COMPOSE_PROJECT_NAME}-web`,
-    "web/e2e/successor",
-  ]);
+  await buildImage("web/e2e/successor", { tag: successor, args: { IMAGE: `${process.env.COMPOSE_PROJECT_NAME}-web` } });
 });
 afterAll(async () => {
   endLoad();

@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { docker, label } from "../../proxy/test/image.ts";
-import { envelopeOf, Recorder } from "../../proxy/test/recorder/client.ts";
 import { must } from "./run.ts";
+import { docker, label, root } from "./support/docker.ts";
+import { envelopeOf, Recorder } from "./support/recorder/client.ts";
 
 const name = `culvert-shutdown-${process.pid}`;
 const environment = {
@@ -14,7 +13,7 @@ const environment = {
   OUTSIDE: name,
   UPSTREAM_URL: "",
 };
-const recorderFolder = fileURLToPath(new URL("../../proxy/test/recorder", import.meta.url));
+const recorderFolder = `${root}/deploy/test/support/recorder`;
 
 const compose = (...command: string[]) => must(["docker", "compose", ...command], environment);
 

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { docker, label } from "../../proxy/test/image.ts";
-import { root, run } from "./run.ts";
+import { run } from "./run.ts";
 import { startUploadApi, type UploadApi } from "./sentry/upload-api.ts";
 import { unzip } from "./sentry/zip.ts";
+import { docker, label } from "./support/docker.ts";
+import { buildImage } from "./support/images.ts";
 
 const token = `test-${randomUUID()}`;
 const image = `culvert-source-maps-${randomUUID().slice(0, 8)}`;
@@ -24,13 +25,7 @@ describe.runIf(process.env.SOURCE_MAPS)("an image built with a Sentry token", ()
       SENTRY_PROJECT: "shop",
       SENTRY_URL: `http://${bridge.output.trim()}:${api.port}/`,
     };
-    const { code, output } = await docker(
-      ...["build", "--progress=plain", "-t", image, `--secret=id=sentry_auth_token,src=${join(secrets, "token")}`],
-      ...(process.env.BUILD_CA_FILE ? [`--secret=id=build_ca,src=${process.env.BUILD_CA_FILE}`] : []),
-      ...Object.entries(args).map(([name, value]) => `--build-arg=${name}=${value}`),
-      join(root, "web"),
-    );
-    if (code !== 0) throw new Error(output);
+    await buildImage("web", { tag: image, args, secrets: { sentry_auth_token: join(secrets, "token") } });
   }, 300_000);
   afterAll(async () => {
     api.close();

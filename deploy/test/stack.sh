@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # The copy of the stack that tests use: its own project, ports and reports, beside whatever runs already. Sourced.
 
-export COMPOSE_FILE=docker-compose.yml:proxy/test/recorder/compose.yml
+export COMPOSE_FILE=docker-compose.yml:deploy/test/support/recorder/compose.yml
 # An operator's .env must not change what is tested.
 export COMPOSE_ENV_FILES=/dev/null
 # Nor must a setting that happens to be exported in this shell: the compose file knows their names.

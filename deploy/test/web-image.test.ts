@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { docker, label } from "../../proxy/test/image.ts";
 import { lastLine } from "./run.ts";
+import { docker, label } from "./support/docker.ts";
 
 // Built by compose for the stack that these tests run beside.
 const image = `${process.env.COMPOSE_PROJECT_NAME}-web`;

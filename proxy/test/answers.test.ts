@@ -1,6 +1,6 @@
 import { connect as connectH2 } from "node:http2";
 import { beforeEach, describe, expect, test } from "vitest";
-import { headerOf } from "./recorder/client.ts";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { page, useEdge } from "./use-edge.ts";
 
 const shared = useEdge({ SERVER_NAME: "app.example.com" });

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Answer } from "../../deploy/test/support/recorder/types.ts";
 import { type Edge, startEdge } from "./edge.ts";
-import type { Answer } from "./recorder/types.ts";
 import { page } from "./use-edge.ts";
 import { send } from "./wire.ts";
 

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { build, docker, hardened, label, must } from "./image.ts";
-import { Recorder } from "./recorder/client.ts";
+import { docker, hardened, label, must, root } from "../../deploy/test/support/docker.ts";
+import { build } from "../../deploy/test/support/images.ts";
+import { Recorder } from "../../deploy/test/support/recorder/client.ts";
 
 /** What runs the recorders. */
 export const recorderImage = "node:24-trixie-slim";
-const recorderFolder = fileURLToPath(new URL("recorder", import.meta.url));
+const recorderFolder = `${root}/deploy/test/support/recorder`;
 
 type Service = "proxy" | "web" | "web2" | "ingest" | "spool";
 

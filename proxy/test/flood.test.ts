@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { type Edge, startEdge } from "./edge.ts";
-import { headerOf } from "./recorder/client.ts";
 import { type Response, send } from "./wire.ts";
 
 const report = { method: "POST", path: "/monitoring", body: '{}\n{"type":"event"}\n{}\n' };

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from "node:http2";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { headerOf } from "./recorder/client.ts";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { useEdge } from "./use-edge.ts";
 import { raw } from "./wire.ts";
 

@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { makePair } from "./certificate.ts";
+import { makePair } from "../../deploy/test/support/certificate.ts";
+import { label, must } from "../../deploy/test/support/docker.ts";
 import { type Edge, recorderImage, startEdge } from "./edge.ts";
-import { label, must } from "./image.ts";
 import { type Response, send } from "./wire.ts";
 
 /** All of a test's reports come from one visitor. */

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { describe, expect, test } from "vitest";
-import { headerOf } from "./recorder/client.ts";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { useEdge } from "./use-edge.ts";
 import { send } from "./wire.ts";
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { headerOf } from "./recorder/client.ts";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { useEdge } from "./use-edge.ts";
 import { envelope, ok as well } from "./use-tunnel.ts";
 import { send } from "./wire.ts";

@@ -3,7 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { build, runProxy } from "./image.ts";
+import { runProxy } from "../../deploy/test/support/docker.ts";
+import { build } from "../../deploy/test/support/images.ts";
 
 const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
 const dsnFix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";

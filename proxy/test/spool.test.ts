@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Answer } from "../../deploy/test/support/recorder/types.ts";
 import { type Edge, startEdge } from "./edge.ts";
-import type { Answer } from "./recorder/types.ts";
 import { send } from "./wire.ts";
 
 let edge: Edge;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makePair } from "./certificate.ts";
+import { makePair } from "../../deploy/test/support/certificate.ts";
 import { type Edge, startEdge } from "./edge.ts";
 import { send } from "./wire.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ConnectionOptions, connect, getCiphers, type SecureVersion } from "node:tls";
 import { describe, expect, test } from "vitest";
-import { makePair } from "./certificate.ts";
-import { headerOf } from "./recorder/client.ts";
+import { makePair } from "../../deploy/test/support/certificate.ts";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { useEdge } from "./use-edge.ts";
 import { send } from "./wire.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { connect as connectH2 } from "node:http2";
 import { beforeEach, describe, expect, test } from "vitest";
-import { headerOf } from "./recorder/client.ts";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { page, useEdge } from "./use-edge.ts";
 import { raw } from "./wire.ts";
 

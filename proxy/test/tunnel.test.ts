@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { headerOf } from "./recorder/client.ts";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { envelope, ingestPort, useTunnel } from "./use-tunnel.ts";
 import { type Request, send, sendH2 } from "./wire.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
+import type { Answer, RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
 import { type Edge, type Options, startEdge } from "./edge.ts";
-import type { Answer, RecordedRequest } from "./recorder/types.ts";
 import { type Request, type Response, send } from "./wire.ts";
 
 /** What web answers where a test does not care. */

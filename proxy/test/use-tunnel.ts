@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { makePair } from "./certificate.ts";
+import { makePair } from "../../deploy/test/support/certificate.ts";
+import type { RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
 import { type Edge, startEdge } from "./edge.ts";
-import type { RecordedRequest } from "./recorder/types.ts";
 import { type Request, type Response, send } from "./wire.ts";
 
 /** A well-formed envelope, and what the recording ingest answers to it. */

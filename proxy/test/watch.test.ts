@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { docker, label } from "../../deploy/test/support/docker.ts";
 import { type Edge, startEdge } from "./edge.ts";
-import { docker, label } from "./image.ts";
 import { send } from "./wire.ts";
 
 let edge: Edge;

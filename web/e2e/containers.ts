@@ -1,4 +1,4 @@
-import { docker } from "../../proxy/test/image.ts";
+import { docker } from "../../deploy/test/support/docker.ts";
 
 /** A container of a service of the stack under test: its id. A release gives web another name than the first. */
 export async function containerOf(service: string): Promise<string> {

@@ -1,22 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { docker, label, must } from "../../proxy/test/image.ts";
-import { Recorder } from "../../proxy/test/recorder/client.ts";
+import { docker, label, must, restricted, root } from "../../deploy/test/support/docker.ts";
+import { Recorder } from "../../deploy/test/support/recorder/client.ts";
 
 const RECORDER_IMAGE = "node:24-trixie-slim";
-const recorderFolder = fileURLToPath(new URL("../../proxy/test/recorder", import.meta.url));
+const recorderFolder = `${root}/deploy/test/support/recorder`;
 
 /** The image of web that the stack under test runs. */
 export const webImage = `${process.env.COMPOSE_PROJECT_NAME}-web`;
 
 /** As docker-compose.yml runs web. */
-export const hardened = [
-  "--read-only",
-  "--cap-drop=ALL",
-  "--security-opt=no-new-privileges",
-  "--tmpfs=/tmp:uid=1000,mode=0700",
-];
+export const hardened = [...restricted, "--tmpfs=/tmp:uid=1000,mode=0700"];
 
 /** Containers beside the stack, on a network of their own, for what would disturb other tests. */
 export interface Lab {

@@ -1,5 +1,5 @@
-import { type Envelope, envelopeOf, headerOf, type Item } from "../../proxy/test/recorder/client.ts";
-import type { RecordedRequest } from "../../proxy/test/recorder/types.ts";
+import { type Envelope, envelopeOf, headerOf, type Item } from "../../deploy/test/support/recorder/client.ts";
+import type { RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
 import { recorder } from "./stack.ts";
 
 /** A report item, with the envelope and the request it came in. */

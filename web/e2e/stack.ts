@@ -1,4 +1,4 @@
-import { Recorder } from "../../proxy/test/recorder/client.ts";
+import { Recorder } from "../../deploy/test/support/recorder/client.ts";
 
 function port(name: string): number {
   const value = Number(process.env[name]);

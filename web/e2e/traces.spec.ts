@@ -1,4 +1,4 @@
-import { headerOf } from "../../proxy/test/recorder/client.ts";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { arrived, isFromBrowser, traceIdOf } from "./reports.ts";
 import { app, upstream } from "./stack.ts";
 import { expect, test, traceOf } from "./visitor.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { label } from "../../../proxy/test/image.ts";
+import { label } from "../../test/support/docker.ts";
 import { cases } from "./lib/alert-cases.ts";
 import { docker, fetching, hasImages, withPackage } from "./lib/docker.ts";
 import { canRender, rendering } from "./lib/render.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { label } from "../../../proxy/test/image.ts";
+import { label } from "../../test/support/docker.ts";
 import { docker, fetching, hasImages, withPackage } from "./lib/docker.ts";
 import { isReady, type Node, starting, startPod } from "./lib/kubelet.ts";
 import { type Resource, workloads } from "./lib/objects.ts";

@@ -1,13 +1,11 @@
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { fileURLToPath } from "node:url";
-import { build, type Outcome } from "../../test/image.ts";
-import { Recorder } from "../../test/recorder/client.ts";
+import { run } from "../../../deploy/test/support/docker.ts";
+import { build, buildImage } from "../../../deploy/test/support/images.ts";
+import { Recorder } from "../../../deploy/test/support/recorder/client.ts";
 import { findDoor } from "./door/find.ts";
 import type { Rule, Seen } from "./ingest/types.ts";
 import { until } from "./stack.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const files = ["docker-compose.yml", "proxy/spool/test/restarts.compose.yml"];
 
 const services = ["proxy", "spool", "recorder", "ingest-with-moods"];
@@ -42,15 +40,9 @@ export async function startComposed(settings: Record<string, string> = {}): Prom
     SPOOL_IMAGE: await build("spool"),
     ...settings,
   };
-  const run = (file: string, args: string[]): Promise<Outcome> =>
-    new Promise((resolve) => {
-      execFile(file, args, { cwd: root, env: environment, maxBuffer: 64 << 20 }, (error, stdout, stderr) =>
-        resolve({ code: error ? 1 : 0, output: stdout + stderr || (error?.message ?? "") }),
-      );
-    });
   const compose = async (...command: string[]) => {
     const all = ["compose", "-p", project, ...files.flatMap((file) => ["-f", file]), ...command];
-    const { code, output } = await run("docker", all);
+    const { code, output } = await run("docker", all, environment);
     if (code !== 0) throw new Error(`docker ${all.join(" ")}: ${output}`);
     return output;
   };
@@ -70,16 +62,14 @@ export async function startComposed(settings: Record<string, string> = {}): Prom
     seen: async () => ((await (await fetch(`${moods}/seen`)).json()) as Seen[]).length,
     compose,
     replaceProxy: async () => {
-      environment.PROXY_IMAGE = `${project}-proxy`;
-      const { code, output } = await run("docker", [
-        ...["build", "-q", "-t", environment.PROXY_IMAGE, "--label", `culvert.release=${randomUUID()}`, "proxy"],
-      ]);
-      if (code !== 0) throw new Error(output);
+      const tag = `${project}-proxy`;
+      environment.PROXY_IMAGE = tag;
+      await buildImage("proxy", { tag, labels: { "culvert.release": randomUUID() } });
       await up();
     },
     stop: async () => {
       await compose("down", "--volumes", "-t", "0");
-      await run("docker", ["image", "rm", `${project}-proxy`]);
+      await run("docker", ["image", "rm", `${project}-proxy`], environment);
     },
   };
   const answers = async (address: string) => (await fetch(address)).ok;

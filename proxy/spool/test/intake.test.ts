@@ -1,6 +1,6 @@
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { headerOf } from "../../test/recorder/client.ts";
+import { headerOf } from "../../../deploy/test/support/recorder/client.ts";
 import { envelope, hand, isEmpty, metric, newId, to } from "./report.ts";
 import { type Stack, startStack, until } from "./stack.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { label, must, type Outcome } from "../../test/image.ts";
+import { label, must, type Outcome } from "../../../deploy/test/support/docker.ts";
 import { runSpool, type Stack, startStack } from "./stack.ts";
 
 const SENTRY_DSN = "http://key@ingest:9000/7";

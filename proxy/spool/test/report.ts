@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Envelope, envelopeOf, type Recorder } from "../../test/recorder/client.ts";
+import { type Envelope, envelopeOf, type Recorder } from "../../../deploy/test/support/recorder/client.ts";
 
 /** Where to look: at what arrived, and at the spool's address. */
 export interface Ends {

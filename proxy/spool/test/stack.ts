@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { build, docker, hardened, label, must, type Outcome } from "../../test/image.ts";
-import { Recorder } from "../../test/recorder/client.ts";
+import { docker, hardened, label, must, type Outcome, restricted, root } from "../../../deploy/test/support/docker.ts";
+import { build } from "../../../deploy/test/support/images.ts";
+import { Recorder } from "../../../deploy/test/support/recorder/client.ts";
 import { findDoor } from "./door/find.ts";
 import type { Rule, Seen } from "./ingest/types.ts";
 
@@ -10,7 +11,7 @@ const node = "node:24-trixie-slim";
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
 /** As the compose file runs it: the spool needs no /tmp. */
-const withoutTmp = hardened.filter((option) => !option.startsWith("--tmpfs"));
+const withoutTmp = restricted;
 
 /** Starts the image with these settings and waits for its end; for what it must refuse. */
 export async function runSpool(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {
@@ -89,7 +90,10 @@ export async function startStack(settings: Record<string, string> = {}, options:
 
   await must("network", "create", label, id);
   const door = [doorsSetting, ...[9001, ...Object.keys(doors)].flatMap((port) => ["-p", `127.0.0.1::${port}`])];
-  const mounts = [`--volume=${path("../../test/recorder")}:/recorder:ro`, `--volume=${path("door")}:/door:ro`];
+  const mounts = [
+    `--volume=${path("../../../deploy/test/support/recorder")}:/recorder:ro`,
+    `--volume=${path("door")}:/door:ro`,
+  ];
   const both = ["sh", "-c", "node /door/server.ts & exec node /recorder/server.ts"];
   await Promise.all([
     start("recorder", ...mounts, ...door, ...tls, ...names, node, ...both),

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { makePair } from "../../test/certificate.ts";
+import { makePair } from "../../../deploy/test/support/certificate.ts";
 import { envelope, hand, isEmpty, metric, newId, outcome } from "./report.ts";
 import { type Options, type Stack, startStack, until } from "./stack.ts";
 import { ask } from "./visitors.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { docker, label, must } from "../../test/image.ts";
+import { docker, label, must } from "../../../deploy/test/support/docker.ts";
 import { envelope, handMany, isEmpty, newId, outcome } from "./report.ts";
 import { ready, type Stack, startStack, until } from "./stack.ts";
 import { ask } from "./visitors.ts";

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { docker, label } from "../../test/image.ts";
+import { docker, label } from "../../../deploy/test/support/docker.ts";
 
 // The units need what Node 24 brings (SQLite, zstd), so they run on the image's own Node and runner; each counts here.
 const folder = fileURLToPath(new URL("..", import.meta.url));

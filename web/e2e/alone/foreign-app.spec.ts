@@ -2,10 +2,9 @@ import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { makePair } from "../../../proxy/test/certificate.ts";
-import { docker } from "../../../proxy/test/image.ts";
-import { headerOf, type Recorder } from "../../../proxy/test/recorder/client.ts";
+import { makePair } from "../../../deploy/test/support/certificate.ts";
+import { buildImage } from "../../../deploy/test/support/images.ts";
+import { headerOf, type Recorder } from "../../../deploy/test/support/recorder/client.ts";
 import { hardened, type Lab, openLab } from "../lab.ts";
 import { messageOf, type Report, reportsIn } from "../reports.ts";
 import { expect, test } from "../visitor.ts";
@@ -17,7 +16,6 @@ const DSN = `https://3a1b2c3d4e5f60718293a4b5c6d7e8f9@${HOST}/${PROJECT}`;
 
 const proxyImage = `${process.env.COMPOSE_PROJECT_NAME}-proxy`;
 const image = `${process.env.COMPOSE_PROJECT_NAME}-foreign-app`;
-const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 let lab: Lab;
 let saas: Recorder;
@@ -34,11 +32,7 @@ function certificate(): string {
 test.beforeAll(async () => {
   // Cold, this is an npm ci and a Next build.
   test.setTimeout(600_000);
-  const secret = process.env.BUILD_CA_FILE ? ["--secret", `id=build_ca,src=${process.env.BUILD_CA_FILE}`] : [];
-  const { code, output } = await docker(
-    ...["build", "-q", "-t", image, "-f", folder("../../Dockerfile"), ...secret, folder("../foreign-app")],
-  );
-  if (code !== 0) throw new Error(output);
+  await buildImage("web/e2e/foreign-app", { tag: image, dockerfile: "web/Dockerfile" });
 
   lab = await openLab();
   const tls = certificate();

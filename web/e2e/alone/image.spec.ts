@@ -1,5 +1,5 @@
+import { docker } from "../../../deploy/test/support/docker.ts";
 import { navigation } from "../../../loadtest/lib/navigation.ts";
-import { docker } from "../../../proxy/test/image.ts";
 import { answering, hardened, type Lab, openLab, webImage } from "../lab.ts";
 import { freshTrace, reportsIn } from "../reports.ts";
 import { expect, test } from "../visitor.ts";

@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import type { Answer } from "../../../proxy/test/recorder/types.ts";
+import type { Answer } from "../../../deploy/test/support/recorder/types.ts";
 import { recorder } from "../stack.ts";
 import { expect, outcomeOf, test } from "../visitor.ts";
 

@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { BrowserContext, Page } from "@playwright/test";
-import { docker } from "../../../proxy/test/image.ts";
+import { docker, root } from "../../../deploy/test/support/docker.ts";
+import { buildImage } from "../../../deploy/test/support/images.ts";
 import { webImage } from "../lab.ts";
 import { messageOf, received } from "../reports.ts";
 import { app } from "../stack.ts";
 import { expect, outcomeOf, test } from "../visitor.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const successor = `${webImage}-successor`;
 
 /** Releases the image as `make deploy` does; without one, what web/ holds. */
@@ -57,10 +56,7 @@ test("a page of the old release goes on after a new one is out", async ({ contex
   for (const text of [/ERR_NETWORK_CHANGED|Failed to fetch RSC payload/, /status of 409/, /UnrecognizedActionError/])
     watch.expectConsoleError(text);
   await deploy();
-  const { code, output } = await docker(
-    ...["build", "-q", "-t", successor, `--build-arg=IMAGE=${webImage}`, `${root}/web/e2e/successor`],
-  );
-  expect(code, output).toBe(0);
+  await buildImage("web/e2e/successor", { tag: successor, args: { IMAGE: webImage } });
   const old = await filesOf(webImage);
   expect(old.length, old.join("\n")).toBeGreaterThan(10);
   expect(await filesOf(successor)).not.toEqual(old);

@@ -1,4 +1,4 @@
-import { headerOf } from "../../../proxy/test/recorder/client.ts";
+import { headerOf } from "../../../deploy/test/support/recorder/client.ts";
 import { answering, hardened, type Lab, openLab, webImage } from "../lab.ts";
 import { freshTrace, messageOf, of, reportsIn } from "../reports.ts";
 import { expect, test } from "../visitor.ts";

@@ -1,6 +1,6 @@
 import type { IContainer } from "kubernetes-models/v1/Container";
 import type { IVolumeMount } from "kubernetes-models/v1/VolumeMount";
-import { label } from "../../../../proxy/test/image.ts";
+import { label } from "../../../test/support/docker.ts";
 import { built, docker } from "./docker.ts";
 import { controllers, matches, of, type Resource, workloads } from "./objects.ts";
 

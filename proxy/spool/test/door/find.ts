@@ -1,4 +1,4 @@
-import { must } from "../../../test/image.ts";
+import { must } from "../../../../deploy/test/support/docker.ts";
 import { until } from "../stack.ts";
 
 /** Where a port of a door is found from this machine: its address as host and port. */

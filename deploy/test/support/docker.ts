@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const proxyFolder = fileURLToPath(new URL("..", import.meta.url));
+/** The repository's root. */
+export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** What a finished process left: exit code, and its output with both streams joined in order of arrival. */
 export interface Outcome {
@@ -10,16 +11,19 @@ export interface Outcome {
   output: string;
 }
 
-/** Runs the docker client; never throws on a non-zero exit, which is a result here. */
-export function docker(...args: string[]): Promise<Outcome> {
+/** Runs a program in the repository's root; never throws on a non-zero exit, which is a result here. */
+export function run(file: string, args: string[], environment: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
   return new Promise((resolve) => {
-    execFile("docker", args, { maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
+    execFile(file, args, { cwd: root, env: environment, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
       const code = error ? (typeof error.code === "number" ? error.code : 1) : 0;
       // What could not even be started has written nothing.
       resolve({ code, output: stdout + stderr || (error?.message ?? "") });
     });
   });
 }
+
+/** Runs the docker client; never throws on a non-zero exit. */
+export const docker = (...args: string[]): Promise<Outcome> => run("docker", args);
 
 /** Runs docker and returns its output; throws with it on a non-zero exit. */
 export async function must(...args: string[]): Promise<string> {
@@ -28,40 +32,21 @@ export async function must(...args: string[]): Promise<string> {
   return output.trim();
 }
 
-const built: Partial<Record<"proxy" | "spool", Promise<string>>> = {};
-
-/**
- * Builds the image of the proxy, or of its spool, from the real Dockerfile, once for a file of tests, and returns its id; throws with
- * the build's output.
- */
-export function build(what: "proxy" | "spool" = "proxy"): Promise<string> {
-  built[what] ??= buildNow(what);
-  return built[what];
-}
-
-async function buildNow(what: "proxy" | "spool"): Promise<string> {
-  const { code, output } = await docker("build", "-q", what === "proxy" ? proxyFolder : `${proxyFolder}/spool`);
-  if (code !== 0) throw new Error(output);
-  return output.trim().split("\n").at(-1) as string;
-}
-
 /** On every container, network and volume of a test run, so that its end removes those and nothing else (deploy/test/run.sh). */
 export const label = `--label=culvert.test=${process.env.CULVERT_TEST_RUN ?? "by-hand"}`;
 
 /** The folders in memory that the compose file gives the proxy, which is the first service there. */
 const inMemory: string[] = JSON.parse(
-  /tmpfs: (\[.*\])/.exec(readFileSync(`${proxyFolder}/../docker-compose.yml`, "utf8"))?.[1] ?? "",
+  /tmpfs: (\[.*\])/.exec(readFileSync(`${root}/docker-compose.yml`, "utf8"))?.[1] ?? "",
 );
 
-/** As the compose file runs it: the switches that the image must be able to live with. */
-export const hardened = [
-  "--read-only",
-  "--cap-drop=ALL",
-  "--security-opt=no-new-privileges",
-  ...inMemory.map((folder) => `--tmpfs=${folder}`),
-];
+/** The switches with which the compose file runs every container. */
+export const restricted = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"];
 
-/** Starts the image with these settings and waits for its end; for settings that it must refuse. `mounts` maps host file to path. */
+/** The switches with which the compose file runs the proxy: the image must be able to live with them. */
+export const hardened = [...restricted, ...inMemory.map((folder) => `--tmpfs=${folder}`)];
+
+/** Starts the proxy's image with these settings and waits for its end; for settings that it must refuse. `mounts` maps host file to path. */
 export function runProxy(
   image: string,
   settings: Record<string, string>,
