@@ -26,8 +26,4 @@ check TLS_KEY_FILE "$TLS_KEY_FILE" pkey "private key"
 openssl x509 -noout -checkend 0 -in "$TLS_CERT_FILE" >/dev/null ||
   refuse TLS_CERT_FILE "'$TLS_CERT_FILE' has expired" "renew it"
 
-"$(dirname "$0")/note-expiry.sh" "$TLS_CERT_FILE"
-cat >"$RENDERED/certificate.conf" <<CONF
-ssl_certificate $TLS_CERT_FILE;
-ssl_certificate_key $TLS_KEY_FILE;
-CONF
+"$(dirname "$0")/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE"

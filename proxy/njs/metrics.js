@@ -3,8 +3,8 @@
 import fs from "fs";
 import tunnel from "./tunnel.js";
 
-/** Written at start, and whenever the certificate changes: entrypoint.d/note-expiry.sh. */
-const expiryFile = "/tmp/nginx/certificate-expiry";
+/** Beside the certificate that is served: entrypoint.d/install-certificate.sh. */
+const expiryFile = "/tmp/nginx/certificate/expiry";
 
 /** Written at start: a line for each ingest, its number and its host: entrypoint.d/30-ingest.sh. */
 const hostsFile = "/tmp/nginx/ingest-hosts";

@@ -67,6 +67,16 @@ describe("a certificate of one's own", { timeout: 120_000 }, () => {
     await edge.web.proceed();
     expect((await slow).body).toBe("begun ended");
   });
+  test("is replaced without a reload: the connections in use and the processes stay", async () => {
+    const workers = () => edge.on("proxy", "exec", "sh", "-c", "cat /proc/$(cat /tmp/nginx.pid)/task/*/children");
+    const before = await workers();
+    expect(before).toMatch(/\d+ \d+/);
+    install("first");
+    await served("first");
+    expect(await workers()).toBe(before);
+    install("second");
+    await served("second");
+  });
   test("is served on while its files are empty, and replaced by what they hold next", async () => {
     for (const file of Object.values(live)) truncateSync(file);
     await logged(/hold no pair that can be loaded now/);
@@ -76,15 +86,15 @@ describe("a certificate of one's own", { timeout: 120_000 }, () => {
   });
   test("is replaced in the end when that fails at first, and so is the date in the metrics", async () => {
     const inside = (script: string) => edge.on("proxy", "exec", "sh", "-c", script);
-    await inside("cd /tmp && mv nginx.pid away && rm nginx/certificate-expiry && mkdir nginx/certificate-expiry");
+    await inside("chmod 500 /tmp/nginx/certificates");
     const mark = (await edge.on("proxy", "logs")).length;
     install("second");
     await logged(/hold no pair that can be loaded now/, mark);
-    await inside("mv /tmp/away /tmp/nginx.pid");
+    await inside("chmod 700 /tmp/nginx/certificates");
     await served("second");
-    await inside("rmdir /tmp/nginx/certificate-expiry");
     const end = Date.parse((await peer()).valid_to) / 1000;
-    await expect.poll(() => inside("cat /tmp/nginx/certificate-expiry || true"), patience).toBe(String(end));
+    const metrics = await inside("curl -s http://127.0.0.1:8081/metrics");
+    expect(metrics).toMatch(new RegExp(`^culvert_certificate_expiry\\S* ${end}$`, "m"));
   });
   test("that is put in the place of its file is served after a restart", async () => {
     for (const [end, file] of Object.entries(live)) renameSync(join(folder, `first.${end}`), file);

@@ -1,0 +1,30 @@
+#!/bin/sh
+# install-certificate.sh CERTIFICATE KEY: from now on every TLS handshake gets this pair (njs/certificate.js); connections in use
+# go on with the one before. A copy is checked and served, so a file that is being written is never served by half.
+# Ends with status 1 and changes nothing when the two are not a pair.
+set -eu
+umask 077
+folder=$RENDERED/certificates
+mkdir -p "$folder"
+new=$(mktemp -d "$folder/new.XXXXXX")
+trap 'rm -rf "$new"' EXIT
+cp "$1" "$new/server.crt"
+cp "$2" "$new/server.key"
+
+key=$(openssl pkey -pubout -in "$new/server.key" -passin pass: 2>/dev/null)
+[ -n "$key" ] && [ "$key" = "$(openssl x509 -noout -pubkey -in "$new/server.crt" 2>/dev/null)" ]
+
+# In seconds since 1970, for the metrics.
+end=$(openssl x509 -noout -enddate -in "$new/server.crt")
+date -d "${end#notAfter=}" +%s >"$new/expiry"
+
+# Named by what it holds: Nginx caches a certificate and its key by path, so the files of a path must never change.
+pair=$folder/$(cat "$new/server.crt" "$new/server.key" | sha256sum | cut -c 1-16)
+[ -d "$pair" ] || mv "$new" "$pair"
+before=$(readlink "$RENDERED/certificate" || true)
+ln -sfn "$pair" "$RENDERED/certificate.new"
+mv -T "$RENDERED/certificate.new" "$RENDERED/certificate"
+# A handshake that has begun may still want the one before.
+for old in "$folder"/*; do
+  case $old in "$pair" | "$before") ;; *) rm -rf "$old" ;; esac
+done
