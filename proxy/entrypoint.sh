@@ -15,6 +15,9 @@ export CONTENT_SECURITY_POLICY="${CONTENT_SECURITY_POLICY:-enforce}"
 export WEB_UPSTREAM="${WEB_UPSTREAM:-web:3000}"
 
 export RENDERED=/tmp/nginx
+# /tmp may outlive a container that was killed (an emptyDir of Kubernetes does): a socket left there cannot be bound again, and
+# nobody removes the temporary files of requests that were cut off.
+rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/reports/*
 mkdir -p "$RENDERED"
 
 for step in /culvert/entrypoint.d/[0-9]*.sh; do

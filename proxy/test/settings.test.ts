@@ -84,6 +84,11 @@ describe("a setting that can't be meant stops the proxy with one line", () => {
       "ASSET_RETENTION 'a week' is not a time: use a number and a unit (s, m, h, d, w), such as 7d",
     ],
     [
+      "WEB_FALLBACK_UPSTREAM",
+      "web-all",
+      "WEB_FALLBACK_UPSTREAM 'web-all' is not name:port: use the name of all replicas of web, such as web-all:3000",
+    ],
+    [
       "SPOOL_UPSTREAM",
       "http://spool",
       "SPOOL_UPSTREAM 'http://spool' is not name:port: use the spool's address, such as spool:8082",

@@ -5,6 +5,7 @@ import { isKnown, opened, Unreadable } from "./coding.ts";
 import type { Destination } from "./destination.ts";
 import { EnvelopeReader, NotAnEnvelope } from "./envelope.ts";
 import type { Journal } from "./journal.ts";
+import { sayNowAndThen } from "./log.ts";
 import type { Arrival, Store } from "./store.ts";
 import { fallback, worthier } from "./worth.ts";
 
@@ -40,7 +41,13 @@ export class Intake {
   /** Answers one request: 200 only once its envelope is on disk. Rejects when the database or the connection fails. */
   async take(request: IncomingMessage): Promise<Reply> {
     const destination = this.#destinations.get(headerOf(request, "x-spool-to"));
-    if (!destination) return refusal(403, "X-Spool-To names no address that this spool delivers to");
+    if (!destination) {
+      sayNowAndThen(
+        "destination",
+        "SENTRY_DSN: refused envelopes for another DSN than this spool's: restart proxy and spool",
+      );
+      return refusal(403, "X-Spool-To names no address that this spool delivers to");
+    }
     const length = Number(request.headers["content-length"]);
     if (!(length >= 0)) return refusal(411, "an envelope comes with its Content-Length");
     if (length > largest) return refusal(413, "an envelope is 20 MB at most");

@@ -54,6 +54,12 @@ export class Lanes {
     return (this.#leave.get(bytes, laneOf(id)) as { category: string }).category;
   }
 
+  /** How many envelopes wait for an address that is none of these: nothing delivers them until a DSN names it again. */
+  undeliverable(urls: ReadonlySet<string>): number {
+    const lanes = this.occupied().filter(({ destination }) => !urls.has(destination));
+    return lanes.reduce((sum, { envelopes }) => sum + envelopes, 0);
+  }
+
   /** The lanes with someone in them, the worthiest first, and among equals the one whose first has waited longest. */
   occupied(): Lane[] {
     const lanes = this.#occupied.all() as unknown as Lane[];

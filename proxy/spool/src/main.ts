@@ -31,6 +31,8 @@ function start(): void {
   const store = new Store(database);
   const bounds = new Bounds(database, store, settings.maxBytes, () => freeOn(folder));
 
+  const urls = new Set(settings.destinations.map(({ url }) => url));
+
   const send = sender(settings.ca);
   const paces = new Map(settings.destinations.map(({ host }) => [host, new Pace(settings.rate)]));
   const couriers = settings.destinations.map((to) => {
@@ -42,7 +44,7 @@ function start(): void {
   const server = serve({
     intake: new Intake(settings.destinations, store, bounds, disk.journal),
     isWell: () => disk.isWell(),
-    metrics: () => disk.journal.read(() => metrics(store, bounds, refusals)),
+    metrics: () => disk.journal.read(() => metrics(store, bounds, refusals, urls)),
     answered: (reply) => reply.status === 200 || countRefusal(refusals, reply),
   });
 
@@ -58,6 +60,11 @@ function start(): void {
   for (const courier of couriers) courier.start();
   const waiting = store.lanes.occupied().reduce((sum, { envelopes }) => sum + envelopes, 0);
   say(`ready on port ${port}; envelopes waiting: ${waiting}`);
+  const undeliverable = store.lanes.undeliverable(urls);
+  if (undeliverable > 0)
+    say(
+      `SENTRY_DSN: ${undeliverable} envelopes wait for an ingest that no DSN names: set the old DSN again until they are delivered`,
+    );
 }
 
 try {

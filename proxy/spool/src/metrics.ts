@@ -20,7 +20,13 @@ export function countRefusal(refusals: Refusals, { status, lost }: Reply): void 
 }
 
 /** Returns the metrics in Prometheus' text format. https://prometheus.io/docs/instrumenting/exposition_formats/ */
-export function metrics(store: Store, bounds: Bounds, refusals: Refusals, now = Date.now()): string {
+export function metrics(
+  store: Store,
+  bounds: Bounds,
+  refusals: Refusals,
+  urls: ReadonlySet<string>,
+  now = Date.now(),
+): string {
   const lanes = store.lanes.occupied();
   const waiting = new Map<string, { envelopes: number; bytes: number }>();
   for (const { category, envelopes, bytes } of lanes) {
@@ -48,6 +54,9 @@ export function metrics(store: Store, bounds: Bounds, refusals: Refusals, now = 
       "Their bytes",
       each(waiting, ({ bytes }) => bytes),
     ),
+    ...family("undeliverable_envelopes", "gauge", "Envelopes that wait for an ingest that no DSN names any more", [
+      [{}, store.lanes.undeliverable(urls)],
+    ]),
     ...family("oldest_seconds", "gauge", "How long the oldest has waited", [[{}, (now - oldest) / 1_000]]),
     ...family("disk_bytes", "gauge", "What SPOOL_MAX_MB bounds", [[{}, bounds.pages().used]]),
     ...counts,

@@ -192,6 +192,14 @@ describe("bounds", () => {
   });
 });
 
+test("what waits for an address that no DSN names any more is counted apart", () => {
+  const { store, arrival } = open();
+  store.add(arrival("error"));
+  store.add({ ...arrival("span"), destination: "http://old/" });
+  store.add({ ...arrival("error"), destination: "http://old/" });
+  assert.equal(store.lanes.undeliverable(new Set(["http://ingest/"])), 2);
+});
+
 test("metrics", () => {
   const { store, bounds, arrival } = open();
   store.add(arrival("error", 1_000));
@@ -201,11 +209,12 @@ test("metrics", () => {
   for (let i = 0; i < 2; i++)
     countRefusal(refusals, { status: 503, body: {}, lost: { reason: "full", category: "span" } });
   countRefusal(refusals, { status: 503, body: {} });
-  const text = metrics(store, bounds, refusals, 5_000);
+  const text = metrics(store, bounds, refusals, new Set(["http://new/"]), 5_000);
   for (const line of [
     'culvert_spool_waiting_envelopes{category="error"} 1',
     `culvert_spool_waiting_bytes{category="error"} ${JSON.stringify(headers).length + 100}`,
     "culvert_spool_oldest_seconds 4",
+    "culvert_spool_undeliverable_envelopes 1",
     'culvert_spool_accepted_total{category="replay"} 1',
     'culvert_spool_dropped_total{reason="http_400",category="replay"} 1',
     'culvert_spool_refused_total{status="503",reason="full",category="span"} 2',
