@@ -7,6 +7,7 @@ import { rules } from "./rules/index.ts";
 
 const pod = "spec.template.spec";
 const own = `${pod}.containers.0`;
+const spread = `${pod}.topologySpreadConstraints`;
 const [web, proxy] = ["Deployment/web", "Deployment/proxy"];
 const [toIngest, blocks] = ["NetworkPolicy/to-ingest", "spec.egress.1.to"];
 const testRun = "TestRun/loadtest";
@@ -64,6 +65,20 @@ const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
   ["rolloutsKeepCapacity", "one stops first", set(web, "spec.strategy.rollingUpdate.maxUnavailable", 1)],
   ["statefulIsSingle", "two spools", set("StatefulSet/spool", "spec.replicas", 2)],
   ["statefulIsSingle", "a spool that can't start stays", set("StatefulSet/spool", "spec.podManagementPolicy")],
+  [
+    "anyNodeMayBeLost",
+    "web spreads only where it is easy",
+    set(web, `${spread}.0.whenUnsatisfiable`, "ScheduleAnyway"),
+  ],
+  ["anyNodeMayBeLost", "three web on one node", set(web, `${spread}.0.maxSkew`, 3)],
+  ["anyNodeMayBeLost", "lost nodes count", set(proxy, `${spread}.0.nodeTaintsPolicy`)],
+  ["anyNodeMayBeLost", "the old release's pods count", set(proxy, `${spread}.0.matchLabelKeys`)],
+  ["rolloutsFitTheNodes", "faster than pods leave", set(web, "spec.minReadySeconds", 10)],
+  ["restartedByLabel", "the spool is not", set("StatefulSet/spool", "metadata.labels.app~kubernetes~io/part-of")],
+  ["storedAsWritten", "an empty list", set("NetworkPolicy/web-to-apis", "spec.egress", [])],
+  ["storedAsWritten", "an empty value", set(web, `${own}.env.0`, { name: "EMPTY", value: "" })],
+  ["storedAsWritten", "a quantity", set(web, `${own}.resources.limits.memory`, "1024Mi")],
+  ["storedAsWritten", "a default", set(web, `${pod}.hostNetwork`, false)],
   ["noSecretIsWrittenDown", "the DSN is", set(web, `${own}.env.3.value`, "https://k@o1.ingest.sentry.io/2")],
   ["noSecretIsWrittenDown", "a Secret with content", (all) => all.push(secret)],
   ["exceptionsLieWithin", "IPv4, written as IPv6", set(toIngest, `${blocks}.1.ipBlock.except.0`, "::ffff:0:0/96")],

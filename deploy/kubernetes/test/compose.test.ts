@@ -7,7 +7,7 @@ import { bytes, composeBytes } from "./lib/quantity.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
 
 /** What only Kubernetes has to say: where web is, in a network without search domains. */
-const kubernetesOnly = ["POD_NAMESPACE", "WEB_UPSTREAM"];
+const kubernetesOnly = ["POD_NAMESPACE", "WEB_UPSTREAM", "WEB_FALLBACK_UPSTREAM"];
 
 /** The service that a compose user brings along: CACHE_URL. */
 const cache = "cache";

@@ -17,7 +17,7 @@ const spool = read(`${root}/proxy/spool/src`, /\.ts$/);
 /** The spool puts its names together: culvert_spool_<name>, for counters <name>_total. */
 const exists = (metric: string) => {
   const [, own] = /^culvert_spool_(.*?)(_total)?$/.exec(metric) ?? [];
-  return own ? new RegExp(`"${own}"|\\b${own}:`).test(spool) : proxy.includes(metric);
+  return own ? new RegExp(`"${own}(_total)?"|\\b${own}:`).test(spool) : proxy.includes(metric);
 };
 
 /** Metrics of others, and which component brings them. */

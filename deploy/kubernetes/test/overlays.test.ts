@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { facts } from "./lib/facts.ts";
-import { containers, of, type Resource, workloads } from "./lib/objects.ts";
+import { containers, leastReplicas, of, type Resource, workloads } from "./lib/objects.ts";
 import { folders, kubernetes, root } from "./lib/paths.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
 import { operator } from "./lib/test-run.ts";
-import { leastReplicas } from "./rules/replicas.ts";
+import { references } from "./rules/references.ts";
 
 const kustomization = (overlay: string) => readFileSync(`${kubernetes}/overlays/${overlay}/kustomization.yaml`, "utf8");
 const readme = () => readFileSync(`${kubernetes}/README.md`, "utf8");
@@ -55,6 +55,29 @@ describe.skipIf(!canRender)("rendered", () => {
     const proxy = workloads(production).find(({ name }) => name === "proxy");
     expect(proxy?.pod.volumes).toContainEqual({ name: "tls", secret: { secretName: "proxy-tls", defaultMode: 0o440 } });
     expect(proxy?.pod.securityContext?.fsGroup).toBe(101);
+  });
+
+  test("where there are several pods, drains take one at a time", () => {
+    for (const objects of Object.values(overlays)) {
+      const budgets = of(objects, "PodDisruptionBudget").map(({ metadata }) => metadata.name);
+      const several = of(objects, "Deployment").filter(({ metadata }) => leastReplicas(objects, metadata.name) > 1);
+      expect(budgets).toEqual(several.map(({ metadata }) => metadata.name));
+    }
+  });
+
+  test("a Secret or ConfigMap that the overlay generates is read under its new name by all, so that a change restarts them", () => {
+    const generated = renderWith(
+      ["spool", "shared-cache", "ingest-ca"],
+      `secretGenerator:
+  - { name: sentry, literals: [dsn=https://key@ingest.example/1] }
+  - { name: shared-cache, literals: [password=secret] }
+configMapGenerator:
+  - { name: ingest-ca, literals: [ca.crt=PEM] }
+`,
+    );
+    const read = references(generated).filter(({ name }) => /^(sentry|shared-cache|ingest-ca)/.test(name));
+    expect(read.filter(({ name }) => !/-[a-z0-9]{10}$/.test(name))).toEqual([]);
+    expect(new Set(read.map(({ at }) => at.split("/")[0]))).toEqual(new Set(["proxy", "web", "spool", "cache"]));
   });
 
   test("with the local ingest no pod waits for the Secret of a Sentry", () => {

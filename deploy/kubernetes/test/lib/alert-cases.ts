@@ -78,6 +78,18 @@ export const cases: Record<
     quiet: 19,
     alarm: 22,
   },
+  CulvertReportsUndeliverable: {
+    trouble: { "culvert_spool_undeliverable_envelopes{": "0x2 7x110" },
+    sound: { "culvert_spool_undeliverable_envelopes{": "0x120" },
+    quiet: 5,
+    alarm: 10,
+  },
+  CulvertDsnsDiffer: {
+    trouble: { 'culvert_spool_refused_total{status="403"': minute(5) },
+    sound: { 'culvert_spool_refused_total{status="503"': minute(5) },
+    quiet: 4,
+    alarm: 10,
+  },
   // The first loss is all there is: the counter begins with it.
   CulvertReportsLost: {
     trouble: { 'culvert_spool_dropped_total{reason="age"': "_x9 500x110" },

@@ -115,3 +115,10 @@ export function containers(objects: Resource[]): { at: string; workload: Workloa
 export function matches(wanted: Record<string, string> | undefined, labels: Record<string, string>): boolean {
   return Object.entries(wanted ?? {}).every(([key, value]) => labels[key] === value);
 }
+
+/** How many pods of a Deployment there are at least. */
+export function leastReplicas(objects: Resource[], deployment: string): number {
+  const scaler = of(objects, "HorizontalPodAutoscaler").find(({ spec }) => spec?.scaleTargetRef.name === deployment);
+  const found = of(objects, "Deployment").find(({ metadata }) => metadata.name === deployment);
+  return scaler?.spec?.minReplicas ?? found?.spec?.replicas ?? 1;
+}

@@ -18,8 +18,8 @@ export function render(folder: string): Resource[] {
   return parseAllDocuments(output).map((document) => document.toJS() as Resource);
 }
 
-/** Base with these components on top, as an overlay that only lists them would render. */
-export function renderWith(components: string[]): Resource[] {
+/** Base with these components on top, as an overlay would render that only lists them; `more` are further lines of the overlay. */
+export function renderWith(components: string[], more = ""): Resource[] {
   // Out of the repository: two test files may ask for the same at once. kustomize takes no absolute paths.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "culvert-")));
   const path = (name: string) => JSON.stringify(relative(folder, join(kubernetes, name)));
@@ -27,7 +27,7 @@ export function renderWith(components: string[]): Resource[] {
     const list = components.map((name) => path(`components/${name}`));
     writeFileSync(
       join(folder, "kustomization.yaml"),
-      `namespace: culvert\nresources: [${path("base")}]\ncomponents: [${list}]\n`,
+      `namespace: culvert\nresources: [${path("base")}]\ncomponents: [${list}]\n${more}`,
     );
     return render(folder);
   } finally {

@@ -4,10 +4,11 @@ import * as containers from "./containers.ts";
 import { exceptionsLieWithin } from "./network.ts";
 import * as podSecurity from "./pod-security.ts";
 import { documented, referencesExist, serviceAccountsExist } from "./references.ts";
-import { autoscalersOwnTheNumber, budgetsLetNodesDrain, rolloutsKeepCapacity, statefulIsSingle } from "./replicas.ts";
+import * as replicas from "./replicas.ts";
 import type { Rule } from "./rule.ts";
 import { noSecretIsWrittenDown } from "./secrets.ts";
 import * as services from "./services.ts";
+import { storedAsWritten } from "./stored.ts";
 import * as whole from "./whole.ts";
 
 /** Every rule that holds for base, for each component on it and for every overlay; by the name a failure carries. */
@@ -18,10 +19,8 @@ export const rules = {
   ...whole,
   referencesExist: referencesExist(documented(readFileSync(`${kubernetes}/README.md`, "utf8"))),
   serviceAccountsExist,
-  autoscalersOwnTheNumber,
-  budgetsLetNodesDrain,
-  rolloutsKeepCapacity,
-  statefulIsSingle,
+  ...replicas,
+  storedAsWritten,
   noSecretIsWrittenDown,
   exceptionsLieWithin,
 } satisfies Record<string, Rule>;

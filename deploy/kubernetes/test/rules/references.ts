@@ -32,7 +32,8 @@ export const referencesExist =
       return key === undefined || keys.includes(key) ? [] : [`${at}: ${kind} ${name} has no key ${key}`];
     });
 
-function references(objects: Resource[]): Reference[] {
+/** Every ConfigMap and Secret that a pod reads. */
+export function references(objects: Resource[]): Reference[] {
   const scripts = of(objects, "TestRun").map(({ metadata, spec: { script } }): Reference => {
     return { at: metadata.name, kind: "ConfigMap", name: script.configMap.name, key: script.configMap.file };
   });

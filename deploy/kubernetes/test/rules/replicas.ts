@@ -1,12 +1,5 @@
-import { matches, of, type Resource } from "../lib/objects.ts";
+import { controllers, leastReplicas, matches, of } from "../lib/objects.ts";
 import type { Rule } from "./rule.ts";
-
-/** How many pods of a Deployment there are at least. */
-export function leastReplicas(objects: Resource[], deployment: string): number {
-  const scaler = of(objects, "HorizontalPodAutoscaler").find(({ spec }) => spec?.scaleTargetRef.name === deployment);
-  const found = of(objects, "Deployment").find(({ metadata }) => metadata.name === deployment);
-  return scaler?.spec?.minReplicas ?? found?.spec?.replicas ?? 1;
-}
 
 /**
  * An autoscaler finds its Deployment and the CPU requests it reckons with, and is the only one that sets the number:
@@ -56,3 +49,43 @@ export const rolloutsKeepCapacity: Rule = (objects) =>
     .filter(({ spec }) => spec?.strategy?.type !== "Recreate" || leastReplicas(objects, "ingest") > 1)
     .filter(({ spec }) => spec?.strategy?.type === "Recreate" || spec?.strategy?.rollingUpdate?.maxUnavailable !== 0)
     .map(({ metadata }) => `${metadata.name}: a rollout may stop pods before their successors are ready`);
+
+/**
+ * Where there are several pods, no node holds all of them while there is a second one: a hard spread over nodes, of which two can
+ * differ by less than all pods. It counts the pods of one release (else a rollout could put the new ones together), and only nodes
+ * that take pods (else nothing could replace those of a lost one).
+ */
+export const anyNodeMayBeLost: Rule = (objects) =>
+  of(objects, "Deployment").flatMap(({ metadata: { name }, spec }) => {
+    const least = leastReplicas(objects, name);
+    if (least === 1) return [];
+    const pod = spec?.template;
+    const spread = pod?.spec?.topologySpreadConstraints?.find(
+      ({ topologyKey, whenUnsatisfiable }) =>
+        topologyKey === "kubernetes.io/hostname" && whenUnsatisfiable === "DoNotSchedule",
+    );
+    const labels = pod?.metadata?.labels ?? {};
+    return [
+      !spread && "all pods may be put on one node",
+      spread && spread.maxSkew >= least && `a skew of ${spread.maxSkew} lets all ${least} pods share a node`,
+      spread && spread.nodeTaintsPolicy !== "Honor" && "a lost node counts, so that nothing may be started elsewhere",
+      spread && !matches(spread.labelSelector?.matchLabels, labels) && "the spread counts other pods",
+      spread && !spread.matchLabelKeys?.includes("pod-template-hash") && "the spread counts pods of the old release",
+    ].flatMap((problem) => (problem ? [`${name}: ${problem}`] : []));
+  });
+
+/**
+ * A leaving pod keeps its CPU request until it is gone. A rollout that replaces the next one only then needs room for two maxSurge of
+ * pods; one that does not, for twice all pods. It does where pods are small.
+ */
+export const rolloutsFitTheNodes: Rule = (objects) =>
+  of(objects, "Deployment")
+    .filter(({ spec }) => spec?.template.spec?.containers.some(({ resources }) => resources?.requests?.cpu === "500m"))
+    .filter(({ spec }) => (spec?.minReadySeconds ?? 0) < (spec?.template.spec?.terminationGracePeriodSeconds ?? 30))
+    .map(({ metadata }) => `${metadata.name}: a rollout replaces pods faster than the old ones leave`);
+
+/** README's one command restarts everything that may read a Secret or a ConfigMap which was made by hand. */
+export const restartedByLabel: Rule = (objects) =>
+  controllers(objects)
+    .filter(({ metadata }) => metadata.labels?.["app.kubernetes.io/part-of"] !== "culvert")
+    .map(({ metadata }) => `${metadata.name}: is not part of culvert, and so is not restarted with the others`);
