@@ -1,5 +1,10 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseDsn, tunnelArguments } from "./dsn.ts";
+
+type Vectors = { valid: Record<string, string>[]; invalid: Record<string, string[]> };
+const file = new URL("../../deploy/test/vectors/dsn.json", import.meta.url);
+const { valid, invalid } = JSON.parse(readFileSync(file, "utf8")) as Vectors;
 
 const query = (text: string) => {
   const dsn = parseDsn(text);
@@ -15,12 +20,13 @@ describe("a DSN", () => {
     });
   });
 
-  it.each(["", "https://host/1", "https://key@host", "https://key@host/abc", "ftp://key@host/1"])(
-    "is not %j",
-    (text) => {
-      expect(parseDsn(text)).toBeUndefined();
-    },
-  );
+  it.each(valid)("that every parser takes: $dsn", ({ dsn = "", key, host, project }) => {
+    expect(parseDsn(dsn)).toEqual({ text: dsn, publicKey: key, host, project });
+  });
+
+  it.each(Object.entries(invalid))("that no parser takes, by its %s", (_, dsns) => {
+    expect(dsns.filter(parseDsn)).toEqual([]);
+  });
 
   it("becomes arguments for Sentry's own hosts only", () => {
     expect(query("https://k@o123.ingest.sentry.io/7")).toBe("?o=123&p=7");

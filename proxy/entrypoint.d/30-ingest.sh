@@ -1,22 +1,17 @@
 #!/bin/sh
 # The tunnel's destination comes from configuration, never from the request: each DSN becomes a fixed upstream, and the
 # arguments that a browser may send merely select one of them.
-# DSN: {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}, https://develop.sentry.dev/sdk/foundations/client/dsn/
 set -eu
-. "$(dirname "$0")/refuse.sh"
+. "$(dirname "$0")/checks.sh"
+. "$(dirname "$0")/dsn.sh"
 
 fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>"
-dsn_pattern='^(https?)://([A-Za-z0-9_]+)(:[A-Za-z0-9_]*)?@([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?((/[A-Za-z0-9._-]+)*)/([0-9]+)$'
-
-# part N DSN: the Nth group of the pattern; nothing when it is no DSN.
-part() { printf '%s\n' "$2" | sed -En "s#$dsn_pattern#\\$1#p"; }
 
 # destination NUMBER DSN SETTING: adds one line to each map, and the upstream. Messages leave the key out: logs are read
 # by more people than settings are.
 destination() {
-  scheme=$(part 1 "$2")
-  [ -n "$scheme" ] || refuse "$3" "is not a DSN" "$fix"
-  key=$(part 2 "$2") host=$(part 4 "$2") port=$(part 5 "$2") prefix=$(part 6 "$2") project=$(part 8 "$2")
+  read_dsn "$2" || refuse "$3" "is not a DSN" "$fix"
+  port=${number:+:$number}
 
   # What the SDK adds to a `tunnelRoute`, for Sentry's own hosts only: ?o=<org>&p=<project>[&r=<region>].
   arguments=$(printf '%s\n' "$host" |
@@ -36,7 +31,6 @@ destination() {
   # It forgets failures at a success in a later second, and with a fail_timeout of more than 0 only after so long without any: the
   # few reports that an ingest chokes on would turn it off for all.
   [ "$scheme" = https ] && default_port=443 || default_port=80
-  number=${port#:}
   cat >>"$maps/upstreams" <<CONF
 upstream ingest_$1 {
     zone ingest_$1 64k;
@@ -55,15 +49,14 @@ CONF
   echo "$1 $host;" >>"$maps/tls_name"
 }
 
-case ${SENTRY_DSN:=} in
-  '') refuse SENTRY_DSN "is empty" "$fix" ;;
-  *[[:space:]]*) refuse SENTRY_DSN "has white space in it" "$fix" ;;
-esac
+[ -n "${SENTRY_DSN:=}" ] || refuse SENTRY_DSN "is empty" "$fix"
+is_list "${TUNNEL_ALLOWED_DSNS:=}" || refuse TUNNEL_ALLOWED_DSNS "has a character that separates nothing" "separate DSNs by spaces"
 
 maps=$(mktemp -d)
 count=1
 destination 1 "$SENTRY_DSN" SENTRY_DSN
-for dsn in $(printf '%s' "${TUNNEL_ALLOWED_DSNS:-}" | tr ',' ' '); do
+set -f
+for dsn in $(printf '%s' "$TUNNEL_ALLOWED_DSNS" | tr ',' ' '); do
   count=$((count + 1))
   destination "$count" "$dsn" TUNNEL_ALLOWED_DSNS
 done
@@ -81,6 +74,7 @@ tr -d ';' <"$maps/host" >"$RENDERED/ingest-hosts"
 rm -r "$maps"
 
 ca=${INGEST_CA_FILE:-/etc/ssl/certs/ca-certificates.crt}
+check_file INGEST_CA_FILE "$ca"
 [ -r "$ca" ] || refuse INGEST_CA_FILE "'$ca' can't be read by uid $(id -u)" "mount a PEM file that this user may read"
 openssl x509 -noout -in "$ca" 2>/dev/null ||
   refuse INGEST_CA_FILE "'$ca' holds no certificate" "give a PEM file that begins with -----BEGIN CERTIFICATE-----"

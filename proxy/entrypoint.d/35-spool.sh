@@ -1,14 +1,14 @@
 #!/bin/sh
 # With SPOOL_UPSTREAM (name:port), reports that the ingest can't take go to the spool; without, the browser is told to keep them.
 set -eu
-. "$(dirname "$0")/refuse.sh"
+. "$(dirname "$0")/checks.sh"
 
 if [ -z "${SPOOL_UPSTREAM:-}" ]; then
   refuge=@tunnel_down
   : >"$RENDERED/route-spool.conf"
   : >"$RENDERED/spool.conf"
 else
-  printf '%s\n' "$SPOOL_UPSTREAM" | grep -qE '^[A-Za-z0-9._-]+:[0-9]{1,5}$' ||
+  is_host_and_port "$SPOOL_UPSTREAM" ||
     refuse SPOOL_UPSTREAM "'$SPOOL_UPSTREAM' is not name:port" "use the spool's address, such as spool:8082"
   refuge=@spool
   echo 'include snippets/route-spool.conf;' >"$RENDERED/route-spool.conf"

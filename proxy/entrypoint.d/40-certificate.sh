@@ -1,7 +1,7 @@
 #!/bin/sh
 # Yours (TLS_CERT_FILE and TLS_KEY_FILE), or a development certificate made once and kept in the volume.
 set -eu
-. "$(dirname "$0")/refuse.sh"
+. "$(dirname "$0")/checks.sh"
 
 state=/var/lib/culvert/tls
 : "${TLS_CERT_FILE:=}" "${TLS_KEY_FILE:=}"
@@ -14,6 +14,7 @@ fi
 # check SETTING FILE OPENSSL-COMMAND KIND
 check() {
   [ -n "$2" ] || refuse "$1" "is empty, but its other half is set" "set both TLS_CERT_FILE and TLS_KEY_FILE, or neither"
+  check_file "$1" "$2"
   [ -e "$2" ] || refuse "$1" "'$2' does not exist" "mount the file there"
   [ -r "$2" ] || refuse "$1" "'$2' can't be read by uid $(id -u)" "let that uid read it (chown $(id -u), or chmod o+r in a closed folder)"
   openssl "$3" -noout -in "$2" -passin pass: 2>/dev/null || refuse "$1" "'$2' is not a $4" "give a PEM file without a passphrase"

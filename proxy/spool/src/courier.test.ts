@@ -17,7 +17,7 @@ const hour = 3_600_000;
 const taken: Answer = { status: 200, headers: {} };
 
 /** Delivers two envelopes to an ingest that answers so, the wall clock set by an hour with the first answer; returns when each try was. */
-async function tries(set: number, ...answers: Answer[]): Promise<number[]> {
+async function tries(set: number, ...answers: (Answer | Error)[]): Promise<number[]> {
   const database = openDatabase(mkdtempSync(join(tmpdir(), "spool-")));
   const store = new Store(database);
   for (let i = 0; i < 2; i++)
@@ -31,7 +31,9 @@ async function tries(set: number, ...answers: Answer[]): Promise<number[]> {
       // Once the first answer has been heeded.
       setImmediate(() => wall.mock.mockImplementation(() => real() + set));
       if (times.push(performance.now()) === answers.length) setImmediate(resolve);
-      return answers[times.length - 1] ?? taken;
+      const answer = answers[times.length - 1] ?? taken;
+      if (answer instanceof Error) throw answer;
+      return answer;
     };
     const journal = new Journal(database, () => {});
     courier = new Courier(new Delivery({ url, takes: "report", host: "ingest" }, store, journal, send, pace), pace);
@@ -55,4 +57,7 @@ test("nor a pause after a failure, once it is over", { timeout: 10_000 }, async 
 test("a wall clock set forward does not end what an ingest asked for", { timeout: 10_000 }, async () => {
   const [refused = 0, next = 0] = await tries(hour, { status: 429, headers: { "retry-after": "2" } }, taken, taken);
   assert.ok(next - refused >= 2_000);
+});
+test("an error that nobody expected is a failed attempt, and delivery goes on", { timeout: 10_000 }, async () => {
+  await tries(0, new TypeError("Invalid URL"), taken, taken);
 });

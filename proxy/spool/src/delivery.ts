@@ -58,7 +58,8 @@ export class Delivery {
     // Limits may have come in since it was claimed.
     if (this.#limits.until(envelope.category) > began) return this.release(envelope);
     this.#pace.sent(began);
-    const verdict = await this.#attempt(envelope);
+    // What nobody expected must not end the process, and with it all other deliveries: it counts as a failure of this attempt.
+    const verdict = await this.#attempt(envelope).catch((error) => judge({ error: `${error}`, unknown: true }));
     await this.#write(this.#consequence(envelope, verdict, began));
   }
 

@@ -14,7 +14,7 @@ test("port and path prefix stay as written", () => {
   assert.equal(urls("http://key@[::1]:9000/below/a/prefix/7")[0], "http://[::1]:9000/below/a/prefix/api/7/envelope/");
 });
 test("further DSNs are separated by spaces or commas", () => {
-  assert.equal(urls("http://k@a/1", "http://k@b/2, http://k@c/3\nhttp://k@d/4").length, 8);
+  assert.equal(urls("http://k@a/1", "http://k@b/2, http://k@c/3 ,http://k@d/4").length, 8);
 });
 test("two keys of one project are one address for envelopes, so that one courier keeps its pace", () => {
   assert.deepEqual(urls("http://k@a/1", "http://l@a/1 http://k@a/1"), [

@@ -1,3 +1,4 @@
+import { parseDsn } from "./dsn.ts";
 import { Refusal } from "./refusal.ts";
 
 /** One address of an ingest that this spool may deliver to. */
@@ -10,17 +11,13 @@ export interface Destination {
   host: string;
 }
 
-const dsnPattern =
-  /^(?<scheme>https?):\/\/(?<key>\w+)(?::\w*)?@(?<host>(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?)(?<prefix>(?:\/[\w.-]+)*)\/(?<project>\d+)$/;
-
 /**
  * Takes SENTRY_DSN and TUNNEL_ALLOWED_DSNS as set and returns every address they allow, each once; nothing else is ever delivered to.
  * Throws a Refusal that leaves the value out: logs are read by more people than settings are.
- * The same rule and words as the proxy's: https://develop.sentry.dev/sdk/foundations/client/dsn/
  */
 export function destinations(dsn: string | undefined, further: string | undefined): Destination[] {
   if (!dsn) throw new Refusal("SENTRY_DSN", "is empty", fix);
-  const others = (further ?? "").split(/[\s,]+/).filter(Boolean);
+  const others = (further ?? "").split(/[ ,]+/).filter(Boolean);
   const all = [...addresses("SENTRY_DSN", dsn), ...others.flatMap((other) => addresses("TUNNEL_ALLOWED_DSNS", other))];
   return [...new Map(all.map((one) => [one.url, one])).values()];
 }
@@ -28,9 +25,10 @@ export function destinations(dsn: string | undefined, further: string | undefine
 const fix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
 
 function addresses(setting: string, dsn: string): Destination[] {
-  const parts = dsnPattern.exec(dsn)?.groups;
+  const parts = parseDsn(dsn);
   if (!parts) throw new Refusal(setting, "is not a DSN", fix);
-  const { scheme, key, host = "", prefix, project } = parts;
+  const { scheme, key, prefix, project } = parts;
+  const host = parts.port ? `${parts.host}:${parts.port}` : parts.host;
   const api = `${scheme}://${host}${prefix}/api/${project}`;
   return [
     { url: `${api}/envelope/`, takes: "envelope", host },

@@ -8,7 +8,7 @@ export type Answer =
   /** No answer. `unknown`: all of it went out, so that the ingest may have it all the same. */
   | { error: string; unknown: boolean };
 
-/** Sends one body, in pieces, to an ingest; never throws. */
+/** Sends one body, in pieces, to an ingest. Rejects only for what can't even be asked. */
 export type Send = (url: string, headers: Carried, body: Buffer[]) => Promise<Answer>;
 
 /** How long an ingest may be silent, connecting included: as long as in the tunnel. */
@@ -25,8 +25,7 @@ export function sender(ca: string | undefined): Send {
   };
   return (url, headers, body) =>
     new Promise((resolve) => {
-      const { protocol } = new URL(url);
-      const { request, agent } = agents[protocol as keyof typeof agents];
+      const { request, agent } = agents[url.startsWith("https:") ? "https:" : "http:"];
       let unknown = false;
       const options = { method: "POST", agent, headers: allowed(headers, body), timeout };
       const outgoing = request(url, options, (response) => {

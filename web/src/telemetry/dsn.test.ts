@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parseDsn } from "./dsn";
 
@@ -14,15 +15,22 @@ test("the secret of a legacy DSN is left out", () => {
   expect(parseDsn("https://public:secret@sentry.example.com/1")?.public).toBe("https://public@sentry.example.com/1");
 });
 
-test.each([
-  "",
-  "https://host/1",
-  "https://@host/1",
-  "https://k@/1",
-  "https://k@host/",
-  "https://k@host/1?x=1",
-  "k@host/1",
-])("%j is no DSN", (value) => expect(parseDsn(value)).toBeUndefined());
+type Vectors = { valid: Record<string, string>[]; invalid: Record<string, string[]> };
+const file = new URL("../../../deploy/test/vectors/dsn.json", import.meta.url);
+const { valid, invalid } = JSON.parse(readFileSync(file, "utf8")) as Vectors;
+
+test.each(valid)("every parser takes $dsn", ({ dsn = "", scheme, key, host, port, prefix, project, envelope }) => {
+  const authority = port ? `${host}:${port}` : host;
+  expect(parseDsn(dsn)).toEqual({
+    public: `${scheme}://${key}@${authority}${prefix}/${project}`,
+    host: authority,
+    envelopeUrl: envelope,
+  });
+});
+
+test.each(Object.entries(invalid))("no parser takes a bad %s", (_, dsns) => {
+  expect(dsns.filter(parseDsn)).toEqual([]);
+});
 
 test("envelopes go below the path prefix", () => {
   expect(parseDsn("https://abc@sentry.example.com/some/prefix/45")?.envelopeUrl).toBe(

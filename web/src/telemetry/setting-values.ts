@@ -1,4 +1,5 @@
 import { type Dsn, parseDsn } from "./dsn";
+import { isHost } from "./host";
 
 /** A setting that can't be meant. Its message is one line: the setting, the problem, the fix. */
 export class SettingError extends Error {
@@ -65,7 +66,8 @@ export function serverTunnel(value: string | undefined): URL | undefined {
 /** A service as name:port, which speaks plain HTTP. */
 export function place(name: string, value: string | undefined): URL | undefined {
   if (!value) return undefined;
-  const parsed = /^[\w.-]+:\d{1,5}$/.test(value) ? URL.parse(`http://${value}`) : null;
+  const [, host = "", port] = /^(.+):([1-9]\d{0,4})$/.exec(value) ?? [];
+  const parsed = isHost(host) && Number(port) <= 65_535 ? URL.parse(`http://${value}`) : null;
   return parsed ?? refuse(name, `'${value}' is not name:port`, "use the spool's address, such as spool:8082");
 }
 

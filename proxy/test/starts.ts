@@ -1,0 +1,41 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { docker, hardened, label, type Outcome } from "../../deploy/test/support/docker.ts";
+import { build } from "../../deploy/test/support/images.ts";
+
+/** Checks the configuration for real; instead of serving, says what the ingest's address has become. */
+const nginx = `#!/bin/sh
+[ "$1" != -g ] || exec sed -n '/\\$ingest_envelope_address/{n;s/^1 /started for /p}' /tmp/nginx/ingest.conf
+exec /usr/sbin/nginx "$@"
+`;
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/**
+ * Starts the proxy's entrypoint with each of these settings, one after the other in one container, since a container for each would
+ * take minutes; returns how each ended. One that is not refused ends with the line "started for <the ingest's address>;".
+ */
+export async function starts(all: Record<string, string>[]): Promise<Outcome[]> {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+  chmodSync(folder, 0o755);
+  const run = all.map((settings) => {
+    const assignments = Object.entries(settings).map(([name, value]) => `${name}=${quoted(value)}`);
+    return `env ${assignments.join(" ")} /culvert/entrypoint.sh >/tmp/said 2>&1; printf '\\036%s\\n' $?; cat /tmp/said`;
+  });
+  writeFileSync(join(folder, "nginx"), nginx, { mode: 0o755 });
+  writeFileSync(join(folder, "run"), `PATH=/starts:$PATH\n${run.join("\n")}\n`, { mode: 0o644 });
+  try {
+    const options = ["--rm", label, "--network=none", ...hardened, `--volume=${folder}:/starts:ro`, "--entrypoint=sh"];
+    const { output } = await docker("run", ...options, await build(), "/starts/run");
+    return output
+      .split("\x1e")
+      .slice(1)
+      .map((one) => {
+        const [code, ...lines] = one.split("\n");
+        return { code: Number(code), output: lines.join("\n").trim() };
+      });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
