@@ -5,6 +5,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/prepare.sh"
+. "$here/reason.sh"
 
 PATIENCE_S=60 # until the proxy has found a new container; it asks DNS every few seconds
 
@@ -16,7 +17,7 @@ starts() {
   trap 'docker rm --force "$trial" >/dev/null' EXIT
   while state=$(state "$trial" || true) && [ "$state" != 'running healthy' ]; do
     case $state in *starting) sleep 0.25 ;; *)
-      say "culvert: web: $(docker logs --tail 1 "$trial" 2>&1)"
+      say "culvert: web: $(reason "$trial")"
       return 1
       ;;
     esac
@@ -33,11 +34,12 @@ start_new() {
     docker compose --progress "${PROGRESS:-auto}" up --no-deps --no-recreate --scale "web=$((2 * $1))" --wait web >&2
 }
 
-# found CONTAINER...: waits until the proxy has sent a request to each of them.
+# found CONTAINER...: waits until the proxy has sent a request to each of them, at its address in the network that both share.
 found() {
   asked=0
+  inside='{{(index .NetworkSettings.Networks (printf "%s_inside" (index .Config.Labels "com.docker.compose.project"))).IPAddress}}'
   for container in "$@"; do
-    address=$(docker inspect --format '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$container")
+    address=$(docker inspect --format "$inside" "$container")
     until docker compose exec -T proxy curl -s -o /dev/null -D - http://127.0.0.1:8081/web | grep -qi "^x-web:.*$address:"; do
       asked=$((asked + 1))
       [ "$asked" -lt $((PATIENCE_S * 4)) ] || die "the proxy did not find $container: docker compose logs proxy"
@@ -79,7 +81,7 @@ if ! step 'New release' start_new "$count"; then
   # The old release has served all the while; what did not get healthy goes.
   for container in $(docker compose ps --all --quiet web); do
     case $old in *"$container"*) ;; *)
-      say "culvert: web: $(docker logs --tail 1 "$container" 2>&1)"
+      say "culvert: web: $(reason "$container")"
       docker rm --force "$container" >/dev/null
       ;;
     esac

@@ -42,6 +42,11 @@ if [ -n "$dsn" ]; then
 else
   echo "  reports  http://localhost:$(published ingest 8969)/"
 fi
+image=$(setting WEB_IMAGE)
+case $(setting WEB_EGRESS "${image:+on}") in
+  on) echo "  egress   web may call what is outside (WEB_EGRESS=off shuts it in)" ;;
+  *) echo "  egress   web can't call what is outside (WEB_EGRESS=on lets it)" ;;
+esac
 if [ -z "$(setting TLS_CERT_FILE)" ] && ca=$(dev_ca); then
   echo "  CA       $ca, made for this stack alone; to trust it:"
   echo "             $(trust_command "$ca")"

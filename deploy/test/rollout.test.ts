@@ -94,7 +94,7 @@ test("one of two replicas killed under load: what fails had begun on it, an answ
   const address = await must([
     "docker",
     "inspect",
-    "--format={{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}",
+    `--format={{(index .NetworkSettings.Networks "${process.env.COMPOSE_PROJECT_NAME}_inside").IPAddress}}`,
     victim,
   ]);
   const made = await load(visits, 10_000, () => must(["docker", "kill", "--signal=KILL", victim]));

@@ -29,7 +29,7 @@ const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
   ["requestsAndLimits", "no memory limit", set(web, `${own}.resources.limits.memory`)],
   ["requestsAndLimits", "what runs before web has none", set(web, `${pod}.initContainers.0.resources`, {})],
   ["probes", "proxy is not asked whether it is ready", set(proxy, `${own}.readinessProbe`)],
-  ["probes", "a port that is not there is asked", set(web, `${own}.livenessProbe.httpGet.port`, "health")],
+  ["probes", "a port that is not there is asked", set(proxy, `${own}.livenessProbe.httpGet.port`, "nowhere")],
   ["imagesArePinned", "the latest", set(web, `${own}.image`, "registry.example.com:5000/web:latest")],
   ["imagesArePinned", "no tag", set(proxy, `${own}.image`, "registry.example.com:5000/proxy")],
   ["imagesArePinned", "what k6-operator takes by itself", set(testRun, "spec.starter.image")],

@@ -38,7 +38,7 @@ export function listens(service: ComposeService): string[] {
 
 /** What the health check asks. */
 export function health({ healthcheck }: ComposeService): { port: number; path: string } {
-  const [, port, path = ""] = /127\.0\.0\.1:(\d+)(\/\w+)/.exec(healthcheck.test.join(" ")) ?? [];
+  const [, port, path = ""] = /127\.0\.0\.1(?::|', port: )(\d+)(\/\w+)?/.exec(healthcheck.test.join(" ")) ?? [];
   return { port: Number(port), path };
 }
 

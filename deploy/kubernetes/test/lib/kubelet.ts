@@ -102,13 +102,14 @@ function variables(objects: Resource[], name: string, namespace: string, node: N
 /** Asks what kubelet would ask before it sends a pod traffic; true when it answers. */
 export function isReady(objects: Resource[], name: string, id: string): boolean {
   const container = workloads(objects).find((workload) => workload.name === name)?.pod.containers[0];
-  const probe = container?.readinessProbe?.httpGet;
+  const { exec, httpGet: probe } = container?.readinessProbe ?? {};
   const port = container?.ports?.find((candidate) => candidate.name === probe?.port)?.containerPort;
   const url = `http://127.0.0.1:${port}${probe?.path}`;
   const ask =
-    name === "proxy"
+    exec?.command ??
+    (name === "proxy"
       ? ["curl", "-fsS", url]
-      : ["node", "-e", `fetch('${url}').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))`];
+      : ["node", "-e", `fetch('${url}').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))`]);
   try {
     docker("exec", id, ...ask);
     return true;

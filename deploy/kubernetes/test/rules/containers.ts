@@ -22,6 +22,7 @@ export const probes: Rule = (objects) =>
       (["startupProbe", "readinessProbe", "livenessProbe"] as const).flatMap((kind) => {
         const port = (container[kind]?.httpGet ?? container[kind]?.tcpSocket)?.port;
         if (!container[kind]) return [`${at}: no ${kind}`];
+        if (container[kind].exec) return [];
         const named = container.ports?.some(({ name }) => name === port);
         return named ? [] : [`${at}: ${kind} asks port ${port}, which the container does not name`];
       }),

@@ -1,0 +1,34 @@
+import { afterEach, expect, test } from "vitest";
+import { run } from "./run.ts";
+
+const environment = {
+  COMPOSE_PROJECT_NAME: `culvert-unhealthy-${process.pid}`,
+  COMPOSE_FILE: "docker-compose.yml:deploy/test/unhealthy.compose.yml",
+};
+
+afterEach(async () => {
+  await run(["docker", "compose", "--profile", "*", "down", "--volumes", "-t", "0"], environment);
+});
+
+test.each([
+  [
+    "an app that fails where its health is asked",
+    { BASE_PATH: "/shop", HEALTH_PATH: "/api/ready" },
+    "culvert: web (running): GET /shop/api/ready: status 503: see 'docker compose logs web', or set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)",
+  ],
+  [
+    "an app that listens elsewhere",
+    { APP_PORT: "8000" },
+    "culvert: web (running): GET /healthz: connect ECONNREFUSED 127.0.0.1:3000: the app must listen on port 3000 on all addresses (PORT=3000 HOSTNAME=0.0.0.0)",
+  ],
+])(
+  "%s: the start fails with one line that says what was asked, what came back and what to do",
+  {
+    timeout: 180_000,
+  },
+  async (_, settings, line) => {
+    const { code, output } = await run(["sh", "deploy/host/start.sh"], { ...environment, ...settings });
+    expect(output.split("\n")).toContain(line);
+    expect(code).toBe(1);
+  },
+);
