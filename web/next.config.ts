@@ -7,6 +7,8 @@ const config: NextConfig = {
   // Dockerfile sets it for each release. Next would else give the build's own files (_buildManifest.js) one address for all releases.
   generateBuildId: () => process.env.NEXT_DEPLOYMENT_ID || null,
   poweredByHeader: false,
+  // Every page here is rendered with the nonce, so the proxy may send the strict policy and headers along (README).
+  headers: async () => [{ source: "/:path*", headers: [{ key: "X-Security-Headers", value: "strict" }] }],
   // The image optimizer caches on disk, and this container has none to write to. Its native library stays out with it.
   images: { unoptimized: true },
   outputFileTracingExcludes: { "**": ["node_modules/sharp/**", "node_modules/@img/**"] },

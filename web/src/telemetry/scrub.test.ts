@@ -56,6 +56,11 @@ test.each(["http.request.header.accept", "http.request.header.x_request_id", "au
   (name) => expect(scrub({ [name]: "known" })).toEqual({ [name]: "known" }),
 );
 
+test.each(["content-security-policy", "Content-Security-Policy", "http.request.header.content_security_policy"])(
+  "what hands Next the nonce is left out: %s",
+  (name) => expect(scrub({ [name]: "script-src 'nonce-abc'", accept: "*/*" })).toEqual({ accept: "*/*" }),
+);
+
 test("an event loses credentials wherever they are, and nothing else", () => {
   const event = {
     release: "jo@example.com",
