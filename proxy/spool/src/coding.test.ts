@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as zlib from "node:zlib";
-import { isKnown, opened, Unreadable, withFirstLine } from "./coding.ts";
+import { isKnown, readOpened, Unreadable, withFirstLine } from "./coding.ts";
 
 const text = Buffer.from(`{"sent_at":"old"}\n${"payload\n".repeat(20_000)}\0\xff`, "latin1");
 const codings = {
@@ -13,10 +13,15 @@ const codings = {
   identity: [(body: Buffer) => body, (body: Buffer) => body],
 } as const;
 
-async function all(body: Buffer, coding: string): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of opened(body, coding)) pieces.push(piece);
-  return Buffer.concat(pieces);
+class Pieces {
+  all: Buffer[] = [];
+  write(piece: Buffer) {
+    this.all.push(piece);
+  }
+}
+
+async function all(body: Buffer, coding: string, patience = 60_000): Promise<Buffer> {
+  return Buffer.concat((await readOpened(body, coding, patience, () => new Pieces())).all);
 }
 
 const first = async (...args: Parameters<typeof withFirstLine>) => Buffer.concat(await withFirstLine(...args));
@@ -48,18 +53,51 @@ test("a zstd frame that asks for more than 8 MB of memory is refused", async () 
   params[zlib.constants.ZSTD_c_windowLog] = 23;
   assert.equal((await all(zlib.zstdCompressSync(Buffer.alloc(20 << 20), { params }), "zstd")).length, 20 << 20);
 });
-test("few are opened at once, whatever becomes of them, and who waits for too long is refused", async () => {
-  const body = zlib.gzipSync(text);
-  const two = [opened(body, "gzip"), opened(body, "gzip")];
-  for (const one of two) await one.next();
-  await assert.rejects(opened(body, "gzip", 1).next(), { status: 503 });
-  const third = opened(body, "gzip");
-  const piece = third.next();
-  await two[0]?.return(undefined);
-  assert.ok((await piece).value);
-  await third.return(undefined);
-  await assert.rejects(all(Buffer.from("no gzip"), "gzip"), { status: 400 });
-  assert.deepEqual(await all(body, "gzip"), text);
+test("a first line that comes in many pieces", async () => {
+  const long = Buffer.from(`{"a":"${"x".repeat(900_000)}"}\nrest`);
+  assert.equal(
+    `${zlib.gunzipSync(await first(zlib.gzipSync(long), "gzip", (line) => `${line.length}`))}`,
+    "900008\nrest",
+  );
+});
+test("what opens to more than a megabyte waits for its turn, or is refused; small ones pass it, and so does delivery", async () => {
+  const large = zlib.gzipSync(Buffer.alloc(8 << 20, "x"));
+  const tiny = zlib.gzipSync(text);
+  let enter = () => {};
+  const entered = new Promise<void>((resolve) => {
+    enter = resolve;
+  });
+  let waited: Promise<unknown> | undefined;
+  let passed: Promise<unknown[]> | undefined;
+  const start = () => {
+    let length = 0;
+    const write = (piece: Buffer) => {
+      length += piece.length;
+      // In the second reading, with the only place for large ones taken.
+      if (length < 2 << 20 || passed) return;
+      waited = all(large, "gzip", 0);
+      passed = Promise.all([all(tiny, "gzip"), first(tiny, "gzip", (line) => line)]);
+      enter();
+    };
+    return { write };
+  };
+  const reading = readOpened(large, "gzip", 60_000, start);
+  await entered;
+  await assert.rejects(waited as Promise<unknown>, { status: 503 });
+  const [read] = (await passed) ?? [];
+  assert.deepEqual(read, text);
+  await reading;
+  assert.equal((await all(large, "gzip")).length, 8 << 20);
+});
+test("a place is given back whatever became of the body", async () => {
+  for (let i = 0; i < 4; i++) await assert.rejects(all(Buffer.from("no gzip"), "gzip"), { status: 400 });
+  const start = () => ({
+    write() {
+      throw new Error("not this");
+    },
+  });
+  for (let i = 0; i < 4; i++) await assert.rejects(readOpened(zlib.gzipSync(text), "gzip", 60_000, start), /not this/);
+  assert.deepEqual(await all(zlib.gzipSync(text), "gzip"), text);
 });
 test("other codings are not known", () => {
   assert.ok(!isKnown("compress") && !isKnown("gzip, br") && !isKnown("constructor") && isKnown("zstd"));

@@ -28,8 +28,13 @@ const codings: Record<string, { open: () => Transform; close: () => Transform }>
 /** A frame may ask for 128 MB of memory before its first byte; over HTTP 8 MB is the most: https://www.rfc-editor.org/rfc/rfc9659 */
 const smallWindow = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 
-/** A decoder takes up to 16 MB, and an encoder 8 MB beside it, whatever the size of the body: at once, few. */
-const decoders = new Budget(2);
+/**
+ * A decoder takes up to 16 MB, and an encoder 8 MB beside it, whatever the size of the body: at once, few. Receiving and delivering have
+ * their own, and so has what opens to more than a megabyte, so that neither an outage's bombs nor large replays keep an error waiting.
+ */
+const receiving = { small: new Budget(2), large: new Budget(1) };
+const delivering = new Budget(2);
+const small = 1 << 20;
 
 /** Sentry takes no more, so more is a bomb: https://develop.sentry.dev/sdk/foundations/transport/envelopes/#size-limits */
 const largestOpened = 100 << 20;
@@ -50,24 +55,55 @@ export function isKnown(coding: string): boolean {
 
 const isOpen = (coding: string) => coding === "" || coding === "identity";
 
+/** What is given a decompressed body, piece by piece. */
+export interface Reader {
+  write(piece: Buffer): void;
+}
+
 /**
- * The decompressed body, piece by piece. Throws Unreadable in the middle when it is damaged or a bomb, and at the beginning
- * when others are being opened for `patience` ms.
+ * Gives the decompressed body to a reader and returns that. `start` makes it; what opens to more than a megabyte is begun again with a
+ * new one, once its turn has come. Throws Unreadable when the body is damaged or a bomb, or when others are being opened for `patience`
+ * ms, and what the reader throws.
  */
-export async function* opened(
+export async function readOpened<R extends Reader>(
   body: Buffer,
   coding: string,
-  patience = Number.POSITIVE_INFINITY,
-): AsyncGenerator<Buffer> {
-  if (isOpen(coding)) return yield body;
-  if (!(await decoders.take(1, patience)))
-    throw new Unreadable(503, "can't be opened now: more comes in than can be read");
-  try {
-    yield* decoded(body, coding);
-  } finally {
-    decoders.give(1);
+  patience: number,
+  start: () => R,
+): Promise<R> {
+  if (isOpen(coding)) {
+    const reader = start();
+    reader.write(body);
+    return reader;
   }
+  const end = performance.now() + patience;
+  for (const [slots, most] of [
+    [receiving.small, small],
+    [receiving.large, largestOpened],
+  ] as const) {
+    if (!(await slots.take(1, Math.max(0, end - performance.now()))))
+      throw new Unreadable(503, "can't be opened now: more comes in than can be read");
+    try {
+      const reader = start();
+      if (await isReadUpTo(most, decoded(body, coding), reader)) return reader;
+    } finally {
+      slots.give(1);
+    }
+  }
+  throw tooLarge();
 }
+
+async function isReadUpTo(most: number, pieces: AsyncIterable<Buffer>, reader: Reader): Promise<boolean> {
+  let length = 0;
+  for await (const piece of pieces) {
+    length += piece.length;
+    if (length > most) return false;
+    reader.write(piece);
+  }
+  return true;
+}
+
+const tooLarge = () => new Unreadable(413, "is larger than 100 MB once opened");
 
 async function* decoded(body: Buffer, coding: string): AsyncGenerator<Buffer> {
   const decoder = codings[coding]?.open() as Transform;
@@ -82,7 +118,7 @@ async function* decoded(body: Buffer, coding: string): AsyncGenerator<Buffer> {
   } catch (error) {
     throw new Unreadable(400, `is no ${coding}: ${(error as Error).message}`);
   }
-  if (length > largestOpened) throw new Unreadable(413, "is larger than 100 MB once opened");
+  if (length > largestOpened) throw tooLarge();
 }
 
 /**
@@ -96,33 +132,31 @@ export async function withFirstLine(body: Buffer, coding: string, change: (line:
     return [Buffer.from(change(body.toString("utf8", 0, end))), body.subarray(end)];
   }
   const result: Buffer[] = [];
-  await decoders.take(1, Number.POSITIVE_INFINITY);
+  await delivering.take(1, Number.POSITIVE_INFINITY);
   try {
     await pipeline(decoded(body, coding), changed(change), encoder(), async (pieces: AsyncIterable<Buffer>) => {
       for await (const piece of pieces) result.push(piece);
     });
   } finally {
-    decoders.give(1);
+    delivering.give(1);
   }
   return result;
 }
 
-/** A step of a pipeline that replaces the first line of what passes. */
+/** A step of a pipeline that replaces the first line of what passes, which intake has found to be 1 MB at most. */
 function changed(change: (line: string) => string) {
   return async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    let line: Buffer | undefined = Buffer.alloc(0);
+    let line: Buffer[] | undefined = [];
     for await (const piece of pieces) {
-      if (!line) {
-        yield piece;
-        continue;
+      const end: number = line ? piece.indexOf("\n") : 0;
+      if (!line) yield piece;
+      else if (end === -1) line.push(piece);
+      else {
+        yield Buffer.from(change(Buffer.concat([...line, piece.subarray(0, end)]).toString()));
+        yield piece.subarray(end);
+        line = undefined;
       }
-      line = Buffer.concat([line, piece]);
-      const end = line.indexOf("\n");
-      if (end === -1) continue;
-      yield Buffer.from(change(line.toString("utf8", 0, end)));
-      yield line.subarray(end);
-      line = undefined;
     }
-    if (line) yield Buffer.from(change(line.toString()));
+    if (line) yield Buffer.from(change(Buffer.concat(line).toString()));
   };
 }

@@ -35,3 +35,23 @@ test("what is no envelope is said to be none", () => {
     assert.throws(() => read(text), NotAnEnvelope);
   assert.throws(() => read("x".repeat(1_100_000), 65_536), { message: "has a header longer than 1 MB" });
 });
+test("blank lines and items without end cost no more than their bytes", { timeout: 60_000 }, () => {
+  const piece = Buffer.alloc(16 << 10, "\n");
+  const blank = new EnvelopeReader(() => {});
+  blank.write(Buffer.from("{}\n"));
+  for (let i = 0; i < 6_400; i++) blank.write(piece);
+  blank.end();
+  const items = new EnvelopeReader(() => {});
+  items.write(Buffer.from("{}\n"));
+  const many = () => {
+    for (let i = 0; i < 6_400; i++) items.write(Buffer.from("{}\n\n".repeat(4 << 10)));
+  };
+  assert.throws(many, { message: "has more than 100000 items" });
+});
+test("blanks before the header count as part of it", () => {
+  assert.deepEqual(read('\r\n \t{"event_id":"x"}\n{"type":"event"}\n{}'), { id: "x", items: ["event"] });
+  assert.throws(() => read(Buffer.alloc(2 << 20, " "), 65_536), { message: "has a header longer than 1 MB" });
+});
+test("a type that is no text is none", () => {
+  assert.deepEqual(read('{}\n{"type":{"toString":1}}\n{}\n{"type":[[]]}\n{}').items, ["", ""]);
+});

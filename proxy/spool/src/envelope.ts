@@ -3,6 +3,8 @@ export class NotAnEnvelope extends Error {}
 
 const newline = 10;
 const longestLine = 1 << 20;
+/** Far more than any SDK sends; a body of 92 KB may open to millions, each of which costs what parsing a header does. */
+const mostItems = 100_000;
 
 /**
  * Reads an envelope piece by piece, keeping only what its headers say: a 100 MB replay passes through in little memory.
@@ -15,6 +17,8 @@ export class EnvelopeReader {
   #expects: "header" | "item" | "payload" = "header";
   #skip = 0;
   #line: Buffer[] = [];
+  #length = 0;
+  #items = 0;
 
   /** `onItem` hears the type of each item. None is kept here: a small body may open to millions of them. */
   constructor(onItem: (type: string) => void) {
@@ -31,6 +35,9 @@ export class EnvelopeReader {
         at += step;
         continue;
       }
+      // Blank lines are passed over byte by byte: a line of its own for each newline would take minutes for 100 MB of them.
+      while (this.#expects !== "payload" && this.#line.length === 0 && isBlank(piece[at])) at = this.#pass(at);
+      if (at === piece.length) return;
       const end = piece.indexOf(newline, at);
       if (this.#expects !== "payload") this.#keep(piece.subarray(at, end === -1 ? piece.length : end));
       if (end === -1) return;
@@ -45,19 +52,32 @@ export class EnvelopeReader {
     if (this.#expects === "header") throw new NotAnEnvelope("is empty");
   }
 
+  /** What stands before the envelope's header counts as part of it: both are changed as one when it is delivered. */
+  #pass(at: number): number {
+    if (this.#expects === "header") this.#grow(1);
+    return at + 1;
+  }
+
   #keep(part: Buffer): void {
     this.#line.push(part);
-    if (this.#line.reduce((sum, { length }) => sum + length, 0) > longestLine) {
-      throw new NotAnEnvelope("has a header longer than 1 MB");
-    }
+    this.#grow(part.length);
+  }
+
+  #grow(bytes: number): void {
+    this.#length += bytes;
+    if (this.#length > longestLine) throw new NotAnEnvelope("has a header longer than 1 MB");
   }
 
   #endLine(): void {
+    if (this.#expects === "payload") {
+      this.#expects = "item";
+      return;
+    }
     const text = Buffer.concat(this.#line).toString();
     this.#line = [];
-    if (this.#expects === "payload") this.#expects = "item";
-    else if (text.trim() === "") return;
-    else if (this.#expects === "header") this.#header(object(text));
+    this.#length = 0;
+    if (text.trim() === "") return;
+    if (this.#expects === "header") this.#header(object(text));
     else this.#item(object(text));
   }
 
@@ -68,11 +88,15 @@ export class EnvelopeReader {
 
   /** With a length the payload may hold newlines, and one more ends it; without, the next newline does. */
   #item({ type, length }: Record<string, unknown>): void {
-    this.#onItem(String(type));
+    if (++this.#items > mostItems) throw new NotAnEnvelope(`has more than ${mostItems} items`);
+    this.#onItem(typeof type === "string" ? type : "");
     if (typeof length === "number") this.#skip = length + 1;
     else this.#expects = "payload";
   }
 }
+
+/** White space of JSON: https://www.rfc-editor.org/rfc/rfc8259#section-2 */
+const isBlank = (byte: number | undefined) => byte === newline || byte === 32 || byte === 13 || byte === 9;
 
 function object(text: string): Record<string, unknown> {
   try {

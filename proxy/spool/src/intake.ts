@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Bounds } from "./bounds.ts";
 import { Budget } from "./budget.ts";
-import { isKnown, opened, Unreadable } from "./coding.ts";
+import { isKnown, readOpened, Unreadable } from "./coding.ts";
 import type { Destination } from "./destination.ts";
 import { EnvelopeReader, NotAnEnvelope } from "./envelope.ts";
 import type { Journal } from "./journal.ts";
@@ -20,7 +20,7 @@ export interface Reply {
 /** Sentry's limit for a request, and the proxy's. */
 const largest = 20 << 20;
 const inMemory = 32 << 20;
-/** For memory and again for a decoder: together shorter than the proxy's 10 s, which would take no answer for a failure. */
+/** For memory and again for decoders: together shorter than the proxy's 10 s, which would take no answer for a failure. */
 const patience = 4_000;
 
 /** Takes envelopes from the proxy, one request each. */
@@ -89,13 +89,20 @@ export class Intake {
 async function contentOf({ takes }: Destination, body: Buffer, coding: string) {
   if (takes === "report") return { category: "security", eventId: undefined };
   if (!isKnown(coding)) throw new Unreadable(415, `has a Content-Encoding that no ingest takes`);
-  let category: string | undefined;
-  const reader = new EnvelopeReader((item) => {
-    category = worthier(category, item);
-  });
-  for await (const piece of opened(body, coding, patience)) reader.write(piece);
+  const reader = await readOpened(body, coding, patience, () => new ContentReader());
   reader.end();
-  return { category: category ?? fallback, eventId: reader.eventId };
+  return { category: reader.category ?? fallback, eventId: reader.eventId };
+}
+
+/** Reads an envelope and keeps the worthiest category of its items; undefined where it has none. */
+class ContentReader extends EnvelopeReader {
+  category: string | undefined;
+
+  constructor() {
+    super((item) => {
+      this.category = worthier(this.category, item);
+    });
+  }
 }
 
 const refusal = (status: number, reason: string): Reply => ({ status, body: { reason } });

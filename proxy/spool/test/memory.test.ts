@@ -32,8 +32,11 @@ function brotli(): Buffer {
 
 test("small bodies that open to 95 MB fit into the memory that the spool has, coming in and going out", async () => {
   await stack.ingest({ status: 503 });
-  const status = async (coding: string, body: Buffer) =>
-    (await hand(stack.url, body, { "content-encoding": coding })).status;
+  // Large ones are opened one at a time: 503 says to come again.
+  const status = async (coding: string, body: Buffer): Promise<number> => {
+    const { status: answer } = await hand(stack.url, body, { "content-encoding": coding });
+    return answer === 503 ? status(coding, body) : answer;
+  };
   const many = (count: number, coding: string, body: Buffer) =>
     Promise.all(Array.from({ length: count }, () => status(coding, body)));
   expect(await many(8, "zstd", zstd(128 << 20))).toEqual(Array(8).fill(400));
