@@ -1,0 +1,24 @@
+#!/bin/sh
+# Prints the folder with the lists that uBlock Origin ships, from Debian's package of it, which is not installed; prints nothing where
+# that can't be had.
+set -eu
+cd "$(dirname "$0")/../.."
+. deploy/host/lib.sh
+. deploy/host/apt.sh
+
+package=webext-ublock-origin-chromium
+folder=$PWD/.culvert/$package
+assets=$folder/usr/share/chromium/extensions/ublock-origin/assets
+if [ ! -d "$assets" ]; then
+  if ! has apt-get || ! has dpkg-deb; then exit 0; fi
+  mkdir -p .culvert
+  work=$(mktemp -d "$folder.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  log=$work/log
+  download() { (cd "$work" && apt_quiet "$log" download "$package"); }
+  download || { is_root && apt_quiet "$log" update && download; } || { say "$package: $(tail -n 1 "$log")" && exit 0; }
+  dpkg-deb -x "$work/$package"_*.deb "$work/unpacked"
+  # Someone else may have been faster.
+  mv -T "$work/unpacked" "$folder" 2>/dev/null || true
+fi
+printf '%s\n' "$assets"

@@ -1,0 +1,94 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Blocklists, loadBlocklists, root } from "./blocklists.ts";
+import { arrived, isFromBrowser, of } from "./reports.ts";
+import { app } from "./stack.ts";
+import { expect, test, traceOf } from "./visitor.ts";
+
+// One process for all: reading the lists takes seconds.
+test.describe.configure({ mode: "default" });
+
+let lists: Blocklists;
+test.beforeAll(() => {
+  test.setTimeout(120_000);
+  const loaded = loadBlocklists();
+  test.skip(!loaded, "uBlock Origin's lists can't be had here: they come from a package of Debian's");
+  lists = loaded as Blocklists;
+});
+
+test("an error arrives from a browser that asks for nothing that uBlock Origin's lists block", async ({
+  page,
+  context,
+  watch,
+}) => {
+  watch.expectConsoleError(/Thrown on purpose/);
+  const asked = new Set<string>();
+  const blocked: string[] = [];
+  const check = (address: string, type: string) => {
+    const { pathname, search } = new URL(address, app.origin);
+    asked.add(pathname);
+    const rule = lists.rule(pathname + search, type);
+    if (rule) blocked.push(`${pathname}${search}: ${rule}`);
+    return rule;
+  };
+  await context.route("**/*", (route) =>
+    check(route.request().url(), route.request().resourceType()) ? route.abort("blockedbyclient") : route.continue(),
+  );
+  for (const path of ["/", "/trace", "/signals"]) {
+    const policy = (await page.goto(path))?.headers()["content-security-policy"] ?? "";
+    // The browser sends these by itself, past the route above.
+    const reports = /report-uri (\S+?)(?:;|$)/.exec(policy)?.[1];
+    check(reports ?? "no address for CSP reports", "csp_report");
+    expect(reports).toBe(`${app.tunnel}/csp`);
+  }
+  const trace = await traceOf(page);
+  await page.getByRole("button", { name: "Throw in the browser" }).click();
+  await arrived("event", (event) => of(trace)(event) && isFromBrowser(event));
+  expect(blocked).toEqual([]);
+  expect([...asked]).toEqual(expect.arrayContaining([app.tunnel, expect.stringMatching(/^\/_next\/static\/.+\.js$/)]));
+});
+
+// README.md says so to people.
+test("the addresses that README names are blocked or not as it says", () => {
+  const arguments_ = "?o=1&p=2&r=us";
+  expect(lists.rule("/monitoring", "fetch")).toBeUndefined();
+  expect(lists.rule("/monitoring/csp", "csp_report")).toBeUndefined();
+  expect(lists.rule(`/monitoring${arguments_}`, "fetch")).toBe("/monitoring?o=$xmlhttprequest");
+  expect(lists.rule(`/k7f2a9${arguments_}`, "fetch")).toBeUndefined();
+  expect(lists.rule("/1iwdson", "fetch")).toBeUndefined();
+  expect(lists.rule("/api/2/envelope/?sentry_key=a", "fetch")).toBe("/?sentry_key=");
+});
+
+// What people call such a path. Those of the lists' rules, too, each as a path of its own.
+const words =
+  `monitoring monitor tunnel sentry sentry-tunnel api/sentry api/tunnel api/monitoring envelope errors error api/errors
+  error-reporting log logs api/log report reports api/reports csp-report telemetry api/telemetry metrics track tracking analytics collect
+  api/collect collector beacon rum rum/events events api/events ingest stats stats/events ping observability apm bugs crash-report insights
+  relay glitchtip faro otlp v1/traces traces diagnostics js-error jserror error-log log/event log/sentry feedback replay web-vitals
+  analytics/event analytics/events analytics/collect event-log event-tracking events/track track/event tracking/events api/pageview
+  shared/sentry k7f2a9 1iwdson`.split(/\s+/);
+
+test("the start warns of exactly the paths that the lists block", () => {
+  const warns = (dsn: string) => (path: string) => {
+    const env = { PATH: process.env.PATH, TUNNEL_PATH: path, SENTRY_DSN: dsn };
+    const script = "proxy/entrypoint.d/55-blocked-paths.sh";
+    const { status, stdout, stderr } = spawnSync("sh", [script], { cwd: root, env, encoding: "utf8" });
+    expect([status, stdout]).toEqual([0, ""]);
+    expect(stderr).toMatch(/^(culvert proxy: TUNNEL_PATH '.*\n)?$/);
+    return stderr !== "";
+  };
+  const blocks = (endings: string[]) => (path: string) =>
+    endings.some((ending) => lists.rule(path + ending, ending === "/csp" ? "csp_report" : "fetch"));
+  const paths = words.map((word) => `/${word}`);
+  const withArguments = ["", "/csp", "?o=1&p=2", "?o=1&p=2&r=us"];
+  expect(paths.filter(warns("https://key@o1.ingest.us.sentry.io/2"))).toEqual(paths.filter(blocks(withArguments)));
+  // Elsewhere the SDK adds no arguments.
+  expect(paths.filter(warns("https://key@sentry.example/2"))).toEqual(paths.filter(blocks(["", "/csp"])));
+});
+
+test("each rule that the start knows stands in the lists", () => {
+  const known = readFileSync(join(root, "proxy/entrypoint.d/blocked-paths"), "utf8").trim().split("\n");
+  const found = new Set([...lists.rules].map((rule) => rule.replace(/\$.*/, "").replace(/\*$/, "")));
+  expect(known.filter((rule) => !found.has(rule))).toEqual([]);
+});

@@ -1,0 +1,40 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { FiltersEngine, Request, type RequestType } from "@ghostery/adblocker";
+
+/** The repository's root. */
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** What an ad-blocker with uBlock Origin's own lists blocks. */
+export interface Blocklists {
+  /** Every line of every list. */
+  rules: Set<string>;
+  /** The rule that blocks a page's request to its own origin, or undefined. `type` is the browser's word for it: fetch, script … */
+  rule(path: string, type: string): string | undefined;
+}
+
+// Playwright's words, where the engine has others.
+const types: Record<string, RequestType> = { fetch: "xmlhttprequest", xhr: "xmlhttprequest", document: "main_frame" };
+
+/** Loads EasyList, EasyPrivacy and uBlock Origin's lists into an engine; returns undefined where they can't be had. */
+export function loadBlocklists(): Blocklists | undefined {
+  const folder = execFileSync("sh", ["deploy/test/blocklists.sh"], { cwd: root, encoding: "utf8" }).trim();
+  if (!folder) return undefined;
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".txt"));
+  const text = files.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
+  // Unoptimized, so that each rule keeps its own text.
+  const options = { debug: true, enableOptimizations: false, loadCosmeticFilters: false };
+  const engine = FiltersEngine.parse(text, options);
+  return {
+    rules: new Set(text.split("\n")),
+    rule: (path, type) => {
+      const origin = "https://app.example";
+      const url = `${origin}${path}`;
+      const request = Request.fromRawDetails({ url, sourceUrl: origin, type: types[type] ?? (type as RequestType) });
+      const { match, filter } = engine.match(request);
+      return match ? (filter?.rawLine ?? "a rule") : undefined;
+    },
+  };
+}
