@@ -57,6 +57,14 @@ describe.skipIf(!canRender)("rendered", () => {
     expect(proxy?.pod.securityContext?.fsGroup).toBe(101);
   });
 
+  test("plain HTTP is sent on to the port that is published", () => {
+    for (const objects of Object.values(overlays)) {
+      const { type, ports = [] } = of(objects, "Service").find(({ metadata }) => metadata.name === "proxy")?.spec ?? {};
+      const https = ports.find(({ name }) => name === "https");
+      expect(setting(objects, "HTTPS_PORT")).toBe(`${type === "NodePort" ? https?.nodePort : https?.port}`);
+    }
+  });
+
   test("where there are several pods, drains take one at a time", () => {
     for (const objects of Object.values(overlays)) {
       const budgets = of(objects, "PodDisruptionBudget").map(({ metadata }) => metadata.name);

@@ -18,8 +18,11 @@ export function render(folder: string): Resource[] {
   return parseAllDocuments(output).map((document) => document.toJS() as Resource);
 }
 
-/** Base with these components on top, as an overlay would render that only lists them; `more` are further lines of the overlay. */
-export function renderWith(components: string[], more = ""): Resource[] {
+/**
+ * Base with these components on top, as an overlay would render that only lists them; `more` are further lines of the overlay, and
+ * `transformers` further folders.
+ */
+export function renderWith(components: string[], more = "", transformers: string[] = []): Resource[] {
   // Out of the repository: two test files may ask for the same at once. kustomize takes no absolute paths.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "culvert-")));
   const path = (name: string) => JSON.stringify(relative(folder, join(kubernetes, name)));
@@ -27,7 +30,7 @@ export function renderWith(components: string[], more = ""): Resource[] {
     const list = components.map((name) => path(`components/${name}`));
     writeFileSync(
       join(folder, "kustomization.yaml"),
-      `namespace: culvert\nresources: [${path("base")}]\ncomponents: [${list}]\n${more}`,
+      `namespace: culvert\nresources: [${path("base")}]\ncomponents: [${list}]\ntransformers: [${transformers.map(path)}]\n${more}`,
     );
     return render(folder);
   } finally {

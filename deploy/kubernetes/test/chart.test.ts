@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { chart, hasHelm, helm, template } from "./lib/chart.ts";
+import { containers, of, type Resource } from "./lib/objects.ts";
+import { folders, kubernetes } from "./lib/paths.ts";
+import { canRender, rendering, renderWith } from "./lib/render.ts";
+
+/** The setting that is no value: the tag of web's image. */
+const fromImage = "SENTRY_RELEASE";
+
+interface Overlay {
+  namespace: string;
+  components: string[];
+  images?: { name: string; newName: string; newTag: string }[];
+  replicas?: { name: string; count: number }[];
+  configMapGenerator: { literals: string[] }[];
+}
+
+/** One switch for every component, on for those that are named. */
+const switches = (on: string[]) => Object.fromEntries(folders("components").map((name) => [name, on.includes(name)]));
+
+/** The chart's values that mean what an overlay's file says. */
+function valuesOf({ components, images = [], replicas = [], configMapGenerator }: Overlay) {
+  return {
+    components: switches(components.map((path) => path.split("/").at(-1) ?? "")),
+    images: Object.fromEntries(images.map(({ name, newName, newTag }) => [name, `${newName}:${newTag}`])),
+    replicas: Object.fromEntries(replicas.map(({ name, count }) => [name, count])),
+    settings: Object.fromEntries(
+      configMapGenerator.flatMap(({ literals }) => literals.map((literal) => literal.split("=", 2))),
+    ),
+  };
+}
+
+/** Objects by their kind and name. The Namespace is not among them: Helm makes it. */
+const byName = (objects: Resource[]) =>
+  Object.fromEntries(
+    objects
+      .filter(({ kind }) => kind !== "Namespace")
+      .map((object) => [`${object.kind} ${object.metadata.name}`, object]),
+  );
+
+describe.skipIf(!canRender || !hasHelm)("the chart equals kustomize, object by object:", () => {
+  test.each(folders("overlays"))("overlay %s", (name) => {
+    const overlay: Overlay = parse(readFileSync(`${kubernetes}/overlays/${name}/kustomization.yaml`, "utf8"));
+    expect(byName(template(valuesOf(overlay), overlay.namespace))).toEqual(byName(rendering(name)));
+  });
+
+  test.each(folders("components"))("base with %s", (name) => {
+    const expected = renderWith([name], "", ["release"]);
+    expect(byName(template({ components: switches([name]) }))).toEqual(byName(expected));
+  });
+
+  test("all components, whose order matters for variables that refer to others", () => {
+    const rest = folders("components").filter((name) => name !== "spool" && name !== "tls");
+    const all = ["spool", ...rest];
+    const objects = template({ components: switches(all) });
+    expect(byName(objects)).toEqual(byName(renderWith(all, "", ["release"])));
+    expect(containers(objects).length).toBeGreaterThan(8);
+  });
+});
+
+describe.skipIf(!hasHelm)("the chart's values", () => {
+  const schema = JSON.parse(readFileSync(`${chart}/values.schema.json`, "utf8"));
+
+  test("have a switch for every component", () => {
+    const { components } = parse(readFileSync(`${chart}/values.yaml`, "utf8"));
+    expect(Object.keys(components)).toEqual(folders("components"));
+    expect(Object.keys(schema.properties.components.properties)).toEqual(folders("components"));
+  });
+
+  test.skipIf(!canRender)("have every setting", () => {
+    const maps = of(renderWith(["spool"]), "ConfigMap").flatMap(({ data }) => Object.keys(data ?? {}));
+    const settings = [...new Set(maps)].filter((name) => name !== fromImage).sort();
+    expect(Object.keys(schema.properties.settings.properties).sort()).toEqual(settings);
+  });
+
+  test.each([
+    ["a component that is not there", { components: { spol: true } }, /spol/],
+    ["a switch that is none", { components: { spool: "yes" } }, /spool/],
+    ["a setting that is not there", { settings: { SERVERNAME: "x" } }, /SERVERNAME/],
+    ["a secret among the settings", { settings: { SENTRY_DSN: "https://k@o1.ingest.sentry.io/2" } }, /SENTRY_DSN/],
+    ["an image without a tag", { images: { "culvert-web": "registry.example.com/shop" } }, /culvert-web/],
+    ["replicas beside the autoscaler", { components: { autoscaling: true }, replicas: { web: 3 } }, /replicas/],
+  ])("are refused by name: %s", (_, values, words) => {
+    expect(() => template(values)).toThrow(words);
+  });
+});
+
+test.skipIf(!hasHelm)("the notes say what each choice of components still needs", () => {
+  const notes = (on: string[]) =>
+    helm(["install", "culvert", chart, "--dry-run=client", "--values=-"], JSON.stringify({ components: switches(on) }));
+  expect(notes(["tls"])).toMatch(/create secret tls proxy-tls/);
+  expect(notes(["cert-manager", "tls"])).not.toMatch(/create secret tls/);
+  expect(notes(["shared-cache", "ingest-ca"])).toMatch(/shared-cache.*ingest-ca/s);
+});
