@@ -11,6 +11,8 @@ const examples: Record<string, string> = {
   SENTRY_DSN,
   TUNNEL_ALLOWED_DSNS: "https://key@o2.ingest.sentry.io/3",
   TUNNEL_PATH: "/monitoring",
+  BASE_PATH: "/shop",
+  HEALTH_PATH: "/healthz",
   SPOOL_UPSTREAM: "spool:8082",
   TUNNEL_CLIENT_IP: "forward",
   TUNNEL_RATE_PER_CLIENT: "50",

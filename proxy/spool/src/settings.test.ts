@@ -43,3 +43,24 @@ test("what can't be meant is refused in one line", () => {
     `INGEST_CA_FILE '${import.meta.filename}' holds no certificate: ${fix}`,
   );
 });
+test("what no setting may hold is refused in one line that names it", () => {
+  const good = {
+    SENTRY_DSN,
+    TUNNEL_ALLOWED_DSNS: "http://key@ingest/2",
+    SPOOL_MAX_MB: "512",
+    SPOOL_MAX_AGE: "3d",
+    SPOOL_RATE: "500",
+    INGEST_CA_FILE: "/etc/ssl/certs/none",
+  };
+  const endings = ["\n", "\nx", "\r", "\t", "\0", "\u2028", "\x1b[2J", '"', "'", ";", "$uri", "}", "é", " x"];
+  for (const [name, value] of Object.entries(good)) {
+    const numbers = /^\d/.test(value) ? [`0${value}`, `-${value}`, `${value}.5`, "9".repeat(20), "0x1"] : [];
+    const all = [...endings.map((end) => value + end), `\n${value}`, "a".repeat(300), ...numbers];
+    for (const bad of all)
+      assert.throws(
+        () => parse({ [name]: bad }),
+        { message: new RegExp(`^${name} [ -~]+: [ -~]+$`) },
+        `${name}=${bad}`,
+      );
+  }
+});

@@ -38,14 +38,14 @@ export function parseSettings(env: Env): Settings {
 
 function whole(name: string, value: string, least: number, most: number, unit: string): number {
   const number = Number(value);
-  if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+  if (/^(?:0|[1-9]\d*)$/.test(value) && number >= least && number <= most) return number;
   throw new Refusal(name, `'${value}' is not a number from ${least} to ${most}`, `give ${unit} as a whole number`);
 }
 
 const seconds = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 function age(name: string, value: string): number {
-  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(value) ?? [];
+  const [, number, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(value) ?? [];
   const time = Number(number) * seconds[unit as keyof typeof seconds] * 1_000;
   if (time > 0) return time;
   throw new Refusal(name, `'${value}' is not a length of time`, "use a number and s, m, h or d, such as 12h or 3d");

@@ -31,25 +31,34 @@ export function label(name: string, value: string | undefined, longest: number):
 export function rate(name: string, value: string): number {
   const number = Number(value);
   const fix = "use 0 for no traces, 1 for all, or a share such as 0.1";
-  return /\d/.test(value) && number >= 0 && number <= 1
+  return /^(?:0|1|[01]?\.\d{1,20}|\de-\d{1,2})$/.test(value) && number <= 1
     ? number
     : refuse(name, `'${value}' is not a number from 0 to 1`, fix);
 }
 
 /** The tunnel's path. The proxy, which serves it, refuses the same values with the same words. */
 export function tunnelPath(value: string): string {
-  const bad = (problem: string) =>
-    refuse("TUNNEL_PATH", `'${value}' ${problem}`, "use a path of your own such as /monitoring or /api/reports");
+  const fix = "use a path of your own such as /monitoring or /api/reports";
+  const bad = (problem: string) => refuse("TUNNEL_PATH", `'${value}' ${problem}`, fix);
   if (!value.startsWith("/")) return bad("does not start with a slash");
   if (value === "/") return bad("would hide the whole app");
   if (/^\/_next(\/|$)/.test(value)) return bad("belongs to Next.js");
   if (/[^\w/-]/.test(value)) return bad("has a character outside A-Z a-z 0-9 / _ -");
-  return /\/(\/|$)/.test(value) ? bad("has an empty segment") : value;
+  if (/\/(\/|$)/.test(value)) return bad("has an empty segment");
+  return value.length <= 200
+    ? value
+    : refuse("TUNNEL_PATH", `has ${value.length} characters`, `${fix}, of 200 at most`);
+}
+
+/** Undefined for what is no address as it stands: the parser would leave line breaks out and encode what has no place in one. */
+function address(value: string): URL | null {
+  const parsed = /^[!-~]+$/.test(value) && !/["'<>\\^`{}|]/.test(value) ? URL.parse(value) : null;
+  return parsed && isHost(parsed.hostname) ? parsed : null;
 }
 
 /** An address that this server may call. */
 export function url(name: string, value: string): URL {
-  const parsed = URL.parse(value);
+  const parsed = address(value);
   const usable = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password;
   const fix = "use an address such as https://api.example.com/v1/status";
   return usable ? parsed : refuse(name, "is not an http(s) address without credentials", fix);
@@ -58,7 +67,7 @@ export function url(name: string, value: string): URL {
 /** Where this server's own reports go, over plain HTTP, inside; undefined: straight to the ingest. */
 export function serverTunnel(value: string | undefined): URL | undefined {
   if (!value) return undefined;
-  const parsed = URL.parse(value);
+  const parsed = address(value);
   const fix = "use the proxy's own listener for it, http://proxy:8083/reports";
   return parsed?.protocol === "http:" ? parsed : refuse("SERVER_TUNNEL", "is not an http address", fix);
 }
@@ -74,10 +83,10 @@ export function place(name: string, value: string | undefined): URL | undefined 
 /** The address of a Valkey or Redis, with TLS or without; undefined where there is none. cache-handler.mjs connects. */
 export function cacheUrl(value: string | undefined): URL | undefined {
   if (!value) return undefined;
-  const parsed = URL.parse(value);
+  const parsed = address(value);
   const fix = "use an address such as redis://cache:6379, or rediss:// for TLS";
   // The value may hold a password.
-  return parsed && /^rediss?:$/.test(parsed.protocol) && parsed.host
+  return parsed && /^rediss?:$/.test(parsed.protocol)
     ? parsed
     : refuse("CACHE_URL", "is not the address of a cache", fix);
 }
@@ -90,15 +99,22 @@ export function onOff(name: string, value: string): boolean {
 /** Origins, separated by spaces or commas. */
 export function origins(name: string, value: string | undefined): string[] {
   return (value ?? "")
-    .split(/[\s,]+/)
+    .split(/[ ,]+/)
     .filter(Boolean)
     .map((text) => {
-      const origin = URL.parse(text)?.origin;
+      const origin = address(text)?.origin;
       const fix = "list origins such as https://api.example.com:8443, separated by spaces";
       return text === origin ? origin : refuse(name, `'${text}' is not an origin (scheme, host and port only)`, fix);
     });
 }
 
 function refuse(name: string, problem: string, fix: string): never {
-  throw new SettingError(name, problem.replaceAll(/\s/g, " "), fix);
+  throw new SettingError(
+    name,
+    problem
+      .replaceAll(/\s/g, " ")
+      .replaceAll(/[^ -~]/g, "?")
+      .slice(0, 300),
+    fix,
+  );
 }

@@ -59,6 +59,32 @@ describe("a setting that can't be meant is refused in one line that says what to
   });
 });
 
+describe("what no setting may hold is refused in one line that names it", () => {
+  const good = {
+    SENTRY_DSN: "https://key@o1.ingest.sentry.io/2",
+    SENTRY_ENVIRONMENT: "staging",
+    SENTRY_RELEASE: "v1",
+    SENTRY_TRACES_SAMPLE_RATE: "0.1",
+    TUNNEL_PATH: "/monitoring",
+    UPSTREAM_URL: "https://api.example.com",
+    TRACE_PROPAGATION_TARGETS: "https://a.example.com",
+    REGION: "eu",
+    SERVER_TUNNEL: "http://proxy:8083",
+    SPOOL_UPSTREAM: "spool:8082",
+    CACHE_URL: "redis://cache:6379",
+    CONSOLE: "off",
+  };
+  test.each(Object.entries(good))("%s", (name, value) => {
+    const endings = ["\n", "\nx", "\r", "\t", "\0", "\u2028", "\x1b[2J", '"', "}", "é", " x"];
+    const numbers = /^[0.]*\d/.test(value) ? [`0${value}`, `-${value}`, "9".repeat(20)] : [];
+    // In an address these are characters like others: `;` and `$` may stand in a query.
+    const ends = /:\/\//.test(value) && name !== "SENTRY_DSN" ? endings : [...endings, ";", "$uri"];
+    for (const bad of [...ends.map((end) => value + end), `\n${value}`, "a".repeat(300), ...numbers]) {
+      expect(messageOf(() => parseSettings({ [name]: bad })) ?? bad).toMatch(new RegExp(`^${name} [ -~]+: [ -~]+$`));
+    }
+  });
+});
+
 describe("settings that may be left out", () => {
   test.each([{}, { SENTRY_DSN: "", SENTRY_RELEASE: "", SENTRY_TRACES_SAMPLE_RATE: "", TUNNEL_PATH: "" }])(
     "%j",
