@@ -1,4 +1,5 @@
 import { defineConfig } from "@playwright/test";
+import { isolated } from "./network/namespace.ts";
 import { app } from "./stack.ts";
 
 // Set by deploy/host/browser.sh on Debian; without it Playwright uses the browser that it downloaded itself.
@@ -9,13 +10,16 @@ export default defineConfig({
   outputDir: "test-results",
   fullyParallel: true,
   workers: 2,
+  // For a machine that is six times slower than a quiet one: nothing here is about speed.
+  timeout: 120_000,
+  expect: { timeout: 30_000 },
   forbidOnly: Boolean(process.env.CI),
-  // Chromium gives up requests (ERR_NETWORK_CHANGED) when anything on the machine adds a network, a container's included.
-  // What only passes the second time is named as flaky in the output.
-  retries: process.env.CI ? 1 : 0,
+  globalSetup: "./network/namespace.ts",
+  // Where the browser shares the machine's network, it gives up requests whenever a container starts.
+  retries: isolated ? 0 : 1,
   reporter: [["list"]],
   // What changes the far end or the machine's network for everybody runs by itself, when the others are done. The outage has a stack
-  // of its own, and expects the network to change.
+  // of its own.
   projects: [
     { name: "outage", testMatch: "outage/**" },
     { name: "together", testIgnore: ["alone/**", "outage/**"] },
@@ -25,8 +29,9 @@ export default defineConfig({
     baseURL: app.origin,
     ignoreHTTPSErrors: true,
     launchOptions: {
-      executablePath,
+      executablePath: isolated?.executablePath ?? executablePath,
       args: [
+        ...(isolated?.args ?? []),
         // As root, which is what a CI machine often is, Chromium has no sandbox of its own.
         ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
         "--disable-background-networking",

@@ -45,6 +45,16 @@ export const test = base.extend<{ watch: Watch }>({
 
 export { expect };
 
+/** Loads a page and waits until React has taken over its buttons: a click before that does nothing. */
+export async function open(page: Page, url: string): Promise<void> {
+  await page.goto(url);
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("button")].every((button) =>
+      Object.keys(button).some((key) => key.startsWith("__reactProps")),
+    ),
+  );
+}
+
 /** The trace id in the page's `sentry-trace` meta tag: 32 hex digits. */
 export async function traceOf(page: Page): Promise<string> {
   const content = await page.locator('meta[name="sentry-trace"]').getAttribute("content");

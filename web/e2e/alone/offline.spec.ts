@@ -2,13 +2,13 @@ import type { BrowserContext, Page } from "@playwright/test";
 import { inside, on } from "../containers.ts";
 import { messageOf, of, type Report, reportsIn } from "../reports.ts";
 import { recorder } from "../stack.ts";
-import { expect, outcomeOf, test, traceOf } from "../visitor.ts";
+import { expect, open, outcomeOf, test, traceOf } from "../visitor.ts";
 
 const THROW = "Throw in the browser";
 const well = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
 
 test.beforeEach(({ watch }) => {
-  test.setTimeout(90_000);
+  test.setTimeout(180_000);
   watch.expectConsoleError(/Thrown on purpose|Failed to (?:load resource|fetch)/);
 });
 test.afterEach(async () => {
@@ -23,12 +23,9 @@ async function proxyIsBack() {
   await expect.poll(ready, { timeout: 30_000 }).toBe(0);
 }
 
-/** Opens a page; anew when the machine's network changed meanwhile, as it does when a container starts. */
-async function open(context: BrowserContext): Promise<Page> {
+async function openSignals(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
-  await expect(async () => {
-    await page.goto("/signals");
-  }).toPass({ timeout: 30_000 });
+  await open(page, "/signals");
   return page;
 }
 
@@ -64,7 +61,7 @@ function waiting(page: Page): Promise<number> {
 /** Waits for the thrown error of this trace among what came after `mark`, and for whatever else the browser keeps. */
 async function arrivesOnce(page: Page, trace: string, mark: number, since: number): Promise<void> {
   const isIt = (report: Report) => of(trace)(report) && messageOf(report).includes("Thrown on purpose");
-  const { envelope } = await recorder.waitFor((request) => reportsIn(request, "event").find(isIt), mark, 40_000);
+  const { envelope } = await recorder.waitFor((request) => reportsIn(request, "event").find(isIt), mark, 90_000);
   const { sent_at } = envelope.header as { sent_at?: string };
   expect(Date.parse(sent_at ?? ""), "sent_at is the moment of sending").toBeGreaterThanOrEqual(since);
   await expect.poll(() => waiting(page), { timeout: 30_000 }).toBe(0);
@@ -73,7 +70,7 @@ async function arrivesOnce(page: Page, trace: string, mark: number, since: numbe
 }
 
 test("an error while there is no proxy outlasts its tab, and arrives once when all is back", async ({ context }) => {
-  const page = await open(context);
+  const page = await openSignals(context);
   await on("proxy", "stop");
   const trace = await throwAndKeep(page);
   await page.close();
@@ -81,13 +78,13 @@ test("an error while there is no proxy outlasts its tab, and arrives once when a
   await on("proxy", "start");
   await proxyIsBack();
   const [mark, since] = [await recorder.count(), Date.now()];
-  await arrivesOnce(await open(context), trace, mark, since);
+  await arrivesOnce(await openSignals(context), trace, mark, since);
 });
 
 test("an error while neither ingest nor spool takes it outlasts its tab, and arrives once when they do", async ({
   context,
 }) => {
-  const page = await open(context);
+  const page = await openSignals(context);
   await on("spool", "stop");
   await recorder.answer({ ...well, status: 503 });
   const trace = await throwAndKeep(page);
@@ -96,11 +93,11 @@ test("an error while neither ingest nor spool takes it outlasts its tab, and arr
   await on("spool", "start");
   const [mark, since] = [await recorder.count(), Date.now()];
   await recorder.answer(well);
-  await arrivesOnce(await open(context), trace, mark, since);
+  await arrivesOnce(await openSignals(context), trace, mark, since);
 });
 
 test("an error while the browser is offline arrives when it is online, from the same tab", async ({ context }) => {
-  const page = await open(context);
+  const page = await openSignals(context);
   await context.setOffline(true);
   const trace = await throwAndKeep(page);
   const [mark, since] = [await recorder.count(), Date.now()];

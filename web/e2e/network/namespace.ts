@@ -1,0 +1,41 @@
+import { type ChildProcess, fork, spawnSync } from "node:child_process";
+import type { Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { serve } from "./socks.ts";
+
+const PORT = 1080; // in the namespace, where nothing else listens
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** Whether this machine lets a process have a network of its own (Linux, root, Debian's iproute2), and which Chromium it is for. */
+const possible =
+  Boolean(process.env.CHROMIUM_PATH) &&
+  process.getuid?.() === 0 &&
+  spawnSync("unshare", ["--net", "ip", "link", "set", "lo", "up"]).status === 0;
+
+/** The program that runs Chromium in the namespace, with the arguments that it needs there; undefined where there can be none. */
+export const isolated = possible
+  ? {
+      executablePath: path("chromium.sh"),
+      args: [`--proxy-server=socks5://127.0.0.1:${PORT}`, "--proxy-bypass-list=<-loopback>"],
+    }
+  : undefined;
+
+/**
+ * Playwright's global setup: a network namespace for the browser. Chromium gives up requests (ERR_NETWORK_CHANGED) whenever the
+ * machine's network changes, as it does with each container that starts; this one never changes.
+ */
+export default async function openNamespace(): Promise<() => Promise<void>> {
+  if (!isolated) return async () => {};
+  const child: ChildProcess = fork(path("listener.mjs"), [String(PORT)], {
+    execPath: "unshare",
+    execArgv: ["--net", process.execPath],
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.on("message", (message, socket) => (message === "ready" ? resolve() : serve(socket as Socket)));
+    child.on("exit", (code) => reject(new Error(`the browser's network ended with status ${code}`)));
+  });
+  process.env.BROWSER_NETWORK = `/proc/${child.pid}/ns/net`;
+  return async () => {
+    child.removeAllListeners("exit").disconnect();
+  };
+}
