@@ -11,8 +11,8 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-// Tests mostly wait for containers: more at once than there are cores. The units in src need Node 24 and run inside one:
-// test/units.test.ts.
+// Tests mostly wait for containers: more at once than there are cores. The units in src need Node 24:
+// test/units.sh.
 export default defineConfig({
   test: {
     include: ["test/*.test.ts"],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { Budget } from "./budget.ts";
 
 test("who does not fit waits in line, and nobody overtakes", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import * as zlib from "node:zlib";
 import { isKnown, readOpened, Unreadable, withFirstLine } from "./coding.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, mock, test } from "node:test";
+import { afterEach, test, vi } from "vitest";
 import { Courier } from "./courier.ts";
 import { openDatabase } from "./database.ts";
 import { Delivery } from "./delivery.ts";
@@ -23,13 +23,13 @@ async function tries(set: number, ...answers: (Answer | Error)[]): Promise<numbe
   for (let i = 0; i < 2; i++)
     store.add({ destination: url, category: "error", received: 0, headers, body: Buffer.from("x") });
   const real = Date.now;
-  const wall = mock.method(Date, "now");
+  const wall = vi.spyOn(Date, "now");
   const times: number[] = [];
   const pace = new Pace(500);
   const all = new Promise<void>((resolve) => {
     const send = async () => {
       // Once the first answer has been heeded.
-      setImmediate(() => wall.mock.mockImplementation(() => real() + set));
+      setImmediate(() => wall.mockImplementation(() => real() + set));
       if (times.push(performance.now()) === answers.length) setImmediate(resolve);
       const answer = answers[times.length - 1] ?? taken;
       if (answer instanceof Error) throw answer;
@@ -44,17 +44,17 @@ async function tries(set: number, ...answers: (Answer | Error)[]): Promise<numbe
 }
 let courier: Courier;
 afterEach(async () => {
-  mock.restoreAll();
+  vi.restoreAllMocks();
   await courier.stop(1_000);
 });
 
-test("a wall clock set back does not stop delivery", { timeout: 10_000 }, async () => {
-  await tries(-hour, taken, taken);
+test("a wall clock set back does not stop delivery", { timeout: 60_000 }, async () => {
+  assert.equal((await tries(-hour, taken, taken)).length, 2);
 });
-test("nor a pause after a failure, once it is over", { timeout: 10_000 }, async () => {
-  await tries(-hour, { status: 503, headers: {} }, taken, taken);
+test("nor a pause after a failure, once it is over", { timeout: 60_000 }, async () => {
+  assert.equal((await tries(-hour, { status: 503, headers: {} }, taken, taken)).length, 3);
 });
-test("a wall clock set forward does not end what an ingest asked for", { timeout: 10_000 }, async () => {
+test("a wall clock set forward does not end what an ingest asked for", { timeout: 60_000 }, async () => {
   const [refused = 0, next = 0] = await tries(hour, { status: 429, headers: { "retry-after": "2" } }, taken, taken);
   assert.ok(next - refused >= 2_000);
 });

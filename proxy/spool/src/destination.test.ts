@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { destinations } from "./destination.ts";
 
 const urls = (dsn: string, further?: string) => destinations(dsn, further).map(({ url }) => url);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { EnvelopeReader, NotAnEnvelope } from "./envelope.ts";
 
 function read(text: string | Buffer, step = Number.POSITIVE_INFINITY) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { Holds } from "./holds.ts";
 
 test("an envelope that fails while others pass waits longer each time, ten minutes at most", () => {

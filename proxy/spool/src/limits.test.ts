@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { Limits, retryAfter } from "./limits.ts";
 
 const now = 1_000_000_000_000;

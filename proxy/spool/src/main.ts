@@ -16,8 +16,11 @@ import { folder, parseSettings, port } from "./settings.ts";
 import { Store } from "./store.ts";
 import { keepSwept } from "./sweep.ts";
 
-/** Longer than an ingest has for its answer (ingest.ts): what is cut off before would be sent again. */
-const patience = 11_000;
+/**
+ * Longer than an ingest has for its answer (10 s, ingest.ts), on a busy machine as well: what is cut off before would be sent again.
+ * Shorter than the stop_grace_period of docker-compose.yml.
+ */
+const stopTimeoutMs = 18_000;
 
 function freeOn(place: string): number {
   const { bavail, bsize } = statfsSync(place);
@@ -49,7 +52,7 @@ function start(): void {
   });
 
   const stop = async (): Promise<void> => {
-    await Promise.all([closed(server, patience), ...couriers.map((courier) => courier.stop(patience))]);
+    await Promise.all([closed(server, stopTimeoutMs), ...couriers.map((courier) => courier.stop(stopTimeoutMs))]);
     database.close();
     process.exit(0);
   };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { sentNow } from "./sent-at.ts";
 
 const now = new Date("2026-11-20T12:00:00.000Z");

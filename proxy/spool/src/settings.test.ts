@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { parseSettings } from "./settings.ts";
 
 const SENTRY_DSN = "http://key@ingest/1";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { describe, test } from "vitest";
 import { Bounds } from "./bounds.ts";
 import { openDatabase } from "./database.ts";
 import { countRefusal, metrics, type Refusals } from "./metrics.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { clockForAges } from "./sweep.ts";
 
 const day = 86_400_000;

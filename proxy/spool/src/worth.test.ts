@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "vitest";
 import { fallback, limitNames, worthier, worthOf } from "./worth.ts";
 
 const categoryOf = (items: string[]) => items.reduce<string | undefined>(worthier, undefined);

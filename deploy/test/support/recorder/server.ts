@@ -51,10 +51,12 @@ function echo({ method = "", url = "", rawHeaders }: IncomingMessage, socket: Du
   socket.pipe(socket).on("error", () => socket.destroy());
 }
 
-createHttp(record).on("upgrade", echo).listen(9000);
+// As long as a real ingest's: a kept connection that closes just as a request leaves would be a fault that nobody chose.
+const keepAliveTimeout = 60_000;
+createHttp({ keepAliveTimeout }, record).on("upgrade", echo).listen(9000);
 if (process.env.CERT) {
   const [cert, key] = [readFileSync(`${process.env.CERT}.crt`), readFileSync(`${process.env.CERT}.key`)];
-  createHttps({ cert, key }, record).listen(9443);
+  createHttps({ cert, key, keepAliveTimeout }, record).listen(9443);
 }
 
 createHttp(async (request, response) => {
