@@ -23,6 +23,8 @@ pick_tmpdir() {
   fi
 }
 
+ENGINE_TIMEOUT_S=300 # for an engine that is still being installed
+
 # start_recipe IMAGE: makes the working directory `work`, removed at the end, whatever the end is.
 start_recipe() {
   image=$1
@@ -62,11 +64,11 @@ bootstrap() {
     echo 'Acquire::Check-Valid-Until "false";'
     echo 'Acquire::Languages "none";'
   } >"$work/apt.conf" || disk_full 'at the start'
-  said=$(mmdebstrap --variant=apt --keyring="$keys" --include="$2" --aptopt="$work/apt.conf" \
-    --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
-    --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/info/*' \
-    --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='force-unsafe-io' \
+  said=$(mmdebstrap --variant=apt --keyring="$keys" --include="$2" --aptopt="$work/apt.conf" --dpkgopt='force-unsafe-io' \
     "$1" "$root" "$mirror" 2>&1 </dev/null) || recipe_failed "building from Debian $1" "$said"
+  # Afterwards: dpkg's path-exclude doubles the time of the whole.
+  find "$root/usr/share/doc" -type f ! -name copyright -delete
+  rm -rf "$root/usr/share/man" "$root/usr/share/info" "$root/usr/share/locale"
   # Both settings were for this build only.
   rm -f "$root/etc/apt/apt.conf.d/99mmdebstrap"
 }
@@ -81,6 +83,12 @@ add_user() {
 # import_as PROOF OPTIONS...: imports $root with docker import's OPTIONS, runs PROOF in it, and only then gives it the tag.
 import_as() {
   proof=$1; shift
+  engine_waited=0
+  until docker version >/dev/null 2>&1; do
+    [ "$engine_waited" -lt "$ENGINE_TIMEOUT_S" ] || die "$image: no Docker engine answered within $ENGINE_TIMEOUT_S s"
+    engine_waited=$((engine_waited + 1))
+    sleep 1
+  done
   said=$({ tar -C "$root" -cf - . || : >"$work/tar-failed"; } |
     docker import --change 'LABEL culvert.built-by=deploy/airgap' "$@" - 2>&1) || import_failed "$said"
   # tar's failure would otherwise look like a smaller image.

@@ -7,8 +7,25 @@ cd "$root" || exit 1
 . "$here/settings.sh"
 
 step 'Settings' "$here/preflight.sh"
+
+early='' early_log=
+if "$here/base-images-early.sh"; then
+  early_log=$(mktemp)
+  "$here/../airgap/build.sh" >"$early_log" 2>&1 &
+  early=$!
+fi
+# base_images: waits for those that are being built; whatever went wrong there is tried again, or said, by base-images-ensure.sh.
+base_images() {
+  if [ -n "$early" ]; then
+    say "    no container registry answers: built from Debian and npm packages during the engine's installation"
+    wait "$early" && cat "$early_log" >&2
+    rm -f "$early_log"
+  fi
+  "$here/base-images-ensure.sh"
+}
+
 step 'Docker engine' "$here/engine.sh"
-step 'Base images' "$here/base-images-ensure.sh"
+step 'Base images' base_images
 
 BUILD_CA_FILE=$(setting BUILD_CA_FILE "$("$here/build-ca.sh")")
 SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$("$here/server-actions-key.sh")")
