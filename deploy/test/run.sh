@@ -33,6 +33,10 @@ vitest() {
   report=$results/$(echo "$1" | tr / -).json
   npm --prefix "$1" test -- --reporter=default --reporter=json --outputFile.json="$report" || echo "$1" >>"$report.ended-badly"
 }
+spool_units() {
+  REPORTS=$results npm --prefix proxy/spool run test:units -- --reporter=default --reporter=json --outputFile.json="$results/units.json" ||
+    echo proxy/spool/src >>"$results/units.json.ended-badly"
+}
 playwright() {
   name=$1 report=$results/$1.json
   shift
@@ -115,6 +119,7 @@ aside outage playwright outage --project=outage
 aside kubernetes vitest deploy/kubernetes/test
 vitest proxy/spool
 join
+spool_units
 playwright together --project=together
 aside static static_checks
 playwright alone --project=alone --no-deps

@@ -6,8 +6,8 @@ export COMPOSE_FILE=docker-compose.yml:deploy/test/support/recorder/compose.yml
 export COMPOSE_ENV_FILES=/dev/null
 # Nor must a setting that happens to be exported in this shell: the compose file knows their names.
 for setting in $(grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:' docker-compose.yml | tr -d ' ${:' | sort -u); do
-  # The CA that this machine's builds need is the machine's, not the stack's.
-  [ "$setting" = BUILD_CA_FILE ] || unset "$setting"
+  # The CA that downloads on this machine need is the machine's, not the stack's.
+  case $setting in BUILD_CA_FILE | NODE_EXTRA_CA_CERTS) ;; *) unset "$setting" ;; esac
 done
 
 # TEST_STACK=N is one more copy beside the first, with a project and ports of its own.

@@ -1,6 +1,6 @@
 // Adds up what run.sh left in a folder and prints the closing line; ends with status 1 when anything failed or nothing ran.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 const folder = process.argv[2];
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -13,11 +13,36 @@ function add(passed, failed, skipped) {
 
 for (const line of readFileSync(join(folder, "verdicts"), "utf8").trim().split("\n")) total[line.split(" ")[0]] += 1;
 
+/** How many tests were skipped, by the file and the group that they are in: the group's name says what they need. */
+const skipped = {};
+const skip = (where) => {
+  skipped[where] = (skipped[where] ?? 0) + 1;
+};
+
+function skippedByVitest(report) {
+  for (const { name, assertionResults } of report.testResults) {
+    for (const { status, ancestorTitles, title } of assertionResults)
+      if (["pending", "skipped", "todo"].includes(status))
+        skip(`${relative(process.cwd(), name)}: ${ancestorTitles[0] || title}`);
+  }
+}
+
+function skippedByPlaywright({ suites = [], specs = [] }) {
+  for (const suite of suites) skippedByPlaywright(suite);
+  for (const { file, title, tests } of specs)
+    if (tests.some(({ status }) => status === "skipped")) skip(`web/e2e/${file}: ${title}`);
+}
+
 for (const file of readdirSync(folder).filter((name) => name.endsWith(".json"))) {
   const report = JSON.parse(readFileSync(join(folder, file), "utf8"));
   // Vitest's JSON reporter, else Playwright's.
-  if ("numTotalTests" in report) add(report.numPassedTests, report.numFailedTests, report.numPendingTests);
-  else add(report.stats.expected + report.stats.flaky, report.stats.unexpected, report.stats.skipped);
+  if ("numTotalTests" in report) {
+    add(report.numPassedTests, report.numFailedTests, report.numPendingTests);
+    skippedByVitest(report);
+  } else {
+    skippedByPlaywright(report);
+    add(report.stats.expected + report.stats.flaky, report.stats.unexpected, report.stats.skipped);
+  }
 }
 
 for (const file of readdirSync(folder).filter((name) => name.endsWith(".ended-badly"))) {
@@ -28,5 +53,8 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith(".ended-ba
   }
 }
 
+for (const line of readFileSync(join(folder, "verdicts"), "utf8").split("\n"))
+  if (line.startsWith("skipped ")) skip(line.slice("skipped ".length));
+for (const [where, count] of Object.entries(skipped)) console.log(`skipped ${count}: ${where}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);

@@ -61,7 +61,7 @@ async function against(plant: Plant): Promise<Run> {
   }
 }
 
-describe.skipIf(!hasK6)("k6", { timeout: 160_000 }, () => {
+describe.skipIf(!hasK6)("k6 (needs k6 on PATH)", { timeout: 160_000 }, () => {
   it("exits with 0 from a target without faults", async () => {
     const { code, output, summary } = await against({});
     expect(output).toContain("PASSED");

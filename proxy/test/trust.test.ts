@@ -1,16 +1,15 @@
-import { readFileSync } from "node:fs";
 import { connect as connectH2 } from "node:http2";
+import { createRequire } from "node:module";
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { page, useEdge } from "./use-edge.ts";
 import { raw } from "./wire.ts";
 
-/** The headers from which the SDK takes a visitor's address. */
-const sdk = readFileSync(
-  new URL("../../web/node_modules/@sentry/core/build/cjs/vendor/getIpAddress.js", import.meta.url),
-  "utf8",
-);
-const believed: string[] = JSON.parse(/ipHeaderNames = (\[.*?\])/s.exec(sdk)?.[1] ?? "");
+const require = createRequire(import.meta.url);
+/** The headers from which the SDK takes a client's IP. */
+const { ipHeaderNames: believed } = require("../../web/node_modules/@sentry/core/build/cjs/vendor/getIpAddress.js") as {
+  ipHeaderNames: string[];
+};
 
 const shared = useEdge({ SERVER_NAME: "app.example.com" });
 beforeEach(() => shared.edge.web.answer(page));
