@@ -64,7 +64,9 @@ describe("a visitor's address at the ingest", () => {
     edge = await startEdge({ ...settings, TRUSTED_PROXIES: "0.0.0.0/0" });
     await send(edge.port, { ...report, headers: { "x-forwarded-for": client } });
     const [request] = await edge.ingest.all();
-    return request && headerOf(request, "x-forwarded-for");
+    const address = request && headerOf(request, "x-forwarded-for");
+    expect(request && headerOf(request, "x-sentry-forwarded-for")).toBe(address);
+    return address;
   };
   test.each([
     ["forward", "203.0.113.77", "203.0.113.77"],

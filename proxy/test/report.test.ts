@@ -44,15 +44,25 @@ describe("headers", () => {
       "x-real-ip": "6.6.6.6",
       forwarded: "for=6.6.6.6",
       referer: "https://a.example/?token=1",
-      origin: "https://a.example",
       "x-anything": "1",
       "sentry-trace": "1",
     };
-    const { received } = await shared.through({
-      headers: { "content-type": "text/plain", "user-agent": "a browser", ...forged },
-    });
+    const passed = {
+      "content-type": "text/plain",
+      "user-agent": "a browser",
+      origin: "https://a.example",
+      "sec-ch-ua": '"Chromium";v="156"',
+      "sec-ch-ua-model": '"Pixel 9"',
+      "sec-ch-ua-platform": '"Windows"',
+      "sec-ch-ua-platform-version": '"15.0.0"',
+    };
+    const { received } = await shared.through({ headers: { ...passed, ...forged } });
     const names = received[0]?.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
-    expect(names?.sort()).toEqual(["content-length", "content-type", "host", "user-agent", "x-forwarded-for"]);
+    const own = ["content-length", "host", "x-forwarded-for", "x-sentry-forwarded-for"];
+    expect(names?.sort()).toEqual([...own, ...Object.keys(passed)].sort());
+    for (const [name, value] of Object.entries(passed)) expect(received[0] && headerOf(received[0], name)).toBe(value);
+    const address = received[0] && headerOf(received[0], "x-forwarded-for");
+    expect(received[0] && headerOf(received[0], "x-sentry-forwarded-for")).toBe(address);
     expect(received[0]?.rawHeaders.join()).not.toContain("6.6.6.6");
   });
   test("only what the SDK reads comes back", async () => {

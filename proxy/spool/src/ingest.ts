@@ -48,6 +48,7 @@ function allowed({ contentType, contentEncoding, userAgent, clientIp }: Carried,
     "Content-Encoding": contentEncoding,
     "User-Agent": userAgent,
     "X-Forwarded-For": clientIp,
+    "X-Sentry-Forwarded-For": clientIp,
   };
   const given = Object.entries(named).filter(([, value]) => value !== "");
   return { ...Object.fromEntries(given), "Content-Length": body.reduce((sum, { length }) => sum + length, 0) };

@@ -58,7 +58,9 @@ test.each([
 
   const request = await stack.recorder.waitFor((one) => one, mark);
   const names = request.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
-  expect(names.sort()).toEqual([...Object.keys(named), "connection", "content-length", "host"].sort());
+  const own = ["connection", "content-length", "host", "x-sentry-forwarded-for"];
+  expect(names.sort()).toEqual([...Object.keys(named), ...own].sort());
+  expect(headerOf(request, "x-sentry-forwarded-for")).toBe(named["x-forwarded-for"]);
   for (const [name, value] of Object.entries(named)) expect(headerOf(request, name)).toBe(value);
   expect(headerOf(request, "host")).toBe("ingest:9000");
   expect(request.url).toBe(new URL(to).pathname);
