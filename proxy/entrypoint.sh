@@ -13,6 +13,10 @@ export HTTPS_PORT="${HTTPS_PORT:-8443}"
 export ASSET_RETENTION="${ASSET_RETENTION:-7d}"
 export CONTENT_SECURITY_POLICY="${CONTENT_SECURITY_POLICY:-enforce}"
 export WEB_UPSTREAM="${WEB_UPSTREAM:-web:3000}"
+export BASE_PATH="${BASE_PATH:-}"
+export HEALTH_PATH="${HEALTH_PATH:-/healthz}"
+export MAX_BODY_SIZE="${MAX_BODY_SIZE:-100m}"
+export RESPONSE_TIMEOUT="${RESPONSE_TIMEOUT:-5m}"
 
 export RENDERED=/tmp/nginx
 # /tmp may outlive a container that was killed (an emptyDir of Kubernetes does): a socket left there cannot be bound again, and

@@ -13,10 +13,16 @@ is_list "${TRUSTED_PROXIES:-}" ||
   refuse TRUSTED_PROXIES "'$TRUSTED_PROXIES' has a character that separates nothing" "$list_fix, separated by spaces"
 : >"$RENDERED/real-ip.conf"
 set -f
+networks=''
 for network in $(printf '%s' "${TRUSTED_PROXIES:-}" | tr ',' ' '); do
   is_network "$network" || refuse TRUSTED_PROXIES "'$network' is neither an address nor a network" "$list_fix"
   echo "set_real_ip_from $network;" >>"$RENDERED/real-ip.conf"
+  networks="$networks $network 1;"
 done
 [ "$header" != proxy_protocol ] || [ -s "$RENDERED/real-ip.conf" ] ||
   refuse TRUSTED_PROXIES "is empty, but PROXY_PROTOCOL is on" "list the load balancer's addresses, such as 10.0.0.0/8"
 [ ! -s "$RENDERED/real-ip.conf" ] || echo "real_ip_header $header; real_ip_recursive on;" >>"$RENDERED/real-ip.conf"
+
+# Whether the connection itself comes from one: its X-Request-Id is kept (snippets/request-id.conf).
+# shellcheck disable=SC2016 # Nginx's variables, not the shell's
+printf 'geo $realip_remote_addr $is_trusted_proxy { default 0;%s }\n' "$networks" >>"$RENDERED/real-ip.conf"

@@ -8,4 +8,4 @@ set -eu
 [ -n "${WEB_FALLBACK_UPSTREAM:-}" ] || exit 0
 printf '%s\n' "$WEB_FALLBACK_UPSTREAM" | grep -qE '^[A-Za-z0-9._-]+:[0-9]{1,5}$' ||
   refuse WEB_FALLBACK_UPSTREAM "'$WEB_FALLBACK_UPSTREAM' is not name:port" "use the name of all replicas of web, such as web-all:3000"
-echo "server $WEB_FALLBACK_UPSTREAM resolve backup;" >"$RENDERED/web-fallback.conf"
+echo "server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0;" >"$RENDERED/web-fallback.conf"

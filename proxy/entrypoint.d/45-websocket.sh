@@ -11,5 +11,7 @@ location ~ ^$WEBSOCKET_PATH(/|\$) {
     set \$route websocket;
     include snippets/page.conf;
     include snippets/websocket.conf;
+    proxy_request_buffering off;
+    client_max_body_size $MAX_BODY_SIZE;
 }
 CONF

@@ -23,8 +23,15 @@ export REDIRECT_PORT SERVED_NAMES HSTS BROTLI_BEST PROXY_PROTOCOL_PARAMETER HTTP
 
 # shellcheck disable=SC2016 # envsubst wants the names, not the values
 variables='$TUNNEL_PATH $TUNNEL_CLIENT_IP $TUNNEL_RATE_PER_CLIENT $TUNNEL_RATE_TOTAL $SERVED_NAMES $WEB_UPSTREAM $REDIRECT_PORT $ASSET_RETENTION
-  $CONTENT_SECURITY_POLICY $HSTS $BROTLI_BEST $PROXY_PROTOCOL_PARAMETER $HTTP3_LISTEN $HTTP3_LISTEN_DEFAULT $ALT_SVC'
+  $CONTENT_SECURITY_POLICY $HSTS $BROTLI_BEST $PROXY_PROTOCOL_PARAMETER $HTTP3_LISTEN $HTTP3_LISTEN_DEFAULT $ALT_SVC
+  $BASE_PATH $HEALTH_PATH $MAX_BODY_SIZE $RESPONSE_TIMEOUT'
 
 for template in /etc/nginx/templates/*.conf; do
   envsubst "$variables" <"$template" >"$RENDERED/${template##*/}"
 done
+
+# The tunnel below the app's base path as well: there the SDK puts the `tunnelRoute` of an app with one.
+: >"$RENDERED/route-tunnel-below-base.conf"
+if [ -n "$BASE_PATH" ]; then
+  TUNNEL_PATH=$BASE_PATH$TUNNEL_PATH envsubst "$variables" </etc/nginx/templates/route-tunnel.conf >"$RENDERED/route-tunnel-below-base.conf"
+fi

@@ -7,8 +7,11 @@
  */
 async function ready(r) {
   if (!ngx.shared.health.has("web")) {
-    const probe = await r.subrequest("/probe/web");
-    if (probe.status >= 500) {
+    // One at a time: web hears one question, not one from each who wants to know.
+    const mine = ngx.shared.probing.add("web", 1);
+    const probe = mine && (await r.subrequest("/probe/web"));
+    if (mine) ngx.shared.probing.delete("web");
+    if (!probe || probe.status >= 500) {
       r.return(503, "web can not be reached\n");
       return;
     }
@@ -17,4 +20,10 @@ async function ready(r) {
   r.return(200, "ready\n");
 }
 
-export default { ready };
+/** Asks this proxy itself whether it is ready, until it is. */
+async function ask() {
+  if (ngx.shared.health.has("web")) return;
+  await ngx.fetch("http://127.0.0.1:8081/readyz").catch(() => undefined);
+}
+
+export default { ask, ready };

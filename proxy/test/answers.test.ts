@@ -1,7 +1,9 @@
 import { connect as connectH2 } from "node:http2";
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
+import type { Answer } from "../../deploy/test/support/recorder/types.ts";
 import { page, useEdge } from "./use-edge.ts";
+import type { Response } from "./wire.ts";
 
 const shared = useEdge({ SERVER_NAME: "app.example.com" });
 beforeEach(() => shared.edge.web.answer(page));
@@ -60,8 +62,29 @@ describe("answers", () => {
 });
 
 describe("security headers", () => {
-  test("stand on every answer, with a policy whose nonce web got in its request", async () => {
-    const { answer, received } = await shared.through({ host: "app.example.com" });
+  const strict: Answer = { ...page, headers: { ...page.headers, "x-security-headers": "strict" } };
+  const strictNames = [
+    ...["content-security-policy", "content-security-policy-report-only", "reporting-endpoints"],
+    ...["cross-origin-opener-policy", "cross-origin-resource-policy", "permissions-policy"],
+  ];
+  const sent = (answer: Response) => strictNames.filter((name) => answer.headers[name] !== undefined);
+  const ask = () => shared.through({ host: "app.example.com" });
+
+  // First, while this app has not asked for anything yet.
+  test("that can break a page go with no answer of an app that does not ask, and web gets no nonce", async () => {
+    const { answer, received } = await ask();
+    expect(answer.headers).toMatchObject({
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "strict-origin-when-cross-origin",
+    });
+    expect(sent(answer)).toEqual([]);
+    expect(received[0] && headerOf(received[0], "content-security-policy")).toBeUndefined();
+  });
+  test("are strict where the app asks, with a policy whose nonce web got in its request", async () => {
+    await shared.edge.web.answer(strict);
+    // By this answer the proxy learns that nonces are wanted: the page itself has none yet.
+    expect((await ask()).answer.headers["content-security-policy"]).not.toContain("nonce-");
+    const { answer, received } = await ask();
     expect(answer.headers).toMatchObject({
       "x-content-type-options": "nosniff",
       "referrer-policy": "strict-origin-when-cross-origin",
@@ -71,25 +94,44 @@ describe("security headers", () => {
       "content-security-policy": expect.stringMatching(
         /script-src 'nonce-[0-9a-f]{32}' 'strict-dynamic';.*frame-ancestors 'self'.*report-uri \/monitoring\/csp/,
       ),
+      "reporting-endpoints": 'csp="/monitoring/csp"',
     });
+    expect(answer.headers["x-security-headers"]).toBeUndefined();
     expect(received[0] && headerOf(received[0], "content-security-policy")).toBe(
       answer.headers["content-security-policy"],
     );
-    const again = await shared.through({ host: "app.example.com" });
+    const nonce = String(answer.headers["content-security-policy"]).match(/nonce-(\w+)/)?.[1];
+    expect(nonce).not.toBe(answer.headers["x-request-id"]);
+    const again = await ask();
     expect(again.answer.headers["content-security-policy"]).not.toBe(answer.headers["content-security-policy"]);
   });
-  test("the app's own policy wins", async () => {
+  test.each([
+    ["x-nextjs-prerender", "1"],
+    ["x-nextjs-cache", "HIT"],
+    ["x-nextjs-postponed", "1"],
+    ["cache-control", "s-maxage=60, stale-while-revalidate=31535940"],
+  ])("are what needs no nonce where the page was built ahead: %s", async (name, value) => {
+    await shared.edge.web.answer({ ...strict, headers: { ...strict.headers, [name]: value } });
+    const { answer } = await ask();
+    expect(answer.headers["content-security-policy"]).toMatch(/^img-src .*object-src 'none'.*base-uri 'none'/);
+    expect(answer.headers["content-security-policy"]).not.toMatch(/script-src|style-src|default-src|nonce-/);
+    expect(answer.headers["cross-origin-resource-policy"]).toBe("same-origin");
+  });
+  test.each([
+    ["that asks", strict],
+    ["that does not", page],
+  ])("are the app's own where it has its own, %s", async (_, answer) => {
     const own = {
       "content-security-policy": "default-src *",
       "referrer-policy": "no-referrer",
       "cross-origin-opener-policy": "unsafe-none",
+      "cross-origin-resource-policy": "cross-origin",
+      "permissions-policy": "camera=*",
     };
-    await shared.edge.web.answer({ ...page, headers: own });
-    expect((await shared.through()).answer.headers).toMatchObject(own);
+    await shared.edge.web.answer({ ...answer, headers: { ...answer.headers, ...own } });
+    expect((await ask()).answer.headers).toMatchObject(own);
   });
   test("with the development certificate there is no HSTS", async () => {
-    expect(
-      (await shared.through({ host: "app.example.com" })).answer.headers["strict-transport-security"],
-    ).toBeUndefined();
+    expect((await ask()).answer.headers["strict-transport-security"]).toBeUndefined();
   });
 });

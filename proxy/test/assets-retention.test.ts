@@ -12,7 +12,11 @@ async function isStored(path: string): Promise<boolean> {
 test("a replaced release's file is answered while it is asked for, and gone ASSET_RETENTION after", {
   timeout: 120_000,
 }, async () => {
-  const script = { status: 200, headers: { "content-type": "application/javascript" }, body: "1" };
+  const script = {
+    status: 200,
+    headers: { "content-type": "application/javascript", "cache-control": "immutable" },
+    body: "1",
+  };
   const [wanted, idle] = ["/_next/static/wanted.js", "/_next/static/idle.js"];
   await shared.edge.web.answer(script);
   for (const path of [wanted, idle]) expect((await shared.through({ path })).answer.status).toBe(200);

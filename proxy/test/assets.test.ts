@@ -12,7 +12,7 @@ const asset: Answer = {
   headers: {
     "content-type": "application/javascript; charset=UTF-8",
     "set-cookie": "a=1",
-    "cache-control": "no-store",
+    "cache-control": "public, max-age=31536000, immutable",
     vary: "Cookie",
   },
   body: script,

@@ -24,6 +24,8 @@ const examples: Record<string, string> = {
   CONTENT_SECURITY_POLICY: "report",
   HSTS_MAX_AGE: "3600",
   ASSET_RETENTION: "7d",
+  MAX_BODY_SIZE: "100m",
+  RESPONSE_TIMEOUT: "5m",
   SERVER_NAME: "app.example.com",
   HTTPS_PORT: "8443",
   TLS_CERT_FILE: "/var/lib/culvert/tls/server.crt",

@@ -10,6 +10,7 @@ const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
 const dsnFix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
 const pathFix = "use a path of your own such as /monitoring or /api/reports";
 const socketFix = "use the path where the app opens its WebSockets, such as /socket";
+const healthFix = "use a path below BASE_PATH that web answers with a status below 500, such as /healthz or /";
 const readFix = "let that uid read it (chown 101, or chmod o+r in a closed folder)";
 
 let image: string;
@@ -92,6 +93,20 @@ describe("a setting that can't be meant stops the proxy with one line", () => {
       "SPOOL_UPSTREAM",
       "http://spool",
       "SPOOL_UPSTREAM 'http://spool' is not name:port: use the spool's address, such as spool:8082",
+    ],
+    [
+      "BASE_PATH",
+      "/",
+      "BASE_PATH '/' has an empty segment: use the app's basePath from next.config, such as /shop, or leave it empty",
+    ],
+    ["HEALTH_PATH", "/a?b", `HEALTH_PATH '/a?b' has a character outside A-Z a-z 0-9 / . _ ~ -: ${healthFix}`],
+    ["HEALTH_PATH", "healthz", `HEALTH_PATH 'healthz' does not start with a slash: ${healthFix}`],
+    ["HEALTH_PATH", "/../x", `HEALTH_PATH '/../x' has an empty segment or one of dots: ${healthFix}`],
+    ["MAX_BODY_SIZE", "many", "MAX_BODY_SIZE 'many' is not a size: use a number and a unit (k, m, g), such as 100m"],
+    [
+      "RESPONSE_TIMEOUT",
+      "60",
+      "RESPONSE_TIMEOUT '60' is not a time: use a number and a unit (s, m, h, d, w), such as 5m",
     ],
     ["HTTPS_PORT", "https", "HTTPS_PORT 'https' is not a port: use a number from 1 to 65535, such as 8443"],
     ["HTTPS_PORT", "65536", "HTTPS_PORT '65536' is not a port: use a number from 1 to 65535, such as 8443"],

@@ -12,6 +12,9 @@ export interface Request {
   host?: string;
 }
 
+/** What these clients take of an answer's header: more than the proxy passes on. */
+const maxHeaderSize = 1 << 17;
+
 /** The answer, with its body as text and as bytes. `headers` are Node's: lower-case names, repeated ones joined. */
 export interface Response {
   status: number;
@@ -29,6 +32,7 @@ export function send(
     const outgoing = httpsRequest(
       {
         ...{ host: "127.0.0.1", port, servername: host, method, path, agent: false, rejectUnauthorized: false },
+        maxHeaderSize,
         headers: { host: `${host}:${port}`, ...headers },
       },
       (incoming) => {
@@ -52,7 +56,10 @@ export function sendH2(
   { method = "GET", path, headers = {}, body, host = "localhost" }: Request,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const session = connectH2(`https://127.0.0.1:${port}`, { servername: host, rejectUnauthorized: false });
+    const session = connectH2(`https://127.0.0.1:${port}`, {
+      ...{ servername: host, rejectUnauthorized: false },
+      settings: { maxHeaderListSize: maxHeaderSize },
+    });
     session.on("error", reject);
     const pseudo = { ":method": method, ":path": path, ":authority": `${host}:${port}` };
     const stream = session.request({ ...pseudo, ...headers }, { endStream: body === undefined });

@@ -1,0 +1,83 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
+import type { Answer } from "../../deploy/test/support/recorder/types.ts";
+import { page, useEdge } from "./use-edge.ts";
+import { send, sendH2 } from "./wire.ts";
+
+const shared = useEdge({}, { twoReplicas: true });
+
+/** Both replicas answer so from now on. */
+async function answerAll(headers: Answer["headers"] = {}): Promise<void> {
+  const answer = { ...page, headers: { ...page.headers, ...headers } };
+  await Promise.all([shared.edge.web.answer(answer), shared.edge.web2?.answer(answer)]);
+}
+beforeEach(() => answerAll());
+
+const cookies = (count: number, size: number) =>
+  Array.from({ length: count }, (_, i) => `c${i}=${"x".repeat(size - 3)}`);
+const times = (count: number, path: string) =>
+  Promise.all(Array.from({ length: count }, () => send(shared.edge.port, { path })));
+
+describe("headers of an answer", () => {
+  const links = Array.from(
+    { length: 40 },
+    (_, i) => `</_next/image?url=%2Fgallery%2Fphoto-${i}.jpg&w=1200&q=75>; rel=preload; as="image"; imagesrcset="x"`,
+  ).join(", ");
+  test.each([
+    ["four cookies of 1 kB", { "set-cookie": cookies(4, 1024) }],
+    ["the Link header of a page that preloads 40 images", { link: links }],
+    ["60 kB of cookies", { "set-cookie": cookies(60, 1024) }],
+  ])("pass: %s", async (_, headers: Answer["headers"]) => {
+    await answerAll(headers);
+    for (const by of [send, sendH2]) {
+      const answer = await by(shared.edge.port, { path: "/page" });
+      expect(answer).toMatchObject({ status: 200, body: page.body, headers });
+    }
+  });
+  test("pass to the question whether web is ready as well", async () => {
+    await answerAll({ "set-cookie": cookies(8, 1024) });
+    await shared.edge.restart("proxy");
+    expect((await shared.through()).answer.status).toBe(200);
+  });
+});
+
+describe("headers of more than 64 kB", () => {
+  beforeEach(() => answerAll({ "set-cookie": cookies(70, 1024) }));
+
+  test.each([
+    ["a page", "text/html", /^<!doctype html>.*the server’s answer can’t be delivered/s],
+    ["JSON", "application/json", /^\{"reason":"the app's answer can not be passed on","requestId":"[0-9a-f]{32}"\}\n$/],
+  ])("get a 502 as %s, and the log says why", async (_, accept, body) => {
+    const answer = await send(shared.edge.port, { path: "/large", headers: { accept } });
+    expect(answer).toMatchObject({
+      status: 502,
+      body: expect.stringMatching(body),
+      headers: { "content-type": expect.stringContaining(accept), "cache-control": "no-store" },
+    });
+    const id = answer.headers["x-request-id"];
+    const line = async () =>
+      (await shared.edge.on("proxy", "logs")).split("\n").find((one) => one.includes(String(id)));
+    await expect.poll(line, { timeout: 30_000 }).toMatch(/"reason":"answer_headers"/);
+  });
+  test("count against no replica: other pages go on at once", async () => {
+    expect((await times(20, "/large")).map(({ status }) => status)).toEqual(Array(20).fill(502));
+    await answerAll();
+    expect((await times(20, "/page")).map(({ status }) => status)).toEqual(Array(20).fill(200));
+  });
+});
+
+describe("headers of a request", () => {
+  test.each([
+    ["HTTP/1.1", send],
+    ["HTTP/2", sendH2],
+  ])("of 14 kB, about all that Node takes, reach web over %s", async (_, by) => {
+    const cookie = cookies(14, 1000).join("; ");
+    const marks = [await shared.edge.web.count(), (await shared.edge.web2?.count()) ?? 0] as const;
+    expect((await by(shared.edge.port, { path: "/page", headers: { cookie } })).status).toBe(200);
+    const all = [
+      ...(await shared.edge.web.all()).slice(marks[0]),
+      ...((await shared.edge.web2?.all()) ?? []).slice(marks[1]),
+    ];
+    expect(all.map((request) => headerOf(request, "cookie"))).toEqual([cookie]);
+  });
+});

@@ -1,0 +1,86 @@
+import { request } from "node:https";
+import { beforeEach, describe, expect, test } from "vitest";
+import { page, useEdge } from "./use-edge.ts";
+import { send, sendH2 } from "./wire.ts";
+
+const shared = useEdge({ MAX_BODY_SIZE: "3m", RESPONSE_TIMEOUT: "2s" });
+beforeEach(() => shared.edge.web.answer(page));
+
+const clients = [
+  ["HTTP/1.1", send],
+  ["HTTP/2", sendH2],
+] as const;
+const post = (size: number, headers = {}) => ({
+  method: "POST",
+  path: "/upload",
+  body: Buffer.alloc(size, "a"),
+  headers,
+});
+
+/** The size of the largest file in the folder where bodies wait. */
+const largestWaiting = async () =>
+  Number(
+    await shared.edge.on(
+      "proxy",
+      "exec",
+      "sh",
+      "-c",
+      "ls -ln /tmp/client-body 2>/dev/null | awk '$5 > m { m = $5 } END { print m + 0 }'",
+    ),
+  );
+
+describe("a body", () => {
+  test.each(clients)("of less than MAX_BODY_SIZE reaches web whole over %s", async (_, by) => {
+    for (const size of [10, 900_000, 3_000_000]) {
+      const mark = await shared.edge.web.count();
+      expect((await by(shared.edge.port, post(size))).status).toBe(200);
+      const [received] = (await shared.edge.web.all()).slice(mark);
+      expect(Buffer.from(received?.body ?? "", "base64").length).toBe(size);
+    }
+  });
+  test("of unknown length reaches web whole", async () => {
+    const mark = await shared.edge.web.count();
+    expect((await send(shared.edge.port, post(2_000_000, { "transfer-encoding": "chunked" }))).status).toBe(200);
+    const [received] = (await shared.edge.web.all()).slice(mark);
+    expect(Buffer.from(received?.body ?? "", "base64").length).toBe(2_000_000);
+  });
+  test.each([
+    ["with its length", { "content-length": "2000000" }],
+    ["chunked", { "transfer-encoding": "chunked" }],
+  ])("of 2 MB goes to web as it comes, %s: it waits nowhere", async (_, headers: Record<string, string>) => {
+    const outgoing = request({
+      ...{ host: "127.0.0.1", port: shared.edge.port, method: "POST", path: "/upload", agent: false },
+      ...{ rejectUnauthorized: false, headers: { host: "localhost", ...headers } },
+    });
+    const status = new Promise((resolve, reject) => {
+      outgoing.on("response", (answer) => resolve(answer.resume().statusCode)).on("error", reject);
+    });
+    // Half of it is on its way to web when the folder is looked at.
+    await new Promise((resolve) => outgoing.write(Buffer.alloc(1_000_000), resolve));
+    expect(await largestWaiting()).toBe(0);
+    outgoing.end(Buffer.alloc(1_000_000));
+    expect(await status).toBe(200);
+  });
+  test.each([
+    ["a page", "text/html", /^<!doctype html>.*That is too large/s],
+    ["JSON", "application/json", /^\{"reason":"the request body is larger than this site accepts"/],
+  ])("of more gets 413 as %s, and web hears nothing", async (_, accept, body) => {
+    const { answer, received } = await shared.through(post(4_000_000, { accept }));
+    expect(answer).toMatchObject({ status: 413, body: expect.stringMatching(body) });
+    expect(answer.headers["retry-after"]).toBeUndefined();
+    expect(received).toEqual([]);
+  });
+});
+
+describe("an app that is silent for RESPONSE_TIMEOUT", () => {
+  test.each([
+    ["a page", "text/html", /^<!doctype html>.*the server took too long/s],
+    ["JSON", "application/json", /^\{"reason":"the app took too long to answer"/],
+  ])("ends in 504 as %s; no other replica is asked", async (_, accept, body) => {
+    await shared.edge.web.answer({ ...page, instead: "hang" });
+    const { answer, received } = await shared.through({ path: "/slow", headers: { accept } });
+    expect(answer).toMatchObject({ status: 504, body: expect.stringMatching(body) });
+    expect(answer.headers["content-security-policy"]).toContain("nonce-");
+    expect(received).toHaveLength(1);
+  });
+});
