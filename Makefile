@@ -1,8 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy down logs test bench loadtest render
+.PHONY: help up deploy down logs test bench loadtest render verify-cluster release
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 up: ## Build and start everything, then print the addresses
 	@sh deploy/host/up.sh
@@ -27,3 +27,9 @@ loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.e
 
 render: ## Write all of a Kubernetes overlay into one file: OVERLAY=production
 	@sh deploy/kubernetes/render.sh "$(OVERLAY)"
+
+verify-cluster: ## Check a deployment from inside its cluster, a line for each check: NAMESPACE=culvert
+	@sh deploy/kubernetes/verify.sh $(NAMESPACE)
+
+release: ## Push the images and the Helm chart: VERSION=1.0.0 REGISTRY=registry.example.com/culvert
+	@sh deploy/chart/release.sh

@@ -11,7 +11,8 @@
 {{- end }}
 {{- $value := $found.value }}
 {{- with $source.options }}
-{{- $value = index (splitList .delimiter $value) (int .index) }}
+{{- /* The tag of an image, after the last colon: a registry may have a port. */}}
+{{- $value = last (splitList .delimiter $value) }}
 {{- end }}
 {{- range $target := .targets }}
 {{- range $object := $objects }}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
 import { buildFrom, built, docker, hasImages } from "./lib/docker.ts";
+import { verify } from "./lib/fake-kubectl.ts";
 import { isReady, type Node, starting, startPod } from "./lib/kubelet.ts";
 import { type Resource, workloads } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
@@ -110,6 +111,39 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
         `https://${site}:8443/monitoring`,
       );
       expect(answer).toMatch(/9ec79c33ec9942ab8353589fcb2e04dc.* 200$/);
+    });
+
+    test("make verify-cluster, which runs in these very pods, finds what is well and what is not", () => {
+      const exec = (name: string) => `while [ "$1" != -- ]; do shift; done; shift; exec docker exec ${ids[name]} "$@"`;
+      const address = docker(
+        "inspect",
+        "--format={{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}",
+        ids.proxy ?? "",
+      );
+      const { lines } = verify(
+        [
+          ["*'name=proxy'*metadata.name*", "echo proxy-0"],
+          ["*'name=web'*metadata.name*", "echo web-0"],
+          ["*'exec proxy-0'*", exec("proxy")],
+          ["*'exec web-0'*", exec("web")],
+          ["*'exec spool-0'*", exec("spool")],
+          ["*'get pod/proxy-0'*", `echo ${address}`],
+          ["*networkpolicy/default-deny*|*statefulset/spool*", ":"],
+        ],
+        "culvert",
+        { PAGE: "/healthz" },
+      );
+      for (const line of [
+        "ok       page /healthz: 200",
+        "ok       unknown page: 404",
+        "FAILED   envelope: taken, but not by the ingest: is it up, and may the proxy reach it?",
+        "ok       envelope for a foreign project: 403",
+        // Docker enforces none.
+        "FAILED   network policies: not enforced: web reaches the proxy's port for probes: does the network plugin know them?",
+        "ok       spool: writes to its volume",
+        "ok       metrics: there",
+      ])
+        expect(lines).toContain(line);
     });
 
     test("a renewed certificate is served without a restart", async () => {

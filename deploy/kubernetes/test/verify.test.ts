@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { type Answers, verify } from "./lib/fake-kubectl.ts";
+
+const counter = 'culvert_tunnel_reports_total{outcome="accepted",reason=""}';
+
+/** A cluster in which everything is as it should be. The counter goes on with each look at it. */
+const sound: Answers = [
+  ["*'get pods -l app.kubernetes.io/name='*metadata.name*", "echo pod-1"],
+  ["*'get pods -l app.kubernetes.io/name='*nodeName*", "printf 'node-a\\nnode-b\\nnode-b\\n'"],
+  ["*'get deployment,statefulset'*", "printf 'deployment.apps/web\\nstatefulset.apps/spool\\n'"],
+  ["*'rollout status'*", ":"],
+  ["*'printenv'*", "exit 1"],
+  ["*/metrics*", `printf 'culvert_requests_total{} 1\\n${counter} %s\\n' "$(date +%s%N | cut -c 6-16)"`],
+  ["*no-such-page*", "printf 404"],
+  ["*'o=1&p=1'*", "printf 403"],
+  ["*'exec pod-1 -c proxy -- sh -c'*", "printf 200"],
+  ["*'exec spool-0'*", "echo 200"],
+  ["*'get pod/pod-1'*", "echo 10.1.2.3"],
+  ["*'exec pod-1 -c web'*SERVER_TUNNEL*", ":"],
+  ["*'exec pod-1 -c web'*8081*", "exit 1"],
+  ["*'get hpa -o name'", "echo horizontalpodautoscaler.autoscaling/web"],
+  ["*ScalingActive*", "printf True"],
+  ["*'get nodes'*", "printf 'node/a\\nnode/b\\n'"],
+  ["*'get --raw'*", `echo '{"value":[0,"1"]}'`],
+  ["*'get '*'-o name'", ":"],
+];
+
+const failures = (answers: Answers) => {
+  const { status, lines } = verify(answers);
+  return { status, failed: lines.filter((line) => line.startsWith("FAILED")) };
+};
+
+describe("make verify-cluster", () => {
+  test("says one line for each check, and ends well when all are", () => {
+    const { status, lines } = verify(sound);
+    expect(lines.filter((line) => !/^ok {7}\S/.test(line))).toEqual([]);
+    expect([status, lines.length]).toEqual([0, 13]);
+  });
+
+  test.each<[what: string, pattern: string, command: string, line: RegExp]>([
+    ["a rollout that hangs", "*'rollout status deployment.apps/web'*", "exit 1", /web: not rolled out/],
+    ["no page", "*'exec pod-1 -c proxy -- sh -c'*'ask / '*|*'ask /'", "printf 503", /page \/: 503/],
+    ["an unknown page that is found", "*no-such-page*", "printf 200", /unknown page: 200/],
+    ["an envelope that is refused", "*'ask /monitoring -H'*", "printf 503", /envelope: 503/],
+    ["an envelope that the spool took", "*/metrics*", `echo '${counter} 7'`, /envelope: taken, but not by the ingest/],
+    ["an open relay", "*'o=1&p=1'*", "printf 200", /foreign project: 200/],
+    ["policies that nobody enforces", "*8081*web*|*'-c web'*8081*", ":", /policies: not enforced/],
+    ["policies that close too much", "*SERVER_TUNNEL*", "exit 1", /web does not reach/],
+    ["a spool that can't write", "*'exec spool-0'*", "echo 503", /spool: 503/],
+    ["metrics that nobody scrapes", "*'get --raw'*", `echo '{"result":[]}'`, /not scraped/],
+    ["an autoscaler that is blind", "*ScalingActive*", "printf False", /no metrics: is metrics-server/],
+    ["all pods on one node", "*name=web*nodeName*", "printf 'node-a\\nnode-a\\n'", /web: all on one node/],
+  ])("finds %s", (_, pattern, command, line) => {
+    const { status, failed } = failures([[pattern, command], ...sound]);
+    expect(failed).toContainEqual(expect.stringMatching(line));
+    expect(status).toBe(1);
+  });
+
+  test("skips what is not used", () => {
+    const without: Answers = ["networkpolicy", "statefulset/spool", "podmonitor", "hpa"].map((name) => [
+      `*'get ${name}'*`,
+      "exit 1",
+    ]);
+    const { status, lines } = verify([...without, ...sound]);
+    expect(lines.filter((line) => line.startsWith("skipped"))).toHaveLength(4);
+    expect(status).toBe(0);
+  });
+
+  test("says so where there is no deployment", () => {
+    const { status, lines } = verify([], "shop");
+    expect(lines).toEqual([expect.stringMatching(/^culvert: NAMESPACE: 'shop' has no running proxy and web:/)]);
+    expect(status).toBe(1);
+  });
+});
