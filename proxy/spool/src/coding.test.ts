@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "vitest";
 import * as zlib from "node:zlib";
+import { test } from "vitest";
 import { isKnown, readOpened, Unreadable, withFirstLine } from "./coding.ts";
 
 const text = Buffer.from(`{"sent_at":"old"}\n${"payload\n".repeat(20_000)}\0\xff`, "latin1");

@@ -32,11 +32,9 @@ const releaseOf = (page: Page) =>
     new URL(document.querySelector<HTMLScriptElement>("script[src*='dpl=']")?.src ?? "").searchParams.get("dpl"),
   );
 
-/** Opens a page with all its files. */
 async function openSignals(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   await open(page, `${app.origin}/signals`);
-  await page.waitForLoadState("networkidle");
   return page;
 }
 
