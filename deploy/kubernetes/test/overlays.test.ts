@@ -126,6 +126,42 @@ configMapGenerator:
       expect(readme()).toMatch(new RegExp(`leaving\\s\`${name}\`\\sserves\\son\\sfor\\s${drain(name).quiet}\\ss,`));
   });
 
+  test("the README's numbers of room and of a lost node are those of production", () => {
+    const production = overlays.production ?? [];
+    const row = (name: string) => {
+      const spec = of(production, "Deployment").find(({ metadata }) => metadata.name === name)?.spec;
+      const bounds = of(production, "HorizontalPodAutoscaler").find(({ metadata }) => metadata.name === name)?.spec;
+      const pod = spec?.template.spec;
+      const cpu = Number.parseInt(String(pod?.containers[0]?.resources?.requests?.cpu), 10) / 1000;
+      const surge = spec?.strategy?.rollingUpdate?.maxSurge ?? 0;
+      const skew = pod?.topologySpreadConstraints?.find(
+        ({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule",
+      );
+      const waits = (spec?.minReadySeconds ?? 0) >= (pod?.terminationGracePeriodSeconds ?? 0);
+      const sizes = [bounds?.minReplicas ?? 0, bounds?.maxReplicas ?? 0];
+      const extra = (n: number) =>
+        typeof surge === "string" ? Math.ceil((n * Number.parseInt(surge, 10)) / 100) : surge;
+      // Those that serve, those that come, and those that leave: as many as come, or all.
+      const room = sizes.map((n) => n + extra(n) + (waits ? extra(n) : n));
+      const cpus = room.map((n) => Math.round(n * cpu * 10) / 10);
+      const onOneNode = sizes.map((n) => `${Math.floor((n + (skew?.maxSkew ?? n)) / 2)} of ${n}`);
+      return `| \`${name}\` | ${sizes.join(" to ")} | ${room.join(" to ")} pods: ${cpus.join(" to ")} CPUs | ${onOneNode.join(", ")} |`;
+    };
+    for (const name of ["web", "proxy"]) expect(readme()).toContain(row(name));
+  });
+
+  test("a README that applies on the server lets the files win: `rollout undo` and others leave conflicts", () => {
+    for (const file of [`${kubernetes}/README.md`, `${root}/README.md`]) {
+      const commands = readFileSync(file, "utf8").match(/kubectl (apply|diff) .*/g) ?? [];
+      expect(commands.filter((command) => !command.includes(" --server-side --force-conflicts "))).toEqual([]);
+    }
+  });
+
+  test("the README restarts by the label that all pods' owners have", () => {
+    expect(readme()).toContain("rollout restart deployment,statefulset -l app.kubernetes.io/part-of=culvert");
+    expect(readme()).not.toContain("kustomize edit");
+  });
+
   test("every setting of the README's table can be set here, or is one that only compose has", () => {
     const table = [...readFileSync(`${root}/README.md`, "utf8").matchAll(/^\| `([A-Z_]+)` \|/gm)].map(
       ([, name]) => name ?? "",
