@@ -1,0 +1,30 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { expect, test } from "vitest";
+import { root } from "./support/docker.ts";
+
+const text = readFileSync(`${root}/CONTRIBUTING.md`, "utf8");
+const files = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n");
+
+test("CONTRIBUTING.md has a row for every folder with tests", () => {
+  const projects = files
+    .filter((file) => file.endsWith("package.json"))
+    .filter((file) => "test" in (JSON.parse(readFileSync(`${root}/${file}`, "utf8")).scripts ?? {}))
+    .map(dirname);
+  expect(projects.length).toBeGreaterThan(6);
+  const rows = [...text.matchAll(/^\| `([^`]+)`/gm)].map(([, folder]) => folder);
+  expect(projects.filter((project) => !rows.includes(project))).toEqual([]);
+});
+
+test("and names every project of Playwright", () => {
+  const config = readFileSync(`${root}/web/e2e/playwright.config.ts`, "utf8");
+  const names = [...config.matchAll(/\{ name: "(\w+)"/g)].map(([, name]) => name);
+  expect(names.length).toBeGreaterThan(2);
+  expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("every file that it names is there", () => {
+  const named = [...text.matchAll(/`((?:deploy|proxy|web|loadtest)[\w/.-]*)`/g)].map(([, path = ""]) => path);
+  expect(named.filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
+});
