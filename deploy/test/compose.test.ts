@@ -49,6 +49,7 @@ test("every service is hardened, watched and bounded", () => {
       cap_drop: ["ALL"],
       security_opt: ["no-new-privileges:true"],
       restart: "unless-stopped",
+      pids_limit: 512,
       healthcheck: { test: expect.any(Array) },
       mem_limit: expect.anything(),
     });
@@ -62,6 +63,31 @@ test("no service runs as root", async () => {
     expect(output.trim(), name).toMatch(/^[1-9]\d*:[1-9]\d*$/);
   }
   expect(readFileSync(join(root, "deploy/ingest/Dockerfile"), "utf8")).toMatch(/^USER 1000:1000$/m);
+});
+
+test("no image that runs holds a package manager, or a file that runs as another user", async () => {
+  const look =
+    "find / -xdev -type f -perm /6000; for name in npm npx corepack yarn pnpm; do command -v $name; done; true";
+  for (const name of ["proxy", "spool", "web"]) {
+    const image = `${process.env.COMPOSE_PROJECT_NAME}-${name}`;
+    const { output } = await run([
+      "docker",
+      "run",
+      "--rm",
+      "--user=0:0",
+      "--network=none",
+      "--entrypoint=sh",
+      image,
+      "-c",
+      look,
+    ]);
+    expect(output.trim(), name).toBe("");
+  }
+  // The local ingest is not built for tests: it does as the others do.
+  const rule = (path: string) => /^RUN rm -rf \/usr.*\n && find .*$/m.exec(readFileSync(join(root, path), "utf8"))?.[0];
+  const [ingest, web] = [rule("deploy/ingest/Dockerfile"), rule("web/Dockerfile")];
+  expect(web).toContain("npm");
+  expect(ingest).toBe(web);
 });
 
 test("only the proxy is published to the world, and the ingest's page to this machine", () => {
