@@ -1,3 +1,4 @@
+import { accessSync, constants, readdirSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { Refusal } from "./refusal.ts";
 
@@ -39,6 +40,7 @@ const schema = `
  * error. Pages of 16 KB hold small envelopes with a tenth of waste, where 4 KB lose half.
  */
 export function openDatabase(folder: string): DatabaseSync {
+  if (!isWritable(folder)) throw new Refusal(folder, ...unwritable());
   try {
     const database = new DatabaseSync(`${folder}/spool.db`);
     database.exec(`
@@ -59,6 +61,24 @@ export function openDatabase(folder: string): DatabaseSync {
   }
 }
 
+/** Asked before SQLite is, whose word for a volume that is read-only is "disk I/O error". */
+function isWritable(folder: string): boolean {
+  const { R_OK, W_OK, X_OK } = constants;
+  try {
+    accessSync(folder, R_OK | W_OK | X_OK);
+    for (const name of readdirSync(folder))
+      if (name.startsWith("spool.db")) accessSync(`${folder}/${name}`, R_OK | W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const unwritable = (): [problem: string, fix: string] => [
+  "can't be written",
+  `mount a volume there that uid ${process.getuid?.()} may write`,
+];
+
 /** Whether an error of the database means that it can't go on with this file. */
 export function isDamage(error: unknown): boolean {
   return [11, 26].includes(primaryCode(error));
@@ -74,7 +94,7 @@ export function troubleOf(error: unknown, folder: string): [problem: string, fix
       return ["is in use by another spool", "give each spool a volume of its own"];
     case 8:
     case 14:
-      return ["can't be written", `mount a volume there that uid ${process.getuid?.()} may write`];
+      return unwritable();
     case 11:
     case 26:
       return [`holds a damaged spool.db (${message})`, damagedFix];

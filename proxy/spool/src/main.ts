@@ -1,5 +1,5 @@
 /** Starts the spool: reads the settings, opens the database, takes envelopes, delivers them. */
-import { statfsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 import { Bounds } from "./bounds.ts";
 import { Courier } from "./courier.ts";
 import { openDatabase } from "./database.ts";
@@ -15,12 +15,16 @@ import { closed, serve } from "./server.ts";
 import { folder, parseSettings, port } from "./settings.ts";
 import { Store } from "./store.ts";
 import { keepSwept } from "./sweep.ts";
+import { Watermark } from "./watermark.ts";
 
 /**
  * Longer than an ingest has for its answer (10 s, ingest.ts), on a busy machine as well: what is cut off before would be sent again.
  * Shorter than the stop_grace_period of docker-compose.yml.
  */
 const stopTimeoutMs = 18_000;
+
+/** What is accepted within such a time before a kill may go missing unnoticed. */
+const noteEvery = 1_000;
 
 function freeOn(place: string): number {
   const { bavail, bsize } = statfsSync(place);
@@ -29,10 +33,32 @@ function freeOn(place: string): number {
 
 function start(): void {
   const settings = parseSettings(process.env);
+  const isNew = !existsSync(`${folder}/spool.db`);
   const database = openDatabase(folder);
   const disk = new Disk(database, folder, () => process.exit(1));
   const store = new Store(database);
   const bounds = new Bounds(database, store, settings.maxBytes, () => freeOn(folder));
+
+  const watermark = new Watermark(folder);
+  const missing = watermark.missing(store.mark(), isNew);
+  if (missing > 0) {
+    const problem = isNew
+      ? "has lost its spool.db"
+      : "holds a spool.db that was set back, or whose journal was cut short";
+    say(
+      `${folder} ${problem}: ${missing} envelopes are missing; restore the volume if you can, the spool goes on without them`,
+    );
+    store.tally.add("missing", "default", isNew ? "gone" : "set_back", missing);
+  }
+  const note = () => {
+    try {
+      watermark.keep(disk.journal.read(() => store.mark()));
+    } catch {
+      // The journal has said what is wrong with the database.
+    }
+  };
+  note();
+  setInterval(note, noteEvery).unref();
 
   const urls = new Set(settings.destinations.map(({ url }) => url));
 
@@ -53,6 +79,7 @@ function start(): void {
 
   const stop = async (): Promise<void> => {
     await Promise.all([closed(server, stopTimeoutMs), ...couriers.map((courier) => courier.stop(stopTimeoutMs))]);
+    note();
     database.close();
     process.exit(0);
   };

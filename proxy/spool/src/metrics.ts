@@ -8,6 +8,7 @@ const help: Record<Counted, string> = {
   delivered: "Envelopes that an ingest answered with 2xx",
   dropped: "Envelopes given up: full (for what is worth more), age, unreadable, or the ingest's final answer",
   repeated: "Envelopes sent again after an attempt of unknown outcome: the ingest may have them twice",
+  missing: "Envelopes accepted that a later start no longer found: spool.db was gone, or set back",
 };
 
 /** Refusals by their labels since the start; they changed nothing on disk. */

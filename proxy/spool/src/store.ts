@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { keysOf, type Lane, Lanes } from "./lanes.ts";
 import { type Counted, Tally } from "./tally.ts";
+import type { Mark } from "./watermark.ts";
 
 /** The headers that travel with an envelope; no other does. */
 export interface Carried {
@@ -61,6 +62,12 @@ export class Store {
       INSERT INTO attempt (id, ended) VALUES (?, 0) ON CONFLICT DO UPDATE SET ended = 0`);
     this.#end = database.prepare("UPDATE attempt SET ended = 1 WHERE id = ?");
     this.#forget = database.prepare("DELETE FROM attempt WHERE id = ?");
+  }
+
+  /** How far the spool has come. */
+  mark(): Mark {
+    const accepted = this.tally.all().reduce((sum, { name, count }) => (name === "accepted" ? sum + count : sum), 0);
+    return { accepted, waiting: this.lanes.occupied().reduce((sum, { envelopes }) => sum + envelopes, 0) };
   }
 
   /** Keeps an envelope. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 /** What is counted; each becomes a metric. */
-export type Counted = "accepted" | "delivered" | "dropped" | "repeated";
+export type Counted = "accepted" | "delivered" | "dropped" | "repeated" | "missing";
 
 /** One counter. `reason` is empty where there is only one. */
 export interface Count {
@@ -18,14 +18,14 @@ export class Tally {
 
   constructor(database: DatabaseSync) {
     this.#add = database.prepare(`
-      INSERT INTO tally (name, reason, category, count) VALUES (?, ?, ?, 1)
-      ON CONFLICT DO UPDATE SET count = count + 1`);
+      INSERT INTO tally (name, reason, category, count) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET count = count + excluded.count`);
     this.#all = database.prepare("SELECT name, reason, category, count FROM tally ORDER BY name, reason, category");
   }
 
-  /** Adds one. */
-  add(name: Counted, category: string, reason = ""): void {
-    this.#add.run(name, reason, category);
+  /** Adds one, or several. */
+  add(name: Counted, category: string, reason = "", count = 1): void {
+    this.#add.run(name, reason, category, count);
   }
 
   /** All counters, by name. */

@@ -44,6 +44,10 @@ describe("what can't be meant or relied on stops the spool with one line", () =>
   test("a volume that is read-only", async () => {
     const line = "/var/lib/spool can't be written: mount a volume there that uid 1000 may write";
     expectLine(await runSpool({ SENTRY_DSN }, mount(":ro")), line);
+    // With a database in it, SQLite speaks of a disk I/O error.
+    await inside("touch spool.db; chown 1000:1000 spool.db");
+    expectLine(await runSpool({ SENTRY_DSN }, mount(":ro")), line);
+    await inside("rm spool.db");
   });
   test("a database that is none, or damaged", async () => {
     const line =

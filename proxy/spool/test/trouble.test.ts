@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { docker, label, must } from "../../../deploy/test/support/docker.ts";
-import { envelope, handMany, isEmpty, newId, outcome } from "./report.ts";
+import { envelope, handMany, isEmpty, metric, newId, outcome } from "./report.ts";
 import { ready, type Stack, startStack, until } from "./stack.ts";
 import { ask } from "./visitors.ts";
 
@@ -78,6 +78,35 @@ test("a read-only volume: a line, 503, pages as ever", async () => {
   await onDisk("rm -f spool.db*");
   await stack.replaceSpool(mount(":ro"));
   await expectFallback("culvert spool: /var/lib/spool can't be written: mount a volume there that uid 1000 may write");
+});
+
+test("a journal that was cut short, or a database that is gone: a line, a metric, and it goes on", async () => {
+  await onDisk("rm -f spool.*");
+  await stack.replaceSpool(mount());
+  await ready(stack);
+  const waits = async (count: number) =>
+    until(async () => JSON.parse(await stack.inside("cat /var/lib/spool/spool.count")).waiting === count);
+  const missing = (reason: string) => metric(stack, `missing_total{reason="${reason}",category="default"}`);
+  await handMany(stack.url, 5, "event", 5_000);
+  await waits(5);
+  await stack.on("spool", "kill", "-s", "KILL");
+  await onDisk("truncate -s 100 spool.db-wal");
+  await stack.replaceSpool(mount());
+  await ready(stack);
+  expect(await stack.logs()).toMatch(
+    /^culvert spool: \/var\/lib\/spool holds a spool\.db that was set back, .+: 5 envelopes are missing;/m,
+  );
+  expect(await missing("set_back")).toBe(5);
+  await handMany(stack.url, 3, "event", 5_000);
+  await waits(3);
+  await stack.on("spool", "kill", "-s", "KILL");
+  await onDisk("rm spool.db spool.db-wal");
+  await stack.replaceSpool(mount());
+  await ready(stack);
+  expect(await stack.logs()).toMatch(
+    /^culvert spool: \/var\/lib\/spool has lost its spool\.db: 3 envelopes are missing;/m,
+  );
+  expect(await missing("gone")).toBe(3);
 });
 
 test("a proxy that starts while there is no spool serves pages, and finds the spool when it comes", async () => {
