@@ -41,6 +41,17 @@ async function expectPagesPass() {
   expect(await edge.on("proxy", "logs")).not.toContain("203.0.113.");
 }
 
+test("a page's body that finds /tmp full is a 500 in the access log, and no line names its client", async () => {
+  edge = await startEdge(visitors);
+  await edge.on("proxy", "exec", "sh", "-c", "dd if=/dev/zero of=/tmp/fill bs=1M count=500 2>/dev/null || true");
+  const headers = { "x-forwarded-for": "203.0.113.9" };
+  const answer = await send(edge.port, { method: "POST", path: "/form", headers, body: Buffer.alloc(900_000) });
+  expect(answer.status).toBe(500);
+  const logs = () => edge.on("proxy", "logs");
+  await expect.poll(logs, { timeout: 30_000 }).toMatch(/"path":"\/form","status":500/);
+  expect(await logs()).not.toMatch(/203\.0\.113\.|client: /);
+});
+
 test("stalled reports of many visitors leave pages their room, and what there is none for the browser keeps", async () => {
   edge = await startEdge(visitors);
   let visitor = 0;
