@@ -62,6 +62,16 @@ export async function outcome(stack: Ends, ids: string[]): Promise<{ lost: numbe
   return { lost: sent.size - distinct.size, repeated: arrived.length - distinct.size };
 }
 
+/** How many of these ids arrived more than once, however often: the spool counts envelopes that may have been repeated, not repeats. */
+export async function repeatedEnvelopes(stack: Ends, ids: string[]): Promise<number> {
+  const arrivals = new Map<string, number>(ids.map((id) => [id, 0]));
+  for (const { header } of await recorded(stack)) {
+    const before = arrivals.get(header.event_id ?? "");
+    if (before !== undefined) arrivals.set(header.event_id ?? "", before + 1);
+  }
+  return [...arrivals.values()].filter((times) => times > 1).length;
+}
+
 /** One of the spool's metrics, its labels written as in the text format; 0 when it is not there. */
 export async function metric(stack: Ends, name: string): Promise<number> {
   const text = await (await fetch(`${stack.url}/metrics`)).text();
