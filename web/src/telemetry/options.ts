@@ -13,6 +13,26 @@ type Shared = { environment: string; release: string | undefined; region: string
 type Tagged = ErrorEvent & { event_id?: string; tags?: Record<string, unknown>; type?: string };
 type Hint = { originalException?: unknown };
 
+/**
+ * What the SDK may collect, said in full: version 11 collects cookies, bodies and the client's address by default. Of headers and
+ * queries it leaves out what sounds like a secret, and scrub.ts the rest.
+ */
+const DATA_COLLECTION = {
+  userInfo: false,
+  cookies: false,
+  // By these the SDK knows headers that name a client or a user: what an ingest may know of them is TUNNEL_CLIENT_IP's to say.
+  httpHeaders: { deny: ["forwarded", "-ip", "remote-", "via", "-user"] },
+  httpBodies: [],
+  urlQueryParams: true,
+  graphQL: { document: true, variables: false },
+  genAI: { inputs: false, outputs: false },
+  // Version 11 only.
+  mcp: { inputs: false, outputs: false },
+  queues: false,
+  databaseQueryData: false,
+  stackFrameVariables: false,
+};
+
 function shared({ environment, release, region }: Shared) {
   return {
     environment,
@@ -21,6 +41,7 @@ function shared({ environment, release, region }: Shared) {
     ignoreSpans: ignoredSpans,
     propagateTraceparent: true,
     beforeSendLog: scrub,
+    dataCollection: DATA_COLLECTION,
   };
 }
 
@@ -57,8 +78,6 @@ export function browserOptions(settings: PublicSettings) {
     tracesSampleRate: settings.tracesSampleRate,
     tunnel: settings.tunnelPath,
     integrations: chosen,
-    // Web vitals are spans without a transaction.
-    beforeSendSpan: scrub,
     beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(event, hint, tag),
     beforeSendTransaction: <T extends Tagged>(event: T) => {
       const alive = dropDeadEnd(event);

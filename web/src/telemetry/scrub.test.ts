@@ -17,6 +17,15 @@ describe("texts", () => {
     ["/a?next=%2Fb%3Ftoken%3Dabc%2526def%26tab%3D2", "/a?next=%2Fb%3Ftoken%3D[Filtered]%26tab%3D2"],
     ["no user Jo.Doe+x@mail.example.com here", "no user [email] here"],
     ["/invite?who=jo%40example.com", "/invite?who=[email]"],
+    [
+      'login failed: {"user":"jo","password":"a\\"b","n":1}',
+      'login failed: {"user":"jo","password":"[Filtered]","n":1}',
+    ],
+    ["{'api_key': 'abc', 'n': 1}", "{'api_key': '[Filtered]', 'n': 1}"],
+    ['"{\\"access_token\\":\\"abc\\",\\"n\\":1}"', '"{\\"access_token\\":\\"[Filtered]\\",\\"n\\":1}"'],
+    ['{"otp":123456,"n":1}', '{"otp":[Filtered],"n":1}'],
+    ['cut off: {"password":"abc', 'cut off: {"password":"[Filtered]"'],
+    ["sent Authorization: Bearer abc.def-123", "sent Authorization: Bearer [Filtered]"],
   ])("%s becomes %s", (before, after) => expect(scrubText(before)).toBe(after));
 
   test.each([
@@ -25,6 +34,8 @@ describe("texts", () => {
     "shop@1.4.2",
     "node_modules/@scope/pkg@2.0.0/index.js",
     "a monkey=banana said it",
+    "Basic authentication failed: bearer of bad news",
+    '{"code":"ENOENT","author":"jo","state":"open"}',
     "http://culvert@ingest:8969/1",
   ])("%s stays", (text) => expect(scrubText(text)).toBe(text));
 });
@@ -50,6 +61,18 @@ test.each([
 ])("what is named %s is nobody's business", (name) =>
   expect(scrub({ [name]: "topsecret" })).toEqual({ [name]: "[Filtered]" }),
 );
+
+test("an attribute of a container stays one", () => {
+  const attribute = (value: string) => ({ "http.request.header.cookie": { value, type: "string" } });
+  expect(scrub(attribute("cart=1"))).toEqual(attribute("[Filtered]"));
+});
+
+test("a text made to take long does not", () => {
+  const began = performance.now();
+  for (const part of ["\\", '"token', '"a', "token", "'", '"token":"\\'])
+    scrubText(`:${part.repeat(200_000 / part.length)}`);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
 
 test.each(["http.request.header.accept", "http.request.header.x_request_id", "author", "cookieConsentShown"])(
   "what is named %s stays",

@@ -19,6 +19,23 @@ const SECRET_NESTED = new RegExp(
   "gi",
 );
 
+/**
+ * Fields of JSON inside a text, with their quotes at any depth: `{\"password\": \"…\"}`. A value ends at the quotes with which it began.
+ * Repetitions are bounded, so that no text takes long.
+ */
+const SECRET_FIELD = new RegExp(
+  [
+    "((\\\\{0,15}[\"'])(?:[\\w.-]{0,50}",
+    "(?:password|passwd|secret|token|api[-_]?key|authorization|cookie|session[-_]?id|csrf|jwt|credential|signature)",
+    "[\\w.-]{0,50}|auth|session|otp|pin)\\2\\s{0,9}:\\s{0,9})",
+    "(?:(\\\\{0,15}[\"'])(?:(?!\\3)(?:\\\\.|[^\\\\]))*(?:\\3|$)|[^\\s,}\\]\"'{[]+)",
+  ].join(""),
+  "gis",
+);
+
+/** Credentials as a header writes them, inside a text. */
+const CREDENTIALS = /\b(Bearer|Basic)\s+(?=\S*[\d=])[\w.~+/=-]{6,}/gi;
+
 const EMAIL = /[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/gi;
 
 /** Where code is named rather than people: nothing to find, and the bulk of an event. */
@@ -55,8 +72,15 @@ function walk(value: unknown, depth: number): unknown {
 
 function field(name: string, value: unknown, depth: number): unknown {
   if (LEFT_ALONE.has(name)) return value;
-  if (value !== undefined && value !== null && isSecret(name)) return FILTERED;
+  if (value !== undefined && value !== null && isSecret(name)) return isTyped(value) ? TYPED_FILTERED : FILTERED;
   return walk(value, depth + 1);
+}
+
+const TYPED_FILTERED = { value: FILTERED, type: "string" };
+
+/** An attribute as the containers of logs, metrics and streamed spans write it. */
+function isTyped(value: unknown): boolean {
+  return isPlain(value) && "value" in value && typeof value.type === "string";
 }
 
 /** The request header by which the proxy hands Next the nonce, 400 bytes, in the SDK's two spellings: it says nothing of the request. */
@@ -77,7 +101,9 @@ function isSecret(name: string): boolean {
 /** Takes a text and returns it with secret query values and e-mail addresses replaced. */
 export function scrubText(text: string): string {
   const plain = text.includes("=") ? text.replace(SECRET_QUERY, `$1${FILTERED}`) : text;
-  const open = plain.includes("%") ? plain.replace(SECRET_NESTED, `$1${FILTERED}`) : plain;
+  const quoted = plain.includes(":") ? plain.replace(SECRET_FIELD, `$1$3${FILTERED}$3`) : plain;
+  const bare = /bearer|basic/i.test(quoted) ? quoted.replace(CREDENTIALS, `$1 ${FILTERED}`) : quoted;
+  const open = bare.includes("%") ? bare.replace(SECRET_NESTED, `$1${FILTERED}`) : bare;
   return open.includes("@") || open.includes("%40") ? open.replace(EMAIL, "[email]") : open;
 }
 

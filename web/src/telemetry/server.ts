@@ -3,6 +3,7 @@ import { doors, throughDoors } from "./doors";
 import { leaner } from "./integrations";
 import { serverOptions } from "./options";
 import { showPlainErrors } from "./plain-errors";
+import { scrubbing, scrubTraceNames } from "./scrub-envelopes";
 import { SettingError, settings } from "./settings";
 import { flushOnShutdown } from "./shutdown";
 import { spareUnsampled } from "./thrift";
@@ -19,7 +20,7 @@ export function startTelemetry(): void {
       const transport = places.length > 0 ? throughDoors(places) : makeNodeTransport;
       const options = serverOptions(current);
       const integrations = <T extends { name: string }>(defaults: T[]) => leaner(options.integrations(defaults));
-      init({ ...options, integrations, transport: watched(transport) });
+      scrubTraceNames(init({ ...options, integrations, transport: scrubbing(watched(transport)) }));
       spareUnsampled(options.tracesSampler);
     } else console.log("culvert web: telemetry is off, because SENTRY_DSN is not set");
   } catch (error) {

@@ -7,8 +7,9 @@ import {
   type TracerProvider,
   trace,
 } from "@opentelemetry/api";
-import { getClient, spanToJSON } from "@sentry/nextjs";
+import { getClient } from "@sentry/nextjs";
 import { CHOSEN, type Sampler } from "./sampling";
+import { spanFields } from "./span-fields";
 
 type Delegating = { getDelegate(): TracerProvider };
 type Action = (span: Span) => unknown;
@@ -32,7 +33,7 @@ export function spareUnsampled(sample: Sampler): void {
   real.getTracer = (name, ...rest) => (name === NEXT ? next : getTracer(name, ...rest));
   // Whoever continues the trace is told the number that was drawn here, not the one that the SDK drew and had no use for.
   getClient()?.on("createDsc", (handedOn, root) => {
-    const drawn = root && spanToJSON(root).data[CHOSEN];
+    const drawn = root && spanFields(root).attributes[CHOSEN];
     if (drawn !== undefined) handedOn.sample_rand = String(drawn);
   });
 }
@@ -94,7 +95,9 @@ function unsampled(rate: number, drawn: number): Span {
     serialize: () => "",
   };
   const [traceId, spanId] = [hex(32), hex(16)];
-  const getSpanJSON = () => ({ trace_id: traceId, span_id: spanId, start_timestamp: 0, data: {} });
+  // `data` is version 10's, `name` and `attributes` are version 11's.
+  const fields = { data: {}, name: "", attributes: {} };
+  const getSpanJSON = () => ({ trace_id: traceId, span_id: spanId, start_timestamp: 0, ...fields });
   return Object.assign(trace.wrapSpanContext({ traceId, spanId, traceFlags: 0, traceState }), { getSpanJSON });
 }
 
