@@ -5,6 +5,7 @@ export COMPOSE_FILE=docker-compose.yml:deploy/test/support/recorder/compose.yml
 # An operator's .env must not change what is tested.
 export COMPOSE_ENV_FILES=/dev/null
 # Nor must a setting that happens to be exported in this shell: the compose file knows their names.
+# shellcheck disable=SC2016 # characters of the compose file, not this shell's
 for setting in $(grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:' docker-compose.yml | tr -d ' ${:' | sort -u); do
   # The CA that downloads on this machine need is the machine's, not the stack's.
   case $setting in BUILD_CA_FILE | NODE_EXTRA_CA_CERTS) ;; *) unset "$setting" ;; esac
