@@ -58,7 +58,7 @@ keep_files() {
     [ "${PROXY_PROTOCOL:-off}" = off ] || set -- --haproxy-protocol
     while read -r file; do
       for encoding in br gzip identity; do
-        curl -sk -o /dev/null "$@" -H "Accept-Encoding: $encoding" "https://127.0.0.1:8443/_next/$file" </dev/null
+        curl -sk -o /dev/null "$@" -H "Accept-Encoding: $encoding" "https://127.0.0.1:8443${BASE_PATH:-}/_next/$file" </dev/null
       done
     done' || say "    not all were taken; those that visitors have asked for stay"
 }

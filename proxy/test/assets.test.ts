@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
 import { type Edge, startEdge } from "./edge.ts";
 import { page } from "./use-edge.ts";
-import { send } from "./wire.ts";
+import { raw, send } from "./wire.ts";
 
 const script = "export const a = 1;\n".repeat(200);
 const asset: Answer = {
@@ -98,6 +99,57 @@ describe("hashed files", () => {
     await edge.web.answer(asset);
     expect((await get("/_next/static/chunks/poisoned.js")).body).toBe(script);
   });
+  test.each([
+    "/_next/static/./chunks/poisoned.js",
+    "/_next/static/../static/chunks/poisoned.js",
+    "/_next/static//chunks/poisoned.js",
+    "/_next/static/chunks\\poisoned.js",
+    "/_next/static/chunks#/poisoned.js",
+    "/_next/static/%2e/chunks/poisoned.js",
+    "/_next/static/%2E%2e/static/chunks/poisoned.js",
+    "/_next/static/chunks%2Fpoisoned.js",
+    "/_next/static/chunks/poisoned.js%23",
+    "/_next/static/chunks/poisoned.js%3Fx",
+    "/_next/static/chunks/poisoned.js%00",
+    "/_next/static/chunks/%70oisoned.js",
+    "/_next/%73tatic/chunks/poisoned.js",
+    `/_next/static/${"%5B".repeat(4_000)}/../chunks/poisoned.js`,
+  ])("are asked for by no address that could be read as another: %s", async (path) => {
+    await edge.web.answer({ ...page, headers: { "content-type": "application/javascript" }, body: "a page" });
+    // Written by hand: a client would tidy the address up.
+    const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+    expect(await raw(edge.port, request)).toMatch(/^HTTP\/1\.1 40[04] /);
+    await edge.web.answer(asset);
+    expect((await get("/_next/static/chunks/poisoned.js")).body).toBe(script);
+  });
+  test.each([
+    ["a page instead", "text/html; charset=utf-8", "public, max-age=31536000, immutable", "/_next/static/chunks/x.js"],
+    ["a type of another extension", "text/css", "public, max-age=31536000, immutable", "/_next/static/chunks/y.js"],
+    ["no hash, and no word that it never changes", "application/javascript", "no-cache", "/_next/static/z.js"],
+  ])("are kept only if they are files of the build: %s", async (_, type, cacheControl, path) => {
+    await edge.web.answer({ ...asset, headers: { "content-type": type, "cache-control": cacheControl } });
+    expect((await get(path)).headers["cache-control"]).not.toMatch(/immutable/);
+    await edge.web.answer(asset);
+    expect((await asked(path)).answer).toMatchObject({ status: 200, body: script });
+  });
+  test("with a hash in their names are kept whatever the app says of caching", async () => {
+    const path = "/_next/static/chunks/main-5f2e1b3c4d5e6f70.js";
+    await edge.web.answer({ ...asset, headers: { "content-type": "text/javascript", "cache-control": "no-cache" } });
+    expect((await asked(path)).requests).toBe(1);
+    expect((await asked(path)).requests).toBe(0);
+  });
+  test("can be thrown out", async () => {
+    const [wrong, right] = ["/_next/static/chunks/wrong-1a.js", "/_next/static/chunks/wrong-1a.js.map"];
+    await edge.web.answer(asset);
+    await get(wrong);
+    await edge.web.answer({ ...asset, headers: { ...asset.headers, "content-type": "application/json" } });
+    await get(right);
+    const told = await edge.on("proxy", "exec", "sh", "/culvert/forget-files.sh", wrong);
+    expect(told).toBe(`culvert: ${wrong}: threw out 1`);
+    await edge.web.answer({ ...asset, body: "mended" });
+    await expect.poll(async () => (await get(wrong)).body, { timeout: 40_000, interval: 500 }).toBe("mended");
+    expect((await asked(right)).requests).toBe(0);
+  });
   test.each(["%5Bslug%5D/page-1.js", "[root]._.js", "(group)/~.js", "%28group%29/@slot/a.js", "...a.js"])(
     "are found by any name that Next gives one: %s",
     async (name) => {
@@ -136,6 +188,38 @@ describe("resized images", () => {
     expect((await asked(path, { accept: "image/avif,image/webp,*/*" })).requests).toBe(1);
     expect((await asked(path, { accept: "image/webp,image/avif" })).requests).toBe(0);
     expect((await asked(path, { accept: "image/webp" })).requests).toBe(1);
+  });
+  test.each([
+    ["image/avif,image/webp,image/apng,*/*;q=0.8", "image/avif,image/webp"],
+    ["image/webp,image/avif", "image/avif,image/webp"],
+    ["image/webp,*/*", "image/webp"],
+    ["image/avif", "image/avif"],
+    ["image/png,*/*", undefined],
+  ])("are asked for in every format that the browser takes: %s", async (accept, expected) => {
+    await edge.web.answer({ ...image, headers: { ...image.headers, "cache-control": "no-store" } });
+    const mark = await edge.web.count();
+    const credentials = { authorization: "Bearer x", cookie: "a=1" };
+    await get("/_next/image?url=%2Fformats.png&w=64&q=75", { accept, ...credentials });
+    const [request] = (await edge.web.all()).slice(mark);
+    expect(request && headerOf(request, "accept")).toBe(expected);
+    expect(request && [headerOf(request, "authorization"), headerOf(request, "cookie")]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+  test("are one image, whatever else stands in the address and however it is written", async () => {
+    await edge.web.answer(image);
+    const mark = await edge.web.count();
+    await get("/_next/image?url=%2Fone.png%3Fa%3D1%26b&w=64&q=75");
+    for (const query of [
+      "url=%2Fone.png%3Fa%3D1%26b&w=64&q=75&dpl=a",
+      "q=75&w=64&url=%2fone%2epng%3fa%3d1%26b&junk=1",
+      "url=/one.png%3Fa=1%26b&w=%36%34&q=75",
+    ])
+      expect((await asked(`/_next/image?${query}`)).requests, query).toBe(0);
+    expect((await edge.web.all()).slice(mark).map(({ url }) => url)).toEqual([
+      "/_next/image?url=%2Fone.png%3Fa%3D1%26b&w=64&q=75",
+    ]);
   });
   test("can't be replaced by a page whose address reads as theirs", async () => {
     await edge.web.answer({ ...page, headers: { "cache-control": "public, s-maxage=60" } });

@@ -2,7 +2,7 @@ import { connect as connectH2 } from "node:http2";
 import { createRequire } from "node:module";
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { page, useEdge } from "./use-edge.ts";
+import { type PageEdge, page, useEdge } from "./use-edge.ts";
 import { raw } from "./wire.ts";
 
 const require = createRequire(import.meta.url);
@@ -157,4 +157,23 @@ describe("names that are not served", () => {
     const [request] = (await shared.edge.web.all()).slice(mark);
     expect(request && headerOf(request, "host")).toBe("localhost");
   });
+});
+
+describe("a request's id", () => {
+  const balanced = useEdge({ TRUSTED_PROXIES: "0.0.0.0/0" });
+  const ask = async (edge: PageEdge, id: string) => {
+    const { answer, received } = await edge.through({ headers: { "x-request-id": id } });
+    expect(received[0] && headerOf(received[0], "x-request-id")).toBe(answer.headers["x-request-id"]);
+    return answer.headers["x-request-id"];
+  };
+  test.each(["0af76519-16cd-43dd-8448-eb211c80319c", "a".repeat(128), "node_1.42-x"])(
+    "%s of a trusted load balancer is kept",
+    async (id) => expect(await ask(balanced, id)).toBe(id),
+  );
+  test.each(["short", "a".repeat(129), "with space", 'quote"quote', "<script>alert(1)</script>", "line;break"])(
+    "%s of a trusted load balancer is replaced",
+    async (id) => expect(await ask(balanced, id)).toMatch(/^[0-9a-f]{32}$/),
+  );
+  test("of anybody else is replaced", async () =>
+    expect(await ask(shared, "0af76519-16cd-43dd-8448-eb211c80319c")).toMatch(/^[0-9a-f]{32}$/));
 });

@@ -1,4 +1,4 @@
-import { requestIdOf } from "./request-id";
+import { eventIdOf, requestIdOf } from "./request-id";
 
 type Event = {
   event_id?: string;
@@ -24,7 +24,8 @@ export function identify<T extends Event>(event: T): T {
   const ended = event.exception?.values?.some(
     ({ mechanism }) => mechanism?.handled === false && mechanism.type?.includes("nextjs"),
   );
-  return ended && !named.has(id) ? { ...tagged, event_id: take(id) } : tagged;
+  const own = eventIdOf(id);
+  return ended && own && !named.has(own) ? { ...tagged, event_id: take(own) } : tagged;
 }
 
 function take(id: string): string {

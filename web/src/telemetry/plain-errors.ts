@@ -2,7 +2,7 @@ import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fillShell, plainDocument, plainError } from "../ui/plain-error";
 import { notedDigest } from "./digest";
-import { requestIdIn } from "./request-id";
+import { eventIdOf, requestIdIn } from "./request-id";
 
 type Exchange = { request: IncomingMessage; response: ServerResponse };
 // biome-ignore lint/suspicious/noExplicitAny: the many overloads of a stream's write and end
@@ -42,7 +42,7 @@ export function showPlainErrors(reporting: boolean): void {
 
 function notice(request: IncomingMessage, reporting: boolean): string {
   const id = requestIdIn(request.headers);
-  const eventId = reporting ? id : undefined;
+  const eventId = reporting ? eventIdOf(id) : undefined;
   return plainError({ digest: notedDigest(id), requestId: id, eventId });
 }
 

@@ -27,6 +27,23 @@ test("without a proxy, or with an id that is not one of its own, there is none",
   expect(requestMetadata(new Headers({ "x-request-id": "<script>" }))).toEqual({});
 });
 
+test("Node's headers without an id have none", async () => {
+  const { requestIdIn } = await load();
+  expect(requestIdIn({})).toBeUndefined();
+  expect(requestIdIn({ "x-request-id": FIRST })).toBe(FIRST);
+});
+
+test.each([
+  [FIRST, FIRST],
+  ["0AF76519-16cd-43dd-8448-eb211c80319c", "0af7651916cd43dd8448eb211c80319c"],
+  ["balancer.7-42", undefined],
+  [undefined, undefined],
+])("the event of request %s is %s", async (id, expected) => {
+  const { eventIdOf, requestMetadata } = await load();
+  expect(eventIdOf(id)).toBe(expected);
+  if (id) expect(requestMetadata(new Headers({ "x-request-id": id }))).toEqual({ "culvert-request": id });
+});
+
 test.each([{ rsc: "1" }, { "next-action": "abc" }])("after a request with %j its id counts", async (headers) => {
   const { notePageRequest, pageRequestId } = await load();
   notePageRequest({ input: ["/trace", { headers }], response: answer });

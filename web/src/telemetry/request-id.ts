@@ -1,4 +1,7 @@
-/** The header in which the proxy names each request: 32 hex digits, the same in its log line and in what is reported. */
+/**
+ * The header in which the proxy names each request, the same in its log line and in what is reported: 32 hex digits, or what a trusted
+ * load balancer in front calls it (proxy/snippets/request-id.conf).
+ */
 export const REQUEST_ID_HEADER = "x-request-id";
 
 /** Name of the `<meta>` that tells the browser which request made its page. */
@@ -9,12 +12,21 @@ type Values = Pick<Headers, "get">;
 /** Takes headers and returns the request's id, or undefined when no proxy named it. */
 export function requestIdOf(headers: Values): string | undefined {
   const id = headers.get(REQUEST_ID_HEADER);
+  return id && /^[\w.-]{8,128}$/.test(id) ? id : undefined;
+}
+
+/**
+ * Takes a request's id and returns the event id that an exception which ended the request gets: the same, so that one id is enough to
+ * quote. Undefined when it can be none, which has 32 hex digits or is a UUID: https://develop.sentry.dev/sdk/foundations/transport/event-payloads/#required-attributes
+ */
+export function eventIdOf(requestId: string | undefined): string | undefined {
+  const id = requestId?.replaceAll("-", "").toLowerCase();
   return id && /^[\da-f]{32}$/.test(id) ? id : undefined;
 }
 
 /** Takes headers as Node has them and returns the request's id, or undefined when no proxy named it. */
 export function requestIdIn(headers: NodeJS.Dict<string | string[]>): string | undefined {
-  return requestIdOf({ get: (name) => String(headers[name]) });
+  return requestIdOf({ get: (name) => headers[name]?.toString() ?? null });
 }
 
 /** Takes the request's headers and returns the `other` metadata that carries its id to the browser. */

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "react";
 import { claim, isReporting, reportFromBoundary, serverError } from "../telemetry/report";
-import { pageRequestId } from "../telemetry/request-id";
+import { eventIdOf, pageRequestId } from "../telemetry/request-id";
 import { WORDS } from "./error-words";
 
 export type Caught = { error: unknown; retry: () => void };
@@ -16,7 +16,7 @@ export function ErrorNotice({ error, retry }: Caught) {
     const request = pageRequestId();
     // What the server reported bears the request's own id: see telemetry/identity.ts.
     claim(onServer?.digest);
-    const reported = isReporting() ? request : undefined;
+    const reported = isReporting() ? eventIdOf(request) : undefined;
     setIds({ request, event: onServer ? reported : reportFromBoundary(error) });
   }, [error, onServer]);
   return (
