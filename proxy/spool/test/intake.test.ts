@@ -71,4 +71,7 @@ test.each([
   expect(text.replace(sentAt, "2026-01-01T00:00:00.000Z")).toBe(body.toString());
 });
 
-test("nothing is left behind", () => until(() => isEmpty(stack)));
+test("once an envelope is delivered, nothing of it waits", async () => {
+  expect((await hand(url, envelope())).status).toBe(200);
+  await until(() => isEmpty(stack));
+});
