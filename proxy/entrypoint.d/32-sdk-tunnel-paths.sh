@@ -7,12 +7,13 @@ set -eu
 number=0 written=' '
 for dsn in "$SENTRY_DSN" $(printf '%s' "${TUNNEL_ALLOWED_DSNS:-}" | tr ',' ' '); do
   number=$((number + 1))
-  path=${BASE_PATH:-}$(sdk_tunnel_path "$dsn")
-  # Twice in the list, or TUNNEL_PATH itself.
-  case "$written$TUNNEL_PATH ${BASE_PATH:-}$TUNNEL_PATH " in *" $path "*) continue ;; esac
+  path=$(sdk_tunnel_path "$dsn")
+  # A DSN that is listed twice.
+  case $written in *" $path "*) continue ;; esac
   written="$written$path "
-  # With a slash at its end where the app has Next's `trailingSlash`.
-  for address in "$path" "$path/"; do
+  # With a slash at its end where the app has Next's `trailingSlash`; below its base path as well, as TUNNEL_PATH is.
+  for address in "$path" "$path/" ${BASE_PATH:+"$BASE_PATH$path" "$BASE_PATH$path/"}; do
+    case $address in "$TUNNEL_PATH" | "${BASE_PATH:-}$TUNNEL_PATH") continue ;; esac
     # shellcheck disable=SC2016 # Nginx's variable, not the shell's
     printf 'location = %s {\n    set $ingest %s;\n    include snippets/envelope.conf;\n}\n' "$address" "$number"
   done

@@ -1,3 +1,4 @@
+import { getTunnelPath } from "@sentry/core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { page, useEdge } from "./use-edge.ts";
@@ -21,6 +22,12 @@ describe("an app with a base path", () => {
     expect((await post(`${path}/csp`, "application/csp-report", "{}")).status).toBe(200);
     expect((await post(`${path}/x`, "text/plain", envelope)).status).toBe(404);
     expect([await shared.edge.web.count(), await shared.edge.ingest.count()]).toEqual([mark[0], (mark[1] ?? 0) + 2]);
+  });
+  test.each(["", "/base"])("has the SDK's own tunnel path below '%s'", async (base) => {
+    const mark = await shared.edge.ingest.count();
+    const path = `${base}${getTunnelPath("http://key@ingest:9000/prefix/7")}`;
+    expect((await post(path, "application/x-sentry-envelope", envelope)).status).toBe(200);
+    expect((await shared.edge.ingest.all()).slice(mark)).toMatchObject([{ url: "/prefix/api/7/envelope/" }]);
   });
   test("has its files kept", async () => {
     const headers = {
