@@ -130,7 +130,7 @@ describe("hashed files", () => {
     await edge.web.answer({ ...asset, headers: { "content-type": type, "cache-control": cacheControl } });
     expect((await get(path)).headers["cache-control"]).not.toMatch(/immutable/);
     await edge.web.answer(asset);
-    expect((await asked(path)).answer).toMatchObject({ status: 200, body: script });
+    expect(await asked(path)).toMatchObject({ requests: 1, answer: { status: 200, body: script } });
   });
   test("with a hash in their names are kept whatever the app says of caching", async () => {
     const path = "/_next/static/chunks/main-5f2e1b3c4d5e6f70.js";
