@@ -26,7 +26,7 @@ destination() {
   fi
 
   # An ingest that hangs would hold every report for ten seconds. After a hundred failures it is asked by one report a second; the
-  # others find nobody at once, which is what on-outage.conf waits for. Without a backup, Nginx never spares a lone server:
+  # others find nobody at once, which is what on-outage.conf (35-spool.sh writes it) waits for. Without a backup, Nginx never spares a lone server:
   # https://nginx.org/en/docs/http/ngx_http_upstream_module.html#max_fails
   # It forgets failures at a success in a later second, and with a fail_timeout of more than 0 only after so long without any: the
   # few reports that an ingest chokes on would turn it off for all.

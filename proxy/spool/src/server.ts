@@ -10,7 +10,7 @@ export interface Parts {
   answered: (reply: Reply) => void;
 }
 
-/** Longer than Nginx keeps an idle connection (60 s): the side that sends must be the one that closes. */
+/** Longer than the proxy keeps an idle connection (4 s, proxy/entrypoint.d/35-spool.sh) and web its own: the side that sends must be the one that closes. */
 const idleConnection = 75_000;
 
 /**
