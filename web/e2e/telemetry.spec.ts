@@ -1,21 +1,32 @@
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { arrived, freshTrace, of } from "./reports.ts";
+import { arrived, freshTrace, isFromBrowser, of } from "./reports.ts";
 import { app, recorder, upstream } from "./stack.ts";
 import { expect, test, traceOf } from "./visitor.ts";
 
-test("what a browser reports is free of secrets and addresses of people", async ({ page, watch }) => {
+test("what a browser reports is free of secrets and addresses of people", async ({ page, context, watch }) => {
   watch.expectConsoleError(/no account/);
+  await context.addCookies([{ name: "cart", value: "topsecret", url: app.origin }]);
   await page.goto("/signals?access_token=topsecret&tab=2");
   const trace = await traceOf(page);
-  await page.evaluate(() => {
+  await page.evaluate(async () => {
+    // Breadcrumbs and, of the call, a span.
+    console.info('said {"password":"topsecret"} to jo.doe@example.com');
+    await fetch("/api/echo?token=topsecret", { headers: { authorization: "Bearer topsecret" } });
     setTimeout(() => {
-      throw new Error("no account for jo.doe@example.com");
+      throw new Error('no account for jo.doe@example.com: {"apiKey":"topsecret"}');
     });
   });
-  const { payload } = (await arrived("event", of(trace))).item;
-  expect(payload.exception.values[0].value).toBe("no account for [email]");
+  const event = await arrived("event", of(trace));
+  const transaction = await arrived("transaction", (report) => of(trace)(report) && isFromBrowser(report));
+  const { payload } = event.item;
+  expect(payload.exception.values[0].value).toBe('no account for [email]: {"apiKey":"[Filtered]"}');
   expect(payload.request.url).toContain("access_token=[Filtered]&tab=2");
-  expect(JSON.stringify(payload)).not.toMatch(/topsecret|jo\.doe/);
+  expect(payload.breadcrumbs.map(({ message }: { message?: string }) => message)).toContain(
+    'said {"password":"[Filtered]"} to [email]',
+  );
+  for (const { envelope } of [event, transaction]) {
+    expect(Buffer.from(envelope.request.body, "base64").toString()).not.toMatch(/topsecret|jo\.doe/);
+  }
 });
 
 test("what the server reports is free of cookies, credentials and secret query values", async ({ request }) => {
