@@ -24,19 +24,9 @@ test("and names every project of Playwright", () => {
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
 
-test("every file that it names is there", () => {
-  const named = [...text.matchAll(/`((?:deploy|proxy|web|loadtest)[\w/.-]*)`/g)].map(([, path = ""]) => path);
+test.each(["CONTRIBUTING.md", "ARCHITECTURE.md"])("every file that %s names is there", (document) => {
+  const paths = readFileSync(`${root}/${document}`, "utf8").matchAll(/`((?:deploy|proxy|web|loadtest)(?:/[\w/.-]+)?)`/g);
+  const named = [...paths].map(([, path = ""]) => path);
+  expect(named.length).toBeGreaterThan(5);
   expect(named.filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
-});
-
-test("SECURITY.md claims nothing without a test", () => {
-  const security = readFileSync(`${root}/SECURITY.md`, "utf8");
-  const commands = [...security.matchAll(/`npm --prefix (\S+) (?:run )?test(?::units)? ([^`]+)`/g)];
-  expect(commands.length).toBeGreaterThan(10);
-  const missing = commands.flatMap(([, folder = "", names = ""]) =>
-    names
-      .split(" ")
-      .filter((name) => !files.some((file) => file.startsWith(`${folder}/`) && file.endsWith(`${name}.test.ts`))),
-  );
-  expect(missing).toEqual([]);
 });
