@@ -25,7 +25,9 @@ test("and names every project of Playwright", () => {
 });
 
 test.each(["CONTRIBUTING.md", "ARCHITECTURE.md"])("every file that %s names is there", (document) => {
-  const paths = readFileSync(`${root}/${document}`, "utf8").matchAll(/`((?:deploy|proxy|web|loadtest)(?:/[\w/.-]+)?)`/g);
+  const paths = readFileSync(`${root}/${document}`, "utf8").matchAll(
+    /`((?:deploy|proxy|web|loadtest)(?:\/[\w/.-]+)?)`/g,
+  );
   const named = [...paths].map(([, path = ""]) => path);
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
