@@ -22,6 +22,8 @@ export interface Lab {
   on(name: string, ...command: string[]): Promise<string>;
   /** Runs a command in one of the containers and returns what it wrote. */
   exec(name: string, ...command: string[]): Promise<string>;
+  /** What a container has written, on both streams. */
+  log(name: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -49,6 +51,7 @@ export async function openLab(): Promise<Lab> {
     },
     on: (name, command = "", ...rest) => must(command, ...rest, `${id}-${name}`),
     exec: (name, ...command) => must("exec", `${id}-${name}`, ...command),
+    log: (name) => must("logs", `${id}-${name}`),
     close: async () => {
       await docker("rm", "-f", "-v", ...containers);
       await docker("network", "rm", id);

@@ -22,7 +22,9 @@ export default defineConfig({
   // of its own.
   projects: [
     { name: "outage", testMatch: "outage/**" },
-    { name: "together", testIgnore: ["alone/**", "outage/**"] },
+    // Other people's apps, in containers of their own: one start of them for all files.
+    { name: "matrix", testMatch: "matrix/*.spec.ts", fullyParallel: false, workers: 1 },
+    { name: "together", testIgnore: ["alone/**", "matrix/**", "outage/**"] },
     { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
   ],
   use: {

@@ -1,3 +1,0 @@
-export function GET() {
-  return new Response("ok");
-}

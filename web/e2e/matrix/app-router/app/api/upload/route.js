@@ -1,0 +1,6 @@
+/** How many bytes came. */
+export async function POST(request) {
+  let bytes = 0;
+  for await (const chunk of request.body) bytes += chunk.length;
+  return Response.json({ bytes });
+}

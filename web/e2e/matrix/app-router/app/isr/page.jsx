@@ -1,0 +1,14 @@
+import { cacheLife } from "next/cache";
+import Counter from "../counter";
+
+export default async function Revalidated() {
+  "use cache";
+  cacheLife({ stale: 30, revalidate: 1, expire: 3600 });
+  return (
+    <main>
+      <h1>Revalidated</h1>
+      <p id="made">{Date.now()}</p>
+      <Counter />
+    </main>
+  );
+}

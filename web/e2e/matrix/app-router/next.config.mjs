@@ -1,0 +1,7 @@
+/** @type {import('next').NextConfig} */
+export default {
+  output: "standalone",
+  basePath: "/shop",
+  cacheComponents: true,
+  partialPrefetching: true,
+};

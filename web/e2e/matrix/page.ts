@@ -1,0 +1,13 @@
+import { expect, type Page } from "@playwright/test";
+import { open } from "../visitor.ts";
+
+/** Opens a page with a counting button and waits until it counts: its scripts run, and React with them. */
+export async function openRunning(page: Page, url: string): Promise<void> {
+  await open(page, url);
+  await page.getByRole("button", { name: "Clicked 0 times" }).click();
+  await expect(page.getByRole("button", { name: "Clicked 1 times" })).toBeVisible();
+}
+
+/** The colour of the element as it is shown. */
+export const colourOf = (page: Page, selector: string) =>
+  page.locator(selector).evaluate((element) => getComputedStyle(element).color);

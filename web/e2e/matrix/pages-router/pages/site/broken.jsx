@@ -1,0 +1,7 @@
+export function getServerSideProps() {
+  throw new Error("broken on purpose");
+}
+
+export default function Broken() {
+  return null;
+}
