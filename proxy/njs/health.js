@@ -9,7 +9,7 @@ async function ready(r) {
   if (!ngx.shared.health.has("web")) {
     // One at a time: web hears one question, not one from each who wants to know.
     const mine = ngx.shared.probing.add("web", 1);
-    const probe = mine && (await r.subrequest("/probe/web"));
+    const probe = mine && (await r.subrequest("/probe/web", { method: "HEAD" }));
     if (mine) ngx.shared.probing.delete("web");
     if (!probe || probe.status >= 500) {
       r.return(503, "web can not be reached\n");
