@@ -120,7 +120,9 @@ aside kubernetes vitest deploy/kubernetes/test
 vitest proxy/spool
 join
 spool_units
+aside matrix playwright matrix --project=matrix
 playwright together --project=together
+join
 aside static static_checks
 playwright alone --project=alone --no-deps
 join

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { docker, hardened, label, must, root } from "../../deploy/test/support/docker.ts";
+import { docker, hardened, label, memoryLimit, must, root } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
 
@@ -38,6 +38,8 @@ export interface Options {
   twoReplicas?: boolean;
   /** Whether the spool stands beside the proxy. */
   spool?: boolean;
+  /** Whether the proxy's memory is bounded as in the compose file. */
+  memory?: boolean;
 }
 
 /** Starts an edge with these settings; SENTRY_DSN defaults to project 7 of the recording ingest, below a path prefix. */
@@ -78,7 +80,8 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
   const env = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
   const volumes = Object.entries(options.mounts ?? {}).map(([file, path]) => `--volume=${file}:${path}:ro`);
   const ports = [8443, 8080, 8083].map((port) => `--publish=127.0.0.1::${port}`);
-  await start("proxy", [], ...ports, ...hardened, ...env, ...volumes, image);
+  const bound = options.memory ? [`--memory=${memoryLimit}`, `--memory-swap=${memoryLimit}`] : [];
+  await start("proxy", [], ...ports, ...bound, ...hardened, ...env, ...volumes, image);
 
   // Docker gives a restarted container other host ports.
   const addresses = async () => ({

@@ -35,10 +35,14 @@ export async function must(...args: string[]): Promise<string> {
 /** On every container, network and volume of a test run, so that its end removes those and nothing else (deploy/test/run.sh). */
 export const label = `--label=culvert.test=${process.env.CULVERT_TEST_RUN ?? "by-hand"}`;
 
-/** The folders in memory that the compose file gives the proxy, which is the first service there. */
-const inMemory: string[] = JSON.parse(
-  /tmpfs: (\[.*\])/.exec(readFileSync(`${root}/docker-compose.yml`, "utf8"))?.[1] ?? "",
-);
+/** The compose file, whose first service is the proxy. */
+const compose = readFileSync(`${root}/docker-compose.yml`, "utf8");
+
+/** The folders in memory that it gives the proxy. */
+const inMemory: string[] = JSON.parse(/tmpfs: (\[.*\])/.exec(compose)?.[1] ?? "");
+
+/** All the memory that it gives the proxy, such as "1g". */
+export const memoryLimit = /mem_limit: (\S+)/.exec(compose)?.[1] ?? "";
 
 /** The switches with which the compose file runs every container. */
 export const restricted = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"];
