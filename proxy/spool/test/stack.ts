@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { docker, hardened, label, must, type Outcome, restricted, } from "../../../deploy/test/support/docker.ts";
+import { docker, hardened, label, must, type Outcome, restricted } from "../../../deploy/test/support/docker.ts";
 import { build } from "../../../deploy/test/support/images.ts";
 import { Recorder } from "../../../deploy/test/support/recorder/client.ts";
 import { findDoor } from "./door/find.ts";
