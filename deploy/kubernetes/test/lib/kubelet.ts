@@ -3,6 +3,7 @@ import type { IVolumeMount } from "kubernetes-models/v1/VolumeMount";
 import { label } from "../../../test/support/docker.ts";
 import { built, docker } from "./docker.ts";
 import { controllers, matches, of, type Resource, workloads } from "./objects.ts";
+import { bytes } from "./quantity.ts";
 
 /** A cluster of one node that is Docker: its network, its name servers, and the Secrets it was given, as volumes. */
 export interface Node {
@@ -59,7 +60,7 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
       ...(securityContext?.readOnlyRootFilesystem ? ["--read-only"] : []),
       ...(securityContext?.capabilities?.drop ?? []).map((capability) => `--cap-drop=${capability}`),
       ...(securityContext?.allowPrivilegeEscalation === false ? ["--security-opt=no-new-privileges"] : []),
-      `--memory=${String(resources?.limits?.memory).replace("Mi", "m")}`,
+      `--memory=${bytes(resources?.limits?.memory ?? "")}`,
       `--cpus=${resources?.limits?.cpu}`,
       ...(volumeMounts ?? []).map(mount),
       ...(command[0] ? [`--entrypoint=${command[0]}`] : []),
