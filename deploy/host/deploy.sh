@@ -34,13 +34,26 @@ start_new() {
     docker compose --progress "${PROGRESS:-auto}" up --no-deps --no-recreate --scale "web=$((2 * $1))" --wait web >&2
 }
 
-# found CONTAINER...: waits until the proxy has sent a request to each of them, at its address in the network that both share.
+# address CONTAINER: prints its address in the network that the proxy shares with it.
+address() {
+  docker inspect --format '{{(index .NetworkSettings.Networks (printf "%s_inside" (index .Config.Labels "com.docker.compose.project"))).IPAddress}}' "$1"
+}
+
+# tries COUNT: prints the addresses that the proxy tries for so many requests, a line each.
+tries() {
+  # shellcheck disable=SC2016 # the container's variables
+  docker compose exec -T proxy sh -c 'while [ "$1" -gt 0 ]; do
+    curl -s -o /dev/null -D - http://127.0.0.1:8081/web | grep -i "^x-web:"
+    set -- $(($1 - 1))
+  done' sh "$1"
+}
+
+# found CONTAINER...: waits until the proxy has sent a request to each of them.
 found() {
   asked=0
-  inside='{{(index .NetworkSettings.Networks (printf "%s_inside" (index .Config.Labels "com.docker.compose.project"))).IPAddress}}'
   for container in "$@"; do
-    address=$(docker inspect --format "$inside" "$container")
-    until docker compose exec -T proxy curl -s -o /dev/null -D - http://127.0.0.1:8081/web | grep -qi "^x-web:.*$address:"; do
+    address=$(address "$container")
+    until tries 1 | grep -qF " $address:"; do
       asked=$((asked + 1))
       [ "$asked" -lt $((PATIENCE_S * 4)) ] || die "the proxy did not find $container: docker compose logs proxy"
       sleep 0.25
@@ -63,11 +76,22 @@ keep_files() {
     done' || say "    not all were taken; those that visitors have asked for stay"
 }
 
-# retire CONTAINER...: lets each end what it is doing, within compose's stop_grace_period, and removes it. One after the other: the
-# proxy asks two replicas for a page, and two that left together would be those two.
+# forgotten ADDRESS: waits until the proxy tries it no more: DNS names it no longer, but is asked every few seconds only.
+forgotten() {
+  asked=0
+  while tries "$((2 * count + 2))" | grep -qF " $1:"; do
+    asked=$((asked + 1))
+    [ "$asked" -lt $((PATIENCE_S * 4)) ] || die "the proxy still tries $1, which has left: docker compose logs proxy"
+    sleep 0.25
+  done
+}
+
+# retire CONTAINER...: lets each end what it is doing, within compose's stop_grace_period, and removes it. One after the other, and the
+# next only when the proxy has forgotten the one before: it tries two replicas for a page, and two that have left would be those two.
 retire() {
   for container in "$@"; do
-    docker stop "$container" >/dev/null && docker rm "$container" >/dev/null || return
+    address=$(address "$container")
+    docker stop "$container" >/dev/null && docker rm "$container" >/dev/null && forgotten "$address" || return
   done
 }
 
