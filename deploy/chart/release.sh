@@ -14,21 +14,34 @@ printf '%s\n' "${REGISTRY:-}" | grep -qE '^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*
 helm=$(sh "$here/helm.sh")
 case $REGISTRY in localhost:* | 127.0.0.1:*) plain=--plain-http ;; *) plain='' ;; esac
 
-cd "$here/../.."
+root=$(cd "$here/../.." && pwd)
+cd "$root"
+# shellcheck source=../host/settings.sh
+. "$here/../host/settings.sh"
+# shellcheck source=../host/ports.sh
+. "$here/../host/ports.sh"
+export_build_files
+project=$(project_name)
 images=''
 for name in proxy spool web; do
   image=$REGISTRY/culvert-$name:$VERSION
   docker compose build "$name"
-  docker tag "${COMPOSE_PROJECT_NAME:-culvert}-$name" "$image"
+  docker tag "$project-$name" "$image"
   docker push "$image"
   images="$images\\n  culvert-$name: $image"
 done
+# As a first release has it; whoever installs the chart names the release that runs.
+images="$images\\n  culvert-web-previous: $REGISTRY/culvert-web:$VERSION"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # With the files that its links lead to.
 cp -RL deploy/chart "$work/culvert"
-sed "s|^images: {}|images:$images|" deploy/chart/values.yaml >"$work/culvert/values.yaml"
+{
+  sed '/^images: {}$/,$d' deploy/chart/values.yaml
+  printf '%b\n' "images:$images"
+  sed '1,/^images: {}$/d' deploy/chart/values.yaml
+} >"$work/culvert/values.yaml"
 "$helm" package "$work/culvert" --version "$VERSION" --app-version "$VERSION" --destination "$work" >/dev/null
 # shellcheck disable=SC2086 # an option or nothing
 "$helm" push $plain "$work/culvert-$VERSION.tgz" "oci://$REGISTRY"

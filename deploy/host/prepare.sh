@@ -27,7 +27,6 @@ base_images() {
 step 'Docker engine' "$here/engine.sh"
 step 'Base images' base_images
 
-BUILD_CA_FILE=$(setting BUILD_CA_FILE "$("$here/build-ca.sh")")
-SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$("$here/server-actions-key.sh")")
+export_build_files
 SENTRY_RELEASE=$(setting SENTRY_RELEASE "$(git -C "$root" rev-parse --short HEAD 2>/dev/null || true)")
-export BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE SENTRY_RELEASE
+export SENTRY_RELEASE

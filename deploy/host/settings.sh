@@ -12,3 +12,10 @@ setting() {
   fi
   printf '%s\n' "${setting_value:-${2:-}}"
 }
+
+# export_build_files: exports the names of the files that builds of web take, for compose: the extra CA, and the key that all builds share.
+export_build_files() {
+  BUILD_CA_FILE=$(setting BUILD_CA_FILE "$("$root/deploy/host/build-ca.sh")")
+  SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$("$root/deploy/host/server-actions-key.sh")")
+  export BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE
+}

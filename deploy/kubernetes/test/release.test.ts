@@ -30,7 +30,15 @@ describe.skipIf(!hasHelm)("make release", () => {
     paths = () => [...registry.content.keys()];
     folder = mkdtempSync(join(tmpdir(), "culvert-release-"));
     // The engine is not what is tested: which images it is told to push is.
-    writeFileSync(join(folder, "docker"), `#!/bin/sh\necho "$*" >>${folder}/told\n`);
+    writeFileSync(
+      join(folder, "docker"),
+      `#!/bin/sh
+case "$*" in
+  "compose config") echo "name: stack" ;;
+  "compose build web") echo "$BUILD_CA_FILE $SERVER_ACTIONS_KEY_FILE" >${folder}/files ;;
+esac
+echo "$*" >>${folder}/told\n`,
+    );
     chmodSync(join(folder, "docker"), 0o755);
   });
   afterAll(() => {
@@ -40,19 +48,25 @@ describe.skipIf(!hasHelm)("make release", () => {
 
   test("pushes three images, then a chart that names them", async () => {
     const registry = `${address}/shop`;
-    const { code, output } = await release({ VERSION: "1.2.3", REGISTRY: registry, COMPOSE_PROJECT_NAME: "culvert" });
+    const files = { BUILD_CA_FILE: "/ca.crt", SERVER_ACTIONS_KEY_FILE: undefined, COMPOSE_ENV_FILES: "/dev/null" };
+    const { code, output } = await release({ VERSION: "1.2.3", REGISTRY: registry, ...files });
     expect([output, code]).toEqual([expect.stringContaining(`Pushed: ${registry}/culvert:1.2.3`), 0]);
     const names = ["proxy", "spool", "web"];
     const told = readFileSync(`${folder}/told`, "utf8").trim().split("\n");
     expect(told.filter((line) => line.startsWith("push"))).toEqual(
       names.map((name) => `push ${registry}/culvert-${name}:1.2.3`),
     );
+    expect(told.filter((line) => line.startsWith("tag"))).toEqual(
+      names.map((name) => `tag stack-${name} ${registry}/culvert-${name}:1.2.3`),
+    );
+    expect(readFileSync(`${folder}/files`, "utf8")).toBe(`/ca.crt ${root}/.culvert/server-actions.key\n`);
     expect(paths()).toContain("/v2/shop/culvert/manifests/1.2.3");
 
     const chart = ["template", "culvert", `oci://${registry}/culvert`, "--version=1.2.3", "--plain-http"];
     const rendered = await run(inject("helm"), chart);
     for (const name of names) expect(rendered.output).toContain(`image: ${registry}/culvert-${name}:1.2.3`);
     expect(rendered.output).toContain("SENTRY_RELEASE: 1.2.3");
+    expect(rendered.output).not.toContain(":local");
   });
 
   test.each([
