@@ -29,6 +29,9 @@ function valuesOf({ components, images = [], replicas = [], configMapGenerator }
   };
 }
 
+/** The base's own setting, which the chart's default is not. */
+const settings = { HTTPS_PORT: "" };
+
 /** Objects by their kind and name. The Namespace is not among them: Helm makes it. */
 const byName = (objects: Resource[]) =>
   Object.fromEntries(
@@ -45,13 +48,13 @@ describe.skipIf(!canRender || !hasHelm)("the chart equals kustomize, object by o
 
   test.each(folders("components"))("base with %s", (name) => {
     const expected = renderWith([name], "", ["release"]);
-    expect(byName(template({ components: switches([name]) }))).toEqual(byName(expected));
+    expect(byName(template({ components: switches([name]), settings }))).toEqual(byName(expected));
   });
 
   test("all components, whose order matters for variables that refer to others", () => {
     const rest = folders("components").filter((name) => name !== "spool" && name !== "tls");
     const all = ["spool", ...rest];
-    const objects = template({ components: switches(all) });
+    const objects = template({ components: switches(all), settings });
     expect(byName(objects)).toEqual(byName(renderWith(all, "", ["release"])));
     expect(containers(objects).length).toBeGreaterThan(8);
   });
@@ -64,6 +67,15 @@ describe.skipIf(!hasHelm)("the chart's values", () => {
     const { components } = parse(readFileSync(`${chart}/values.yaml`, "utf8"));
     expect(Object.keys(components)).toEqual(folders("components"));
     expect(Object.keys(schema.properties.components.properties)).toEqual(folders("components"));
+  });
+
+  test("publish the port to which plain HTTP is redirected", () => {
+    const of = (kind: string, name: string) =>
+      template({}).find((one) => one.kind === kind && one.metadata.name.startsWith(name));
+    expect(of("ConfigMap", "proxy-settings")).toMatchObject({ data: { HTTPS_PORT: "443" } });
+    expect(of("Service", "proxy")).toMatchObject({
+      spec: { ports: expect.arrayContaining([expect.objectContaining({ port: 443 })]) },
+    });
   });
 
   test.each([
@@ -85,4 +97,6 @@ test.skipIf(!hasHelm)("the notes say what each choice of components still needs"
   expect(notes(["tls"])).toMatch(/create secret tls proxy-tls/);
   expect(notes(["cert-manager", "tls"])).not.toMatch(/create secret tls/);
   expect(notes(["shared-cache", "ingest-ca"])).toMatch(/shared-cache.*ingest-ca/s);
+  expect(notes(["node-port"])).toMatch(/HTTPS_PORT to "30443"/);
+  expect(notes(["load-balancer"])).not.toMatch(/30443/);
 });
