@@ -35,11 +35,18 @@ ask() {
       curl -sk -m 20 -o /dev/null -w "%{http_code}" --resolve "$site:8443:127.0.0.1" "$@" "https://$site:8443$path"' ask "$path" "$@"
 }
 accepted() { in_proxy curl -s http://127.0.0.1:8081/metrics | sed -n 's/^culvert_tunnel_reports_total{outcome="accepted".*} //p' | awk '{ n += $1 } END { printf "%.0f", n }'; }
-# connects URL: whether web can open a connection; the URL is an expression of JavaScript.
-connects() { in_web "const { hostname, port } = new URL($1); const s = require('net').connect(port, hostname); s.on('connect', () => process.exit(0)); s.on('error', () => process.exit(1)); setTimeout(() => process.exit(1), 5000)"; }
+# connection URL: prints `open` or `closed`, as web finds the URL's port, and nothing where web could not try. The URL is an expression of
+# JavaScript.
+connection() {
+  in_web "const { hostname, port } = new URL($1); const end = (state) => { console.log(state); process.exit(); };
+    const s = require('net').connect(port, hostname.replace(/^\[|\]\$/g, ''));
+    s.on('connect', () => end('open')); s.on('error', () => end('closed')); setTimeout(end, 5000, 'closed')" || true
+}
 
 rollouts() {
-  for workload in $(k get deployment,statefulset -l app.kubernetes.io/part-of=culvert -o name); do
+  found=$(k get deployment,statefulset -l app.kubernetes.io/part-of=culvert -o name 2>/dev/null) ||
+    wrong "workloads: cannot be listed: kubectl -n $namespace get deployment,statefulset"
+  for workload in $found; do
     if k rollout status "$workload" --timeout=10s >/dev/null 2>&1; then ok "$workload: rolled out"
     else wrong "$workload: not rolled out: kubectl -n $namespace describe $workload"; fi
   done
@@ -62,16 +69,20 @@ tunnel() {
   status=$(ask "$path" -H "Content-Type: text/plain" --data-binary @-) || true
   if [ "$status" != 200 ]; then wrong "envelope: ${status:-no answer}, not 200: kubectl -n $namespace logs deployment/proxy"
   elif [ "$(accepted)" -gt "$before" ] || { sleep 1; [ "$(accepted)" -gt "$before" ]; }; then ok "envelope: acknowledged by the ingest"
-  else wrong "envelope: taken, but not by the ingest: is it up, and may the proxy reach it?"; fi
+  else wrong "envelope: accepted, but not acknowledged by the ingest: is it up, and may the proxy reach it?"; fi
   status=$(ask "$path?o=1&p=1" -H "Content-Type: text/plain" --data-binary @-) || true
   if [ "$status" = 403 ]; then ok "envelope for a foreign project: 403"; else wrong "envelope for a foreign project: ${status:-no answer}, not 403"; fi
 }
 policies() {
   if ! there networkpolicy/default-deny; then skipped "network policies: the component network-policy is not used"; return; fi
   address=$(k get "pod/$proxy" -o 'jsonpath={.status.podIP}')
-  if ! connects process.env.SERVER_TUNNEL; then wrong "network policies: web does not reach the proxy's port for its reports"
-  elif connects "'http://$address:8081'"; then wrong "network policies: not enforced: web reaches the proxy's port for probes: does the network plugin know them?"
-  else ok "network policies: enforced"; fi
+  case $address in *:*) address="[$address]" ;; esac
+  case $(connection process.env.SERVER_TUNNEL),$(connection "'http://$address:8081'") in
+    open,closed) ok "network policies: enforced" ;;
+    open,open) wrong "network policies: not enforced: web reaches the proxy's port for probes: does the network plugin support NetworkPolicy?" ;;
+    closed,*) wrong "network policies: web does not reach the proxy's port for its reports" ;;
+    *) wrong "network policies: could not be tried: kubectl -n $namespace exec $web -c web -- node --version" ;;
+  esac
 }
 spool() {
   if ! there statefulset/spool; then skipped "spool: the component spool is not used"; return; fi
@@ -101,7 +112,9 @@ autoscalers() {
   done
 }
 spread() {
-  nodes=$(kubectl get nodes -o name 2>/dev/null | wc -l)
+  # Those that take pods: control planes and cordoned nodes do not.
+  nodes=$(kubectl get nodes -o 'jsonpath={range .items[*]}{.metadata.name} {.spec.taints[*].effect}{"\n"}{end}' 2>/dev/null |
+    awk '/./ && !/ (NoSchedule|NoExecute)/ { n++ } END { print n + 0 }')
   for name in web proxy; do
     on=$(k get pods -l "app.kubernetes.io/name=$name" --field-selector=status.phase=Running -o 'jsonpath={range .items[*]}{.spec.nodeName}{"\n"}{end}')
     pods=$(printf '%s\n' "$on" | wc -l) used=$(printf '%s\n' "$on" | sort -u | wc -l)

@@ -136,10 +136,10 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       for (const line of [
         "ok       page /healthz: 200",
         "ok       unknown page: 404",
-        "FAILED   envelope: taken, but not by the ingest: is it up, and may the proxy reach it?",
+        "FAILED   envelope: accepted, but not acknowledged by the ingest: is it up, and may the proxy reach it?",
         "ok       envelope for a foreign project: 403",
         // Docker enforces none.
-        "FAILED   network policies: not enforced: web reaches the proxy's port for probes: does the network plugin know them?",
+        "FAILED   network policies: not enforced: web reaches the proxy's port for probes: does the network plugin support NetworkPolicy?",
         "ok       spool: writes to its volume",
         "ok       metrics: there",
       ])

@@ -1,7 +1,11 @@
+import { type AddressInfo, createServer } from "node:net";
+import { networkInterfaces } from "node:os";
 import { describe, expect, test } from "vitest";
 import { type Answers, verify } from "./lib/fake-kubectl.ts";
 
 const counter = 'culvert_tunnel_reports_total{outcome="accepted",reason=""}';
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
 
 /** A cluster in which everything is as it should be. The counter goes on with each look at it. */
 const sound: Answers = [
@@ -16,11 +20,11 @@ const sound: Answers = [
   ["*'exec pod-1 -c proxy -- sh -c'*", "printf 200"],
   ["*'exec spool-0'*", "echo 200"],
   ["*'get pod/pod-1'*", "echo 10.1.2.3"],
-  ["*'exec pod-1 -c web'*SERVER_TUNNEL*", ":"],
-  ["*'exec pod-1 -c web'*8081*", "exit 1"],
+  ["*'exec pod-1 -c web'*SERVER_TUNNEL*", "echo open"],
+  ["*'exec pod-1 -c web'*8081*", "echo closed"],
   ["*'get hpa -o name'", "echo horizontalpodautoscaler.autoscaling/web"],
   ["*ScalingActive*", "printf True"],
-  ["*'get nodes'*", "printf 'node/a\\nnode/b\\n'"],
+  ["*'get nodes'*", "printf 'a NoSchedule\\nb \\nc PreferNoSchedule\\n'"],
   ["*'get --raw'*", `echo '{"value":[0,"1"]}'`],
   ["*'get '*'-o name'", ":"],
 ];
@@ -38,14 +42,21 @@ describe("make verify-cluster", () => {
   });
 
   test.each<[what: string, pattern: string, command: string, line: RegExp]>([
+    ["workloads that nobody may list", "*'get deployment,statefulset'*", "exit 1", /workloads: cannot be listed/],
     ["a rollout that hangs", "*'rollout status deployment.apps/web'*", "exit 1", /web: not rolled out/],
     ["no page", "*'exec pod-1 -c proxy -- sh -c'*'ask / '*|*'ask /'", "printf 503", /page \/: 503/],
     ["an unknown page that is found", "*no-such-page*", "printf 200", /unknown page: 200/],
     ["an envelope that is refused", "*'ask /monitoring -H'*", "printf 503", /envelope: 503/],
-    ["an envelope that the spool took", "*/metrics*", `echo '${counter} 7'`, /envelope: taken, but not by the ingest/],
+    [
+      "an envelope that the spool took",
+      "*/metrics*",
+      `echo '${counter} 7'`,
+      /envelope: accepted, but not acknowledged/,
+    ],
     ["an open relay", "*'o=1&p=1'*", "printf 200", /foreign project: 200/],
-    ["policies that nobody enforces", "*8081*web*|*'-c web'*8081*", ":", /policies: not enforced/],
-    ["policies that close too much", "*SERVER_TUNNEL*", "exit 1", /web does not reach/],
+    ["policies that nobody enforces", "*'-c web'*8081*", "echo open", /policies: not enforced/],
+    ["policies that close too much", "*SERVER_TUNNEL*", "echo closed", /web does not reach/],
+    ["policies that can't be tried", "*'-c web'*8081*", "exit 1", /policies: could not be tried/],
     ["a spool that can't write", "*'exec spool-0'*", "echo 503", /spool: 503/],
     ["metrics that nobody scrapes", "*'get --raw'*", `echo '{"result":[]}'`, /not scraped/],
     ["an autoscaler that is blind", "*ScalingActive*", "printf False", /no metrics: is metrics-server/],
@@ -64,6 +75,30 @@ describe("make verify-cluster", () => {
     const { status, lines } = verify([...without, ...sound]);
     expect(lines.filter((line) => line.startsWith("skipped"))).toHaveLength(4);
     expect(status).toBe(0);
+  });
+
+  test("does not count nodes that take no pods", () => {
+    const { status, lines } = verify([
+      ["*'get nodes'*", "printf 'a NoSchedule\\nb \\n'"],
+      ["*nodeName*", "printf 'b\\nb\\n'"],
+      ...sound,
+    ]);
+    expect(lines.filter((line) => line.includes("one node or one pod"))).toHaveLength(2);
+    expect(status).toBe(0);
+  });
+
+  test.skipIf(!hasIpv6)("finds an open port at an IPv6 address, by what it has web run", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "::1", resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const run = `for code; do :; done; exec node -e "$(printf '%s\n' "$code" | sed s/8081/${port}/)"`;
+      const answers: Answers = [["*'get pod/pod-1'*", "echo ::1"], ["*'exec pod-1 -c web'*", run], ...sound];
+      const { lines } = verify(answers, "culvert", { SERVER_TUNNEL: `http://[::1]:${port}/monitoring` });
+      expect(lines).toContainEqual(expect.stringMatching(/^FAILED +network policies: not enforced/));
+    } finally {
+      server.close();
+    }
   });
 
   test("says so where there is no deployment", () => {
