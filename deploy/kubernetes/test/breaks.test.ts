@@ -63,6 +63,7 @@ const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
   ["budgetsLetNodesDrain", "none may be moved", set("PodDisruptionBudget/proxy", "spec.maxUnavailable", 0)],
   ["budgetsLetNodesDrain", "all must stay", set("PodDisruptionBudget/web", "spec.minAvailable", 3)],
   ["rolloutsKeepCapacity", "one stops first", set(web, "spec.strategy.rollingUpdate.maxUnavailable", 1)],
+  ["rolloutsKeepCapacity", "all stop first", set(web, "spec.strategy", { type: "Recreate" })],
   ["statefulIsSingle", "two spools", set("StatefulSet/spool", "spec.replicas", 2)],
   ["statefulIsSingle", "a spool that can't start stays", set("StatefulSet/spool", "spec.podManagementPolicy")],
   [
@@ -74,6 +75,14 @@ const breaks: [rule: keyof typeof rules, what: string, change: Change][] = [
   ["anyNodeMayBeLost", "lost nodes count", set(proxy, `${spread}.0.nodeTaintsPolicy`)],
   ["anyNodeMayBeLost", "the old release's pods count", set(proxy, `${spread}.0.matchLabelKeys`)],
   ["rolloutsFitTheNodes", "faster than pods leave", set(web, "spec.minReadySeconds", 10)],
+  [
+    "rolloutsFitTheNodes",
+    "faster than pods leave, of another size",
+    (all) => {
+      set(web, "spec.minReadySeconds", 10)(all);
+      set(web, `${own}.resources.requests.cpu`, "750m")(all);
+    },
+  ],
   ["restartedByLabel", "the spool is not", set("StatefulSet/spool", "metadata.labels.app~kubernetes~io/part-of")],
   ["storedAsWritten", "an empty list", set("NetworkPolicy/web-to-apis", "spec.egress", [])],
   ["storedAsWritten", "an empty value", set(web, `${own}.env.0`, { name: "EMPTY", value: "" })],

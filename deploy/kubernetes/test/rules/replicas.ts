@@ -43,11 +43,17 @@ export const statefulIsSingle: Rule = (objects) =>
     ].flatMap((problem) => (problem ? [`${name}: ${problem}`] : [])),
   );
 
-/** A rollout starts the new before it stops the old. The local ingest keeps its events in memory, so it can only be one. */
+/** What keeps its content in memory and so can only be one pod: two would answer differently. */
+const inMemory = ["cache", "ingest"];
+
+/** A rollout starts the new before it stops the old, but for what can only be one. */
 export const rolloutsKeepCapacity: Rule = (objects) =>
   of(objects, "Deployment")
-    .filter(({ spec }) => spec?.strategy?.type !== "Recreate" || leastReplicas(objects, "ingest") > 1)
-    .filter(({ spec }) => spec?.strategy?.type === "Recreate" || spec?.strategy?.rollingUpdate?.maxUnavailable !== 0)
+    .filter(({ metadata: { name }, spec }) =>
+      inMemory.includes(name)
+        ? spec?.strategy?.type !== "Recreate" || leastReplicas(objects, name) > 1
+        : spec?.strategy?.rollingUpdate?.maxUnavailable !== 0,
+    )
     .map(({ metadata }) => `${metadata.name}: a rollout may stop pods before their successors are ready`);
 
 /**
@@ -76,11 +82,11 @@ export const anyNodeMayBeLost: Rule = (objects) =>
 
 /**
  * A leaving pod keeps its CPU request until it is gone. A rollout that replaces the next one only then needs room for two maxSurge of
- * pods; one that does not, for twice all pods. It does where pods are small.
+ * pods; one that does not, for twice all pods. Only pods of web are large enough for that to matter.
  */
 export const rolloutsFitTheNodes: Rule = (objects) =>
   of(objects, "Deployment")
-    .filter(({ spec }) => spec?.template.spec?.containers.some(({ resources }) => resources?.requests?.cpu === "500m"))
+    .filter(({ metadata }) => metadata.name === "web")
     .filter(({ spec }) => (spec?.minReadySeconds ?? 0) < (spec?.template.spec?.terminationGracePeriodSeconds ?? 30))
     .map(({ metadata }) => `${metadata.name}: a rollout replaces pods faster than the old ones leave`);
 
