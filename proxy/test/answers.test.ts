@@ -123,6 +123,7 @@ describe("security headers", () => {
   ])("are the app's own where it has its own, %s", async (_, answer) => {
     const own = {
       "content-security-policy": "default-src *",
+      "reporting-endpoints": 'own="/reports"',
       "referrer-policy": "no-referrer",
       "cross-origin-opener-policy": "unsafe-none",
       "cross-origin-resource-policy": "cross-origin",

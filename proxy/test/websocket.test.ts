@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { useEdge } from "./use-edge.ts";
+import { page, useEdge } from "./use-edge.ts";
 import { firstBytes, raw } from "./wire.ts";
 
 const shared = useEdge({ WEBSOCKET_PATH: "/socket" });
@@ -47,6 +47,16 @@ describe("a WebSocket, where the setting allows one", () => {
     const { answer, received } = await shared.through({ path: "/socket/?transport=polling" });
     expect(answer.status).toBe(200);
     expect(received[0] && headerOf(received[0], "upgrade")).toBeUndefined();
+  });
+  test("a page there gets the strict policy with its nonce, as any other", async () => {
+    await shared.edge.web.answer({ ...page, headers: { ...page.headers, "x-security-headers": "strict" } });
+    // By this answer the proxy learns that nonces are wanted.
+    await shared.through({ path: "/socket" });
+    const { answer, received } = await shared.through({ path: "/socket" });
+    expect(answer.headers["content-security-policy"]).toContain("nonce-");
+    expect(received[0] && headerOf(received[0], "content-security-policy")).toBe(
+      answer.headers["content-security-policy"],
+    );
   });
 });
 

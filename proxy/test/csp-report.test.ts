@@ -1,0 +1,32 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
+import { page, useEdge } from "./use-edge.ts";
+
+const shared = useEdge({ CONTENT_SECURITY_POLICY: "report" });
+beforeEach(() => shared.edge.web.answer(page));
+
+describe("CONTENT_SECURITY_POLICY=report", () => {
+  test("tells of every page what the strict policy would do to it, and stops nothing", async () => {
+    const { answer, received } = await shared.through();
+    expect(answer.headers["content-security-policy-report-only"]).toContain("'strict-dynamic'");
+    expect(answer.headers["content-security-policy"]).toBeUndefined();
+    expect(answer.headers["reporting-endpoints"]).toBe('csp="/monitoring/csp"');
+    expect(received[0] && headerOf(received[0], "content-security-policy")).toContain("nonce-");
+  });
+  test("leaves an app its own policy to try, and its own endpoints", async () => {
+    const own = {
+      "content-security-policy-report-only": "default-src 'self'; report-to own",
+      "reporting-endpoints": 'own="/reports"',
+    };
+    await shared.edge.web.answer({ ...page, headers: { ...page.headers, ...own } });
+    expect((await shared.through()).answer.headers).toMatchObject(own);
+  });
+  // A nonce takes njs, whose memory each of thousands of open streams would hold.
+  test.each(["/_next/static/a.js", "/_next/image?url=%2Fa.png&w=64&q=75"])("mints no nonce for %s", async (path) => {
+    await shared.edge.web.answer({ ...page, headers: { "content-type": "text/javascript" } });
+    const { answer, received } = await shared.through({ path });
+    expect(received).toHaveLength(1);
+    expect(received[0] && headerOf(received[0], "content-security-policy")).toBeUndefined();
+    expect(answer.headers["content-security-policy-report-only"]).not.toContain("nonce-");
+  });
+});
