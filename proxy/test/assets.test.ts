@@ -138,18 +138,30 @@ describe("hashed files", () => {
     expect((await asked(path)).requests).toBe(1);
     expect((await asked(path)).requests).toBe(0);
   });
-  test("can be thrown out", async () => {
-    const [wrong, right] = ["/_next/static/chunks/wrong-1a.js", "/_next/static/chunks/wrong-1a.js.map"];
-    await edge.web.answer(asset);
-    await get(wrong);
-    await edge.web.answer({ ...asset, headers: { ...asset.headers, "content-type": "application/json" } });
-    await get(right);
-    const told = await edge.on("proxy", "exec", "sh", "/culvert/forget-files.sh", wrong);
-    expect(told).toBe(`culvert: ${wrong}: threw out 1`);
-    await edge.web.answer({ ...asset, body: "mended" });
-    await expect.poll(async () => (await get(wrong)).body, { timeout: 40_000, interval: 500 }).toBe("mended");
-    expect((await asked(right)).requests).toBe(0);
+  test("that are pages, an app's own .html files, pass and are not kept", async () => {
+    await edge.web.answer({ ...asset, headers: { ...asset.headers, "content-type": "text/html" } });
+    const path = "/_next/static/media/terms.0123abcd.html";
+    for (let i = 0; i < 2; i++)
+      expect(await asked(path)).toMatchObject({
+        requests: 1,
+        answer: { status: 200, body: script, headers: { "cache-control": "no-store" } },
+      });
   });
+  test.each(["/_next/static/chunks/wrong-1a.js", "/_next/static/chunks/app/%5Bslug%5D/wrong-1a.js"])(
+    "can be removed: %s",
+    async (wrong) => {
+      const right = `${wrong}.map`;
+      await edge.web.answer(asset);
+      await get(wrong);
+      await edge.web.answer({ ...asset, headers: { ...asset.headers, "content-type": "application/json" } });
+      await get(right);
+      const told = await edge.on("proxy", "exec", "sh", "/culvert/forget-files.sh", wrong);
+      expect(told).toBe(`culvert: ${wrong}: removed 1`);
+      await edge.web.answer({ ...asset, body: "mended" });
+      await expect.poll(async () => (await get(wrong)).body, { timeout: 40_000, interval: 500 }).toBe("mended");
+      expect((await asked(right)).requests).toBe(0);
+    },
+  );
   test.each(["%5Bslug%5D/page-1.js", "[root]._.js", "(group)/~.js", "%28group%29/@slot/a.js", "...a.js"])(
     "are found by any name that Next gives one: %s",
     async (name) => {
