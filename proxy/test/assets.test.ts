@@ -219,6 +219,15 @@ describe("resized images", () => {
       undefined,
     ]);
   });
+  test("are asked for in the name of nobody: what an app may read in a request is not passed on", async () => {
+    await edge.web.answer(image);
+    const mark = await edge.web.count();
+    const theirs = { "x-api-key": "1", "accept-language": "fr", "user-agent": "a browser", "x-tenant": "a" };
+    await get("/_next/image?url=%2Fshared.png&w=64&q=75", theirs);
+    const [request] = (await edge.web.all()).slice(mark);
+    expect(request && headerOf(request, "host")).toBe(`localhost:${edge.port}`);
+    expect(Object.keys(theirs).filter((name) => request && headerOf(request, name) !== undefined)).toEqual([]);
+  });
   test("are one image, whatever else stands in the address and however it is written", async () => {
     await edge.web.answer(image);
     const mark = await edge.web.count();
