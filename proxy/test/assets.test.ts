@@ -289,6 +289,11 @@ describe("while web is down", () => {
     expect((await send(edge.port, { method: "POST", path: "/page", body: "a=1" })).status).toBe(503);
     expect((await send(edge.port, { method: "POST", path: "/monitoring", body: "{}\n" })).status).toBe(200);
   });
+  test("so does a POST of 2 MB, which is larger than Nginx takes for a page of its own", async () => {
+    const body = Buffer.alloc(2_000_000, "a");
+    const answer = await send(edge.port, { method: "POST", path: "/page", body });
+    expect(answer).toMatchObject({ status: 503, body: expect.stringContaining("Back in a moment") });
+  });
   test("its own page can't be asked for", async () => {
     expect((await get("/.culvert/unavailable.html")).status).toBe(404);
   });
