@@ -27,6 +27,8 @@ can_install || die "building base images needs root on Debian or Ubuntu: run as 
 has mmdebstrap || { say "    installing mmdebstrap"; debian_install mmdebstrap debian-archive-keyring; }
 
 builds=
+# shellcheck disable=SC2086 # several
+trap 'kill $builds 2>/dev/null; exit 143' TERM
 for image in $wanted; do
   "$(recipe "$image")" "$image" &
   builds="$builds $!"

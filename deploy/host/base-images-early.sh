@@ -15,4 +15,5 @@ can_install && has curl || exit 1
 ! curl -sS -o /dev/null --max-time "$TIMEOUT_S" "$REGISTRY" 2>/dev/null || exit 1
 
 # Before the engine's packages: apt does one thing at a time.
-has mmdebstrap || debian_install mmdebstrap debian-archive-keyring
+# shellcheck disable=SC2046 # a list, mostly empty
+{ has mmdebstrap && has npm; } || debian_install mmdebstrap debian-archive-keyring $(has npm || echo npm)

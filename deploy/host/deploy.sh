@@ -98,6 +98,9 @@ retire() {
 old=$(docker compose ps --quiet web)
 [ -n "$old" ] || die "nothing runs that could be replaced: start the stack first (make up)"
 count=$(echo "$old" | wc -l)
+# Else the new release would be started in vain: the proxy could never find it.
+[ -n "$(address "$(docker compose ps --quiet proxy)" 2>/dev/null)" ] ||
+  die "the proxy does not run, or was started by a version with other networks: make down, then make up"
 
 unfit="the new release did not start: the reason is above; the old one serves on"
 step 'New release, tried out' starts || die "$unfit"

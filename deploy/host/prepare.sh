@@ -9,6 +9,8 @@ cd "$root" || exit 1
 step 'Settings' "$here/preflight.sh"
 
 early='' early_log=
+# Without an engine nobody would use them.
+trap '[ -z "$early" ] || kill "$early" 2>/dev/null; rm -f "$early_log"' EXIT
 if "$here/base-images-early.sh"; then
   early_log=$(mktemp)
   "$here/../airgap/build.sh" >"$early_log" 2>&1 &
@@ -19,7 +21,7 @@ base_images() {
   if [ -n "$early" ]; then
     say "    no container registry answers: built from Debian and npm packages during the engine's installation"
     wait "$early" && cat "$early_log" >&2
-    rm -f "$early_log"
+    early=''
   fi
   "$here/base-images-ensure.sh"
 }
