@@ -39,21 +39,12 @@ address() {
   docker inspect --format '{{(index .NetworkSettings.Networks (printf "%s_inside" (index .Config.Labels "com.docker.compose.project"))).IPAddress}}' "$1"
 }
 
-# tries COUNT: prints the addresses that the proxy tries for so many requests, a line each.
-tries() {
-  # shellcheck disable=SC2016 # the container's variables
-  docker compose exec -T proxy sh -c 'while [ "$1" -gt 0 ]; do
-    curl -s -o /dev/null -D - http://127.0.0.1:8081/web | grep -i "^x-web:"
-    set -- $(($1 - 1))
-  done' sh "$1"
-}
-
 # found CONTAINER...: waits until the proxy has sent a request to each of them.
 found() {
   asked=0
   for container in "$@"; do
     address=$(address "$container")
-    until tries 1 | grep -qF " $address:"; do
+    until docker compose exec -T proxy curl -s -o /dev/null -D - http://127.0.0.1:8081/web | grep -qi "^x-web:.* $address:"; do
       asked=$((asked + 1))
       [ "$asked" -lt $((PATIENCE_S * 4)) ] || die "the proxy did not find $container: docker compose logs proxy"
       sleep 0.25
@@ -76,22 +67,19 @@ keep_files() {
     done' || say "    not all were taken; those that visitors have asked for stay"
 }
 
-# forgotten ADDRESS: waits until the proxy tries it no more: DNS names it no longer, but is asked every few seconds only.
+# forgotten: waits until the proxy has asked DNS again, which no longer names what has left.
 forgotten() {
-  asked=0
-  while tries "$((2 * count + 2))" | grep -qF " $1:"; do
-    asked=$((asked + 1))
-    [ "$asked" -lt $((PATIENCE_S * 4)) ] || die "the proxy still tries $1, which has left: docker compose logs proxy"
-    sleep 0.25
-  done
+  valid=$(docker compose exec -T proxy sed -n 's/.* valid=\([0-9]*\)s.* resolver_timeout \([0-9]*\)s.*/\1 + \2/p' /tmp/nginx/resolver.conf)
+  sleep "$((${valid:-7}))"
 }
 
 # retire CONTAINER...: lets each end what it is doing, within compose's stop_grace_period, and removes it. One after the other, and the
-# next only when the proxy has forgotten the one before: it tries two replicas for a page, and two that have left would be those two.
+# next only when the proxy has forgotten the one before: it tries few replicas for a page, and those that have left would be among them.
 retire() {
-  for container in "$@"; do
-    address=$(address "$container")
-    docker stop "$container" >/dev/null && docker rm "$container" >/dev/null && forgotten "$address" || return
+  while [ $# -gt 0 ]; do
+    docker stop "$1" >/dev/null && docker rm "$1" >/dev/null || return
+    shift
+    [ $# -eq 0 ] || forgotten
   done
 }
 

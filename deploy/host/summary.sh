@@ -44,7 +44,7 @@ else
 fi
 image=$(setting WEB_IMAGE)
 case $(setting WEB_EGRESS "${image:+on}") in
-  on) echo "  egress   web may call what is outside (WEB_EGRESS=off shuts it in)" ;;
+  on) echo "  egress   web may call what is outside (WEB_EGRESS=off blocks it)" ;;
   *) echo "  egress   web can't call what is outside (WEB_EGRESS=on lets it)" ;;
 esac
 if [ -z "$(setting TLS_CERT_FILE)" ] && ca=$(dev_ca); then

@@ -74,9 +74,9 @@ describe("make up refuses, before it changes anything,", () => {
 
 test.each([
   ["", "", "web can't call what is outside (WEB_EGRESS=on lets it)"],
-  ["", "shop:1", "web may call what is outside (WEB_EGRESS=off shuts it in)"],
+  ["", "shop:1", "web may call what is outside (WEB_EGRESS=off blocks it)"],
   ["off", "shop:1", "web can't call what is outside (WEB_EGRESS=on lets it)"],
-  ["on", "", "web may call what is outside (WEB_EGRESS=off shuts it in)"],
+  ["on", "", "web may call what is outside (WEB_EGRESS=off blocks it)"],
 ])("make up says whether web gets out: WEB_EGRESS=%j, WEB_IMAGE=%j", async (WEB_EGRESS, WEB_IMAGE, words) => {
   const { code, output } = await run(["sh", "deploy/host/summary.sh"], { WEB_EGRESS, WEB_IMAGE });
   expect(output).toContain(`  egress   ${words}\n`);

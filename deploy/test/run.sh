@@ -40,7 +40,7 @@ spool_units() {
 playwright() {
   name=$1 report=$results/$1.json
   shift
-  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --reporter=list,json "$@" || echo "$name" >>"$report.ended-badly"
+  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --reporter=list,json --output="test-results/$name" "$@" || echo "$name" >>"$report.ended-badly"
 }
 
 other_settings() {
@@ -120,7 +120,8 @@ aside kubernetes vitest deploy/kubernetes/test
 vitest proxy/spool
 join
 spool_units
-aside matrix playwright matrix --project=matrix
+# After a failed test the apps start anew: three are enough to know.
+aside matrix playwright matrix --project=matrix --max-failures=3
 playwright together --project=together
 join
 aside static static_checks

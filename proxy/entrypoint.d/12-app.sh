@@ -5,6 +5,9 @@ set -eu
 
 [ -z "$BASE_PATH" ] ||
   check_path BASE_PATH "$BASE_PATH" "use the app's basePath from next.config, such as /shop, or leave it empty"
+case $BASE_PATH/ in
+  "$TUNNEL_PATH"/*) refuse BASE_PATH "'$BASE_PATH' is below TUNNEL_PATH, which belongs to the tunnel" "set another TUNNEL_PATH" ;;
+esac
 
 health_fix="use a path below BASE_PATH that web answers with a status below 500, such as /healthz or /"
 case $HEALTH_PATH in

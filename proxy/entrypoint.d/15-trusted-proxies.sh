@@ -10,7 +10,7 @@ check_switch PROXY_PROTOCOL "$PROXY_PROTOCOL"
 
 list_fix="list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32"
 is_list "${TRUSTED_PROXIES:-}" ||
-  refuse TRUSTED_PROXIES "'$TRUSTED_PROXIES' has a character that separates nothing" "$list_fix, separated by spaces"
+  refuse TRUSTED_PROXIES "'$TRUSTED_PROXIES' has a control character" "$list_fix, separated by spaces"
 : >"$RENDERED/real-ip.conf"
 set -f
 networks=''

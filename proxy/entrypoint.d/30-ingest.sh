@@ -50,7 +50,7 @@ CONF
 }
 
 [ -n "${SENTRY_DSN:=}" ] || refuse SENTRY_DSN "is empty" "$fix"
-is_list "${TUNNEL_ALLOWED_DSNS:=}" || refuse TUNNEL_ALLOWED_DSNS "has a character that separates nothing" "separate DSNs by spaces"
+is_list "${TUNNEL_ALLOWED_DSNS:=}" || refuse TUNNEL_ALLOWED_DSNS "has a control character" "separate DSNs by spaces"
 
 maps=$(mktemp -d)
 count=1

@@ -27,4 +27,5 @@ check TLS_KEY_FILE "$TLS_KEY_FILE" pkey "private key"
 openssl x509 -noout -checkend 0 -in "$TLS_CERT_FILE" >/dev/null ||
   refuse TLS_CERT_FILE "'$TLS_CERT_FILE' has expired" "renew it"
 
-"$(dirname "$0")/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE"
+"$(dirname "$0")/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null ||
+  refuse TLS_CERT_FILE "'$TLS_CERT_FILE' can't be loaded by Nginx" "give the certificate and its whole chain, with a key of 2048 bits or more"

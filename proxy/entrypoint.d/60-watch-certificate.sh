@@ -20,7 +20,7 @@ watch() {
       echo "culvert proxy: loaded the certificate that $TLS_CERT_FILE holds now"
     elif [ "$found" != "$told" ]; then
       told=$found
-      echo "culvert proxy: TLS_CERT_FILE and TLS_KEY_FILE hold no pair that can be loaded now: the one before is served until they do" >&2
+      echo "culvert proxy: TLS_CERT_FILE and TLS_KEY_FILE are not a valid pair: still serving the previous certificate" >&2
     fi
   done
 }

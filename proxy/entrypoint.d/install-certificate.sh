@@ -1,7 +1,7 @@
 #!/bin/sh
 # install-certificate.sh CERTIFICATE KEY: from now on every TLS handshake gets this pair (njs/certificate.js); connections in use
 # go on with the one before. A copy is checked and served, so a file that is being written is never served by half.
-# Ends with status 1 and changes nothing when the two are not a pair.
+# Ends with status 1 and changes nothing when the two are not a pair that Nginx can load.
 set -eu
 umask 077
 folder=$RENDERED/certificates
@@ -13,6 +13,24 @@ cp "$2" "$new/server.key"
 
 key=$(openssl pkey -pubout -in "$new/server.key" -passin pass: 2>/dev/null)
 [ -n "$key" ] && [ "$key" = "$(openssl x509 -noout -pubkey -in "$new/server.crt" 2>/dev/null)" ]
+
+# Loaded at the first handshake only, it would fail there: a chain cut short, a key that is too weak.
+mkdir "$new/try"
+cat >"$new/try/nginx.conf" <<CONF
+pid $new/try/pid;
+events {}
+http {
+    access_log off;
+    include /etc/nginx/snippets/temporary-files.conf;
+    server {
+        listen unix:$new/try/socket ssl;
+        ssl_certificate $new/server.crt;
+        ssl_certificate_key $new/server.key;
+    }
+}
+CONF
+nginx -t -q -e stderr -c "$new/try/nginx.conf"
+rm -r "$new/try"
 
 # In seconds since 1970, for the metrics.
 end=$(openssl x509 -noout -enddate -in "$new/server.crt")

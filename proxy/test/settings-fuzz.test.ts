@@ -32,6 +32,7 @@ const examples: Record<string, string> = {
   TLS_KEY_FILE: "/var/lib/culvert/tls/server.key",
   INGEST_CA_FILE: "/etc/ssl/certs/ca-certificates.crt",
   WEB_UPSTREAM: "web:3000",
+  WEB_FALLBACK_UPSTREAM: "web-all:3000",
 };
 
 /** What no setting may take, whatever its kind. NUL can't be tried: the environment ends a value there. */

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -99,6 +99,11 @@ describe("a setting that can't be meant stops the proxy with one line", () => {
       "/",
       "BASE_PATH '/' has an empty segment: use the app's basePath from next.config, such as /shop, or leave it empty",
     ],
+    [
+      "BASE_PATH",
+      "/monitoring/app",
+      "BASE_PATH '/monitoring/app' is below TUNNEL_PATH, which belongs to the tunnel: set another TUNNEL_PATH",
+    ],
     ["HEALTH_PATH", "/a?b", `HEALTH_PATH '/a?b' has a character outside A-Z a-z 0-9 / . _ ~ -: ${healthFix}`],
     ["HEALTH_PATH", "healthz", `HEALTH_PATH 'healthz' does not start with a slash: ${healthFix}`],
     ["HEALTH_PATH", "/../x", `HEALTH_PATH '/../x' has an empty segment or one of dots: ${healthFix}`],
@@ -118,6 +123,7 @@ describe("a certificate that can't serve stops the proxy with one line", () => {
   const cert = join(folder, "cert.pem");
   const key = join(folder, "key.pem");
   const otherKey = join(folder, "other.pem");
+  const cutShort = join(folder, "chain.pem");
   const text = join(folder, "text");
   const secret = join(folder, "secret.pem");
   const own = { TLS_CERT_FILE: "/tls/cert", TLS_KEY_FILE: "/tls/key" };
@@ -127,9 +133,10 @@ describe("a certificate that can't serve stops the proxy with one line", () => {
       "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -days 1".split(" ");
     execFileSync("openssl", [...request, "-out", cert, "-keyout", key], { stdio: "ignore" });
     execFileSync("openssl", ["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", otherKey]);
+    writeFileSync(cutShort, `${readFileSync(cert, "utf8")}-----BEGIN CERTIFICATE-----\nMIIB`);
     writeFileSync(text, "hello\n");
     writeFileSync(secret, "hello\n");
-    for (const file of [cert, key, otherKey]) chmodSync(file, 0o644);
+    for (const file of [cert, key, otherKey, cutShort]) chmodSync(file, 0o644);
     chmodSync(folder, 0o755);
     chmodSync(secret, 0o600);
   });
@@ -163,6 +170,12 @@ describe("a certificate that can't serve stops the proxy with one line", () => {
       own,
       "TLS_KEY_FILE '/tls/key' is not the key of the certificate in TLS_CERT_FILE: give the two files of one pair",
       { [cert]: "/tls/cert", [otherKey]: "/tls/key" },
+    ));
+  test("a chain that is cut short", () =>
+    expectRefusal(
+      own,
+      "TLS_CERT_FILE '/tls/cert' can't be loaded by Nginx: give the certificate and its whole chain, with a key of 2048 bits or more",
+      { [cutShort]: "/tls/cert", [key]: "/tls/key" },
     ));
   test("an ingest CA that is none", () =>
     expectRefusal(

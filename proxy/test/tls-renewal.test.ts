@@ -80,7 +80,7 @@ describe("a certificate of one's own", { timeout: 120_000 }, () => {
   });
   test("is served on while its files are empty, and replaced by what they hold next", async () => {
     for (const file of Object.values(live)) truncateSync(file);
-    await logged(/hold no pair that can be loaded now/);
+    await logged(/are not a valid pair/);
     expect((await peer()).subject.O).toBe("second");
     install("first");
     await served("first");
@@ -90,7 +90,7 @@ describe("a certificate of one's own", { timeout: 120_000 }, () => {
     await inside("chmod 500 /tmp/nginx/certificates");
     const mark = (await edge.on("proxy", "logs")).length;
     install("second");
-    await logged(/hold no pair that can be loaded now/, mark);
+    await logged(/are not a valid pair/, mark);
     await inside("chmod 700 /tmp/nginx/certificates");
     await served("second");
     const end = Date.parse((await peer()).valid_to) / 1000;

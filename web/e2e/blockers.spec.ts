@@ -13,7 +13,7 @@ let lists: Blocklists;
 test.beforeAll(() => {
   test.setTimeout(120_000);
   const loaded = loadBlocklists();
-  test.skip(!loaded, "uBlock Origin's lists can't be had here: they come from a package of Debian's");
+  test.skip(!loaded, "needs Debian's package of the uBlock Origin that proxy/README.md names");
   lists = loaded as Blocklists;
 });
 

@@ -21,7 +21,9 @@ const types: Record<string, RequestType> = { fetch: "xmlhttprequest", xhr: "xmlh
 /** Loads EasyList, EasyPrivacy and uBlock Origin's lists into an engine; returns undefined where they can't be had. */
 export function loadBlocklists(): Blocklists | undefined {
   const folder = execFileSync("sh", ["deploy/test/blocklists.sh"], { cwd: root, encoding: "utf8" }).trim();
-  if (!folder) return undefined;
+  // Another version's lists may block other paths: README says which ones these are.
+  const [, version] = /uBlock Origin ([\d.]+) ships/.exec(readFileSync(`${root}/proxy/README.md`, "utf8")) ?? [];
+  if (!folder || !readFileSync(join(folder, "../manifest.json"), "utf8").includes(`"${version}"`)) return undefined;
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".txt"));
   const text = files.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
   // Unoptimized, so that each rule keeps its own text.

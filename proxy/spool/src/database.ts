@@ -66,8 +66,9 @@ function isWritable(folder: string): boolean {
   const { R_OK, W_OK, X_OK } = constants;
   try {
     accessSync(folder, R_OK | W_OK | X_OK);
+    // Its own files, and no copy of them that somebody has put there.
     for (const name of readdirSync(folder))
-      if (name.startsWith("spool.db")) accessSync(`${folder}/${name}`, R_OK | W_OK);
+      if (/^spool\.db(-wal|-shm)?$/.test(name)) accessSync(`${folder}/${name}`, R_OK | W_OK);
     return true;
   } catch {
     return false;

@@ -15,7 +15,7 @@ export interface Dsn {
 
 const pattern =
   /^(https?):\/\/(\w+)(?::\w*)?@([^/@[\]:]+|\[[^/@[\]]+\])(?::([1-9]\d{0,4}))?((?:\/(?!\.\.?\/)[\w.-]+)*)\/(\d{1,20})$/;
-const longest = 1_000;
+const maxLength = 1_000;
 
 /**
  * Takes a DSN and returns its parts, or undefined for what is none. Rule: https://develop.sentry.dev/sdk/foundations/client/dsn/
@@ -23,6 +23,6 @@ const longest = 1_000;
  */
 export function parseDsn(text: string): Dsn | undefined {
   const [, scheme = "", key = "", host = "", port = "", prefix = "", project = ""] = pattern.exec(text) ?? [];
-  if (text.length > longest || !isHost(host) || Number(port) > 65_535) return undefined;
+  if (text.length > maxLength || !isHost(host) || Number(port) > 65_535) return undefined;
   return { scheme, key, host, port, prefix, project };
 }

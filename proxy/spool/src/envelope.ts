@@ -4,7 +4,7 @@ export class NotAnEnvelope extends Error {}
 const newline = 10;
 const longestLine = 1 << 20;
 /** Far more than any SDK sends; a body of 92 KB may open to millions, each of which costs what parsing a header does. */
-const mostItems = 100_000;
+const maxItems = 100_000;
 
 /**
  * Reads an envelope piece by piece, keeping only what its headers say: a 100 MB replay passes through in little memory.
@@ -88,7 +88,7 @@ export class EnvelopeReader {
 
   /** With a length the payload may hold newlines, and one more ends it; without, the next newline does. */
   #item({ type, length }: Record<string, unknown>): void {
-    if (++this.#items > mostItems) throw new NotAnEnvelope(`has more than ${mostItems} items`);
+    if (++this.#items > maxItems) throw new NotAnEnvelope(`has more than ${maxItems} items`);
     this.#onItem(typeof type === "string" ? type : "");
     if (typeof length === "number") this.#skip = length + 1;
     else this.#expects = "payload";

@@ -24,7 +24,7 @@ import { Watermark } from "./watermark.ts";
 const stopTimeoutMs = 18_000;
 
 /** What is accepted within such a time before a kill may go missing unnoticed. */
-const noteEvery = 1_000;
+const noteIntervalMs = 1_000;
 
 function freeOn(place: string): number {
   const { bavail, bsize } = statfsSync(place);
@@ -48,7 +48,10 @@ function start(): void {
     say(
       `${folder} ${problem}: ${missing} envelopes are missing; restore the volume if you can, the spool goes on without them`,
     );
-    store.tally.add("missing", "default", isNew ? "gone" : "set_back", missing);
+    disk.journal
+      .write(() => store.tally.add("missing", "default", isNew ? "gone" : "set_back", missing))
+      // A full disk is told, and no reason not to start.
+      .catch(() => {});
   }
   const note = () => {
     try {
@@ -58,7 +61,7 @@ function start(): void {
     }
   };
   note();
-  setInterval(note, noteEvery).unref();
+  setInterval(note, noteIntervalMs).unref();
 
   const urls = new Set(settings.destinations.map(({ url }) => url));
 

@@ -160,7 +160,10 @@ export async function startStack(settings: Record<string, string> = {}, options:
     },
   };
   // Answers are enough: the proxy may have asked web already.
-  await until(async () => [await stack.seen(), await stack.recorder.count()].length > 0, 60_000);
+  await until(async () => {
+    await Promise.all([stack.seen(), stack.recorder.count()]);
+    return true;
+  }, 60_000);
   await ready(stack);
   return stack;
 }

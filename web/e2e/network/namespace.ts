@@ -10,7 +10,8 @@ const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const possible =
   Boolean(process.env.CHROMIUM_PATH) &&
   process.getuid?.() === 0 &&
-  spawnSync("unshare", ["--net", "ip", "link", "set", "lo", "up"]).status === 0;
+  spawnSync("unshare", ["--net", "sh", "-c", "ip link set lo up && ip link add one type veth peer name other"])
+    .status === 0;
 
 /** The program that runs Chromium in the namespace, with the arguments that it needs there; undefined where there can be none. */
 export const isolated = possible
@@ -31,11 +32,16 @@ export default async function openNamespace(): Promise<() => Promise<void>> {
     execArgv: ["--net", process.execPath],
   });
   await new Promise<void>((resolve, reject) => {
-    child.on("message", (message, socket) => (message === "ready" ? resolve() : serve(socket as Socket)));
+    child.on("message", (message, socket) => {
+      if (message === "ready") resolve();
+      // One that was closed on its way is undefined.
+      else if (socket) serve(socket as Socket).catch(() => (socket as Socket).destroy());
+    });
     child.on("exit", (code) => reject(new Error(`the browser's network ended with status ${code}`)));
   });
   process.env.BROWSER_NETWORK = `/proc/${child.pid}/ns/net`;
   return async () => {
-    child.removeAllListeners("exit").disconnect();
+    child.removeAllListeners("exit");
+    if (child.connected) child.disconnect();
   };
 }

@@ -23,7 +23,7 @@ export function scrubbing<Options, R>(make: (options: Options) => Transport<R>) 
 }
 
 /** Takes an envelope and returns it without secrets. Payloads that are bytes or text, such as a replay's recording, stay as they are. */
-export function scrubEnvelope([header, items]: Envelope): Envelope {
+function scrubEnvelope([header, items]: Envelope): Envelope {
   const clean = items.map(([itemHeader, payload]: [{ type: string }, unknown]) => [
     itemHeader,
     typeof payload === "string" || SCRUBBED_BEFORE.has(itemHeader.type) ? payload : scrub(payload),

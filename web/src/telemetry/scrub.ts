@@ -36,7 +36,8 @@ const SECRET_FIELD = new RegExp(
 /** Credentials as a header writes them, inside a text. */
 const CREDENTIALS = /\b(Bearer|Basic)\s+(?=\S*[\d=])[\w.~+/=-]{6,}/gi;
 
-const EMAIL = /[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/gi;
+// From where a word begins, or a long one before an "@" would be tried from each of its letters.
+const EMAIL = /(?<![\w.+-])[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/gi;
 
 /** Where code is named rather than people: nothing to find, and the bulk of an event. */
 const LEFT_ALONE = new Set([
