@@ -21,6 +21,11 @@ describe("CONTENT_SECURITY_POLICY=report", () => {
     await shared.edge.web.answer({ ...page, headers: { ...page.headers, ...own } });
     expect((await shared.through()).answer.headers).toMatchObject(own);
   });
+  test("adds its endpoint to those of an app that leaves the policy to it", async () => {
+    await shared.edge.web.answer({ ...page, headers: { ...page.headers, "reporting-endpoints": 'own="/reports"' } });
+    const { answer } = await shared.through();
+    expect(answer.headers["reporting-endpoints"]).toBe('csp="/monitoring/csp", own="/reports"');
+  });
   // A nonce takes njs, whose memory each of thousands of open streams would hold.
   test.each(["/_next/static/a.js", "/_next/image?url=%2Fa.png&w=64&q=75"])("mints no nonce for %s", async (path) => {
     await shared.edge.web.answer({ ...page, headers: { "content-type": "text/javascript" } });
