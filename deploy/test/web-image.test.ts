@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { lastLine } from "./run.ts";
-import { docker, label } from "./support/docker.ts";
+import { docker, label, restricted } from "./support/docker.ts";
 
 // Built by compose for the stack that these tests run beside.
 const image = `${process.env.COMPOSE_PROJECT_NAME}-web`;
-const hardened = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges", "--tmpfs=/tmp:uid=1000"];
+const hardened = [...restricted, "--tmpfs=/tmp:uid=1000"];
 
 describe("a setting that can't be meant stops web with one line, its last", () => {
   test.each([

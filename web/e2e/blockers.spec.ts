@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Blocklists, loadBlocklists, root } from "./blocklists.ts";
+import { root } from "../../deploy/test/support/docker.ts";
+import { type Blocklists, loadBlocklists } from "./blocklists.ts";
 import { arrived, isFromBrowser, of } from "./reports.ts";
 import { app } from "./stack.ts";
 import { expect, test, traceOf } from "./visitor.ts";

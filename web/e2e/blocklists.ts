@@ -1,11 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { FiltersEngine, Request, type RequestType } from "@ghostery/adblocker";
-
-/** The repository's root. */
-export const root = fileURLToPath(new URL("../..", import.meta.url));
+import { root } from "../../deploy/test/support/docker.ts";
 
 /** What an ad-blocker with uBlock Origin's own lists blocks. */
 export interface Blocklists {
