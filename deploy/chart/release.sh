@@ -30,7 +30,7 @@ for name in proxy spool web; do
   docker push "$image"
   images="$images\\n  culvert-$name: $image"
 done
-# As a first release has it; whoever installs the chart names the release that runs.
+# As a first release has it; an upgrade names the release that runs.
 images="$images\\n  culvert-web-previous: $REGISTRY/culvert-web:$VERSION"
 
 work=$(mktemp -d)

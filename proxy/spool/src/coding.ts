@@ -62,13 +62,13 @@ export interface Reader {
 
 /**
  * Gives the decompressed body to a reader and returns that. `start` makes it; what opens to more than a megabyte is begun again with a
- * new one, once its turn has come. Throws Unreadable when the body is damaged or a bomb, or when others are being opened for `patience`
+ * new one, once its turn has come. Throws Unreadable when the body is damaged or a bomb, or when others are being opened for `timeoutMs`
  * ms, and what the reader throws.
  */
 export async function readOpened<R extends Reader>(
   body: Buffer,
   coding: string,
-  patience: number,
+  timeoutMs: number,
   start: () => R,
 ): Promise<R> {
   if (isOpen(coding)) {
@@ -76,7 +76,7 @@ export async function readOpened<R extends Reader>(
     reader.write(body);
     return reader;
   }
-  const end = performance.now() + patience;
+  const end = performance.now() + timeoutMs;
   for (const [slots, most] of [
     [receiving.small, small],
     [receiving.large, largestOpened],
