@@ -50,7 +50,7 @@ function throwing() {
     for (;;) {
       const id = crypto.randomUUID().replaceAll("-", "");
       const headers = { "sentry-trace": id + "-" + id.slice(16) + "-1" };
-      const page = await fetch("http://127.0.0.1:3000/signals/server-exception", { headers });
+      const page = await fetch("http://127.0.0.1:3000/test-events/server-exception", { headers });
       await page.text();
       if (page.status === 500) console.log(id);
     }

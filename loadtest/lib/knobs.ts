@@ -47,7 +47,7 @@ export function readKnobs(env: Env): Knobs {
     tracePage: optionalPath(env, "TRACE_PAGE", "/trace"),
     echoPath: optionalPath(env, "ECHO_PATH", "/api/echo"),
     actionPage: optionalPath(env, "ACTION_PAGE", "/"),
-    redirectPage: optionalPath(env, "REDIRECT_PAGE", "/signals/redirect"),
+    redirectPage: optionalPath(env, "REDIRECT_PAGE", "/test-events/redirect"),
     tunnelPath: tunnelPath(env),
     dsn: dsn(env),
     foreignProject: foreignProject(env),

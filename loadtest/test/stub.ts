@@ -61,11 +61,11 @@ async function answer(request: IncomingMessage, body: string, state: State, repl
   if (plant.answersWithTrace) extra["sentry-trace"] = `${"a".repeat(32)}-${"b".repeat(16)}-1`;
   const html = { ...extra, "content-type": "text/html; charset=utf-8" };
 
-  const ofTheConsole = plant.noConsole && /^\/(trace|signals\/.*|api\/echo)$/.test(pathname);
+  const ofTheConsole = plant.noConsole && /^\/(trace|test-events\/.*|api\/echo)$/.test(pathname);
   if (ofTheConsole)
     return reply(404, { ...html, "x-robots-tag": "noindex" }, page("/404", headers, state, plant.cachedNotFound));
   if (pathname === "/api/echo") return reply(200, { "content-type": "application/json" }, JSON.stringify(headers));
-  if (pathname === "/signals/redirect")
+  if (pathname === "/test-events/redirect")
     return reply(307, { location: plant.redirectAway ? "http://web:3000/trace" : "/trace" });
   if (pathname === "/_next/static/chunks/app.js")
     return reply(plant.assetLost ? 404 : 200, plant.assetLost ? { "x-robots-tag": "noindex" } : {}, "0");

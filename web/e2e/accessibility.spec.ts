@@ -1,16 +1,16 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { expect, test } from "./fixtures.ts";
 import { app } from "./stack.ts";
-import { expect, test } from "./visitor.ts";
 
 /** Each page, and the console error that it cannot do without. */
 const PAGES = {
   "/": undefined,
-  "/signals": undefined,
+  "/test-events": undefined,
   "/trace": undefined,
   "/trace?header=nonsense": undefined,
   "/no-such-page": /status of 404/,
-  "/signals/server-exception": /status of 500|#441/,
+  "/test-events/server-exception": /status of 500|#441/,
 };
 
 async function expectNothing(page: Page) {
@@ -33,7 +33,7 @@ for (const [path, error] of Object.entries(PAGES)) {
 
 test("nor on the page of an error in the browser, and on the one of the root layout", async ({ page, watch }) => {
   watch.expectConsoleError(/Thrown on purpose|status of 500|#441/);
-  await page.goto("/signals");
+  await page.goto("/test-events");
   await page.getByRole("button", { name: "Break this page" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(/client-side exception/);
   await expectNothing(page);
@@ -44,7 +44,7 @@ test("nor on the page of an error in the browser, and on the one of the root lay
   await expectNothing(page);
 });
 
-for (const path of ["/", "/signals", "/trace"]) {
+for (const path of ["/", "/test-events", "/trace"]) {
   test(`${path} fits a phone: nothing is wider than the screen, and axe finds nothing`, async ({ page }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(path);
@@ -56,8 +56,8 @@ for (const path of ["/", "/signals", "/trace"]) {
   });
 }
 
-test("every control of the signals page can be reached and pressed by keyboard", async ({ page }) => {
-  await page.goto("/signals");
+test("every control of the test events page can be reached and pressed by keyboard", async ({ page }) => {
+  await page.goto("/test-events");
   await page.evaluate(() => {
     const pressed: (string | null)[] = [];
     Object.assign(window, { pressed });

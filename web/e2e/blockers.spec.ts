@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../deploy/test/support/docker.ts";
 import { type Blocklists, loadBlocklists } from "./blocklists.ts";
-import { arrived, isFromBrowser, of } from "./reports.ts";
+import { arrived, isFromBrowser, of } from "./envelopes.ts";
+import { expect, test, traceOf } from "./fixtures.ts";
 import { app } from "./stack.ts";
-import { expect, test, traceOf } from "./visitor.ts";
 
 // One process for all: reading the lists takes seconds.
 test.describe.configure({ mode: "default" });
@@ -36,7 +36,7 @@ test("an error arrives from a browser that asks for nothing that uBlock Origin's
   await context.route("**/*", (route) =>
     check(route.request().url(), route.request().resourceType()) ? route.abort("blockedbyclient") : route.continue(),
   );
-  for (const path of ["/", "/trace", "/signals"]) {
+  for (const path of ["/", "/trace", "/test-events"]) {
     const policy = (await page.goto(path))?.headers()["content-security-policy"] ?? "";
     // The browser sends these by itself, past the route above.
     const reports = /report-uri (\S+?)(?:;|$)/.exec(policy)?.[1];

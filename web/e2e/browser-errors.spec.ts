@@ -1,12 +1,12 @@
-import { arrived, isFromBrowser, messageOf, of, received } from "./reports.ts";
+import { arrived, isFromBrowser, messageOf, of, received } from "./envelopes.ts";
+import { expect, outcomeOf, test, traceOf } from "./fixtures.ts";
 import { app } from "./stack.ts";
-import { expect, outcomeOf, test, traceOf } from "./visitor.ts";
 
 test("an error thrown in the browser arrives at the ingest, through the app's own origin", async ({ page, watch }) => {
   watch.expectConsoleError(/Thrown on purpose/);
   const posts: string[] = [];
   page.on("request", (request) => request.method() === "POST" && posts.push(request.url()));
-  const response = await page.goto("/signals");
+  const response = await page.goto("/test-events");
   const trace = await traceOf(page);
 
   await page.getByRole("button", { name: "Throw in the browser" }).click();
@@ -32,7 +32,7 @@ test("an error thrown in the browser arrives at the ingest, through the app's ow
 
 test("a page that breaks in the browser says so, is reported once, and can be tried again", async ({ page, watch }) => {
   watch.expectConsoleError(/Thrown on purpose/);
-  const response = await page.goto("/signals");
+  const response = await page.goto("/test-events");
   const trace = await traceOf(page);
 
   await page.getByRole("button", { name: "Break this page" }).click();
@@ -49,7 +49,7 @@ test("a page that breaks in the browser says so, is reported once, and can be tr
   await expect(page.getByText("Digest:")).toHaveCount(0);
 
   await page.getByRole("button", { name: "Try again" }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Signals");
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Test events");
   // A second report of the crash would have been sent before the next one.
   await page.getByRole("button", { name: "Throw in the browser" }).click();
   await arrived("event", (event) => of(trace)(event) && messageOf(event).endsWith("Thrown on purpose in the browser"));

@@ -1,4 +1,4 @@
-import { expect, test } from "./visitor.ts";
+import { expect, test } from "./fixtures.ts";
 
 /** The most that the overview may transfer, in kB over the wire (compressed, headers left out). README.md has what it does. */
 const BUDGET = { script: 200, stylesheet: 5, document: 8, all: 215 };

@@ -1,6 +1,6 @@
-import { arrived, freshTrace, messageOf, of, received } from "./reports.ts";
+import { arrived, freshTrace, messageOf, of, received } from "./envelopes.ts";
+import { expect, test } from "./fixtures.ts";
 import { app } from "./stack.ts";
-import { expect, test } from "./visitor.ts";
 
 const broken = { name: "culvert-broken-layout", value: "1", url: app.origin };
 
@@ -38,18 +38,18 @@ test("a root layout that fails is answered by an error page of its own, once rep
   expect(await received("event", of(trace.id))).toHaveLength(1);
 });
 
-test("the signal for it breaks the layout for this visitor only, and for a moment", async ({
+test("the test event for it breaks the layout for this visitor only, and for a moment", async ({
   page,
   watch,
   request,
 }) => {
   watch.expectConsoleError(/status of 500|Minified React error/);
-  await page.goto("/signals");
+  await page.goto("/test-events");
   await page.getByRole("button", { name: "Throw in the layout" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(/server-side exception/);
-  expect((await request.get("/signals")).status()).toBe(200);
+  expect((await request.get("/test-events")).status()).toBe(200);
   await expect(async () => {
     await page.getByRole("button", { name: "Try again" }).click();
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Signals", { timeout: 1_000 });
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Test events", { timeout: 1_000 });
   }).toPass({ timeout: 15_000 });
 });

@@ -1,8 +1,14 @@
-import { arrived, isFromBrowser, of, received } from "./reports.ts";
-import { expect, test, traceOf } from "./visitor.ts";
+import { arrived, isFromBrowser, of, received } from "./envelopes.ts";
+import { expect, test, traceOf } from "./fixtures.ts";
 
-const PAGES = ["/", "/signals", "/trace"];
-const MISSING = ["/no-such-page", "/signals/no-such-page", "/trace/no-such-page", "/healthz/x", "/api/no-such-route"];
+const PAGES = ["/", "/test-events", "/trace"];
+const MISSING = [
+  "/no-such-page",
+  "/test-events/no-such-page",
+  "/trace/no-such-page",
+  "/healthz/x",
+  "/api/no-such-route",
+];
 
 test("no page of ours, and no link on one, is a soft 404", async ({ page, request }) => {
   const links = new Set<string>();
@@ -14,7 +20,7 @@ test("no page of ours, and no link on one, is a soft 404", async ({ page, reques
       links.add(href);
     }
   }
-  expect([...links]).toEqual(expect.arrayContaining(["/", "/signals", "/trace", "/no-such-page"]));
+  expect([...links]).toEqual(expect.arrayContaining(["/", "/test-events", "/trace", "/no-such-page"]));
   for (const path of [...links, ...PAGES, ...MISSING]) {
     const response = await request.get(path, { maxRedirects: 0 });
     const body = await response.text();
@@ -47,7 +53,7 @@ test("neither opening it nor a link to it is reported, as error or as transactio
   await page.goto("/no-such-page");
   const opened = await traceOf(page);
   // Hidden, the browser sends all that it has.
-  await page.goto("/signals");
+  await page.goto("/test-events");
   const navigation = page.waitForRequest((request) => request.url().includes("/no-such-page?_rsc="));
   await page.getByRole("link", { name: "Open a missing page" }).click();
   const navigated = (await (await navigation).headerValue("sentry-trace"))?.slice(0, 32);

@@ -1,4 +1,4 @@
-import { expect, test } from "./visitor.ts";
+import { expect, test } from "./fixtures.ts";
 
 test("the overview tells what runs here, anew for every request", async ({ page }) => {
   const term = (name: string) => page.locator("dt", { hasText: name }).locator("+ dd");
@@ -31,7 +31,7 @@ test("a link navigates in the browser, without loading a document", async ({ pag
   const documents: string[] = [];
   page.on("request", (request) => request.resourceType() === "document" && documents.push(request.url()));
   for (const [link, heading] of [
-    ["Signals", "Signals"],
+    ["Test events", "Test events"],
     ["Trace", "The trace of this page view"],
     ["Overview", "This deployment is up"],
   ] as const) {
@@ -46,8 +46,8 @@ test.describe("without JavaScript", () => {
 
   test("links lead to every page", async ({ page }) => {
     await page.goto("/");
-    await page.getByRole("link", { name: "Signals", exact: true }).click();
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Signals");
+    await page.getByRole("link", { name: "Test events", exact: true }).click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Test events");
     await page.getByRole("link", { name: "Trace", exact: true }).click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("The trace of this page view");
   });
@@ -61,19 +61,19 @@ test.describe("without JavaScript", () => {
   });
 
   test("a form posts its server action to the page's own address and shows the answer", async ({ page }) => {
-    await page.goto("/signals");
+    await page.goto("/test-events");
     const posted = page.waitForRequest((request) => request.method() === "POST");
     await page.getByRole("button", { name: "Call the upstream" }).click();
-    expect(new URL((await posted).url()).pathname).toBe("/signals");
+    expect(new URL((await posted).url()).pathname).toBe("/test-events");
     await expect(page.getByLabel("Outcome: Call the upstream")).toHaveText(
       /^upstream:9000 was sent trace [0-9a-f]{32}\.$/,
     );
   });
 
   test("the server's deliveries are listed, its own error among them", async ({ page, request }) => {
-    const id = (await request.get("/signals/server-exception")).headers()["x-request-id"] ?? "";
+    const id = (await request.get("/test-events/server-exception")).headers()["x-request-id"] ?? "";
     await expect(async () => {
-      await page.goto("/signals");
+      await page.goto("/test-events");
       await expect(page.getByRole("region", { name: "Table: Sent by this server" })).toContainText(id, {
         timeout: 500,
       });

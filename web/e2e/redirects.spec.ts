@@ -1,5 +1,5 @@
-import { arrived, of, received } from "./reports.ts";
-import { expect, outcomeOf, test, traceOf } from "./visitor.ts";
+import { arrived, of, received } from "./envelopes.ts";
+import { expect, outcomeOf, test, traceOf } from "./fixtures.ts";
 
 for (const [how, role, name] of [
   ["while the server renders", "link", "Follow a redirect"],
@@ -8,14 +8,14 @@ for (const [how, role, name] of [
 ] as const) {
   test(`a redirect ${how} ends at its target, and is not reported`, async ({ page, watch }) => {
     watch.expectConsoleError(/Thrown on purpose/);
-    await page.goto("/signals");
+    await page.goto("/test-events");
     const trace = await traceOf(page);
     await page.getByRole(role, { name }).click();
     await expect(page).toHaveURL(/\/trace$/);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("The trace of this page view");
 
     // What there is to report of the redirect is sent before an error that comes later.
-    await page.getByRole("link", { name: "Signals" }).click();
+    await page.getByRole("link", { name: "Test events" }).click();
     await page.getByRole("button", { name: "Throw in the browser" }).click();
     await expect(outcomeOf(page, "Throw in the browser")).toContainText("Taken");
     const id = (await outcomeOf(page, "Throw in the browser").textContent())?.match(/[0-9a-f]{32}/)?.[0];

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
-import { arrived, freshTrace, isFromBrowser, messageOf, of, received } from "./reports.ts";
-import { expect, outcomeOf, test, traceOf } from "./visitor.ts";
+import { arrived, freshTrace, isFromBrowser, messageOf, of, received } from "./envelopes.ts";
+import { expect, outcomeOf, test, traceOf } from "./fixtures.ts";
 
 const SERVER_SIDE = "Application error: a server-side exception has occurred";
 
@@ -33,7 +33,7 @@ test("an exception on the server is reported once, and the page shows digest and
   const trace = freshTrace();
   await page.setExtraHTTPHeaders(trace.headers);
 
-  const response = await page.goto("/signals/server-exception");
+  const response = await page.goto("/test-events/server-exception");
 
   expect(response?.status()).toBe(500);
   const id = response?.headers()["x-request-id"];
@@ -51,8 +51,8 @@ test("one that a navigation in the browser meets shows the ids of that navigatio
   watch,
 }) => {
   watch.expectConsoleError(/status of 500|Minified React error #441/);
-  await page.goto("/signals");
-  const navigation = page.waitForResponse((response) => response.url().includes("/signals/server-exception?_rsc="));
+  await page.goto("/test-events");
+  const navigation = page.waitForResponse((response) => response.url().includes("/test-events/server-exception?_rsc="));
   await page.getByRole("link", { name: "Throw on the server" }).click();
   const id = (await navigation).headers()["x-request-id"];
   await expectErrorPage(page, id, true);
@@ -63,7 +63,7 @@ test("a component that throws on the server and again in the browser makes one r
   watch.expectConsoleError(/status of 500|Thrown on purpose|Minified React/);
   const trace = freshTrace();
   await page.setExtraHTTPHeaders(trace.headers);
-  const response = await page.goto("/signals/both-sides");
+  const response = await page.goto("/test-events/both-sides");
   expect(response?.status()).toBe(500);
   await expectErrorPage(page, response?.headers()["x-request-id"], true);
   await arrived("event", of(trace.id));
@@ -74,7 +74,7 @@ test("so does one that throws in a part of a page that is under way", async ({ p
   watch.expectConsoleError(/Thrown on purpose|Minified React/);
   const trace = freshTrace();
   await page.setExtraHTTPHeaders(trace.headers);
-  const response = await page.goto("/signals/in-suspense");
+  const response = await page.goto("/test-events/in-suspense");
   expect(response?.status()).toBe(200);
   const id = response?.headers()["x-request-id"];
   const digest = await expectErrorPage(page, id, true);
@@ -85,9 +85,9 @@ test("so does one that throws in a part of a page that is under way", async ({ p
 
 test("an exception in a server action is reported once, with the ids of its own request", async ({ page, watch }) => {
   watch.expectConsoleError(/status of 500|Minified React error #441/);
-  await page.goto("/signals");
+  await page.goto("/test-events");
   const post = page.waitForResponse(
-    (response) => response.request().method() === "POST" && response.url().endsWith("/signals"),
+    (response) => response.request().method() === "POST" && response.url().endsWith("/test-events"),
   );
   await page.getByRole("button", { name: "Throw in a server action" }).click();
   const id = (await post).headers()["x-request-id"];
@@ -103,7 +103,7 @@ test("an exception in a route handler is reported once, by the id that its calle
   watch,
 }) => {
   watch.expectConsoleError(/status of 500|Thrown on purpose/);
-  await page.goto("/signals");
+  await page.goto("/test-events");
   const trace = await traceOf(page);
   await page.getByRole("button", { name: "Throw in a route handler" }).click();
   const answer = outcomeOf(page, "Throw in a route handler");
@@ -120,7 +120,7 @@ test("an exception in a route handler is reported once, by the id that its calle
 });
 
 for (const [what, path, status] of [
-  ["a redirect", "/signals/redirect", 307],
+  ["a redirect", "/test-events/redirect", 307],
   ["a missing page", "/no-such-page", 404],
   ["a missing API route", "/api/no-such-route", 404],
 ] as const) {
@@ -130,7 +130,7 @@ for (const [what, path, status] of [
     expect(before.status()).toBe(status);
     // What the server had to say of that request is sent before it says anything of a later one.
     const later = freshTrace();
-    await request.get("/signals/server-exception", { headers: later.headers });
+    await request.get("/test-events/server-exception", { headers: later.headers });
     await arrived("event", of(later.id));
     await arrived("transaction", of(later.id));
     expect(await received("event", of(trace.id))).toEqual([]);

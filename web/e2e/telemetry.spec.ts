@@ -1,12 +1,12 @@
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { arrived, freshTrace, isFromBrowser, of } from "./reports.ts";
+import { arrived, freshTrace, isFromBrowser, of } from "./envelopes.ts";
+import { expect, test, traceOf } from "./fixtures.ts";
 import { app, recorder, upstream } from "./stack.ts";
-import { expect, test, traceOf } from "./visitor.ts";
 
 test("what a browser reports is free of secrets and addresses of people", async ({ page, context, watch }) => {
   watch.expectConsoleError(/no account/);
   await context.addCookies([{ name: "cart", value: "topsecret", url: app.origin }]);
-  await page.goto("/signals?access_token=topsecret&tab=2");
+  await page.goto("/test-events?access_token=topsecret&tab=2");
   const trace = await traceOf(page);
   await page.evaluate(async () => {
     // Breadcrumbs and, of the call, a span.
@@ -39,7 +39,7 @@ test("what the server reports is free of cookies, credentials and secret query v
     "x-api-key": "topsecret",
     "x-hub-signature": "topsecret",
   };
-  await request.get("/signals/server-exception?password=topsecret&tab=2", { headers });
+  await request.get("/test-events/server-exception?password=topsecret&tab=2", { headers });
   const event = await arrived("event", of(trace.id));
   const transaction = await arrived("transaction", of(trace.id));
   for (const { payload } of [event.item, transaction.item]) expect(JSON.stringify(payload)).not.toContain("topsecret");
@@ -47,7 +47,7 @@ test("what the server reports is free of cookies, credentials and secret query v
 
 test("event and transaction of one request bear its id, the one in the proxy's answer", async ({ request }) => {
   const trace = freshTrace();
-  const response = await request.get("/signals/server-exception", { headers: trace.headers });
+  const response = await request.get("/test-events/server-exception", { headers: trace.headers });
   const tags = { request_id: response.headers()["x-request-id"], region: "test-1" };
   expect((await arrived("event", of(trace.id))).item.payload.tags).toMatchObject(tags);
   expect((await arrived("transaction", of(trace.id))).item.payload.tags).toMatchObject(tags);
@@ -106,7 +106,7 @@ test("a pasted text that is no trace is said to be none", async ({ page }) => {
 });
 
 test("after a navigation in the browser, the trace page tells the document's trace from its own", async ({ page }) => {
-  await page.goto("/signals");
+  await page.goto("/test-events");
   const documentTrace = await traceOf(page);
   await page.getByRole("link", { name: "Trace", exact: true }).click();
   await expect(page.getByRole("status", { name: "Verdict" })).toContainText("One trace on the server");

@@ -1,7 +1,7 @@
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { arrived, isFromBrowser, traceIdOf } from "./reports.ts";
+import { arrived, isFromBrowser, traceIdOf } from "./envelopes.ts";
+import { expect, test, traceOf } from "./fixtures.ts";
 import { app, upstream } from "./stack.ts";
-import { expect, test, traceOf } from "./visitor.ts";
 
 test("page, browser, server and the server's own calls tell one trace", async ({ page, watch }) => {
   watch.expectConsoleError(/Thrown on purpose/);
@@ -34,7 +34,7 @@ test("so does one of a caller that only knows traceparent, whatever it says of s
   expect(html.match(/<meta name="baggage" content="([^"]+)"/)?.[1]).toContain(`sentry-trace_id=${id}`);
 });
 
-for (const path of ["/", "/signals", "/trace", "/no-such-page"]) {
+for (const path of ["/", "/test-events", "/trace", "/no-such-page"]) {
   test(`two visitors of ${path} never share a trace`, async ({ page, browser, watch }) => {
     if (path === "/no-such-page") watch.expectConsoleError(/status of 404/);
     const response = await page.goto(path);

@@ -1,7 +1,7 @@
 import { chromium, type Page } from "@playwright/test";
-import { arrived, messageOf } from "./reports.ts";
+import { arrived, messageOf } from "./envelopes.ts";
+import { test as base, expect } from "./fixtures.ts";
 import { app } from "./stack.ts";
-import { test as base, expect } from "./visitor.ts";
 
 /** A page of a browser whose scripts are switched off in its settings: unlike Playwright's switch, this also shows <noscript>. */
 const test = base.extend<{ plain: Page }>({
@@ -25,7 +25,7 @@ async function expectErrorPage(page: Page, id: string | undefined) {
   await expect(page.locator("body")).toHaveCSS("max-width", "992px");
 }
 
-for (const path of ["/signals/server-exception", "/signals/both-sides"]) {
+for (const path of ["/test-events/server-exception", "/test-events/both-sides"]) {
   test(`an exception while rendering ${path} shows the error page`, async ({ plain }) => {
     const response = await plain.goto(path);
     expect(response?.status()).toBe(500);
@@ -43,7 +43,7 @@ for (const path of ["/signals/server-exception", "/signals/both-sides"]) {
 
 for (const where of ["a server action", "a route handler"]) {
   test(`so does an exception in ${where}`, async ({ plain }) => {
-    await plain.goto("/signals");
+    await plain.goto("/test-events");
     const answer = plain.waitForResponse((response) => response.request().method() === "POST");
     await plain.getByRole("button", { name: `Throw in ${where}` }).click();
     const response = await answer;
@@ -63,7 +63,7 @@ test("the overview says that the browser's own part needs scripts", async ({ pla
 
 base("with scripts there is one error page, not two", async ({ page, watch }) => {
   watch.expectConsoleError(/status of 500|Minified React error #441/);
-  await page.goto("/signals/server-exception");
+  await page.goto("/test-events/server-exception");
   await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
   await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
 });

@@ -1,7 +1,7 @@
 import { captureRequestError } from "@sentry/nextjs";
 import type { Instrumentation } from "next";
-import { noteDigest } from "./telemetry/digest";
-import { requestIdIn } from "./telemetry/request-id";
+import { noteDigest } from "./telemetry/errors/digest";
+import { requestIdIn } from "./telemetry/errors/request-id";
 
 export async function register() {
   if (process.env.NEXT_RUNTIME !== "nodejs") return;

@@ -1,8 +1,8 @@
 import { docker } from "../../../deploy/test/support/docker.ts";
 import { navigation } from "../../../loadtest/lib/navigation.ts";
-import { answering, hardened, type Lab, openLab, webImage } from "../lab.ts";
-import { freshTrace, reportsIn } from "../reports.ts";
-import { expect, test } from "../visitor.ts";
+import { freshTrace, reportsIn } from "../envelopes.ts";
+import { expect, test } from "../fixtures.ts";
+import { answering, hardened, type Lab, openLab, webImage } from "../test-network.ts";
 
 const DSN = "--env=SENTRY_DSN=http://culvert@recorder:9000/1";
 
@@ -20,11 +20,11 @@ async function startWeb(...env: string[]): Promise<string> {
 
 const CONSOLE = [
   "/",
-  "/signals",
-  "/signals/server-exception",
-  "/signals/both-sides",
-  "/signals/in-suspense",
-  "/signals/redirect",
+  "/test-events",
+  "/test-events/server-exception",
+  "/test-events/both-sides",
+  "/test-events/in-suspense",
+  "/test-events/redirect",
   "/trace",
 ];
 
@@ -35,8 +35,8 @@ test("with CONSOLE=off the console's routes answer 404, and the probes still 200
   for (const path of [...CONSOLE, "/api/echo"]) {
     expect(await statusOf(path), path).toBe(404);
   }
-  expect(await statusOf("/signals/route-exception", { method: "POST" })).toBe(404);
-  // The signal that breaks the root layout is dead as well.
+  expect(await statusOf("/test-events/route-exception", { method: "POST" })).toBe(404);
+  // The test event that breaks the root layout is dead as well.
   expect(await statusOf("/", { headers: { cookie: "culvert-broken-layout=1" } })).toBe(404);
   expect(await statusOf("/healthz")).toBe(200);
   expect(await statusOf("/readyz")).toBe(200);
@@ -82,10 +82,10 @@ test("SIGTERM: what runs is finished, what was captured in the last moment arriv
   const web = await startWeb(DSN, "--env=UPSTREAM_URL=http://recorder:9000/slow");
   const well = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
   await recorder.answer({ ...well, body: "{", rest: "}" });
-  const slow = post(`${web}/signals`, "Call the upstream");
+  const slow = post(`${web}/test-events`, "Call the upstream");
   await recorder.waitFor(({ url }) => (url === "/slow" ? url : undefined));
   const trace = freshTrace();
-  expect((await fetch(`${web}/signals/server-exception`, { headers: trace.headers })).status).toBe(500);
+  expect((await fetch(`${web}/test-events/server-exception`, { headers: trace.headers })).status).toBe(500);
 
   const stopped = lab.on("web", "stop", "-t", "15");
   // Told to stop, it takes no new requests.
@@ -127,7 +127,7 @@ test("it stays small; how fast it starts and what memory it then has is told", a
 test("its log has nothing but Next's start and what the app says itself", async () => {
   await lab.record(["recorder"]);
   const web = await startWeb(DSN);
-  for (const path of ["/", "/signals", "/trace", "/no-such-page"]) await fetch(`${web}${path}`);
+  for (const path of ["/", "/test-events", "/trace", "/no-such-page"]) await fetch(`${web}${path}`);
   const lines = (await lab.on("web", "logs")).split("\n");
   expect(
     lines.filter((line) => !/^\s*$|▲ Next\.js|- Local:|- Network:|✓ (?:Starting|Ready|Running)/.test(line)),

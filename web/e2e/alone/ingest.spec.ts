@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import type { Answer } from "../../../deploy/test/support/recorder/types.ts";
+import { expect, outcomeOf, test } from "../fixtures.ts";
 import { recorder } from "../stack.ts";
-import { expect, outcomeOf, test } from "../visitor.ts";
 
 const WELL = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
 
@@ -31,7 +31,7 @@ test("an ingest that does not know the key is named, with what to do", async ({ 
   await ingestAnswers({ status: 403 });
   await expectState(page, /The ingest answers 403: the key of SENTRY_DSN is unknown to it\. Copy the DSN anew/, 2);
 
-  await page.goto("/signals");
+  await page.goto("/test-events");
   await page.getByRole("button", { name: "Throw in the browser" }).click();
   await expect(outcomeOf(page, "Throw in the browser")).toContainText("Refused with 403");
 });
@@ -39,13 +39,13 @@ test("an ingest that does not know the key is named, with what to do", async ({ 
 test("an ingest that can't be reached is named, with what to do, and so is what waits for it", async ({ page }) => {
   await ingestAnswers({ instead: "reset" });
   await expectState(page, /The ingest takes no reports now: .* The spool keeps them; docker compose logs proxy/, 2);
-  await page.goto("/signals/server-exception");
+  await page.goto("/test-events/server-exception");
   await expectState(page, /\d+ reports? waits? in the spool, the oldest for \d+ s\. They leave by themselves/);
 });
 
 test("a rate limit is shown, and what it holds back", async ({ page }) => {
   await ingestAnswers({ status: 429, headers: { "x-sentry-rate-limits": "10:error:key" } });
-  await page.goto("/signals");
+  await page.goto("/test-events");
   const button = page.getByRole("button", { name: "Throw in the browser" });
   await button.click();
   await expect(outcomeOf(page, "Throw in the browser")).toContainText("Refused with 429");

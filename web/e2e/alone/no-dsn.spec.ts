@@ -1,5 +1,5 @@
-import { answering, hardened, type Lab, openLab, webImage } from "../lab.ts";
-import { expect, open, outcomeOf, test } from "../visitor.ts";
+import { expect, open, outcomeOf, test } from "../fixtures.ts";
+import { answering, hardened, type Lab, openLab, webImage } from "../test-network.ts";
 
 const ID = "a".repeat(32);
 
@@ -28,13 +28,13 @@ test("without a DSN the console says that nothing is reported, and no page names
     );
   }).toPass({ timeout: 60_000 });
 
-  await open(page, `${web}/signals`);
+  await open(page, `${web}/test-events`);
   await page.getByRole("button", { name: "Throw in a route handler" }).click();
   await expect(outcomeOf(page, "Throw in a route handler")).toHaveText("Answered 500.");
   await page.getByRole("button", { name: "Break this page" }).click();
   await expect(notice).toContainText(`Request id${ID}Event id–`);
 
-  await open(page, `${web}/signals/server-exception`);
+  await open(page, `${web}/test-events/server-exception`);
   await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
   await expect(notice).toContainText(`Request id${ID}Event id–`);
 });

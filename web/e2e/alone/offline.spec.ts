@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from "@playwright/test";
 import { inside, on } from "../containers.ts";
-import { messageOf, of, type Report, reportsIn } from "../reports.ts";
+import { messageOf, of, type Report, reportsIn } from "../envelopes.ts";
+import { expect, open, outcomeOf, test, traceOf } from "../fixtures.ts";
 import { recorder } from "../stack.ts";
-import { expect, open, outcomeOf, test, traceOf } from "../visitor.ts";
 
 const THROW = "Throw in the browser";
 const well = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
@@ -25,7 +25,7 @@ async function proxyIsBack() {
 
 async function openSignals(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
-  await open(page, "/signals");
+  await open(page, "/test-events");
   return page;
 }
 

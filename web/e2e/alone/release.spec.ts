@@ -3,10 +3,10 @@ import { promisify } from "node:util";
 import type { BrowserContext, Page } from "@playwright/test";
 import { docker, root } from "../../../deploy/test/support/docker.ts";
 import { buildImage } from "../../../deploy/test/support/images.ts";
-import { webImage } from "../lab.ts";
-import { messageOf, received } from "../reports.ts";
+import { messageOf, received } from "../envelopes.ts";
+import { expect, open, outcomeOf, test } from "../fixtures.ts";
 import { app } from "../stack.ts";
-import { expect, open, outcomeOf, test } from "../visitor.ts";
+import { webImage } from "../test-network.ts";
 
 const successor = `${webImage}-successor`;
 
@@ -34,7 +34,7 @@ const releaseOf = (page: Page) =>
 
 async function openSignals(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
-  await open(page, `${app.origin}/signals`);
+  await open(page, `${app.origin}/test-events`);
   return page;
 }
 

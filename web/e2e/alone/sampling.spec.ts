@@ -1,7 +1,7 @@
 import { headerOf } from "../../../deploy/test/support/recorder/client.ts";
-import { answering, hardened, type Lab, openLab, webImage } from "../lab.ts";
-import { freshTrace, messageOf, of, reportsIn } from "../reports.ts";
-import { expect, test } from "../visitor.ts";
+import { freshTrace, messageOf, of, reportsIn } from "../envelopes.ts";
+import { expect, test } from "../fixtures.ts";
+import { answering, hardened, type Lab, openLab, webImage } from "../test-network.ts";
 
 let lab: Lab;
 test.beforeEach(async () => {
@@ -35,18 +35,18 @@ test("with rate 0 a page still hands on one trace, decided against; errors are r
   expect(headerOf(call, "sentry-trace")).toMatch(new RegExp(`^${trace}-[0-9a-f]{16}-0$`));
   expect(headerOf(call, "traceparent")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-00$`));
 
-  expect((await fetch(`${web}/signals/server-exception?a=1`)).status).toBe(500);
+  expect((await fetch(`${web}/test-events/server-exception?a=1`)).status).toBe(500);
   const report = await recorder.waitFor((request) => reportsIn(request, "event")[0]);
   expect(messageOf(report)).toContain("Thrown on purpose");
   expect(report.item.payload).toMatchObject({
-    transaction: "GET /signals/server-exception",
-    request: { method: "GET", url: `${web}/signals/server-exception?a=1`, headers: { host: new URL(web).host } },
+    transaction: "GET /test-events/server-exception",
+    request: { method: "GET", url: `${web}/test-events/server-exception?a=1`, headers: { host: new URL(web).host } },
   });
   expect((await recorder.all()).flatMap((request) => reportsIn(request, "transaction"))).toEqual([]);
 
   // Whoever began the trace has decided for it.
   const caller = freshTrace();
-  const continued = await (await fetch(`${web}/signals`, { headers: caller.headers })).text();
+  const continued = await (await fetch(`${web}/test-events`, { headers: caller.headers })).text();
   expect(metaOf(continued, "sentry-trace")).toMatch(new RegExp(`^${caller.id}-[0-9a-f]{16}-1$`));
   await recorder.waitFor((request) => reportsIn(request, "transaction").find(of(caller.id)));
 });
@@ -55,11 +55,13 @@ test("with rate 1 a page view whose caller decided against it is not recorded, a
   const { recorder, web } = await startWeb("1");
   const caller = freshTrace();
   const html = await (
-    await fetch(`${web}/signals`, { headers: { "sentry-trace": caller.headers["sentry-trace"].replace(/1$/, "0") } })
+    await fetch(`${web}/test-events`, {
+      headers: { "sentry-trace": caller.headers["sentry-trace"].replace(/1$/, "0") },
+    })
   ).text();
   expect(metaOf(html, "sentry-trace")).toMatch(new RegExp(`^${caller.id}-[0-9a-f]{16}-0$`));
   const later = freshTrace();
-  await fetch(`${web}/signals`, { headers: later.headers });
+  await fetch(`${web}/test-events`, { headers: later.headers });
   await recorder.waitFor((request) => reportsIn(request, "transaction").find(of(later.id)));
   // Told to stop, it sends all that it has.
   await lab.on("web", "stop", "-t", "15");
@@ -71,7 +73,7 @@ test("with rate 0.3 about a third of the page views are recorded, and each hands
   const { recorder, web } = await startWeb("0.3");
   const traces: string[] = [];
   for (let i = 0; i < 100; i++) {
-    const html = await (await fetch(`${web}/signals`)).text();
+    const html = await (await fetch(`${web}/test-events`)).text();
     const baggage = metaOf(html, "baggage");
     const [, rand = "1"] = baggage.match(/sentry-sample_rand=([\d.e-]+)/) ?? [];
     const recorded = metaOf(html, "sentry-trace").endsWith("-1");

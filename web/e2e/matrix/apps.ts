@@ -1,7 +1,7 @@
 import { buildImage } from "../../../deploy/test/support/images.ts";
 import type { Recorder } from "../../../deploy/test/support/recorder/client.ts";
-import { openLab } from "../lab.ts";
-import { test as base } from "../visitor.ts";
+import { test as base } from "../fixtures.ts";
+import { openLab } from "../test-network.ts";
 import { DSN, openSaas } from "./saas.ts";
 import { type App, image, startApp } from "./start.ts";
 import { openStream, type Stream } from "./stream.ts";

@@ -1,5 +1,5 @@
 import { expect, type Page } from "@playwright/test";
-import { open } from "../visitor.ts";
+import { open } from "../fixtures.ts";
 
 /** Opens a page with a counting button and waits until it counts: its scripts run, and React with them. */
 export async function openRunning(page: Page, url: string): Promise<void> {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makePair } from "../../../deploy/test/support/certificate.ts";
 import type { Recorder } from "../../../deploy/test/support/recorder/client.ts";
-import type { Lab } from "../lab.ts";
+import type { Lab } from "../test-network.ts";
 
 // The DSN that is written into wizard/.
 export const HOST = "o4509632503087104.ingest.de.sentry.io";

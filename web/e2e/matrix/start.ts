@@ -1,6 +1,6 @@
 import { expect } from "@playwright/test";
 import { must, restricted } from "../../../deploy/test/support/docker.ts";
-import type { Lab } from "../lab.ts";
+import type { Lab } from "../test-network.ts";
 
 /** A service as docker-compose.yml runs it: what `docker run` needs to do the same. */
 interface Service {

@@ -1,6 +1,6 @@
 import { headerOf } from "../../../deploy/test/support/recorder/client.ts";
-import { messageOf, type Report, reportsIn } from "../reports.ts";
-import { open } from "../visitor.ts";
+import { messageOf, type Report, reportsIn } from "../envelopes.ts";
+import { open } from "../fixtures.ts";
 import { expect, test } from "./apps.ts";
 import { DSN, HOST, PROJECT } from "./saas.ts";
 

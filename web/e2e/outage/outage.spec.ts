@@ -5,8 +5,8 @@ import { outageSeconds, rate, row } from "../../../proxy/spool/test/outage.ts";
 import { outcome } from "../../../proxy/spool/test/report.ts";
 import { type Stack, startStack, until } from "../../../proxy/spool/test/stack.ts";
 import { visit } from "../../../proxy/spool/test/visitors.ts";
-import { webImage } from "../lab.ts";
-import { expect, open, test } from "../visitor.ts";
+import { expect, open, test } from "../fixtures.ts";
+import { webImage } from "../test-network.ts";
 
 let stack: Stack;
 // The browser may look for nothing but localhost.
@@ -41,7 +41,7 @@ test(`the ingest is out for ${outageSeconds} s under load: whatever a page throw
     const [message] = /Thrown in the outage \d+/.exec(payload) ?? [];
     if (message && JSON.parse(item).type === "event") reported.set(message, JSON.parse(header).event_id);
   });
-  const load = () => open(page, `${origin}/signals`);
+  const load = () => open(page, `${origin}/test-events`);
   const throwOne = async (message: string) => {
     await page.evaluate((text) => {
       setTimeout(() => {

@@ -2,9 +2,9 @@ import type { Metadata, Viewport } from "next";
 import { headers } from "next/headers";
 import type { ReactNode } from "react";
 import { failIfBroken } from "../console/broken-layout";
-import { publicMetadata } from "../telemetry/public-settings";
-import { requestMetadata } from "../telemetry/request-id";
-import { settings } from "../telemetry/settings";
+import { requestMetadata } from "../telemetry/errors/request-id";
+import { publicMetadata } from "../telemetry/settings/public-settings";
+import { settings } from "../telemetry/settings/settings";
 import { Shell } from "../ui/shell";
 import "../ui/base.css";
 

@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import Link from "next/link";
-import { settings } from "../telemetry/settings";
+import { settings } from "../telemetry/settings/settings";
 import { DropTrace } from "../ui/drop-trace";
 
 export const metadata: Metadata = { title: "Not found" };

@@ -1,7 +1,7 @@
-import { readPublicSettings } from "../telemetry/public-settings";
+import { readPublicSettings } from "../telemetry/settings/public-settings";
 import { type Check, look, UNKNOWN } from "./check";
+import { tunnelProblem } from "./messages";
 import { probeEnvelope } from "./probe-envelope";
-import { tunnelProblem } from "./words";
 
 export type BrowserChecks = { edge: Check; web: Check; tunnel: Check };
 

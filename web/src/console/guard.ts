@@ -1,5 +1,5 @@
 import { notFound } from "next/navigation";
-import { settings } from "../telemetry/settings";
+import { settings } from "../telemetry/settings/settings";
 
 /**
  * Ends the request with 404 where CONSOLE=off: in production nobody needs a page that throws on demand. Called first by each

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test, vi } from "vitest";
-import { parseDsn } from "../telemetry/dsn";
+import { parseDsn } from "../telemetry/settings/dsn";
 import { checkIngest, checkSpool, checkUpstream } from "./server-checks";
 
 vi.mock("@sentry/nextjs", () => ({ suppressTracing: (act: () => unknown) => act() }));

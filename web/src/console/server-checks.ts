@@ -1,10 +1,10 @@
 import { suppressTracing } from "@sentry/nextjs";
-import { type Settings, settings } from "../telemetry/settings";
+import { type Settings, settings } from "../telemetry/settings/settings";
+import { remembered } from "./cached-check";
 import { type Check, look, UNKNOWN } from "./check";
+import { connectionProblem, ingestProblem, KEPT_PROBLEM, serverTunnelProblem, upstreamProblem } from "./messages";
 import { probeEnvelope } from "./probe-envelope";
-import { remembered } from "./remembered";
 import { lookAtSpool } from "./spool";
-import { connectionProblem, ingestProblem, KEPT_PROBLEM, serverTunnelProblem, upstreamProblem } from "./words";
 
 const TIMEOUT_MS = 3_000;
 

@@ -1,5 +1,5 @@
 import { type Check, UNKNOWN } from "./check";
-import { waitingWords } from "./words";
+import { waitingWords } from "./messages";
 
 /** What the spool holds: how many reports, and for how many seconds the oldest has been there. */
 export type Waiting = { reports: number; oldestS: number };

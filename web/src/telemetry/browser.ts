@@ -1,11 +1,11 @@
 import { init, makeFetchTransport } from "@sentry/nextjs";
-import { keptHere, patient } from "./offline";
+import { noteDocument } from "./errors/error-boundary";
+import { noteDocumentRequest } from "./errors/request-id";
+import { scrubbing, scrubTraceNames } from "./filter/scrub-envelopes";
 import { browserOptions } from "./options";
-import { readPublicSettings } from "./public-settings";
-import { noteDocument } from "./report";
-import { noteDocumentRequest } from "./request-id";
-import { scrubbing, scrubTraceNames } from "./scrub-envelopes";
-import { watched } from "./transport";
+import { keptHere, patient } from "./send/offline-queue";
+import { watched } from "./send/recording-transport";
+import { readPublicSettings } from "./settings/public-settings";
 
 /** Starts the browser's telemetry with the settings that its page carries; without any, nothing starts. */
 export function startTelemetry(): void {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { deliveries } from "./deliveries";
 import { browserOptions, judge, serverOptions } from "./options";
-import { parseSettings } from "./settings";
+import { deliveries } from "./send/send-outcomes";
+import { parseSettings } from "./settings/settings";
 
 const settings = parseSettings({ SENTRY_DSN: "http://culvert:secret@ingest:8969/1", SENTRY_RELEASE: "v1" });
 const visible = {

@@ -1,13 +1,13 @@
-import { record } from "./deliveries";
-import { tagDigest } from "./digest";
-import { identify } from "./identity";
-import { dropDeadEnd, type ErrorEvent, ignoredSpans, noiseReason } from "./noise";
-import { propagationTargets } from "./propagation";
-import type { PublicSettings } from "./public-settings";
-import { notePageRequest, pageRequestId } from "./request-id";
-import { sampler } from "./sampling";
-import { scrub } from "./scrub";
-import type { Settings } from "./settings";
+import { tagDigest } from "./errors/digest";
+import { identify } from "./errors/event-id";
+import { notePageRequest, pageRequestId } from "./errors/request-id";
+import { dropDeadEnd, type ErrorEvent, ignoredSpans, noiseReason } from "./filter/event-filters";
+import { sampler } from "./filter/sampling";
+import { scrub } from "./filter/scrub";
+import { record } from "./send/send-outcomes";
+import type { PublicSettings } from "./settings/public-settings";
+import type { Settings } from "./settings/settings";
+import { propagationTargets } from "./trace/propagation";
 
 type Shared = { environment: string; release: string | undefined; region: string | undefined };
 type Tagged = ErrorEvent & { event_id?: string; tags?: Record<string, unknown>; type?: string };
@@ -15,7 +15,7 @@ type Hint = { originalException?: unknown };
 
 /**
  * What the SDK may collect, said in full: version 11 collects cookies, bodies and the client's address by default. Of headers and
- * queries it leaves out what sounds like a secret, and scrub.ts the rest.
+ * queries it leaves out what sounds like a secret, and filter/scrub.ts the rest.
  */
 const DATA_COLLECTION = {
   userInfo: false,

@@ -2,9 +2,9 @@ import { init } from "@sentry/nextjs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 vi.mock("@sentry/nextjs", () => ({ init: vi.fn(), close: vi.fn(), makeNodeTransport: vi.fn() }));
-vi.mock("./thrift", () => ({ spareUnsampled: vi.fn() }));
-vi.mock("./plain-errors", () => ({ showPlainErrors: vi.fn() }));
-vi.mock("./shutdown", () => ({ flushOnShutdown: vi.fn() }));
+vi.mock("./trace/skip-unsampled", () => ({ spareUnsampled: vi.fn() }));
+vi.mock("./errors/error-page-without-js", () => ({ showPlainErrors: vi.fn() }));
+vi.mock("./send/shutdown", () => ({ flushOnShutdown: vi.fn() }));
 
 const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);
 const log = vi.spyOn(console, "log").mockReturnValue();

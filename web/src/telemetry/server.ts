@@ -1,13 +1,13 @@
 import { init, makeNodeTransport } from "@sentry/nextjs";
-import { doors, throughDoors } from "./doors";
+import { showPlainErrors } from "./errors/error-page-without-js";
+import { scrubbing, scrubTraceNames } from "./filter/scrub-envelopes";
 import { leaner } from "./integrations";
 import { serverOptions } from "./options";
-import { showPlainErrors } from "./plain-errors";
-import { scrubbing, scrubTraceNames } from "./scrub-envelopes";
-import { SettingError, settings } from "./settings";
-import { flushOnShutdown } from "./shutdown";
-import { spareUnsampled } from "./thrift";
-import { watched } from "./transport";
+import { watched } from "./send/recording-transport";
+import { doors, throughDoors } from "./send/server-transport";
+import { flushOnShutdown } from "./send/shutdown";
+import { SettingError, settings } from "./settings/settings";
+import { spareUnsampled } from "./trace/skip-unsampled";
 
 /** Starts the server's telemetry, once per process. A bad setting ends the process with one line and code 1. */
 export function startTelemetry(): void {

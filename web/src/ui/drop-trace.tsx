@@ -2,7 +2,7 @@
 
 import { getActiveSpan, getRootSpan } from "@sentry/nextjs";
 import { useEffect } from "react";
-import { NOT_FOUND } from "../telemetry/noise";
+import { NOT_FOUND } from "../telemetry/filter/event-filters";
 
 /** Marks the page view that is being traced as one that found nothing, so that it is never sent. */
 export function DropTrace() {

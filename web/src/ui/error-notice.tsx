@@ -1,9 +1,9 @@
 "use client";
 
 import { useEffect, useState } from "react";
-import { claim, isReporting, reportFromBoundary, serverError } from "../telemetry/report";
-import { eventIdOf, pageRequestId } from "../telemetry/request-id";
-import { WORDS } from "./error-words";
+import { claim, isReporting, reportFromBoundary, serverError } from "../telemetry/errors/error-boundary";
+import { WORDS } from "../telemetry/errors/error-messages";
+import { eventIdOf, pageRequestId } from "../telemetry/errors/request-id";
 
 export type Caught = { error: unknown; retry: () => void };
 type Ids = { request: string | undefined; event: string | undefined };
@@ -14,7 +14,7 @@ export function ErrorNotice({ error, retry }: Caught) {
   const [ids, setIds] = useState<Ids>();
   useEffect(() => {
     const request = pageRequestId();
-    // What the server reported bears the request's own id: see telemetry/identity.ts.
+    // What the server reported bears the request's own id: see telemetry/errors/event-id.ts.
     claim(onServer?.digest);
     const reported = isReporting() ? eventIdOf(request) : undefined;
     setIds({ request, event: onServer ? reported : reportFromBoundary(error) });

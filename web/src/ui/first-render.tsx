@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect } from "react";
-import { firstRenderDone } from "../telemetry/report";
+import { firstRenderDone } from "../telemetry/errors/error-boundary";
 
 /** Tells telemetry that React has taken over the page. */
 export function FirstRender() {

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { TRACE_HEADERS, type TraceHeaders, traceId } from "../telemetry/trace";
+import { TRACE_HEADERS, type TraceHeaders, traceId } from "../console/trace-headers";
 import type { Fact } from "./facts";
 import styles from "./hops.module.css";
 

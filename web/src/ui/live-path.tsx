@@ -3,8 +3,8 @@
 import { useEffect, useState } from "react";
 import { type BrowserChecks, checkFromBrowser } from "../console/browser-checks";
 import type { Check } from "../console/check";
-import { KEPT_PROBLEM } from "../console/words";
-import { type Checks, PathDrawing, type Places } from "./path-drawing";
+import { KEPT_PROBLEM } from "../console/messages";
+import { type Checks, PathDiagram, type Places } from "./path-diagram";
 
 type Server = {
   ingest: Check;
@@ -47,7 +47,7 @@ export function LivePath({ places, server, checkedAt }: Props) {
   const problems = [...new Set(Object.values(checks).flatMap((check) => check?.problem ?? []))];
   const done = found?.of === checkedAt;
   return (
-    <PathDrawing places={places} checks={checks}>
+    <PathDiagram places={places} checks={checks}>
       {problems.length > 0 ? (
         <ul>
           {problems.map((problem) => (
@@ -57,7 +57,7 @@ export function LivePath({ places, server, checkedAt }: Props) {
       ) : (
         (done && verdict(checks, server.reporting)) || <Asking />
       )}
-    </PathDrawing>
+    </PathDiagram>
   );
 }
 

@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useState } from "react";
-import { type TraceHeaders, traceHeaders, traceId } from "../telemetry/trace";
+import { type TraceHeaders, traceHeaders, traceId } from "../console/trace-headers";
 import { Hop } from "./hops";
 
 /** Takes what the server rendered and shows what the page's meta tags say now: those of the document, not of a navigation. */

@@ -1,5 +1,5 @@
-import { follow } from "../telemetry/follow";
-import { type PastedTrace as Parsed, parseTraceHeader, traceId } from "../telemetry/trace";
+import { follow } from "../console/follow-trace";
+import { type PastedTrace as Parsed, parseTraceHeader, traceId } from "../console/trace-headers";
 import { Facts } from "./facts";
 import styles from "./pasted-trace.module.css";
 

@@ -1,7 +1,7 @@
 import { PATIENT_MS, spool, webToIngest, webToUpstream } from "../console/server-checks";
-import type { Settings } from "../telemetry/settings";
+import type { Settings } from "../telemetry/settings/settings";
 import { LivePath } from "./live-path";
-import { PathDrawing, type Places } from "./path-drawing";
+import { PathDiagram, type Places } from "./path-diagram";
 
 type Props = { settings: Settings; wait: boolean; throughProxy: boolean; sinceProxyMs: number | undefined };
 
@@ -22,13 +22,13 @@ export async function RequestPath({ settings, wait, throughProxy, sinceProxyMs }
 /** Takes the settings and draws the way before anything is known of it. */
 export function PathLoading({ settings }: { settings: Settings }) {
   return (
-    <PathDrawing places={places(settings)} checks={undefined}>
+    <PathDiagram places={places(settings)} checks={undefined}>
       Asking the hops…
       <noscript>
         {" "}
         <a href="/?wait">Wait for their answers</a>
       </noscript>
-    </PathDrawing>
+    </PathDiagram>
   );
 }
 

@@ -1,6 +1,6 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
-import { settings } from "../telemetry/settings";
+import { settings } from "../telemetry/settings/settings";
 import { FirstRender } from "./first-render";
 import { NavLink } from "./nav-link";
 import styles from "./shell.module.css";
@@ -20,7 +20,7 @@ export function Shell({ children }: { children: ReactNode }) {
         {settings().console && (
           <nav aria-label="Main">
             <NavLink href="/">Overview</NavLink>
-            <NavLink href="/signals">Signals</NavLink>
+            <NavLink href="/test-events">Test events</NavLink>
             <NavLink href="/trace">Trace</NavLink>
           </nav>
         )}

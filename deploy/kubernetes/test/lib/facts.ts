@@ -9,8 +9,8 @@ export const facts = {
   resolverValid: one("proxy/entrypoint.d/20-resolver.sh", /valid=(\d+)s/),
   /** What web takes to end, once told to. */
   webFinish:
-    (one("web/src/telemetry/shutdown.ts", /FINISH_MS = ([\d_]+)/) +
-      one("web/src/telemetry/shutdown.ts", /FLUSH_MS = ([\d_]+)/)) /
+    (one("web/src/telemetry/send/shutdown.ts", /FINISH_MS = ([\d_]+)/) +
+      one("web/src/telemetry/send/shutdown.ts", /FLUSH_MS = ([\d_]+)/)) /
     1000,
   /** How long CoreDNS may repeat an answer: the `cache 30` of its usual Corefile. */
   clusterDnsCache: 30,

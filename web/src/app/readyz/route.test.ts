@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { flushOnShutdown } from "../../telemetry/shutdown";
+import { flushOnShutdown } from "../../telemetry/send/shutdown";
 import { GET } from "./route";
 
 const realExit = process.exit;

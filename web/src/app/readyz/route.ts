@@ -1,4 +1,4 @@
-import { isStopping } from "../../telemetry/shutdown";
+import { isStopping } from "../../telemetry/send/shutdown";
 
 export const dynamic = "force-dynamic";
 

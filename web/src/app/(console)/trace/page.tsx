@@ -2,14 +2,14 @@ import { getTraceData } from "@sentry/nextjs";
 import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { requireConsole } from "../../../console/guard";
-import { serverSpan } from "../../../telemetry/server-span";
-import { settings } from "../../../telemetry/settings";
-import { type TraceHeaders, traceHeaders, traceId, verdict } from "../../../telemetry/trace";
-import { askUpstream } from "../../../telemetry/upstream";
+import { serverSpan } from "../../../console/server-span";
+import { type TraceHeaders, traceHeaders, traceId, verdict } from "../../../console/trace-headers";
+import { askUpstream } from "../../../console/upstream";
+import { settings } from "../../../telemetry/settings/settings";
 import { Hop, Hops } from "../../../ui/hops";
 import { PageTrace } from "../../../ui/page-trace";
 import { PastedTrace } from "../../../ui/pasted-trace";
-import { VerdictBadge } from "../../../ui/verdict-badge";
+import { TraceStatusBadge } from "../../../ui/trace-status-badge";
 
 export const metadata: Metadata = { title: "Trace" };
 
@@ -28,7 +28,7 @@ export default async function TracePage({ searchParams }: Props) {
   return (
     <>
       <h1>The trace of this page view</h1>
-      <VerdictBadge
+      <TraceStatusBadge
         verdict={verdict(traceId(render), outgoing && traceId(outgoing), traceId(incoming))}
         problem={"problem" in upstream ? `${upstreamUrl.host}: ${upstream.problem}` : undefined}
       />

@@ -1,0 +1,44 @@
+"use server";
+
+import { setTimeout as pause } from "node:timers/promises";
+import { redirect } from "next/navigation";
+import { breakLayout } from "../../../console/broken-layout";
+import { requireConsole } from "../../../console/guard";
+import { traceId } from "../../../console/trace-headers";
+import { askUpstream } from "../../../console/upstream";
+import { settings } from "../../../telemetry/settings/settings";
+
+const SLOW_MS = 1_500;
+
+/** What an action has to say; undefined before it ran. */
+export type Answer = string | undefined;
+
+export async function throwInAction(): Promise<Answer> {
+  requireConsole();
+  throw new Error("Thrown on purpose in a server action");
+}
+
+export async function throwInLayout(): Promise<Answer> {
+  requireConsole();
+  await breakLayout();
+  redirect("/test-events");
+}
+
+export async function redirectFromAction(): Promise<Answer> {
+  requireConsole();
+  redirect("/trace");
+}
+
+export async function beSlow(): Promise<Answer> {
+  requireConsole();
+  await pause(SLOW_MS);
+  return `Took ${SLOW_MS / 1000} s.`;
+}
+
+export async function callOut(): Promise<Answer> {
+  requireConsole();
+  const { upstreamUrl } = settings();
+  const answer = await askUpstream(upstreamUrl);
+  if ("problem" in answer) return `${upstreamUrl.host}: ${answer.problem}.`;
+  return `${upstreamUrl.host} was sent trace ${traceId(answer.saw) ?? "headers: none"}.`;
+}

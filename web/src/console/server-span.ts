@@ -1,0 +1,13 @@
+import { getActiveSpan, getRootSpan } from "@sentry/nextjs";
+import { type SpanFields, spanFields } from "../telemetry/trace/span-fields";
+
+export type ServerSpan = Omit<SpanFields, "attributes"> & { recorded: boolean };
+
+/** Returns the span in which the server answers this request, or undefined when telemetry is off. */
+export function serverSpan(): ServerSpan | undefined {
+  const active = getActiveSpan();
+  if (!active) return undefined;
+  const root = getRootSpan(active);
+  const { name, spanId, parentSpanId } = spanFields(root);
+  return { name, spanId, parentSpanId, recorded: root.isRecording() };
+}

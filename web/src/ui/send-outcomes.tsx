@@ -1,0 +1,48 @@
+import type { Delivery } from "../telemetry/send/send-outcomes";
+import styles from "./send-outcomes.module.css";
+import { utc } from "./time";
+
+type Props = { name: string; list: readonly Delivery[]; children: string };
+
+/** Takes deliveries, newest first, and lists them; its children say why there are none. */
+export function Deliveries({ name, list, children }: Props) {
+  if (list.length === 0) return <p className={styles.none}>{children}</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section className={styles.scroll} aria-label={`Table: ${name}`} tabIndex={0}>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">What</th>
+            <th scope="col">Outcome</th>
+            <th scope="col">Took</th>
+            <th scope="col">Event id</th>
+            <th scope="col">Note</th>
+          </tr>
+        </thead>
+        <tbody>
+          {list.map(({ number, at, eventId, category, outcome, status, latencyMs, note }) => (
+            <tr key={number}>
+              <td>
+                <time dateTime={new Date(at).toISOString()} title={utc(new Date(at).toISOString())}>
+                  {new Date(at).toISOString().slice(11, 19)}
+                </time>
+              </td>
+              <td>{category}</td>
+              <td data-outcome={outcome}>
+                {outcome}
+                {status && ` ${status}`}
+              </td>
+              <td>{latencyMs === undefined ? "–" : `${latencyMs} ms`}</td>
+              <td>
+                <code>{eventId ?? "–"}</code>
+              </td>
+              <td>{note ?? "–"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,14 @@
+"use client";
+
+import { useState } from "react";
+
+/** Renders a button whose click makes this component throw, as a bug in a client component would. */
+export function ThrowButton() {
+  const [broken, setBroken] = useState(false);
+  if (broken) throw new Error("Thrown on purpose while rendering in the browser");
+  return (
+    <button type="button" onClick={() => setBroken(true)}>
+      Break this page
+    </button>
+  );
+}
