@@ -140,15 +140,15 @@ test("the shared cache's password goes to web alone, and into no image", async (
   expect(JSON.stringify([web?.build, others])).not.toContain("s3cret");
 });
 
-describe("the README's table of settings", () => {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const documented = [...readme.matchAll(/^\| `([A-Z][A-Z0-9_]*)`/gm)].map((match) => match[1] as string);
+describe("the tables of settings in docs/settings.md", () => {
+  const tables = readFileSync(join(root, "docs/settings.md"), "utf8");
+  const documented = [...tables.matchAll(/^\| `([A-Z][A-Z0-9_]*)`/gm)].map((match) => match[1] as string);
   const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
   const interpolated = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)].map((match) => match[1] as string);
   const passedOn = [...compose.matchAll(/^ +([A-Z][A-Z0-9_]+):$/gm)].map((match) => match[1] as string);
   const known = new Set([...interpolated, ...passedOn, "BUILD_CA_FILE"]);
 
-  test("has every setting of the compose file, once, and no other", () => {
+  test("have every setting of the compose file, once, and no other", () => {
     expect([...documented].sort()).toEqual([...known].sort());
   });
 });

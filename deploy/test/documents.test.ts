@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "./support/docker.ts";
 
@@ -31,4 +31,36 @@ test.each(["CONTRIBUTING.md", "ARCHITECTURE.md"])("every file that %s names is t
   const named = [...paths].map(([, path = ""]) => path);
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((path) => !files.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
+});
+
+/** The anchors that GitHub makes of a document's headings. */
+const anchors = (markdown: string) =>
+  [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+
+test.each(files.filter((file) => file.endsWith(".md")))(
+  "every link in %s leads to a file and a heading",
+  (document) => {
+    const links = [
+      ...readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g),
+    ];
+    const broken = links.filter(([, path = "", anchor]) => {
+      const target = path ? normalize(join(dirname(document), path)).replace(/\/$/, "") : document;
+      if (!files.some((file) => file === target || file.startsWith(`${target}/`))) return true;
+      return anchor !== undefined && !anchors(readFileSync(join(root, target), "utf8")).includes(anchor);
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
+  },
+);
+
+test("README.md repeats names and defaults of docs/settings.md", () => {
+  const rows = (file: string) =>
+    [...readFileSync(join(root, file), "utf8").matchAll(/^\| (`[A-Z][A-Z0-9_]*` \| [^|]+) \|/gm)].map(([, row]) => row);
+  const all = rows("docs/settings.md");
+  expect(rows("README.md").length).toBeGreaterThan(5);
+  expect(rows("README.md").filter((row) => !all.includes(row))).toEqual([]);
 });

@@ -162,8 +162,8 @@ configMapGenerator:
     expect(readme()).not.toContain("kustomize edit");
   });
 
-  test("every setting of the README's table can be set here, or is one that only compose has", () => {
-    const table = [...readFileSync(`${root}/README.md`, "utf8").matchAll(/^\| `([A-Z_]+)` \|/gm)].map(
+  test("every setting of docs/settings.md can be set here, or exists in compose only", () => {
+    const table = [...readFileSync(`${root}/docs/settings.md`, "utf8").matchAll(/^\| `([A-Z_]+)` \|/gm)].map(
       ([, name]) => name ?? "",
     );
     const objects = renderWith(["tls", "ingest-ca", "spool", "shared-cache"]);
