@@ -91,7 +91,7 @@ spool() {
     const { protocol, host, pathname } = new URL(process.env.SENTRY_DSN);
     const to = `${protocol}//${host}${pathname.replace(/\/(\d+)$/, "/api/$1/envelope/")}`;
     const body = `{}\n{"type":"client_report"}\n{"timestamp":${Date.now() / 1000},"discarded_events":[]}\n`;
-    const headers = { "x-spool-to": to, "content-type": "text/plain" };
+    const headers = { "x-spool-destination": to, "content-type": "text/plain" };
     fetch("http://127.0.0.1:8082/", { method: "POST", headers, body }).then((r) => console.log(r.status));' 2>/dev/null) || true
   if [ "$status" = 200 ]; then ok "spool: writes to its volume"; else wrong "spool: ${status:-no answer}, not 200: kubectl -n $namespace logs spool-0"; fi
 }

@@ -33,7 +33,7 @@ describe("a report of web itself", () => {
       authorization: "Bearer 1",
       "x-sentry-auth": "Sentry sentry_key=1",
       "x-forwarded-for": "6.6.6.6",
-      "x-spool-to": "http://evil.example/",
+      "x-spool-destination": "http://evil.example/",
     };
     const { answer, body, received } = await report("/reports", { headers });
     expect([answer.status, body]).toEqual([200, '{"id":"9ec7"}']);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { kubernetes, root } from "./lib/paths.ts";
 
 const read = (folder: string, pattern: RegExp) =>
-  readdirSync(folder)
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => pattern.test(file))
     .map((file) => readFileSync(`${folder}/${file}`, "utf8"))
     .join("\n");

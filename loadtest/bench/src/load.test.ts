@@ -30,7 +30,7 @@ test("an empty or torn h2load log is no measurement", () => {
   expect(() => parseH2loadLog("1795156720705664\t200", 2)).toThrow("not readable");
 });
 test("the spool's intake: refusals are failures, and a run that died is no measurement", () => {
-  const line = '{"envelopes_per_second":4000,"accepted":7990,"refused":10,"p50_ms":7,"p99_ms":30,"seconds":2}';
+  const line = '{"envelopes_per_second":4000,"accepted":7990,"rejected":10,"p50_ms":7,"p99_ms":30,"seconds":2}';
   expect(parseIntake(`${line}\n`)).toEqual({ requests: 8000, seconds: 2, p50: 7, p99: 30, failed: 10 });
   expect(() => parseIntake("Error: connect ECONNREFUSED")).toThrow("did not report");
 });

@@ -76,19 +76,19 @@ export function pacedEnvelopes(url: string, rate: number, seconds: number): stri
   return h2load("flood", "--h1", "-c32", `--rps=${rate / 32}`, `-D${seconds}`, ...envelope, url);
 }
 
-/** What proxy/spool/bench/intake.ts prints at its end, one line of JSON; throws when it is missing. */
+/** What proxy/spool/bench/receive.ts prints at its end, one line of JSON; throws when it is missing. */
 export function parseIntake(output: string): Load {
   const line = output.trim().split("\n").at(-1) ?? "";
   if (!line.startsWith("{")) throw new Error(`the intake's load did not report: ${output.slice(-300)}`);
-  const { accepted = 0, refused = 0, seconds = 0, p50_ms = 0, p99_ms = 0 }: Record<string, number> = JSON.parse(line);
-  return { requests: accepted + refused, seconds, p50: p50_ms, p99: p99_ms, failed: refused };
+  const { accepted = 0, rejected = 0, seconds = 0, p50_ms = 0, p99_ms = 0 }: Record<string, number> = JSON.parse(line);
+  return { requests: accepted + rejected, seconds, p50: p50_ms, p99: p99_ms, failed: rejected };
 }
 
 /** Hands envelopes to a spool, for it to deliver to `to`, as the proxy does: as fast as they are acknowledged. */
 export function intake(url: string, to: string, connections: number, seconds: number): string[] {
-  const settings = { SPOOL_URL: url, SPOOL_TO: to, CONNECTIONS: connections, SECONDS: seconds };
+  const settings = { SPOOL_URL: url, SPOOL_DESTINATION: to, CONNECTIONS: connections, SECONDS: seconds };
   const given = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
-  return ["env", ...given, "node", "--disable-warning=ExperimentalWarning", "/spool-bench/intake.ts"];
+  return ["env", ...given, "node", "--disable-warning=ExperimentalWarning", "/spool-bench/receive.ts"];
 }
 
 const accept = "--header=accept-encoding: gzip, deflate, br, zstd";

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the spool, fills it over its own network while no ingest answers, prints one JSON line, removes everything.
-# SECONDS_LONG, BYTES and CONNECTIONS change the load. Exits 1 below 2,000 envelopes a second.
+# Builds the spool, sends it envelopes over a network of its own while no ingest answers, prints one JSON line, removes everything.
+# DURATION_SECONDS, BYTES and CONNECTIONS set the load. Exits 1 below 2,000 envelopes a second.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -14,9 +14,9 @@ docker run -d --name "$id" --label culvert.bench --network "$id" --network-alias
   --volume "$id:/var/lib/spool" --env SENTRY_DSN=http://key@127.0.0.1:9/7 --env SPOOL_MAX_MB=4096 "$image" >/dev/null
 
 line=$(docker run --rm --label culvert.bench --network "$id" --volume "$PWD/bench:/bench:ro" \
-  --env SPOOL_TO=http://127.0.0.1:9/api/7/envelope/ --env "SECONDS=${SECONDS_LONG:-10}" \
+  --env SPOOL_DESTINATION=http://127.0.0.1:9/api/7/envelope/ --env "SECONDS=${DURATION_SECONDS:-10}" \
   --env "BYTES=${BYTES:-2048}" --env "CONNECTIONS=${CONNECTIONS:-64}" \
-  node:24-trixie-slim sh -c 'sleep 1 && exec node /bench/intake.ts')
+  node:24-trixie-slim sh -c 'sleep 1 && exec node /bench/receive.ts')
 echo "$line"
 rate=$(printf '%s' "$line" | sed -En 's/.*"envelopes_per_second":([0-9]+).*/\1/p')
 [ "$rate" -ge 2000 ]

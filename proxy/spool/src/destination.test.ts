@@ -16,7 +16,7 @@ test("port and path prefix stay as written", () => {
 test("further DSNs are separated by spaces or commas", () => {
   assert.equal(urls("http://k@a/1", "http://k@b/2, http://k@c/3 ,http://k@d/4").length, 8);
 });
-test("two keys of one project are one address for envelopes, so that one courier keeps its pace", () => {
+test("two keys of one project are one address for envelopes, so that one worker keeps its backoff", () => {
   assert.deepEqual(urls("http://k@a/1", "http://l@a/1 http://k@a/1"), [
     "http://a/api/1/envelope/",
     "http://a/api/1/security/?sentry_key=k",

@@ -1,21 +1,21 @@
 /** Starts the spool: reads the settings, opens the database, takes envelopes, delivers them. */
 import { existsSync, statfsSync } from "node:fs";
-import { Bounds } from "./bounds.ts";
-import { Courier } from "./courier.ts";
-import { openDatabase } from "./database.ts";
-import { Delivery } from "./delivery.ts";
-import { Disk } from "./disk.ts";
-import { sender } from "./ingest.ts";
-import { Intake } from "./intake.ts";
-import { say } from "./log.ts";
-import { countRefusal, metrics, type Refusals } from "./metrics.ts";
-import { Pace } from "./pace.ts";
-import { Refusal } from "./refusal.ts";
+import { Backoff } from "./deliver/backoff.ts";
+import { Delivery } from "./deliver/delivery.ts";
+import { sender } from "./deliver/send.ts";
+import { DeliveryWorker } from "./deliver/worker.ts";
+import { log } from "./log.ts";
+import { countRejection, metrics, type Rejections } from "./metrics.ts";
+import { openDatabase } from "./queue/database.ts";
+import { Disk } from "./queue/disk.ts";
+import { Eviction } from "./queue/eviction.ts";
+import { keepSwept } from "./queue/expiry.ts";
+import { Store } from "./queue/store.ts";
+import { Watermark } from "./queue/watermark.ts";
+import { Receiver } from "./receive/receiver.ts";
 import { closed, serve } from "./server.ts";
 import { folder, parseSettings, port } from "./settings.ts";
-import { Store } from "./store.ts";
-import { keepSwept } from "./sweep.ts";
-import { Watermark } from "./watermark.ts";
+import { StartupError } from "./startup-error.ts";
 
 /**
  * Longer than an ingest has for its answer (10 s, ingest.ts), on a busy machine as well: what is cut off before would be sent again.
@@ -37,27 +37,27 @@ function start(): void {
   const database = openDatabase(folder);
   const disk = new Disk(database, folder, () => process.exit(1));
   const store = new Store(database);
-  const bounds = new Bounds(database, store, settings.maxBytes, () => freeOn(folder));
+  const eviction = new Eviction(database, store, settings.maxBytes, () => freeOn(folder));
 
   const watermark = new Watermark(folder);
   const missing = watermark.missing(store.mark(), isNew);
   if (missing > 0) {
     const problem = isNew
       ? "has lost its spool.db"
-      : "holds a spool.db that was set back, or whose journal was cut short";
-    say(
+      : "holds a spool.db that was set back, or whose write-ahead log was truncated";
+    log(
       `${folder} ${problem}: ${missing} envelopes are missing; restore the volume if you can, the spool goes on without them`,
     );
-    disk.journal
-      .write(() => store.tally.add("missing", "default", isNew ? "gone" : "set_back", missing))
+    disk.commits
+      .write(() => store.counters.add("lost", "default", isNew ? "gone" : "set_back", missing))
       // A full disk is told, and no reason not to start.
       .catch(() => {});
   }
   const note = () => {
     try {
-      watermark.keep(disk.journal.read(() => store.mark()));
+      watermark.keep(disk.commits.read(() => store.mark()));
     } catch {
-      // The journal has said what is wrong with the database.
+      // The failure is logged: what is wrong with the database.
     }
   };
   note();
@@ -66,22 +66,22 @@ function start(): void {
   const urls = new Set(settings.destinations.map(({ url }) => url));
 
   const send = sender(settings.ca);
-  const paces = new Map(settings.destinations.map(({ host }) => [host, new Pace(settings.rate)]));
-  const couriers = settings.destinations.map((to) => {
-    const pace = paces.get(to.host) as Pace;
-    return new Courier(new Delivery(to, store, disk.journal, send, pace), pace);
+  const backoffs = new Map(settings.destinations.map(({ host }) => [host, new Backoff(settings.rate)]));
+  const workers = settings.destinations.map((to) => {
+    const backoff = backoffs.get(to.host) as Backoff;
+    return new DeliveryWorker(new Delivery(to, store, disk.commits, send, backoff), backoff);
   });
 
-  const refusals: Refusals = new Map();
+  const rejections: Rejections = new Map();
   const server = serve({
-    intake: new Intake(settings.destinations, store, bounds, disk.journal),
+    receiver: new Receiver(settings.destinations, store, eviction, disk.commits),
     isWell: () => disk.isWell(),
-    metrics: () => disk.journal.read(() => metrics(store, bounds, refusals, urls)),
-    answered: (reply) => reply.status === 200 || countRefusal(refusals, reply),
+    metrics: () => disk.commits.read(() => metrics(store, eviction, rejections, urls)),
+    answered: (reply) => reply.status === 200 || countRejection(rejections, reply),
   });
 
   const stop = async (): Promise<void> => {
-    await Promise.all([closed(server, stopTimeoutMs), ...couriers.map((courier) => courier.stop(stopTimeoutMs))]);
+    await Promise.all([closed(server, stopTimeoutMs), ...workers.map((worker) => worker.stop(stopTimeoutMs))]);
     note();
     database.close();
     process.exit(0);
@@ -89,13 +89,13 @@ function start(): void {
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, stop);
 
   server.listen(port);
-  keepSwept(bounds, disk.journal, settings.maxAge);
-  for (const courier of couriers) courier.start();
-  const waiting = store.lanes.occupied().reduce((sum, { envelopes }) => sum + envelopes, 0);
-  say(`ready on port ${port}; envelopes waiting: ${waiting}`);
-  const undeliverable = store.lanes.undeliverable(urls);
+  keepSwept(eviction, disk.commits, settings.maxAge);
+  for (const worker of workers) worker.start();
+  const waiting = store.queues.occupied().reduce((sum, { envelopes }) => sum + envelopes, 0);
+  log(`ready on port ${port}; envelopes waiting: ${waiting}`);
+  const undeliverable = store.queues.undeliverable(urls);
   if (undeliverable > 0)
-    say(
+    log(
       `SENTRY_DSN: ${undeliverable} envelopes wait for an ingest that no DSN names: set the old DSN again until they are delivered`,
     );
 }
@@ -103,7 +103,7 @@ function start(): void {
 try {
   start();
 } catch (error) {
-  if (!(error instanceof Refusal)) throw error;
-  say(error.message);
+  if (!(error instanceof StartupError)) throw error;
+  log(error.message);
   process.exit(1);
 }

@@ -1,71 +1,71 @@
-import type { Bounds } from "./bounds.ts";
-import type { Reply } from "./intake.ts";
-import type { Store } from "./store.ts";
-import type { Counted } from "./tally.ts";
+import type { CounterName } from "./queue/counters.ts";
+import type { Eviction } from "./queue/eviction.ts";
+import type { Store } from "./queue/store.ts";
+import type { Reply } from "./receive/receiver.ts";
 
-const help: Record<Counted, string> = {
+const help: Record<CounterName, string> = {
   accepted: "Envelopes taken from the proxy and answered with 200",
   delivered: "Envelopes that an ingest answered with 2xx",
   dropped: "Envelopes given up: full (for what is worth more), age, unreadable, or the ingest's final answer",
-  repeated: "Envelopes sent again after an attempt of unknown outcome: the ingest may have them twice",
-  missing: "Envelopes accepted that a later start no longer found: spool.db was gone, or set back",
+  redelivered: "Envelopes sent again after an attempt of unknown outcome: the ingest may have them twice",
+  lost: "Envelopes accepted that a later start no longer found: spool.db was gone, or set back",
 };
 
-/** Refusals by their labels since the start; they changed nothing on disk. */
-export type Refusals = Map<string, number>;
+/** Rejections by their labels since the start; they changed nothing on disk. */
+export type Rejections = Map<string, number>;
 
 /** Counts an answer that was no 200. */
-export function countRefusal(refusals: Refusals, { status, lost }: Reply): void {
+export function countRejection(rejections: Rejections, { status, lost }: Reply): void {
   const labels = JSON.stringify({ status: `${status}`, ...lost });
-  refusals.set(labels, (refusals.get(labels) ?? 0) + 1);
+  rejections.set(labels, (rejections.get(labels) ?? 0) + 1);
 }
 
 /** Returns the metrics in Prometheus' text format. https://prometheus.io/docs/instrumenting/exposition_formats/ */
 export function metrics(
   store: Store,
-  bounds: Bounds,
-  refusals: Refusals,
+  eviction: Eviction,
+  rejections: Rejections,
   urls: ReadonlySet<string>,
   now = Date.now(),
 ): string {
-  const lanes = store.lanes.occupied();
+  const queues = store.queues.occupied();
   const waiting = new Map<string, { envelopes: number; bytes: number }>();
-  for (const { category, envelopes, bytes } of lanes) {
+  for (const { category, envelopes, bytes } of queues) {
     const sum = waiting.get(category) ?? { envelopes: 0, bytes: 0 };
     waiting.set(category, { envelopes: sum.envelopes + envelopes, bytes: sum.bytes + bytes });
   }
-  const oldest = Math.min(now, ...lanes.map((lane) => lane.oldest));
-  const tallies = store.tally.all();
+  const oldest = Math.min(now, ...queues.map((queue) => queue.oldest));
+  const counters = store.counters.all();
   const counts = Object.entries(help).flatMap(([name, text]) => {
-    const samples = tallies
-      .filter((tally) => tally.name === name)
+    const samples = counters
+      .filter((counters) => counters.name === name)
       .map(({ reason, category, count }): Sample => [reason ? { reason, category } : { category }, count]);
     return family(`${name}_total`, "counter", text, samples);
   });
   return [
     ...family(
-      "waiting_envelopes",
+      "queued_envelopes",
       "gauge",
       "Envelopes that wait",
       each(waiting, ({ envelopes }) => envelopes),
     ),
     ...family(
-      "waiting_bytes",
+      "queued_bytes",
       "gauge",
       "Their bytes",
       each(waiting, ({ bytes }) => bytes),
     ),
     ...family("undeliverable_envelopes", "gauge", "Envelopes that wait for an ingest that no DSN names any more", [
-      [{}, store.lanes.undeliverable(urls)],
+      [{}, store.queues.undeliverable(urls)],
     ]),
-    ...family("oldest_seconds", "gauge", "How long the oldest has waited", [[{}, (now - oldest) / 1_000]]),
-    ...family("disk_bytes", "gauge", "What SPOOL_MAX_MB bounds", [[{}, bounds.pages().used]]),
+    ...family("oldest_envelope_age_seconds", "gauge", "How long the oldest has waited", [[{}, (now - oldest) / 1_000]]),
+    ...family("disk_bytes", "gauge", "What SPOOL_MAX_MB eviction", [[{}, eviction.pages().used]]),
     ...counts,
     ...family(
-      "refused_total",
+      "rejected_total",
       "counter",
       "Requests not answered with 200, since the start; what there was no room for (full) by category",
-      [...refusals].map(([labels, n]) => [JSON.parse(labels), n]),
+      [...rejections].map(([labels, n]) => [JSON.parse(labels), n]),
     ),
     "",
   ].join("\n");

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import type { Intake, Reply } from "./intake.ts";
+import type { Receiver, Reply } from "./receive/receiver.ts";
 
 /** What the routes need. */
 export interface Parts {
-  intake: Intake;
+  receiver: Receiver;
   isWell: () => Promise<boolean>;
   metrics: () => string;
   /** Called with every answer to an envelope. */
@@ -15,11 +15,11 @@ const idleConnection = 75_000;
 
 /**
  * The spool's only listener. POST takes an envelope whatever the path: Nginx hands over with the path it was asked for, and
- * where the envelope goes stands in X-Spool-To. `GET /healthz` and `GET /metrics` are for probes.
+ * where the envelope goes stands in X-Spool-Destination. `GET /healthz` and `GET /metrics` are for probes.
  */
-export function serve({ intake, isWell, metrics, answered }: Parts): Server {
+export function serve({ receiver, isWell, metrics, answered }: Parts): Server {
   const take = async (request: IncomingMessage): Promise<Reply> => {
-    const reply: Reply = await intake
+    const reply: Reply = await receiver
       .take(request)
       .catch(() => ({ status: 503, body: { reason: "it could not be written" } }));
     answered(reply);
@@ -50,8 +50,8 @@ export function serve({ intake, isWell, metrics, answered }: Parts): Server {
   return server;
 }
 
-/** Accepts nothing more; resolves when requests underway have been answered, or after `patience` ms. */
-export function closed(server: Server, patience: number): Promise<void> {
+/** Accepts nothing more; resolves when requests underway have been answered, or after `timeoutMs` ms. */
+export function closed(server: Server, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const kept = setInterval(() => server.closeIdleConnections(), 50);
     const done = () => {
@@ -60,6 +60,6 @@ export function closed(server: Server, patience: number): Promise<void> {
     };
     server.close(done);
     server.closeIdleConnections();
-    setTimeout(done, patience).unref();
+    setTimeout(done, timeoutMs).unref();
   });
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Destination, destinations } from "./destination.ts";
-import { Refusal } from "./refusal.ts";
+import { StartupError } from "./startup-error.ts";
 
 /** Everything an operator can set. Nothing else in the spool reads the environment. */
 export interface Settings {
@@ -24,7 +24,7 @@ type Env = Record<string, string | undefined>;
 
 /**
  * Takes the environment and returns the settings. An empty variable counts as unset, as compose passes unset ones on.
- * Throws a Refusal for the first setting that can't be meant.
+ * Throws a StartupError for the first setting that can't be meant.
  */
 export function parseSettings(env: Env): Settings {
   return {
@@ -39,7 +39,7 @@ export function parseSettings(env: Env): Settings {
 function whole(name: string, value: string, least: number, most: number, unit: string): number {
   const number = Number(value);
   if (/^(?:0|[1-9]\d*)$/.test(value) && number >= least && number <= most) return number;
-  throw new Refusal(name, `'${value}' is not a number from ${least} to ${most}`, `give ${unit} as a whole number`);
+  throw new StartupError(name, `'${value}' is not a number from ${least} to ${most}`, `give ${unit} as a whole number`);
 }
 
 const seconds = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -48,7 +48,11 @@ function age(name: string, value: string): number {
   const [, number, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(value) ?? [];
   const time = Number(number) * seconds[unit as keyof typeof seconds] * 1_000;
   if (time > 0) return time;
-  throw new Refusal(name, `'${value}' is not a length of time`, "use a number and s, m, h or d, such as 12h or 3d");
+  throw new StartupError(
+    name,
+    `'${value}' is not a length of time`,
+    "use a number and s, m, h or d, such as 12h or 3d",
+  );
 }
 
 /** As the proxy does with the same file: its certificates, and no others, are believed. */
@@ -59,7 +63,7 @@ function authority(file: string | undefined): string | undefined {
   try {
     pem = readFileSync(file, "utf8");
   } catch {
-    throw new Refusal(
+    throw new StartupError(
       name,
       `'${file}' can't be read by uid ${process.getuid?.()}`,
       "mount a PEM file that this user may read",
@@ -70,6 +74,6 @@ function authority(file: string | undefined): string | undefined {
     return pem;
   } catch {
     const fix = "give a PEM file that begins with -----BEGIN CERTIFICATE-----";
-    throw new Refusal(name, `'${file}' holds no certificate`, fix);
+    throw new StartupError(name, `'${file}' holds no certificate`, fix);
   }
 }

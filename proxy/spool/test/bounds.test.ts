@@ -39,7 +39,9 @@ test("full: replays go first, then profiles, nothing else, and sent = delivered 
     expect(await outOf(category)).toBe(lost);
     expect(await metric(stack, `delivered_total{category="${category}"}`)).toBe(ids.length - lost);
   }
-  expect(await metric(stack, 'refused_total{status="503",reason="full",category="replay"}')).toBe(500 - replays.length);
+  expect(await metric(stack, 'rejected_total{status="503",reason="full",category="replay"}')).toBe(
+    500 - replays.length,
+  );
 });
 
 const outOf = (category: string) => metric(stack, `dropped_total{reason="full",category="${category}"}`);

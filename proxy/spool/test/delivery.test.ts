@@ -120,7 +120,7 @@ test("some that always make the ingest stumble, and are worth the most, do not b
   await stack.ingest({ item: "event", cut: "body" });
   const stumbling = await handMany(url, 3);
   await delivered(await handMany(url, 200, "session"));
-  expect(await metric(stack, 'waiting_envelopes{category="error"}')).toBe(3);
+  expect(await metric(stack, 'queued_envelopes{category="error"}')).toBe(3);
   await stack.ingest();
   await delivered(stumbling);
 });
@@ -135,7 +135,7 @@ test("cut after it was taken: sent again, and counted as a possible repeat", asy
   const { lost, repeated } = await outcome(stack, ids);
   expect(lost).toBe(0);
   expect(repeated).toBeGreaterThan(0);
-  expect(await metric(stack, 'repeated_total{category="log_item"}')).toBeGreaterThanOrEqual(
+  expect(await metric(stack, 'redelivered_total{category="log_item"}')).toBeGreaterThanOrEqual(
     await repeatedEnvelopes(stack, ids),
   );
 });

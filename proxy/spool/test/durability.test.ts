@@ -64,7 +64,7 @@ test("killed -9 three times while it delivers: nothing is lost, and repeats are 
   expect(lost).toBe(0);
   // At most what was on its way at each kill.
   expect(repeated).toBeLessThanOrEqual(3 * 32);
-  expect(await metric(stack, 'repeated_total{category="log_item"}')).toBeGreaterThanOrEqual(
+  expect(await metric(stack, 'redelivered_total{category="log_item"}')).toBeGreaterThanOrEqual(
     await repeatedEnvelopes(stack, ids),
   );
   expect(await metric(stack, 'accepted_total{category="log_item"}')).toBe(1_000);
@@ -84,7 +84,7 @@ test("stopped and started in the middle of both: nothing is lost and nothing com
   });
   await until(() => isEmpty(stack), 80_000);
   expect(await outcome(stack, ids)).toEqual({ lost: 0, repeated: 0 });
-  expect(await metric(stack, 'repeated_total{category="session"}'), await stack.logs()).toBe(0);
+  expect(await metric(stack, 'redelivered_total{category="session"}'), await stack.logs()).toBe(0);
 });
 
 test("with another DSN, what waits for the old one is neither sent nor lost", async () => {
@@ -94,10 +94,10 @@ test("with another DSN, what waits for the old one is neither sent nor lost", as
   await ready(stack);
   await stack.ingest();
   const mine = newId();
-  await hand(stack.url, envelope("session", mine), { "x-spool-to": "http://ingest:9000/api/8/envelope/" });
+  await hand(stack.url, envelope("session", mine), { "x-spool-destination": "http://ingest:9000/api/8/envelope/" });
   // Worth less than what waits for the old one: were that ready to go, it would have gone first.
   await until(async () => (await outcome(stack, [mine])).lost === 0);
-  expect(await metric(stack, 'waiting_envelopes{category="error"}')).toBe(10);
+  expect(await metric(stack, 'queued_envelopes{category="error"}')).toBe(10);
   expect((await outcome(stack, old)).lost).toBe(10);
   await stack.replaceSpool();
   await until(() => isEmpty(stack));

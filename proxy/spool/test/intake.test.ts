@@ -13,8 +13,13 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 
 test.each([
-  ["an address that is not configured", { "x-spool-to": "http://ingest:9000/api/9/envelope/" }, envelope(), 403],
-  ["no address", { "x-spool-to": "" }, envelope(), 403],
+  [
+    "an address that is not configured",
+    { "x-spool-destination": "http://ingest:9000/api/9/envelope/" },
+    envelope(),
+    403,
+  ],
+  ["no address", { "x-spool-destination": "" }, envelope(), 403],
   ["a body that is no envelope", {}, Buffer.from("hello"), 400],
   ["a body that is not in its coding", { "content-encoding": "gzip" }, envelope(), 400],
   ["a coding that no ingest takes", { "content-encoding": "compress" }, envelope(), 415],
@@ -31,7 +36,7 @@ test("an envelope without an event id is answered without one", async () => {
 test("a CSP report goes to the second project's security address as it came", async () => {
   const address = "http://ingest:9000/api/8/security/?sentry_key=second";
   const body = Buffer.from('{"csp-report":{}}');
-  const headers = { "x-spool-to": address, "content-type": "application/csp-report" };
+  const headers = { "x-spool-destination": address, "content-type": "application/csp-report" };
   expect(await hand(url, body, headers)).toEqual({ status: 200, body: {} });
   const request = await stack.recorder.waitFor((one) => (address.endsWith(one.url) ? one : undefined));
   expect(Buffer.from(request.body, "base64")).toEqual(body);

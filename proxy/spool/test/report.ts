@@ -26,7 +26,7 @@ export async function hand(url: string, body: Buffer, headers: Record<string, st
       method: "POST",
       body: new Uint8Array(body),
       signal: AbortSignal.timeout(20_000),
-      headers: { "x-spool-to": to, ...headers },
+      headers: { "x-spool-destination": to, ...headers },
     });
     return { status: answer.status, body: (await answer.json()) as { id?: string; reason?: string } };
   } catch {
@@ -82,5 +82,5 @@ export async function metric(stack: Ends, name: string): Promise<number> {
 /** Whether nothing waits. */
 export async function isEmpty(stack: Ends): Promise<boolean> {
   const text = await (await fetch(`${stack.url}/metrics`)).text();
-  return !text.includes("\nculvert_spool_waiting_envelopes{");
+  return !text.includes("\nculvert_spool_queued_envelopes{");
 }

@@ -27,7 +27,7 @@ async function startTls(name: string, options: Options) {
 
 /** Hands over one envelope for it. */
 async function handOver(name: string) {
-  const headers = { "x-spool-to": `https://${name}:9443/api/7/envelope/` };
+  const headers = { "x-spool-destination": `https://${name}:9443/api/7/envelope/` };
   expect((await hand(stack.url, envelope(), headers)).status).toBe(200);
 }
 

@@ -86,7 +86,7 @@ test("a journal that was cut short, or a database that is gone: a line, a metric
   await ready(stack);
   const waits = async (count: number) =>
     until(async () => JSON.parse(await stack.inside("cat /var/lib/spool/spool.count")).waiting === count);
-  const missing = (reason: string) => metric(stack, `missing_total{reason="${reason}",category="default"}`);
+  const missing = (reason: string) => metric(stack, `lost_total{reason="${reason}",category="default"}`);
   await handMany(stack.url, 5, "event", 5_000);
   await waits(5);
   await stack.on("spool", "kill", "-s", "KILL");

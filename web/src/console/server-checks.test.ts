@@ -50,7 +50,7 @@ describe("where reports go through the proxy", () => {
   });
 
   test("and the spool is asked what waits", async () => {
-    const { server, asked, host } = await answering(200, {}, 'culvert_spool_waiting_envelopes{category="error"} 4\n');
+    const { server, asked, host } = await answering(200, {}, 'culvert_spool_queued_envelopes{category="error"} 4\n');
     expect(await checkSpool({ spoolUpstream: new URL(`http://${host}`) })).toMatchObject({
       problem: expect.stringMatching(/^4 reports wait/),
     });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { lookAtSpool, waitingIn } from "./spool";
 
-const METRICS = `# HELP culvert_spool_waiting_envelopes Envelopes that wait
-# TYPE culvert_spool_waiting_envelopes gauge
-culvert_spool_waiting_envelopes{category="error"} 11
-culvert_spool_waiting_envelopes{category="transaction"} 2
-culvert_spool_waiting_envelopes{category="internal"} 7
-culvert_spool_waiting_bytes{category="error"} 9000
-culvert_spool_oldest_seconds 184.5
+const METRICS = `# HELP culvert_spool_queued_envelopes Envelopes that wait
+# TYPE culvert_spool_queued_envelopes gauge
+culvert_spool_queued_envelopes{category="error"} 11
+culvert_spool_queued_envelopes{category="transaction"} 2
+culvert_spool_queued_envelopes{category="internal"} 7
+culvert_spool_queued_bytes{category="error"} 9000
+culvert_spool_oldest_envelope_age_seconds 184.5
 `;
 
 test("what waits is counted, without the console's own questions", () => {
@@ -26,7 +26,9 @@ test("waiting reports are said to wait, with what to do", async () => {
 });
 
 test("an empty spool is well, and one that can't be asked has nothing to say", async () => {
-  expect(await lookAtSpool(async () => "culvert_spool_oldest_seconds 0\n")).toMatchObject({ state: "good" });
+  expect(await lookAtSpool(async () => "culvert_spool_oldest_envelope_age_seconds 0\n")).toMatchObject({
+    state: "good",
+  });
   const gone = async () => Promise.reject(new Error("gone"));
   expect(await lookAtSpool(gone)).toMatchObject({ state: "unknown", problem: undefined });
 });

@@ -9,10 +9,10 @@ export type Waiting = { reports: number; oldestS: number };
  * counted: the console's own looks at the ingest are some of them.
  */
 export function waitingIn(metrics: string): Waiting {
-  const values = [...metrics.matchAll(/^culvert_spool_waiting_envelopes\{category="(\w+)"\} (\d+)$/gm)]
+  const values = [...metrics.matchAll(/^culvert_spool_queued_envelopes\{category="(\w+)"\} (\d+)$/gm)]
     .filter(([, category]) => category !== "internal")
     .map(([, , count]) => Number(count));
-  const oldest = /^culvert_spool_oldest_seconds ([\d.]+)$/m.exec(metrics)?.[1];
+  const oldest = /^culvert_spool_oldest_envelope_age_seconds ([\d.]+)$/m.exec(metrics)?.[1];
   return { reports: values.reduce((sum, count) => sum + count, 0), oldestS: Number(oldest ?? 0) };
 }
 

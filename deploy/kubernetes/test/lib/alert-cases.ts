@@ -72,31 +72,37 @@ export const cases: Record<
     quiet: 20,
     alarm: 25,
   },
-  CulvertReportsWait: {
-    trouble: { "culvert_spool_oldest_seconds{": minute(60) },
-    sound: { "culvert_spool_oldest_seconds{": "60x120" },
+  CulvertEnvelopesQueued: {
+    trouble: { "culvert_spool_oldest_envelope_age_seconds{": minute(60) },
+    sound: { "culvert_spool_oldest_envelope_age_seconds{": "60x120" },
     quiet: 19,
     alarm: 22,
   },
-  CulvertReportsUndeliverable: {
+  CulvertEnvelopesUndeliverable: {
     trouble: { "culvert_spool_undeliverable_envelopes{": "0x2 7x110" },
     sound: { "culvert_spool_undeliverable_envelopes{": "0x120" },
     quiet: 5,
     alarm: 10,
   },
   CulvertDsnsDiffer: {
-    trouble: { 'culvert_spool_refused_total{status="403"': minute(5) },
-    sound: { 'culvert_spool_refused_total{status="503"': minute(5) },
+    trouble: { 'culvert_spool_rejected_total{status="403"': minute(5) },
+    sound: { 'culvert_spool_rejected_total{status="503"': minute(5) },
     quiet: 4,
     alarm: 10,
   },
-  // The first loss is all there is: the counter begins with it.
-  CulvertReportsLost: {
+  // The series begins with the first drop.
+  CulvertEnvelopesDropped: {
     trouble: { 'culvert_spool_dropped_total{reason="age"': "_x9 500x110" },
     sound: {
       'culvert_spool_dropped_total{reason="full"': "7x120",
       'culvert_spool_dropped_total{reason="http_400"': minute(9),
     },
+    quiet: 75,
+    alarm: 65,
+  },
+  CulvertEnvelopesLost: {
+    trouble: { 'culvert_spool_lost_total{reason="set_back"': "_x9 5x110" },
+    sound: { 'culvert_spool_lost_total{reason="set_back"': "5x120" },
     quiet: 75,
     alarm: 65,
   },

@@ -54,7 +54,7 @@ test("the proxy comes first, then the spool, which is told the destination", () 
     { url: new URL("http://proxy:8083/reports"), headers: {} },
     {
       url: new URL("http://spool:8082/"),
-      headers: { "x-spool-to": "https://sentry.example.com:9000/prefix/api/7/envelope/" },
+      headers: { "x-spool-destination": "https://sentry.example.com:9000/prefix/api/7/envelope/" },
     },
   ]);
   expect(doors(parseSettings(env))).toEqual([]);
@@ -72,11 +72,11 @@ test.each([
   ["it answers 503", () => door([503])],
 ])("the spool has the report when the proxy can't: %s", async (_, proxy) => {
   const spool = await door([200]);
-  const { sent, lost } = send([await proxy(), { ...spool, headers: { "x-spool-to": "https://there/" } }]);
+  const { sent, lost } = send([await proxy(), { ...spool, headers: { "x-spool-destination": "https://there/" } }]);
   expect((await sent).statusCode).toBe(200);
   expect(spool.received).toHaveLength(1);
   const [{ headers, body } = { headers: {}, body: Buffer.from("") }] = spool.received;
-  expect(headers).toMatchObject({ "x-spool-to": "https://there/", "content-length": String(body.length) });
+  expect(headers).toMatchObject({ "x-spool-destination": "https://there/", "content-length": String(body.length) });
   expect(body.toString()).toContain('"message":"hello"');
   expect(lost, "nothing is counted as lost").toEqual([]);
 });

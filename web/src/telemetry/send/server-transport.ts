@@ -40,7 +40,7 @@ const zip = promisify(gzip);
 export function doors({ dsn, serverTunnel, spoolUpstream }: Settings): Door[] {
   if (!serverTunnel || !dsn) return [];
   const proxy = { url: serverTunnel, headers: {} };
-  return spoolUpstream ? [proxy, { url: spoolUpstream, headers: { "x-spool-to": dsn.envelopeUrl } }] : [proxy];
+  return spoolUpstream ? [proxy, { url: spoolUpstream, headers: { "x-spool-destination": dsn.envelopeUrl } }] : [proxy];
 }
 
 type Options = Parameters<typeof createTransport>[0];

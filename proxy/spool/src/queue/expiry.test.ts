@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { clockForAges } from "./expiry.ts";
+
+const day = 86_400_000;
+const start = 1_000 * day;
+
+function clocks() {
+  const at = { wall: start, passed: 0 };
+  const now = clockForAges(
+    () => at.wall,
+    () => at.passed,
+  );
+  const pass = (time: number, set = 0) => {
+    at.wall += time + set;
+    at.passed += time;
+    return now() - start;
+  };
+  return pass;
+}
+
+test("ages by the wall clock", () => {
+  const pass = clocks();
+  assert.equal(pass(10_000), 10_000);
+  assert.equal(pass(day), day + 10_000);
+});
+test("a wall clock set forward by days makes nothing old at once, and is caught up with as time passes", () => {
+  const pass = clocks();
+  assert.equal(pass(10_000, 4 * day), 20_000);
+  assert.equal(pass(10_000), 40_000);
+  assert.equal(pass(10_000, -4 * day), 30_000);
+  assert.equal(pass(10_000, 4 * day), 50_000);
+  assert.equal(pass(4 * day), 8 * day + 40_000);
+});
+test("a wall clock set back is believed: what waits gets longer", () => {
+  const pass = clocks();
+  assert.equal(pass(10_000, -3_600_000), 10_000 - 3_600_000);
+  assert.equal(pass(10_000), 20_000 - 3_600_000);
+});

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { copyFileSync, mkdtempSync, rmSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "vitest";
+import { openDatabase } from "./database.ts";
+import { Store } from "./store.ts";
+import { Watermark } from "./watermark.ts";
+
+const headers = { contentType: "", contentEncoding: "", userAgent: "", clientIp: "" };
+const envelope = { destination: "http://a/", category: "error", received: 0, headers, body: Buffer.from("x") };
+const newFolder = () => mkdtempSync(join(tmpdir(), "spool-"));
+
+/** A folder as a kill leaves it while three envelopes wait, the last two in the write-ahead log only. */
+function killed(): string {
+  const [from, to] = [newFolder(), newFolder()];
+  const database = openDatabase(from);
+  const store = new Store(database);
+  store.add(envelope);
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  store.add(envelope);
+  store.add(envelope);
+  new Watermark(from).keep(store.mark());
+  for (const file of ["spool.db", "spool.db-wal", "spool.count"]) copyFileSync(join(from, file), join(to, file));
+  database.close();
+  return to;
+}
+
+function missing(folder: string, isNew = false): number {
+  const database = openDatabase(folder);
+  const found = new Watermark(folder).missing(new Store(database).mark(), isNew);
+  database.close();
+  return found;
+}
+
+test("after a kill nothing is missing", () => assert.equal(missing(killed()), 0));
+test("a first start misses nothing", () => assert.equal(missing(newFolder(), true), 0));
+test("a truncated write-ahead log is noticed", () => {
+  const folder = killed();
+  truncateSync(join(folder, "spool.db-wal"), 100);
+  assert.equal(missing(folder), 2);
+});
+test("so is a database that is gone, by what waited in it", () => {
+  const folder = killed();
+  rmSync(join(folder, "spool.db"));
+  assert.equal(missing(folder, true), 3);
+});
+test("a count that can't be read says nothing", () => {
+  const folder = killed();
+  truncateSync(join(folder, "spool.count"), 3);
+  truncateSync(join(folder, "spool.db-wal"), 0);
+  assert.equal(missing(folder), 0);
+});
