@@ -7,28 +7,28 @@ help: ## List these targets
 up: ## Build and start everything, then print the addresses
 	@sh deploy/host/up.sh
 
-deploy: ## Replace the running web by a new release, without a failed request
+deploy: ## Replace the running web by a new release without failing a request
 	@sh deploy/host/deploy.sh
 
-down: ## Stop this project's containers; certificate, stored files and waiting reports stay
+down: ## Stop this project's containers; certificate, stored files and queued envelopes stay
 	@docker compose --profile '*' down
 
 logs: ## Follow the logs
 	@docker compose logs --follow --tail 100
 
-test: ## Check everything: types, lint, units, the proxy's contract, a real browser through the real stack
+test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack
 	@sh deploy/test/run.sh
 
-bench: ## Compare the edge with tunnelRoute, a bare proxy_pass, HAProxy and Caddy
+bench: ## Compare the proxy with tunnelRoute, a bare proxy_pass, HAProxy and Caddy
 	@sh loadtest/bench/run.sh
 
 loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.example.com
 	@sh loadtest/run.sh
 
-render: ## Write all of a Kubernetes overlay into one file: OVERLAY=production
+render: ## Write all objects of a Kubernetes overlay into one file: OVERLAY=production
 	@sh deploy/kubernetes/render.sh "$(OVERLAY)"
 
-verify-cluster: ## Check a deployment from inside its cluster, a line for each check: NAMESPACE=culvert
+verify-cluster: ## Check a deployment from inside its cluster, one line per check: NAMESPACE=culvert
 	@sh deploy/kubernetes/verify.sh $(NAMESPACE)
 
 release: ## Push the images and the Helm chart: VERSION=1.0.0 REGISTRY=registry.example.com/culvert
