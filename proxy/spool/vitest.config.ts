@@ -16,8 +16,8 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/*.test.ts"],
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     maxWorkers: 4,
     sequence: { sequencer: LongFirst },
   },

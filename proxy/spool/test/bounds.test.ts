@@ -28,7 +28,7 @@ test("full: replays go first, then profiles, nothing else, and sent = delivered 
   expect(kept).toHaveLength(80 + replays.length + 20);
   expect(await metric(stack, "disk_bytes")).toBeLessThanOrEqual(8 << 20);
   await stack.ingest();
-  await until(() => isEmpty(stack), 60_000);
+  await until(() => isEmpty(stack), 150_000);
   expect(await outcome(stack, kept)).toEqual({ lost: 0, repeated: 0 });
   for (const [category, ids] of [
     ["replay", replays],
@@ -70,7 +70,7 @@ test("a small disk: 503 and a line before it is full, the same worth rules, and 
   expect(errors.length).toBe(50);
   expect(await stack.logs()).toContain("culvert spool: the disk under /var/lib/spool has 64 MB left");
   await stack.ingest();
-  await until(() => isEmpty(stack), 60_000);
+  await until(() => isEmpty(stack), 150_000);
   expect(await outcome(stack, errors)).toEqual({ lost: 0, repeated: 0 });
   const { lost } = await outcome(stack, sessions);
   expect(await metric(stack, 'dropped_total{reason="full",category="session"}')).toBe(lost);

@@ -15,8 +15,8 @@ afterEach(async () => {
 });
 afterAll(() => stack?.stop());
 
-const drained = () => until(() => isEmpty(stack), 60_000);
-const delivered = (ids: string[]) => until(async () => (await outcome(stack, ids)).lost === 0, 60_000);
+const drained = () => until(() => isEmpty(stack), 150_000);
+const delivered = (ids: string[]) => until(async () => (await outcome(stack, ids)).lost === 0, 150_000);
 
 /** What reaches the ingest from now on. */
 async function watch(): Promise<() => Promise<Seen[]>> {

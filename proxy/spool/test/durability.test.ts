@@ -8,7 +8,7 @@ beforeAll(async () => {
   stack = await startStack({ SPOOL_RATE: "400" });
 });
 afterAll(() => stack?.stop());
-afterEach(() => until(() => isEmpty(stack), 60_000));
+afterEach(() => until(() => isEmpty(stack), 150_000));
 
 const accepts = 200;
 
@@ -45,7 +45,7 @@ test("killed -9 three times while it takes envelopes in: whatever it answered 20
     );
   }
   await stack.ingest();
-  await until(() => isEmpty(stack), 80_000);
+  await until(() => isEmpty(stack), 150_000);
   expect(ids.length).toBeGreaterThanOrEqual(6 * accepts);
   expect(await outcome(stack, ids)).toMatchObject({ lost: 0, repeated: 0 });
 });
@@ -59,7 +59,7 @@ test("killed -9 three times while it delivers: nothing is lost, and repeats are 
     await until(async () => (await stack.recorder.count()) > mark + i * 100);
     await stack.kill("spool");
   }
-  await until(() => isEmpty(stack), 60_000);
+  await until(() => isEmpty(stack), 150_000);
   const { lost, repeated } = await outcome(stack, ids);
   expect(lost).toBe(0);
   // At most what was on its way at each kill.
@@ -82,7 +82,7 @@ test("stopped and started in the middle of both: nothing is lost and nothing com
     await stack.on("spool", "start");
     await ready(stack);
   });
-  await until(() => isEmpty(stack), 80_000);
+  await until(() => isEmpty(stack), 150_000);
   expect(await outcome(stack, ids)).toEqual({ lost: 0, repeated: 0 });
   expect(await metric(stack, 'redelivered_total{category="session"}'), await stack.logs()).toBe(0);
 });

@@ -1,3 +1,6 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { moodSeconds, rate, row } from "./outage.ts";
@@ -6,17 +9,28 @@ import { visit } from "./visitors.ts";
 
 const lasts = moodSeconds * 1_000;
 
+/** The proxy's limits, with room for a tenth of its 1000 open envelopes: a busy machine doesn't send 1000 within an ingest's 5 s. */
+const limits = "snippets/report-limits.conf";
+const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+const text = readFileSync(new URL(`../../${limits}`, import.meta.url), "utf8");
+writeFileSync(join(folder, "limits.conf"), text.replace("limit_conn tunnel_open 1000;", "limit_conn tunnel_open 100;"));
+
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({}, { proxy: true });
+  chmodSync(folder, 0o755);
+  stack = await startStack({}, { proxy: true, proxyArgs: [`--volume=${folder}/limits.conf:/etc/nginx/${limits}:ro`] });
 });
-afterAll(() => stack?.stop());
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(folder, { recursive: true });
+});
 
 /** The ingest has this trouble for a while; resolves when it takes reports again. */
 async function trouble(begin: () => Promise<unknown>, end: () => Promise<unknown>): Promise<void> {
-  await begin();
-  await pause(lasts);
-  await end();
+  // Also after a failure: the next test begins with an ingest that is well.
+  await begin()
+    .then(() => pause(lasts))
+    .finally(end);
   const mark = (await stack.seen()).length;
   await until(async () => (await stack.seen(mark)).some(({ status }) => status === 200));
 }
@@ -34,7 +48,7 @@ async function kept(): Promise<number> {
 }
 
 describe(`${rate} reports a second or more through the proxy: nothing is lost, nobody is told to try again, no page fails`, () => {
-  test.each<[string, () => Promise<unknown>, () => Promise<unknown>, number?]>([
+  test.each<[string, () => Promise<unknown>, () => Promise<unknown>]>([
     ["the ingest refuses connections", () => stack.ingest({ gone: true }), well],
     ["the ingest hangs", () => stack.ingest({ delay: 60_000, cut: "body" }), well],
     ["the ingest cuts connections in the middle of bodies", () => stack.ingest({ cut: "body" }), well],
@@ -44,12 +58,10 @@ describe(`${rate} reports a second or more through the proxy: nothing is lost, n
       async () => {
         const before = await kept();
         await stack.ingest({ delay: 5_000 });
-        // It takes them all: what the spool gets is what the edge had no place for (proxy/snippets/report-limits.conf).
-        await until(async () => (await kept()) > before + 100, 60_000);
+        // It takes them all: what the spool gets is what the edge had no place for.
+        await until(async () => (await kept()) > before + 100, 150_000);
       },
       well,
-      // Enough on a busy machine too.
-      1.5 * rate,
     ],
     [
       "the ingest's name is gone",
@@ -68,8 +80,8 @@ describe(`${rate} reports a second or more through the proxy: nothing is lost, n
       },
       well,
     ],
-  ])("%s for a while", { timeout: 3 * 60_000 }, async (fault, begin, end, perSecond = rate) => {
-    const visits = await visit(stack, perSecond, async (more) => {
+  ])("%s for a while", { timeout: 5 * 60_000 }, async (fault, begin, end) => {
+    const visits = await visit(stack, rate, async (more) => {
       await more(rate);
       await trouble(begin, end);
       await more(rate);

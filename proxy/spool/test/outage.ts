@@ -9,7 +9,7 @@ export const rate = 200;
 export const outageSeconds = Number(process.env.OUTAGE_S ?? 60);
 export const moodSeconds = Number(process.env.MOOD_S ?? 3);
 
-/** Waits for what is left, a minute at most since the ingest was `back`, or since now, and prints a row: sent, lost, repeated. */
+/** Waits for what is left, two minutes at most since the ingest was `back`, or since now, and prints a row: sent, lost, repeated. */
 export async function row(
   stack: Ends,
   fault: string,
@@ -17,7 +17,7 @@ export async function row(
   back?: number,
 ): Promise<{ lost: number; repeated: number }> {
   const began = back ?? Date.now();
-  await until(() => isEmpty(stack), began + 60_000 - Date.now());
+  await until(() => isEmpty(stack), began + 120_000 - Date.now());
   const result = await outcome(stack, visits.ids);
   const drained = Math.round((Date.now() - began) / 1_000);
   const { seen, failed } = visits.pages;

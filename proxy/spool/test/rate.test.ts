@@ -10,7 +10,7 @@ test("SPOOL_RATE: a returning ingest gets a part of it at first, and never more"
   await stack.ingest({ status: 503 });
   const ids = await handMany(stack.url, 400);
   await stack.ingest();
-  await until(() => isEmpty(stack), 60_000);
+  await until(() => isEmpty(stack), 150_000);
   expect(await outcome(stack, ids)).toEqual({ lost: 0, repeated: 0 });
   const times = (await stack.seen()).filter(({ status }) => status === 200).map(({ at }) => at);
   // Longer than a second: what is on its way while a container stalls, 32 at most, arrives at once.

@@ -47,11 +47,11 @@ async function inFlight(mood: Rule, change: () => Promise<unknown>): Promise<voi
   const mark = await stack.seen();
   const ids = Array.from({ length: 50 }, newId);
   const answers = Promise.all(ids.map((id) => ask(stack.proxy, "/monitoring", envelope("event", id, 1_900), 60_000)));
-  await until(async () => (await stack.seen()) - mark >= 50, 60_000);
+  await until(async () => (await stack.seen()) - mark >= 50, 150_000);
   await change();
   expect(await answers).toEqual(ids.map(() => 200));
   await stack.ingest();
-  await until(() => isEmpty(stack), 60_000);
+  await until(() => isEmpty(stack), 150_000);
   expect((await outcome(stack, ids)).lost).toBe(0);
 }
 

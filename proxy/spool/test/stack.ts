@@ -10,6 +10,9 @@ import type { Rule, Seen } from "./ingest/types.ts";
 const node = "node:24-trixie-slim";
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
+/** A volume's options: a tmpfs that the spool's user may write. */
+const inMemory = ["type=tmpfs", "device=tmpfs", "o=uid=1000,gid=1000,mode=0700"].map((option) => `--opt=${option}`);
+
 /** As the compose file runs it: the spool needs no /tmp. */
 const withoutTmp = restricted;
 
@@ -66,6 +69,8 @@ export interface Options {
   proxy?: boolean;
   /** The image of a web to stand behind the proxy instead. */
   web?: string;
+  /** More for the proxy's `docker run`. */
+  proxyArgs?: string[];
   /**
    * The image of an app with a tunnel of its own, and a folder with server.crt and server.key for `sentryName`, under which the
    * ingest then answers over TLS: the SDK's `tunnelRoute` serves no other. All are told to trust it.
@@ -89,10 +94,14 @@ export async function startStack(settings: Record<string, string> = {}, options:
   const names = alias ? [`--network-alias=${alias}`] : [];
 
   await must("network", "create", label, id);
+  // In memory: how long this machine's disk takes for an fsync is not what these tests are about. The recorder mounts it too, since
+  // such a volume is empty again when its last container stops.
+  await must("volume", "create", label, ...inMemory, id);
   const door = [doorsSetting, ...[9001, ...Object.keys(doors)].flatMap((port) => ["-p", `127.0.0.1::${port}`])];
   const mounts = [
     `--volume=${path("../../../deploy/test/support/recorder")}:/recorder:ro`,
     `--volume=${path("door")}:/door:ro`,
+    `--volume=${id}:/spool:ro`,
   ];
   const both = ["sh", "-c", "node /door/server.ts & exec node /recorder/server.ts"];
   await Promise.all([
@@ -120,7 +129,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
     ];
     const rates = ["TUNNEL_RATE_PER_CLIENT=10000", "TUNNEL_RATE_TOTAL=10000"];
     const given = [...addresses, ...rates].map((one) => `--env=${one}`);
-    await start("proxy", ...hardened, ...trust, ...given, await build());
+    await start("proxy", ...hardened, ...trust, ...given, ...(options.proxyArgs ?? []), await build());
   }
   if (rival) {
     const telemetry = [`--env=SENTRY_DSN=${dsn}`, "--env=NODE_EXTRA_CA_CERTS=/cert/server.crt"];
@@ -163,7 +172,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
   await until(async () => {
     await Promise.all([stack.seen(), stack.recorder.count()]);
     return true;
-  }, 60_000);
+  }, 150_000);
   await ready(stack);
   return stack;
 }
@@ -171,13 +180,13 @@ export async function startStack(settings: Record<string, string> = {}, options:
 /** Waits until the spool answers its health check. */
 export async function ready(stack: Stack): Promise<void> {
   const well = async () => (await fetch(`${stack.url}/healthz`)).ok;
-  await until(well, 20_000).catch(async () => {
+  await until(well, 90_000).catch(async () => {
     throw new Error(`the spool did not come up: ${await stack.logs()}`);
   });
 }
 
 /** Waits until `done` says so; throws after `patience` ms. What throws, or takes 5 s, counts as not yet. */
-export async function until(done: () => Promise<boolean>, patience = 30_000): Promise<void> {
+export async function until(done: () => Promise<boolean>, patience = 90_000): Promise<void> {
   const end = Date.now() + patience;
   while (!(await Promise.race([done().catch(() => false), pause(5_000, false)]))) {
     if (Date.now() > end) throw new Error(`not within ${patience} ms: ${done}`);
