@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy down logs test bench loadtest render verify-cluster release
+.PHONY: help up deploy down logs test bench loadtest render render-proxy verify-cluster release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,9 @@ loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.e
 
 render: ## Write all objects of a Kubernetes overlay into one file: OVERLAY=production
 	@sh deploy/kubernetes/render.sh "$(OVERLAY)"
+
+render-proxy: ## Print Nginx's whole configuration for the settings in .env
+	@docker compose build --quiet proxy && docker compose run --rm --no-deps --no-TTY proxy render
 
 verify-cluster: ## Check a deployment from inside its cluster, one line per check: NAMESPACE=culvert
 	@sh deploy/kubernetes/verify.sh $(NAMESPACE)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts Nginx after every step of entrypoint.d has said yes. A step checks settings and writes the configuration that
-# follows from them; one that finds bad input prints one line and ends the container.
+# entrypoint.sh [render]: starts Nginx after the steps of entrypoint.d; with `render`, prints its whole configuration instead.
+# A step checks settings and renders the configuration that follows from them; bad input ends the container with a one-line error.
 set -eu
 
 export TUNNEL_PATH="${TUNNEL_PATH:-/monitoring}"
@@ -19,14 +19,15 @@ export MAX_BODY_SIZE="${MAX_BODY_SIZE:-100m}"
 export RESPONSE_TIMEOUT="${RESPONSE_TIMEOUT:-5m}"
 
 export RENDERED=/tmp/nginx
-# /tmp may outlive a container that was killed (an emptyDir of Kubernetes does): a socket left there cannot be bound again, and
-# nobody removes the temporary files of requests that were cut off.
-rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/reports/*
-mkdir -p "$RENDERED"
+# /tmp may outlive a killed container (an emptyDir of Kubernetes does): a socket left there cannot be bound again, and the temporary
+# files of interrupted requests would stay forever.
+rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
+mkdir -p "$RENDERED/routes"
 
 for step in /culvert/entrypoint.d/[0-9]*.sh; do
   "$step"
 done
 
+[ "${1:-}" != render ] || exec nginx -T -q
 nginx -t -q
 exec nginx -g 'daemon off;'

@@ -34,7 +34,7 @@ ask() {
     printf "{\"dsn\":\"%s\"}\n{\"type\":\"client_report\"}\n{\"timestamp\":%s,\"discarded_events\":[]}\n" "$SENTRY_DSN" "$(date +%s)" |
       curl -sk -m 20 -o /dev/null -w "%{http_code}" --resolve "$site:8443:127.0.0.1" "$@" "https://$site:8443$path"' ask "$path" "$@"
 }
-accepted() { in_proxy curl -s http://127.0.0.1:8081/metrics | sed -n 's/^culvert_tunnel_reports_total{outcome="accepted".*} //p' | awk '{ n += $1 } END { printf "%.0f", n }'; }
+accepted() { in_proxy curl -s http://127.0.0.1:8081/metrics | sed -n 's/^culvert_tunnel_envelopes_total{outcome="accepted".*} //p' | awk '{ n += $1 } END { printf "%.0f", n }'; }
 # connection URL: prints `open` or `closed`, as web finds the URL's port, and nothing where web could not try. The URL is an expression of
 # JavaScript.
 connection() {

@@ -1,20 +1,21 @@
 #!/bin/sh
-# The SDK's own tunnel paths: an app with `tunnel: true` posts to one, and its server, which has no way to the ingest, never sees it.
+# The SDK's own tunnel paths: an app with `tunnel: true` posts to one, and its server, which cannot reach the ingest, never sees it.
 set -eu
 . "$(dirname "$0")/sdk-tunnel-path.sh"
+. "$(dirname "$0")/render.sh"
 
-# DSNs are counted as in 30-ingest.sh: the path names the project, whatever the arguments are.
-number=0 written=' '
+# DSNs are numbered as in 30-ingest.sh: the path selects the project, whatever the arguments are.
+INGEST=0 seen=' '
 for dsn in "$SENTRY_DSN" $(printf '%s' "${TUNNEL_ALLOWED_DSNS:-}" | tr ',' ' '); do
-  number=$((number + 1))
+  INGEST=$((INGEST + 1))
   path=$(sdk_tunnel_path "$dsn")
   # A DSN that is listed twice.
-  case $written in *" $path "*) continue ;; esac
-  written="$written$path "
-  # With a slash at its end where the app has Next's `trailingSlash`; below its base path as well, as TUNNEL_PATH is.
-  for address in "$path" "$path/" ${BASE_PATH:+"$BASE_PATH$path" "$BASE_PATH$path/"}; do
-    case $address in "$TUNNEL_PATH" | "${BASE_PATH:-}$TUNNEL_PATH") continue ;; esac
-    # shellcheck disable=SC2016 # Nginx's variable, not the shell's
-    printf 'location = %s {\n    set $ingest %s;\n    include snippets/envelope.conf;\n}\n' "$address" "$number"
+  case $seen in *" $path "*) continue ;; esac
+  seen="$seen$path "
+  # With a trailing slash if the app has Next's `trailingSlash`; below its base path as well, as TUNNEL_PATH is.
+  for SDK_TUNNEL_PATH in "$path" "$path/" ${BASE_PATH:+"$BASE_PATH$path" "$BASE_PATH$path/"}; do
+    case $SDK_TUNNEL_PATH in "$TUNNEL_PATH" | "${BASE_PATH:-}$TUNNEL_PATH") continue ;; esac
+    export INGEST SDK_TUNNEL_PATH
+    render routes/sdk-tunnel-path.conf
   done
-done >"$RENDERED/route-sdk-tunnel.conf"
+done

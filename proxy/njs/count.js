@@ -1,26 +1,26 @@
-// Counts what happened. Runs inside Nginx (njs) on every request, so it does one thing only: it counts the sentence that Nginx has
-// built about the request (snippets/metrics.conf). What the sentences add up to is worked out when Prometheus asks: metrics.js.
+// Counts requests and envelopes. Runs inside Nginx (njs) on every request, so it only increments a counter whose key Nginx has
+// built (snippets/metrics.conf); metrics.js turns the keys into series when Prometheus asks.
 
 /**
- * Log-phase variable: counts a page or a file. Its value is always "1", so that the access log's `if=` can evaluate it.
+ * Log-phase variable: counts a page or a file. Its value is always "1", so that the access log's `if=` evaluates it.
  * @param {NginxHTTPRequest} r
  * @returns {string}
  */
-function count(r) {
-  ngx.shared.metrics.incr(r.variables.request_sentence || "", 1, 0);
+function countRequest(r) {
+  ngx.shared.metrics.incr(r.variables.request_metric || "", 1, 0);
   return "1";
 }
 
 /**
- * The same for a report. Called by the filter of an upstream's answer, where njs is at work anyway; for what the edge answered itself
- * by the log (snippets/metrics.conf).
+ * The same for an envelope. Called by the header filter of an upstream's response, where njs runs anyway; for what the proxy answers
+ * itself by the access log (snippets/metrics.conf).
  * @param {NginxHTTPRequest} r
  * @returns {string}
  */
-function countReport(r) {
-  ngx.shared.metrics.incr(r.variables.report_sentence || "", 1, 0);
+function countEnvelope(r) {
+  ngx.shared.metrics.incr(r.variables.envelope_metric || "", 1, 0);
   ngx.shared.metrics.incr("bytes", Number(r.variables.request_length), 0);
   return "1";
 }
 
-export default { count, countReport };
+export default { countEnvelope, countRequest };

@@ -1,34 +1,34 @@
-// Shows Prometheus what has been counted (count.js); the counts are shared by all workers. Runs inside Nginx (njs).
+// Answers scrapes by Prometheus from the counters of count.js, which all workers share. Runs inside Nginx (njs).
 
 import fs from "fs";
-import tunnel from "./tunnel.js";
+import ingestResponse from "./ingest-response.js";
 
 /** Beside the certificate that is served: entrypoint.d/install-certificate.sh. */
 const expiryFile = "/tmp/nginx/certificate/expiry";
 
-/** Written at start: a line for each ingest, its number and its host: entrypoint.d/30-ingest.sh. */
+/** A line for each ingest, its number and its host, written at start: entrypoint.d/30-ingest.sh. */
 const hostsFile = "/tmp/nginx/ingest-hosts";
 
-/** What separates the parts of a sentence; none of them can contain it. */
+/** Separates the parts of a key; none of them can contain it. */
 const separator = "|";
 
-/** The one count that is a sum of bytes instead of a number of sentences: count.js. */
+/** The one key that sums bytes instead of counting: count.js. */
 const bytes = "bytes";
 
-/** @type {Record<string, string>} the series that counts a route's reports by how they ended */
-const reports = { tunnel: "culvert_tunnel_reports_total", server: "culvert_server_reports_total" };
+/** @type {Record<string, string>} the series that counts a route's envelopes by outcome */
+const envelopes = { tunnel: "culvert_tunnel_envelopes_total", server: "culvert_server_envelopes_total" };
 
 /** @type {Record<string, string>} */
 const help = {
   culvert_requests_total: "Requests answered, by route and status class",
-  culvert_tunnel_reports_total: "Reports of browsers, by how they ended and why",
-  culvert_server_reports_total: "Reports of web itself, by how they ended and why",
-  culvert_tunnel_bytes_total: "Bytes of reports received, of browsers and of web",
-  culvert_upstream_failures_total: "Requests with a try that an upstream did not answer, by upstream",
+  culvert_tunnel_envelopes_total: "Envelopes of browsers, by outcome and reason",
+  culvert_server_envelopes_total: "Envelopes of web itself, by outcome and reason",
+  culvert_tunnel_bytes_total: "Bytes of envelopes received, of browsers and of web",
+  culvert_upstream_failures_total: "Requests with an attempt that an upstream did not answer, by upstream",
 };
 
 /**
- * Whether a try in `$upstream_status` ("502, 200") ended without an answer: Nginx writes 502 and 504 for those.
+ * Whether an attempt in `$upstream_status` ("502, 200") ended without an answer: Nginx writes 502 and 504 for those.
  * @param {string | undefined} statuses
  * @returns {boolean}
  */
@@ -37,8 +37,8 @@ function unanswered(statuses) {
 }
 
 /**
- * Adds sentences up to Prometheus' series.
- * @param {NgxKeyValuePair<string | number>[]} counts sentences and how often each was true
+ * Sums counters up to Prometheus series.
+ * @param {NgxKeyValuePair<string | number>[]} counts keys (snippets/metrics.conf) and counts
  * @returns {Record<string, number>} series, names with labels
  */
 function series(counts) {
@@ -56,30 +56,30 @@ function series(counts) {
     const parts = pair[0].split(separator);
     const route = parts[0];
     add(`culvert_requests_total{route="${route}",class="${parts[1][0]}xx"}`, times);
-    if (reports[route]) add(`${reports[route]}{outcome="${parts[3]}",reason="${parts[4]}"}`, times);
-    if (unanswered(parts[2])) add(`culvert_upstream_failures_total{upstream="${reports[route] ? "ingest" : "web"}"}`, times);
+    if (envelopes[route]) add(`${envelopes[route]}{outcome="${parts[3]}",reason="${parts[4]}"}`, times);
+    if (unanswered(parts[2])) add(`culvert_upstream_failures_total{upstream="${envelopes[route] ? "ingest" : "web"}"}`, times);
   });
   return sums;
 }
 
 /**
- * Which hosts are out: 1, else 0. Several projects may be on one.
+ * 1 for each host that is down, else 0. Several projects may share one.
  * @param {string} hosts lines of number and host
- * @param {(ingest: string) => boolean} hasFailed
+ * @param {(ingest: string) => boolean} isDown
  * @returns {Record<string, number>} series, names with labels
  */
-function outages(hosts, hasFailed) {
+function ingestsDown(hosts, isDown) {
   /** @type {Record<string, number>} */
-  const out = {};
+  const down = {};
   hosts
     .trim()
     .split("\n")
     .map((line) => line.split(" "))
     .forEach(([number, host]) => {
-      const name = `culvert_ingest_out{ingest="${host}"}`;
-      out[name] = Math.max(out[name] || 0, hasFailed(number) ? 1 : 0);
+      const name = `culvert_ingest_down{ingest="${host}"}`;
+      down[name] = Math.max(down[name] || 0, isDown(number) ? 1 : 0);
     });
-  return out;
+  return down;
 }
 
 /**
@@ -93,8 +93,8 @@ function exposition(counters, gauges) {
   const lines = [];
   Object.keys(help).forEach((name) => {
     lines.push(`# HELP ${name} ${help[name]}`, `# TYPE ${name} counter`);
-    const mine = Object.keys(counters).filter((key) => key.split("{")[0] === name);
-    mine.forEach((key) => lines.push(`${key} ${counters[key]}`));
+    const series = Object.keys(counters).filter((key) => key.split("{")[0] === name);
+    series.forEach((key) => lines.push(`${key} ${counters[key]}`));
   });
   Object.keys(gauges).forEach((name) => {
     const type = `# TYPE ${name.split("{")[0]} gauge`;
@@ -111,7 +111,7 @@ function exposition(counters, gauges) {
 function show(r) {
   r.headersOut["Content-Type"] = "text/plain; version=0.0.4";
   const gauges = {
-    ...outages(fs.readFileSync(hostsFile, "utf8"), tunnel.hasFailed),
+    ...ingestsDown(fs.readFileSync(hostsFile, "utf8"), ingestResponse.isDown),
     culvert_connections_active: Number(r.variables.connections_active),
     culvert_connections_waiting: Number(r.variables.connections_waiting),
     culvert_certificate_expiry_timestamp_seconds: Number(fs.readFileSync(expiryFile, "utf8")),
@@ -119,4 +119,4 @@ function show(r) {
   r.return(200, exposition(series(ngx.shared.metrics.items()), gauges));
 }
 
-export default { exposition, outages, series, show, unanswered };
+export default { exposition, ingestsDown, series, show, unanswered };

@@ -38,9 +38,9 @@ describe("a flood of reports", () => {
         expect(answer.status).toBe(429);
         expect(answer.headers["retry-after"]).toBe("60");
       }
-      const first = "60:replay;profile;profile_chunk;transaction;span;session:key:culvert_flood";
+      const first = "60:replay;profile;profile_chunk;transaction;span;session:key:culvert_rate_limit";
       expect(refused[0]?.headers["x-sentry-rate-limits"]).toBe(first);
-      expect([...limits].sort()).toEqual(["60::key:culvert_flood", first]);
+      expect([...limits].sort()).toEqual(["60::key:culvert_rate_limit", first]);
       // What was let through reached the ingest, what was refused did not.
       expect(await edge.ingest.count()).toBe(answers.length - refused.length);
       expect((await send(edge.port, { path: "/" })).status).toBe(200);

@@ -57,7 +57,7 @@ describe("headers of more than 64 kB", () => {
     const id = answer.headers["x-request-id"];
     const line = async () =>
       (await shared.edge.on("proxy", "logs")).split("\n").find((one) => one.includes(String(id)));
-    await expect.poll(line, { timeout: 30_000 }).toMatch(/"reason":"answer_headers"/);
+    await expect.poll(line, { timeout: 30_000 }).toMatch(/"reason":"response_headers"/);
   });
   test("count against no replica: other pages go on at once", async () => {
     expect((await times(20, "/large")).map(({ status }) => status)).toEqual(Array(20).fill(502));

@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import flood from "../njs/flood.js";
+import ingestResponse from "../njs/ingest-response.js";
 import metrics from "../njs/metrics.js";
-import tunnel from "../njs/tunnel.js";
+import rateLimit from "../njs/rate-limit.js";
 
 describe("limits for a flooding visitor", () => {
-  const first = "60:replay;profile;profile_chunk;transaction;span;session:key:culvert_flood";
+  const first = "60:replay;profile;profile_chunk;transaction;span;session:key:culvert_rate_limit";
   test.each([
     [1, first],
     [200, first],
-    [201, "60::key:culvert_flood"],
+    [201, "60::key:culvert_rate_limit"],
   ])("after %i refusals: %s", (times, expected) => {
-    expect(flood.limits(times)).toBe(expected);
+    expect(rateLimit.limits(times)).toBe(expected);
   });
 });
 
@@ -28,16 +28,16 @@ test("a visitor's refusals are forgotten a minute after the first of them", () =
       return entry.count;
     },
   };
-  vi.stubGlobal("ngx", { shared: { refused } });
+  vi.stubGlobal("ngx", { shared: { rate_limited: refused } });
   const headersOut: Record<string, string> = {};
   const refuse = (times: number) => {
-    for (let n = 0; n < times; n++) flood.refuseFlood({ rawVariables: {}, headersOut, return: () => {} } as never);
+    for (let n = 0; n < times; n++) rateLimit.reject({ rawVariables: {}, headersOut, return: () => {} } as never);
     return headersOut["X-Sentry-Rate-Limits"];
   };
-  expect(refuse(150)).toBe(flood.limits(150));
+  expect(refuse(150)).toBe(rateLimit.limits(150));
   now = 60_000;
-  expect(refuse(51)).toBe(flood.limits(51));
-  expect(refuse(150)).toBe(flood.limits(201));
+  expect(refuse(51)).toBe(rateLimit.limits(51));
+  expect(refuse(150)).toBe(rateLimit.limits(201));
 });
 
 test("of the ingest's headers only those the SDK reads are kept, whatever their case", () => {
@@ -52,7 +52,7 @@ test("of the ingest's headers only those the SDK reads are kept, whatever their 
     constructor: "g" as never,
     "retry-AFTER": "h",
   };
-  tunnel.removeUnknownHeaders({ headersOut } as never);
+  ingestResponse.removeUnknownHeaders({ headersOut } as never);
   expect(Object.keys(headersOut)).toEqual([
     "Content-Type",
     "Content-Length",
@@ -73,11 +73,11 @@ describe("the metrics say that an ingest is out", () => {
       size: () => values.size,
     };
   };
-  beforeEach(() => vi.stubGlobal("ngx", { shared: { outage: dictionary(), metrics: dictionary() } }));
-  const report = (upstream_status: string, asked_spool = "") =>
-    ({ variables: { ingest: "1", upstream_status, asked_spool }, headersOut: {} }) as never;
+  beforeEach(() => vi.stubGlobal("ngx", { shared: { ingest_failures: dictionary(), metrics: dictionary() } }));
+  const report = (upstream_status: string, spool_tried = "") =>
+    ({ variables: { ingest: "1", upstream_status, spool_tried }, headersOut: {} }) as never;
   const fail = (times: number, ...how: [string, string?]) => {
-    for (let n = 0; n < times; n++) (how[1] ? tunnel.noteOutage : tunnel.noteFailure)(report(...how));
+    for (let n = 0; n < times; n++) (how[1] ? ingestResponse.fromSpool : ingestResponse.fromNeither)(report(...how));
   };
 
   test.each<[string, string, string]>([
@@ -86,16 +86,16 @@ describe("the metrics say that an ingest is out", () => {
     ["without", "502", ""],
   ])("after five failures in a row, %s", (_, ...how) => {
     fail(4, ...how);
-    expect(tunnel.hasFailed("1")).toBe(false);
+    expect(ingestResponse.isDown("1")).toBe(false);
     fail(1, ...how);
-    expect(tunnel.hasFailed("1")).toBe(true);
-    tunnel.noteAnswer(report("200"));
-    expect(tunnel.hasFailed("1")).toBe(false);
+    expect(ingestResponse.isDown("1")).toBe(true);
+    ingestResponse.fromIngest(report("200"));
+    expect(ingestResponse.isDown("1")).toBe(false);
   });
   test("not when it was not asked", () => {
     fail(9, "200", "1");
     fail(9, "");
-    expect(tunnel.hasFailed("1")).toBe(false);
+    expect(ingestResponse.isDown("1")).toBe(false);
   });
 });
 
@@ -119,19 +119,19 @@ test("sentences about requests add up to series", () => {
     ["page|200|502, 200", 2],
     ["tunnel|200|200|accepted|", 5],
     ["tunnel|503|504|failed|unreachable", 4],
-    ["tunnel|200|502 : 200|spooled|unreachable", 1],
-    ["server|200|502 : 200|spooled|unreachable", 6],
+    ["tunnel|200|502 : 200|queued|unreachable", 1],
+    ["server|200|502 : 200|queued|unreachable", 6],
     ["bytes", 1700],
   ];
   expect(metrics.series(counts as never)).toEqual({
     'culvert_requests_total{route="page",class="2xx"}': 5,
     'culvert_requests_total{route="tunnel",class="2xx"}': 6,
     'culvert_requests_total{route="tunnel",class="5xx"}': 4,
-    'culvert_tunnel_reports_total{outcome="accepted",reason=""}': 5,
-    'culvert_tunnel_reports_total{outcome="failed",reason="unreachable"}': 4,
-    'culvert_tunnel_reports_total{outcome="spooled",reason="unreachable"}': 1,
+    'culvert_tunnel_envelopes_total{outcome="accepted",reason=""}': 5,
+    'culvert_tunnel_envelopes_total{outcome="failed",reason="unreachable"}': 4,
+    'culvert_tunnel_envelopes_total{outcome="queued",reason="unreachable"}': 1,
     'culvert_requests_total{route="server",class="2xx"}': 6,
-    'culvert_server_reports_total{outcome="spooled",reason="unreachable"}': 6,
+    'culvert_server_envelopes_total{outcome="queued",reason="unreachable"}': 6,
     'culvert_upstream_failures_total{upstream="web"}': 2,
     'culvert_upstream_failures_total{upstream="ingest"}': 11,
     culvert_tunnel_bytes_total: 1700,
@@ -149,10 +149,10 @@ test("the exposition groups series below their help and ends with a newline", ()
 });
 
 test("an ingest's host is out when one of its projects is, and stands there once", () => {
-  const out = metrics.outages("1 o1.example\n2 o2.example:9000\n3 o1.example\n", (ingest) => ingest === "1");
+  const out = metrics.ingestsDown("1 o1.example\n2 o2.example:9000\n3 o1.example\n", (ingest) => ingest === "1");
   expect(out).toEqual({
-    'culvert_ingest_out{ingest="o1.example"}': 1,
-    'culvert_ingest_out{ingest="o2.example:9000"}': 0,
+    'culvert_ingest_down{ingest="o1.example"}': 1,
+    'culvert_ingest_down{ingest="o2.example:9000"}': 0,
   });
-  expect(metrics.exposition({}, out).match(/# TYPE culvert_ingest_out gauge/g)).toHaveLength(1);
+  expect(metrics.exposition({}, out).match(/# TYPE culvert_ingest_down gauge/g)).toHaveLength(1);
 });

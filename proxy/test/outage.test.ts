@@ -18,7 +18,7 @@ afterEach(() => edge?.stop());
 /** The answer that makes the SDK keep the report: 503 without Retry-After, while pages go on. */
 async function expectDown(answer: Response) {
   expect(answer.status).toBe(503);
-  expect(JSON.parse(answer.body).reason).toBe("the ingest can not be reached now");
+  expect(JSON.parse(answer.body).reason).toBe("the ingest cannot be reached now");
   expect(answer.headers["retry-after"]).toBeUndefined();
   expect(answer.headers["cache-control"]).toBe("no-store");
   expect((await send(edge.port, { path: "/" })).status).toBe(200);
@@ -109,11 +109,11 @@ describe("an ingest that can't take a report", () => {
     await Promise.all(Array.from({ length: 10 }, lane));
     expect(await edge.ingest.count()).toBeLessThan(250);
     const metrics = () => edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
-    expect(await metrics()).toMatch(/^culvert_tunnel_reports_total\{outcome="failed",reason="unreachable"\} 300$/m);
-    expect(await metrics()).toMatch(/^culvert_ingest_out\{ingest="ingest:9000"\} 1$/m);
+    expect(await metrics()).toMatch(/^culvert_tunnel_envelopes_total\{outcome="failed",reason="unreachable"\} 300$/m);
+    expect(await metrics()).toMatch(/^culvert_ingest_down\{ingest="ingest:9000"\} 1$/m);
     await edge.ingest.answer({ status: 200, headers: {}, body: "{}" });
     await recovered();
-    expect(await metrics()).toMatch(/^culvert_ingest_out\{ingest="ingest:9000"\} 0$/m);
+    expect(await metrics()).toMatch(/^culvert_ingest_down\{ingest="ingest:9000"\} 0$/m);
   });
   test("answering 5xx every time: asked by each, since an answer costs no wait", async () => {
     edge = await startEdge(unlimited);

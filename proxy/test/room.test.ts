@@ -64,7 +64,7 @@ test("stalled reports of many visitors leave pages their room, and what there is
   expect(status).toBe(503);
   // Said of the edge, not of the ingest.
   const metrics = () => edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
-  await expect.poll(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="refused",reason="room"\} [1-9]/m);
+  await expect.poll(metrics).toMatch(/^culvert_tunnel_envelopes_total\{outcome="rejected",reason="capacity"\} [1-9]/m);
   await expectPagesPass();
 });
 

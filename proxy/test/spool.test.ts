@@ -47,7 +47,7 @@ describe("a report that the ingest can't take is kept, acknowledged, and deliver
     // Meanwhile the browser is told to keep its reports.
     expect((await report(99)).status).toBe(503);
     const metrics = await edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
-    expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="failed",reason="unreachable"\} 1$/m);
+    expect(metrics).toMatch(/^culvert_tunnel_envelopes_total\{outcome="failed",reason="unreachable"\} 1$/m);
     await edge.ingest.answer(well);
     const mark = await edge.ingest.count();
     await edge.on("spool", "start");
@@ -79,12 +79,12 @@ describe("a report that the ingest can't take is kept, acknowledged, and deliver
     await Promise.all(Array.from({ length: 10 }, lane));
     expect(await edge.ingest.count()).toBeLessThan(250);
     const metrics = await edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
-    expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="spooled",reason="unreachable"\} 300$/m);
-    expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="refused",reason="method"\} 300$/m);
+    expect(metrics).toMatch(/^culvert_tunnel_envelopes_total\{outcome="queued",reason="unreachable"\} 300$/m);
+    expect(metrics).toMatch(/^culvert_tunnel_envelopes_total\{outcome="rejected",reason="method"\} 300$/m);
   });
 });
 
-// 590 and 591 are words of the edge's own (snippets/report-limits.conf): said by the ingest they mean no more than the others.
+// 590 and 591 are words of the edge's own (snippets/rate-limit-zones.conf): said by the ingest they mean no more than the others.
 test("every 5xx is kept, those of a CDN before the ingest and those no one knows included", async () => {
   for (const status of [501, 507, 511, 525, 526, 529, 590, 591, 599]) {
     await edge.ingest.answer({ ...well, status, headers: { "retry-after": "600" } });
@@ -115,6 +115,6 @@ test("a spool that is not there leaves the browser's 503", async () => {
   await edge.ingest.answer({ ...well, status: 500 });
   const answer = await report(1);
   expect(answer.status).toBe(503);
-  expect(JSON.parse(answer.body).reason).toBe("the ingest can not be reached now");
+  expect(JSON.parse(answer.body).reason).toBe("the ingest cannot be reached now");
   expect(answer.headers["retry-after"]).toBeUndefined();
 });

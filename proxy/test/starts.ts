@@ -6,7 +6,7 @@ import { build } from "../../deploy/test/support/images.ts";
 
 /** Checks the configuration for real; instead of serving, says what the ingest's address has become. */
 const nginx = `#!/bin/sh
-[ "$1" != -g ] || exec sed -n '/\\$ingest_envelope_address/{n;s/^1 /started for /p}' /tmp/nginx/ingest.conf
+[ "$1" != -g ] || exec sed -n '1s/^1 /started for /p' /tmp/nginx/ingest/envelope_address
 exec /usr/sbin/nginx "$@"
 `;
 

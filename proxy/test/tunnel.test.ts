@@ -49,7 +49,7 @@ describe.each(["http", "https"] as const)("to an %s ingest", (scheme) => {
         const { answer, received } = await through({ path: `/monitoring${query}` });
         expect(answer.status).toBe(403);
         expect(answer.headers["cache-control"]).toBe("no-store");
-        expect(JSON.parse(answer.body).reason).toBe("these arguments name no project that this tunnel serves");
+        expect(JSON.parse(answer.body).reason).toBe("these arguments select no configured project");
         expect(received).toEqual([]);
       });
     });

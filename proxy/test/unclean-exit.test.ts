@@ -17,7 +17,7 @@ beforeAll(async () => {
   const volume = `--volume=${name}:/tmp:nocopy`;
   await must(
     ...["run", "--rm", label, "--user=0:0", "--entrypoint=sh", volume, image, "-ec"],
-    "mkdir /tmp/reports; chmod 777 /tmp /tmp/reports",
+    "mkdir /tmp/envelopes; chmod 777 /tmp /tmp/envelopes",
   );
   const settings = ["--env=SENTRY_DSN=http://key@127.0.0.1:9/7", "--env=WEB_UPSTREAM=127.0.0.1:9"];
   await must("run", "-d", label, `--name=${name}`, ...restricted, volume, ...settings, image);

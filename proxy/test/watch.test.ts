@@ -55,11 +55,15 @@ describe("the access log", () => {
   });
   test.each([
     ["accepted", "", { method: "POST", path: "/monitoring", body: "{}" }],
-    ["refused", "method", { path: "/monitoring" }],
-    ["refused", "arguments", { method: "POST", path: "/monitoring?o=1&p=2", body: "{}" }],
-    ["refused", "type", { method: "POST", path: "/monitoring", headers: { "content-type": "text/html" }, body: "{}" }],
-    ["refused", "size", { method: "POST", path: "/monitoring", body: Buffer.alloc((20 << 20) + 1) }],
-    ["refused", "path", { path: "/monitoring/x" }],
+    ["rejected", "method", { path: "/monitoring" }],
+    ["rejected", "arguments", { method: "POST", path: "/monitoring?o=1&p=2", body: "{}" }],
+    [
+      "rejected",
+      "content_type",
+      { method: "POST", path: "/monitoring", headers: { "content-type": "text/html" }, body: "{}" },
+    ],
+    ["rejected", "size", { method: "POST", path: "/monitoring", body: Buffer.alloc((20 << 20) + 1) }],
+    ["rejected", "path", { path: "/monitoring/x" }],
   ])("says of a report that it was %s %s", async (outcome, reason, request) => {
     const { headers } = await send(edge.port, request);
     expect((await logged(headers["x-request-id"])).mine).toMatchObject([{ outcome, reason }]);
@@ -77,8 +81,8 @@ describe("the internal port", () => {
   test("counts requests and reports for Prometheus", async () => {
     const metrics = await inside("/metrics");
     expect(metrics).toMatch(/^culvert_requests_total\{route="page",class="2xx"\} [1-9]/m);
-    expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="accepted",reason=""\} 1$/m);
-    expect(metrics).toMatch(/^culvert_tunnel_reports_total\{outcome="refused",reason="size"\} 1$/m);
+    expect(metrics).toMatch(/^culvert_tunnel_envelopes_total\{outcome="accepted",reason=""\} 1$/m);
+    expect(metrics).toMatch(/^culvert_tunnel_envelopes_total\{outcome="rejected",reason="size"\} 1$/m);
     expect(metrics).toMatch(/^culvert_tunnel_bytes_total [1-9]/m);
     expect(metrics).toMatch(/^culvert_connections_active [1-9]/m);
     const expiry = Number(metrics.match(/^culvert_certificate_expiry_timestamp_seconds (\d+)$/m)?.[1]);

@@ -3,7 +3,7 @@ import { networkInterfaces } from "node:os";
 import { describe, expect, test } from "vitest";
 import { type Answers, verify } from "./lib/fake-kubectl.ts";
 
-const counter = 'culvert_tunnel_reports_total{outcome="accepted",reason=""}';
+const counter = 'culvert_tunnel_envelopes_total{outcome="accepted",reason=""}';
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
 

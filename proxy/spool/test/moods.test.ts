@@ -10,7 +10,7 @@ import { visit } from "./visitors.ts";
 const lasts = moodSeconds * 1_000;
 
 /** The proxy's limits, with room for a tenth of its 1000 open envelopes: a busy machine doesn't send 1000 within an ingest's 5 s. */
-const limits = "snippets/report-limits.conf";
+const limits = "snippets/rate-limits.conf";
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 const text = readFileSync(new URL(`../../${limits}`, import.meta.url), "utf8");
 writeFileSync(join(folder, "limits.conf"), text.replace("limit_conn tunnel_open 1000;", "limit_conn tunnel_open 100;"));

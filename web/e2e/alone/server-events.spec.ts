@@ -16,7 +16,7 @@ async function addresses(service: string): Promise<string[]> {
 }
 
 test("web reaches the proxy's listener, the spool and its upstream, and nothing outside", async () => {
-  await expect.poll(() => fromWeb("http://proxy:8083/reports")).toBe("405");
+  await expect.poll(() => fromWeb("http://proxy:8083/envelopes")).toBe("405");
   await expect.poll(() => fromWeb("http://spool:8082/healthz")).toBe("200");
   await expect.poll(() => fromWeb("http://upstream:9000/upstream")).toBe("200");
   const [recorderAddress = ""] = await addresses("recorder");

@@ -38,7 +38,7 @@ describe("where reports go through the proxy", () => {
   const dsn = parseDsn("http://key@nowhere.invalid/7");
   test.each([
     [200, {}, "good", undefined],
-    [200, { "x-kept-by": "spool" }, "bad", expect.stringContaining("The spool keeps them")],
+    [200, { "x-envelope-outcome": "queued" }, "bad", expect.stringContaining("The spool keeps them")],
     [503, {}, "bad", expect.stringContaining("The proxy can't reach the ingest")],
     [403, {}, "bad", expect.stringContaining("the key of SENTRY_DSN")],
   ])("its answer %i %j is %s", async (status, headers, state, problem) => {

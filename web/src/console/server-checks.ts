@@ -27,7 +27,7 @@ export async function checkIngest({ dsn, serverTunnel }: Pick<Settings, "dsn" | 
   const answer = { kept: false };
   const ask = async () => {
     const response = await call(address, { method: "POST", body: probeEnvelope(dsn.public) });
-    answer.kept = response.headers.has("x-kept-by");
+    answer.kept = response.headers.has("x-envelope-outcome");
     return response;
   };
   const words = (status: number) => {

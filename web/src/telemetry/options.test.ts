@@ -20,7 +20,7 @@ test("the browser posts to the bare tunnel path on its own origin, without cooki
 });
 
 test("the server posts to the proxy inside, and to the ingest itself where there is none", () => {
-  const SERVER_TUNNEL = "http://proxy:8083/reports";
+  const SERVER_TUNNEL = "http://proxy:8083/envelopes";
   expect(serverOptions(parseSettings({ SERVER_TUNNEL }))).toHaveProperty("tunnel", SERVER_TUNNEL);
   expect(serverOptions(settings)).not.toHaveProperty("tunnel");
 });

@@ -30,45 +30,45 @@ export const cases: Record<
     quiet: 4,
     alarm: 10,
   },
-  CulvertReportsFail: {
+  CulvertEnvelopesFail: {
     trouble: {
-      'culvert_tunnel_reports_total{outcome="accepted"': minute(90),
-      'culvert_tunnel_reports_total{outcome="spooled"': minute(10),
+      'culvert_tunnel_envelopes_total{outcome="accepted"': minute(90),
+      'culvert_tunnel_envelopes_total{outcome="queued"': minute(10),
     },
     sound: {
-      'culvert_tunnel_reports_total{outcome="accepted"': minute(97),
-      'culvert_tunnel_reports_total{outcome="failed"': minute(3),
+      'culvert_tunnel_envelopes_total{outcome="accepted"': minute(97),
+      'culvert_tunnel_envelopes_total{outcome="failed"': minute(3),
     },
     quiet: 4,
     alarm: 10,
   },
-  CulvertServerReportsFail: {
+  CulvertServerEnvelopesFail: {
     trouble: {
-      'culvert_server_reports_total{outcome="accepted"': minute(90),
-      'culvert_server_reports_total{outcome="spooled"': minute(10),
+      'culvert_server_envelopes_total{outcome="accepted"': minute(90),
+      'culvert_server_envelopes_total{outcome="queued"': minute(10),
     },
     sound: {
-      'culvert_server_reports_total{outcome="accepted"': minute(97),
-      'culvert_server_reports_total{outcome="failed"': minute(3),
+      'culvert_server_envelopes_total{outcome="accepted"': minute(97),
+      'culvert_server_envelopes_total{outcome="failed"': minute(3),
     },
     quiet: 4,
     alarm: 10,
   },
-  CulvertReportsRejected: {
+  CulvertEnvelopesRejected: {
     trouble: {
-      'culvert_tunnel_reports_total{outcome="accepted"': minute(40),
-      'culvert_tunnel_reports_total{outcome="rejected",reason="status_403"': minute(60),
+      'culvert_tunnel_envelopes_total{outcome="accepted"': minute(40),
+      'culvert_tunnel_envelopes_total{outcome="rejected",reason="ingest_status_403"': minute(60),
     },
     sound: {
-      'culvert_tunnel_reports_total{outcome="accepted"': minute(10),
-      'culvert_tunnel_reports_total{outcome="rejected",reason="limited_by_ingest"': minute(90),
+      'culvert_tunnel_envelopes_total{outcome="accepted"': minute(10),
+      'culvert_tunnel_envelopes_total{outcome="rate_limited",reason="ingest"': minute(90),
     },
     quiet: 14,
     alarm: 20,
   },
-  CulvertReportsFlood: {
-    trouble: { 'culvert_tunnel_reports_total{outcome="refused",reason="flood"': minute(120) },
-    sound: { 'culvert_tunnel_reports_total{outcome="refused",reason="flood"': minute(30) },
+  CulvertEnvelopesRateLimited: {
+    trouble: { 'culvert_tunnel_envelopes_total{outcome="rate_limited",reason="proxy"': minute(120) },
+    sound: { 'culvert_tunnel_envelopes_total{outcome="rate_limited",reason="proxy"': minute(30) },
     quiet: 20,
     alarm: 25,
   },

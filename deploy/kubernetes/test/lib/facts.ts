@@ -6,7 +6,7 @@ export const facts = {
   /** The longest that Nginx waits for web's next bytes. */
   longestRequest: Math.max(...all("proxy/templates", /proxy_read_timeout\s+(\d+)s/g)),
   /** How long Nginx believes an answer of DNS. */
-  resolverValid: one("proxy/entrypoint.d/20-resolver.sh", /valid=(\d+)s/),
+  resolverValid: one("proxy/templates/resolver.conf", /valid=(\d+)s/),
   /** What web takes to end, once told to. */
   webFinish:
     (one("web/src/telemetry/send/shutdown.ts", /FINISH_MS = ([\d_]+)/) +
@@ -28,7 +28,8 @@ function one(file: string, pattern: RegExp): number {
 }
 
 function all(folder: string, pattern: RegExp): number[] {
-  const text = readdirSync(`${root}/${folder}`)
+  const text = readdirSync(`${root}/${folder}`, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".conf"))
     .map((file) => readFileSync(`${root}/${folder}/${file}`, "utf8"))
     .join("\n");
   const found = [...text.matchAll(pattern)].map(([, number]) => Number(number));

@@ -42,7 +42,7 @@ test("what the SDK holds back because of a rate limit is said to be held back", 
 });
 
 test("what the spool has is said to be kept", async () => {
-  const kept = async () => ({ statusCode: 200, headers: { "x-kept-by": "spool" } });
+  const kept = async () => ({ statusCode: 200, headers: { "x-envelope-outcome": "queued" } });
   expect(await sent(kept)).toMatchObject({ outcome: "kept", note: "the ingest did not take it; the spool has it" });
 });
 

@@ -61,7 +61,7 @@ function result(response: Response | undefined, kept: string | undefined) {
   const status = response?.statusCode;
   if (kept && (!response || isAway(status))) return { outcome: "kept", status, note: kept } as const;
   // To the server alone: the proxy tells no visitor, and the browser's SDK would not hand it on.
-  if (response?.headers?.["x-kept-by"]) return { outcome: "kept", status, note: IN_SPOOL } as const;
+  if (response?.headers?.["x-envelope-outcome"]) return { outcome: "kept", status, note: IN_SPOOL } as const;
   const note = limitsIn(response?.headers);
   if (!response) return { outcome: "no answer", status, note } as const;
   // An envelope of which nothing was sent gets an empty answer from the SDK itself.

@@ -50,8 +50,8 @@ function send(places: Door[], message = "hello") {
 
 test("the proxy comes first, then the spool, which is told the destination", () => {
   const env = { SENTRY_DSN: "https://k:secret@sentry.example.com:9000/prefix/7", SPOOL_UPSTREAM: "spool:8082" };
-  expect(doors(parseSettings({ ...env, SERVER_TUNNEL: "http://proxy:8083/reports" }))).toEqual([
-    { url: new URL("http://proxy:8083/reports"), headers: {} },
+  expect(doors(parseSettings({ ...env, SERVER_TUNNEL: "http://proxy:8083/envelopes" }))).toEqual([
+    { url: new URL("http://proxy:8083/envelopes"), headers: {} },
     {
       url: new URL("http://spool:8082/"),
       headers: { "x-spool-destination": "https://sentry.example.com:9000/prefix/api/7/envelope/" },

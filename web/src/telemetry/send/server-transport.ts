@@ -107,7 +107,7 @@ function post({ url, headers }: Door, { bytes, headers: coding }: Packed, waitin
 }
 
 type Answer = { statusCode: number; headers: Record<(typeof READ)[number], string | null> };
-const READ = ["retry-after", "x-sentry-rate-limits", "x-kept-by"] as const;
+const READ = ["retry-after", "x-sentry-rate-limits", "x-envelope-outcome"] as const;
 
 function answerOf(response: IncomingMessage): Answer {
   // Read to its end, or the connection can't be used again.

@@ -68,7 +68,7 @@ export function url(name: string, value: string): URL {
 export function serverTunnel(value: string | undefined): URL | undefined {
   if (!value) return undefined;
   const parsed = address(value);
-  const fix = "use the proxy's own listener for it, http://proxy:8083/reports";
+  const fix = "use the proxy's own listener for it, http://proxy:8083/envelopes";
   return parsed?.protocol === "http:" ? parsed : refuse("SERVER_TUNNEL", "is not an http address", fix);
 }
 

@@ -6,7 +6,7 @@ const dsnFix =
   "copy it from the project's Client Keys page (https://<key>@<host>/<project>), or unset it for no telemetry";
 const rateFix = "use 0 for no traces, 1 for all, or a share such as 0.1";
 const targetFix = "list origins such as https://api.example.com:8443, separated by spaces";
-const doorFix = "use the proxy's own listener for it, http://proxy:8083/reports";
+const doorFix = "use the proxy's own listener for it, http://proxy:8083/envelopes";
 const cacheFix = "use an address such as redis://cache:6379, or rediss:// for TLS";
 const spoolFix = "use the spool's address, such as spool:8082";
 const urlFix = "use an address such as https://api.example.com/v1/status";
@@ -120,7 +120,7 @@ test("all settings given", () => {
     UPSTREAM_URL: "https://api.example.com/v1?x=1",
     TRACE_PROPAGATION_TARGETS: "https://a.example.com:8443, http://b.example.com",
     REGION: "eu-central-1",
-    SERVER_TUNNEL: "http://proxy:8083/reports",
+    SERVER_TUNNEL: "http://proxy:8083/envelopes",
     SPOOL_UPSTREAM: "spool:8082",
     CONSOLE: "off",
   };

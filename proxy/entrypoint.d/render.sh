@@ -1,0 +1,16 @@
+# shellcheck shell=sh
+# Sourced by the steps.
+
+# The settings, and what steps derive from them. Only these are filled in: Nginx's own variables begin with $ as well.
+# shellcheck disable=SC2016 # envsubst wants the names, not the values
+template_variables='$WORKERS $LOAD_BROTLI $BROTLI_OFF $BROTLI_BEST $NAME_SERVERS $REAL_IP_FROM $REAL_IP_HEADER $TRUSTED_NETWORKS
+  $INGEST $INGEST_ADDRESS $INGEST_CA_FILE $SDK_TUNNEL_PATH $ENVELOPE_FALLBACK $SPOOL_UPSTREAM
+  $TUNNEL_PATH $TUNNEL_CLIENT_IP $TUNNEL_RATE_PER_CLIENT $TUNNEL_RATE_TOTAL
+  $SERVED_NAMES $REDIRECT_PORT $PROXY_PROTOCOL_PARAMETER $HTTP3_LISTEN $HTTP3_LISTEN_DEFAULT $ALT_SVC $HSTS $CONTENT_SECURITY_POLICY
+  $WEB_UPSTREAM $WEB_FALLBACK $BASE_PATH $HEALTH_PATH $WEBSOCKET_PATH $MAX_BODY_SIZE $RESPONSE_TIMEOUT $ASSET_RETENTION'
+
+# render TEMPLATE: appends the template, filled in with exported variables, to the file of the same name in $RENDERED.
+render() { envsubst "$template_variables" <"/etc/nginx/templates/$1" >>"$RENDERED/$1"; }
+
+# leave_out TEMPLATE: the settings need none of it.
+leave_out() { : >>"$RENDERED/$1"; }
