@@ -1,6 +1,6 @@
-import { suite } from "./lib/suite.ts";
+import { suite } from "./suite/suite.ts";
 
-const { options, setup, visit, handleSummary } = suite("average");
+const { options, setup, iteration, handleSummary } = suite("average");
 
 export { handleSummary, options, setup };
-export default visit;
+export default iteration;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs one profile: PROFILE=average BASE_URL=https://… sh run.sh. Uses the k6 on PATH, else the image of compose's profile
-# `loadtest`. Ends with k6's exit status: 0 only when every check was made and passed.
+# Runs one load profile: PROFILE=average BASE_URL=https://… sh run.sh. Uses the k6 on PATH, else the image of compose's profile
+# `loadtest`. Exits with k6's status: 0 only if every check has samples and passed.
 set -eu
 from=$PWD
 cd "$(dirname "$0")"
@@ -13,20 +13,20 @@ die() {
 profiles() { for script in *.ts; do case $script in *.*.ts) ;; *) printf ' %s' "${script%.ts}" ;; esac done; }
 
 case $PROFILE in
-*[!a-z]* | '') die "PROFILE '$PROFILE' is not a profile: give one of$(profiles)" ;;
+*[!a-z]* | '') die "PROFILE '$PROFILE' is not a profile: use one of$(profiles)" ;;
 esac
-[ -f "$PROFILE.ts" ] || die "PROFILE '$PROFILE' is not a profile: give one of$(profiles)"
+[ -f "$PROFILE.ts" ] || die "PROFILE '$PROFILE' is not a profile: use one of$(profiles)"
 
 mkdir -p "$OUT"
-# Those of an earlier run would pass for this one's, should it end early.
+# If this run ends early, the files of an earlier one could be mistaken for its results.
 rm -f "$OUT/ca.crt" "$OUT/summary.txt" "$OUT/summary.json" "$OUT/junit.xml" "$OUT/report.html"
 
-# A copy: whoever runs k6 in the image may read it, and finds it by the same name.
+# A copy that the image's user may read, under the same path.
 if [ -n "${SSL_CERT_FILE:-}" ]; then
   case $SSL_CERT_FILE in /*) ;; *) SSL_CERT_FILE=$from/$SSL_CERT_FILE ;; esac
-  cp "$SSL_CERT_FILE" "$OUT/ca.crt" 2>/dev/null || die "SSL_CERT_FILE '$SSL_CERT_FILE' can't be read: name a PEM file"
+  cp "$SSL_CERT_FILE" "$OUT/ca.crt" 2>/dev/null || die "SSL_CERT_FILE '$SSL_CERT_FILE' cannot be read: give the path of a PEM file"
 fi
-# The stack on this machine has a certificate of its own authority, whatever else is trusted here.
+# The certificate of the stack on this machine is issued by its own development CA.
 case ${BASE_URL:-https://localhost} in
 https://localhost* | https://127.0.0.1*) [ ! -r ../.culvert/dev-ca.crt ] || cat ../.culvert/dev-ca.crt >>"$OUT/ca.crt" ;;
 esac
@@ -36,12 +36,12 @@ if [ -e "$OUT/ca.crt" ]; then
 fi
 
 export OUT K6_NO_USAGE_REPORT=true K6_AUTO_EXTENSION_RESOLUTION=false
-# Port -1: the report is written, and nothing listens. A report needs three periods at least.
+# Port -1: k6 writes the HTML report without listening. A report needs at least three periods.
 export K6_WEB_DASHBOARD=true K6_WEB_DASHBOARD_PORT=-1 K6_WEB_DASHBOARD_PERIOD=1s K6_WEB_DASHBOARD_EXPORT="$OUT/report.html"
 
 compose() { docker compose --profile loadtest "$@"; }
 if command -v k6 >/dev/null 2>&1; then
-  # In compose's image localhost is the proxy itself, on 8443.
+  # In compose's image, localhost:8443 is the proxy itself.
   # shellcheck disable=SC2034 # read by settings.sh
   root=$(cd .. && pwd)
   . ../deploy/host/settings.sh
@@ -49,27 +49,27 @@ if command -v k6 >/dev/null 2>&1; then
   export BASE_URL
   k6() { command k6 "$@"; }
 elif compose pull --quiet --policy missing loadtest >/dev/null 2>&1; then
-  chmod a+w "$OUT" # the image's user is a stranger on this machine
-  # --no-deps: a knob that is also a setting of the stack must not start the stack anew.
+  chmod a+w "$OUT" # the image's user does not exist on this machine
+  # --no-deps: an option that is also a setting of the stack must not recreate the stack.
   k6() { compose run --rm -T --no-deps loadtest "$@"; }
 else
-  die "there is no k6 on PATH and no registry gives its image: install it (https://grafana.com/docs/k6/latest/set-up/install-k6/)"
+  die "k6 is not on PATH and its image is not available: install it (https://grafana.com/docs/k6/latest/set-up/install-k6/)"
 fi
 
-# The local ingest goes away for the middle third of what the script says its length is.
+# Stops the local ingest for the middle third of the script's duration.
 outage() {
-  by_hand='stop and start its ingest by hand, and say so with OUTAGE=by-hand'
-  mine=https://localhost:$(compose port proxy 8443 2>/dev/null | sed 's/.*://')
-  theirs=${BASE_URL:-$mine}
-  [ "${theirs%/}" = "$mine" ] || die "PROFILE outage: BASE_URL '$theirs' is not the stack that runs here ($mine): $by_hand"
-  # An ingest may still run here that the stack no longer reports to.
+  fix='stop and start its ingest yourself, with OUTAGE=manual'
+  own_stack=https://localhost:$(compose port proxy 8443 2>/dev/null | sed 's/.*://')
+  target=${BASE_URL:-$own_stack}
+  [ "${target%/}" = "$own_stack" ] || die "PROFILE outage: BASE_URL '$target' is not the stack on this machine ($own_stack): $fix"
+  # The local ingest may be running although the stack sends to another one.
   case $(compose exec -T proxy printenv SENTRY_DSN 2>/dev/null) in
   *@ingest:*) ;;
-  *) die "PROFILE outage: the stack that runs here does not report to the local ingest: $by_hand" ;;
+  *) die "PROFILE outage: the stack on this machine does not send to the local ingest: $fix" ;;
   esac
-  export OUTAGE=switched
+  export OUTAGE=automatic
   length=$(k6 inspect --include-system-env-vars outage.ts | sed -n 's/.*"duration": "\([0-9hms]*\)".*/\1/p' | tail -n 1)
-  [ -n "$length" ] || return 0 # a knob is bad, as k6 will say
+  [ -n "$length" ] || return 0 # an option is invalid, and k6 will report it
   third=$((($(echo "$length" | sed 's/h/*3600+/; s/m/*60+/; s/s//')) / 3))
   (sleep "$third" && compose stop --timeout 0 ingest && sleep "$third" && compose start ingest) 2>/dev/null &
   switch=$!
@@ -77,12 +77,13 @@ outage() {
 }
 switch=''
 case $PROFILE:${OUTAGE:-} in
-outage:by-hand) ;;
-outage:*) outage ;;
+outage: | outage:automatic) outage ;;
+outage:manual) ;;
+outage:*) die "OUTAGE '$OUTAGE' is invalid: use manual, or leave it out" ;;
 esac
 
 status=0
 k6 run --quiet "$PROFILE.ts" || status=$?
-echo "  reports: loadtest/$OUT/" >&2
-[ "$PROFILE:${OUTAGE:-}" != outage:switched ] || [ "$status" != 0 ] || wait "$switch" || die "the ingest was not stopped and started: no outage was tested"
+echo "  results: loadtest/$OUT/" >&2
+[ "$PROFILE:${OUTAGE:-}" != outage:automatic ] || [ "$status" != 0 ] || wait "$switch" || die "the ingest was not stopped and started: no outage was tested"
 exit "$status"

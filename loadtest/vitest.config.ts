@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["{lib,test}/**/*.test.ts"],
+    include: ["{lib,suite,test}/**/*.test.ts"],
     testTimeout: 60_000,
     alias: [{ find: /^k6(\/\w+)?$/, replacement: fileURLToPath(new URL("test/k6-shim.ts", import.meta.url)) }],
   },

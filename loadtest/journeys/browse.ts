@@ -1,29 +1,29 @@
-import { judgeAnswer, judgePage, said } from "../lib/judge.ts";
+import { assertPage, assertResponse, describeResponse } from "../lib/assertions.ts";
+import type { Client } from "../lib/client.ts";
+import { assertFreshTrace } from "../lib/fresh-trace.ts";
 import { navigation } from "../lib/navigation.ts";
 import { pick } from "../lib/random.ts";
-import type { Visitor } from "../lib/visitor.ts";
-import { judgeFresh } from "./fresh.ts";
 
-/** Opens a page as a newcomer, then follows a link the way the browser's router does, in the trace that the page began. */
-export async function browse(visitor: Visitor): Promise<void> {
-  const path = pick(visitor.knobs.pages);
-  const page = await visitor.ask({ path, name: path });
-  if (!judgePage(visitor, page, path)) return;
-  const { trace, baggage = "" } = judgeFresh(visitor, page, path);
+/** Opens a page without a trace, then follows a link as the browser's router does, in the trace that the page started. */
+export async function browse(client: Client): Promise<void> {
+  const path = pick(client.options.pages);
+  const page = await client.request({ path, name: path });
+  if (!assertPage(client, page, path)) return;
+  const { trace, baggage = "" } = assertFreshTrace(client, page, path);
 
-  const links = visitor.knobs.tracePage ? [...visitor.knobs.pages, visitor.knobs.tracePage] : visitor.knobs.pages;
+  const links = client.options.tracePage ? [...client.options.pages, client.options.tracePage] : client.options.pages;
   const to = pick(links);
   const { path: address, headers } = await navigation(path, to);
   const tracing: Record<string, string> = trace ? { "sentry-trace": `${trace.traceId}-${trace.spanId}`, baggage } : {};
-  const ask = { name: `${to} (navigation)`, headers: { ...headers, ...tracing }, traceId: trace?.traceId };
-  let answer = await visitor.ask({ ...ask, path: address });
-  // Another Next version hashes `_rsc` otherwise, and says where the right one is.
-  const { location = "" } = answer.headers;
-  if (answer.status === 307 && location.includes("_rsc=")) {
-    const relative = location.replace(visitor.knobs.baseUrl, "");
-    answer = await visitor.ask({ ...ask, path: relative });
+  const request = { name: `${to} (navigation)`, headers: { ...headers, ...tracing }, traceId: trace?.traceId };
+  let response = await client.request({ ...request, path: address });
+  // Another version of Next hashes `_rsc` differently and redirects to the address with its own hash.
+  const { location = "" } = response.headers;
+  if (response.status === 307 && location.includes("_rsc=")) {
+    const relative = location.replace(client.options.baseUrl, "");
+    response = await client.request({ ...request, path: relative });
   }
-  judgeAnswer(visitor, answer, `${to} (navigation)`);
-  const ok = answer.status === 200 && /^text\/x-component/.test(answer.headers["content-type"] ?? "");
-  visitor.check("navigation_ok", ok, `${path} to ${to}: ${said(answer)}`, trace?.traceId);
+  assertResponse(client, response, `${to} (navigation)`);
+  const ok = response.status === 200 && /^text\/x-component/.test(response.headers["content-type"] ?? "");
+  client.check("navigation_ok", ok, `${path} to ${to}: ${describeResponse(response)}`, trace?.traceId);
 }

@@ -1,20 +1,20 @@
-import { judgePage } from "../lib/judge.ts";
+import { assertPage } from "../lib/assertions.ts";
+import type { Client } from "../lib/client.ts";
 import { pageTrace } from "../lib/page-trace.ts";
 import { pick } from "../lib/random.ts";
 import { newContext } from "../lib/trace/context.ts";
 import { changedFields } from "../lib/trace/sampling-context.ts";
-import type { Visitor } from "../lib/visitor.ts";
 
-/** Arrives with a trace, as a request from an instrumented caller does, and looks at what the page made of it. */
-export async function continued(visitor: Visitor): Promise<void> {
-  const path = pick(visitor.knobs.pages);
-  const sent = newContext(visitor.knobs.dsn.publicKey);
-  const answer = await visitor.ask({ path, name: path, headers: sent.headers, traceId: sent.traceId });
-  if (!judgePage(visitor, answer, path, sent.traceId)) return;
+/** Sends a trace, as an instrumented caller does, and checks that the page continues it. */
+export async function continued(client: Client): Promise<void> {
+  const path = pick(client.options.pages);
+  const sent = newContext(client.options.dsn.publicKey);
+  const response = await client.request({ path, name: path, headers: sent.headers, traceId: sent.traceId });
+  if (!assertPage(client, response, path, sent.traceId)) return;
 
-  const { trace, baggage, problem } = pageTrace(answer.body);
-  const check = (id: Parameters<Visitor["check"]>[0], ok: boolean, example: string) =>
-    visitor.check(id, ok, `${path}: ${example}`, sent.traceId);
+  const { trace, baggage, problem } = pageTrace(response.body);
+  const check = (id: Parameters<Client["check"]>[0], ok: boolean, example: string) =>
+    client.check(id, ok, `${path}: ${example}`, sent.traceId);
   check(
     "continued_trace",
     trace?.traceId === sent.traceId,

@@ -12,7 +12,7 @@ const query = (text: string) => {
 };
 
 describe("a DSN", () => {
-  it("names key, host and project, behind a port and a path prefix as well", () => {
+  it("contains key, host and project, also with a port and a path prefix", () => {
     expect(parseDsn("https://key:secret@sentry.example:9000/some/prefix/42")).toMatchObject({
       publicKey: "key",
       host: "sentry.example",
@@ -20,15 +20,15 @@ describe("a DSN", () => {
     });
   });
 
-  it.each(valid)("that every parser takes: $dsn", ({ dsn = "", key, host, project }) => {
+  it.each(valid)("that every parser accepts: $dsn", ({ dsn = "", key, host, project }) => {
     expect(parseDsn(dsn)).toEqual({ text: dsn, publicKey: key, host, project });
   });
 
-  it.each(Object.entries(invalid))("that no parser takes, by its %s", (_, dsns) => {
+  it.each(Object.entries(invalid))("that every parser rejects, by its %s", (_, dsns) => {
     expect(dsns.filter(parseDsn)).toEqual([]);
   });
 
-  it("becomes arguments for Sentry's own hosts only", () => {
+  it("becomes a query for Sentry's own hosts only", () => {
     expect(query("https://k@o123.ingest.sentry.io/7")).toBe("?o=123&p=7");
     expect(query("https://k@o123.ingest.de.sentry.io/7")).toBe("?o=123&p=7&r=de");
     expect(query("http://culvert@ingest:8969/1")).toBe("");

@@ -12,8 +12,8 @@ const pattern =
 const maxLength = 1_000;
 
 /**
- * Reads a DSN; undefined when it is not one. Rule: https://develop.sentry.dev/sdk/foundations/client/dsn/
- * The same as the other three parsers', by the vectors in deploy/test/vectors/dsn.json.
+ * Parses a DSN; returns undefined if it is invalid. Rule: https://develop.sentry.dev/sdk/foundations/client/dsn/
+ * All four parsers pass the same vectors, deploy/test/vectors/dsn.json.
  */
 export function parseDsn(text: string): Dsn | undefined {
   const [, publicKey = "", host = "", port = "1", project = ""] = pattern.exec(text) ?? [];
@@ -22,8 +22,8 @@ export function parseDsn(text: string): Dsn | undefined {
 }
 
 /**
- * The arguments with which an SDK that uses `tunnelRoute` names its project; empty for a host that is not Sentry's own,
- * where the SDK posts to the bare path.
+ * The query with which an SDK that uses `tunnelRoute` names its project; empty for a host other than Sentry's, for which
+ * the SDK posts to the path alone.
  */
 export function tunnelArguments(dsn: Dsn): string {
   const [, org, region] = /^o(\d+)\.ingest(?:\.([a-z]{2}))?\.sentry\.io$/.exec(dsn.host) ?? [];

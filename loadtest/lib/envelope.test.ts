@@ -3,7 +3,7 @@ import { parseDsn } from "./dsn.ts";
 import { envelope, errorEnvelope, replayEnvelope, type Sender, transactionEnvelope } from "./envelope.ts";
 
 const dsn = parseDsn("https://key@o1.ingest.sentry.io/7");
-if (!dsn) throw new Error("the DSN of this test is none");
+if (!dsn) throw new Error("the DSN of this test is invalid");
 const sender: Sender = { dsn, traceId: "a".repeat(32), now: new Date("2026-01-02T03:04:05Z") };
 
 interface Read {
@@ -11,7 +11,7 @@ interface Read {
   items: { header: Record<string, unknown>; payload: Buffer }[];
 }
 
-/** An envelope by the lengths that it states; throws where they do not lead to the next line. */
+/** Parses an envelope by the lengths in its item headers; throws if they do not lead to the next line. */
 function read(envelope: ArrayBuffer): Read {
   let rest = Buffer.from(envelope);
   const line = () => {
@@ -25,14 +25,14 @@ function read(envelope: ArrayBuffer): Read {
   while (rest.length > 0) {
     const header = line();
     items.push({ header, payload: rest.subarray(0, header.length) });
-    if (rest[header.length] !== 10) throw new Error("the stated length does not end at a line's end");
+    if (rest[header.length] !== 10) throw new Error("the length does not end at a line break");
     rest = rest.subarray(header.length + 1);
   }
   return { header, items };
 }
 
 describe("an envelope", () => {
-  it("names its DSN, its time and its trace", () => {
+  it("contains its DSN, time and trace", () => {
     const { header } = read(errorEnvelope(sender));
     expect(header).toMatchObject({
       dsn: dsn.text,
@@ -56,18 +56,18 @@ describe("an envelope", () => {
   it.each([
     ["error", errorEnvelope, "event", 5_000, 20_000],
     ["transaction", transactionEnvelope, "transaction", 8_000, 40_000],
-  ] as const)("with a %s holds one item that says whose it is, of a realistic size", (_, build, type, least, most) => {
+  ] as const)("with a %s contains one item with its ids, of a realistic size", (_, build, type, minBytes, maxBytes) => {
     const built = build(sender);
     const { header, items } = read(built);
     expect(items.map((item) => item.header.type)).toEqual([type]);
     const event = JSON.parse(items[0]?.payload.toString() ?? "");
     expect(event.event_id).toBe(header.event_id);
     expect(event.contexts.trace.trace_id).toBe(sender.traceId);
-    expect(built.byteLength).toBeGreaterThan(least);
-    expect(built.byteLength).toBeLessThan(most);
+    expect(built.byteLength).toBeGreaterThan(minBytes);
+    expect(built.byteLength).toBeLessThan(maxBytes);
   });
 
-  it("with a replay holds its description and a recording behind a line of its own", () => {
+  it("with a replay contains its event, and a recording after a header line", () => {
     const built = replayEnvelope(sender, 400_000);
     const { items } = read(built);
     expect(items.map(({ header }) => header.type)).toEqual(["replay_event", "replay_recording"]);
@@ -77,7 +77,7 @@ describe("an envelope", () => {
     expect(built.byteLength).toBeLessThan(10_000_000);
   });
 
-  it("is another event every time", () => {
+  it("has a new event id every time", () => {
     expect(read(errorEnvelope(sender)).header.event_id).not.toBe(read(errorEnvelope(sender)).header.event_id);
   });
 });

@@ -8,7 +8,7 @@ interface Item {
 
 const utf8 = new TextEncoder();
 
-/** What an SDK writes at the top of every envelope. */
+/** What an SDK writes in the header of every envelope. */
 export interface Sender {
   dsn: Dsn;
   traceId: string;
@@ -16,7 +16,7 @@ export interface Sender {
 }
 
 /**
- * Joins items into one envelope: a header line, then for each item a header line with its length in bytes and the payload.
+ * Serialises an envelope: a header line, then for each item a header line with its length in bytes, and the payload.
  *
  * Rule: https://develop.sentry.dev/sdk/foundations/transport/envelopes/#serialization-format
  */
@@ -50,7 +50,7 @@ function concat(parts: Uint8Array[]): ArrayBuffer {
   return whole.buffer;
 }
 
-/** An error as a browser reports it: a stack of 20 frames and 30 breadcrumbs, about 10 KB. */
+/** An error as a browser sends it: 20 stack frames and 30 breadcrumbs, about 10 KB. */
 export function errorEnvelope(sender: Sender): ArrayBuffer {
   const eventId = randomHex(16);
   const seconds = sender.now.getTime() / 1000;
@@ -112,7 +112,7 @@ export function transactionEnvelope(sender: Sender): ArrayBuffer {
   return envelope(sender, eventId, [json("transaction", transaction)]);
 }
 
-/** A segment of a session replay: its description and a recording that is compressed already, so of random bytes. */
+/** A segment of a session replay: its event and a recording. A real recording is compressed, so this one is random bytes. */
 export function replayEnvelope(sender: Sender, bytes = 400_000): ArrayBuffer {
   const replayId = randomHex(16);
   const event = {

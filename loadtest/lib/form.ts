@@ -1,12 +1,12 @@
 import { tags } from "./html.ts";
 
-/** A server action's form as the HTML carries it: it works without JavaScript, so a load generator can submit it. */
+/** A server action's form in the HTML: it works without JavaScript, so a load generator can submit it. */
 export interface ActionForm {
   fields: [name: string, value: string][];
 }
 
 /**
- * Finds the first form that posts a server action; undefined when the page has none.
+ * Finds the first form that posts a server action; returns undefined if the page has none.
  *
  * Next marks such a form with hidden `$ACTION_…` inputs: https://react.dev/reference/rsc/server-functions
  */
@@ -18,7 +18,7 @@ export function findActionForm(html: string): ActionForm | undefined {
   return { fields: named.map(({ name = "", value, type }) => [name, value || (type === "hidden" ? "" : "load test")]) };
 }
 
-/** Writes `multipart/form-data`. Throws when the boundary occurs in a field, which would split it. */
+/** Writes `multipart/form-data`. Throws if the boundary occurs in a field, because it would split the field. */
 export function multipart(fields: ActionForm["fields"], boundary: string): { body: string; contentType: string } {
   const parts = fields.map(([name, value]) => {
     if (`${name}${value}`.includes(boundary)) throw new Error(`boundary ${boundary} occurs in field ${name}`);

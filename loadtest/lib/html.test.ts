@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { findActionForm, multipart } from "./form.ts";
 import { assets, attributes, metas, unescapeHtml } from "./html.ts";
 import { pageTrace } from "./page-trace.ts";
-import { upstreamHeaders, upstreamWords } from "./upstream.ts";
+import { upstreamHeaders, upstreamText } from "./upstream.ts";
 
 const ID = "771a43a4192642f0b136d5159a501700";
 const TRACE = `${ID}-7c51afd529da4a2a-1`;
@@ -10,19 +10,19 @@ const page = (trace: string, baggage: string) =>
   `<head><meta name="sentry-trace" content="${trace}"/><meta content='${baggage}' name=baggage></head>`;
 
 describe("HTML", () => {
-  it("is unescaped, unknown names apart", () => {
+  it("is decoded, except unknown entities", () => {
     expect(unescapeHtml("&lt;a&#39;&#x22;&amp;amp;&nbsp;")).toBe(`<a'"&amp;&nbsp;`);
   });
 
-  it("has attributes in any quotes, or none", () => {
+  it("has attributes with any quotes, or none", () => {
     expect(attributes(`<a b="1 2" C='3' d=4 e/>`)).toEqual({ b: "1 2", c: "3", d: "4", e: "" });
   });
 
-  it("may hold a meta twice, which is for the judge to see", () => {
+  it("may contain a meta twice, and both are returned", () => {
     expect(metas(page("x", "y") + page("z", ""), "sentry-trace")).toEqual(["x", "z"]);
   });
 
-  it("names the build's files, each once, behind a base path as well, and nobody else's", () => {
+  it("lists the build's files, each once, also below a base path, and no others", () => {
     const html = `<script src="/_next/static/a.js"></script><link rel=preload href="/_next/static/a.js"/>
       <link href="/shop/_next/static/b.css"/><link href="/icon.svg"/><script src="https://cdn.example/_next/static/c.js"></script>
       <script src="//evil.example/_next/static/d.js"></script>`;
@@ -33,7 +33,7 @@ describe("HTML", () => {
 describe("a page's trace", () => {
   const good = `sentry-trace_id=${ID},sentry-sampled=true`;
 
-  it("is valid when both metas are of one trace and one decision", () => {
+  it("is valid if both metas have the same trace and decision", () => {
     expect(pageTrace(page(TRACE, good))).toMatchObject({ problem: "", trace: { traceId: ID } });
   });
 
@@ -45,7 +45,7 @@ describe("a page's trace", () => {
     [page(TRACE, "sentry-trace_id=b"), `baggage is of trace b, sentry-trace of ${ID}`],
     [page(TRACE, `sentry-trace_id=${ID},sentry-sampled=false`), "baggage says sampled false, sentry-trace true"],
     [`<meta name="sentry-trace" content="${TRACE}">`, "0 baggage metas"],
-  ])("has a problem in words: %#", (html, problem) => {
+  ])("has a described problem: %#", (html, problem) => {
     expect(pageTrace(html).problem).toBe(problem);
   });
 });
@@ -53,14 +53,14 @@ describe("a page's trace", () => {
 describe("the trace page", () => {
   const hop = (name: string, pairs: string) => `<li><h2>${name}</h2>${pairs}</li>`;
 
-  it("tells what the API received: the last heading's headers, never an earlier hop's", () => {
+  it("shows the headers that the API received: those of the last heading, never an earlier hop's", () => {
     const list = (trace: string) => `<dl><div><dt class="x">sentry-trace</dt><dd>${trace}</dd></div></dl>`;
     expect(upstreamHeaders(hop("Rendered", list("a")) + hop("Went out", list("b&amp;")))).toEqual({
       "sentry-trace": "b&",
     });
     const unknown = `${hop("Rendered", list("a"))}${hop("Went out", "<p>Unknown: timed out.</p>")}</main>more`;
     expect(upstreamHeaders(unknown)).toEqual({});
-    expect(upstreamWords(unknown)).toBe("Went out Unknown: timed out.");
+    expect(upstreamText(unknown)).toBe("Went out Unknown: timed out.");
   });
 });
 
@@ -69,7 +69,7 @@ describe("a server action's form", () => {
     <input type="hidden" name="$ACTION_1:0" value="{&quot;id&quot;:&quot;x&quot;}"/><input name="text" value="hello"/>
     <textarea name="more"></textarea><button type="submit">Go</button></form>`;
 
-  it("is the one with React's hidden fields, and is sent whole", () => {
+  it("is the form with React's hidden fields, sent with all fields", () => {
     expect(findActionForm(form)?.fields).toEqual([
       ["$ACTION_REF_1", ""],
       ["$ACTION_1:0", '{"id":"x"}'],
@@ -79,7 +79,7 @@ describe("a server action's form", () => {
     expect(findActionForm("<form><input name=q></form>")).toBeUndefined();
   });
 
-  it("is written as multipart that Node reads back", async () => {
+  it("is written as multipart that Node can parse", async () => {
     const { body, contentType } = multipart(
       [
         ["$ACTION_1:0", '{"id":"é"}'],

@@ -1,6 +1,6 @@
 const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** Undoes the escapes that HTML serialisers write; an unknown name stays as it is. */
+/** Decodes the entities that HTML serialisers write; leaves unknown ones unchanged. */
 export function unescapeHtml(text: string): string {
   return text.replace(/&(?:#(\d+)|#[xX]([0-9a-fA-F]+)|(\w+));/g, (whole, dec, hex, name) => {
     if (name) return ENTITIES[name] ?? whole;
@@ -8,7 +8,7 @@ export function unescapeHtml(text: string): string {
   });
 }
 
-/** The attributes of one tag, unescaped; a bare attribute has an empty value. */
+/** The attributes of one tag, decoded; an attribute without a value is empty. */
 export function attributes(tag: string): Record<string, string> {
   const found: Record<string, string> = {};
   const inside = tag.replace(/^<[^\s>]+/, "");
@@ -20,19 +20,19 @@ export function attributes(tag: string): Record<string, string> {
   return found;
 }
 
-/** Every opening tag of that name, as attributes, in order. */
+/** The attributes of every opening tag with that name, in order. */
 export function tags(html: string, name: string): Record<string, string>[] {
   return Array.from(html.matchAll(new RegExp(`<${name}\\b[^>]*>`, "gi")), ([tag]) => attributes(tag));
 }
 
-/** The contents of every `<meta name=…>` of that name: a page must have one, and a fault may give it two. */
+/** The contents of every `<meta name=…>` with that name: a faulty page may have none or two. */
 export function metas(html: string, name: string): string[] {
   return tags(html, "meta")
     .filter((meta) => meta.name === name)
     .map((meta) => meta.content ?? "");
 }
 
-/** The build's own files that a page asks for, as a browser would fetch them: same-origin, each once. */
+/** The build's files that a page references, as a browser fetches them: same-origin, each once. */
 export function assets(html: string): string[] {
   const links = [...tags(html, "script").map(({ src }) => src), ...tags(html, "link").map(({ href }) => href)];
   return [

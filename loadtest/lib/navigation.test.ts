@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { navigation } from "./navigation.ts";
 
 describe("a client navigation", () => {
-  it("tells where it comes from, and carries the hash that Next 16.4 computes for these headers", async () => {
+  it("contains its origin, and the hash that Next 16.4 computes for these headers", async () => {
     const { path, headers } = await navigation("/", "/trace");
     expect(JSON.parse(decodeURIComponent(headers["next-router-state-tree"] ?? ""))).toEqual([
       "",
@@ -15,7 +15,7 @@ describe("a client navigation", () => {
     expect(path).toBe(`/trace?_rsc=${Buffer.from(digest).subarray(0, 12).toString("base64url")}`);
   });
 
-  it("nests the segments of a deeper page, and keeps a query", async () => {
+  it("nests the segments of a deeper page, and keeps the query", async () => {
     const { path, headers } = await navigation("/a/b?x=1", "/c?y=2");
     expect(JSON.parse(decodeURIComponent(headers["next-router-state-tree"] ?? ""))).toEqual([
       "",

@@ -1,8 +1,8 @@
 /**
- * The headers and the address of a client navigation in Next's App Router.
+ * The headers and address of a client navigation in Next's App Router.
  *
- * Next checks that `_rsc` is the hash of the headers that vary the answer, and redirects when it is not. The hash is that
- * of Next 16.4; an older app redirects once, which a browser follows as well.
+ * Next checks that `_rsc` is the hash of the headers that vary the response, and redirects if it is not. This is the hash of
+ * Next 16.4; an older version redirects once, and a browser follows that too.
  */
 export async function navigation(from: string, to: string): Promise<{ path: string; headers: Record<string, string> }> {
   const tree = encodeURIComponent(JSON.stringify(routerState(from)));
@@ -16,7 +16,7 @@ export async function navigation(from: string, to: string): Promise<{ path: stri
 
 type RouterState = [segment: string, children: { children?: RouterState }];
 
-/** The page that the browser is on, as nested segments. */
+/** The page that the browser shows, as nested segments. */
 function routerState(path: string): RouterState {
   const segments = path
     .replace(/[?#].*$/, "")
@@ -28,7 +28,7 @@ function routerState(path: string): RouterState {
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** k6 has no `btoa`. Takes a multiple of three bytes, so nothing needs padding. */
+/** k6 has no `btoa`. Takes a multiple of three bytes, so no padding is needed. */
 function base64Url(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += 3) {

@@ -6,14 +6,14 @@ import { parseSentryTrace, type SentryTrace } from "./trace/sentry-trace.ts";
 export interface PageTrace {
   trace?: SentryTrace;
   baggage?: string;
-  /** What is wrong with the pair, in one line; empty when it is valid. */
+  /** The first problem with the two tags, in one line; empty if they are valid. */
   problem: string;
 }
 
 /**
- * Reads the trace that a page hands to the browser's SDK, and judges it on its own.
+ * Reads and validates the trace that a page passes to the browser's SDK.
  *
- * Exactly one `sentry-trace` and one `baggage` meta, both well-formed, of one trace and one sampling decision.
+ * Valid means exactly one `sentry-trace` and one `baggage` meta, both well-formed, with the same trace id and sampling decision.
  */
 export function pageTrace(html: string): PageTrace {
   const traces = metas(html, "sentry-trace");

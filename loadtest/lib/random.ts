@@ -1,4 +1,4 @@
-/** Random bytes; `getRandomValues` refuses more than 65,536 at once. */
+/** Random bytes; `getRandomValues` returns at most 65,536 at once. */
 export function randomBytes(size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   for (let at = 0; at < size; at += 65_536) crypto.getRandomValues(bytes.subarray(at, Math.min(size, at + 65_536)));
@@ -9,7 +9,7 @@ export function randomHex(bytes: number): string {
   return Array.from(randomBytes(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** One of the items, each as likely as the next. Throws when there is none. */
+/** One item at random, each equally likely. Throws if there are none. */
 export function pick<T>(items: readonly T[]): T {
   const item = items[Math.floor(Math.random() * items.length)];
   if (item === undefined) throw new Error("nothing to pick from");

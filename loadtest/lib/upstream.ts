@@ -1,8 +1,8 @@
 import { unescapeHtml } from "./html.ts";
 
 /**
- * Reads from the trace page what the API received: under the page's last heading, each header as `<dt>name</dt><dd>value</dd>`.
- * Earlier headings may show other hops of the same trace, which prove nothing about the call.
+ * Reads the headers that the API received from the trace page: under its last heading, as `<dt>name</dt><dd>value</dd>`.
+ * Earlier headings may show other hops of the same trace, which say nothing about this call.
  */
 export function upstreamHeaders(html: string): Record<string, string> {
   const last = lastSection(html);
@@ -12,14 +12,14 @@ export function upstreamHeaders(html: string): Record<string, string> {
   );
 }
 
-/** What the page says there in words, for an example: why it has no headers to show. */
-export function upstreamWords(html: string): string {
+/** The text under that heading, for a failure example: it says why there are no headers. */
+export function upstreamText(html: string): string {
   return unescapeHtml(lastSection(html).replace(/<[^>]*>/g, " "))
     .replace(/\s+/g, " ")
     .trim();
 }
 
-/** From the last heading to the end of the list or page that it heads. */
+/** From the last heading to the end of its list or page. */
 function lastSection(html: string): string {
   return html.slice(html.lastIndexOf("<h2")).replace(/(<\/li>|<\/main>|<footer|<script)[\s\S]*$/, "");
 }

@@ -1,17 +1,17 @@
+import type { JourneyName } from "../journeys/index.ts";
 import type { CheckId } from "../lib/checks.ts";
-import type { JourneyName } from "../lib/journeys.ts";
 
-/** How the stub misbehaves. */
-export interface Plant {
-  /** An app of its own instead of the example: no fault, but the defaults' pages are not there. */
+/** How the stub misbehaves: each flag injects one fault. */
+export interface Fault {
+  /** An app without the example's console: not a fault, but the default pages do not exist. */
   noConsole?: true;
   dropBaggage?: true;
   dropSentryTrace?: true;
   cachedPage?: true;
   cachedNotFound?: true;
-  mixedUpVisitors?: true;
+  mixedUpClients?: true;
   flipSampled?: true;
-  thawedBaggage?: true;
+  changedBaggage?: true;
   sameSpan?: true;
   noindexMissing?: true;
   noindexEverywhere?: true;
@@ -21,10 +21,10 @@ export interface Plant {
   upstreamUntraced?: true;
   otherTraceparent?: true;
   echo?: true;
-  adoptsMalformed?: true;
-  breaksOnBadTrace?: true;
-  answersWithTrace?: true;
-  takesOneReport?: true;
+  continuesMalformed?: true;
+  breaksOnInvalidTrace?: true;
+  respondsWithTrace?: true;
+  acceptsOneEnvelope?: true;
   ingestDown?: true;
   actionLost?: true;
   assetLost?: true;
@@ -33,54 +33,58 @@ export interface Plant {
   tunnelBlocksPages?: true;
 }
 
-/** The checks that owe the alarm; `page speed` is the p95 limit of pages. */
-export type Alarm = CheckId | "page speed";
+/** A check that must fail; `page duration` is the p95 limit of pages. */
+export type Failure = CheckId | "page duration";
 
-/** Every fault that the suite is proven to catch: how to plant it, who must notice, and in which journeys (default: all). */
-export const FAULTS: Record<string, { plant: Plant; caughtBy: Alarm[]; journeys?: JourneyName[] }> = {
+/** Every fault that the suite must detect: its flag, the checks that must fail, and in which journeys (default: all). */
+export const FAULTS: Record<string, { fault: Fault; detectedBy: Failure[]; journeys?: JourneyName[] }> = {
   "proxy drops baggage": {
-    plant: { dropBaggage: true },
-    caughtBy: ["forwarded", "continued_baggage", "outgoing_baggage"],
+    fault: { dropBaggage: true },
+    detectedBy: ["forwarded", "continued_baggage", "outgoing_baggage"],
   },
   "proxy drops sentry-trace": {
-    plant: { dropSentryTrace: true },
-    caughtBy: ["forwarded", "continued_trace", "outgoing_trace"],
+    fault: { dropSentryTrace: true },
+    detectedBy: ["forwarded", "continued_trace", "outgoing_trace"],
   },
-  "a page is cached with its trace": { plant: { cachedPage: true }, caughtBy: ["fresh_unique", "continued_trace"] },
-  "the 404 page is cached with its trace": { plant: { cachedNotFound: true }, caughtBy: ["fresh_unique"] },
-  "two visitors at once are mixed up": { plant: { mixedUpVisitors: true }, caughtBy: ["fresh_unique"] },
-  "sampling flag flipped": { plant: { flipSampled: true }, caughtBy: ["continued_sampled", "outgoing_trace"] },
-  "sampling rate rewritten": { plant: { thawedBaggage: true }, caughtBy: ["continued_baggage", "outgoing_baggage"] },
-  "the caller's span id is handed on": { plant: { sameSpan: true }, caughtBy: ["continued_span"] },
-  "404 header removed": { plant: { noindexMissing: true }, caughtBy: ["not_found_noindex"] },
-  "noindex on every answer": { plant: { noindexEverywhere: true }, caughtBy: ["indexable"] },
-  "soft 404": { plant: { softNotFound: true }, caughtBy: ["not_found_status"] },
-  "tunnel forwards a foreign project": { plant: { openRelay: true }, caughtBy: ["tunnel_refused"] },
-  "tunnel answers GET": { plant: { getOnTunnel: true }, caughtBy: ["tunnel_refused"] },
+  "a page is cached with its trace": { fault: { cachedPage: true }, detectedBy: ["fresh_unique", "continued_trace"] },
+  "the 404 page is cached with its trace": { fault: { cachedNotFound: true }, detectedBy: ["fresh_unique"] },
+  "two concurrent clients are mixed up": { fault: { mixedUpClients: true }, detectedBy: ["fresh_unique"] },
+  "sampling flag flipped": { fault: { flipSampled: true }, detectedBy: ["continued_sampled", "outgoing_trace"] },
+  "sampling rate rewritten": { fault: { changedBaggage: true }, detectedBy: ["continued_baggage", "outgoing_baggage"] },
+  "the caller's span id is reused": { fault: { sameSpan: true }, detectedBy: ["continued_span"] },
+  "404 header removed": { fault: { noindexMissing: true }, detectedBy: ["not_found_noindex"] },
+  "noindex on every response": { fault: { noindexEverywhere: true }, detectedBy: ["indexable"] },
+  "soft 404": { fault: { softNotFound: true }, detectedBy: ["not_found_status"] },
+  "tunnel forwards a foreign project": { fault: { openRelay: true }, detectedBy: ["tunnel_rejected"] },
+  "tunnel accepts GET": { fault: { getOnTunnel: true }, detectedBy: ["tunnel_rejected"] },
   "upstream call without a trace": {
-    plant: { upstreamUntraced: true },
-    caughtBy: ["outgoing_trace", "outgoing_traceparent", "outgoing_baggage"],
+    fault: { upstreamUntraced: true },
+    detectedBy: ["outgoing_trace", "outgoing_traceparent", "outgoing_baggage"],
   },
   "upstream call with a traceparent of another trace": {
-    plant: { otherTraceparent: true },
-    caughtBy: ["outgoing_traceparent"],
+    fault: { otherTraceparent: true },
+    detectedBy: ["outgoing_traceparent"],
   },
-  "a bad header is echoed": { plant: { echo: true }, caughtBy: ["hygiene_echo"] },
-  "a malformed trace id is adopted": { plant: { adoptsMalformed: true }, caughtBy: ["hygiene_echo"] },
-  "a bad header breaks the page": { plant: { breaksOnBadTrace: true }, caughtBy: ["hygiene_page"] },
-  "answers carry trace headers": { plant: { answersWithTrace: true }, caughtBy: ["answers_clean"] },
-  "web throttled to 1 s": { plant: { delayMs: 1000 }, caughtBy: ["page speed"], journeys: ["continued", "crowd"] },
-  "ingest down": { plant: { ingestDown: true }, caughtBy: ["tunnel_accepted"] },
-  "tunnel takes one report and calls all others too many": {
-    plant: { takesOneReport: true },
-    caughtBy: ["tunnel_open"],
+  "an invalid header is echoed": { fault: { echo: true }, detectedBy: ["invalid_headers_echo"] },
+  "a malformed trace id is continued": { fault: { continuesMalformed: true }, detectedBy: ["invalid_headers_echo"] },
+  "an invalid header breaks the page": { fault: { breaksOnInvalidTrace: true }, detectedBy: ["invalid_headers_page"] },
+  "responses carry trace headers": { fault: { respondsWithTrace: true }, detectedBy: ["no_trace_headers"] },
+  "web throttled to 1 s": {
+    fault: { delayMs: 1000 },
+    detectedBy: ["page duration"],
+    journeys: ["continued", "concurrent"],
   },
-  "reports hold pages up": {
-    plant: { tunnelBlocksPages: true },
-    caughtBy: ["page_independent"],
+  "ingest down": { fault: { ingestDown: true }, detectedBy: ["tunnel_accepted"] },
+  "tunnel accepts one envelope and rate-limits all others": {
+    fault: { acceptsOneEnvelope: true },
+    detectedBy: ["tunnel_within_limits"],
+  },
+  "envelopes delay pages": {
+    fault: { tunnelBlocksPages: true },
+    detectedBy: ["page_independent"],
     journeys: ["independence"],
   },
-  "the action is lost": { plant: { actionLost: true }, caughtBy: ["action_ok"] },
-  "a build file is gone": { plant: { assetLost: true }, caughtBy: ["asset_ok"] },
-  "redirect to the internal address": { plant: { redirectAway: true }, caughtBy: ["redirect_ok"] },
+  "the action is lost": { fault: { actionLost: true }, detectedBy: ["action_ok"] },
+  "a build file is missing": { fault: { assetLost: true }, detectedBy: ["asset_ok"] },
+  "redirect to the internal address": { fault: { redirectAway: true }, detectedBy: ["redirect_ok"] },
 };

@@ -1,12 +1,12 @@
-import type { RunData } from "../lib/summary.ts";
+import type { RunData } from "../suite/summary.ts";
 
-// What the suite uses of k6, in place of the modules `k6`, `k6/http`, `k6/execution` and `k6/metrics` (vitest.config.ts). One virtual
-// user at a time: `exec` is whoever is at work.
+// Replaces the parts of the modules `k6`, `k6/http`, `k6/execution` and `k6/metrics` that the suite uses (vitest.config.ts). It runs one
+// virtual user at a time: `exec` is the current one.
 
 type Tags = Record<string, string>;
 type Kind = "Counter" | "Gauge" | "Rate" | "Trend";
 
-/** Every sample that was ever booked, with its tags as an output would get them. */
+/** Every sample recorded, with its tags as an output would receive them. */
 export const samples: { metric: string; value: number; tags: Tags }[] = [];
 const kinds = new Map<string, Kind>();
 
@@ -59,7 +59,7 @@ async function asyncRequest(method: string, url: string, body: string | ArrayBuf
   try {
     const response = await fetch(url, { method, headers: params.headers, body, redirect: "manual" });
     const text = await response.text();
-    // As Go spells them.
+    // In Go's canonical form.
     const spelled = (name: string) => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
     const headers = Object.fromEntries([...response.headers].map(([name, value]) => [spelled(name), value]));
     return { status: response.status, headers, body: text, error: "", ...timed() };
@@ -70,7 +70,7 @@ async function asyncRequest(method: string, url: string, body: string | ArrayBuf
 
 export default { ...exec, asyncRequest };
 
-/** What k6 makes of all samples at the end: each metric's values, each threshold's verdict, the groups by their tag. */
+/** k6's end-of-test data for all samples: each metric's values, each threshold's result, and the groups by their tag. */
 export function endOfTest(thresholds: Record<string, { threshold: string }[]>): RunData {
   const names = new Set([...samples.map(({ metric }) => metric), ...Object.keys(thresholds)]);
   const metrics: RunData["metrics"] = {};
@@ -104,11 +104,11 @@ function valuesOf(kind: Kind, values: number[]): Record<string, number> {
   return { count: values.length, med: at(0.5), "p(95)": at(0.95), "p(99)": at(0.99) };
 }
 
-/** As in k6, a rate or a time without samples holds any threshold, a count does not. */
+/** As in k6, a rate or trend without samples passes any threshold, a counter does not. */
 function holds(threshold: string, values: Record<string, number>): boolean {
   const [, key = "", sign, limit] = /^([\w()]+)([<>]=?)(-?[\d.]+)$/.exec(threshold) ?? [];
   const value = values[key];
-  if (sign === undefined) throw new Error(`this shim can't read the threshold ${threshold}`);
+  if (sign === undefined) throw new Error(`this shim cannot parse the threshold ${threshold}`);
   if (value === undefined) return true;
   const to = Number(limit);
   return { "<": value < to, "<=": value <= to, ">": value > to, ">=": value >= to }[sign] ?? false;

@@ -3,18 +3,18 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Summary } from "../lib/summary.ts";
-import { FAULTS, type Plant } from "./faults.ts";
+import type { Summary } from "../suite/summary.ts";
+import { FAULTS, type Fault } from "./faults.ts";
 import { startStub } from "./stub.ts";
 
-// The same table as in planted-faults.test.ts, by the real thing and its exit code. Skipped where there is no k6.
+// The same table as in fault-injection.test.ts, with the real k6 and its exit code. Skipped if k6 is not installed.
 
 const hasK6 = spawnSync("k6", ["version"]).status === 0;
-/** k6's own: a threshold was crossed. */
+/** k6's exit code if a threshold was crossed. */
 const CROSSED = 99;
-/** k6's own: the script stopped the run. */
+/** k6's exit code if the script stopped the run. */
 const STOPPED = 108;
-/** A slow target is tested by a few visits, not by all journeys five times over. */
+/** A slow target is tested with a few iterations instead of every journey five times. */
 const BRIEF = { RATE: "4", DURATION: "5s" };
 
 interface Run {
@@ -26,7 +26,7 @@ interface Run {
 async function k6(script: string, env: Record<string, string>): Promise<Run> {
   const out = mkdtempSync(join(tmpdir(), "culvert-loadtest-"));
   const root = join(import.meta.dirname, "..");
-  // Nothing of this process's environment but these: vitest sets a BASE_URL of its own.
+  // Only these variables of this process: vitest sets its own BASE_URL.
   const { PATH = "", HOME = "" } = process.env;
   const own = { PATH, HOME, K6_NO_USAGE_REPORT: "true", K6_AUTO_EXTENSION_RESOLUTION: "false", OUT: out, ...env };
   const child = spawn("k6", ["run", "--quiet", script], {
@@ -50,10 +50,10 @@ function readSummary(file: string): Summary | undefined {
   }
 }
 
-async function against(plant: Plant): Promise<Run> {
-  const stub = await startStub(plant);
+async function against(fault: Fault): Promise<Run> {
+  const stub = await startStub(fault);
   try {
-    return await (plant.delayMs
+    return await (fault.delayMs
       ? k6("average.ts", { BASE_URL: stub.url, ...BRIEF })
       : k6("smoke.ts", { BASE_URL: stub.url }));
   } finally {
@@ -62,18 +62,18 @@ async function against(plant: Plant): Promise<Run> {
 }
 
 describe.skipIf(!hasK6)("k6 (needs k6 on PATH)", { timeout: 160_000 }, () => {
-  it("exits with 0 from a target without faults", async () => {
+  it("exits with 0 for a target without faults", async () => {
     const { code, output, summary } = await against({});
     expect(output).toContain("PASSED");
     expect([code, summary?.passed]).toEqual([0, true]);
   });
 
-  for (const [fault, { plant, caughtBy }] of Object.entries(FAULTS)) {
-    it(`exits with ${CROSSED}: ${fault}`, async () => {
-      const { code, summary } = await against(plant);
-      const red = summary?.checks.filter(({ verdict }) => verdict === "failed").map(({ id }) => id as string) ?? [];
-      if (summary?.speed.some(({ name, ok }) => name === "page" && !ok)) red.push("page speed");
-      expect(red).toEqual(expect.arrayContaining(caughtBy));
+  for (const [name, { fault, detectedBy }] of Object.entries(FAULTS)) {
+    it(`exits with ${CROSSED}: ${name}`, async () => {
+      const { code, summary } = await against(fault);
+      const failed = summary?.checks.filter(({ result }) => result === "failed").map(({ id }) => id as string) ?? [];
+      if (summary?.durations.some(({ name, ok }) => name === "page" && !ok)) failed.push("page duration");
+      expect(failed).toEqual(expect.arrayContaining(detectedBy));
       expect([code, summary?.passed]).toEqual([CROSSED, false]);
     });
   }
@@ -81,7 +81,7 @@ describe.skipIf(!hasK6)("k6 (needs k6 on PATH)", { timeout: 160_000 }, () => {
   it.each([
     [{ RATE: "fast" }, "is out of range: give a number"],
     [{ BASE_URL: "https://no.such.host.invalid" }, "host not found"],
-    [{ BASE_URL: "http://127.0.0.1:1" }, "nothing listens there"],
+    [{ BASE_URL: "http://127.0.0.1:1" }, "connection refused"],
   ])("stops with one line and no load: %j", async (env, words) => {
     const { code, output } = await k6("average.ts", env);
     expect(code).toBe(STOPPED);

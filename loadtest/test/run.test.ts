@@ -10,7 +10,7 @@ let box: string;
 
 beforeEach(() => {
   box = mkdtempSync(join(tmpdir(), "culvert-run-"));
-  // Not the whole of /usr/bin: a k6 or docker there would be found where a test wants none.
+  // Not all of /usr/bin, where a test that needs a missing k6 or docker could find one.
   for (const tool of TOOLS)
     symlinkSync(spawnSync("which", [tool], { encoding: "utf8" }).stdout.trim(), join(box, tool));
 });
@@ -22,7 +22,7 @@ function fake(command: string, body: string): void {
   chmodSync(join(box, command), 0o755);
 }
 
-/** A running stack, as compose tells of it. */
+/** A running stack, as docker compose describes it. */
 function stack(body: string, dsn = "http://culvert@ingest:8969/1"): void {
   fake("docker", `case "$*" in *"port proxy"*) echo 0.0.0.0:8443 ;; *printenv*) echo ${dsn} ;; esac\n${body}`);
 }
@@ -35,27 +35,25 @@ function run(env: Record<string, string>) {
 
 describe("run.sh", () => {
   it.each(["nope", "../smoke", "Smoke", "k6-globals.d"])(
-    "refuses the profile %j in one line, and lists the real ones",
+    "rejects the profile %j in one line, and lists the valid ones",
     (PROFILE) => {
       fake("k6", "echo ran");
       const { status, stdout, stderr } = run({ PROFILE });
       expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toMatch(
-        /^culvert loadtest: PROFILE '.*' is not a profile: give one of average breakpoint .*stress\n$/,
+        /^culvert loadtest: PROFILE '.*' is not a profile: use one of average breakpoint .*stress\n$/,
       );
     },
   );
 
-  it("says how to get k6 where there is neither k6 nor its image", () => {
+  it("says how to install k6 if neither k6 nor its image is available", () => {
     fake("docker", "exit 1");
     const { status, stderr } = run({});
     expect(status).toBe(1);
-    expect(stderr).toMatch(
-      /^culvert loadtest: there is no k6 on PATH and no registry gives its image: install it .*\n$/,
-    );
+    expect(stderr).toMatch(/^culvert loadtest: k6 is not on PATH and its image is not available: install it .*\n$/);
   });
 
-  it("runs the profile's script, silent towards k6's makers, and ends with k6's own status", () => {
+  it("runs the profile's script without usage reports, and exits with k6's status", () => {
     const told = "$K6_NO_USAGE_REPORT|$K6_AUTO_EXTENSION_RESOLUTION";
     const board = "$K6_WEB_DASHBOARD|$K6_WEB_DASHBOARD_PORT|$K6_WEB_DASHBOARD_EXPORT";
     fake("k6", `echo "$*|${told}|${board}"; exit 99`);
@@ -75,26 +73,26 @@ describe("run.sh", () => {
     expect(run({ ...given, BASE_URL: "https://app.example" }).stdout).toBe("https://app.example\n");
   });
 
-  it("leaves the image its own: there the proxy is on localhost:8443, whatever the host's port", () => {
+  it("does not set BASE_URL for the image, where the proxy is always on localhost:8443", () => {
     fake("docker", 'case "$*" in *pull*) exit 0 ;; esac; [ -n "$BASE_URL" ] && echo "$BASE_URL" || echo none');
     expect(run({ HTTPS_PORT: "9443" }).stdout).toBe("none\n");
   });
 
-  it("uses the image where there is no k6, and leaves the stack as it is", () => {
+  it("uses the image if k6 is not installed, and does not change the stack", () => {
     fake("docker", 'case "$*" in *pull*) exit 0 ;; esac; echo "$*"');
     expect(run({}).stdout).toBe("compose --profile loadtest run --rm -T --no-deps loadtest run --quiet smoke.ts\n");
   });
 
-  it("hands the CA on as a copy that the image's user may read, whatever folder its name is relative to", () => {
+  it("passes the CA as a copy that the image's user may read, also for a relative path", () => {
     writeFileSync(join(box, "my-ca.pem"), "PEM", { mode: 0o600 });
     fake("k6", 'cat "$SSL_CERT_FILE"; ls -l "$SSL_CERT_FILE"');
     expect(run({ SSL_CERT_FILE: "my-ca.pem", BASE_URL: "https://app.example" }).stdout).toMatch(/^PEM-rw.r..r--/);
     expect(run({ SSL_CERT_FILE: "none.pem" }).stderr).toMatch(
-      /^culvert loadtest: SSL_CERT_FILE '.*none.pem' can't be read: .*\n$/,
+      /^culvert loadtest: SSL_CERT_FILE '.*none.pem' cannot be read: .*\n$/,
     );
   });
 
-  it("removes an earlier run's reports first", () => {
+  it("first removes the files of an earlier run", () => {
     fake("k6", "exit 0");
     run({});
     writeFileSync(join(box, "out/summary.json"), "old");
@@ -102,15 +100,15 @@ describe("run.sh", () => {
     expect(existsSync(join(box, "out/summary.json"))).toBe(false);
   });
 
-  it("leaves a bad knob of an outage to k6, which says it in one line", () => {
+  it("leaves an invalid option of an outage to k6, which reports it in one line", () => {
     stack("");
     fake("k6", "case $1 in run) echo RATE is out of range >&2; exit 108 ;; esac");
     const { status, stderr } = run({ PROFILE: "outage", RATE: "fast" });
     expect(status).toBe(108);
-    expect(stderr).toMatch(/^RATE is out of range\n {2}reports: .*\n$/);
+    expect(stderr).toMatch(/^RATE is out of range\n {2}results: .*\n$/);
   });
 
-  it("does not pass an outage that never was", () => {
+  it("fails if the outage did not happen", () => {
     stack('case "$*" in *stop*) exit 1 ;; esac');
     fake("k6", `case $1 in inspect) echo '"duration": "3s"' ;; esac`);
     const { status, stderr } = run({ PROFILE: "outage" });
@@ -121,7 +119,7 @@ describe("run.sh", () => {
   it("stops the local ingest for the middle third of an outage, and always starts it again", () => {
     const log = join(box, "docker.log");
     stack(`case "$*" in *ingest) echo "$*" >>${log} ;; esac`);
-    // It ends when the ingest was stopped and started, however long that took.
+    // Ends when the ingest was stopped and started, no matter how long that took.
     const wait = `until [ "$(sed -n '$=' ${log} 2>/dev/null)" = 2 ]; do sleep 0.1; done`;
     fake(
       "k6",
@@ -137,24 +135,37 @@ describe("run.sh", () => {
   });
 
   it.each([
-    ["the target is another machine's", "http://k@ingest:8969/1", { BASE_URL: "https://app.example" }],
-    ["the target is another stack of this machine", "http://k@ingest:8969/1", { BASE_URL: "https://localhost:9443" }],
-    ["the stack reports to another ingest", "https://k@o1.ingest.sentry.io/1", {}],
-  ])("refuses an outage in one line, and stops no ingest: %s", (_, dsn, env) => {
+    ["the target is on another machine", "http://k@ingest:8969/1", { BASE_URL: "https://app.example" }],
+    ["the target is another stack on this machine", "http://k@ingest:8969/1", { BASE_URL: "https://localhost:9443" }],
+    ["the stack sends to another ingest", "https://k@o1.ingest.sentry.io/1", {}],
+  ])("rejects an outage in one line, and stops no ingest: %s", (_, dsn, env) => {
     const log = join(box, "docker.log");
     stack(`case "$*" in *ingest) echo "$*" >>${log} ;; esac`, dsn);
     fake("k6", "echo ran");
     const { status, stdout, stderr } = run({ PROFILE: "outage", ...env });
     expect([status, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^culvert loadtest: PROFILE outage: .*: stop .* by hand, and say so with OUTAGE=by-hand\n$/);
+    expect(stderr).toMatch(/^culvert loadtest: PROFILE outage: .*: stop .* yourself, with OUTAGE=manual\n$/);
     expect(existsSync(log)).toBe(false);
   });
 
-  it("leaves every ingest alone when the outage is made by hand", () => {
+  it.each(["by-hand", "yes"])("rejects OUTAGE=%s in one line, and stops no ingest", (OUTAGE) => {
+    const log = join(box, "docker.log");
+    stack(`case "$*" in *ingest) echo "$*" >>${log} ;; esac`);
+    fake("k6", "echo ran");
+    const { status, stdout, stderr } = run({ PROFILE: "outage", OUTAGE });
+    expect([status, stdout, stderr]).toEqual([
+      1,
+      "",
+      `culvert loadtest: OUTAGE '${OUTAGE}' is invalid: use manual, or leave it out\n`,
+    ]);
+    expect(existsSync(log)).toBe(false);
+  });
+
+  it("does not stop an ingest if the outage is manual", () => {
     fake("k6", 'echo "$1 $OUTAGE"');
-    expect(run({ PROFILE: "outage", OUTAGE: "by-hand", BASE_URL: "https://app.example" })).toMatchObject({
+    expect(run({ PROFILE: "outage", OUTAGE: "manual", BASE_URL: "https://app.example" })).toMatchObject({
       status: 0,
-      stdout: "run by-hand\n",
+      stdout: "run manual\n",
     });
   });
 });

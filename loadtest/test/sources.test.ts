@@ -1,19 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PROFILES } from "../lib/stages.ts";
+import { PROFILES } from "../suite/profiles.ts";
 
-// What k6 would only say at run time, or, worse, by hanging without a word.
+// Mistakes that k6 reports at run time only, or makes it hang without a message.
 
 const root = join(import.meta.dirname, "..");
 const list = (folder: string) =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file));
 const entries = readdirSync(root).filter((file) => file.endsWith(".ts") && !/\.d\.ts$|^vitest\./.test(file));
-const scripts = [...entries, ...list("lib"), ...list("journeys")].filter((file) => /(?<!\.test)\.ts$/.test(file));
+const scripts = [...entries, ...list("lib"), ...list("journeys"), ...list("suite")].filter((file) =>
+  /(?<!\.test)\.ts$/.test(file),
+);
 const code = (file: string) => readFileSync(join(root, file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
 
 describe("the files that k6 runs", () => {
-  it("import only k6's modules, and files by their full name", () => {
+  it("import only k6's modules, and files with their extension", () => {
     const foreign = scripts.flatMap((file) =>
       Array.from(code(file).matchAll(/from\s+["']([^"']+)["']/g), ([, source = ""]) => source)
         .filter((source) => !/^k6(\/[a-z]+)?$|^\.\.?\/.*\.ts$/.test(source))
@@ -28,30 +30,37 @@ describe("the files that k6 runs", () => {
     ["accessor", /\baccessor\s+\w/],
     ["a decorator", /^\s*@\w+/m],
     ["an import attribute", /\bwith\s*\{\s*type\b/],
-  ])("have no %s: k6 hangs on it", (_, pattern) => {
+  ])("do not use %s, which hangs k6", (_, pattern) => {
     expect(scripts.filter((file) => pattern.test(code(file)))).toEqual([]);
   });
 
-  it("call nothing that k6's engine lacks", () => {
+  it("import in one direction: suite, then journeys, then lib", () => {
+    const lower = [...list("lib"), ...list("journeys")].filter((file) => file.endsWith(".ts"));
+    const upward = { lib: /from "(\.\.\/)+(journeys|suite)\//, journeys: /from "\.\.\/suite\// };
+    const folder = (file: string) => (file.startsWith("lib") ? "lib" : "journeys");
+    expect(lower.filter((file) => upward[folder(file)].test(code(file)))).toEqual([]);
+  });
+
+  it("call no global that k6's engine lacks", () => {
     const lacking = /(?<![.\w])(URL|fetch|structuredClone|btoa|atob|performance|process|Buffer)\s*[(.]/;
     expect(scripts.filter((file) => lacking.test(code(file)))).toEqual([]);
   });
 });
 
-describe("a knob", () => {
-  const knobs = Array.from(code("lib/knobs.ts").matchAll(/env, "([A-Z][A-Z0-9_]+)"/g), ([, name = ""]) => name);
+describe("an option", () => {
+  const options = Array.from(code("lib/options.ts").matchAll(/env, "([A-Z][A-Z0-9_]+)"/g), ([, name = ""]) => name);
 
-  it("has a row in the README, and reaches k6 in its image", () => {
+  it("has a row in the README, and is passed to k6's image", () => {
     const rows = readFileSync(join(root, "README.md"), "utf8");
     const service = readFileSync(join(root, "../docker-compose.yml"), "utf8").split("\n  loadtest:")[1] ?? "";
-    expect(knobs.length).toBeGreaterThan(10);
-    expect(knobs.filter((name) => !rows.includes(`\n| \`${name}\` |`))).toEqual([]);
-    expect(knobs.filter((name) => !new RegExp(`[ {]${name}: ,?`).test(service))).toEqual([]);
+    expect(options.length).toBeGreaterThan(10);
+    expect(options.filter((name) => !rows.includes(`\n| \`${name}\` |`))).toEqual([]);
+    expect(options.filter((name) => !new RegExp(`[ {]${name}: ,?`).test(service))).toEqual([]);
   });
 });
 
 describe("the entry scripts", () => {
-  it("are one a profile, of thirty lines at most, and run the profile that they are named after", () => {
+  it("exist for each profile, have at most thirty lines, and run the profile they are named after", () => {
     expect(entries.map((entry) => entry.replace(".ts", "")).sort()).toEqual(Object.keys(PROFILES).sort());
     for (const entry of entries) {
       expect(readFileSync(join(root, entry), "utf8").split("\n").length).toBeLessThanOrEqual(30);

@@ -4,37 +4,37 @@ import { parseBaggage } from "../lib/trace/baggage.ts";
 import { type SamplingContext, samplingContext, samplingMembers } from "../lib/trace/sampling-context.ts";
 import { formatSentryTrace, parseSentryTrace, type SentryTrace } from "../lib/trace/sentry-trace.ts";
 import { formatTraceParent } from "../lib/trace/traceparent.ts";
-import type { Plant } from "./faults.ts";
+import type { Fault } from "./faults.ts";
 
 const hex = (bytes: number) => randomBytes(bytes).toString("hex");
 
-/** Renders a page that continues the request's trace, or starts one, and shows what its API received. */
-export function renderPage(headers: IncomingHttpHeaders, content: string, plant: Plant, traceId = hex(16)): string {
+/** Renders a page that continues the request's trace, or starts one, and shows the headers that its API received. */
+export function renderPage(headers: IncomingHttpHeaders, content: string, fault: Fault, traceId = hex(16)): string {
   const incoming =
-    parseSentryTrace(headers["sentry-trace"] as string | undefined) ?? (plant.adoptsMalformed && anyIds(headers));
+    parseSentryTrace(headers["sentry-trace"] as string | undefined) ?? (fault.continuesMalformed && firstIds(headers));
   const context = samplingContext(parseBaggage(headers.baggage as string | undefined) ?? []);
   const continues = incoming !== undefined && context.trace_id === incoming.traceId;
-  const sampled = (incoming?.sampled ?? true) !== Boolean(incoming && plant.flipSampled);
+  const sampled = (incoming?.sampled ?? true) !== Boolean(incoming && fault.flipSampled);
   const own: SamplingContext = {
     trace_id: incoming?.traceId ?? traceId,
     public_key: "culvert",
     sampled: String(sampled),
   };
-  const sampling = { ...(continues ? context : own), ...(plant.thawedBaggage ? { sample_rate: "1" } : {}) };
+  const sampling = { ...(continues ? context : own), ...(fault.changedBaggage ? { sample_rate: "1" } : {}) };
 
-  const spanId = () => (plant.sameSpan && incoming ? incoming.spanId : hex(8));
+  const spanId = () => (fault.sameSpan && incoming ? incoming.spanId : hex(8));
   const trace = () => formatSentryTrace({ traceId: own.trace_id ?? "", spanId: spanId(), sampled });
   const baggage = samplingMembers(sampling)
     .map(({ key, value }) => `${key}=${encodeURIComponent(value)}`)
     .join(",");
-  const upstream = plant.upstreamUntraced
+  const upstream = fault.upstreamUntraced
     ? []
     : [
         ["sentry-trace", trace()],
         [
           "traceparent",
           formatTraceParent({
-            traceId: plant.otherTraceparent ? hex(16) : (own.trace_id ?? ""),
+            traceId: fault.otherTraceparent ? hex(16) : (own.trace_id ?? ""),
             spanId: spanId(),
             sampled,
           }),
@@ -45,11 +45,11 @@ export function renderPage(headers: IncomingHttpHeaders, content: string, plant:
     <meta name="sentry-trace" content="${trace()}"/><meta name="baggage" content="${escapeHtml(baggage)}"/>
     <script src="/_next/static/chunks/app.js" async=""></script></head><body>${content}
     <h2>Went out</h2><dl>${upstream.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value ?? "")}</dd>`).join("")}</dl>
-    ${plant.echo ? escapeHtml(JSON.stringify(headers)) : ""}</body></html>`;
+    ${fault.echo ? escapeHtml(JSON.stringify(headers)) : ""}</body></html>`;
 }
 
-/** The first ids that look like a trace's, whatever is around them. */
-function anyIds(headers: IncomingHttpHeaders): SentryTrace | undefined {
+/** The first ids in the headers that look like a trace, whatever surrounds them. */
+function firstIds(headers: IncomingHttpHeaders): SentryTrace | undefined {
   const found = /([0-9a-f]{32})-([0-9a-f]{16})/.exec(`${headers["sentry-trace"]} ${headers.traceparent}`);
   return found ? { traceId: found[1] ?? "", spanId: found[2] ?? "" } : undefined;
 }

@@ -1,15 +1,15 @@
-import type { Plant } from "./faults.ts";
+import type { Fault } from "./faults.ts";
 import type { Reply } from "./stub.ts";
 
-/** Answers a report as the tunnel should: its own project only, and only what an ingest can read. */
-export function answerReport(method: string, search: string, body: string, plant: Plant, reply: Reply): void {
-  if (plant.ingestDown) return reply(502);
-  if (method !== "POST") return reply(plant.getOnTunnel ? 200 : 405);
-  if (search !== "" && !plant.openRelay) return reply(403);
+/** Responds to an envelope as the tunnel must: accepts its own project only, and only envelopes that an ingest can parse. */
+export function respondToEnvelope(method: string, search: string, body: string, fault: Fault, reply: Reply): void {
+  if (fault.ingestDown) return reply(502);
+  if (method !== "POST") return reply(fault.getOnTunnel ? 200 : 405);
+  if (search !== "" && !fault.openRelay) return reply(403);
   reply(wellFormed(body) ? 200 : 400, { "content-type": "application/json" }, "{}");
 }
 
-/** Walks an envelope by the lengths that it states, as an ingest does. `body` holds one character a byte. */
+/** Parses an envelope by the lengths in its item headers, as an ingest does. `body` has one character per byte. */
 export function wellFormed(body: string): boolean {
   let rest = body.slice(body.indexOf("\n") + 1);
   while (rest.length > 0) {

@@ -1,19 +1,19 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Plant } from "./faults.ts";
+import type { Fault } from "./faults.ts";
 import { renderPage } from "./stub-page.ts";
-import { answerReport } from "./stub-tunnel.ts";
+import { respondToEnvelope } from "./stub-tunnel.ts";
 
 export type Reply = (status: number, headers?: Record<string, string>, text?: string) => void;
 
-/** Starts a target that behaves as it should but for the fault planted in it, on a free port of this machine. */
-export async function startStub(plant: Plant = {}): Promise<{ url: string; stop: () => Promise<void> }> {
-  const state: State = { plant, frozen: new Map(), reports: 0, asked: 0 };
+/** Starts a correct target with one injected fault, on a free port of this machine. */
+export async function startStub(fault: Fault = {}): Promise<{ url: string; stop: () => Promise<void> }> {
+  const state: State = { fault, firstRendering: new Map(), envelopes: 0, received: 0 };
   const server = createServer(async (request, response) => {
     const body = await read(request);
     const reply: Reply = (status, headers = {}, text = "") => response.writeHead(status, headers).end(text);
-    await answer(request, body, state, reply);
+    await respond(request, body, state, reply);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const stop = () =>
@@ -25,12 +25,12 @@ export async function startStub(plant: Plant = {}): Promise<{ url: string; stop:
 }
 
 interface State {
-  plant: Plant;
-  /** Pages as first rendered, by address. */
-  frozen: Map<string, string>;
-  /** Reports that are on their way, and all that ever came. */
-  reports: number;
-  asked: number;
+  fault: Fault;
+  /** The first rendering of each page, by address. */
+  firstRendering: Map<string, string>;
+  /** Envelopes in progress, and the total received. */
+  envelopes: number;
+  received: number;
   lastTraceId?: { id: string; at: number };
 }
 
@@ -40,61 +40,61 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("latin1");
 }
 
-async function answer(request: IncomingMessage, body: string, state: State, reply: Reply): Promise<void> {
-  const { plant } = state;
+async function respond(request: IncomingMessage, body: string, state: State, reply: Reply): Promise<void> {
+  const { fault } = state;
   const { pathname, search } = new URL(request.url ?? "/", "http://stub");
   const { method = "GET", headers } = request;
   if (pathname === "/monitoring") {
-    state.reports++;
-    await sleep(plant.tunnelBlocksPages ? 200 : 0);
-    state.reports--;
-    if (plant.takesOneReport && method === "POST" && search === "" && state.asked++ > 0)
+    state.envelopes++;
+    await sleep(fault.tunnelBlocksPages ? 200 : 0);
+    state.envelopes--;
+    if (fault.acceptsOneEnvelope && method === "POST" && search === "" && state.received++ > 0)
       return reply(429, { "x-sentry-rate-limits": "60:replay:key" });
-    return answerReport(method, search, body, plant, reply);
+    return respondToEnvelope(method, search, body, fault, reply);
   }
-  await sleep(plant.delayMs ?? (plant.tunnelBlocksPages && state.reports > 0 ? 150 : 0));
-  if (plant.dropBaggage) delete headers.baggage;
-  if (plant.dropSentryTrace) delete headers["sentry-trace"];
+  await sleep(fault.delayMs ?? (fault.tunnelBlocksPages && state.envelopes > 0 ? 150 : 0));
+  if (fault.dropBaggage) delete headers.baggage;
+  if (fault.dropSentryTrace) delete headers["sentry-trace"];
 
   const extra: Record<string, string> = {};
-  if (plant.noindexEverywhere) extra["x-robots-tag"] = "noindex";
-  if (plant.answersWithTrace) extra["sentry-trace"] = `${"a".repeat(32)}-${"b".repeat(16)}-1`;
+  if (fault.noindexEverywhere) extra["x-robots-tag"] = "noindex";
+  if (fault.respondsWithTrace) extra["sentry-trace"] = `${"a".repeat(32)}-${"b".repeat(16)}-1`;
   const html = { ...extra, "content-type": "text/html; charset=utf-8" };
 
-  const ofTheConsole = plant.noConsole && /^\/(trace|test-events\/.*|api\/echo)$/.test(pathname);
-  if (ofTheConsole)
-    return reply(404, { ...html, "x-robots-tag": "noindex" }, page("/404", headers, state, plant.cachedNotFound));
+  const isConsolePage = fault.noConsole && /^\/(trace|test-events\/.*|api\/echo)$/.test(pathname);
+  if (isConsolePage)
+    return reply(404, { ...html, "x-robots-tag": "noindex" }, page("/404", headers, state, fault.cachedNotFound));
   if (pathname === "/api/echo") return reply(200, { "content-type": "application/json" }, JSON.stringify(headers));
   if (pathname === "/test-events/redirect")
-    return reply(307, { location: plant.redirectAway ? "http://web:3000/trace" : "/trace" });
+    return reply(307, { location: fault.redirectAway ? "http://web:3000/trace" : "/trace" });
   if (pathname === "/_next/static/chunks/app.js")
-    return reply(plant.assetLost ? 404 : 200, plant.assetLost ? { "x-robots-tag": "noindex" } : {}, "0");
+    return reply(fault.assetLost ? 404 : 200, fault.assetLost ? { "x-robots-tag": "noindex" } : {}, "0");
   if (!["/", "/trace", "/products"].includes(pathname)) {
-    const status = plant.softNotFound ? 200 : 404;
+    const status = fault.softNotFound ? 200 : 404;
     const robots: Record<string, string> =
-      plant.noindexMissing || plant.softNotFound ? {} : { "x-robots-tag": "noindex" };
-    return reply(status, { ...html, ...robots }, page("/404", headers, state, plant.cachedNotFound));
+      fault.noindexMissing || fault.softNotFound ? {} : { "x-robots-tag": "noindex" };
+    return reply(status, { ...html, ...robots }, page("/404", headers, state, fault.cachedNotFound));
   }
   if (headers.rsc) return reply(200, { "content-type": "text/x-component" }, "0:{}");
-  if (method === "POST" && (plant.actionLost || !body.includes("$ACTION_REF_1"))) return reply(500, html);
-  if (plant.breaksOnBadTrace && headers["sentry-trace"] && !/^[0-9a-f-]+$/.test(String(headers["sentry-trace"])))
+  if (method === "POST" && (fault.actionLost || !body.includes("$ACTION_REF_1"))) return reply(500, html);
+  if (fault.breaksOnInvalidTrace && headers["sentry-trace"] && !/^[0-9a-f-]+$/.test(String(headers["sentry-trace"])))
     return reply(500, html);
-  reply(200, html, page(pathname, headers, state, plant.cachedPage));
+  reply(200, html, page(pathname, headers, state, fault.cachedPage));
 }
 
 const FORM = '<form action=""><input type="hidden" name="$ACTION_REF_1"/><input name="text" value="hello"/></form>';
 
 function page(path: string, headers: IncomingMessage["headers"], state: State, cached: boolean | undefined): string {
-  const fresh = renderPage(headers, path === "/" ? FORM : "", state.plant, mixedUp(state));
+  const fresh = renderPage(headers, path === "/" ? FORM : "", state.fault, mixedUp(state));
   if (!cached) return fresh;
-  const first = state.frozen.get(path) ?? fresh;
-  state.frozen.set(path, first);
+  const first = state.firstRendering.get(path) ?? fresh;
+  state.firstRendering.set(path, first);
   return first;
 }
 
-/** With that fault, whoever comes within 5 ms of another gets the other's trace. */
+/** With that fault, a request within 5 ms of another gets the other's trace. */
 function mixedUp(state: State): string | undefined {
-  if (!state.plant.mixedUpVisitors) return undefined;
+  if (!state.fault.mixedUpClients) return undefined;
   const now = Date.now();
   if (!state.lastTraceId || now - state.lastTraceId.at > 5) {
     state.lastTraceId = { id: crypto.randomUUID().replaceAll("-", ""), at: now };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { BAGGAGE_MAX_BYTES, formatBaggage, parseBaggage } from "./baggage.ts";
 
 describe("baggage", () => {
-  it("reads W3C's own example: optional spaces, a property, escapes", () => {
+  it("parses W3C's example: optional spaces, a property, escapes", () => {
     expect(
       parseBaggage("key1=value1;property1;property2, key2 = value2, key3=value3; propertyKey=propertyValue"),
     ).toEqual([
@@ -35,11 +35,11 @@ describe("baggage", () => {
     "a=%E0%A4%A",
     "é=1",
     "a=é",
-  ])("is not %j", (value) => {
+  ])("rejects %j", (value) => {
     expect(parseBaggage(value)).toBeUndefined();
   });
 
-  it("reads back what it wrote, whatever the value", () => {
+  it("parses what it wrote, for any value", () => {
     const members = [
       { key: "sentry-transaction", value: 'GET /käse?a=1&b=2,c;d="\\"', properties: "" },
       { key: "vendor", value: "😀 %", properties: "ttl=1" },
@@ -47,7 +47,7 @@ describe("baggage", () => {
     expect(parseBaggage(formatBaggage(members))).toEqual(members);
   });
 
-  it("refuses to write what no receiver must take", () => {
+  it("does not write more than a receiver must accept", () => {
     expect(() => formatBaggage([{ key: "a b", value: "" }])).toThrow("not a token");
     expect(() => formatBaggage([{ key: "a", value: "x".repeat(BAGGAGE_MAX_BYTES) }])).toThrow("bytes long");
     expect(() => formatBaggage(Array.from({ length: 65 }, (_, at) => ({ key: `k${at}`, value: "" })))).toThrow(

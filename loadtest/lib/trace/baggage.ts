@@ -1,4 +1,4 @@
-/** https://www.w3.org/TR/baggage/#limits: what every platform must at least carry. */
+/** https://www.w3.org/TR/baggage/#limits: the minimum that every platform must propagate. */
 export const BAGGAGE_MAX_BYTES = 8192;
 export const BAGGAGE_MAX_MEMBERS = 64;
 
@@ -6,7 +6,7 @@ export interface Member {
   key: string;
   /** Percent-decoded. */
   value: string;
-  /** `;`-separated properties as they stood, empty when there are none. */
+  /** The `;`-separated properties unchanged; empty if there are none. */
   properties: string;
 }
 
@@ -15,9 +15,9 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const OCTETS = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
 
 /**
- * Reads a `baggage` value into its members, in order.
+ * Parses a `baggage` value into its members, in order.
  *
- * Returns undefined when any member breaks the grammar: one bad member makes the whole header suspect.
+ * Returns undefined if any member violates the grammar, because one invalid member makes the whole header suspect.
  * Rule: https://www.w3.org/TR/baggage/#header-content
  */
 export function parseBaggage(value: string | undefined): Member[] | undefined {
@@ -40,7 +40,7 @@ function parseMember(text: string): Member | undefined {
   }
 }
 
-/** Writes a `baggage` value; values are percent-encoded. Throws when a key is not a token or W3C's limits are passed. */
+/** Writes a `baggage` value; values are percent-encoded. Throws if a key is not a token or W3C's limits are exceeded. */
 export function formatBaggage(members: { key: string; value: string; properties?: string }[]): string {
   const text = members
     .map(({ key, value, properties }) => {

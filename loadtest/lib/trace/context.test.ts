@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { badHeaders } from "./bad-headers.ts";
 import { BAGGAGE_MAX_BYTES, parseBaggage } from "./baggage.ts";
-import { newContext, SENT_MARK } from "./context.ts";
+import { newContext, SENT_TRACE_PREFIX } from "./context.ts";
+import { invalidHeaders } from "./invalid-headers.ts";
 import { changedFields, samplingContext, thirdParty } from "./sampling-context.ts";
 import { parseSentryTrace } from "./sentry-trace.ts";
 import { parseTraceParent } from "./traceparent.ts";
@@ -16,13 +16,13 @@ describe("a context that is sent", () => {
     expect(Number(sampling.sample_rand) < Number(sampling.sample_rate)).toBe(sampled);
   });
 
-  it("is marked as the suite's own, and new every time", () => {
+  it("has the suite's prefix, and is new every time", () => {
     const ids = Array.from({ length: 1000 }, () => newContext("key").traceId);
-    expect(ids.every((id) => id.startsWith(SENT_MARK) && id.length === 32)).toBe(true);
+    expect(ids.every((id) => id.startsWith(SENT_TRACE_PREFIX) && id.length === 32)).toBe(true);
     expect(new Set(ids).size).toBe(1000);
   });
 
-  it("carries one member of a third party, with characters that need escaping", () => {
+  it("contains one member of a third party, with characters that need escaping", () => {
     const { headers, vendor } = newContext("key");
     expect(thirdParty(parseBaggage(headers.baggage) ?? [])).toEqual([{ ...vendor, properties: "" }]);
   });
@@ -35,7 +35,7 @@ describe("a context that came back", () => {
     expect(changedFields(sent, "x=1,sentry-sample_rate=0.5,sentry-trace_id=a,sentry-org_id=1")).toEqual([]);
   });
 
-  it("is told field by field when it is not", () => {
+  it("is otherwise reported field by field", () => {
     expect(changedFields(sent, "sentry-sample_rate=1")).toEqual([
       'sentry-trace_id was "a", is gone',
       'sentry-sample_rate was "0.5", is "1"',
@@ -45,10 +45,10 @@ describe("a context that came back", () => {
   });
 });
 
-describe("bad headers", () => {
-  const bad = badHeaders();
+describe("invalid headers", () => {
+  const bad = invalidHeaders();
 
-  it("are refused by this suite's own parsers, unless they merely contradict each other or are merely big", () => {
+  it("are rejected by this suite's parsers, unless they are only contradictory or oversized", () => {
     for (const { name, headers, conflicting } of bad) {
       const { "sentry-trace": trace, traceparent, baggage = "" } = headers;
       if (conflicting || baggage.length > 1000) continue;
@@ -58,7 +58,7 @@ describe("bad headers", () => {
     }
   });
 
-  it("reach W3C's limit to the byte, and pass it", () => {
+  it("reach W3C's limit exactly, and exceed it", () => {
     const lengths = bad.map(({ headers }) => headers.baggage?.length ?? 0);
     expect(lengths).toContain(BAGGAGE_MAX_BYTES);
     expect(
@@ -68,7 +68,7 @@ describe("bad headers", () => {
     ).toBe(true);
   });
 
-  it("are legal in HTTP: no control or non-ASCII character", () => {
+  it("are valid in HTTP: no control or non-ASCII character", () => {
     for (const { headers } of bad) for (const value of Object.values(headers)) expect(value).toMatch(/^[\x20-\x7e]+$/);
   });
 });

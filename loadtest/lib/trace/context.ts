@@ -5,10 +5,10 @@ import { formatSentryTrace } from "./sentry-trace.ts";
 import { formatTraceParent } from "./traceparent.ts";
 
 /**
- * Every trace id that this suite sends begins like this, so that one turning up at a visitor who sent none is proof of a
- * leak, whichever virtual user or runner sent it. A random id begins so once in 2^48.
+ * Every trace id that this suite sends starts with this prefix. A client that sent none and receives one of them has proof of
+ * a leak, whichever virtual user or runner sent it. A random id has this prefix once in 2^48.
  */
-export const SENT_MARK = "10ad7e5710ad";
+export const SENT_TRACE_PREFIX = "10ad7e5710ad";
 
 export interface SentContext {
   traceId: string;
@@ -20,13 +20,13 @@ export interface SentContext {
 }
 
 /**
- * What an instrumented caller sends along: a trace, its sampling decision and a third party's baggage member.
+ * The headers of an instrumented caller: a trace, its sampling decision and a third party's baggage member.
  *
- * Takes the DSN's public key, which Sentry's context names. A sampled trace has a random number below its rate, another
- * one has not: a receiver may check that.
+ * Takes the DSN's public key, which is part of Sentry's context. `sample_rand` is below the rate only for a sampled trace,
+ * since a receiver may verify that.
  */
 export function newContext(publicKey: string, sampled: boolean = pick([true, false])): SentContext {
-  const traceId = SENT_MARK + randomHex(10);
+  const traceId = SENT_TRACE_PREFIX + randomHex(10);
   const spanId = randomHex(8);
   const sampling: SamplingContext = {
     trace_id: traceId,

@@ -1,31 +1,31 @@
 import { type Member, parseBaggage } from "./baggage.ts";
 
-/** Sentry's members, without their prefix. Rule: https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/ */
+/** Sentry's members without their prefix. Rule: https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/ */
 export type SamplingContext = Record<string, string>;
 
 const PREFIX = "sentry-";
 
-/** Picks the dynamic sampling context out of baggage members. */
+/** Extracts the dynamic sampling context from baggage members. */
 export function samplingContext(members: Member[]): SamplingContext {
   const own = members.filter(({ key }) => key.startsWith(PREFIX));
   return Object.fromEntries(own.map(({ key, value }) => [key.slice(PREFIX.length), value]));
 }
 
-/** The members that are not Sentry's. */
+/** The members of other vendors. */
 export function thirdParty(members: Member[]): Member[] {
   return members.filter(({ key }) => !key.startsWith(PREFIX));
 }
 
-/** Turns a context into members to send. */
+/** Converts a context to baggage members. */
 export function samplingMembers(context: SamplingContext): { key: string; value: string }[] {
   return Object.entries(context).map(([key, value]) => ({ key: PREFIX + key, value }));
 }
 
 /**
- * Which fields of a context that was sent came back different.
+ * Compares a sent context with a received one.
  *
- * A context is frozen once it has been sent: nobody downstream may change, add or drop a field that it holds.
- * Takes what was sent and the received header; returns one line a field, none when all are intact.
+ * A context is frozen once it has been sent: no receiver may change or drop one of its fields. Takes the sent context and
+ * the received header; returns one line per changed field, none if all are intact.
  */
 export function changedFields(sent: SamplingContext, received: string | undefined): string[] {
   const members = parseBaggage(received);

@@ -24,11 +24,11 @@ describe("sentry-trace", () => {
     `${"0".repeat(32)}-${SPAN}-1`,
     `${ID}-${"0".repeat(16)}-1`,
     `00-${ID}-${SPAN}-01`,
-  ])("is not %j", (value) => {
+  ])("cannot be %j", (value) => {
     expect(parseSentryTrace(value)).toBeUndefined();
   });
 
-  it("is written as it was read", () => {
+  it("is written as it was parsed", () => {
     for (const text of [`${ID}-${SPAN}-1`, `${ID}-${SPAN}-0`, `${ID}-${SPAN}`]) {
       const trace = parseSentryTrace(text);
       expect(trace && formatSentryTrace(trace)).toBe(text);

@@ -1,16 +1,16 @@
 export interface SentryTrace {
   traceId: string;
   spanId: string;
-  /** Absent: the sender defers the decision to the receiver. */
+  /** Undefined if the sender defers the decision to the receiver. */
   sampled?: boolean;
 }
 
 const SENTRY_TRACE = /^([0-9a-f]{32})-([0-9a-f]{16})(?:-([01]))?$/;
 
 /**
- * Reads a `sentry-trace` value.
+ * Parses a `sentry-trace` value.
  *
- * Takes the header or meta value as it stands; returns undefined when it is not one, an all-zero id included.
+ * Takes the header or meta value unchanged; returns undefined if it is invalid or contains an all-zero id.
  * Rule: https://develop.sentry.dev/sdk/foundations/trace-propagation/#header-sentry-trace
  */
 export function parseSentryTrace(value: string | undefined): SentryTrace | undefined {
@@ -20,7 +20,7 @@ export function parseSentryTrace(value: string | undefined): SentryTrace | undef
   return flag === undefined ? { traceId, spanId } : { traceId, spanId, sampled: flag === "1" };
 }
 
-/** Writes a `sentry-trace` value, without the flag when the decision is deferred. */
+/** Writes a `sentry-trace` value, without the flag if the decision is deferred. */
 export function formatSentryTrace({ traceId, spanId, sampled }: SentryTrace): string {
   return sampled === undefined ? `${traceId}-${spanId}` : `${traceId}-${spanId}-${sampled ? 1 : 0}`;
 }

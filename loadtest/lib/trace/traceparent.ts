@@ -10,10 +10,10 @@ export interface TraceParent {
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /**
- * Reads a `traceparent` value.
+ * Parses a `traceparent` value.
  *
- * Returns undefined when it is not one: version ff, an all-zero id, upper case, or anything after the flags in version 00.
- * Later versions may carry more fields. Rule: https://www.w3.org/TR/trace-context/#traceparent-header
+ * Returns undefined if it is invalid: version ff, an all-zero id, upper case, or text after the flags in version 00.
+ * Later versions may have more fields. Rule: https://www.w3.org/TR/trace-context/#traceparent-header
  */
 export function parseTraceParent(value: string | undefined): TraceParent | undefined {
   const match = TRACEPARENT.exec(value ?? "");
@@ -23,7 +23,7 @@ export function parseTraceParent(value: string | undefined): TraceParent | undef
   return { version, traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** Writes a version 00 `traceparent`; a deferred decision is written as not sampled, for W3C has no third state. */
+/** Writes a version 00 `traceparent`; a deferred decision becomes not sampled, because W3C has no third state. */
 export function formatTraceParent(trace: { traceId: string; spanId: string; sampled?: boolean }): string {
   return `00-${trace.traceId}-${trace.spanId}-${trace.sampled ? "01" : "00"}`;
 }

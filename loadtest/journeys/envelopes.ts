@@ -1,0 +1,10 @@
+import type { Client } from "../lib/client.ts";
+import { errorEnvelope, transactionEnvelope } from "../lib/envelope.ts";
+import { newSender, sendEnvelope } from "../lib/send-envelope.ts";
+
+/** Sends an error and three transactions, as a browser does when a page fails. */
+export async function envelopes(client: Client): Promise<void> {
+  const sender = newSender(client);
+  await sendEnvelope(client, "error", errorEnvelope(sender), sender);
+  for (let at = 0; at < 3; at++) await sendEnvelope(client, "transaction", transactionEnvelope(sender), sender);
+}
