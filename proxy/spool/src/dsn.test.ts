@@ -10,7 +10,7 @@ const { valid, invalid } = JSON.parse(readFileSync(file, "utf8")) as {
   invalid: Record<string, string[]>;
 };
 
-test("the DSNs that every parser takes are taken apart as all do, into addresses that can be asked", () => {
+test("the DSNs in the shared test vectors are parsed as by the other parsers, into valid addresses", () => {
   assert.ok(valid.length > 0);
   for (const { dsn, envelope, ...parts } of valid) {
     assert.deepEqual(parseDsn(dsn), parts, dsn);
@@ -19,7 +19,7 @@ test("the DSNs that every parser takes are taken apart as all do, into addresses
   }
 });
 for (const [part, dsns] of Object.entries(invalid)) {
-  test(`no DSN, by its ${part}`, () => {
+  test(`invalid ${part}`, () => {
     for (const dsn of dsns) assert.equal(parseDsn(dsn), undefined, dsn);
   });
 }

@@ -6,9 +6,9 @@ export interface Dsn {
   key: string;
   /** An IPv6 address is in brackets. */
   host: string;
-  /** Empty for the scheme's own. */
+  /** Empty for the default port of the scheme. */
   port: string;
-  /** What stands before the project, without a slash at its end. */
+  /** The path before the project, without a trailing slash. */
   prefix: string;
   project: string;
 }
@@ -18,8 +18,8 @@ const pattern =
 const maxLength = 1_000;
 
 /**
- * Takes a DSN and returns its parts, or undefined for what is none. Rule: https://develop.sentry.dev/sdk/foundations/client/dsn/
- * The same as the other three parsers', by the vectors in deploy/test/vectors/dsn.json.
+ * Takes a DSN and returns its parts, or undefined if it is not valid. Rule: https://develop.sentry.dev/sdk/foundations/client/dsn/
+ * The other three parsers share the test vectors in deploy/test/vectors/dsn.json.
  */
 export function parseDsn(text: string): Dsn | undefined {
   const [, scheme = "", key = "", host = "", port = "", prefix = "", project = ""] = pattern.exec(text) ?? [];

@@ -1,15 +1,15 @@
-const quiet = 60_000;
-const said = new Map<string, number>();
+const intervalMs = 60_000;
+const lastLogged = new Map<string, number>();
 
-/** Says one line to the operator. */
+/** Writes one line for the operator. */
 export function log(line: string): void {
   console.error(`culvert spool: ${line}`);
 }
 
-/** Says a line that may be true a thousand times a second: once a minute for each `about`. */
-export function logOncePerMinute(about: string, line: string): void {
+/** Writes a line that may apply a thousand times a second: at most once a minute for each `key`. */
+export function logOncePerMinute(key: string, line: string): void {
   const now = performance.now();
-  if (now - (said.get(about) ?? -quiet) < quiet) return;
-  said.set(about, now);
+  if (now - (lastLogged.get(key) ?? -intervalMs) < intervalMs) return;
+  lastLogged.set(key, now);
   log(line);
 }

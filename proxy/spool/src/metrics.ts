@@ -3,24 +3,27 @@ import type { Eviction } from "./queue/eviction.ts";
 import type { Store } from "./queue/store.ts";
 import type { Reply } from "./receive/receiver.ts";
 
-const help: Record<CounterName, string> = {
-  accepted: "Envelopes taken from the proxy and answered with 200",
+const counterHelp: Record<CounterName, string> = {
+  accepted: "Envelopes received from the proxy and answered with 200",
   delivered: "Envelopes that an ingest answered with 2xx",
-  dropped: "Envelopes given up: full (for what is worth more), age, unreadable, or the ingest's final answer",
-  redelivered: "Envelopes sent again after an attempt of unknown outcome: the ingest may have them twice",
-  lost: "Envelopes accepted that a later start no longer found: spool.db was gone, or set back",
+  dropped: "Envelopes dropped: full (evicted for a higher priority), age, unreadable, or the ingest's final status",
+  redelivered: "Envelopes sent again after an attempt with an unknown result: the ingest may have them twice",
+  lost: "Accepted envelopes that a later start did not find: spool.db was gone or set back",
 };
 
-/** Rejections by their labels since the start; they changed nothing on disk. */
+/** Rejected requests since the start, by their labels. In memory: they changed nothing on disk. */
 export type Rejections = Map<string, number>;
 
-/** Counts an answer that was no 200. */
-export function countRejection(rejections: Rejections, { status, lost }: Reply): void {
-  const labels = JSON.stringify({ status: `${status}`, ...lost });
+/** Counts a reply other than 200. */
+export function countRejection(rejections: Rejections, { status, rejected }: Reply): void {
+  const labels = JSON.stringify({ status: `${status}`, ...rejected });
   rejections.set(labels, (rejections.get(labels) ?? 0) + 1);
 }
 
-/** Returns the metrics in Prometheus' text format. https://prometheus.io/docs/instrumenting/exposition_formats/ */
+/**
+ * Returns the metrics in Prometheus' text format; `urls` are the destinations of the configured DSNs.
+ * https://prometheus.io/docs/instrumenting/exposition_formats/
+ */
 export function metrics(
   store: Store,
   eviction: Eviction,
@@ -28,44 +31,38 @@ export function metrics(
   urls: ReadonlySet<string>,
   now = Date.now(),
 ): string {
-  const queues = store.queues.occupied();
-  const waiting = new Map<string, { envelopes: number; bytes: number }>();
-  for (const { category, envelopes, bytes } of queues) {
-    const sum = waiting.get(category) ?? { envelopes: 0, bytes: 0 };
-    waiting.set(category, { envelopes: sum.envelopes + envelopes, bytes: sum.bytes + bytes });
-  }
+  const queues = store.queues.nonEmpty();
+  const byCategory = (value: "envelopes" | "bytes"): Sample[] => {
+    const sums = new Map<string, number>();
+    for (const queue of queues) sums.set(queue.category, (sums.get(queue.category) ?? 0) + queue[value]);
+    return [...sums].map(([category, sum]) => [{ category }, sum]);
+  };
   const oldest = Math.min(now, ...queues.map((queue) => queue.oldest));
   const counters = store.counters.all();
-  const counts = Object.entries(help).flatMap(([name, text]) => {
+  const counterFamilies = Object.entries(counterHelp).flatMap(([name, help]) => {
     const samples = counters
-      .filter((counters) => counters.name === name)
+      .filter((counter) => counter.name === name)
       .map(({ reason, category, count }): Sample => [reason ? { reason, category } : { category }, count]);
-    return family(`${name}_total`, "counter", text, samples);
+    return family(`${name}_total`, "counter", help, samples);
   });
   return [
-    ...family(
-      "queued_envelopes",
-      "gauge",
-      "Envelopes that wait",
-      each(waiting, ({ envelopes }) => envelopes),
-    ),
-    ...family(
-      "queued_bytes",
-      "gauge",
-      "Their bytes",
-      each(waiting, ({ bytes }) => bytes),
-    ),
-    ...family("undeliverable_envelopes", "gauge", "Envelopes that wait for an ingest that no DSN names any more", [
+    ...family("queued_envelopes", "gauge", "Envelopes in the queues", byCategory("envelopes")),
+    ...family("queued_bytes", "gauge", "Bytes of the envelopes in the queues", byCategory("bytes")),
+    ...family("undeliverable_envelopes", "gauge", "Queued envelopes for an ingest that is in no configured DSN", [
       [{}, store.queues.undeliverable(urls)],
     ]),
-    ...family("oldest_envelope_age_seconds", "gauge", "How long the oldest has waited", [[{}, (now - oldest) / 1_000]]),
-    ...family("disk_bytes", "gauge", "What SPOOL_MAX_MB eviction", [[{}, eviction.pages().used]]),
-    ...counts,
+    ...family("oldest_envelope_age_seconds", "gauge", "Age of the oldest queued envelope", [
+      [{}, (now - oldest) / 1_000],
+    ]),
+    ...family("disk_bytes", "gauge", "Size of the queues on disk, which SPOOL_MAX_MB limits", [
+      [{}, eviction.pages().used],
+    ]),
+    ...counterFamilies,
     ...family(
       "rejected_total",
       "counter",
-      "Requests not answered with 200, since the start; what there was no room for (full) by category",
-      [...rejections].map(([labels, n]) => [JSON.parse(labels), n]),
+      "Requests not answered with 200, since the start; by category if the queue was full",
+      [...rejections].map(([labels, count]) => [JSON.parse(labels), count]),
     ),
     "",
   ].join("\n");
@@ -73,14 +70,11 @@ export function metrics(
 
 type Sample = [labels: Record<string, string>, value: number];
 
-const each = <T>(values: Map<string, T>, value: (of: T) => number): Sample[] =>
-  [...values].map(([category, of]) => [{ category }, value(of)]);
-
-function family(name: string, type: string, text: string, samples: Sample[]): string[] {
+function family(name: string, type: string, help: string, samples: Sample[]): string[] {
   const full = `culvert_spool_${name}`;
   const lines = samples.map(([labels, value]) => {
-    const list = Object.entries(labels).map(([key, of]) => `${key}="${of}"`);
+    const list = Object.entries(labels).map(([key, label]) => `${key}="${label}"`);
     return `${full}${list.length > 0 ? `{${list.join()}}` : ""} ${value}`;
   });
-  return [`# HELP ${full} ${text}`, `# TYPE ${full} ${type}`, ...lines];
+  return [`# HELP ${full} ${help}`, `# TYPE ${full} ${type}`, ...lines];
 }

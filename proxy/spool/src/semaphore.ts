@@ -1,47 +1,47 @@
-/** Something scarce, memory for bodies above all: who does not fit yet waits in line instead of being refused. */
+/** A counting semaphore: a caller that must wait keeps its place in the line, whatever it asks for. */
 export class Semaphore {
-  #free: number;
-  #line: { size: number; go: () => void }[] = [];
+  #available: number;
+  #waiters: { permits: number; grant: () => void }[] = [];
 
-  constructor(bytes: number) {
-    this.#free = bytes;
+  constructor(permits: number) {
+    this.#available = permits;
   }
 
-  /** Resolves with true once `size` bytes are this caller's, to be given back; with false after `timeoutMs` ms, which may be Infinity. */
-  take(size: number, timeoutMs: number): Promise<boolean> {
-    if (this.#line.length === 0 && size <= this.#free) {
-      this.#free -= size;
+  /** Resolves with true once the caller holds the permits, or with false after `timeoutMs`, which may be Infinity. */
+  acquire(permits: number, timeoutMs: number): Promise<boolean> {
+    if (this.#waiters.length === 0 && permits <= this.#available) {
+      this.#available -= permits;
       return Promise.resolve(true);
     }
     return new Promise((resolve) => {
-      const place = {
-        size,
-        go: () => {
+      const waiter = {
+        permits,
+        grant: () => {
           clearTimeout(timer);
           resolve(true);
         },
       };
-      const leave = () => {
-        this.#line = this.#line.filter((other) => other !== place);
-        this.#serve();
+      const giveUp = () => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+        this.#grantNext();
         resolve(false);
       };
-      const timer = timeoutMs < Number.POSITIVE_INFINITY ? setTimeout(leave, timeoutMs) : undefined;
-      this.#line.push(place);
+      const timer = timeoutMs < Number.POSITIVE_INFINITY ? setTimeout(giveUp, timeoutMs) : undefined;
+      this.#waiters.push(waiter);
     });
   }
 
-  /** Gives bytes back. */
-  give(size: number): void {
-    this.#free += size;
-    this.#serve();
+  /** Returns permits. */
+  release(permits: number): void {
+    this.#available += permits;
+    this.#grantNext();
   }
 
-  #serve(): void {
-    for (let next = this.#line[0]; next && next.size <= this.#free; next = this.#line[0]) {
-      this.#line.shift();
-      this.#free -= next.size;
-      next.go();
+  #grantNext(): void {
+    for (let next = this.#waiters[0]; next && next.permits <= this.#available; next = this.#waiters[0]) {
+      this.#waiters.shift();
+      this.#available -= next.permits;
+      next.grant();
     }
   }
 }

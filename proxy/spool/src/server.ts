@@ -1,61 +1,61 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Receiver, Reply } from "./receive/receiver.ts";
 
-/** What the routes need. */
-export interface Parts {
+/** What the routes use. */
+export interface Handlers {
   receiver: Receiver;
-  isWell: () => Promise<boolean>;
+  isHealthy: () => Promise<boolean>;
   metrics: () => string;
-  /** Called with every answer to an envelope. */
-  answered: (reply: Reply) => void;
+  /** Called with every reply to an envelope. */
+  onReply: (reply: Reply) => void;
 }
 
-/** Longer than the proxy keeps an idle connection (4 s, proxy/entrypoint.d/35-spool.sh) and web its own: the side that sends must be the one that closes. */
-const idleConnection = 75_000;
+/** Longer than the proxy (4 s, proxy/entrypoint.d/35-spool.sh) and web keep an idle connection: the client must be the one that closes it. */
+const keepAliveTimeoutMs = 75_000;
 
 /**
- * The spool's only listener. POST takes an envelope whatever the path: Nginx hands over with the path it was asked for, and
- * where the envelope goes stands in X-Spool-Destination. `GET /healthz` and `GET /metrics` are for probes.
+ * The spool's only listener. POST receives an envelope on any path: Nginx passes on the path of the original request, and the
+ * destination is in X-Spool-Destination. `GET /healthz` and `GET /metrics` are for probes.
  */
-export function serve({ receiver, isWell, metrics, answered }: Parts): Server {
-  const take = async (request: IncomingMessage): Promise<Reply> => {
+export function createSpoolServer({ receiver, isHealthy, metrics, onReply }: Handlers): Server {
+  const receive = async (request: IncomingMessage): Promise<Reply> => {
     const reply: Reply = await receiver
-      .take(request)
-      .catch(() => ({ status: 503, body: { reason: "it could not be written" } }));
-    answered(reply);
+      .receive(request)
+      .catch(() => ({ status: 503, body: { reason: "the envelope could not be written" } }));
+    onReply(reply);
     return reply;
   };
   const route = async (...[request, response]: Parameters<RequestListener>): Promise<void> => {
-    const answer = (status: number, type: string, text: string) =>
+    const respond = (status: number, type: string, text: string) =>
       response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(text) }).end(text);
     if (request.method === "POST") {
-      const { status, body } = await take(request);
-      answer(status, "application/json", JSON.stringify(body));
-      // What was refused unread must not be read as the next request.
+      const { status, body } = await receive(request);
+      respond(status, "application/json", JSON.stringify(body));
+      // An unread body must not be parsed as the next request.
       if (!request.complete) request.resume();
     } else if (request.url === "/healthz") {
-      const well = await isWell();
-      answer(well ? 200 : 503, "text/plain", well ? "ok\n" : "the disk takes nothing\n");
+      const healthy = await isHealthy();
+      respond(healthy ? 200 : 503, "text/plain", healthy ? "ok\n" : "the disk cannot be written\n");
     } else if (request.url === "/metrics") {
-      answer(200, "text/plain; version=0.0.4", metrics());
+      respond(200, "text/plain; version=0.0.4", metrics());
     } else {
-      answer(404, "text/plain", "POST takes an envelope; GET /healthz, GET /metrics\n");
+      respond(404, "text/plain", "POST an envelope; GET /healthz, GET /metrics\n");
     }
   };
   const server = createServer((request, response) => {
-    // Only a database that can't be read gets here, and it has been spoken of.
+    // Only a failing database ends here; Disk has reported it.
     route(request, response).catch(() => response.writeHead(503).end());
   });
-  server.keepAliveTimeout = idleConnection;
+  server.keepAliveTimeout = keepAliveTimeoutMs;
   return server;
 }
 
-/** Accepts nothing more; resolves when requests underway have been answered, or after `timeoutMs` ms. */
-export function closed(server: Server, timeoutMs: number): Promise<void> {
+/** Accepts no more connections; resolves when the requests in progress have been answered, or after `timeoutMs`. */
+export function closeServer(server: Server, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const kept = setInterval(() => server.closeIdleConnections(), 50);
+    const closing = setInterval(() => server.closeIdleConnections(), 50);
     const done = () => {
-      clearInterval(kept);
+      clearInterval(closing);
       resolve();
     };
     server.close(done);

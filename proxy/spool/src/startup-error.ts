@@ -1,11 +1,11 @@
-/** What stops the spool, as one line: the setting or the place, the problem, the fix. */
+/** Stops the spool with one line: the setting or folder, the problem, the fix. */
 export class StartupError extends Error {
   constructor(name: string, problem: string, fix: string) {
     super(`${name} ${oneLine(problem)}: ${fix}`);
   }
 }
 
-/** As it may stand in a log, whatever a value holds. */
+/** One printable line of limited length, whatever a value contains. */
 const oneLine = (text: string) =>
   text
     .replaceAll(/\s+/g, " ")

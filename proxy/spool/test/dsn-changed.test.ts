@@ -16,8 +16,12 @@ test("a spool that got another DSN than its envelopes and the proxy have says bo
   await stack.replaceSpool("--env=SENTRY_DSN=http://key@ingest:9000/99");
   await ready(stack);
   expect(await metric(stack, "undeliverable_envelopes")).toBe(1);
-  await expect.poll(stack.logs, { timeout: 90_000 }).toContain("1 envelopes wait for an ingest that no DSN names");
+  await expect
+    .poll(stack.logs, { timeout: 90_000 })
+    .toContain("1 envelopes are queued for an ingest that is in no configured DSN");
 
   expect((await hand(stack.url, envelope())).status).toBe(403);
-  await expect.poll(stack.logs, { timeout: 90_000 }).toContain("refused envelopes for another DSN than this spool's");
+  await expect
+    .poll(stack.logs, { timeout: 90_000 })
+    .toContain("rejected envelopes for a DSN that this spool does not have");
 });

@@ -29,20 +29,17 @@ describe("what can't be meant or relied on stops the spool with one line", () =>
 
   test("a setting", async () => {
     const fix = "use a number and s, m, h or d, such as 12h or 3d";
-    expectLine(
-      await runSpool({ SENTRY_DSN, SPOOL_MAX_AGE: "soon" }),
-      `SPOOL_MAX_AGE 'soon' is not a length of time: ${fix}`,
-    );
+    expectLine(await runSpool({ SENTRY_DSN, SPOOL_MAX_AGE: "soon" }), `SPOOL_MAX_AGE 'soon' is not a duration: ${fix}`);
   });
   test("a folder of someone else", async () => {
     // An empty volume would get the owner of the folder in the image.
     await inside("touch kept; chown 0:0 .");
-    const line = "/var/lib/spool can't be written: mount a volume there that uid 1000 may write";
+    const line = "/var/lib/spool is not writable: mount a volume there that uid 1000 can write to";
     expectLine(await runSpool({ SENTRY_DSN }, mount()), line);
     await inside("rm kept; chown 1000:1000 .");
   });
   test("a volume that is read-only", async () => {
-    const line = "/var/lib/spool can't be written: mount a volume there that uid 1000 may write";
+    const line = "/var/lib/spool is not writable: mount a volume there that uid 1000 can write to";
     expectLine(await runSpool({ SENTRY_DSN }, mount(":ro")), line);
     // With a database in it, SQLite speaks of a disk I/O error.
     await inside("touch spool.db; chown 1000:1000 spool.db");

@@ -46,7 +46,7 @@ test.each([
 ])("an https ingest is not believed %s: the envelope waits", async (_, name, args, reason) => {
   await startTls(name, { args });
   await handOver(name);
-  await until(async () => (await stack.logs()).includes(`takes nothing (${reason})`));
+  await until(async () => (await stack.logs()).includes(`does not accept envelopes (${reason})`));
   expect(await stack.recorder.count()).toBe(0);
   expect(await isEmpty(stack)).toBe(false);
 });

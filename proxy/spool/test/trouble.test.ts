@@ -77,7 +77,9 @@ test("a database that is damaged while in use: a line, an end, 503, pages as eve
 test("a read-only volume: a line, 503, pages as ever", async () => {
   await onDisk("rm -f spool.db*");
   await stack.replaceSpool(mount(":ro"));
-  await expectFallback("culvert spool: /var/lib/spool can't be written: mount a volume there that uid 1000 may write");
+  await expectFallback(
+    "culvert spool: /var/lib/spool is not writable: mount a volume there that uid 1000 can write to",
+  );
 });
 
 test("a journal that was cut short, or a database that is gone: a line, a metric, and it goes on", async () => {
@@ -85,7 +87,7 @@ test("a journal that was cut short, or a database that is gone: a line, a metric
   await stack.replaceSpool(mount());
   await ready(stack);
   const waits = async (count: number) =>
-    until(async () => JSON.parse(await stack.inside("cat /var/lib/spool/spool.count")).waiting === count);
+    until(async () => JSON.parse(await stack.inside("cat /var/lib/spool/spool.count")).queued === count);
   const missing = (reason: string) => metric(stack, `lost_total{reason="${reason}",category="default"}`);
   await handMany(stack.url, 5, "event", 5_000);
   await waits(5);
@@ -94,7 +96,7 @@ test("a journal that was cut short, or a database that is gone: a line, a metric
   await stack.replaceSpool(mount());
   await ready(stack);
   expect(await stack.logs()).toMatch(
-    /^culvert spool: \/var\/lib\/spool holds a spool\.db that was set back, .+: 5 envelopes are missing;/m,
+    /^culvert spool: \/var\/lib\/spool holds a spool\.db that was set back, .+: 5 envelopes are lost;/m,
   );
   expect(await missing("set_back")).toBe(5);
   await handMany(stack.url, 3, "event", 5_000);
@@ -104,7 +106,7 @@ test("a journal that was cut short, or a database that is gone: a line, a metric
   await stack.replaceSpool(mount());
   await ready(stack);
   expect(await stack.logs()).toMatch(
-    /^culvert spool: \/var\/lib\/spool has lost its spool\.db: 3 envelopes are missing;/m,
+    /^culvert spool: \/var\/lib\/spool has lost its spool\.db: 3 envelopes are lost;/m,
   );
   expect(await missing("gone")).toBe(3);
 });

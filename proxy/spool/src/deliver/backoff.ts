@@ -1,15 +1,16 @@
-const shortestPause = 500;
-const longestPause = 10_000;
-/** An answer costs an ingest little, and may speak of one envelope only. */
-const longestAnswered = 2_000;
-const climb = 4_000;
-const mostAtOnce = 32;
-const proofLasts = 10_000;
+const minPauseMs = 500;
+const maxPauseMs = 10_000;
+/** Shorter while the ingest responds: a response costs it little, and may be about a single envelope. */
+const maxPauseIfRespondingMs = 2_000;
+const rampUpMs = 4_000;
+const maxConcurrency = 32;
+const healthyForMs = 10_000;
 
 /**
- * All times by performance.now(), which unlike the wall clock is never set. When the next envelope may go to an ingest. Until it has taken one just now: one at a time. While it fails: after pauses
- * that double up to 10 s, or 2 s while it answers, each cut by up to half at random so that many spools don't come back as one.
- * Once it is well: from a tenth of the rate to all of it within 4 s.
+ * Rate limiter and exponential backoff for one ingest: when the next envelope may be sent. Until the ingest has accepted one
+ * recently: one at a time. While it fails: after pauses that double up to 10 s (2 s if it responds), with up to half of each taken
+ * off at random, so that many spools do not come back together. Once it is healthy: from a tenth of the rate to all of it within 4 s.
+ * All times are those of performance.now(), which unlike the wall clock is never set.
  */
 export class Backoff {
   #rate: number;
@@ -17,62 +18,67 @@ export class Backoff {
   #failures = 0;
   #failedAt = 0;
   #pausedUntil = 0;
-  #wellSince = 0;
-  #tookAt = Number.NEGATIVE_INFINITY;
+  #healthySince = 0;
+  #acceptedAt = Number.NEGATIVE_INFINITY;
   #nextAt = 0;
 
+  /** `rate` is the maximum of envelopes per second. */
   constructor(rate: number, random: () => number = Math.random) {
     this.#rate = rate;
     this.#random = random;
   }
 
-  /** How long the next one has to wait, in ms. */
-  wait(now: number): number {
+  /** How long the next envelope has to wait. */
+  delayMs(now: number): number {
     return Math.max(0, this.#pausedUntil - now, this.#nextAt - now);
   }
 
-  /** How many may be on their way at once. */
-  atOnce(now: number): number {
-    return this.#isProven(now) ? mostAtOnce : 1;
+  /** How many envelopes may be in flight. */
+  concurrency(now: number): number {
+    return this.#isHealthy(now) ? maxConcurrency : 1;
   }
 
-  /** Whether the last word of the ingest was a failure. */
-  get failing(): boolean {
+  /** Whether the last attempt failed. */
+  get isFailing(): boolean {
     return this.#failures > 0;
   }
 
-  /** Says that one goes now. */
+  /** Records that an envelope is sent now. */
   sent(now: number): void {
-    const share = Math.min(1, 0.1 + (0.9 * (now - this.#wellSince)) / climb);
-    // Timers are late by a few ms; what that cost may be caught up with, no more.
+    const share = Math.min(1, 0.1 + (0.9 * (now - this.#healthySince)) / rampUpMs);
+    // Timers fire a few ms late; that much may be caught up with, and no more.
     this.#nextAt = Math.max(this.#nextAt, now - 100) + 1_000 / (this.#rate * share);
   }
 
   /**
-   * Says that one that went at `startedAt` was not taken, whether the ingest `answered`, and that it wants a `wait` in ms. Those
-   * that left together count as one. Returns the pause in ms.
+   * Records that the attempt that began at `startedAt` failed, whether the ingest `responded`, and how long it asked to wait.
+   * Attempts in flight together count as one failure. Returns the pause in ms.
    */
-  failed(startedAt: number, now: number, { answered, wait }: { answered: boolean; wait: number }): number {
+  failed(
+    startedAt: number,
+    now: number,
+    { responded, retryAfterMs }: { responded: boolean; retryAfterMs: number },
+  ): number {
     if (this.#failures === 0 || startedAt >= this.#failedAt) {
-      const most = Math.min(answered ? longestAnswered : longestPause, shortestPause * 2 ** this.#failures);
+      const pauseMs = Math.min(responded ? maxPauseIfRespondingMs : maxPauseMs, minPauseMs * 2 ** this.#failures);
       this.#failures++;
       this.#failedAt = now;
-      this.#pausedUntil = Math.max(this.#pausedUntil, now + most * (1 - this.#random() / 2));
+      this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs * (1 - this.#random() / 2));
     }
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + wait);
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + retryAfterMs);
     return this.#pausedUntil - now;
   }
 
-  /** Says that the ingest took one, or gave it a final answer. */
+  /** Records that the ingest accepted or rejected an envelope, or rate limited it. */
   succeeded(now: number): void {
-    if (!this.#isProven(now)) this.#wellSince = now;
-    this.#tookAt = now;
+    if (!this.#isHealthy(now)) this.#healthySince = now;
+    this.#acceptedAt = now;
     this.#failures = 0;
     this.#pausedUntil = 0;
   }
 
-  /** What the spool holds was once refused, so that an ingest is taken for well only on fresh evidence. */
-  #isProven(now: number): boolean {
-    return this.#failures === 0 && now - this.#tookAt < proofLasts;
+  /** The ingest has failed to accept each envelope in the spool once, so only a recent success counts. */
+  #isHealthy(now: number): boolean {
+    return this.#failures === 0 && now - this.#acceptedAt < healthyForMs;
   }
 }

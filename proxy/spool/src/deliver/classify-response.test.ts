@@ -1,28 +1,34 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { classify } from "./classify-response.ts";
+import { classifyResponse } from "./classify-response.ts";
 
-const kind = (status: number) => classify({ status, headers: {} }).kind;
+const kind = (status: number) => classifyResponse({ status, headers: {} }).kind;
 
-test("2xx is delivered, 4xx is final, 429 waits, all else is tried again", () => {
+test("2xx is delivered, 4xx is rejected, 429 is rate limited, everything else failed", () => {
   for (const status of [200, 201, 202, 204]) assert.equal(kind(status), "delivered");
-  for (const status of [400, 401, 403, 404, 413, 415, 422]) assert.equal(kind(status), "final");
-  assert.equal(kind(429), "limited");
+  for (const status of [400, 401, 403, 404, 413, 415, 422]) assert.equal(kind(status), "rejected");
+  assert.equal(kind(429), "rate_limited");
   for (const status of [301, 307, 408, 425, 500, 502, 503, 504]) assert.equal(kind(status), "failed");
 });
-test("a drop is counted under its status", () => {
-  assert.deepEqual(classify({ status: 413, headers: {} }), { kind: "final", reason: "http_413" });
+test("the status is the reason for a drop", () => {
+  assert.deepEqual(classifyResponse({ status: 413, headers: {} }), { kind: "rejected", reason: "http_413" });
 });
-test("a 503 may log how long", () => {
-  const outcome = classify({ status: 503, headers: { "retry-after": "20" } });
-  assert.deepEqual(outcome, { kind: "failed", reason: "http_503", answered: true, unknown: false, wait: 20_000 });
+test("a 503 may have a Retry-After", () => {
+  const outcome = classifyResponse({ status: 503, headers: { "retry-after": "20" } });
+  assert.deepEqual(outcome, {
+    kind: "failed",
+    reason: "http_503",
+    responded: true,
+    mayHaveArrived: false,
+    retryAfterMs: 20_000,
+  });
 });
-test("no answer leaves open whether it arrived", () => {
-  assert.deepEqual(classify({ error: "timeout", unknown: true }), {
+test("without a response the envelope may have arrived", () => {
+  assert.deepEqual(classifyResponse({ error: "timeout", mayHaveArrived: true }), {
     kind: "failed",
     reason: "timeout",
-    answered: false,
-    unknown: true,
-    wait: 0,
+    responded: false,
+    mayHaveArrived: true,
+    retryAfterMs: 0,
   });
 });

@@ -1,30 +1,33 @@
-import { retryAfter } from "./rate-limits.ts";
-import type { Answer } from "./send.ts";
+import { retryAfterMs } from "./rate-limits.ts";
+import type { Response } from "./send.ts";
 
-/** What an attempt means for the envelope. */
+/** The outcome of one attempt to deliver an envelope. */
 export type Outcome =
   | { kind: "delivered" }
-  /** Never to be sent again. `reason` is what the drop is counted under. */
-  | { kind: "final"; reason: string }
-  /** The ingest wants to be spared: by category as limits.ts knows, else this one for `wait` ms. */
-  | { kind: "limited"; wait: number }
-  /** The ingest is not well: later, after at least `wait` ms. `answered`: it said so itself. */
-  | { kind: "failed"; reason: string; answered: boolean; unknown: boolean; wait: number };
+  /** Never to be sent again. `reason` is a label of culvert_spool_dropped_total. */
+  | { kind: "rejected"; reason: string }
+  /** Sent again when rate-limits.ts allows its category; if only other categories are limited, after `retryAfterMs`. */
+  | { kind: "rate_limited"; retryAfterMs: number }
+  /** Sent again, after at least `retryAfterMs`. `responded`: the ingest sent a response. */
+  | { kind: "failed"; reason: string; responded: boolean; mayHaveArrived: boolean; retryAfterMs: number };
 
-/** These speak of the moment, not of the envelope: RFC 9110 15.5.9, RFC 8470 5.2. */
-const passing = [408, 425];
+/** 4xx statuses about the connection and not about the envelope: RFC 9110 15.5.9, RFC 8470 5.2. */
+const temporary = [408, 425];
 
 /**
- * Judges an attempt. Every 4xx but 429 is final, 401 and 403 too: Sentry has SDKs discard such envelopes, and the key that
- * it refuses rides in the envelope itself. Redirects are not followed: a report goes to the configured ingest or nowhere.
+ * Classifies the response to an attempt. Every 4xx except 408, 425 and 429 is final, including 401 and 403: Sentry has SDKs discard
+ * such envelopes, and the key it rejects is part of the envelope. Redirects are not followed: envelopes go only to configured ingests.
  * https://develop.sentry.dev/sdk/foundations/transport/offline-caching/
  */
-export function classify(answer: Answer): Outcome {
-  if ("error" in answer)
-    return { kind: "failed", reason: answer.error, answered: false, unknown: answer.unknown, wait: 0 };
-  const { status, headers } = answer;
+export function classifyResponse(response: Response): Outcome {
+  if ("error" in response) {
+    const { error, mayHaveArrived } = response;
+    return { kind: "failed", reason: error, responded: false, mayHaveArrived, retryAfterMs: 0 };
+  }
+  const { status, headers } = response;
+  const reason = `http_${status}`;
   if (status >= 200 && status < 300) return { kind: "delivered" };
-  if (status === 429) return { kind: "limited", wait: retryAfter(headers) ?? 60_000 };
-  if (status >= 400 && status < 500 && !passing.includes(status)) return { kind: "final", reason: `http_${status}` };
-  return { kind: "failed", reason: `http_${status}`, answered: true, unknown: false, wait: retryAfter(headers) ?? 0 };
+  if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfterMs(headers) ?? 60_000 };
+  if (status >= 400 && status < 500 && !temporary.includes(status)) return { kind: "rejected", reason };
+  return { kind: "failed", reason, responded: true, mayHaveArrived: false, retryAfterMs: retryAfterMs(headers) ?? 0 };
 }

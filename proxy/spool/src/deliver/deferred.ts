@@ -1,56 +1,56 @@
-const longest = 600_000;
-const most = 1_000;
+const maxDeferralMs = 600_000;
+const maxEntries = 1_000;
 
 /**
- * Envelopes that are passed over for a while: after one failed, all others are tried before it again, so that envelopes that
- * make an ingest stumble can't block those behind them. In memory only: after a restart all are tried anew.
+ * Backoff of single envelopes: an envelope that failed is deferred until all others have been tried, so that envelopes that the ingest
+ * fails on cannot block the queue. In memory only: after a restart all are tried again.
  */
 export class DeferredEnvelopes {
-  #held = new Map<number, { until: number; blame: number }>();
-  #tried = new Set<number>();
+  #deferred = new Map<number, { until: number; failures: number }>();
+  #failedThisRound = new Set<number>();
 
   /**
-   * Passes over an envelope for `pause` ms, doubled each time that it failed while the ingest was well. In an outage every
-   * envelope fails: that says nothing about any of them.
+   * Defers an envelope for `pauseMs`, doubled for each time it failed while the ingest was healthy. During an outage every
+   * envelope fails, which says nothing about the envelope.
    */
-  hold(id: number, pause: number, ingestWasWell: boolean, now: number): void {
-    const blame = (this.#held.get(id)?.blame ?? 0) + (ingestWasWell ? 1 : 0);
-    if (this.#held.size >= most) this.#held.clear();
-    this.#held.set(id, { until: now + Math.min(longest, pause * 2 ** blame), blame });
+  defer(id: number, pauseMs: number, wasIngestHealthy: boolean, now: number): void {
+    const failures = (this.#deferred.get(id)?.failures ?? 0) + (wasIngestHealthy ? 1 : 0);
+    if (this.#deferred.size >= maxEntries) this.#deferred.clear();
+    this.#deferred.set(id, { until: now + Math.min(maxDeferralMs, pauseMs * 2 ** failures), failures });
   }
 
-  /** Says that it failed: until the ingest takes one, the others go first. */
-  tried(id: number): void {
-    if (this.#tried.size >= most) this.#tried.clear();
-    this.#tried.add(id);
+  /** Records a failure: until the ingest accepts an envelope, all others are tried first. */
+  failed(id: number): void {
+    if (this.#failedThisRound.size >= maxEntries) this.#failedThisRound.clear();
+    this.#failedThisRound.add(id);
   }
 
-  /** Says that no other is left, or that the ingest took one; returns whether any had been passed over for that. */
-  nextRound(): boolean {
-    const any = this.#tried.size > 0;
-    this.#tried.clear();
-    return any;
+  /** Call when all others were tried, or when the ingest accepted one. Returns whether the round before had any failure. */
+  startNextRound(): boolean {
+    const hadFailures = this.#failedThisRound.size > 0;
+    this.#failedThisRound.clear();
+    return hadFailures;
   }
 
   /**
-   * Says that the ingest is back: whoever failed once at most is free to go, half a second apart and within five. Together, those
-   * that make it stumble would stop the rest again and share the blame.
+   * Call when the ingest is back: frees the envelopes with at most one failure, half a second apart and within five seconds. All at
+   * once, those that the ingest fails on would interrupt the others again and count against them.
    */
-  relax(now: number): void {
-    const free = [...this.#held.values()].filter(({ blame }) => blame <= 1);
-    free.forEach((hold, i) => {
-      hold.until = now + Math.min(i, 10) * 500;
+  ingestRecovered(now: number): void {
+    const freed = [...this.#deferred.values()].filter(({ failures }) => failures <= 1);
+    freed.forEach((entry, i) => {
+      entry.until = now + Math.min(i, 10) * 500;
     });
   }
 
-  /** Knows nothing more of an envelope. */
+  /** Forgets an envelope that left its queue. */
   forget(id: number): void {
-    this.#held.delete(id);
+    this.#deferred.delete(id);
   }
 
-  /** The envelopes to pass over now. */
-  at(now: number): number[] {
-    const resting = [...this.#held].filter(([, { until }]) => until > now).map(([id]) => id);
-    return [...this.#tried, ...resting];
+  /** The envelopes that are deferred now. */
+  ids(now: number): number[] {
+    const deferred = [...this.#deferred].filter(([, { until }]) => until > now).map(([id]) => id);
+    return [...this.#failedThisRound, ...deferred];
   }
 }

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { RateLimits, retryAfter } from "./rate-limits.ts";
+import { RateLimits, retryAfterMs } from "./rate-limits.ts";
 
 const now = 1_000_000_000_000;
 function after(status: number, headers: Record<string, string>) {
   const limits = new RateLimits();
-  limits.heed(status, headers, now);
+  limits.update(status, headers, now);
   return (category: string) => Math.max(0, limits.until(category) - now) / 1_000;
 }
 
-test("named categories wait, others go on", () => {
+test("named categories are limited, others are not", () => {
   const wait = after(429, {
     "x-sentry-rate-limits": "60:replay;transaction:organization:quota, 2700:error:key",
     "retry-after": "9",
@@ -18,7 +18,7 @@ test("named categories wait, others go on", () => {
 });
 test("no category means all", () =>
   assert.equal(after(429, { "x-sentry-rate-limits": "30::organization" })("session"), 30));
-test("limits count with a 200 too", () =>
+test("limits apply with a 200 too", () =>
   assert.equal(after(200, { "x-sentry-rate-limits": "5:span:project" })("span"), 5));
 test("a 429 without limits: Retry-After, else a minute", () => {
   assert.equal(after(429, { "retry-after": "7" })("error"), 7);
@@ -28,13 +28,13 @@ test("a 429 without limits: Retry-After, else a minute", () => {
 });
 test("a shorter limit does not undo a longer one, and none is longer than a day", () => {
   const limits = new RateLimits();
-  limits.heed(429, { "x-sentry-rate-limits": "60:error:key" }, now);
-  limits.heed(429, { "x-sentry-rate-limits": "5:error:key" }, now);
+  limits.update(429, { "x-sentry-rate-limits": "60:error:key" }, now);
+  limits.update(429, { "x-sentry-rate-limits": "5:error:key" }, now);
   assert.equal(limits.until("error") - now, 60_000);
   assert.equal(after(429, { "retry-after": "99999999" })("error"), 86_400);
 });
 test("Retry-After as a date", () => {
-  assert.equal(retryAfter({ "retry-after": new Date(now + 8_000).toUTCString() }, now), 8_000);
-  assert.equal(retryAfter({ "retry-after": "soon" }, now), undefined);
-  assert.equal(retryAfter({}, now), undefined);
+  assert.equal(retryAfterMs({ "retry-after": new Date(now + 8_000).toUTCString() }, now), 8_000);
+  assert.equal(retryAfterMs({ "retry-after": "soon" }, now), undefined);
+  assert.equal(retryAfterMs({}, now), undefined);
 });

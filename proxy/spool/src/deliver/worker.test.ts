@@ -8,16 +8,16 @@ import { GroupCommit } from "../queue/group-commit.ts";
 import { Store } from "../queue/store.ts";
 import { Backoff } from "./backoff.ts";
 import { Delivery } from "./delivery.ts";
-import type { Answer } from "./send.ts";
+import type { Response } from "./send.ts";
 import { DeliveryWorker } from "./worker.ts";
 
 const url = "http://ingest/api/1/envelope/";
 const headers = { contentType: "", contentEncoding: "", userAgent: "", clientIp: "" };
 const hour = 3_600_000;
-const taken: Answer = { status: 200, headers: {} };
+const accepted: Response = { status: 200, headers: {} };
 
-/** Delivers two envelopes to an ingest that answers so, the wall clock set by an hour with the first answer; returns when each try was. */
-async function tries(set: number, ...answers: (Answer | Error)[]): Promise<number[]> {
+/** Delivers two envelopes to an ingest with these responses; the wall clock is changed after the first. Returns the times of the attempts. */
+async function attempts(set: number, ...responses: (Response | Error)[]): Promise<number[]> {
   const database = openDatabase(mkdtempSync(join(tmpdir(), "spool-")));
   const store = new Store(database);
   for (let i = 0; i < 2; i++)
@@ -28,16 +28,16 @@ async function tries(set: number, ...answers: (Answer | Error)[]): Promise<numbe
   const backoff = new Backoff(500);
   const all = new Promise<void>((resolve) => {
     const send = async () => {
-      // Once the first answer has been heeded.
+      // After the first response has been handled.
       setImmediate(() => wall.mockImplementation(() => real() + set));
-      if (times.push(performance.now()) === answers.length) setImmediate(resolve);
-      const answer = answers[times.length - 1] ?? taken;
-      if (answer instanceof Error) throw answer;
-      return answer;
+      if (times.push(performance.now()) === responses.length) setImmediate(resolve);
+      const response = responses[times.length - 1] ?? accepted;
+      if (response instanceof Error) throw response;
+      return response;
     };
-    const commits = new GroupCommit(database, () => {});
+    const transactions = new GroupCommit(database, () => {});
     worker = new DeliveryWorker(
-      new Delivery({ url, takes: "report", host: "ingest" }, store, commits, send, backoff),
+      new Delivery({ url, accepts: "csp_report", host: "ingest" }, store, transactions, send, backoff),
       backoff,
     );
   });
@@ -52,15 +52,20 @@ afterEach(async () => {
 });
 
 test("a wall clock set back does not stop delivery", { timeout: 60_000 }, async () => {
-  assert.equal((await tries(-hour, taken, taken)).length, 2);
+  assert.equal((await attempts(-hour, accepted, accepted)).length, 2);
 });
-test("nor a pause after a failure, once it is over", { timeout: 60_000 }, async () => {
-  assert.equal((await tries(-hour, { status: 503, headers: {} }, taken, taken)).length, 3);
+test("a wall clock set back does not prolong the pause after a failure", { timeout: 60_000 }, async () => {
+  assert.equal((await attempts(-hour, { status: 503, headers: {} }, accepted, accepted)).length, 3);
 });
-test("a wall clock set forward does not end what an ingest asked for", { timeout: 60_000 }, async () => {
-  const [refused = 0, next = 0] = await tries(hour, { status: 429, headers: { "retry-after": "2" } }, taken, taken);
-  assert.ok(next - refused >= 2_000);
+test("a wall clock set forward does not shorten a rate limit", { timeout: 60_000 }, async () => {
+  const [limited = 0, next = 0] = await attempts(
+    hour,
+    { status: 429, headers: { "retry-after": "2" } },
+    accepted,
+    accepted,
+  );
+  assert.ok(next - limited >= 2_000);
 });
-test("an error that nobody expected is a failed attempt, and delivery goes on", { timeout: 60_000 }, async () => {
-  assert.equal((await tries(0, new TypeError("Invalid URL"), taken, taken)).length, 3);
+test("an unexpected error is a failed attempt, and delivery continues", { timeout: 60_000 }, async () => {
+  assert.equal((await attempts(0, new TypeError("Invalid URL"), accepted, accepted)).length, 3);
 });

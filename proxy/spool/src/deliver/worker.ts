@@ -1,20 +1,20 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ClaimedEnvelope } from "../queue/store.ts";
 import type { Backoff } from "./backoff.ts";
 import type { Delivery } from "./delivery.ts";
 
-const idle = 1_000;
-const mostBytes = 8 << 20;
+const pollIntervalMs = 1_000;
+const maxBytesInFlight = 8 << 20;
 
-/** Keeps a delivery going: as many at once and as fast as its backoff allows. */
+/** Delivers continuously to one destination, with the concurrency and the rate that its backoff allows. */
 export class DeliveryWorker {
   #delivery: Delivery;
   #backoff: Backoff;
   #claimed: ClaimedEnvelope[] = [];
-  #underway = new Set<Promise<void>>();
-  #bytes = 0;
+  #inFlight = new Set<Promise<void>>();
+  #bytesInFlight = 0;
   #loop: Promise<void> = Promise.resolve();
-  #stopped = false;
+  #isStopped = false;
   #wake = () => {};
 
   constructor(delivery: Delivery, backoff: Backoff) {
@@ -22,52 +22,53 @@ export class DeliveryWorker {
     this.#backoff = backoff;
   }
 
-  /** Begins; works until `stop`. */
+  /** Starts; runs until `stop`. */
   start(): void {
-    this.#loop = this.#work();
+    this.#loop = this.#run();
   }
 
-  /** Starts nothing new; resolves when those underway have ended and the rest is put back, or after `timeoutMs` ms. */
+  /** Sends no more; resolves when the requests in flight have ended and the other claimed envelopes are released, or after `timeoutMs`. */
   async stop(timeoutMs: number): Promise<void> {
-    this.#stopped = true;
+    this.#isStopped = true;
     this.#wake();
     const ended = this.#loop.then(() => {
       const unsent = this.#claimed.map((envelope) => this.#delivery.release(envelope));
-      return Promise.allSettled([...this.#underway, ...unsent]);
+      return Promise.allSettled([...this.#inFlight, ...unsent]);
     });
-    await Promise.race([ended, pause(timeoutMs)]);
+    await Promise.race([ended, sleep(timeoutMs)]);
   }
 
-  async #work(): Promise<void> {
-    while (!this.#stopped) {
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
       const now = performance.now();
-      const wait = this.#backoff.wait(now);
-      const isFull = this.#underway.size >= this.#backoff.atOnce(now) || this.#bytes >= mostBytes;
-      if (wait > 0) await this.#rest(wait);
-      else if (isFull || !(await this.#hasNext())) await this.#rest(idle);
-      else if (!this.#stopped) this.#send(this.#claimed.shift() as ClaimedEnvelope);
+      const delayMs = this.#backoff.delayMs(now);
+      const isFull = this.#inFlight.size >= this.#backoff.concurrency(now) || this.#bytesInFlight >= maxBytesInFlight;
+      if (delayMs > 0) await this.#sleep(delayMs);
+      else if (isFull || !(await this.#hasNext())) await this.#sleep(pollIntervalMs);
+      else if (!this.#isStopped) this.#send(this.#claimed.shift() as ClaimedEnvelope);
     }
   }
 
   async #hasNext(): Promise<boolean> {
-    // A disk that takes nothing has been spoken of where it was written to.
+    // GroupCommit has reported a failure already.
     if (this.#claimed.length === 0) this.#claimed = await this.#delivery.claim().catch(() => []);
     return this.#claimed.length > 0;
   }
 
   #send(envelope: ClaimedEnvelope): void {
-    this.#bytes += envelope.body.length;
+    this.#bytesInFlight += envelope.body.length;
     const done = this.#delivery.deliver(envelope).finally(() => {
-      this.#underway.delete(done);
-      this.#bytes -= envelope.body.length;
+      this.#inFlight.delete(done);
+      this.#bytesInFlight -= envelope.body.length;
       this.#wake();
     });
-    this.#underway.add(done);
+    this.#inFlight.add(done);
   }
 
-  #rest(most: number): Promise<void> {
+  /** Sleeps until a delivery ends, but no longer than `maxMs`. */
+  #sleep(maxMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake(), most);
+      const timer = setTimeout(() => this.#wake(), maxMs);
       this.#wake = () => {
         clearTimeout(timer);
         this.#wake = () => {};

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-/** What is counted; each becomes a metric. */
+/** Each is a metric, culvert_spool_<name>_total. */
 export type CounterName = "accepted" | "delivered" | "dropped" | "redelivered" | "lost";
 
-/** One counter. `reason` is empty where there is only one. */
+/** One counter with its labels. `reason` is empty for counters without that label. */
 export interface Counter {
   name: CounterName;
   reason: string;
@@ -11,7 +11,7 @@ export interface Counter {
   count: number;
 }
 
-/** Counters on disk, changed in the transaction of what they count: not even kill -9 makes them disagree. */
+/** Counters on disk, changed in the same transaction as the envelopes they count: they agree even after kill -9. */
 export class Counters {
   #add: StatementSync;
   #all: StatementSync;
@@ -23,7 +23,7 @@ export class Counters {
     this.#all = database.prepare("SELECT name, reason, category, count FROM counter ORDER BY name, reason, category");
   }
 
-  /** Adds one, or several. */
+  /** Adds `count`. */
   add(name: CounterName, category: string, reason = "", count = 1): void {
     this.#add.run(name, reason, category, count);
   }

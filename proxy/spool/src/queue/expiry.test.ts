@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { clockForAges } from "./expiry.ts";
+import { ageClock } from "./expiry.ts";
 
 const day = 86_400_000;
 const start = 1_000 * day;
 
 function clocks() {
   const at = { wall: start, passed: 0 };
-  const now = clockForAges(
+  const now = ageClock(
     () => at.wall,
     () => at.passed,
   );
@@ -19,12 +19,12 @@ function clocks() {
   return pass;
 }
 
-test("ages by the wall clock", () => {
+test("runs with the wall clock", () => {
   const pass = clocks();
   assert.equal(pass(10_000), 10_000);
   assert.equal(pass(day), day + 10_000);
 });
-test("a wall clock set forward by days makes nothing old at once, and is caught up with as time passes", () => {
+test("a wall clock set forward by days expires nothing at once, and is caught up with over time", () => {
   const pass = clocks();
   assert.equal(pass(10_000, 4 * day), 20_000);
   assert.equal(pass(10_000), 40_000);
@@ -32,7 +32,7 @@ test("a wall clock set forward by days makes nothing old at once, and is caught 
   assert.equal(pass(10_000, 4 * day), 50_000);
   assert.equal(pass(4 * day), 8 * day + 40_000);
 });
-test("a wall clock set back is believed: what waits gets longer", () => {
+test("a wall clock set back is followed: envelopes are kept longer", () => {
   const pass = clocks();
   assert.equal(pass(10_000, -3_600_000), 10_000 - 3_600_000);
   assert.equal(pass(10_000), 20_000 - 3_600_000);

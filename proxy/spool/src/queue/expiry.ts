@@ -1,42 +1,41 @@
 import type { Eviction } from "./eviction.ts";
 import type { GroupCommit } from "./group-commit.ts";
 
-const rarest = 10_000;
-const most = 500;
+const maxIntervalMs = 10_000;
+const batchSize = 500;
 
 /**
- * Returns a clock for ages, which goes at most twice as fast as time passes: a wall clock that is set forward by days must
- * not make everything old at once, and what it lost while the machine slept is made up for.
+ * Returns a clock for ages that runs at most twice as fast as real time: a wall clock that is set forward by days must not
+ * expire everything at once, and the time that a machine slept is caught up with.
  */
-export function clockForAges(wall = Date.now, passed = () => performance.now()): () => number {
-  let age = wall();
-  let at = passed();
+export function ageClock(wallMs = Date.now, monotonicMs = () => performance.now()): () => number {
+  let age = wallMs();
+  let last = monotonicMs();
   return () => {
-    const now = passed();
-    age = Math.min(wall(), age + 2 * (now - at));
-    at = now;
+    const now = monotonicMs();
+    age = Math.min(wallMs(), age + 2 * (now - last));
+    last = now;
     return age;
   };
 }
 
 /**
- * From now on, drops what is older than `maxAge` ms, a few at a time, and gives the disk back what an outage took. Looks
- * every ten seconds, and twice within a shorter `maxAge`.
+ * From now on, drops envelopes older than `maxAgeMs` in small batches, and shrinks the database file after an outage. Runs every
+ * ten seconds, or twice within a shorter `maxAgeMs`.
  */
-export function keepSwept(eviction: Eviction, commits: GroupCommit, maxAge: number, now = clockForAges()): void {
-  const every = Math.min(rarest, maxAge / 2);
-  const sweep = async (): Promise<number> => {
-    const old = now() - maxAge;
-    const gone = commits.read(() => eviction.oldest() < old)
-      ? await commits.write(() => eviction.expire(old, most))
-      : 0;
-    if (gone === 0) commits.read(() => eviction.shrink());
-    return gone;
+export function startExpiry(eviction: Eviction, transactions: GroupCommit, maxAgeMs: number, now = ageClock()): void {
+  const intervalMs = Math.min(maxIntervalMs, maxAgeMs / 2);
+  const expireBatch = async (): Promise<number> => {
+    const before = now() - maxAgeMs;
+    const hasExpired = transactions.read(() => eviction.oldest() < before);
+    const dropped = hasExpired ? await transactions.write(() => eviction.expire(before, batchSize)) : 0;
+    if (dropped === 0) transactions.read(() => eviction.shrink());
+    return dropped;
   };
-  const again = async (): Promise<void> => {
-    // What the disk says against it has been spoken of where it was written to.
-    const gone = await sweep().catch(() => 0);
-    setTimeout(again, gone === most ? 0 : every).unref();
+  const run = async (): Promise<void> => {
+    // GroupCommit has reported a failure already.
+    const dropped = await expireBatch().catch(() => 0);
+    setTimeout(run, dropped === batchSize ? 0 : intervalMs).unref();
   };
-  void again();
+  void run();
 }

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "vitest";
 import { GroupCommit } from "./group-commit.ts";
 
-function commits() {
+function open() {
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE t (x INTEGER PRIMARY KEY) STRICT");
   const outcomes: unknown[] = [];
@@ -13,19 +13,23 @@ function commits() {
       .prepare("SELECT x FROM t")
       .all()
       .map(({ x }) => x);
-  return { commits: new GroupCommit(database, (error) => outcomes.push(error)), outcomes, add, rows };
+  return { transactions: new GroupCommit(database, (error) => outcomes.push(error)), outcomes, add, rows };
 }
 
-test("what is asked for together is one commit, and each gets its own result", async () => {
-  const { commits: j, outcomes, add, rows } = commits();
-  const results = await Promise.all([j.write(add(1)), j.write(() => "two"), j.write(add(3))]);
+test("concurrent writes are one commit, and each gets its own result", async () => {
+  const { transactions, outcomes, add, rows } = open();
+  const results = await Promise.all([
+    transactions.write(add(1)),
+    transactions.write(() => "two"),
+    transactions.write(add(3)),
+  ]);
   assert.equal(results[1], "two");
   assert.deepEqual([rows(), outcomes], [[1, 3], [undefined]]);
 });
-test("one that fails takes no other with it, and leaves no half of itself", async () => {
-  const { commits: j, outcomes, add, rows } = commits();
-  const twice = j.write(() => [add(2)(), add(2)()]);
-  const results = await Promise.allSettled([j.write(add(1)), twice, j.write(add(3))]);
+test("a failing write is rolled back and fails no other", async () => {
+  const { transactions, outcomes, add, rows } = open();
+  const twice = transactions.write(() => [add(2)(), add(2)()]);
+  const results = await Promise.allSettled([transactions.write(add(1)), twice, transactions.write(add(3))]);
   assert.deepEqual(
     results.map(({ status }) => status),
     ["fulfilled", "rejected", "fulfilled"],

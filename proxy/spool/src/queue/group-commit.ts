@@ -2,63 +2,63 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 type Work = () => unknown;
 
-interface Entry {
+interface Pending {
   work: Work;
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
 }
 
 /**
- * Group commit: whatever is asked for while one fsync runs shares the next one, so that a slow disk costs latency and not
- * throughput.
+ * Group commit: everything requested during one fsync is committed together by the next one, so that a slow disk costs latency
+ * and not throughput.
  */
 export class GroupCommit {
   #database: DatabaseSync;
-  #onOutcome: (error: unknown) => void;
+  #onResult: (error: unknown) => void;
   #changes: StatementSync;
-  #waiting: Entry[] = [];
+  #pending: Pending[] = [];
 
-  /** `onOutcome` hears how every commit went, by its error or undefined, and of what can't be read. */
-  constructor(database: DatabaseSync, onOutcome: (error: unknown) => void) {
+  /** `onResult` is called after each commit with its error or undefined, and with the error of a failed read. */
+  constructor(database: DatabaseSync, onResult: (error: unknown) => void) {
     this.#database = database;
-    this.#onOutcome = onOutcome;
+    this.#onResult = onResult;
     this.#changes = database.prepare("SELECT total_changes() AS changes");
   }
 
-  /** Runs `work` in a transaction and resolves with its result once that is on disk. Rejects when it is not. */
+  /** Runs `work` in a transaction and resolves with its result once that is on disk; rejects if it fails. */
   write<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      // After the requests that are readable now: they join this commit.
-      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
-      this.#waiting.push({ work, resolve: resolve as Entry["resolve"], reject });
+      // After the requests that can be read now, which then join this commit.
+      if (this.#pending.length === 0) setImmediate(() => this.#flush());
+      this.#pending.push({ work, resolve: resolve as Pending["resolve"], reject });
     });
   }
 
-  /** Runs `work`, which only reads; what it throws is an outcome too. */
+  /** Runs `work`, which must only read, at once. */
   read<T>(work: () => T): T {
     try {
       return work();
     } catch (error) {
-      this.#onOutcome(error);
+      this.#onResult(error);
       throw error;
     }
   }
 
   #flush(): void {
-    const group = this.#waiting;
-    this.#waiting = [];
+    const group = this.#pending;
+    this.#pending = [];
     const before = this.#changes.get()?.changes;
     let error = this.#commit(group);
     if (error !== undefined && group.length > 1) {
-      // One envelope too large for the disk must not take the small ones with it.
+      // One by one: an envelope too large for the disk must not fail the smaller ones with it.
       error = group.map((entry) => this.#commit([entry])).find((each) => each !== undefined);
     }
-    // A commit that wrote nothing says nothing about the disk.
-    if (error !== undefined || this.#changes.get()?.changes !== before) this.#onOutcome(error);
+    // A commit without changes proves nothing about the disk.
+    if (error !== undefined || this.#changes.get()?.changes !== before) this.#onResult(error);
   }
 
-  /** Returns the error instead of throwing it; rejects an entry only when it was alone. */
-  #commit(group: Entry[]): unknown {
+  /** Returns the error instead of throwing it; rejects an entry only if it is the only one of its group. */
+  #commit(group: Pending[]): unknown {
     let results: unknown[];
     try {
       this.#database.exec("BEGIN IMMEDIATE");

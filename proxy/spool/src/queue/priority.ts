@@ -1,56 +1,61 @@
 /**
- * What a waiting envelope is worth, by Sentry's data categories, the worthiest first. Delivery begins at the top; when room
- * runs out, the bottom goes first. Each line: the category, the envelope items that make it, and the names by which an
- * ingest's rate limits stop it. https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
+ * The priority of each of Sentry's data categories, highest first: the order of delivery, and the reverse order of eviction. Each
+ * entry: the envelope items of the category, and the names by which an ingest's rate limits apply to it.
+ * https://develop.sentry.dev/sdk/foundations/transport/rate-limiting/
  */
-const ranks: { worth: number; category: string; items: string[]; limitedBy: string[] }[] = [
-  { worth: 0, category: "error", items: ["event"], limitedBy: ["error"] },
-  { worth: 0, category: "monitor", items: ["check_in"], limitedBy: ["monitor"] },
-  { worth: 1, category: "feedback", items: ["feedback", "user_report"], limitedBy: ["feedback"] },
-  { worth: 1, category: "attachment", items: ["attachment"], limitedBy: ["attachment"] },
-  { worth: 2, category: "log_item", items: ["log", "otel_log"], limitedBy: ["log_item", "log_byte"] },
-  { worth: 2, category: "trace_metric", items: ["trace_metric", "metric"], limitedBy: ["trace_metric"] },
-  { worth: 2, category: "security", items: ["raw_security", "nel"], limitedBy: ["security"] },
-  { worth: 2, category: "internal", items: ["client_report"], limitedBy: ["internal"] },
-  // Whatever Sentry invents next: not thrown out before what is known to be bulk.
-  { worth: 2, category: "default", items: [], limitedBy: ["default"] },
-  { worth: 3, category: "session", items: ["session", "sessions"], limitedBy: ["session"] },
-  { worth: 4, category: "transaction", items: ["transaction"], limitedBy: ["transaction", "transaction_processed"] },
-  { worth: 4, category: "span", items: ["span", "otel_span"], limitedBy: ["span"] },
+const categories: { priority: number; category: string; items: string[]; limitedBy: string[] }[] = [
+  { priority: 0, category: "error", items: ["event"], limitedBy: ["error"] },
+  { priority: 0, category: "monitor", items: ["check_in"], limitedBy: ["monitor"] },
+  { priority: 1, category: "feedback", items: ["feedback", "user_report"], limitedBy: ["feedback"] },
+  { priority: 1, category: "attachment", items: ["attachment"], limitedBy: ["attachment"] },
+  { priority: 2, category: "log_item", items: ["log", "otel_log"], limitedBy: ["log_item", "log_byte"] },
+  { priority: 2, category: "trace_metric", items: ["trace_metric", "metric"], limitedBy: ["trace_metric"] },
+  { priority: 2, category: "security", items: ["raw_security", "nel"], limitedBy: ["security"] },
+  { priority: 2, category: "internal", items: ["client_report"], limitedBy: ["internal"] },
+  // Categories that Sentry adds later: evicted only after everything that is known to be bulk.
+  { priority: 2, category: "default", items: [], limitedBy: ["default"] },
+  { priority: 3, category: "session", items: ["session", "sessions"], limitedBy: ["session"] },
+  { priority: 4, category: "transaction", items: ["transaction"], limitedBy: ["transaction", "transaction_processed"] },
+  { priority: 4, category: "span", items: ["span", "otel_span"], limitedBy: ["span"] },
   {
-    worth: 5,
+    priority: 5,
     category: "profile",
     items: ["profile", "profile_chunk"],
     limitedBy: ["profile", "profile_chunk", "profile_chunk_ui"],
   },
   {
-    worth: 6,
+    priority: 6,
     category: "replay",
     items: ["replay_event", "replay_recording", "replay_video"],
     limitedBy: ["replay"],
   },
 ];
 
-const byCategory = new Map(ranks.map((rank, order) => [rank.category, { ...rank, order }]));
-const byItem = new Map(ranks.flatMap((rank) => rank.items.map((item) => [item, rank.category] as const)));
-
-/** The worth of a category: 0 is the highest. A category that an older version of the spool knew counts as unknown. */
-export function priorityOf(category: string): number {
-  return (byCategory.get(category) ?? byCategory.get(fallback))?.worth ?? 0;
-}
-
-/** The names by which rate limits stop this category. */
-export function limitNames(category: string): string[] {
-  return byCategory.get(category)?.limitedBy ?? [category];
-}
+const byName = new Map(categories.map((entry, rank) => [entry.category, { ...entry, rank }]));
+const categoryOfItem = new Map(
+  categories.flatMap(({ category, items }) => items.map((item) => [item, category] as const)),
+);
 
 /** The category of an envelope without items. */
-export const fallback = "default";
+export const defaultCategory = "default";
 
-/** Takes the category of an envelope's items so far, undefined before the first, and the next one's type; returns the higherPriority. */
-export function higherPriority(best: string | undefined, item: string): string {
-  const category = byItem.get(item) ?? fallback;
-  return best !== undefined && order(best) <= order(category) ? best : category;
+/** The priority of a category; 0 is the highest. A category of an older spool that is no longer known counts as the default one. */
+export function priorityOf(category: string): number {
+  return (byName.get(category) ?? byName.get(defaultCategory))?.priority ?? 0;
 }
 
-const order = (category: string) => byCategory.get(category)?.order ?? ranks.length;
+/** The names by which rate limits apply to this category. */
+export function rateLimitNames(category: string): string[] {
+  return byName.get(category)?.limitedBy ?? [category];
+}
+
+/**
+ * Takes the category of an envelope's items so far (undefined before the first) and the type of its next item; returns the
+ * category with the higher priority.
+ */
+export function higherPriority(best: string | undefined, item: string): string {
+  const category = categoryOfItem.get(item) ?? defaultCategory;
+  return best !== undefined && rank(best) <= rank(category) ? best : category;
+}
+
+const rank = (category: string) => byName.get(category)?.rank ?? categories.length;

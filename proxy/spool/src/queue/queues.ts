@@ -1,71 +1,66 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { priorityOf } from "./priority.ts";
 
-/** The envelopes of one category for one destination, in order of age. */
+/** The envelopes of one category for one destination, oldest first. */
 export interface Queue {
   id: number;
   destination: string;
   category: string;
   envelopes: number;
   bytes: number;
-  /** When the first one arrived. */
+  /** When the oldest envelope was received. */
   oldest: number;
 }
 
 const keysPerQueue = 2 ** 40;
 
-/** The keys of a queue's envelopes, both ends included. */
-export function keysOf(queue: number): [first: number, last: number] {
+/** The first and the last key that an envelope of this queue can have. */
+export function keyRange(queue: number): [first: number, last: number] {
   return [queue * keysPerQueue, (queue + 1) * keysPerQueue - 1];
 }
 
-/** The queue of a key. */
-export function queueOf(id: number): number {
-  return Math.floor(id / keysPerQueue);
-}
+const queueOf = (key: number) => Math.floor(key / keysPerQueue);
 
-/** Who waits where. */
+/** The queues with their sums. What changes them belongs in a transaction (group-commit.ts). */
 export class Queues {
-  #enter: StatementSync;
-  #leave: StatementSync;
-  #occupied: StatementSync;
+  #enqueue: StatementSync;
+  #dequeue: StatementSync;
+  #nonEmpty: StatementSync;
 
   constructor(database: DatabaseSync) {
-    this.#enter = database.prepare(`
+    this.#enqueue = database.prepare(`
       INSERT INTO queue (destination, category, last_sequence, envelopes, bytes) VALUES (?, ?, 1, 1, ?)
-      ON CONFLICT DO UPDATE SET last_sequence = last_sequence + 1, envelopes = envelopes + 1, bytes = bytes + excluded.bytes
+      ON CONFLICT DO UPDATE SET
+        last_sequence = last_sequence + 1, envelopes = envelopes + 1, bytes = bytes + excluded.bytes
       RETURNING id, last_sequence`);
-    this.#leave = database.prepare(`
+    this.#dequeue = database.prepare(`
       UPDATE queue SET envelopes = envelopes - 1, bytes = bytes - ? WHERE id = ? RETURNING category`);
-    this.#occupied = database.prepare(`
+    this.#nonEmpty = database.prepare(`
       SELECT id, destination, category, envelopes, bytes,
         (SELECT received FROM envelope WHERE envelope.id >= queue.id * ${keysPerQueue} ORDER BY envelope.id LIMIT 1) AS oldest
       FROM queue WHERE envelopes > 0`);
   }
 
-  /** Gives an envelope of this size the next turn, and returns its key. */
-  enter(destination: string, category: string, bytes: number): number {
-    const { id, last_sequence } = this.#enter.get(destination, category, bytes) as {
-      id: number;
-      last_sequence: number;
-    };
-    return id * keysPerQueue + last_sequence;
+  /** Adds an envelope of this size to the sums, and returns its key. */
+  enqueue(destination: string, category: string, bytes: number): number {
+    const { id, last_sequence } = this.#enqueue.get(destination, category, bytes) as Record<string, number>;
+    return Number(id) * keysPerQueue + Number(last_sequence);
   }
 
-  /** Says that the envelope with this key and size is gone; returns its category. */
-  leave(id: number, bytes: number): string {
-    return (this.#leave.get(bytes, queueOf(id)) as { category: string }).category;
+  /** Subtracts the envelope with this key and size from the sums; returns its category. */
+  dequeue(key: number, bytes: number): string {
+    return (this.#dequeue.get(bytes, queueOf(key)) as { category: string }).category;
   }
 
-  /** How many envelopes wait for an address that is none of these: nothing delivers them until a DSN names it again. */
+  /** How many envelopes are queued for other addresses than these: they stay until a DSN names their address again. */
   undeliverable(urls: ReadonlySet<string>): number {
-    const queues = this.occupied().filter(({ destination }) => !urls.has(destination));
+    const queues = this.nonEmpty().filter(({ destination }) => !urls.has(destination));
     return queues.reduce((sum, { envelopes }) => sum + envelopes, 0);
   }
 
-  /** The queues with someone in them, the worthiest first, and among equals the one whose first has waited longest. */
-  occupied(): Queue[] {
-    const queues = this.#occupied.all() as unknown as Queue[];
+  /** The queues that are not empty, by priority, and within a priority by the age of their oldest envelope. */
+  nonEmpty(): Queue[] {
+    const queues = this.#nonEmpty.all() as unknown as Queue[];
     return queues.sort((a, b) => priorityOf(a.category) - priorityOf(b.category) || a.oldest - b.oldest);
   }
 }

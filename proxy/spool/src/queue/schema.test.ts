@@ -60,7 +60,7 @@ test("a database of version 0: its envelopes are delivered, and its counters go 
   const folder = version0();
   const database = openDatabase(folder);
   const store = new Store(database);
-  const delivered = store.queues.occupied().flatMap((queue) => store.claim(queue, { max: 10, bytes: 100, except: [] }));
+  const delivered = store.queues.nonEmpty().flatMap((queue) => store.claim(queue, { max: 10, bytes: 100, except: [] }));
   assert.deepEqual(
     delivered.map((envelope) => [envelope.category, envelope.received, [...envelope.body], envelope.redelivery]),
     [
@@ -80,7 +80,7 @@ test("a database of version 0: its envelopes are delivered, and its counters go 
     "lost default 2",
     "redelivered error 3",
   ]);
-  assert.deepEqual(store.queues.occupied(), []);
+  assert.deepEqual(store.queues.nonEmpty(), []);
   database.close();
 
   const again = openDatabase(folder);

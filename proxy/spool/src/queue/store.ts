@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type CounterName, Counters } from "./counters.ts";
-import { keysOf, type Queue, Queues } from "./queues.ts";
+import { keyRange, type Queue, Queues } from "./queues.ts";
 import type { Mark } from "./watermark.ts";
 
-/** The headers that travel with an envelope; no other does. */
+/** The request headers that are stored and delivered with an envelope; there are no others. */
 export interface EnvelopeHeaders {
   contentType: string;
   contentEncoding: string;
@@ -11,7 +11,7 @@ export interface EnvelopeHeaders {
   clientIp: string;
 }
 
-/** An envelope as the proxy handed it over. */
+/** An envelope as the proxy sent it. */
 export interface NewEnvelope {
   destination: string;
   category: string;
@@ -20,30 +20,30 @@ export interface NewEnvelope {
   body: Buffer;
 }
 
-/** An envelope on its way to the ingest. */
+/** An envelope that is being delivered. */
 export interface ClaimedEnvelope extends NewEnvelope {
   id: number;
-  /** It went out before and what became of it is not known: the ingest may get it twice. */
+  /** An earlier attempt had an unknown result: the ingest may get the envelope twice. */
   redelivery: boolean;
 }
 
-/** How much one claim may take, and which keys it has to leave alone. */
-export interface Claim {
+/** The most envelopes and bytes to claim, and the keys to leave out. */
+export interface ClaimLimits {
   max: number;
   bytes: number;
   except: Iterable<number>;
 }
 
-/** The envelopes on disk. What changes them belongs inside a transaction (group-commit.ts). */
+/** The envelopes on disk. What changes them belongs in a transaction (group-commit.ts). */
 export class Store {
   readonly queues: Queues;
   readonly counters: Counters;
   #insert: StatementSync;
   #delete: StatementSync;
   #next: StatementSync;
-  #begin: StatementSync;
-  #end: StatementSync;
-  #forget: StatementSync;
+  #beginAttempt: StatementSync;
+  #endAttempt: StatementSync;
+  #deleteAttempt: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.queues = new Queues(database);
@@ -58,58 +58,59 @@ export class Store {
       WHERE envelope.id BETWEEN ? AND ? AND attempt.ended IS NOT 0
         AND envelope.id NOT IN (SELECT value FROM json_each(?))
       ORDER BY envelope.id LIMIT ?`);
-    this.#begin = database.prepare(`
+    this.#beginAttempt = database.prepare(`
       INSERT INTO attempt (id, ended) VALUES (?, 0) ON CONFLICT DO UPDATE SET ended = 0`);
-    this.#end = database.prepare("UPDATE attempt SET ended = 1 WHERE id = ?");
-    this.#forget = database.prepare("DELETE FROM attempt WHERE id = ?");
+    this.#endAttempt = database.prepare("UPDATE attempt SET ended = 1 WHERE id = ?");
+    this.#deleteAttempt = database.prepare("DELETE FROM attempt WHERE id = ?");
   }
 
-  /** How far the spool has come. */
+  /** How many envelopes were ever accepted, and how many are queued. */
   mark(): Mark {
-    const accepted = this.counters.all().reduce((sum, { name, count }) => (name === "accepted" ? sum + count : sum), 0);
-    return { accepted, waiting: this.queues.occupied().reduce((sum, { envelopes }) => sum + envelopes, 0) };
+    const accepted = this.counters.all().filter(({ name }) => name === "accepted");
+    return {
+      accepted: accepted.reduce((sum, { count }) => sum + count, 0),
+      queued: this.queues.nonEmpty().reduce((sum, { envelopes }) => sum + envelopes, 0),
+    };
   }
 
-  /** Keeps an envelope. */
+  /** Adds an envelope to its queue. */
   add({ destination, category, received, headers, body }: NewEnvelope): void {
-    const carried = JSON.stringify(headers);
-    const id = this.queues.enter(destination, category, Buffer.byteLength(carried) + body.length);
-    this.#insert.run(id, received, carried, body);
+    const json = JSON.stringify(headers);
+    const id = this.queues.enqueue(destination, category, Buffer.byteLength(json) + body.length);
+    this.#insert.run(id, received, json, body);
     this.counters.add("accepted", category);
   }
 
-  /** Takes the first of a queue for delivery, and notes so, lest a crash hide that they went out. */
-  claim({ id: queue, destination, category }: Queue, { max, bytes, except }: Claim): ClaimedEnvelope[] {
+  /** Claims the oldest envelopes of a queue for delivery. Recorded on disk, so that a crash does not hide that they were sent. */
+  claim({ id: queue, destination, category }: Queue, { max, bytes, except }: ClaimLimits): ClaimedEnvelope[] {
     const claimed: ClaimedEnvelope[] = [];
     let size = 0;
-    for (const row of this.#next.iterate(...keysOf(queue), JSON.stringify([...except]), max)) {
+    for (const row of this.#next.iterate(...keyRange(queue), JSON.stringify([...except]), max)) {
       const { id, received, headers, body, redelivery } = row as unknown as Row;
       claimed.push({
         ...{ id, received, destination, category, redelivery: redelivery === 1 },
-        ...{
-          headers: JSON.parse(headers) as EnvelopeHeaders,
-          body: Buffer.from(body.buffer, body.byteOffset, body.length),
-        },
+        headers: JSON.parse(headers) as EnvelopeHeaders,
+        body: Buffer.from(body.buffer, body.byteOffset, body.length),
       });
       size += body.length;
       if (size >= bytes) break;
     }
-    for (const { id } of claimed) this.#begin.run(id);
+    for (const { id } of claimed) this.#beginAttempt.run(id);
     return claimed;
   }
 
-  /** Takes an envelope out for good and counts it. */
-  remove(id: number, as: CounterName, reason = ""): void {
+  /** Removes an envelope for good and counts it. */
+  remove(id: number, counter: CounterName, reason = ""): void {
     const row = this.#delete.get(id) as { size: number } | undefined;
     if (!row) return;
-    this.#forget.run(id);
-    this.counters.add(as, this.queues.leave(id, row.size), reason);
+    this.#deleteAttempt.run(id);
+    this.counters.add(counter, this.queues.dequeue(id, row.size), reason);
   }
 
-  /** Puts a claimed envelope back; `unknown` when the ingest may have it all the same. */
-  release(id: number, unknown: boolean): void {
-    if (unknown) this.#end.run(id);
-    else this.#forget.run(id);
+  /** Returns a claimed envelope to its queue; `mayHaveArrived` if the ingest may have received it. */
+  release(id: number, mayHaveArrived: boolean): void {
+    if (mayHaveArrived) this.#endAttempt.run(id);
+    else this.#deleteAttempt.run(id);
   }
 }
 

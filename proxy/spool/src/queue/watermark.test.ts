@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, rmSync, truncateSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "vitest";
@@ -11,7 +11,7 @@ const headers = { contentType: "", contentEncoding: "", userAgent: "", clientIp:
 const envelope = { destination: "http://a/", category: "error", received: 0, headers, body: Buffer.from("x") };
 const newFolder = () => mkdtempSync(join(tmpdir(), "spool-"));
 
-/** A folder as a kill leaves it while three envelopes wait, the last two in the write-ahead log only. */
+/** A folder after a kill with three queued envelopes, the last two in the write-ahead log only. */
 function killed(): string {
   const [from, to] = [newFolder(), newFolder()];
   const database = openDatabase(from);
@@ -20,34 +20,39 @@ function killed(): string {
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   store.add(envelope);
   store.add(envelope);
-  new Watermark(from).keep(store.mark());
+  new Watermark(from).save(store.mark());
   for (const file of ["spool.db", "spool.db-wal", "spool.count"]) copyFileSync(join(from, file), join(to, file));
   database.close();
   return to;
 }
 
-function missing(folder: string, isNew = false): number {
+function lost(folder: string, isNew = false): number {
   const database = openDatabase(folder);
-  const found = new Watermark(folder).missing(new Store(database).mark(), isNew);
+  const found = new Watermark(folder).lost(new Store(database).mark(), isNew);
   database.close();
   return found;
 }
 
-test("after a kill nothing is missing", () => assert.equal(missing(killed()), 0));
-test("a first start misses nothing", () => assert.equal(missing(newFolder(), true), 0));
-test("a truncated write-ahead log is noticed", () => {
+test("after a kill nothing is lost", () => assert.equal(lost(killed()), 0));
+test("a first start has lost nothing", () => assert.equal(lost(newFolder(), true), 0));
+test("a truncated write-ahead log is detected", () => {
   const folder = killed();
   truncateSync(join(folder, "spool.db-wal"), 100);
-  assert.equal(missing(folder), 2);
+  assert.equal(lost(folder), 2);
 });
-test("so is a database that is gone, by what waited in it", () => {
+test("a deleted database is detected, by what was queued in it", () => {
   const folder = killed();
   rmSync(join(folder, "spool.db"));
-  assert.equal(missing(folder, true), 3);
+  assert.equal(lost(folder, true), 3);
 });
-test("a count that can't be read says nothing", () => {
+test("an unreadable watermark is ignored", () => {
   const folder = killed();
   truncateSync(join(folder, "spool.count"), 3);
   truncateSync(join(folder, "spool.db-wal"), 0);
-  assert.equal(missing(folder), 0);
+  assert.equal(lost(folder), 0);
+});
+test("the watermark of the first version is read", () => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "spool.count"), '{"accepted":7,"waiting":4}');
+  assert.equal(lost(folder, true), 4);
 });

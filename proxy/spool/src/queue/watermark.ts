@@ -1,48 +1,49 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/** How far the spool has come: envelopes accepted since its volume was made, and how many of them wait. */
+/** Envelopes accepted since the volume was created, and how many of them are queued. */
 export interface Mark {
   accepted: number;
-  waiting: number;
+  queued: number;
 }
 
-const name = "spool.count";
+const fileName = "spool.count";
 
 /**
- * A count beside the database, by which the next start sees that the database is gone or set back: SQLite makes a new one without
- * a word, and takes a truncated write-ahead log for a complete one. What it says was on disk before.
+ * A high-water mark in a file beside the database, by which the next start detects a database that was deleted or restored from
+ * an older copy: SQLite silently creates a new one, and treats a truncated write-ahead log as a shorter one.
  */
 export class Watermark {
   #file: string;
-  #kept = "";
+  #saved = "";
 
   constructor(folder: string) {
-    this.#file = `${folder}/${name}`;
+    this.#file = `${folder}/${fileName}`;
   }
 
-  /** How many envelopes the database at hand no longer knows of, at least; 0 when all is well, or nothing was ever noted. */
-  missing({ accepted }: Mark, isNew: boolean): number {
-    const before = this.#read();
-    return isNew ? before.waiting : Math.max(0, before.accepted - accepted);
+  /** How many envelopes, at least, the opened database has lost. 0 if all are there, or if no mark was ever saved. */
+  lost({ accepted }: Mark, isNew: boolean): number {
+    const saved = this.#read();
+    return isNew ? saved.queued : Math.max(0, saved.accepted - accepted);
   }
 
-  /** Notes a mark. A disk that takes nothing has been spoken of where it was written to. */
-  keep(mark: Mark): void {
+  /** Saves a mark. Ignores a failing disk, which GroupCommit reports. */
+  save(mark: Mark): void {
     const text = JSON.stringify(mark);
-    if (text === this.#kept) return;
+    if (text === this.#saved) return;
     try {
       writeFileSync(`${this.#file}.new`, text);
       renameSync(`${this.#file}.new`, this.#file);
-      this.#kept = text;
+      this.#saved = text;
     } catch {}
   }
 
   #read(): Mark {
     try {
-      const { accepted, waiting } = JSON.parse(readFileSync(this.#file, "utf8"));
-      return { accepted: Number(accepted) || 0, waiting: Number(waiting) || 0 };
+      // The first version called it `waiting`.
+      const { accepted, waiting, queued = waiting } = JSON.parse(readFileSync(this.#file, "utf8"));
+      return { accepted: Number(accepted) || 0, queued: Number(queued) || 0 };
     } catch {
-      return { accepted: 0, waiting: 0 };
+      return { accepted: 0, queued: 0 };
     }
   }
 }

@@ -1,101 +1,106 @@
 import type { IncomingMessage } from "node:http";
-import { ContentEncodingError, isSupported, readOpened } from "../content-encoding.ts";
+import { ContentEncodingError, isSupported } from "../content-encoding.ts";
 import type { Destination } from "../destination.ts";
 import { logOncePerMinute } from "../log.ts";
 import type { Eviction } from "../queue/eviction.ts";
 import type { GroupCommit } from "../queue/group-commit.ts";
-import { fallback, higherPriority } from "../queue/priority.ts";
+import { defaultCategory, higherPriority } from "../queue/priority.ts";
 import type { NewEnvelope, Store } from "../queue/store.ts";
 import { Semaphore } from "../semaphore.ts";
+import { readDecompressed } from "./decompress.ts";
 import { EnvelopeReader, InvalidEnvelope } from "./envelope.ts";
 
-/** What the proxy is told. */
+/** The response to the proxy. */
 export interface Reply {
   status: number;
   body: Record<string, string>;
-  /** What there was no room for. */
-  lost?: { reason: string; category: string };
+  /** Labels of culvert_spool_rejected_total, beside the status, if the queue is full. */
+  rejected?: { reason: string; category: string };
 }
 
 /** Sentry's limit for a request, and the proxy's. */
-const largest = 20 << 20;
-const inMemory = 32 << 20;
-/** For memory and again for decoders: together shorter than the proxy's 10 s, which would take no answer for a failure. */
-const timeoutMs = 4_000;
+const maxBodyBytes = 20 << 20;
+/** All bodies that are being received. */
+const maxMemoryBytes = 32 << 20;
+/** For memory and again for a decoder: together less than the 10 s after which the proxy counts the spool as failed. */
+const waitTimeoutMs = 4_000;
 
-/** Takes envelopes from the proxy, one request each. */
+/** Receives envelopes from the proxy, one in each request. */
 export class Receiver {
   #destinations: Map<string, Destination>;
   #store: Store;
   #eviction: Eviction;
-  #commits: GroupCommit;
-  #memory = new Semaphore(inMemory);
+  #transactions: GroupCommit;
+  #memory = new Semaphore(maxMemoryBytes);
 
-  constructor(destinations: Destination[], store: Store, eviction: Eviction, commits: GroupCommit) {
+  constructor(destinations: Destination[], store: Store, eviction: Eviction, transactions: GroupCommit) {
     this.#destinations = new Map(destinations.map((destination) => [destination.url, destination]));
     this.#store = store;
     this.#eviction = eviction;
-    this.#commits = commits;
+    this.#transactions = transactions;
   }
 
-  /** Answers one request: 200 only once its envelope is on disk. Rejects when the database or the connection fails. */
-  async take(request: IncomingMessage): Promise<Reply> {
+  /** Handles one request: 200 only once its envelope is on disk. Rejects if the database or the connection fails. */
+  async receive(request: IncomingMessage): Promise<Reply> {
     const destination = this.#destinations.get(headerOf(request, "x-spool-destination"));
     if (!destination) {
       logOncePerMinute(
         "destination",
-        "SENTRY_DSN: refused envelopes for another DSN than this spool's: restart proxy and spool",
+        "SENTRY_DSN: rejected envelopes for a DSN that this spool does not have: restart proxy and spool",
       );
-      return reject(403, "X-Spool-Destination names no address that this spool delivers to");
+      return reject(403, "X-Spool-Destination is not an address of a configured DSN");
     }
     const length = Number(request.headers["content-length"]);
-    if (!(length >= 0)) return reject(411, "an envelope comes with its Content-Length");
-    if (length > largest) return reject(413, "an envelope is 20 MB at most");
-    if (!(await this.#memory.take(length, timeoutMs))) return reject(503, "more comes in than can be written");
+    if (!(length >= 0)) return reject(411, "Content-Length is required");
+    if (length > maxBodyBytes) return reject(413, "the body is larger than 20 MB");
+    if (!(await this.#memory.acquire(length, waitTimeoutMs)))
+      return reject(503, "envelopes arrive faster than they can be written");
     try {
-      return await this.#keep(destination, request, await bodyOf(request, length));
+      return await this.#enqueue(destination, request, await readBody(request, length));
     } finally {
-      this.#memory.give(length);
+      this.#memory.release(length);
     }
   }
 
-  async #keep(destination: Destination, request: IncomingMessage, body: Buffer): Promise<Reply> {
+  async #enqueue(destination: Destination, request: IncomingMessage, body: Buffer): Promise<Reply> {
     const headers = {
       contentType: headerOf(request, "content-type"),
       contentEncoding: headerOf(request, "content-encoding").toLowerCase(),
       userAgent: headerOf(request, "user-agent"),
       clientIp: headerOf(request, "x-forwarded-for"),
     };
-    let read: { category: string; eventId: string | undefined };
+    let content: { category: string; eventId: string | undefined };
     try {
-      read = await contentOf(destination, body, headers.contentEncoding);
+      content = await readContent(destination, body, headers.contentEncoding);
     } catch (error) {
       if (error instanceof ContentEncodingError) return reject(error.status, `the body ${error.message}`);
       if (error instanceof InvalidEnvelope) return reject(400, `the envelope ${error.message}`);
       throw error;
     }
-    const { category, eventId } = read;
-    const arrival: NewEnvelope = { destination: destination.url, category, received: Date.now(), headers, body };
-    const full = await this.#commits.write(() => this.#eviction.makeSpace(arrival) ?? this.#store.add(arrival));
+    const { category, eventId } = content;
+    const envelope: NewEnvelope = { destination: destination.url, category, received: Date.now(), headers, body };
+    const full = await this.#transactions.write(
+      () => this.#eviction.makeSpaceFor(envelope) ?? this.#store.add(envelope),
+    );
     if (full) {
-      const answer = reject(503, full === "disk" ? "the disk is full" : "SPOOL_MAX_MB is reached");
-      return { ...answer, lost: { reason: "full", category } };
+      const reply = reject(503, full === "disk" ? "the disk is full" : "SPOOL_MAX_MB is reached");
+      return { ...reply, rejected: { reason: "full", category } };
     }
     return { status: 200, body: eventId ? { id: eventId } : {} };
   }
 }
 
-/** What an envelope is worth and is called; the category `security` for a CSP report, which is none. */
-async function contentOf({ takes }: Destination, body: Buffer, coding: string) {
-  if (takes === "report") return { category: "security", eventId: undefined };
-  if (!isSupported(coding)) throw new ContentEncodingError(415, `has a Content-Encoding that no ingest takes`);
-  const reader = await readOpened(body, coding, timeoutMs, () => new ContentReader());
+/** The category and the event id of an envelope; a CSP report has the category `security`. */
+async function readContent({ accepts }: Destination, body: Buffer, encoding: string) {
+  if (accepts === "csp_report") return { category: "security", eventId: undefined };
+  if (!isSupported(encoding)) throw new ContentEncodingError(415, "has an unsupported Content-Encoding");
+  const reader = await readDecompressed(body, encoding, waitTimeoutMs, () => new CategoryReader());
   reader.end();
-  return { category: reader.category ?? fallback, eventId: reader.eventId };
+  return { category: reader.category ?? defaultCategory, eventId: reader.eventId };
 }
 
-/** Reads an envelope and keeps the worthiest category of its items; undefined where it has none. */
-class ContentReader extends EnvelopeReader {
+/** Reads an envelope; `category` is the one with the highest priority among its items, undefined if it has none. */
+class CategoryReader extends EnvelopeReader {
   category: string | undefined;
 
   constructor() {
@@ -112,11 +117,11 @@ function headerOf({ headers }: IncomingMessage, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Reads a body into one buffer of the announced length; throws when the connection ends before. */
-async function bodyOf(request: IncomingMessage, length: number): Promise<Buffer> {
+/** Reads a body of the announced length into one buffer; throws if the connection ends early. */
+async function readBody(request: IncomingMessage, length: number): Promise<Buffer> {
   const body = Buffer.allocUnsafe(length);
   let at = 0;
-  for await (const piece of request) at += (piece as Buffer).copy(body, at);
+  for await (const chunk of request) at += (chunk as Buffer).copy(body, at);
   if (at !== length) throw new Error("the body ended early");
   return body;
 }
