@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the base images named in the Dockerfiles from Debian and npm packages, side by side. Debian or Ubuntu, root.
-# Usage: build.sh [IMAGE...]; images already present are kept unless REBUILD=1.
+# Builds the base images of the Dockerfiles from Debian and npm packages, in parallel. As root on Debian or Ubuntu.
+# Usage: build.sh [IMAGE...]; existing images are kept unless REBUILD=1.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
@@ -9,13 +9,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck disable=SC2046 # a list of images
 [ $# -gt 0 ] || set -- $("$here/../host/base-images.sh")
 
-# recipe IMAGE: prints the recipe that makes it.
+# recipe IMAGE: prints the path of its recipe.
 recipe() { echo "$here/${1%%:*}.sh"; }
 
 wanted=
 for image in "$@"; do
   if [ "${REBUILD:-0}" != 1 ] && docker image inspect "$image" >/dev/null 2>&1; then
-    say "    $image: already here (REBUILD=1 builds it again)"
+    say "    $image: already present (REBUILD=1 builds it again)"
     continue
   fi
   [ -x "$(recipe "$image")" ] || die "$image: deploy/airgap has no recipe for it: docker load it, or add $(recipe "$image")"
@@ -27,7 +27,7 @@ can_install || die "building base images needs root on Debian or Ubuntu: run as 
 has mmdebstrap || { say "    installing mmdebstrap"; debian_install mmdebstrap debian-archive-keyring; }
 
 builds=
-# shellcheck disable=SC2086 # several
+# shellcheck disable=SC2086 # a list
 trap 'kill $builds 2>/dev/null; exit 143' TERM
 for image in $wanted; do
   "$(recipe "$image")" "$image" &

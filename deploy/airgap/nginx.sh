@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds nginx:VERSION from Debian sid's Nginx, laid out like the official image. Usage: nginx.sh nginx:1.30
+# Builds nginx:VERSION from Debian sid's Nginx, with the layout of the official image. Usage: nginx.sh nginx:1.30
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
@@ -21,7 +21,7 @@ case $version in
   *) die "$image: Debian $SUITE has nginx $version now: change the FROM line of proxy/Dockerfile to ${version%.*} after reading its changes" ;;
 esac
 
-# The official image's places: modules under the prefix, a default site in conf.d, logs on the container's own streams.
+# The official image's layout: modules under the prefix, a default site in conf.d, logs to the container's streams.
 ln -sfn /usr/lib/nginx/modules "$root/etc/nginx/modules"
 rm -rf "$root/etc/nginx/sites-available" "$root/etc/nginx/sites-enabled" "$root/etc/nginx/modules-enabled"
 mkdir -p "$root/etc/nginx/conf.d" "$root/var/cache/nginx"

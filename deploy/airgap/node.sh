@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds node:MAJOR-SUITE-slim from Debian's SUITE and the Node that npm offers. Usage: node.sh node:24-trixie-slim
+# Builds node:MAJOR-SUITE-slim from Debian's SUITE and the npm package of Node. Usage: node.sh node:24-trixie-slim
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/debian.sh"
 . "$here/rootfs.sh"
 
-NPM_MAJOR=11 # the one that Node 24 comes with
+NPM_MAJOR=11 # as in Node 24
 
 start_recipe "$1"
 tag=${image#node:}
@@ -20,7 +20,7 @@ case $(uname -m) in
   *) die "$image: npm has Node for x86_64 and arm64 only, this machine is $(uname -m)" ;;
 esac
 
-# fetch PACKAGE DIRECTORY MEMBER...: unpacks these members of what the host's npm gives for PACKAGE.
+# fetch PACKAGE DIRECTORY MEMBER...: downloads PACKAGE with the host's npm and unpacks these members of it.
 fetch() {
   fetch_from=$1 fetch_to=$2
   shift 2
@@ -30,7 +30,7 @@ fetch() {
     tar -xzf "$fetch_file" -C "$fetch_to" --strip-components=1 --no-same-owner "$@"
 }
 
-# Node arrives while Debian is unpacked; so does the npm that fetches it, where there is none.
+# Node is downloaded while Debian is unpacked; npm is installed first if it is missing.
 has npm || say "    installing npm"
 ({ has npm || debian_install npm; } && fetch "node-linux-$arch@$major" node package/bin/node &&
   fetch "npm@$NPM_MAJOR" npm package) 2>"$work/fetch.log" &

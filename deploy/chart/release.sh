@@ -1,7 +1,7 @@
 #!/bin/sh
 # release.sh: builds and pushes the images of proxy, spool and web as $REGISTRY/culvert-<name>:$VERSION, then the Helm chart that names
-# them, as oci://$REGISTRY/culvert. Log in before (`docker login`, whose credentials Helm uses too). The chart goes last: it is there only
-# when all that it names is.
+# them, as oci://$REGISTRY/culvert. Log in first (`docker login`, whose credentials Helm uses too). The chart is pushed last, when all of
+# its images exist.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
@@ -30,12 +30,12 @@ for name in proxy spool web; do
   docker push "$image"
   images="$images\\n  culvert-$name: $image"
 done
-# As a first release has it; an upgrade names the release that runs.
+# Right for a first release; an upgrade names the running release.
 images="$images\\n  culvert-web-previous: $REGISTRY/culvert-web:$VERSION"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# With the files that its links lead to.
+# -L: with the files behind its symbolic links.
 cp -RL deploy/chart "$work/culvert"
 {
   sed '/^images: {}$/,$d' deploy/chart/values.yaml

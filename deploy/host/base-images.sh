@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the images that the Dockerfiles start from, one a line, each once: the FROM lines are where their versions live.
+# Prints the base images of the Dockerfiles, one per line, each once. Their versions are in the FROM lines alone.
 # Usage: base-images.sh [DOCKERFILE...]
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,7 +16,7 @@ for file in "$@"; do
         if (toupper($i) == "AS") { stage = $(i + 1); break }
         if (image == "") image = $i
       }
-      # A stage of this file, nothing at all, or an argument: not an image to fetch.
+      # A stage of this file, scratch or a build argument is not an image to fetch.
       if (!(image in stages) && image != "scratch" && image !~ /\$/) print image
       if (stage != "") stages[stage] = 1
     }' "$file"

@@ -1,12 +1,11 @@
 # shellcheck shell=sh
-# Debian's own packages, of any release, on a Debian or Ubuntu machine. Sourced after lib.sh and apt.sh.
+# Packages of any Debian release, on a Debian or Ubuntu machine. Sourced after lib.sh and apt.sh.
 
-# A keyring without this one is older than the release that packages are taken from.
+# A keyring without this key is older than the release that packages are taken from.
 KEYRINGS=/usr/share/keyrings
 NEWEST_KEY=debian-archive-trixie-automatic.gpg
 
-# debian_mirror: prints DEBIAN_MIRROR when set, else the address from which this host itself gets Debian.
-# Dies when no configured source is Debian.
+# debian_mirror: prints DEBIAN_MIRROR if set, else the URL of this host's own Debian source. Dies if no configured source is Debian.
 debian_mirror() {
   [ -z "${DEBIAN_MIRROR:-}" ] || { printf '%s\n' "$DEBIAN_MIRROR"; return 0; }
   mirror_codename=$(os_release VERSION_CODENAME)
@@ -14,7 +13,7 @@ debian_mirror() {
   chmod 755 "$mirror_probe" # apt downloads as its own user
   for mirror_uri in $(apt-get update --print-uris 2>/dev/null |
       sed -n "s|^'\(.*\)/dists/$mirror_codename/InRelease'.*|\1|p" | awk '!seen[$0]++'); do
-    # Other publishers use the same path; only the release file says who it is.
+    # Other publishers use the same path; only the release file names the publisher.
     if /usr/lib/apt/apt-helper -o Acquire::http::Timeout=10 download-file "$mirror_uri/dists/$mirror_codename/InRelease" \
         "$mirror_probe/InRelease" >/dev/null 2>&1 && grep -qx 'Origin: Debian' "$mirror_probe/InRelease"; then
       rm -rf "$mirror_probe"
@@ -23,11 +22,11 @@ debian_mirror() {
     fi
   done
   rm -rf "$mirror_probe"
-  die "DEBIAN_MIRROR: not set, and none of this machine's apt sources is Debian that answers: set it to a Debian mirror's address"
+  die "DEBIAN_MIRROR: not set, and no apt source of this machine is a Debian mirror that answers: set it to the URL of one"
 }
 
-# debian_keys DIRECTORY: prints the folder with Debian's keys: this machine's, or newer ones fetched into DIRECTORY, which
-# bookworm signs and older keyrings therefore trust.
+# debian_keys DIRECTORY: prints the folder with Debian's keys: this machine's, or newer ones downloaded to DIRECTORY, which are
+# signed by bookworm and therefore trusted by older keyrings.
 debian_keys() {
   [ ! -e "$KEYRINGS/$NEWEST_KEY" ] || { echo "$KEYRINGS"; return 0; }
   keys_log=$(mktemp)
@@ -41,8 +40,8 @@ debian_keys() {
   echo "$1/keys$KEYRINGS"
 }
 
-# private_apt DIRECTORY KEYS MIRROR SUITE...: makes an apt state in DIRECTORY that knows these suites alone, and sets
-# `private_apt` to the options that use it. Pins go to DIRECTORY/preferences.
+# private_apt DIRECTORY KEYS MIRROR SUITE...: creates an apt state in DIRECTORY with only these suites, and sets
+# `private_apt` to the options that select it. Pins go to DIRECTORY/preferences.
 private_apt() {
   private_dir=$1 private_keys=$2 private_mirror=$3
   shift 3

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Replaces the running web by what the folder or WEB_IMAGE holds now, without a failed request: the new containers come
-# first, and the old ones leave once the proxy has found them.
+# Replaces the running web by the current content of web/ or WEB_IMAGE without failing a request: starts new containers,
+# waits until the proxy uses them, then stops the old ones.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/prepare.sh"
 . "$here/reason.sh"
 
-PATIENCE_S=60 # until the proxy has found a new container; it asks DNS every few seconds
+TIMEOUT_S=60 # until the proxy uses a new container; it queries DNS every few seconds
 
-# starts: runs the new release once where nobody asks it, until it is healthy. One that ends at its start may have listened before,
-# and a form that it had taken is not sent twice: it must not get the service's name.
-starts() {
+# try_release: runs the new release without the service's name until it is healthy. A release that exits during its start may have
+# listened before; a form that it had received would be lost, because forms are not sent twice.
+try_release() {
   docker compose --progress "${PROGRESS:-auto}" build web >&2 || return
   trial=$(docker compose run --detach --no-deps web) || return
   trap 'docker rm --force "$trial" >/dev/null' EXIT
@@ -27,8 +27,8 @@ starts() {
 }
 state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1"; }
 
-# start_new COUNT: starts as many containers of the new release beside those of the old one. One that has died would be
-# started again, as the old release that it is: it goes first.
+# start_new COUNT: starts COUNT containers of the new release beside the old ones. Removes exited containers first, which compose
+# would otherwise restart with the old release.
 start_new() {
   docker compose rm --force web >/dev/null 2>&1 &&
     docker compose --progress "${PROGRESS:-auto}" up --no-deps --no-recreate --scale "web=$((2 * $1))" --wait web >&2
@@ -39,22 +39,22 @@ address() {
   docker inspect --format '{{(index .NetworkSettings.Networks (printf "%s_inside" (index .Config.Labels "com.docker.compose.project"))).IPAddress}}' "$1"
 }
 
-# found CONTAINER...: waits until the proxy has sent a request to each of them.
-found() {
-  asked=0
+# wait_until_used CONTAINER...: waits until the proxy has sent a request to each container.
+wait_until_used() {
+  requests=0
   for container in "$@"; do
     address=$(address "$container")
     until docker compose exec -T proxy curl -s -o /dev/null -D - http://127.0.0.1:8081/web | grep -qi "^x-web:.* $address:"; do
-      asked=$((asked + 1))
-      [ "$asked" -lt $((PATIENCE_S * 4)) ] || die "the proxy did not find $container: docker compose logs proxy"
+      requests=$((requests + 1))
+      [ "$requests" -lt $((TIMEOUT_S * 4)) ] || die "the proxy does not use $container: docker compose logs proxy"
       sleep 0.25
     done
   done
 }
 
-# keep_files CONTAINER: has the proxy ask for every hashed file of this release, in each encoding that it stores, so that its
-# pages find also those that nobody has needed yet. An app that keeps them elsewhere has those that were asked for.
-keep_files() {
+# store_files CONTAINER: requests every hashed file of this release through the proxy, in each encoding, so that the proxy stores all
+# of them for open pages. For an app with its files elsewhere, only those that clients have requested are stored.
+store_files() {
   list='fs.readdirSync("/app/.next/static", { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     .map((entry) => entry.parentPath.slice(11) + "/" + entry.name).join("\n")'
   # shellcheck disable=SC2016 # the container's variables
@@ -64,36 +64,36 @@ keep_files() {
       for encoding in br gzip identity; do
         curl -sk -o /dev/null "$@" -H "Accept-Encoding: $encoding" "https://127.0.0.1:8443${BASE_PATH:-}/_next/$file" </dev/null
       done
-    done' || say "    not all were taken; those that visitors have asked for stay"
+    done' || say "    not all could be stored; those that clients have requested are"
 }
 
-# forgotten: waits until the proxy has asked DNS again, which no longer names what has left.
-forgotten() {
+# wait_for_dns: waits until the proxy has queried DNS again, which no longer returns stopped containers.
+wait_for_dns() {
   valid=$(docker compose exec -T proxy sed -n 's/.* valid=\([0-9]*\)s.* resolver_timeout \([0-9]*\)s.*/\1 + \2/p' /tmp/nginx/resolver.conf)
   sleep "$((${valid:-7}))"
 }
 
-# retire CONTAINER...: lets each end what it is doing, within compose's stop_grace_period, and removes it. One after the other, and the
-# next only when the proxy has forgotten the one before: it tries few replicas for a page, and those that have left would be among them.
-retire() {
+# stop_old CONTAINER...: stops each container within compose's stop_grace_period and removes it. One at a time, each after the proxy
+# has dropped the previous one: it tries few replicas per page, and stopped ones would be among them.
+stop_old() {
   while [ $# -gt 0 ]; do
     docker stop "$1" >/dev/null && docker rm "$1" >/dev/null || return
     shift
-    [ $# -eq 0 ] || forgotten
+    [ $# -eq 0 ] || wait_for_dns
   done
 }
 
 old=$(docker compose ps --quiet web)
-[ -n "$old" ] || die "nothing runs that could be replaced: start the stack first (make up)"
+[ -n "$old" ] || die "web does not run: start the stack first (make up)"
 count=$(echo "$old" | wc -l)
-# Else the new release would be started in vain: the proxy could never find it.
+# The proxy could never use the new release.
 [ -n "$(address "$(docker compose ps --quiet proxy)" 2>/dev/null)" ] ||
-  die "the proxy does not run, or was started by a version with other networks: make down, then make up"
+  die "the proxy does not run, or was started by a version with other networks: run make down, then make up"
 
-unfit="the new release did not start: the reason is above; the old one serves on"
-step 'New release, tried out' starts || die "$unfit"
-if ! step 'New release' start_new "$count"; then
-  # The old release has served all the while; what did not get healthy goes.
+not_started="the new release did not start: the reason is above; the old one keeps serving"
+step 'Test start of the new release' try_release || die "$not_started"
+if ! step 'Start the new release' start_new "$count"; then
+  # The old release is still serving; remove what did not become healthy.
   for container in $(docker compose ps --all --quiet web); do
     case $old in *"$container"*) ;; *)
       say "culvert: web: $(reason "$container")"
@@ -101,11 +101,11 @@ if ! step 'New release' start_new "$count"; then
       ;;
     esac
   done
-  die "$unfit"
+  die "$not_started"
 fi
 new=$(docker compose ps --quiet web | grep -vxF "$old")
 # shellcheck disable=SC2086 # a list
-step 'The proxy finds it' found $new
-step 'Its predecessor'"'"'s files stay' keep_files "$(echo "$old" | head -n 1)"
+step 'Wait until the proxy uses it' wait_until_used $new
+step 'Store the old release'"'"'s files' store_files "$(echo "$old" | head -n 1)"
 # shellcheck disable=SC2086
-step 'Old release leaves' retire $old
+step 'Stop the old release' stop_old $old

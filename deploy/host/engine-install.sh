@@ -1,19 +1,19 @@
 #!/bin/sh
-# Installs what is missing of Docker from the distribution's packages. Usage: engine-install.sh "engine compose buildx"
+# Installs the missing parts of Docker from the distribution's packages. Usage: engine-install.sh "engine compose buildx"
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/apt.sh"
 . "$here/debian.sh"
 
-# The release that has Docker's plugins, for the one before it that does not.
+# The old release lacks Docker's plugins; the new one has them.
 OLD_DEBIAN=bookworm
-DONOR=trixie
+NEW_DEBIAN=trixie
 
-# family: prints the packages for engine, compose and buildx, in this order.
-family() {
+# package_names: prints the packages for engine, compose and buildx, in this order.
+package_names() {
   if dpkg -s docker-ce-cli >/dev/null 2>&1; then
-    # Docker's own packages and the distribution's own the same files: stay with those that are there.
+    # Docker's own packages and the distribution's contain the same files: use the ones that are installed.
     echo docker-ce docker-compose-plugin docker-buildx-plugin
   elif [ "$(distribution)" = ubuntu ]; then
     echo docker.io docker-compose-v2 docker-buildx
@@ -22,7 +22,7 @@ family() {
   fi
 }
 
-# packages FAMILY... PARTS: prints the packages of the parts, given the three of the family.
+# packages ENGINE COMPOSE BUILDX PARTS: prints the packages of the parts, given the three names.
 packages() {
   for part in $4; do
     case $part in
@@ -31,24 +31,24 @@ packages() {
       buildx) echo "$3" ;;
     esac
   done
-  # Debian packs the client by itself. One that came without a package stays; the plugins serve either.
+  # Debian's client is a package of its own. A client from elsewhere is kept; the plugins work with it.
   if [ "$1 $2" = 'docker.io docker-compose' ] && ! has docker; then echo docker-cli; fi
 }
 
-# install_from_donor PACKAGE...: packages of the next release, and nothing else of it.
-install_from_donor() {
+# install_from_new_debian PACKAGE...: installs these packages of the new release, and no others of it.
+install_from_new_debian() {
   state=$(mktemp -d)
   trap 'rm -rf "$state"' EXIT
   chmod 755 "$state"
-  private_apt "$state/apt" "$(debian_keys "$state")" "$(debian_mirror)" "$OLD_DEBIAN" "$DONOR"
-  # runc stays the old release's: the newer one needs a newer C library.
+  private_apt "$state/apt" "$(debian_keys "$state")" "$(debian_mirror)" "$OLD_DEBIAN" "$NEW_DEBIAN"
+  # runc comes from the old release, because the new one needs a newer C library.
   cat >"$state/apt/preferences/docker" <<PIN
 Package: *
-Pin: release n=$DONOR
+Pin: release n=$NEW_DEBIAN
 Pin-Priority: -1
 
 Package: docker.io docker-cli docker-compose docker-buildx containerd tini-static
-Pin: release n=$DONOR
+Pin: release n=$NEW_DEBIAN
 Pin-Priority: 990
 PIN
   log=$(mktemp)
@@ -60,10 +60,10 @@ PIN
 }
 
 # shellcheck disable=SC2046 # lists
-set -- $(packages $(family) "$1")
+set -- $(packages $(package_names) "$1")
 say "    installing from $(distribution)'s packages: $*"
 case "$(os_release VERSION_CODENAME) $1" in
   "$OLD_DEBIAN "*-ce* | "$OLD_DEBIAN "*-plugin) debian_install "$@" ;;
-  "$OLD_DEBIAN "*) install_from_donor "$@" ;;
+  "$OLD_DEBIAN "*) install_from_new_debian "$@" ;;
   *) debian_install "$@" ;;
 esac

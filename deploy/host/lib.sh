@@ -1,19 +1,19 @@
 # shellcheck shell=sh
-# What every host script shares. Sourced, never run.
+# Functions that all host scripts share. Sourced.
 
-# Debian leaves the administrator's directories out of a plain user's PATH.
+# Debian's PATH of a normal user lacks these.
 PATH=$PATH:/usr/sbin:/sbin
 
-# say TEXT...: one line of progress, on stderr so that stdout stays free for answers.
+# say TEXT...: prints one line of progress to stderr; stdout is for results.
 say() { printf '%s\n' "$*" >&2; }
 
-# die TEXT...: the one line that names what is wrong and what to do; ends the script with status 1.
+# die TEXT...: prints one line with the problem and its fix, and exits with status 1.
 die() { say "culvert: $*"; exit 1; }
 
 # has COMMAND: whether COMMAND is on PATH.
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# step NAME COMMAND...: runs COMMAND between its name and the seconds it took; returns its status when it fails.
+# step NAME COMMAND...: prints NAME, runs COMMAND and prints how long it took; returns its status if it fails.
 step() {
   step_name=$1; shift
   step_start=$(date +%s)
@@ -25,7 +25,7 @@ step() {
 # is_root: whether this shell may install packages and start daemons.
 is_root() { [ "$(id -u)" -eq 0 ]; }
 
-# os_release KEY: prints KEY's value from os-release, nothing when either is missing.
+# os_release KEY: prints KEY's value from os-release, or nothing if either is missing.
 os_release() {
   sed -n "s/^$1=//p" "${OS_RELEASE_FILE:-/etc/os-release}" 2>/dev/null | tr -d '"' | head -n 1
 }
@@ -33,5 +33,5 @@ os_release() {
 # distribution: prints "debian", "ubuntu" or nothing.
 distribution() { os_release ID | grep -x -e debian -e ubuntu || true; }
 
-# can_install: whether packages of the distribution can be installed from here.
+# can_install: whether this shell can install packages of the distribution.
 can_install() { is_root && [ -n "$(distribution)" ] && has apt-get; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that COMMAND exists, from the distribution's PACKAGE when it does not. Usage: need.sh COMMAND [PACKAGE]
+# Installs COMMAND from the distribution's PACKAGE if it is missing. Usage: need.sh COMMAND [PACKAGE]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

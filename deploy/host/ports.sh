@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# Who has a TCP port of this machine. Sourced after lib.sh, in the repository's root.
+# Which program or container uses a TCP port of this machine. Sourced after lib.sh, in the repository's root.
 
-# port_is_taken PORT: whether something accepts connections on PORT, a container that publishes it included.
+# port_is_taken PORT: whether a program listens on PORT, or a container publishes it.
 port_is_taken() {
   if [ -n "$(port_containers "$1" .Names)" ]; then return 0; fi
   if [ -r /proc/net/tcp ]; then
@@ -13,13 +13,13 @@ port_is_taken() {
   fi
 }
 
-# port_is_ours PORT: whether this compose project publishes PORT already.
+# port_is_ours PORT: whether this compose project publishes PORT.
 port_is_ours() {
   port_project=$(port_containers "$1" '.Label "com.docker.compose.project"')
   [ -n "$port_project" ] && [ "$port_project" = "$(project_name)" ]
 }
 
-# port_owner PORT: prints " by container NAME" when a container publishes PORT.
+# port_owner PORT: prints " by container NAME" if a container publishes PORT.
 port_owner() {
   port_name=$(port_containers "$1" .Names)
   [ -z "$port_name" ] || printf ' by container %s' "$port_name"
@@ -31,5 +31,5 @@ port_containers() {
   docker ps --filter "publish=$1" --format "{{$2}}" 2>/dev/null | head -n 1
 }
 
-# project_name: prints compose's name for this copy of the stack.
+# project_name: prints the compose project's name.
 project_name() { docker compose config 2>/dev/null | sed -n 's/^name: //p'; }

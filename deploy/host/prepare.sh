@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What has to be there before compose can build anything. Sourced after lib.sh, with `here` naming this folder.
+# Settings, engine and base images, which compose needs to build. Sourced after lib.sh, with `here` set to this folder.
 
 # shellcheck disable=SC2154 # the caller's
 root=$(cd "$here/../.." && pwd)
@@ -9,17 +9,17 @@ cd "$root" || exit 1
 step 'Settings' "$here/preflight.sh"
 
 early='' early_log=
-# Without an engine nobody would use them.
+# Without an engine, the images have no use.
 trap '[ -z "$early" ] || kill "$early" 2>/dev/null; rm -f "$early_log"' EXIT
 if "$here/base-images-early.sh"; then
   early_log=$(mktemp)
   "$here/../airgap/build.sh" >"$early_log" 2>&1 &
   early=$!
 fi
-# base_images: waits for those that are being built; whatever went wrong there is tried again, or said, by base-images-ensure.sh.
+# base_images: waits for the early build. base-images-ensure.sh then gets what is missing, or reports why it cannot.
 base_images() {
   if [ -n "$early" ]; then
-    say "    no container registry answers: built from Debian and npm packages during the engine's installation"
+    say "    no container registry answers: built from Debian and npm packages while the engine was installed"
     wait "$early" && cat "$early_log" >&2
     early=''
   fi

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# Reads a setting the way compose does. Sourced after lib.sh, with `root` naming the repository.
+# Reads a setting as compose does. Sourced after lib.sh, with `root` set to the repository.
 
-# setting NAME [DEFAULT]: prints NAME's value: the shell's when it sets it, else .env's, else DEFAULT.
+# setting NAME [DEFAULT]: prints NAME's value from the shell, else from .env, else DEFAULT.
 setting() {
   eval "setting_given=\${$1+yes} setting_value=\${$1-}"
   setting_file=${COMPOSE_ENV_FILES:-$root/.env}
@@ -13,7 +13,7 @@ setting() {
   printf '%s\n' "${setting_value:-${2:-}}"
 }
 
-# export_build_files: exports the names of the files that builds of web take, for compose: the extra CA, and the key that all builds share.
+# export_build_files: exports the paths of two build secrets for compose: the extra CA, and the key that all builds share.
 export_build_files() {
   BUILD_CA_FILE=$(setting BUILD_CA_FILE "$("$root/deploy/host/build-ca.sh")")
   SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$("$root/deploy/host/server-actions-key.sh")")

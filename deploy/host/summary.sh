@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says where everything is, once the stack runs.
+# Prints the addresses of the running stack.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -8,10 +8,10 @@ root=$(cd "$here/../.." && pwd)
 . "$here/ports.sh"
 cd "$root"
 
-# published SERVICE PORT: prints the port of this machine that leads to PORT of SERVICE.
+# published SERVICE PORT: prints the host's port for PORT of SERVICE.
 published() { docker compose port "$1" "$2" | sed 's/.*://'; }
 
-# dev_ca: copies the development CA out of the proxy and prints the copy's path; one copy for each project name.
+# dev_ca: copies the development CA from the proxy, one copy per project, and prints its path.
 dev_ca() {
   ca=.culvert/dev-ca.crt
   [ "$(project_name)" = culvert ] || ca=.culvert/$(project_name)/dev-ca.crt
@@ -20,7 +20,7 @@ dev_ca() {
   printf '%s\n' "$ca"
 }
 
-# trust_command FILE: prints what makes this platform trust FILE.
+# trust_command FILE: prints the command with which this platform trusts FILE.
 trust_command() {
   if [ "$(uname -s)" = Darwin ]; then
     echo "sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain $1"
@@ -38,17 +38,17 @@ dsn=$(setting SENTRY_DSN)
 echo
 echo "  app      https://$(setting SERVER_NAME localhost)$https_port/"
 if [ -n "$dsn" ]; then
-  echo "  reports  go to $(printf '%s\n' "$dsn" | sed -e 's|^[^@]*@||' -e 's|/.*||')"
+  echo "  events   go to $(printf '%s\n' "$dsn" | sed -e 's|^[^@]*@||' -e 's|/.*||')"
 else
-  echo "  reports  http://localhost:$(published ingest 8969)/"
+  echo "  events   http://localhost:$(published ingest 8969)/"
 fi
 image=$(setting WEB_IMAGE)
 case $(setting WEB_EGRESS "${image:+on}") in
-  on) echo "  egress   web may call what is outside (WEB_EGRESS=off blocks it)" ;;
-  *) echo "  egress   web can't call what is outside (WEB_EGRESS=on lets it)" ;;
+  on) echo "  egress   web may call outside services (WEB_EGRESS=off blocks it)" ;;
+  *) echo "  egress   web cannot call outside services (WEB_EGRESS=on allows it)" ;;
 esac
 if [ -z "$(setting TLS_CERT_FILE)" ] && ca=$(dev_ca); then
-  echo "  CA       $ca, made for this stack alone; to trust it:"
+  echo "  CA       $ca, generated for this stack; to trust it:"
   echo "             $(trust_command "$ca")"
   [ "$(uname -s)" = Darwin ] || echo "             Firefox, Chromium on Linux: import it in the browser's certificate settings"
   echo "             curl --cacert $ca ..."

@@ -1,5 +1,5 @@
 #!/bin/sh
-# From a clone to a running stack, on a machine that may have nothing yet. Each step is a script that runs alone.
+# From a clone to a running stack, on a bare machine too. Each step is a script that also runs alone.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# kustomize.sh: prints the command that renders a folder: what is on PATH, else the kustomize of Debian 13, unpacked beside
-# this repository's other caches and installed nowhere. Ends with one line and status 1 where none can be had.
+# kustomize.sh: prints the command that renders a folder: from PATH, else kustomize of Debian 13, unpacked to .culvert and not
+# installed. Exits with one line and status 1 if neither is available.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 host=$here/../host
@@ -13,10 +13,10 @@ host=$here/../host
 
 bin=$(cd "$here/../.." && pwd)/.culvert/bin
 
-# renders COMMAND WORD: whether the command is there and reads this layout, which is the only version that counts.
+# renders COMMAND SUBCOMMAND: whether the command exists and is new enough to render this layout.
 renders() { has "$1" && "$1" "$2" "$here/overlays/production" >/dev/null 2>&1; }
 
-# unpack_debian: leaves kustomize in $bin.
+# unpack_debian: puts kustomize in $bin.
 unpack_debian() {
   state=$(mktemp -d)
   trap 'rm -rf "$state"' EXIT
@@ -32,7 +32,7 @@ unpack_debian() {
 for command in "kubectl kustomize" "kustomize build" "$bin/kustomize build"; do
   if renders "${command% *}" "${command##* }"; then echo "$command"; exit 0; fi
 done
-# A subshell, so that no way out of it ends this script.
+# In a subshell, so that a failure does not exit this script.
 if has apt-get; then (unpack_debian) 2>/dev/null || true; fi
 if renders "$bin/kustomize" build; then echo "$bin/kustomize build"; exit 0; fi
 die "kubectl: not found, or older than 1.31: install it (https://kubernetes.io/docs/tasks/tools/), or kustomize 5.3 or newer"

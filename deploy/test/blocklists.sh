@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the folder with the lists that uBlock Origin ships, from Debian's package of it, which is not installed; prints nothing where
-# that can't be had.
+# Prints the folder with uBlock Origin's lists, from Debian's package, which is downloaded and not installed; prints nothing if that
+# fails.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
@@ -18,7 +18,7 @@ if [ ! -d "$assets" ]; then
   download() { (cd "$work" && apt_quiet "$log" download "$package"); }
   download || { is_root && apt_quiet "$log" update && download; } || { say "$package: $(tail -n 1 "$log")" && exit 0; }
   dpkg-deb -x "$work/$package"_*.deb "$work/unpacked"
-  # Someone else may have been faster.
+  # Another run may have been faster.
   mv -T "$work/unpacked" "$folder" 2>/dev/null || true
 fi
 printf '%s\n' "$assets"

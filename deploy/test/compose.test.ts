@@ -11,8 +11,8 @@ interface Service {
 
 type Networks = Record<string, { internal?: boolean }>;
 
-/** The compose file alone, as an operator with these variables gets it. */
-async function composed(
+/** The configuration that the compose file alone gives with these variables. */
+async function readConfig(
   environment: Record<string, string>,
 ): Promise<{ services: Record<string, Service>; networks: Networks }> {
   const { output } = await run(
@@ -21,10 +21,10 @@ async function composed(
   );
   return JSON.parse(output);
 }
-const config = async (environment: Record<string, string> = {}) => (await composed(environment)).services;
+const config = async (environment: Record<string, string> = {}) => (await readConfig(environment)).services;
 
-/** As a shell without any of the tests' own settings. */
-const untouched = {
+/** Unsets the tests' own settings. */
+const defaults = {
   SENTRY_DSN: "",
   HTTPS_PORT: "",
   HTTP_PORT: "",
@@ -38,10 +38,10 @@ const untouched = {
 
 let services: Record<string, Service>;
 beforeAll(async () => {
-  services = await config(untouched);
+  services = await config(defaults);
 });
 
-test("every service is hardened, watched and bounded", () => {
+test("every service is hardened, health-checked and limited", () => {
   expect(Object.keys(services).sort()).toEqual(["ingest", "proxy", "spool", "web"]);
   for (const service of Object.values(services)) {
     expect(service).toMatchObject({
@@ -65,8 +65,8 @@ test("no service runs as root", async () => {
   expect(readFileSync(join(root, "deploy/ingest/Dockerfile"), "utf8")).toMatch(/^USER 1000:1000$/m);
 });
 
-test("no image that runs holds a package manager, or a file that runs as another user", async () => {
-  const look =
+test("no image contains a package manager or a setuid file", async () => {
+  const search =
     "find / -xdev -type f -perm /6000; for name in npm npx corepack yarn pnpm; do command -v $name; done; true";
   for (const name of ["proxy", "spool", "web"]) {
     const image = `${process.env.COMPOSE_PROJECT_NAME}-${name}`;
@@ -79,18 +79,19 @@ test("no image that runs holds a package manager, or a file that runs as another
       "--entrypoint=sh",
       image,
       "-c",
-      look,
+      search,
     ]);
     expect(output.trim(), name).toBe("");
   }
-  // The local ingest is not built for tests: it does as the others do.
-  const rule = (path: string) => /^RUN rm -rf \/usr.*\n && find .*$/m.exec(readFileSync(join(root, path), "utf8"))?.[0];
-  const [ingest, web] = [rule("deploy/ingest/Dockerfile"), rule("web/Dockerfile")];
+  // The local ingest is not built for tests; its Dockerfile has the same command.
+  const command = (path: string) =>
+    /^RUN rm -rf \/usr.*\n && find .*$/m.exec(readFileSync(join(root, path), "utf8"))?.[0];
+  const [ingest, web] = [command("deploy/ingest/Dockerfile"), command("web/Dockerfile")];
   expect(web).toContain("npm");
   expect(ingest).toBe(web);
 });
 
-test("only the proxy is published to the world, and the ingest's page to this machine", () => {
+test("only the proxy is published to all addresses, and the ingest's user interface to this machine", () => {
   const published = (name: string) =>
     (services[name]?.ports as { published: string; host_ip?: string }[] | undefined) ?? [];
   expect(published("proxy").map((port) => port.published)).toEqual(["8443", "8443", "8080"]);
@@ -106,23 +107,23 @@ test.each([
   ["on", "", false],
   ["on", "shop:1", false],
 ])(
-  "with WEB_EGRESS=%j and WEB_IMAGE=%j web shares one closed network with proxy and spool, and has a second alone, internal: %j",
+  "with WEB_EGRESS=%j and WEB_IMAGE=%j web shares one internal network with proxy and spool, and has a second of its own, internal: %j",
   async (WEB_EGRESS, WEB_IMAGE, internal) => {
-    const { services, networks } = await composed({ ...untouched, WEB_EGRESS, WEB_IMAGE });
+    const { services, networks } = await readConfig({ ...defaults, WEB_EGRESS, WEB_IMAGE });
     const of = (name: string) => Object.keys((services[name]?.networks ?? {}) as object);
     const members = (network: string) => Object.keys(services).filter((name) => of(name).includes(network));
     const isInternal = (network: string) => networks[network]?.internal ?? false;
     const [shared = "", own = "", ...more] = of("web").sort((a, b) => members(b).length - members(a).length);
     expect([members(shared), members(own), more]).toEqual([["proxy", "spool", "web"], ["web"], []]);
-    // The same one whatever is set: else a release that changes it would part its replicas from those before.
+    // Always the same one: else a release that changes it would separate its replicas from the old ones.
     expect([shared, isInternal(shared), isInternal(own)]).toEqual(["inside", true, internal]);
-    // A port of an internal network can't be published, and reports have to leave.
+    // An internal network cannot publish a port or reach the ingest.
     expect(["proxy", "spool"].map((name) => of(name).some((other) => !isInternal(other)))).toEqual([true, true]);
   },
 );
 
-test("a DSN of your own replaces the local ingest, takes the console away, samples traces, and changes nothing else", async () => {
-  const real = await config({ ...untouched, SENTRY_DSN: "https://key@o1.ingest.sentry.io/2" });
+test("a DSN of your own replaces the local ingest, disables the console, samples traces, and changes nothing else", async () => {
+  const real = await config({ ...defaults, SENTRY_DSN: "https://key@o1.ingest.sentry.io/2" });
   expect(Object.keys(real).sort()).toEqual(["proxy", "spool", "web"]);
   for (const name of ["proxy", "spool", "web"]) {
     const environment: Record<string, string> = {
@@ -134,8 +135,8 @@ test("a DSN of your own replaces the local ingest, takes the console away, sampl
   }
 });
 
-test("the shared cache's password goes to web alone, and into no image", async () => {
-  const { web, ...others } = await config({ ...untouched, CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
+test("only web gets the shared cache's password, and no image contains it", async () => {
+  const { web, ...others } = await config({ ...defaults, CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
   expect(web?.environment).toMatchObject({ CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
   expect(JSON.stringify([web?.build, others])).not.toContain("s3cret");
 });

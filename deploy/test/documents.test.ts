@@ -17,14 +17,14 @@ test("CONTRIBUTING.md has a row for every folder with tests", () => {
   expect(projects.filter((project) => !rows.includes(project))).toEqual([]);
 });
 
-test("and names every project of Playwright", () => {
+test("CONTRIBUTING.md names every project of Playwright", () => {
   const config = readFileSync(`${root}/web/e2e/playwright.config.ts`, "utf8");
   const names = [...config.matchAll(/\{ name: "(\w+)"/g)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(2);
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
 
-test.each(["CONTRIBUTING.md", "ARCHITECTURE.md"])("every file that %s names is there", (document) => {
+test.each(["CONTRIBUTING.md", "ARCHITECTURE.md"])("every file that %s names exists", (document) => {
   const paths = readFileSync(`${root}/${document}`, "utf8").matchAll(
     /`((?:deploy|proxy|web|loadtest)(?:\/[\w/.-]+)?)`/g,
   );

@@ -10,13 +10,13 @@ const isRoot = process.getuid?.() === 0;
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 chmodSync(folder, 0o755);
 
-async function expectRefusal(script: string, environment: Record<string, string>, line: string | RegExp) {
+async function expectRejection(script: string, environment: Record<string, string>, line: string | RegExp) {
   const { code, output } = await run(["sh", `deploy/host/${script}`], environment);
   expect(lastLine(output)).toMatch(line);
   expect(code).not.toBe(0);
 }
 
-describe("make up refuses, before it changes anything,", () => {
+describe("make up rejects, before it changes anything,", () => {
   const server = createServer();
   let taken = "";
   beforeAll(async () => {
@@ -29,42 +29,42 @@ describe("make up refuses, before it changes anything,", () => {
   });
 
   test.each(["HTTPS_PORT", "HTTP_PORT"])("a %s in use", (name) =>
-    expectRefusal(
+    expectRejection(
       "up.sh",
       { [name]: taken },
-      new RegExp(`^culvert: ${name}: port ${taken} is in use: stop what uses it, or give another`),
+      new RegExp(`^culvert: ${name}: port ${taken} is in use: stop what uses it, or use another`),
     ),
   );
-  test("a port that is none", () =>
-    expectRefusal(
+  test("an invalid port", () =>
+    expectRejection(
       "up.sh",
       { HTTPS_PORT: "https" },
-      "culvert: HTTPS_PORT: 'https' is not a port: give a number from 1 to 65535",
+      "culvert: HTTPS_PORT: 'https' is not a port: use a number from 1 to 65535",
     ));
-  test("a WEB_EGRESS that is neither", () =>
-    expectRefusal(
+  test("an invalid WEB_EGRESS", () =>
+    expectRejection(
       "up.sh",
       { WEB_EGRESS: "yes" },
-      "culvert: WEB_EGRESS: 'yes' is neither on nor off: use on to let web call what is outside, off to keep it in",
+      "culvert: WEB_EGRESS: 'yes' must be on or off: on lets web call outside services, off does not",
     ));
-  test("one port for both", () =>
-    expectRefusal(
+  test("the same port for HTTPS and HTTP", () =>
+    expectRejection(
       "up.sh",
       { HTTPS_PORT: String(process.env.HTTP_PORT) },
-      `culvert: HTTP_PORT: the same as HTTPS_PORT (${process.env.HTTP_PORT}): give two different ports`,
+      `culvert: HTTP_PORT: the same as HTTPS_PORT (${process.env.HTTP_PORT}): use two different ports`,
     ));
   test.each(["TLS_CERT_FILE", "TLS_KEY_FILE", "INGEST_CA_FILE", "SERVER_ACTIONS_KEY_FILE"])(
-    "a %s that is missing",
+    "a %s that does not exist",
     (name) =>
-      expectRefusal(
+      expectRejection(
         "up.sh",
         { [name]: "/nowhere.pem" },
-        `culvert: ${name}: there is no file /nowhere.pem: give a path`,
+        `culvert: ${name}: there is no file /nowhere.pem: set an existing path`,
       ),
   );
   test("a certificate without its key", () => {
     writeFileSync(join(folder, "cert.pem"), "");
-    return expectRefusal(
+    return expectRejection(
       "up.sh",
       { TLS_CERT_FILE: join(folder, "cert.pem") },
       /^culvert: TLS_KEY_FILE: missing while TLS_CERT_FILE is set/,
@@ -73,18 +73,18 @@ describe("make up refuses, before it changes anything,", () => {
 });
 
 test.each([
-  ["", "", "web can't call what is outside (WEB_EGRESS=on lets it)"],
-  ["", "shop:1", "web may call what is outside (WEB_EGRESS=off blocks it)"],
-  ["off", "shop:1", "web can't call what is outside (WEB_EGRESS=on lets it)"],
-  ["on", "", "web may call what is outside (WEB_EGRESS=off blocks it)"],
-])("make up says whether web gets out: WEB_EGRESS=%j, WEB_IMAGE=%j", async (WEB_EGRESS, WEB_IMAGE, words) => {
+  ["", "", "web cannot call outside services (WEB_EGRESS=on allows it)"],
+  ["", "shop:1", "web may call outside services (WEB_EGRESS=off blocks it)"],
+  ["off", "shop:1", "web cannot call outside services (WEB_EGRESS=on allows it)"],
+  ["on", "", "web may call outside services (WEB_EGRESS=off blocks it)"],
+])("make up says whether web has egress: WEB_EGRESS=%j, WEB_IMAGE=%j", async (WEB_EGRESS, WEB_IMAGE, text) => {
   const { code, output } = await run(["sh", "deploy/host/summary.sh"], { WEB_EGRESS, WEB_IMAGE });
-  expect(output).toContain(`  egress   ${words}\n`);
+  expect(output).toContain(`  egress   ${text}\n`);
   expect(code).toBe(0);
 });
 
 describe("a machine without an engine", () => {
-  // A PATH with everything these scripts use, but no docker.
+  // A PATH with all programs that these scripts use, except docker.
   const bin = join(folder, "bin");
   beforeAll(() => {
     mkdirSync(bin);
@@ -107,7 +107,7 @@ describe("a machine without an engine", () => {
     }
   });
 
-  test.skipIf(!isRoot)("and without root says in one line what is missing and how to get it", async () => {
+  test.skipIf(!isRoot)("and without root: one line says what is missing and how to install it", async () => {
     const asNobody = [
       "setpriv",
       "--reuid=65534",
@@ -126,7 +126,7 @@ describe("a machine without an engine", () => {
   });
 });
 
-describe("a disk that is full during a base build", () => {
+describe("a full disk during the build of a base image", () => {
   const small = join(folder, "small");
   beforeAll(async () => {
     if (!isRoot) return;
@@ -137,7 +137,7 @@ describe("a disk that is full during a base build", () => {
     if (isRoot) await run(["umount", small]);
   });
 
-  test.skipIf(!isRoot)("is named, with its room, and leaves no image", async () => {
+  test.skipIf(!isRoot)("is named with its free space, and no image is left", async () => {
     const { code, output } = await run(["sh", "deploy/airgap/build.sh", "nginx:full"], { TMPDIR: small, REBUILD: "1" });
     expect(lastLine(output)).toMatch(
       /^culvert: nginx:full: disk full before it began: .*small has \d+ MB free, \d+ MB are needed: free some, or set TMPDIR/,

@@ -2,52 +2,52 @@ import { Agent, request } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 
 const port = Number(process.env.HTTPS_PORT);
-const lanes = 20;
-const agent = new Agent({ keepAlive: true, maxSockets: lanes, rejectUnauthorized: false });
+const connections = 20;
+const agent = new Agent({ keepAlive: true, maxSockets: connections, rejectUnauthorized: false });
 
-/** What a visitor asks for, and the status that is right. */
-export interface Visit {
+/** One request of the load, and the status that it must get. */
+export interface LoadRequest {
   name: string;
   path: string;
   status: number;
-  /** Given, it is a POST. */
+  /** If set, the request is a POST. */
   body?: string;
   contentType?: string;
 }
 
-/** A visit that did not end as it should have. */
+/** A request that did not get the expected response. */
 export interface Failure {
   name: string;
-  /** A status, or why there was no whole answer. */
+  /** A status, or why the response is missing or incomplete. */
   outcome: string;
-  /** The answer's own, where it had begun. */
+  /** From the response headers, if there were any. */
   requestId?: string;
-  /** Whether a proxy was there to be asked: its TLS handshake was done. */
+  /** Whether the TLS handshake with a proxy had finished. */
   reached: boolean;
 }
 
-/** What became of a load: visits by name, and those that failed. */
-export interface Made {
-  visits: Record<string, number>;
+/** The result of a load: the number of requests by name, and the failed ones. */
+export interface LoadResult {
+  requests: Record<string, number>;
   failures: Failure[];
 }
 
-/** One visit; resolves with its failure, or with what was answered. */
-export function visit({ name, path, status, body, contentType = "text/plain" }: Visit): Promise<Failure | string> {
+/** Sends one request; resolves with its failure, or with the response's body. */
+export function send({ name, path, status, body, contentType = "text/plain" }: LoadRequest): Promise<Failure | string> {
   return new Promise((resolve) => {
     let reached = false;
     const fail = (outcome: string, requestId?: string) => resolve({ name, outcome, requestId, reached });
     const headers =
       body === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(body) };
     const method = body === undefined ? "GET" : "POST";
-    const outgoing = request({ host: "localhost", port, method, path, agent, headers }, (answer) => {
-      const requestId = String(answer.headers["x-request-id"]);
-      const pieces: Buffer[] = [];
-      answer.on("data", (piece) => pieces.push(piece)).on("error", ({ message }) => fail(message, requestId));
-      answer.on("end", () =>
-        answer.statusCode === status
-          ? resolve(Buffer.concat(pieces).toString())
-          : fail(String(answer.statusCode), requestId),
+    const outgoing = request({ host: "localhost", port, method, path, agent, headers }, (response) => {
+      const requestId = String(response.headers["x-request-id"]);
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk) => chunks.push(chunk)).on("error", ({ message }) => fail(message, requestId));
+      response.on("end", () =>
+        response.statusCode === status
+          ? resolve(Buffer.concat(chunks).toString())
+          : fail(String(response.statusCode), requestId),
       );
     });
     outgoing.on("socket", (socket) => {
@@ -58,8 +58,8 @@ export function visit({ name, path, status, body, contentType = "text/plain" }: 
         });
     });
     outgoing.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-      // A kept connection that ends just as a request leaves is no answer: a browser, too, takes another one.
-      if (outgoing.reusedSocket && code === "ECONNRESET") resolve(visit({ name, path, status, body, contentType }));
+      // A kept-alive connection may be closed just as a request is sent: browsers retry on another one, too.
+      if (outgoing.reusedSocket && code === "ECONNRESET") resolve(send({ name, path, status, body, contentType }));
       else fail(code ?? message);
     });
     outgoing.end(body);
@@ -67,35 +67,35 @@ export function visit({ name, path, status, body, contentType = "text/plain" }: 
 }
 
 /**
- * Visits in turn, without pause from all lanes, while `change` goes on: some before it, some after it, and `least` in all.
+ * Sends requests in turn, without a pause on all connections, while `change` runs: some before it, some after it, at least `min` in total.
  * Throws what `change` throws.
  */
-export async function load(visits: Visit[], least: number, change: () => Promise<unknown>): Promise<Made> {
-  const made: Made = { visits: {}, failures: [] };
-  const around = Math.min(250, least / 4);
-  let [begun, enough] = [0, Number.POSITIVE_INFINITY];
-  const lane = async () => {
-    while (begun < enough) {
-      const next = visits[begun++ % visits.length] as Visit;
-      made.visits[next.name] = (made.visits[next.name] ?? 0) + 1;
-      const result = await visit(next);
-      if (typeof result === "string") continue;
-      made.failures.push(result);
-      // Who finds nobody tries again, but not at once.
-      if (!result.reached) await pause(50);
+export async function load(requests: LoadRequest[], min: number, change: () => Promise<unknown>): Promise<LoadResult> {
+  const result: LoadResult = { requests: {}, failures: [] };
+  const margin = Math.min(250, min / 4);
+  let [sent, total] = [0, Number.POSITIVE_INFINITY];
+  const sendInTurn = async () => {
+    while (sent < total) {
+      const next = requests[sent++ % requests.length] as LoadRequest;
+      result.requests[next.name] = (result.requests[next.name] ?? 0) + 1;
+      const response = await send(next);
+      if (typeof response === "string") continue;
+      result.failures.push(response);
+      // If no proxy listens, not at once again.
+      if (!response.reached) await pause(50);
     }
   };
   const changed = (async () => {
-    while (begun < around) await pause(20);
+    while (sent < margin) await pause(20);
     try {
       await change();
     } finally {
-      enough = Math.max(least, begun + around);
+      total = Math.max(min, sent + margin);
     }
   })();
-  await Promise.all([changed, ...Array.from({ length: lanes }, lane)]);
-  return made;
+  await Promise.all([changed, ...Array.from({ length: connections }, sendInTurn)]);
+  return result;
 }
 
-/** Ends the connections that are kept. */
+/** Closes the kept-alive connections. */
 export const endLoad = () => agent.destroy();

@@ -1,18 +1,18 @@
 import { type Outcome, run as runFile } from "./support/docker.ts";
 
-/** Runs a command in the repository with these variables on top of the test's own; never throws on a non-zero exit. */
+/** Runs a command in the repository with these variables added to the test's own; never throws on a non-zero exit. */
 export function run([file = "", ...args]: string[], environment: Record<string, string> = {}): Promise<Outcome> {
   return runFile(file, args, { ...process.env, ...environment });
 }
 
-/** Runs a command as `run` does and returns its output; throws with it on a non-zero exit. */
+/** Runs a command as `run` does and returns its output; throws an error with the output on a non-zero exit. */
 export async function must(command: string[], environment?: Record<string, string>): Promise<string> {
   const { code, output } = await run(command, environment);
   if (code !== 0) throw new Error(`${command.join(" ")}: ${output}`);
   return output.trim();
 }
 
-/** The last line of an output: where a script or a container says why it stopped. */
+/** The last line of an output, in which a script or a container names its error. */
 export function lastLine(output: string): string {
   return output.trim().split("\n").at(-1) ?? "";
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs types and tests of web's telemetry with another version of Sentry's SDK, in a copy, and prints what fails. Not part of `make
-# test`: it says what an upgrade would meet. Usage: sdk-next.sh [VERSION], npm's newest by default.
+# Runs types and tests of web's telemetry with another version of Sentry's SDK, in a copy, and prints what fails: what an upgrade would
+# break. Not part of `make test`. Usage: sdk-next.sh [VERSION], npm's newest by default.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
@@ -12,7 +12,7 @@ git ls-files -co --exclude-standard web deploy/test/vectors | tar -cf - -T - | t
 cd "$copy/web"
 
 say "==> installing version $version"
-# 11.1 to 11.8 name a version of this one that npm does not have; web uses nothing of it.
+# 11.1 to 11.8 depend on a version of this package that npm lacks; web does not use it.
 npm pkg set "overrides.@sentry/cloudflare=11.0.0"
 npm install --ignore-scripts --no-audit --no-fund --loglevel=error "@sentry/nextjs@$version" "@sentry/browser@$version"
 

@@ -18,19 +18,19 @@ const recorderFolder = `${root}/deploy/test/support/recorder`;
 const compose = (...command: string[]) => must(["docker", "compose", ...command], environment);
 
 const ingest = `${name}-ingest`;
-const appear = () => docker("network", "connect", "--alias=recorder", name, ingest);
+const connect = () => docker("network", "connect", "--alias=recorder", name, ingest);
 
 let recorder: Recorder;
 beforeAll(async () => {
   await docker("network", "create", label, name);
-  // The test speaks to it by another network than the stack does, so that it can be out for the stack alone.
-  const place = [label, `--name=${ingest}`, "-p=127.0.0.1::9001"];
+  // The test reaches it by another network than the stack, so that it can be unreachable for the stack alone.
+  const options = [label, `--name=${ingest}`, "-p=127.0.0.1::9001"];
   const started = await docker(
-    ...["run", "-d", ...place, `--volume=${recorderFolder}:/recorder:ro`, "node:24-trixie-slim"],
+    ...["run", "-d", ...options, `--volume=${recorderFolder}:/recorder:ro`, "node:24-trixie-slim"],
     ...["node", "/recorder/server.ts"],
   );
   expect(started.code, started.output).toBe(0);
-  await appear();
+  await connect();
   const port = (await docker("port", ingest, "9001")).output.trim().split(":").at(-1);
   recorder = new Recorder(`http://127.0.0.1:${port}`);
   await compose("up", "-d", "--no-build", "--wait", "--wait-timeout", "60");
@@ -42,10 +42,10 @@ afterAll(async () => {
 });
 
 /**
- * Has web's server throw without a pause, asked from inside web so that it goes on when the proxy is gone, until web is gone as
- * well. Every page that was answered with 500 is an exception captured; `ids` are the traces of these.
+ * Makes web's server throw without a pause until web stops, by requests from inside its container, which go on when the proxy has
+ * stopped. Every page answered with 500 is a captured exception; `ids` are their trace ids.
  */
-function throwing() {
+function throwExceptions() {
   const loop = `(async () => {
     for (;;) {
       const id = crypto.randomUUID().replaceAll("-", "");
@@ -61,7 +61,7 @@ function throwing() {
   return { ids, ended: new Promise((resolve) => inside.on("close", resolve)) };
 }
 
-/** The traces of the exceptions that the ingest has received. */
+/** The trace ids of the exceptions that the ingest has received. */
 async function received(): Promise<Set<string>> {
   const events = (await recorder.all()).map(envelopeOf).flatMap(({ items }) => items);
   return new Set(
@@ -69,18 +69,18 @@ async function received(): Promise<Set<string>> {
   );
 }
 
-// Of the one that hangs, so many that more wait than web may hold.
+// For the hanging ingest, more than web may queue.
 test.each([
-  { fault: "is gone", many: 20, begin: () => docker("network", "disconnect", name, ingest), end: appear },
-  { fault: "hangs", many: 550, begin: () => docker("pause", ingest), end: () => docker("unpause", ingest) },
+  { fault: "is unreachable", count: 20, begin: () => docker("network", "disconnect", name, ingest), end: connect },
+  { fault: "hangs", count: 550, begin: () => docker("pause", ingest), end: () => docker("unpause", ingest) },
 ])(
   "the stack goes down while the server throws and the ingest $fault: the next start delivers every exception",
-  async ({ many, begin, end }) => {
-    const { ids, ended } = throwing();
-    const more = (count: number) => expect.poll(() => ids.length, { timeout: 150_000 }).toBeGreaterThan(count);
-    await more(20);
+  async ({ count, begin, end }) => {
+    const { ids, ended } = throwExceptions();
+    const atLeast = (min: number) => expect.poll(() => ids.length, { timeout: 150_000 }).toBeGreaterThan(min);
+    await atLeast(20);
     await begin();
-    await more(ids.length + many);
+    await atLeast(ids.length + count);
     await compose("down");
     await ended;
 
@@ -89,11 +89,13 @@ test.each([
       const found = await received();
       return ids.filter((id) => !found.has(id));
     };
-    const waited = (await missing()).length;
-    expect(waited, "some waited while the stack was down").toBeGreaterThan(0);
+    const queued = (await missing()).length;
+    expect(queued, "some were queued while the stack was down").toBeGreaterThan(0);
     await compose("up", "-d", "--no-build", "--wait", "--wait-timeout", "60");
     await expect.poll(missing, { timeout: 60_000 }).toEqual([]);
-    console.log(`${ids.length} exceptions; ${waited} waited while the stack was down, all came after the next start`);
+    console.log(
+      `${ids.length} exceptions; ${queued} queued while the stack was down, all delivered after the next start`,
+    );
   },
   300_000,
 );

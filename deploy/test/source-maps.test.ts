@@ -13,9 +13,9 @@ const token = `test-${randomUUID()}`;
 const image = `culvert-source-maps-${randomUUID().slice(0, 8)}`;
 const secrets = mkdtempSync(join(tmpdir(), "culvert-"));
 
-// An image's build of its own takes a minute or two: not for every run. SOURCE_MAPS=yes asks for it.
+// Builds an image, which takes a minute or two, so only with SOURCE_MAPS=yes.
 describe.runIf(process.env.SOURCE_MAPS)(
-  "an image built with a Sentry token (SOURCE_MAPS=yes runs it: a build of its own)",
+  "an image built with a Sentry token (needs SOURCE_MAPS=yes: builds an image)",
   () => {
     let api: UploadApi;
     beforeAll(async () => {
@@ -62,16 +62,16 @@ describe.runIf(process.env.SOURCE_MAPS)(
       expect(loaded.filter((id) => !uploaded.has(id ?? ""))).toEqual([]);
     });
 
-    test("has no source map in it, and no script names one", async () => {
+    test("contains no source map, and no script names one", async () => {
       expect(await inImage("find /app -name '*.map'")).toBe("");
       expect(await inImage("grep -rl 'sourceMappingURL=' .next/static || true")).toBe("");
     });
 
-    test("has the token in no layer, and in nothing that it says of its making", async () => {
+    test("has the token neither in a layer nor in its history or configuration", async () => {
       const { output } = await docker("history", "--no-trunc", image);
       const config = await docker("inspect", image);
       expect(output + config.output).not.toContain(token);
-      // Every byte of every layer; `grep` says 1 for nothing found.
+      // Every byte of every layer; grep's status 1 means that nothing was found.
       const found = await run(["sh", "-c", `docker save ${image} | grep -c -a -F -f ${join(secrets, "token")}`]);
       expect(found).toEqual({ code: 1, output: "0\n" });
     });

@@ -1,17 +1,17 @@
 # shellcheck shell=sh
-# The copy of the stack that tests use: its own project, ports and reports, beside whatever runs already. Sourced.
+# The tests' copy of the stack: its own project, ports and recorded events, beside other stacks. Sourced.
 
 export COMPOSE_FILE=docker-compose.yml:deploy/test/support/recorder/compose.yml
-# An operator's .env must not change what is tested.
+# An operator's .env must not affect tests.
 export COMPOSE_ENV_FILES=/dev/null
-# Nor must a setting that happens to be exported in this shell: the compose file knows their names.
-# shellcheck disable=SC2016 # characters of the compose file, not this shell's
+# Nor must settings that are exported in this shell. Their names come from the compose file.
+# shellcheck disable=SC2016 # text of the compose file
 for setting in $(grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:' docker-compose.yml | tr -d ' ${:' | sort -u); do
-  # The CA that downloads on this machine need is the machine's, not the stack's.
+  # The CA for downloads belongs to this machine, not to the stack.
   case $setting in BUILD_CA_FILE | NODE_EXTRA_CA_CERTS) ;; *) unset "$setting" ;; esac
 done
 
-# TEST_STACK=N is one more copy beside the first, with a project and ports of its own.
+# TEST_STACK=N is another copy, with its own project and ports.
 export COMPOSE_PROJECT_NAME="culvert-test${TEST_STACK:-}"
 export HTTPS_PORT=$((18443 + ${TEST_STACK:-0} * 10)) HTTP_PORT=$((18080 + ${TEST_STACK:-0} * 10))
 export RECORDER_PORT=$((19001 + ${TEST_STACK:-0} * 10)) UPSTREAM_PORT=$((19002 + ${TEST_STACK:-0} * 10))

@@ -12,17 +12,17 @@ afterEach(async () => {
 
 test.each([
   [
-    "an app that fails where its health is asked",
+    "an app that fails its health check",
     { BASE_PATH: "/shop", HEALTH_PATH: "/api/ready" },
     "culvert: web (running): GET /shop/api/ready: status 503: see 'docker compose logs web', or set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)",
   ],
   [
-    "an app that listens elsewhere",
+    "an app that listens on another port",
     { APP_PORT: "8000" },
     "culvert: web (running): GET /healthz: connect ECONNREFUSED 127.0.0.1:3000: the app must listen on port 3000 on all addresses (PORT=3000 HOSTNAME=0.0.0.0)",
   ],
 ])(
-  "%s: the start fails with one line that says what was asked, what came back and what to do",
+  "%s: the start fails with one line that names the request, the response and the fix",
   {
     timeout: 180_000,
   },

@@ -6,7 +6,7 @@ import { docker, label, restricted } from "./support/docker.ts";
 const image = `${process.env.COMPOSE_PROJECT_NAME}-web`;
 const hardened = [...restricted, "--tmpfs=/tmp:uid=1000"];
 
-describe("a setting that can't be meant stops web with one line, its last", () => {
+describe("an invalid setting stops web with a one-line error, its last line", () => {
   test.each([
     ["SENTRY_DSN", "sentry.io/2", /^culvert web: SENTRY_DSN .*: copy it/],
     ["SENTRY_TRACES_SAMPLE_RATE", "2", /^culvert web: SENTRY_TRACES_SAMPLE_RATE '2' .*from 0 to 1/],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
 import { cases } from "./lib/alert-cases.ts";
-import { docker, fetching, hasImages, withPackage } from "./lib/docker.ts";
+import { docker, downloadTimeout, hasImages, withPackage } from "./lib/docker.ts";
 import { canRender, rendering } from "./lib/render.ts";
 
 interface Rules {
@@ -19,7 +19,7 @@ describe.skipIf(!canRender || !hasImages("web"))("alerts", () => {
   let image: string;
   beforeAll(() => {
     image = withPackage("promtool");
-  }, fetching);
+  }, downloadTimeout);
 
   test("each has a case", () => {
     expect(alerts.map(({ alert }) => alert).sort()).toEqual(Object.keys(cases).sort());

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
-import { docker, fetching, hasImages, withPackage } from "./lib/docker.ts";
-import { isReady, type Node, starting, startPod } from "./lib/kubelet.ts";
+import { docker, downloadTimeout, hasImages, withPackage } from "./lib/docker.ts";
+import { isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
 import { type Resource, workloads } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
 
-/** What Next does with the handler that is in web's image, in a replica's own environment; returns what it prints. */
-const inReplica = (id: string, does: string) =>
+/** Runs code in a replica with the cache handler of its image, as Next does; returns what it prints. */
+const inReplica = (id: string, code: string) =>
   docker(
     ...["exec", id, "node", "--input-type=module", "-e"],
     `const { default: Cache } = await import("/app/cache-handler.mjs");
      const cache = new Cache({ serverDistDir: "/app/.next/server", dev: false, flushToDisk: false, maxMemoryCacheSize: 0 });
      const page = (body) => ({ kind: "FETCH", data: { body, headers: {}, status: 200, url: "" }, revalidate: 3600 });
      const context = { fetchCache: true, kind: "FETCH", tags: ["news"], softTags: [] };
-     const got = async () => (await cache.get("front", context))?.value?.data.body ?? "nothing";
-     await got();
+     const read = async () => (await cache.get("front", context))?.value?.data.body ?? "nothing";
+     await read();
      await new Promise((connected) => setTimeout(connected, 300));
-     ${does}
+     ${code}
      process.exit();`,
   );
 
@@ -41,48 +41,48 @@ describe.skipIf(!canRender || !hasImages("web"))(
       objects = rendering("base + shared-cache");
       docker("network", "create", label, node.network);
       const image = workloads(objects).find(({ name }) => name === "cache")?.pod.containers[0]?.image ?? "";
-      // Debian's, where no registry has the one that is named.
+      // From Debian, because there may be no registry.
       node.images = { [image]: withPackage("valkey-server") };
       cache = startPod(objects, "cache", node);
       replicas = [startPod(objects, "web", node), startPod(objects, "web", node)];
-    }, fetching);
+    }, downloadTimeout);
     afterAll(() => {
       docker("rm", "-f", "-v", ...ids());
       docker("network", "rm", node.network);
     });
 
-    const make = (id: string, body: string) => inReplica(id, `await cache.set("front", page("${body}"), context);`);
-    const read = (id: string) => inReplica(id, "console.log(await got());");
+    const write = (id: string, body: string) => inReplica(id, `await cache.set("front", page("${body}"), context);`);
+    const read = (id: string) => inReplica(id, "console.log(await read());");
 
-    /** What the second answers once the first has made it. */
-    const made = (first: string, second: string) => {
-      make(first, "as of today");
+    /** What the second replica reads after the first has written. */
+    const writeAndRead = (first: string, second: string) => {
+      write(first, "as of today");
       return read(second);
     };
 
-    test("what one has made, the other answers", { timeout: starting }, async () => {
+    test("one replica serves what the other has rendered", { timeout: startTimeout }, async () => {
       const [first, second] = replicas;
       for (const replica of replicas)
         await expect.poll(() => isReady(objects, "web", replica), { timeout: 30_000 }).toBe(true);
-      await expect.poll(() => made(first, second), { timeout: 20_000 }).toBe("as of today");
+      await expect.poll(() => writeAndRead(first, second), { timeout: 20_000 }).toBe("as of today");
     });
 
-    test("what one has revalidated, the other makes anew", () => {
+    test("what one replica has revalidated, the other renders again", () => {
       const [first, second] = replicas;
       inReplica(first, `await cache.revalidateTag("news");`);
       expect(read(second)).toBe("nothing");
-      make(second, "as of tonight");
+      write(second, "as of tonight");
       expect(read(first)).toBe("as of tonight");
     });
 
-    test("nobody gets in without the password", () => {
-      const ask = (...auth: string[]) => docker("exec", cache, "valkey-cli", ...auth, "dbsize");
-      expect(ask()).toMatch(/NOAUTH/);
-      expect(ask("--no-auth-warning", "-a", "5ecret")).toMatch(/^[1-9]/);
+    test("the cache rejects clients without the password", () => {
+      const query = (...auth: string[]) => docker("exec", cache, "valkey-cli", ...auth, "dbsize");
+      expect(query()).toMatch(/NOAUTH/);
+      expect(query("--no-auth-warning", "-a", "5ecret")).toMatch(/^[1-9]/);
       expect(docker("exec", cache, "cat", "/proc/1/cmdline")).not.toContain("5ecret");
     });
 
-    test("its memory is bounded, and it writes nothing down", () => {
+    test("its memory is limited, and it writes nothing to disk", () => {
       const setting = (name: string) =>
         docker("exec", cache, "valkey-cli", "--no-auth-warning", "-a", "5ecret", "config", "get", name).split(
           "\n",
@@ -94,8 +94,8 @@ describe.skipIf(!canRender || !hasImages("web"))(
 
     test.each([
       ["hangs", "pause"],
-      ["is gone", "kill"],
-    ])("while it %s, entries count as missing and pages go on", (_, command) => {
+      ["is down", "kill"],
+    ])("while it %s, entries are missing and pages are served", (_, command) => {
       docker(command, cache);
       for (const replica of replicas) {
         expect(read(replica)).toBe("nothing");

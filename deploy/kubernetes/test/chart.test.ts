@@ -14,10 +14,10 @@ interface Overlay {
   configMapGenerator: { literals: string[] }[];
 }
 
-/** One switch for every component, on for those that are named. */
+/** A switch for every component, true for the listed ones. */
 const switches = (on: string[]) => Object.fromEntries(folders("components").map((name) => [name, on.includes(name)]));
 
-/** The chart's values that mean what an overlay's file says. */
+/** The chart's values that correspond to an overlay. */
 function valuesOf({ components, images = [], replicas = [], configMapGenerator }: Overlay) {
   return {
     components: switches(components.map((path) => path.split("/").at(-1) ?? "")),
@@ -29,10 +29,10 @@ function valuesOf({ components, images = [], replicas = [], configMapGenerator }
   };
 }
 
-/** The base's own setting, which the chart's default is not. */
+/** The base's value, which differs from the chart's default. */
 const settings = { HTTPS_PORT: "" };
 
-/** Objects by their kind and name. The Namespace is not among them: Helm makes it. */
+/** Objects by kind and name, without the Namespace, which Helm creates. */
 const byName = (objects: Resource[]) =>
   Object.fromEntries(
     objects
@@ -51,7 +51,7 @@ describe.skipIf(!canRender || !hasHelm)("the chart equals kustomize, object by o
     expect(byName(template({ components: switches([name]), settings }))).toEqual(byName(expected));
   });
 
-  test("all components, whose order matters for variables that refer to others", () => {
+  test("all components, whose order matters for variables that reference others", () => {
     const rest = folders("components").filter((name) => name !== "spool" && name !== "tls");
     const all = ["spool", ...rest];
     const objects = template({ components: switches(all), settings });
@@ -79,19 +79,19 @@ describe.skipIf(!hasHelm)("the chart's values", () => {
   });
 
   test.each([
-    ["a component that is not there", { components: { spol: true } }, /spol/],
-    ["a switch that is none", { components: { spool: "yes" } }, /spool/],
-    ["a setting that is no text", { settings: { HTTPS_PORT: 443 } }, /HTTPS_PORT/],
-    ["a setting that is not there", { settings: { SERVERNAME: "x" } }, /SERVERNAME/],
+    ["an unknown component", { components: { spol: true } }, /spol/],
+    ["a switch that is no boolean", { components: { spool: "yes" } }, /spool/],
+    ["a setting that is no string", { settings: { HTTPS_PORT: 443 } }, /HTTPS_PORT/],
+    ["an unknown setting", { settings: { SERVERNAME: "x" } }, /SERVERNAME/],
     ["a secret among the settings", { settings: { SENTRY_DSN: "https://k@o1.ingest.sentry.io/2" } }, /SENTRY_DSN/],
     ["an image without a tag", { images: { "culvert-web": "registry.example.com/shop" } }, /culvert-web/],
-    ["replicas beside the autoscaler", { components: { autoscaling: true }, replicas: { web: 3 } }, /replicas/],
-  ])("are refused by name: %s", (_, values, words) => {
-    expect(() => template(values)).toThrow(words);
+    ["replicas together with autoscaling", { components: { autoscaling: true }, replicas: { web: 3 } }, /replicas/],
+  ])("are rejected by name: %s", (_, values, message) => {
+    expect(() => template(values)).toThrow(message);
   });
 });
 
-test.skipIf(!hasHelm)("the notes say what each choice of components still needs", () => {
+test.skipIf(!hasHelm)("the notes list what the selected components need", () => {
   const notes = (on: string[]) =>
     helm(["install", "culvert", chart, "--dry-run=client", "--values=-"], JSON.stringify({ components: switches(on) }));
   expect(notes(["tls"])).toMatch(/create secret tls proxy-tls/);

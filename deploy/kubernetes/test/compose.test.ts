@@ -6,15 +6,15 @@ import { root } from "./lib/paths.ts";
 import { bytes, composeBytes } from "./lib/quantity.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
 
-/** What only Kubernetes has to say: where web is, in a network without search domains. */
+/** Variables that only Kubernetes needs: web's full name. */
 const kubernetesOnly = ["POD_NAMESPACE", "WEB_UPSTREAM", "WEB_FALLBACK_UPSTREAM"];
 
-/** The service that a compose user brings along: CACHE_URL. */
+/** A service that compose does not have: CACHE_URL names an external one. */
 const cache = "cache";
 
 describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
   let objects: Resource[];
-  /** Everything that compose has; beyond that, the cache alone. */
+  /** All services of compose, and the cache. */
   beforeAll(() => {
     objects = renderWith(["spool", "local-ingest", "tls", "ingest-ca", "http3", "shared-cache"]);
   });
@@ -23,7 +23,7 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
     if (!found) throw new Error(`Kubernetes has no ${name}`);
     return found;
   };
-  /** A container's variables: from its ConfigMaps, then its own. */
+  /** A container's variables, from its ConfigMaps and its own. */
   const environment = (name: string): Record<string, string | undefined> => {
     const { env = [], envFrom = [] } = container(name).container;
     const maps = envFrom.map(({ configMapRef }) =>
@@ -45,20 +45,20 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
   });
 
   describe.each(Object.entries(compose))("%s:", (name, service) => {
-    test("on every setting it is given", () => {
+    test("on its settings", () => {
       const names = Object.keys(environment(name)).filter((key) => !kubernetesOnly.includes(key));
       expect(names.sort(), "settings of Kubernetes: deploy/settings").toEqual(
         Object.keys(service.environment ?? {}).sort(),
       );
     });
 
-    test("on the ports it listens on", () => {
+    test("on its ports", () => {
       const ports = container(name).container.ports ?? [];
       const open = ports.map(({ containerPort, protocol = "TCP" }) => `${containerPort}/${protocol.toLowerCase()}`);
       expect(open.sort()).toEqual(listens(service));
     });
 
-    test("on the question that tells its health", () => {
+    test("on its health check", () => {
       const { livenessProbe, ports } = container(name).container;
       if (livenessProbe?.exec) return expect(livenessProbe.exec.command).toEqual(service.healthcheck.test.slice(1));
       const { path, port } = livenessProbe?.httpGet ?? {};
@@ -67,17 +67,17 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
       );
     });
 
-    test("on its memory", () => {
+    test("on its memory limit", () => {
       expect(bytes(container(name).container.resources?.limits?.memory ?? "0")).toBe(composeBytes(service.mem_limit));
     });
 
-    test("on the folders that are its own", () => {
-      const kept = (service.volumes ?? []).map((volume) => volume.split(":")[1]);
+    test("on its volumes", () => {
+      const volumes = (service.volumes ?? []).map((volume) => volume.split(":")[1]);
       const mounted = (container(name).container.volumeMounts ?? []).map(({ mountPath }) => mountPath);
-      expect(mounted.filter((path) => path.startsWith("/var/"))).toEqual(kept);
+      expect(mounted.filter((path) => path.startsWith("/var/"))).toEqual(volumes);
     });
 
-    test("on what it may not do", () => {
+    test("on its security context", () => {
       const { readOnlyRootFilesystem, capabilities } = container(name).container.securityContext ?? {};
       expect([readOnlyRootFilesystem, capabilities?.drop]).toEqual([service.read_only, service.cap_drop]);
     });
@@ -101,24 +101,24 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
     }
   });
 
-  test("on the load generator, its user and what it may not send home", () => {
+  test("on the load generator's image, user and telemetry", () => {
     const [runner] = containers(rendering("base + loadtest")).filter(({ at }) => at === "loadtest-runner/k6");
     const { runAsUser, runAsGroup } = runner?.workload.pod.securityContext ?? {};
     expect([runner?.container.image, `${runAsUser}:${runAsGroup}`]).toEqual([loadtest?.image, loadtest?.user]);
-    const given = Object.fromEntries((runner?.container.env ?? []).map(({ name, value }) => [name, value]));
-    // The others are passed on from the shell.
+    const env = Object.fromEntries((runner?.container.env ?? []).map(({ name, value }) => [name, value]));
+    // The others come from the shell.
     const fixed = Object.entries(loadtest?.environment ?? {}).filter(([, value]) => value !== null);
-    expect(given).toMatchObject(Object.fromEntries(fixed));
+    expect(env).toMatchObject(Object.fromEntries(fixed));
   });
 
-  test.each(["CONSOLE", "SENTRY_TRACES_SAMPLE_RATE"])("on %s, which a DSN of one's own changes", (name) => {
+  test.each(["CONSOLE", "SENTRY_TRACES_SAMPLE_RATE"])("on %s, whose default depends on SENTRY_DSN", (name) => {
     const [, withOwn] = /SENTRY_DSN:\+([\w.]+)/.exec(compose.web?.environment?.[name] ?? "") ?? [];
     const value = (all: Resource[]) => of(all, "ConfigMap").flatMap(({ data }) => data?.[name] ?? [])[0];
     expect(withOwn).toBeDefined();
     expect([value(objects), value(rendering("production"))]).toEqual(["", withOwn]);
   });
 
-  test("on the other values: defaults stay in the images, or are the same", () => {
+  test("on all other values: empty, or the image's default", () => {
     const entrypoint = readFileSync(`${root}/proxy/entrypoint.sh`, "utf8");
     const settings = of(objects, "ConfigMap").flatMap(({ data }) => Object.entries(data ?? {}));
     for (const [name, value] of settings.filter(([, value]) => value)) {

@@ -10,11 +10,11 @@ const inside = (namespace: string, labels: Record<string, string>): End => {
 const named = (name: string) => inside("culvert", { "app.kubernetes.io/name": name });
 
 const ends: Record<string, End> = {
-  visitor: { address: "203.0.113.7" },
-  "visitor v6": { address: "2001:db8::7" },
+  client: { address: "203.0.113.7" },
+  "client v6": { address: "2001:db8::7" },
   "another namespace": inside("shop", {}),
   Prometheus: inside("monitoring", {}),
-  "a stranger here": named("stranger"),
+  "another pod": named("another"),
   proxy: named("proxy"),
   web: named("web"),
   spool: named("spool"),
@@ -45,35 +45,35 @@ const targets: Record<string, [End, number, string?]> = {
   "another namespace": [inside("shop", {}), 443],
 };
 
-const visitors = ["proxy:8443", "proxy:8443 UDP", "proxy:8080"];
-const names = ["dns", "dns by TCP", "the node's DNS cache"];
-const outward = ["ingest:8969", ...names, "sentry.io:443", "sentry.io:443 v6"];
+const published = ["proxy:8443", "proxy:8443 UDP", "proxy:8080"];
+const dns = ["dns", "dns by TCP", "the node's DNS cache"];
+const ingests = ["ingest:8969", ...dns, "sentry.io:443", "sentry.io:443 v6"];
 
-/** Who may open a connection to what. Everything that is not listed is closed. */
+/** The connections that each end may open. All others must be blocked. */
 const expected: Record<string, string[]> = {
-  visitor: visitors,
-  "visitor v6": visitors,
-  "another namespace": visitors,
-  Prometheus: [...visitors, "proxy:8081", "spool:8082"],
-  "a stranger here": [],
-  proxy: ["web:3000", "spool:8082", ...outward],
-  web: ["proxy:8083", "spool:8082", "cache:6379", ...names],
-  spool: outward,
+  client: published,
+  "client v6": published,
+  "another namespace": published,
+  Prometheus: [...published, "proxy:8081", "spool:8082"],
+  "another pod": [],
+  proxy: ["web:3000", "spool:8082", ...ingests],
+  web: ["proxy:8083", "spool:8082", "cache:6379", ...dns],
+  spool: ingests,
   cache: [],
   ingest: [],
 };
 
-/** What a visitor reaches where no policy is: every pod. */
-const targetsIn = Object.keys(targets).filter((name) => /^(proxy|web|spool|cache|ingest)/.test(name));
+/** What a client reaches without policies: every pod. */
+const pods = Object.keys(targets).filter((name) => /^(proxy|web|spool|cache|ingest)/.test(name));
 
-/** What each end reaches, of what is guarded: two ends outside the namespace are nobody's business here. */
+/** What each end reaches, if one of the two is in the namespace; other connections do not matter here. */
 function matrix(objects: Resource[]): Record<string, string[]> {
-  const guarded = (end: End) => "namespace" in end && end.namespace === "culvert";
+  const isInside = (end: End) => "namespace" in end && end.namespace === "culvert";
   return Object.fromEntries(
     Object.entries(ends).map(([name, from]) => [
       name,
       Object.entries(targets)
-        .filter(([, [to]]) => guarded(from) || guarded(to))
+        .filter(([, [to]]) => isInside(from) || isInside(to))
         .filter(([, [to, port, protocol]]) => reaches(objects, from, to, port, protocol))
         .map(([target]) => target),
     ]),
@@ -86,31 +86,31 @@ describe.skipIf(!canRender)("network policies", () => {
     objects = renderWith(["network-policy", "local-ingest"]);
   });
 
-  test("let the request path through, and nothing else", () => {
+  test("allow the request path, and nothing else", () => {
     expect(matrix(objects)).toEqual(expected);
   });
 
-  test("no policy can be taken away without the matrix changing", () => {
+  test("no policy can be removed without changing the matrix", () => {
     const kept = (name: string) =>
       objects.filter(({ kind, metadata }) => kind !== "NetworkPolicy" || metadata.name !== name);
     const names = objects.filter(({ kind }) => kind === "NetworkPolicy").map(({ metadata }) => metadata.name);
-    const idle = names.filter((name) => JSON.stringify(matrix(kept(name))) === JSON.stringify(matrix(objects)));
-    // The place for your own APIs: empty until you fill it.
-    expect(idle).toEqual(["web-to-apis"]);
+    const unused = names.filter((name) => JSON.stringify(matrix(kept(name))) === JSON.stringify(matrix(objects)));
+    // For your own APIs: empty by default.
+    expect(unused).toEqual(["web-to-apis"]);
   });
 
-  test("no other component closes a way by policies of its own", () => {
+  test("no other component blocks a connection by its own policies", () => {
     for (const component of folders("components").filter((name) => name !== "network-policy")) {
       const alone = matrix(rendering(`base + ${component}`));
-      expect([component, alone.visitor, alone.proxy], "everything open").toEqual([
+      expect([component, alone.client, alone.proxy], "everything open").toEqual([
         component,
-        targetsIn,
+        pods,
         Object.keys(targets),
       ]);
     }
   });
 
-  test("whoever may ask DNS may ask it in every way", () => {
+  test("every policy that allows DNS has the same DNS rule", () => {
     const rules = of(renderWith(["network-policy", "loadtest"]), "NetworkPolicy").flatMap(
       ({ spec }) => spec?.egress ?? [],
     );
@@ -118,7 +118,7 @@ describe.skipIf(!canRender)("network policies", () => {
     expect([second, more]).toEqual([first, []]);
   });
 
-  test("with the load test's pods: to the site and one another, and nobody to them but their operator", () => {
+  test("the load test's pods reach the site and one another, and only their operator reaches them", () => {
     const both = renderWith(["network-policy", "loadtest"]);
     const k6 = inside("culvert", { app: "k6", k6_cr: "loadtest" });
     const operator = inside("k6-operator-system", {});

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { facts } from "./lib/facts.ts";
-import { containers, leastReplicas, of, type Resource, workloads } from "./lib/objects.ts";
+import { containers, minReplicas, of, type Resource, workloads } from "./lib/objects.ts";
 import { folders, kubernetes, root } from "./lib/paths.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
 import { operator } from "./lib/test-run.ts";
@@ -10,12 +10,12 @@ import { references } from "./rules/references.ts";
 const kustomization = (overlay: string) => readFileSync(`${kubernetes}/overlays/${overlay}/kustomization.yaml`, "utf8");
 const readme = () => readFileSync(`${kubernetes}/README.md`, "utf8");
 
-test.each(folders("overlays"))("%s only composes, in 30 lines at most", (overlay) => {
+test.each(folders("overlays"))("overlay %s only composes, in 30 lines at most", (overlay) => {
   expect(kustomization(overlay).trimEnd().split("\n").length).toBeLessThanOrEqual(30);
   expect(kustomization(overlay)).not.toMatch(/^patches:/m);
 });
 
-test("the README names the k6-operator whose fields are known here", () => {
+test("the README names the version of k6-operator whose schema is tested", () => {
   expect(readme()).toMatch(new RegExp(`^\\| \`loadtest\` \\|.*k6-operator ${operator.replace(".", "\\.")}[;, ]`, "m"));
 });
 
@@ -39,16 +39,16 @@ describe.skipIf(!canRender)("rendered", () => {
     expect(environments).toEqual(Object.keys(overlays));
   });
 
-  test("reports are filed under the tag of web's image", () => {
+  test("the release of events is the tag of web's image", () => {
     for (const objects of Object.values(overlays)) {
       const image = workloads(objects).find(({ name }) => name === "web")?.pod.containers[0]?.image;
       expect(image).toMatch(new RegExp(`:${setting(objects, "SENTRY_RELEASE")}$`));
     }
   });
 
-  test("production runs three web and two proxy, guarded, with a certificate of its own", () => {
+  test("production runs three web and two proxy, with an autoscaler, a budget, network policies and its own certificate", () => {
     const production = overlays.production ?? [];
-    expect([leastReplicas(production, "web"), leastReplicas(production, "proxy")]).toEqual([3, 2]);
+    expect([minReplicas(production, "web"), minReplicas(production, "proxy")]).toEqual([3, 2]);
     const kinds = production.map(({ kind }) => kind);
     for (const kind of ["HorizontalPodAutoscaler", "PodDisruptionBudget", "NetworkPolicy"])
       expect(kinds).toContain(kind);
@@ -57,7 +57,7 @@ describe.skipIf(!canRender)("rendered", () => {
     expect(proxy?.pod.securityContext?.fsGroup).toBe(101);
   });
 
-  test("plain HTTP is sent on to the port that is published", () => {
+  test("plain HTTP is redirected to the published port", () => {
     for (const objects of Object.values(overlays)) {
       const { type, ports = [] } = of(objects, "Service").find(({ metadata }) => metadata.name === "proxy")?.spec ?? {};
       const https = ports.find(({ name }) => name === "https");
@@ -65,15 +65,15 @@ describe.skipIf(!canRender)("rendered", () => {
     }
   });
 
-  test("where there are several pods, drains take one at a time", () => {
+  test("Deployments with several pods have a disruption budget", () => {
     for (const objects of Object.values(overlays)) {
       const budgets = of(objects, "PodDisruptionBudget").map(({ metadata }) => metadata.name);
-      const several = of(objects, "Deployment").filter(({ metadata }) => leastReplicas(objects, metadata.name) > 1);
+      const several = of(objects, "Deployment").filter(({ metadata }) => minReplicas(objects, metadata.name) > 1);
       expect(budgets).toEqual(several.map(({ metadata }) => metadata.name));
     }
   });
 
-  test("a Secret or ConfigMap that the overlay generates is read under its new name by all, so that a change restarts them", () => {
+  test("a generated Secret or ConfigMap is referenced by its hashed name everywhere, so that a change restarts all of its readers", () => {
     const generated = renderWith(
       ["spool", "shared-cache", "ingest-ca"],
       `secretGenerator:
@@ -96,14 +96,14 @@ configMapGenerator:
     expect(secrets.filter(({ optional }) => !optional)).toEqual([]);
   });
 
-  test("where several proxies run, none makes a certificate of its own", () => {
-    for (const objects of Object.values(overlays).filter((objects) => leastReplicas(objects, "proxy") > 1)) {
+  test("several proxies never generate a certificate each", () => {
+    for (const objects of Object.values(overlays).filter((objects) => minReplicas(objects, "proxy") > 1)) {
       const proxy = workloads(objects).find(({ name }) => name === "proxy");
       expect(proxy?.pod.containers[0]?.env?.map(({ name }) => name)).toContain("TLS_CERT_FILE");
     }
   });
 
-  test("the name people type is in the certificate and in every route", () => {
+  test("SERVER_NAME is in the certificate and in every route", () => {
     const objects = renderWith(["cert-manager", "gateway-api", "loadtest"]);
     const text = JSON.stringify(objects.filter(({ kind }) => /Certificate|Gateway|Route|TestRun/.test(kind)));
     expect(text).not.toContain("SERVER_NAME");
@@ -112,21 +112,21 @@ configMapGenerator:
     expect(text.match(/"hostnames?":(\["localhost"\]|"localhost")/g)).toHaveLength(4);
   });
 
-  test("a leaving pod serves on until nobody is sent to it, and then has the time to end", () => {
+  test("a terminating pod keeps serving until it gets no new requests, and then has the time to finish", () => {
     const drain = (name: string) => {
       const pod = workloads(overlays.production ?? []).find((workload) => workload.name === name)?.pod;
-      const quiet = pod?.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
-      return { quiet, rest: (pod?.terminationGracePeriodSeconds ?? 30) - quiet };
+      const preStop = pod?.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+      return { preStop, rest: (pod?.terminationGracePeriodSeconds ?? 30) - preStop };
     };
-    expect(drain("web").quiet).toBeGreaterThanOrEqual(facts.clusterDnsCache + facts.resolverValid);
+    expect(drain("web").preStop).toBeGreaterThanOrEqual(facts.clusterDnsCache + facts.resolverValid);
     expect(drain("web").rest).toBeGreaterThan(facts.webFinish);
-    expect(drain("proxy").quiet).toBeGreaterThanOrEqual(facts.loadBalancerNotices);
+    expect(drain("proxy").preStop).toBeGreaterThanOrEqual(facts.loadBalancerNotices);
     expect(drain("proxy").rest).toBeGreaterThan(facts.longestRequest);
     for (const name of ["web", "proxy"])
-      expect(readme()).toMatch(new RegExp(`leaving\\s\`${name}\`\\sserves\\son\\sfor\\s${drain(name).quiet}\\ss,`));
+      expect(readme()).toMatch(new RegExp(`leaving\\s\`${name}\`\\sserves\\son\\sfor\\s${drain(name).preStop}\\ss,`));
   });
 
-  test("the README's numbers of room and of a lost node are those of production", () => {
+  test("the README's numbers for capacity and for a lost node are those of production", () => {
     const production = overlays.production ?? [];
     const row = (name: string) => {
       const spec = of(production, "Deployment").find(({ metadata }) => metadata.name === name)?.spec;
@@ -141,23 +141,23 @@ configMapGenerator:
       const sizes = [bounds?.minReplicas ?? 0, bounds?.maxReplicas ?? 0];
       const extra = (n: number) =>
         typeof surge === "string" ? Math.ceil((n * Number.parseInt(surge, 10)) / 100) : surge;
-      // Those that serve, those that come, and those that leave: as many as come, or all.
-      const room = sizes.map((n) => n + extra(n) + (waits ? extra(n) : n));
-      const cpus = room.map((n) => Math.round(n * cpu * 10) / 10);
+      // Serving pods, new ones, and terminating ones: as many as new ones, or all.
+      const peak = sizes.map((n) => n + extra(n) + (waits ? extra(n) : n));
+      const cpus = peak.map((n) => Math.round(n * cpu * 10) / 10);
       const onOneNode = sizes.map((n) => `${Math.floor((n + (skew?.maxSkew ?? n)) / 2)} of ${n}`);
-      return `| \`${name}\` | ${sizes.join(" to ")} | ${room.join(" to ")} pods: ${cpus.join(" to ")} CPUs | ${onOneNode.join(", ")} |`;
+      return `| \`${name}\` | ${sizes.join(" to ")} | ${peak.join(" to ")} pods: ${cpus.join(" to ")} CPUs | ${onOneNode.join(", ")} |`;
     };
     for (const name of ["web", "proxy"]) expect(readme()).toContain(row(name));
   });
 
-  test("a README that applies on the server lets the files win: `rollout undo` and others leave conflicts", () => {
+  test("READMEs apply with --server-side --force-conflicts, because `rollout undo` and others leave conflicts", () => {
     for (const file of [`${kubernetes}/README.md`, `${root}/README.md`]) {
       const commands = readFileSync(file, "utf8").match(/kubectl (apply|diff) .*/g) ?? [];
       expect(commands.filter((command) => !command.includes(" --server-side --force-conflicts "))).toEqual([]);
     }
   });
 
-  test("the README restarts by the label that all pods' owners have", () => {
+  test("the README restarts by the label that all controllers have", () => {
     expect(readme()).toContain("rollout restart deployment,statefulset -l app.kubernetes.io/part-of=culvert");
     expect(readme()).not.toContain("kustomize edit");
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
 import { buildFrom, built, docker, hasImages } from "./lib/docker.ts";
 import { verify } from "./lib/fake-kubectl.ts";
-import { isReady, type Node, starting, startPod } from "./lib/kubelet.ts";
+import { isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
 import { type Resource, workloads } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
 
@@ -60,7 +60,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       docker("volume", "rm", ...Object.values(node.volumes), ...node.scratch);
     });
 
-    test("the proxy starts without the others, and is not ready before web is", { timeout: starting }, async () => {
+    test("the proxy starts without the others, and is not ready before web is", { timeout: startTimeout }, async () => {
       start("proxy");
       await expect
         .poll(() => docker("exec", ids.proxy ?? "", "curl", "-sS", "http://127.0.0.1:8081/healthz"), {

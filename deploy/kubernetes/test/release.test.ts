@@ -8,7 +8,7 @@ import { hasHelm } from "./lib/chart.ts";
 import { root } from "./lib/paths.ts";
 import { startRegistry } from "./lib/registry.ts";
 
-/** Runs a program beside the registry, which is in this process; never throws. */
+/** Runs a program asynchronously, because the registry is in this process; never throws. */
 const run = (file: string, args: string[], env: NodeJS.ProcessEnv = {}) =>
   new Promise<{ code: number; output: string }>((resolve) => {
     execFile(file, args, { cwd: root, env: { ...process.env, ...env } }, (error, stdout, stderr) => {
@@ -29,7 +29,7 @@ describe.skipIf(!hasHelm)("make release", () => {
     ({ server, address } = registry);
     paths = () => [...registry.content.keys()];
     folder = mkdtempSync(join(tmpdir(), "culvert-release-"));
-    // The engine is not what is tested: which images it is told to push is.
+    // A fake engine that records its commands.
     writeFileSync(
       join(folder, "docker"),
       `#!/bin/sh
@@ -37,7 +37,7 @@ case "$*" in
   "compose config") echo "name: stack" ;;
   "compose build web") echo "$BUILD_CA_FILE $SERVER_ACTIONS_KEY_FILE" >${folder}/files ;;
 esac
-echo "$*" >>${folder}/told\n`,
+echo "$*" >>${folder}/commands\n`,
     );
     chmodSync(join(folder, "docker"), 0o755);
   });
@@ -52,11 +52,11 @@ echo "$*" >>${folder}/told\n`,
     const { code, output } = await release({ VERSION: "1.2.3", REGISTRY: registry, ...files });
     expect([output, code]).toEqual([expect.stringContaining(`Pushed: ${registry}/culvert:1.2.3`), 0]);
     const names = ["proxy", "spool", "web"];
-    const told = readFileSync(`${folder}/told`, "utf8").trim().split("\n");
-    expect(told.filter((line) => line.startsWith("push"))).toEqual(
+    const commands = readFileSync(`${folder}/commands`, "utf8").trim().split("\n");
+    expect(commands.filter((line) => line.startsWith("push"))).toEqual(
       names.map((name) => `push ${registry}/culvert-${name}:1.2.3`),
     );
-    expect(told.filter((line) => line.startsWith("tag"))).toEqual(
+    expect(commands.filter((line) => line.startsWith("tag"))).toEqual(
       names.map((name) => `tag stack-${name} ${registry}/culvert-${name}:1.2.3`),
     );
     expect(readFileSync(`${folder}/files`, "utf8")).toBe(`/ca.crt ${root}/.culvert/server-actions.key\n`);
@@ -72,10 +72,10 @@ echo "$*" >>${folder}/told\n`,
   test.each([
     ["VERSION", { VERSION: "v1", REGISTRY: "registry.example.com" }],
     ["REGISTRY", { VERSION: "1.0.0", REGISTRY: "https://registry.example.com" }],
-  ])("refuses a %s that is none, before anything is built", async (name, env) => {
-    rmSync(`${folder}/told`, { force: true });
+  ])("rejects an invalid %s before anything is built", async (name, env) => {
+    rmSync(`${folder}/commands`, { force: true });
     const { code, output } = await release(env);
     expect([code, output]).toEqual([1, expect.stringMatching(new RegExp(`^culvert: ${name}: '.*' is not a .*: use `))]);
-    expect(() => readFileSync(`${folder}/told`)).toThrow();
+    expect(() => readFileSync(`${folder}/commands`)).toThrow();
   });
 });

@@ -3,7 +3,7 @@ import type { Resource } from "./lib/objects.ts";
 import { canRender, everything } from "./lib/render.ts";
 import { rules } from "./rules/index.ts";
 
-describe.skipIf(!canRender)("base, every component alone on it, every overlay", () => {
+describe.skipIf(!canRender)("base, base with each component, every overlay", () => {
   let all: [string, Resource[]][];
   beforeAll(() => {
     all = everything();

@@ -3,7 +3,7 @@ import type { Resource } from "./lib/objects.ts";
 import { canRender, everything } from "./lib/render.ts";
 import { schemaProblems } from "./lib/schema.ts";
 
-/** Generally available in every Kubernetes from 1.30 to 1.36, and what the add-ons themselves call stable. */
+/** API versions that are stable in Kubernetes 1.30 to 1.36, and the add-ons' stable ones. */
 const stable = [
   "v1",
   "apps/v1",
@@ -13,17 +13,17 @@ const stable = [
   "cert-manager.io/v1",
   "gateway.networking.k8s.io/v1",
   "monitoring.coreos.com/v1",
-  // k6-operator has no newer one.
+  // k6-operator has no stable one.
   "k6.io/v1alpha1",
 ];
 
-describe.skipIf(!canRender)("base, every component alone on it, every overlay", () => {
+describe.skipIf(!canRender)("base, base with each component, every overlay", () => {
   let all: [string, Resource[]][];
   beforeAll(() => {
     all = everything();
   });
 
-  test("every object is what the schema of its kind and API version says", async () => {
+  test("every object is valid by the schema of its kind and API version", async () => {
     for (const [name, objects] of all) {
       for (const object of objects) {
         expect(await schemaProblems(object), `${name}: ${object.kind} ${object.metadata.name}`).toEqual([]);
@@ -31,13 +31,13 @@ describe.skipIf(!canRender)("base, every component alone on it, every overlay", 
     }
   });
 
-  test("no API that a cluster between 1.30 and 1.36 warns about or lacks", () => {
+  test("all API versions are stable in clusters from 1.30 to 1.36", () => {
     const used = all.flatMap(([, objects]) => objects.map((object) => object.apiVersion));
     expect(used.filter((version) => !stable.includes(version))).toEqual([]);
   });
 });
 
-test("a wrong type, a missing field, a field that does not exist and a kind that does not exist are all found", async () => {
+test("a wrong type, a missing field, an unknown field and an unknown kind are found", async () => {
   const service = { apiVersion: "v1", kind: "Service", metadata: { name: "x" } };
   expect(await schemaProblems({ ...service, spec: { ports: [{ port: "443" }] } } as Resource)).toHaveLength(1);
   expect(await schemaProblems({ ...service, spec: { ports: [{ name: "https" }] } } as Resource)).toHaveLength(1);

@@ -3,19 +3,19 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 
-/** What an upload asked to be put together: the bundle's bytes, and what it said of it. */
+/** An uploaded artifact bundle: its bytes and the fields of the assemble request. */
 export interface Bundle {
   bytes: Buffer;
   projects: string[];
   version?: string | null;
 }
 
-/** A Sentry that takes source maps and nothing else, and keeps what it got. */
+/** A Sentry that accepts source maps only, and records them. */
 export interface UploadApi {
   port: number;
-  /** The Authorization header of every request, each once. */
+  /** The distinct Authorization headers of all requests. */
   credentials: Set<string>;
-  /** Every request it did not know, as method and path. */
+  /** Unknown requests, as method and path. */
   unknown: string[];
   bundles: Bundle[];
   close(): void;
@@ -24,32 +24,32 @@ export interface UploadApi {
 const sha1 = (bytes: Buffer) => createHash("sha1").update(bytes).digest("hex");
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }
 
 /**
- * Starts it on all addresses, for an image's build to reach. It speaks the part of Sentry's API that sentry-cli uses for artifact bundles:
- * chunk-upload says how to send, the same address takes the chunks, assemble makes a file of them.
+ * Starts it on all addresses, so that an image's build can reach it. Implements the part of Sentry's API that sentry-cli uses for artifact
+ * bundles: GET chunk-upload returns the limits, POST chunk-upload stores chunks, assemble joins them.
  */
 export async function startUploadApi(organisation: string): Promise<UploadApi> {
   const chunks = new Map<string, Buffer>();
   const api = { credentials: new Set<string>(), unknown: [] as string[], bundles: [] as Bundle[] };
   const base = `/api/0/organizations/${organisation}`;
 
-  const answer = async (request: IncomingMessage): Promise<unknown> => {
-    const what = `${request.method} ${request.url?.split("?")[0]}`;
+  const handle = async (request: IncomingMessage): Promise<unknown> => {
+    const endpoint = `${request.method} ${request.url?.split("?")[0]}`;
     const body = await bodyOf(request);
-    if (what === `GET ${base}/chunk-upload/`)
+    if (endpoint === `GET ${base}/chunk-upload/`)
       return { url: `http://${request.headers.host}${base}/chunk-upload/`, ...LIMITS };
-    if (what === `POST ${base}/chunk-upload/`) return keep(request, body);
-    if (what === `POST ${base}/artifactbundle/assemble/`) return assemble(JSON.parse(body.toString()));
-    api.unknown.push(what);
+    if (endpoint === `POST ${base}/chunk-upload/`) return storeChunks(request, body);
+    if (endpoint === `POST ${base}/artifactbundle/assemble/`) return assemble(JSON.parse(body.toString()));
+    api.unknown.push(endpoint);
     return undefined;
   };
 
-  const keep = async (request: IncomingMessage, body: Buffer) => {
+  const storeChunks = async (request: IncomingMessage, body: Buffer) => {
     const form = await new Response(new Uint8Array(body), {
       headers: { "content-type": request.headers["content-type"] ?? "" },
     }).formData();
@@ -70,7 +70,7 @@ export async function startUploadApi(organisation: string): Promise<UploadApi> {
 
   const server = createServer((request, response) => {
     api.credentials.add(request.headers.authorization ?? "none");
-    answer(request).then(
+    handle(request).then(
       (found) =>
         response.writeHead(found ? 200 : 404, { "content-type": "application/json" }).end(JSON.stringify(found ?? {})),
       (error: Error) => response.writeHead(500).end(error.message),

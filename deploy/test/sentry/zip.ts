@@ -1,7 +1,7 @@
 import { inflateRawSync } from "node:zlib";
 
 /**
- * Takes a zip archive's bytes (or what encloses one) and returns its files by name; throws when it is none. Read from the central directory:
+ * Returns the files of a zip archive by name; there may be bytes before the archive. Throws if there is no archive. Reads the central directory:
  * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT 4.3.12
  */
 export function unzip(bytes: Buffer): Map<string, Buffer> {
@@ -9,7 +9,7 @@ export function unzip(bytes: Buffer): Map<string, Buffer> {
   const first = bytes.indexOf(Buffer.from("PK\x03\x04"));
   if (end < 0 || first < 0) throw new Error("not a zip archive");
   const size = bytes.readUInt32LE(end + 12);
-  // What stands before the archive is not counted in its own offsets.
+  // The archive's offsets do not count the bytes before it.
   const shift = end - size - bytes.readUInt32LE(end + 16);
   const files = new Map<string, Buffer>();
   for (let at = end - size; at < end; ) {

@@ -9,15 +9,15 @@ export const chart = `${root}/deploy/chart`;
 
 const program = inject("helm");
 
-/** Whether this machine has Helm; tests that need it are skipped where it can't be had. */
+/** Whether this machine has Helm; else tests that need it are skipped. */
 export const hasHelm = program !== "";
 
-/** Runs Helm and returns what it printed. Throws with its own words. */
+/** Runs Helm and returns its output. Throws with its message. */
 export function helm(args: string[], input = ""): string {
   return execFileSync(program, args, { encoding: "utf8", input, stdio: ["pipe", "pipe", "pipe"], maxBuffer: 64 << 20 });
 }
 
-/** The objects that the chart renders with these values in a namespace. Throws with Helm's own words. */
+/** The objects that the chart renders with these values in a namespace. Throws with Helm's message. */
 export function template(values: object, namespace = "culvert"): Resource[] {
   const output = helm(["template", "culvert", chart, `--namespace=${namespace}`, "--values=-"], JSON.stringify(values));
   return parseAllDocuments(output, { version: "1.1" })

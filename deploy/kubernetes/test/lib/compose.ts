@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { root } from "./paths.ts";
 
-/** A service of docker-compose.yml, as far as Kubernetes has the same thing. */
+/** The fields of a service in docker-compose.yml that Kubernetes has, too. */
 export interface ComposeService {
   profiles?: string[];
   image?: string;
@@ -18,31 +18,31 @@ export interface ComposeService {
   healthcheck: { test: string[] };
 }
 
-/** The services as written: interpolations are left as they stand, since the file is compared, not run. */
+/** The services as written, without interpolation. */
 const all: Record<string, ComposeService> = parse(readFileSync(`${root}/docker-compose.yml`, "utf8"), {
   merge: true,
 }).services;
 
-/** What runs for as long as the stack does. */
+/** The long-running services. */
 export const compose = Object.fromEntries(Object.entries(all).filter(([name]) => name !== "loadtest"));
 
-/** What a command starts, and what ends by itself. */
+/** The load test, which a command starts and which exits. */
 export const loadtest = all.loadtest;
 
-/** The ports on which a service's container listens, the one its health check asks included: "8443/tcp". */
+/** The ports on which a service's container listens, with that of its health check: "8443/tcp". */
 export function listens(service: ComposeService): string[] {
   const published = [...(service.ports ?? []), ...(service.expose ?? [])].map((port) => port.split(":").at(-1) ?? "");
   const all = [...published, `${health(service).port}`].map((port) => (port.includes("/") ? port : `${port}/tcp`));
   return [...new Set(all)].sort();
 }
 
-/** What the health check asks. */
+/** Port and path of the health check. */
 export function health({ healthcheck }: ComposeService): { port: number; path: string } {
   const [, port, path = ""] = /127\.0\.0\.1(?::|', port: )(\d+)(\/\w+)?/.exec(healthcheck.test.join(" ")) ?? [];
   return { port: Number(port), path };
 }
 
-/** The folders in memory, whose files they hold, and how many bytes of them at most. */
+/** The tmpfs folders with owner and maximum size. */
 export function temporary({ tmpfs = [] }: ComposeService): { path: string; uid: number; size: string }[] {
   return tmpfs.map((line) => {
     const option = (name: string) => new RegExp(`\\b${name}=(\\w+)`).exec(line)?.[1] ?? "";

@@ -5,25 +5,25 @@ import { built, docker } from "./docker.ts";
 import { controllers, matches, of, type Resource, workloads } from "./objects.ts";
 import { bytes } from "./quantity.ts";
 
-/** A cluster of one node that is Docker: its network, its name servers, and the Secrets it was given, as volumes. */
+/** A node simulated by Docker: its network, Secrets, volumes and images. */
 export interface Node {
   network: string;
   /** Secret → key → value. */
   secrets: Record<string, Record<string, string>>;
-  /** Volumes by the name of the Secret they hold, laid out as kubelet does. */
+  /** Volumes with the content of Secrets in kubelet's layout, by the Secret's name. */
   volumes: Record<string, string>;
-  /** Images by the name they have in a manifest, where that is not one of the stack under test. */
+  /** Images that replace those of the manifests, by the manifest's name. */
   images?: Record<string, string>;
-  /** Volumes made on the way, for whoever cleans up. */
+  /** Further volumes, to be removed at the end. */
   scratch: string[];
 }
 
-/** How long a test may take that waits for several pods to get ready, in ms: longer than all of its waits together. */
-export const starting = 180_000;
+/** Timeout in ms of a test that waits until several pods are ready: longer than all of its waits. */
+export const startTimeout = 180_000;
 
 /**
- * Starts a rendered pod as kubelet would, as far as Docker has the same thing: the container's environment, user, groups,
- * capabilities, read-only root, limits and volumes come from the manifest alone. Returns the container's id.
+ * Starts a rendered pod in Docker as kubelet would: environment, user, groups, capabilities, read-only root, limits and volumes come
+ * from the manifest alone. Returns the container's id.
  */
 export function startPod(objects: Resource[], name: string, node: Node): string {
   const workload = workloads(objects).find((candidate) => candidate.name === name);
@@ -75,7 +75,7 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
   return run(container, "--detach", `--network=${node.network}`, ...aliases, ...environment);
 }
 
-/** A volume as kubelet hands it to a pod: root's, and the fsGroup's to write. */
+/** An emptyDir: a volume that belongs to root and is writable for fsGroup. */
 function folderFor(group: number, node: Node): string {
   const volume = docker("volume", "create", label);
   node.scratch.push(volume);
@@ -84,7 +84,7 @@ function folderFor(group: number, node: Node): string {
   return volume;
 }
 
-/** The container's variables, with ConfigMaps, Secrets and `$(NAME)` filled in. */
+/** The container's variables, with ConfigMaps, Secrets and `$(NAME)` resolved. */
 function variables(objects: Resource[], name: string, namespace: string, node: Node): Record<string, string> {
   const container = workloads(objects).find((workload) => workload.name === name)?.pod.containers[0];
   const all: Record<string, string> = {};
@@ -93,26 +93,27 @@ function variables(objects: Resource[], name: string, namespace: string, node: N
   }
   for (const { name: key, value, valueFrom } of container?.env ?? []) {
     const secret = valueFrom?.secretKeyRef;
-    const given = valueFrom?.fieldRef ? namespace : secret ? node.secrets[secret.name ?? ""]?.[secret.key] : value;
-    if (given !== undefined) all[key] = given.replace(/\$\((\w+)\)/g, (whole, used: string) => all[used] ?? whole);
+    const resolved = valueFrom?.fieldRef ? namespace : secret ? node.secrets[secret.name ?? ""]?.[secret.key] : value;
+    if (resolved !== undefined)
+      all[key] = resolved.replace(/\$\((\w+)\)/g, (whole, used: string) => all[used] ?? whole);
     else if (!secret?.optional) throw new Error(`${name}: ${key} has no value`);
   }
   return all;
 }
 
-/** Asks what kubelet would ask before it sends a pod traffic; true when it answers. */
+/** Runs the readiness probe; true if it succeeds. */
 export function isReady(objects: Resource[], name: string, id: string): boolean {
   const container = workloads(objects).find((workload) => workload.name === name)?.pod.containers[0];
   const { exec, httpGet: probe } = container?.readinessProbe ?? {};
   const port = container?.ports?.find((candidate) => candidate.name === probe?.port)?.containerPort;
   const url = `http://127.0.0.1:${port}${probe?.path}`;
-  const ask =
+  const probeCommand =
     exec?.command ??
     (name === "proxy"
       ? ["curl", "-fsS", url]
       : ["node", "-e", `fetch('${url}').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))`]);
   try {
-    docker("exec", id, ...ask);
+    docker("exec", id, ...probeCommand);
     return true;
   } catch {
     return false;

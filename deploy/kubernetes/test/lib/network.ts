@@ -3,15 +3,15 @@ import type { INetworkPolicyPeer } from "kubernetes-models/networking.k8s.io/v1/
 import type { INetworkPolicyPort } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicyPort";
 import { of, type Resource } from "./objects.ts";
 
-/** One end of a connection: a pod with labels in a namespace, or an address outside every pod. */
+/** One end of a connection: a pod with labels in a namespace, or an address that is no pod's. */
 export type End =
   | { namespace: string; namespaceLabels: Record<string, string>; labels: Record<string, string> }
   | { address: string };
 
 /**
  * Whether the NetworkPolicies among the objects let `from` open a connection to `to` on a port, as the API defines it:
- * a pod is open until a policy selects it in that direction; then only what some policy allows passes. Both ends must
- * agree. https://kubernetes.io/docs/concepts/services-networking/network-policies/
+ * a pod allows all connections until a policy selects it in that direction; then only those that some policy allows. Both
+ * ends must allow it. https://kubernetes.io/docs/concepts/services-networking/network-policies/
  */
 export function reaches(objects: Resource[], from: End, to: End, port: number, protocol = "TCP"): boolean {
   const policies = of(objects, "NetworkPolicy");
@@ -57,7 +57,7 @@ function peerMatches(peer: INetworkPolicyPeer, other: End, home: string): boolea
   return place && selects(peer.podSelector ?? {}, other.labels);
 }
 
-/** Whether an address is in a block, both of one family as they are written. */
+/** Whether an address is in a block of the same address family. */
 export function inBlock(cidr: string, address: string): boolean {
   const [network = "", prefix] = cidr.split("/");
   const family = network.includes(":") ? "ipv6" : "ipv4";

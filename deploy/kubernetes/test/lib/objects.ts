@@ -10,7 +10,7 @@ import type { ISecret } from "kubernetes-models/v1/Secret";
 import type { IService } from "kubernetes-models/v1/Service";
 import type { IServiceAccount } from "kubernetes-models/v1/ServiceAccount";
 
-/** Anything that kustomize renders. */
+/** An object that kustomize renders. */
 export interface Resource {
   apiVersion: string;
   kind: string;
@@ -30,7 +30,7 @@ interface Kinds {
   TestRun: ITestRun;
 }
 
-/** k6-operator's own kind, as far as it makes pods: https://github.com/grafana/k6-operator/blob/main/docs/crd-generated.md */
+/** The pods of k6-operator's TestRun: https://github.com/grafana/k6-operator/blob/main/docs/crd-generated.md */
 interface ITestRun {
   spec: Record<"runner" | "initializer" | "starter", ITestRunPod | undefined> & {
     script: { configMap: { name: string; file: string } };
@@ -47,21 +47,21 @@ export function of<K extends keyof Kinds>(objects: Resource[], kind: K): (Resour
   return objects.filter((object) => object.kind === kind) as (Resource & Kinds[K])[];
 }
 
-/** What makes pods. */
+/** An object that creates pods. */
 export interface Workload {
   name: string;
-  /** A long-running service, or pods that another controller writes and that end by themselves. */
+  /** A long-running service, or pods of another controller that exit by themselves. */
   kind: "service" | "job";
   labels: Record<string, string>;
   pod: IPodSpec;
 }
 
-/** What keeps a number of pods running. */
+/** Deployments and StatefulSets. */
 export function controllers(objects: Resource[]) {
   return [...of(objects, "Deployment"), ...of(objects, "StatefulSet")];
 }
 
-/** Every pod template among the objects, those of a TestRun included. */
+/** All pod templates, those of a TestRun included. */
 export function workloads(objects: Resource[]): Workload[] {
   const services = controllers(objects).map(({ metadata, spec }): Workload => {
     const pod = spec?.template.spec ?? { containers: [] };
@@ -100,7 +100,7 @@ function job(testRun: string, role: string, pod: ITestRunPod | undefined): Workl
   };
 }
 
-/** Every container of the workloads, with a name to call it by. */
+/** Every container of the workloads, with a name for messages. */
 export function containers(objects: Resource[]): { at: string; workload: Workload; container: IContainer }[] {
   return workloads(objects).flatMap((workload) =>
     [...(workload.pod.initContainers ?? []), ...workload.pod.containers].map((container) => ({
@@ -111,13 +111,13 @@ export function containers(objects: Resource[]): { at: string; workload: Workloa
   );
 }
 
-/** Whether `labels` carry everything that `wanted` names. */
+/** Whether `labels` include all of `wanted`. */
 export function matches(wanted: Record<string, string> | undefined, labels: Record<string, string>): boolean {
   return Object.entries(wanted ?? {}).every(([key, value]) => labels[key] === value);
 }
 
-/** How many pods of a Deployment there are at least. */
-export function leastReplicas(objects: Resource[], deployment: string): number {
+/** The minimum number of pods of a Deployment. */
+export function minReplicas(objects: Resource[], deployment: string): number {
   const scaler = of(objects, "HorizontalPodAutoscaler").find(({ spec }) => spec?.scaleTargetRef.name === deployment);
   const found = of(objects, "Deployment").find(({ metadata }) => metadata.name === deployment);
   return scaler?.spec?.minReplicas ?? found?.spec?.replicas ?? 1;

@@ -1,6 +1,6 @@
 const units: Record<string, number> = { "": 1, k: 1e3, M: 1e6, G: 1e9, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
 
-/** The bytes of a Kubernetes quantity such as 512Mi. Throws when it is none. */
+/** The bytes of a Kubernetes quantity such as 512Mi. Throws if it is not one. */
 export function bytes(quantity: string | number): number {
   const [, number, unit = ""] = /^(\d+)(|k|M|G|Ki|Mi|Gi)$/.exec(String(quantity)) ?? [];
   if (!number) throw new Error(`${quantity} is not a number of bytes`);

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /**
- * A registry that keeps what is pushed, as far as Helm asks for it, in one request a blob:
+ * A registry in memory with the endpoints that Helm uses, one request per blob:
  * https://github.com/opencontainers/distribution-spec/blob/v1.1.0/spec.md
  */
 export async function startRegistry(): Promise<{ server: Server; address: string; content: Map<string, Buffer> }> {
@@ -17,21 +17,21 @@ export async function startRegistry(): Promise<{ server: Server; address: string
     const digest = `sha256:${createHash("sha256").update(body).digest("hex")}`;
     if (request.method === "POST") return response.writeHead(202, { location: `${pathname}1` }).end();
     if (request.method === "PUT") {
-      const place = pathname.replace(/uploads\/1$/, searchParams.get("digest") ?? "");
-      for (const path of [place, place.replace(/[^/]+$/, digest)]) {
+      const location = pathname.replace(/uploads\/1$/, searchParams.get("digest") ?? "");
+      for (const path of [location, location.replace(/[^/]+$/, digest)]) {
         content.set(path, body);
         types.set(path, request.headers["content-type"] ?? "");
       }
-      return response.writeHead(201, { "docker-content-digest": digest, location: place }).end();
+      return response.writeHead(201, { "docker-content-digest": digest, location }).end();
     }
     const found = content.get(pathname);
     if (pathname === "/v2/") return response.writeHead(200).end();
     if (!found) return response.writeHead(404).end();
-    const known = `sha256:${createHash("sha256").update(found).digest("hex")}`;
+    const storedDigest = `sha256:${createHash("sha256").update(found).digest("hex")}`;
     const headers = {
       "content-type": types.get(pathname),
       "content-length": found.length,
-      "docker-content-digest": known,
+      "docker-content-digest": storedDigest,
     };
     return response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : found);
   });

@@ -7,23 +7,25 @@ import { parseAllDocuments } from "yaml";
 import type { Resource } from "./objects.ts";
 import { folders, kubernetes } from "./paths.ts";
 
-const [program = "", ...words] = inject("kustomize");
+const [program = "", ...subcommand] = inject("kustomize");
 
-/** Whether this machine can render at all; tests that need it are skipped where it can't. */
+/** Whether this machine has kustomize; else tests that need it are skipped. */
 export const canRender = program !== "";
 
-/** The objects of one rendered folder, in the order in which they would be applied. Throws with kustomize's own words. */
+/** The objects of one rendered folder, in apply order. Throws with kustomize's message. */
 export function render(folder: string): Resource[] {
-  const output = execFileSync(program, [...words, folder], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const output = execFileSync(program, [...subcommand, folder], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   return parseAllDocuments(output).map((document) => document.toJS() as Resource);
 }
 
 /**
- * Base with these components on top, as an overlay would render that only lists them; `more` are further lines of the overlay, and
- * `transformers` further folders.
+ * Renders an overlay of base and these components; `more` are further lines of its kustomization, `transformers` further folders.
  */
 export function renderWith(components: string[], more = "", transformers: string[] = []): Resource[] {
-  // Out of the repository: two test files may ask for the same at once. kustomize takes no absolute paths.
+  // Outside the repository, because test files run in parallel; with relative paths, because kustomize accepts no absolute ones.
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "culvert-")));
   const path = (name: string) => JSON.stringify(relative(folder, join(kubernetes, name)));
   try {
@@ -40,7 +42,7 @@ export function renderWith(components: string[], more = "", transformers: string
 
 let rendered: [string, Resource[]][] | undefined;
 
-/** Everything there is to deploy: base, each component alone on it, all of them together, each overlay; by name. */
+/** All renderings by name: base, base with each component, base with all of them, each overlay. */
 export function everything(): [string, Resource[]][] {
   rendered ??= [
     ["base", render(join(kubernetes, "base"))],
@@ -51,9 +53,9 @@ export function everything(): [string, Resource[]][] {
   return rendered;
 }
 
-/** One of them, by its name. Throws when there is none. */
+/** The rendering with this name. Throws if there is none. */
 export function rendering(name: string): Resource[] {
   const found = everything().find(([candidate]) => candidate === name);
-  if (!found) throw new Error(`nothing is called ${name}`);
+  if (!found) throw new Error(`there is no rendering ${name}`);
   return found[1];
 }

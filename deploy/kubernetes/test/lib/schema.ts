@@ -1,14 +1,14 @@
 import { type Resource, workloads } from "./objects.ts";
 import { testRunProblems } from "./test-run.ts";
 
-/** Which package has the types of an API group; Kubernetes' own have no dot, or end in k8s.io. */
+/** The package with the types of an API group; Kubernetes' own groups have no dot, or end in k8s.io. */
 const packages: Record<string, string> = {
   "cert-manager.io": "@kubernetes-models/cert-manager",
   "gateway.networking.k8s.io": "@kubernetes-models/gateway-api",
   "monitoring.coreos.com": "@kubernetes-models/prometheus-operator",
 };
 
-/** k6-operator's, of which no schema is published as a package: its own fields are in test-run.ts, and it makes pods. */
+/** k6-operator publishes no schema as a package: its fields are in test-run.ts; its pods are validated as pods. */
 const loadtests = "k6.io";
 
 interface Model {
@@ -16,8 +16,8 @@ interface Model {
 }
 
 /**
- * What the API server would refuse about an object, by the schema of its kind and API version: values of a wrong type,
- * missing fields, and (as under `kubectl --validate=strict`) fields that the schema does not know.
+ * An object's problems by the schema of its kind and API version: values of a wrong type, missing fields, and (as with
+ * `kubectl --validate=strict`) unknown fields.
  */
 export async function schemaProblems(object: Resource): Promise<string[]> {
   const [group = "", version] = object.apiVersion.includes("/")
@@ -50,8 +50,7 @@ async function madePods(object: Resource): Promise<string[]> {
 }
 
 /**
- * The validators are compiled: they read the fields they know and ignore the others. So a field that none of them has
- * read is one that the schema does not know.
+ * The compiled validators read the fields of the schema and ignore others. So a field that was not read is unknown.
  */
 function watch(object: object): { watched: object; unread: () => string[] } {
   const seen: { path: string; keys: string[]; read: Set<string> }[] = [];

@@ -4,9 +4,9 @@ import { kubernetes, root } from "./paths.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** The command that renders a folder, in words; empty on a machine that has none and can't get one. */
+    /** The command that renders a folder, as arguments; empty if kustomize is not available. */
     kustomize: string[];
-    /** Helm; empty on a machine that has none and can't get one. */
+    /** The path of Helm; empty if it is not available. */
     helm: string;
   }
 }

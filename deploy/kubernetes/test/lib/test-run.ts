@@ -5,11 +5,11 @@ const pod = [
   ...["tolerations", "topologySpreadConstraints", "volumeMounts", "volumes"],
 ];
 
-/** The k6-operator whose fields these are: https://github.com/grafana/k6-operator/blob/v1.6.0/config/crd/bases/k6.io_testruns.yaml */
+/** The version of k6-operator whose schema this is: https://github.com/grafana/k6-operator/blob/v1.6.0/config/crd/bases/k6.io_testruns.yaml */
 export const operator = "1.6";
 
-/** What k6-operator adds to an object, by its path: the fields it knows, and those of them that must be there. */
-const known: Record<string, { fields: string[]; required?: string[] }> = {
+/** The fields of a TestRun and the required ones, by path. */
+const schema: Record<string, { fields: string[]; required?: string[] }> = {
   "": { fields: ["apiVersion", "kind", "metadata", "spec", "status"], required: ["spec"] },
   "/spec": {
     fields: [
@@ -26,9 +26,9 @@ const known: Record<string, { fields: string[]; required?: string[] }> = {
   "/spec/starter": { fields: pod },
 };
 
-/** What k6-operator's own schema would refuse about a TestRun: fields it does not know, and such as are missing. */
+/** A TestRun's problems by k6-operator's schema: unknown fields and missing ones. */
 export function testRunProblems(testRun: object): string[] {
-  return Object.entries(known).flatMap(([path, { fields, required = [] }]) => {
+  return Object.entries(schema).flatMap(([path, { fields, required = [] }]) => {
     const found = path
       .split("/")
       .slice(1)

@@ -2,7 +2,7 @@ import { containers, workloads } from "../lib/objects.ts";
 import { bytes } from "../lib/quantity.ts";
 import type { Rule } from "./rule.ts";
 
-/** The scheduler knows what each container needs, and none can take a node down. */
+/** Every container has requests and limits of CPU and memory. */
 export const requestsAndLimits: Rule = (objects) =>
   containers(objects).flatMap(({ at, container }) =>
     (["requests", "limits"] as const).flatMap((kind) =>
@@ -12,7 +12,7 @@ export const requestsAndLimits: Rule = (objects) =>
     ),
   );
 
-/** A rollout waits for ready pods, a stuck one is restarted, and a slow start is not taken for a stuck one. What ends before they start has none. */
+/** Every container of a service has a startup, a readiness and a liveness probe; init containers have none. */
 export const probes: Rule = (objects) =>
   containers(objects)
     .filter(
@@ -24,20 +24,20 @@ export const probes: Rule = (objects) =>
         if (!container[kind]) return [`${at}: no ${kind}`];
         if (container[kind].exec) return [];
         const named = container.ports?.some(({ name }) => name === port);
-        return named ? [] : [`${at}: ${kind} asks port ${port}, which the container does not name`];
+        return named ? [] : [`${at}: ${kind} uses port ${port}, which the container does not name`];
       }),
     );
 
 /**
- * A tag that stands for one build. `latest` is another one tomorrow, and can't be rolled back to; it is what k6-operator takes for a
- * pod of a TestRun without an image: https://github.com/grafana/k6-operator/blob/v1.6.0/pkg/resources/jobs/starter.go
+ * Every image has a fixed tag or digest. `latest` changes and cannot be rolled back to; k6-operator uses it for pods of a TestRun
+ * without an image: https://github.com/grafana/k6-operator/blob/v1.6.0/pkg/resources/jobs/starter.go
  */
 export const imagesArePinned: Rule = (objects) =>
   containers(objects)
     .filter(({ container }) => !/(:(?!latest(@|$))[\w.-]+|@sha256:[0-9a-f]{64})$/.test(container.image ?? ""))
-    .map(({ at, container }) => `${at}: ${container.image ?? "no image"} names no single build`);
+    .map(({ at, container }) => `${at}: ${container.image ?? "no image"} has no fixed tag`);
 
-/** `$(NAME)` is replaced only where NAME stands higher up in the same list; elsewhere it stays as it is. */
+/** `$(NAME)` is replaced only if NAME is defined earlier in the same list. */
 export const variablesAreDefinedBeforeUse: Rule = (objects) =>
   containers(objects).flatMap(({ at, container }) =>
     (container.env ?? []).flatMap(({ name, value }, i, list) =>
@@ -47,8 +47,8 @@ export const variablesAreDefinedBeforeUse: Rule = (objects) =>
     ),
   );
 
-/** Every mount has its volume, and every volume in memory has a bound that leaves the container room. */
-export const volumesFit: Rule = (objects) =>
+/** Every mount has a volume, and volumes in memory are limited to half of the container's memory limit. */
+export const volumesAreBounded: Rule = (objects) =>
   workloads(objects).flatMap(({ name, pod }) => {
     const volumes = pod.volumes ?? [];
     return [...(pod.initContainers ?? []), ...pod.containers].flatMap((container) => {
@@ -66,8 +66,8 @@ export const volumesFit: Rule = (objects) =>
     });
   });
 
-/** A file mounted by subPath never changes again: a renewed certificate would not arrive. */
-export const filesStayFresh: Rule = (objects) =>
+/** A file mounted by subPath is never updated: a renewed certificate would not arrive. */
+export const noSubPathMounts: Rule = (objects) =>
   containers(objects).flatMap(({ at, container }) =>
     (container.volumeMounts ?? [])
       .filter(({ subPath, subPathExpr }) => subPath || subPathExpr)

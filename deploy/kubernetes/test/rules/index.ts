@@ -1,26 +1,26 @@
 import { readFileSync } from "node:fs";
 import { kubernetes } from "../lib/paths.ts";
 import * as containers from "./containers.ts";
-import { exceptionsLieWithin } from "./network.ts";
+import { exceptionsAreWithinBlock } from "./network.ts";
+import * as objectSet from "./object-set.ts";
 import * as podSecurity from "./pod-security.ts";
 import { documented, referencesExist, serviceAccountsExist } from "./references.ts";
 import * as replicas from "./replicas.ts";
 import type { Rule } from "./rule.ts";
-import { noSecretIsWrittenDown } from "./secrets.ts";
+import { noSecretsInManifests } from "./secrets.ts";
 import * as services from "./services.ts";
-import { storedAsWritten } from "./stored.ts";
-import * as whole from "./whole.ts";
+import { storedAsWritten } from "./stored-form.ts";
 
-/** Every rule that holds for base, for each component on it and for every overlay; by the name a failure carries. */
+/** The rules for base, base with each component, and every overlay, by name. */
 export const rules = {
   ...podSecurity,
   ...containers,
   ...services,
-  ...whole,
+  ...objectSet,
   referencesExist: referencesExist(documented(readFileSync(`${kubernetes}/README.md`, "utf8"))),
   serviceAccountsExist,
   ...replicas,
   storedAsWritten,
-  noSecretIsWrittenDown,
-  exceptionsLieWithin,
+  noSecretsInManifests,
+  exceptionsAreWithinBlock,
 } satisfies Record<string, Rule>;

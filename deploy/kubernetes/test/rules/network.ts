@@ -3,15 +3,15 @@ import { inBlock } from "../lib/network.ts";
 import { of } from "../lib/objects.ts";
 import type { Rule } from "./rule.ts";
 
-/** IPv4, written as IPv6. */
+/** IPv4-mapped IPv6. */
 const mapped = new BlockList();
 mapped.addSubnet("::ffff:0:0", 96, "ipv6");
 
 /**
- * What an address block leaves out is a part of it, and smaller: else the API server refuses the policy. To Go an IPv4-mapped range is
- * IPv4, and so no part of ::/0: https://github.com/kubernetes/kubernetes/blob/v1.34.0/pkg/apis/networking/validation/validation.go (ValidateIPBlock)
+ * An ipBlock's exceptions are strictly within its CIDR; else the API server rejects the policy. Go takes an IPv4-mapped range for IPv4,
+ * which is not within ::/0: https://github.com/kubernetes/kubernetes/blob/v1.34.0/pkg/apis/networking/validation/validation.go (ValidateIPBlock)
  */
-export const exceptionsLieWithin: Rule = (objects) =>
+export const exceptionsAreWithinBlock: Rule = (objects) =>
   of(objects, "NetworkPolicy").flatMap(({ metadata: { name }, spec }) => {
     const peers = [
       ...(spec?.ingress ?? []).map(({ from }) => from),
@@ -19,7 +19,7 @@ export const exceptionsLieWithin: Rule = (objects) =>
     ].flat();
     return peers.flatMap((peer) => {
       const { cidr = "", except = [] } = peer?.ipBlock ?? {};
-      return except.filter((part) => !isPart(part, cidr)).map((part) => `${name}: ${part} is no part of ${cidr}`);
+      return except.filter((part) => !isPart(part, cidr)).map((part) => `${name}: ${part} is not within ${cidr}`);
     });
   });
 

@@ -2,7 +2,7 @@ import type { IPodSpec } from "kubernetes-models/v1/PodSpec";
 import { containers, type Resource, workloads } from "../lib/objects.ts";
 import type { Rule } from "./rule.ts";
 
-/** The volume types that the restricted standard admits. */
+/** The volume types that the restricted standard allows. */
 const volumeTypes = [
   "configMap",
   "csi",
@@ -41,13 +41,13 @@ export const restrictedPodSecurity: Rule = (objects) => [
 function podProblems(pod: IPodSpec): string[] {
   const shared = (["hostNetwork", "hostPID", "hostIPC"] as const).filter((name) => pod[name]);
   const volumes = (pod.volumes ?? []).flatMap(({ name, ...source }) =>
-    Object.keys(source).every((type) => volumeTypes.includes(type)) ? [] : [`volume ${name} is of a refused type`],
+    Object.keys(source).every((type) => volumeTypes.includes(type)) ? [] : [`volume ${name} has a forbidden type`],
   );
   const sysctls = pod.securityContext?.sysctls ? ["sets sysctls"] : [];
   return [...shared.map((name) => `shares the node: ${name}`), ...volumes, ...sysctls];
 }
 
-/** The namespace refuses whatever does not meet that standard, also what is deployed by others later. */
+/** The namespace enforces that standard for every pod. */
 export const namespaceEnforcesRestricted: Rule = (objects) =>
   objects
     .filter(({ kind, metadata }) => kind === "Namespace" && level(metadata.labels) !== "restricted")
@@ -55,16 +55,16 @@ export const namespaceEnforcesRestricted: Rule = (objects) =>
 
 const level = (labels: Resource["metadata"]["labels"]) => labels?.["pod-security.kubernetes.io/enforce"];
 
-/** Nothing in an image can be changed while it runs. Jobs of other controllers write where they like. */
+/** The root filesystem of every service is read-only. Jobs of other controllers may write. */
 export const rootFilesystemsAreReadOnly: Rule = (objects) =>
   containers(objects)
     .filter(
       ({ workload, container }) => workload.kind === "service" && !container.securityContext?.readOnlyRootFilesystem,
     )
-    .map(({ at }) => `${at}: its root filesystem can be written`);
+    .map(({ at }) => `${at}: its root filesystem is writable`);
 
-/** Nobody here talks to the Kubernetes API, so nobody holds a token for it. */
-export const podsHoldNoToken: Rule = (objects) =>
+/** No pod has a token for the Kubernetes API, because none uses it. */
+export const noServiceAccountTokens: Rule = (objects) =>
   workloads(objects)
     .filter(({ pod }) => pod.automountServiceAccountToken !== false)
     .map(({ name }) => `${name}: gets a service account's token`);

@@ -1,16 +1,16 @@
 import { containers, of, type Resource, workloads } from "../lib/objects.ts";
 import type { Rule } from "./rule.ts";
 
-/** One thing that a pod can't start without, or that it looks for. */
+/** A ConfigMap or Secret that a pod references. */
 interface Reference {
   at: string;
   kind: "ConfigMap" | "Secret";
   name: string;
-  /** Absent when the whole object is meant. */
+  /** Absent if the whole object is referenced. */
   key?: string;
 }
 
-/** The README's table of objects that are yours to create: "Secret sentry" → its keys. */
+/** The README's table of objects that users create: "Secret sentry" → its keys. */
 export function documented(readme: string): Map<string, string[]> {
   const rows = [...readme.matchAll(/^\| (Secret|ConfigMap) `([\w.-]+)` \| ([^|]+)\|/gm)];
   return new Map(
@@ -21,18 +21,18 @@ export function documented(readme: string): Map<string, string[]> {
   );
 }
 
-/** Every ConfigMap or Secret, and every key of it, is rendered here or documented as yours to create. */
+/** Every referenced ConfigMap, Secret and key is rendered, or documented in the README. */
 export const referencesExist =
-  (yours: Map<string, string[]>): Rule =>
+  (documentedKeys: Map<string, string[]>): Rule =>
   (objects) =>
     references(objects).flatMap(({ at, kind, name, key }) => {
       const rendered = of(objects, kind).find(({ metadata }) => metadata.name === name);
-      const keys = rendered ? Object.keys(rendered.data ?? {}) : yours.get(`${kind} ${name}`);
-      if (!keys) return [`${at}: ${kind} ${name} is neither here nor in the README`];
+      const keys = rendered ? Object.keys(rendered.data ?? {}) : documentedKeys.get(`${kind} ${name}`);
+      if (!keys) return [`${at}: ${kind} ${name} is neither rendered nor in the README`];
       return key === undefined || keys.includes(key) ? [] : [`${at}: ${kind} ${name} has no key ${key}`];
     });
 
-/** Every ConfigMap and Secret that a pod reads. */
+/** All ConfigMaps and Secrets that pods reference. */
 export function references(objects: Resource[]): Reference[] {
   const scripts = of(objects, "TestRun").map(({ metadata, spec: { script } }): Reference => {
     return { at: metadata.name, kind: "ConfigMap", name: script.configMap.name, key: script.configMap.file };
@@ -55,7 +55,7 @@ function variables({ at, container }: ReturnType<typeof containers>[number]): Re
   return [...whole, ...single];
 }
 
-/** Mounted objects, and of each the keys that a setting names as a file. */
+/** Mounted objects, with the keys whose paths are in environment variables. */
 function files({ name: at, pod }: ReturnType<typeof workloads>[number]): Reference[] {
   return (pod.volumes ?? []).flatMap((volume): Reference[] => {
     const kind = volume.secret ? "Secret" : "ConfigMap";
@@ -72,7 +72,7 @@ function files({ name: at, pod }: ReturnType<typeof workloads>[number]): Referen
   });
 }
 
-/** Every pod runs under a service account that is here. */
+/** Every pod's service account is rendered. */
 export const serviceAccountsExist: Rule = (objects) =>
   workloads(objects)
     .filter(({ kind }) => kind === "service")

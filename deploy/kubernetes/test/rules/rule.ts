@@ -1,4 +1,4 @@
 import type { Resource } from "../lib/objects.ts";
 
-/** Takes everything that one folder renders; returns a line for each thing that breaks the rule. */
+/** Takes all rendered objects of one folder; returns a line for each violation. */
 export type Rule = (objects: Resource[]) => string[];

@@ -1,7 +1,7 @@
 import { containers, controllers, matches, of, workloads } from "../lib/objects.ts";
 import type { Rule } from "./rule.ts";
 
-/** Every Service leads to pods that exist here, by ports that have a name on both sides. */
+/** Every Service selects rendered pods and uses named ports. */
 export const servicesReachPods: Rule = (objects) =>
   of(objects, "Service").flatMap(({ metadata, spec }) => {
     const pods = workloads(objects).filter(({ labels }) => spec?.selector && matches(spec.selector, labels));
@@ -12,19 +12,19 @@ export const servicesReachPods: Rule = (objects) =>
       const target = open.find(({ name }) => name === port.targetPort);
       if (!port.name) return [`${at} has no name`];
       if (!target) return [`${at}: no pod names a port ${port.targetPort}`];
-      // No virtual address, so nothing translates ports.
+      // A headless Service does not translate ports.
       const direct = spec?.clusterIP === "None" && target.containerPort !== port.port;
       return direct ? [`${at} is headless, but the pods listen on ${target.containerPort}`] : [];
     });
   });
 
-/** Every address inside the cluster that a container is given belongs to a Service and port that exist here. */
-export const addressesLeadToServices: Rule = (objects) =>
+/** Every cluster address in a container's variables names a rendered Service and port. */
+export const addressesNameServices: Rule = (objects) =>
   containers(objects).flatMap(({ at, container }) =>
     (container.env ?? []).flatMap(({ name, value }) =>
       [...(value ?? "").matchAll(/([\w-]+)\.\$\(POD_NAMESPACE\)\.svc\.cluster\.local:(\d+)/g)]
         .filter(([, service, port]) => !hasPort(objects, service as string, Number(port)))
-        .map(([, service, port]) => `${at}: ${name} leads to ${service}:${port}, which is not there`),
+        .map(([, service, port]) => `${at}: ${name} names ${service}:${port}, which does not exist`),
     ),
   );
 
@@ -33,7 +33,7 @@ function hasPort(objects: Parameters<Rule>[0], service: string, port: number): b
   return found?.spec?.ports?.some((candidate) => candidate.port === port) ?? false;
 }
 
-/** A selector is part of its own pods' labels, and no other workload's pods carry it. */
+/** Every selector matches its own pods and no others. */
 export const selectorsAreDistinct: Rule = (objects) =>
   controllers(objects).flatMap(({ metadata, spec }) => {
     const selected = workloads(objects).filter(({ labels }) => matches(spec?.selector.matchLabels, labels));

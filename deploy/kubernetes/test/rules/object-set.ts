@@ -3,15 +3,15 @@ import type { Rule } from "./rule.ts";
 
 const clusterWide = ["Namespace"];
 
-/** Everything lands in the one namespace that is part of it. */
+/** All objects are in the one namespace that is rendered. */
 export const oneNamespace: Rule = (objects) => {
-  const home = objects.find(({ kind }) => kind === "Namespace")?.metadata.name;
+  const namespace = objects.find(({ kind }) => kind === "Namespace")?.metadata.name;
   return objects
-    .filter(({ kind, metadata }) => !clusterWide.includes(kind) && (!home || metadata.namespace !== home))
-    .map(({ kind, metadata }) => `${kind} ${metadata.name} is in ${metadata.namespace}, not in ${home}`);
+    .filter(({ kind, metadata }) => !clusterWide.includes(kind) && (!namespace || metadata.namespace !== namespace))
+    .map(({ kind, metadata }) => `${kind} ${metadata.name} is in ${metadata.namespace}, not in ${namespace}`);
 };
 
-/** Applied from top to bottom, nothing comes before what it needs. */
+/** Objects that pods need come before the pods. */
 export const applyOrder: Rule = (objects) => {
   const needed = ["Namespace", "ServiceAccount", "ConfigMap", "Service"];
   const last = (kind: string) => objects.findLastIndex((object) => object.kind === kind);
@@ -21,7 +21,7 @@ export const applyOrder: Rule = (objects) => {
     .map((kind) => `a ${kind} comes too late`);
 };
 
-/** The labels that tools group by: https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels/ */
+/** The recommended labels, by which tools group objects: https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels/ */
 export const recommendedLabels: Rule = (objects) =>
   workloads(objects)
     .filter(({ kind }) => kind === "service")
@@ -31,8 +31,8 @@ export const recommendedLabels: Rule = (objects) =>
         .map(([label]) => `${name}: its pods lack ${label}`),
     );
 
-/** No two objects of one kind and name: the later would replace the earlier. */
-export const noTwins: Rule = (objects) => {
+/** No two objects have the same kind and name. */
+export const noDuplicates: Rule = (objects) => {
   const id = ({ apiVersion, kind, metadata }: Resource) =>
     `${apiVersion} ${kind} ${metadata.namespace} ${metadata.name}`;
   return objects.map(id).filter((each, i, all) => all.indexOf(each) !== i);

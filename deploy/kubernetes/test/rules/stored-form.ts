@@ -1,19 +1,19 @@
 import type { Resource } from "../lib/objects.ts";
 import type { Rule } from "./rule.ts";
 
-/** Booleans that Kubernetes' types hold without a pointer, as `omitempty`: false is the same as not there. */
+/** Booleans with `omitempty` in Kubernetes' types: false is dropped. */
 const droppedWhenFalse = [
   ...["hostIPC", "hostNetwork", "hostPID", "publishNotReadyAddresses", "readOnly", "stdin", "stdinOnce", "tty"],
   ...["paused", "stderr"],
 ];
 
-/** How the API server writes a quantity: 1Gi for 1024Mi, 1 for 1000m, no fraction. */
+/** The API server's canonical form of a quantity: 1Gi for 1024Mi, 1 for 1000m, no fraction. */
 const canonical = /^(?!0*$)(?!\d*000m$)(?!\d*(1024|2048|4096)[KMG]i$)\d+(m|k|M|G|Ki|Mi|Gi)?$/;
 
 /**
- * What is applied is what the API server keeps: it drops empty lists and texts, nulls and some booleans that are false, and writes
- * quantities its own way. Such a field differs at every look: `kubectl diff` is never clean, and Argo CD and Flux see drift for ever.
- * Objects of custom resources are kept as they are; a ConfigMap's values are data.
+ * Objects are written in the form that the API server stores. It drops empty lists and strings, nulls and some false booleans, and
+ * normalizes quantities; with such a field, `kubectl diff` is never clean, and Argo CD and Flux always see drift. Custom resources and
+ * the values of ConfigMaps are stored unchanged.
  */
 export const storedAsWritten: Rule = (objects) =>
   objects
@@ -27,9 +27,9 @@ export const storedAsWritten: Rule = (objects) =>
           value === "" ||
           (Array.isArray(value) && value.length === 0) ||
           (value === false && droppedWhenFalse.includes(key));
-        if (dropped) return [`${at}: ${path} is not kept`];
+        if (dropped) return [`${at}: ${path} is not stored`];
         const quantity = /\.(requests|limits)\.\w+$|\.sizeLimit$/.test(path);
-        return quantity && !canonical.test(String(value)) ? [`${at}: ${path} is kept in another form`] : [];
+        return quantity && !canonical.test(String(value)) ? [`${at}: ${path} is stored in another form`] : [];
       });
     });
 
