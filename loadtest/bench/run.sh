@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compares the edge with what else could do its work (README.md); `run.sh faults`: in what is lost when something fails. Needs Docker and Node; brings the base images like `make up`.
+# Compares the proxy with alternatives (README.md); `run.sh faults` compares what each loses when something fails. Needs Docker and Node;
+# fetches the base images like `make up`.
 set -eu
 cd "$(dirname "$0")"
 host=../../deploy/host

@@ -1,4 +1,4 @@
--- Gets a page or a file as a browser asks for it: compressed.
+-- Requests a page or a file as a browser does: compressed.
 
 wrk.headers["Accept-Encoding"] = "gzip, deflate, br, zstd"
-dofile("/bench/configs/report.lua")
+dofile("/bench/configs/results.lua")

@@ -3,4 +3,4 @@
 wrk.method = "POST"
 wrk.headers["Content-Type"] = "text/plain;charset=UTF-8"
 wrk.body = assert(io.open("/run-data/envelope")):read("*a")
-dofile("/bench/configs/report.lua")
+dofile("/bench/configs/results.lua")

@@ -1,3 +1,3 @@
--- Gets a page or a file uncompressed.
+-- Requests a page or a file uncompressed.
 
-dofile("/bench/configs/report.lua")
+dofile("/bench/configs/results.lua")

@@ -3,18 +3,18 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 import { envelope, newId } from "../../../proxy/spool/test/report.ts";
 
-/** A tunnel, and whether its browsers keep what nobody took and send it again, as web's do (web/src/telemetry). */
+/** A tunnel, and whether its browsers queue envelopes that were not accepted and retry them, as web's do (web/src/telemetry). */
 export interface Tunnel {
   origin: string;
   path: string;
-  keeps: boolean;
+  retries: boolean;
 }
 
-/** What browsers sent to a tunnel. */
+/** The envelopes that browsers sent to a tunnel. */
 export interface Sent {
   ids: string[];
-  /** How many had to be sent again. */
-  again: number;
+  /** The number of retries. */
+  retried: number;
 }
 
 const agents = {
@@ -23,7 +23,7 @@ const agents = {
 };
 const kinds = ["event", "event", "transaction", "session", "replay_event"];
 
-/** Posts a report; resolves with the status, 0 without an answer. */
+/** Posts an envelope; resolves with the status, 0 without a response. */
 function post({ origin, path }: Tunnel, body: Buffer): Promise<number> {
   const { request, agent } = agents[new URL(origin).protocol as keyof typeof agents];
   const headers = { host: "localhost", "content-type": "text/plain", "content-length": body.length };
@@ -37,18 +37,18 @@ function post({ origin, path }: Tunnel, body: Buffer): Promise<number> {
   });
 }
 
-/** Sends `rate` reports a second to each tunnel until `over` resolves; resolves when all have been answered. */
+/** Sends `rate` envelopes per second to each tunnel until `over` resolves; resolves when all have been sent or given up. */
 export async function send(tunnels: Tunnel[], rate: number, over: Promise<unknown>): Promise<Sent[]> {
   const open = new Set<Promise<void>>();
-  const sents = tunnels.map((): Sent => ({ ids: [], again: 0 }));
-  const report = async (tunnel: Tunnel, sent: Sent) => {
+  const sents = tunnels.map((): Sent => ({ ids: [], retried: 0 }));
+  const sendOne = async (tunnel: Tunnel, sent: Sent) => {
     const id = newId();
     const body = envelope(kinds[sent.ids.length % kinds.length], id, 1_900);
     sent.ids.push(id);
     for (let wait = 500; ; wait = Math.min(4_000, wait * 2)) {
       const status = await post(tunnel, body);
-      if (!tunnel.keeps || ![0, 502, 503, 504].includes(status)) return;
-      sent.again++;
+      if (!tunnel.retries || ![0, 502, 503, 504].includes(status)) return;
+      sent.retried++;
       await pause(wait);
     }
   };
@@ -58,12 +58,12 @@ export async function send(tunnels: Tunnel[], rate: number, over: Promise<unknow
   });
   for (let last = Date.now(), due = 0; !done; ) {
     await pause(20);
-    // What a busy machine kept from being sent is not sent in one burst.
+    // After a delay on a busy machine, the missed envelopes are not sent in one burst.
     due += (Math.min(200, Date.now() - last) * rate) / 1_000;
     last = Date.now();
     for (; due >= 1; due--) {
       tunnels.forEach((tunnel, i) => {
-        const work = report(tunnel, sents[i] as Sent);
+        const work = sendOne(tunnel, sents[i] as Sent);
         open.add(work);
         work.finally(() => open.delete(work));
       });

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { isEmpty, outcome } from "../../../proxy/spool/test/report.ts";
 import { type Stack, sentryName, startStack, until } from "../../../proxy/spool/test/stack.ts";
 import { buildTunnelRoute } from "../src/images.ts";
-import { output } from "../src/places.ts";
+import { output } from "../src/paths.ts";
 import { send, type Tunnel } from "./sender.ts";
 
 const rate = Number(process.env.RATE ?? 50);
-const lasts = Number(process.env.FAULT_S ?? 15) * 1_000;
+const durationMs = Number(process.env.FAULT_S ?? 15) * 1_000;
 
 const folder = mkdtempSync(join(tmpdir(), "culvert-faults-"));
 const rows: string[] = [];
@@ -31,9 +31,9 @@ afterAll(async () => {
   await stack?.stop();
   rmSync(folder, { recursive: true });
   const head = [
-    `Up to ${rate} reports a second of 2 KB to each, a fault of ${lasts / 1_000} s. Sent again: by the browser, which keeps what nobody took.`,
+    `Up to ${rate} envelopes a second of 2 KB to each, a fault of ${durationMs / 1_000} s. Retried: by the browser, which queues envelopes that were not accepted.`,
     "",
-    "| Fault | Culvert: sent | lost | twice | sent again | tunnelRoute: sent | lost | twice |",
+    "| Fault | Culvert: sent | lost | duplicated | retried | tunnelRoute: sent | lost | duplicated |",
     "|---|--:|--:|--:|--:|--:|--:|--:|",
   ];
   const table = [...head, ...rows].join("\n");
@@ -41,50 +41,50 @@ afterAll(async () => {
   console.log(`\n${table}\n\n==> ${output}/faults.md`);
 });
 
-const well = () => stack.ingest();
-const goneFor = async (meanwhile: () => Promise<unknown>) => {
+const recover = () => stack.ingest();
+const downDuring = async (meanwhile: () => Promise<unknown>) => {
   await stack.ingest({ gone: true });
-  await pause(lasts / 2);
+  await pause(durationMs / 2);
   await meanwhile();
-  await pause(lasts / 2);
+  await pause(durationMs / 2);
 };
 
 test.each<[fault: string, begin: () => Promise<unknown>, end?: () => Promise<unknown>]>([
   ["ingest refuses connections", () => stack.ingest({ gone: true })],
-  ["ingest answers 503", () => stack.ingest({ status: 503 })],
-  ["ingest takes 5 s for each", () => stack.ingest({ delay: 5_000 })],
-  ["ingest never answers", () => stack.ingest({ delay: 120_000, cut: "body" })],
+  ["ingest responds 503", () => stack.ingest({ status: 503 })],
+  ["ingest responds after 5 s", () => stack.ingest({ delay: 5_000 })],
+  ["ingest never responds", () => stack.ingest({ delay: 120_000, cut: "body" })],
   ["connections cut in the middle of a body", () => stack.ingest({ cut: "body" })],
   [
-    "ingest's name is gone",
+    "ingest's name cannot be resolved",
     () => stack.on("ingest", "network", "disconnect", stack.id),
     () => stack.on("ingest", "network", "connect", "--alias=ingest", `--alias=${sentryName}`, stack.id),
   ],
-  ["ingest is gone, and the spool is killed", () => goneFor(() => stack.kill("spool"))],
+  ["ingest is down and the spool is killed", () => downDuring(() => stack.kill("spool"))],
   ["proxy killed; the app with tunnelRoute killed", () => stack.kill("proxy", "rival")],
   [
-    "ingest answers 429 to replays (the SDK drops them)",
+    "ingest responds 429 to replays (the SDK drops them)",
     () => stack.ingest({ item: "replay_event", status: 429, headers: { "x-sentry-rate-limits": "5:replay:key" } }),
   ],
-])("%s", async (fault, begin, end = well) => {
+])("%s", async (fault, begin, end = recover) => {
   const tunnels: Tunnel[] = [
-    { origin: `https://${stack.proxy.host}:${stack.proxy.port}`, path: "/monitoring", keeps: true },
-    { origin: `http://${stack.rival.host}:${stack.rival.port}`, path: "/monitoring?o=1&p=1", keeps: false },
+    { origin: `https://${stack.proxy.host}:${stack.proxy.port}`, path: "/monitoring", retries: true },
+    { origin: `http://${stack.rival.host}:${stack.rival.port}`, path: "/monitoring?o=1&p=1", retries: false },
   ];
   await until(async () => (await fetch(`${tunnels[1]?.origin}/healthz`)).ok);
   const course = async () => {
     await pause(3_000);
     await begin();
-    await pause(lasts);
+    await pause(durationMs);
     await end();
-    await well();
+    await recover();
     await pause(5_000);
   };
   const sents = await send(tunnels, rate, course());
   await until(() => isEmpty(stack), 60_000);
   const [ours, theirs] = await Promise.all(sents.map(({ ids }) => outcome(stack, ids)));
   const cells = [
-    ...[fault, sents[0]?.ids.length, ours?.lost, ours?.repeated, sents[0]?.again],
+    ...[fault, sents[0]?.ids.length, ours?.lost, ours?.repeated, sents[0]?.retried],
     ...[sents[1]?.ids.length, theirs?.lost, theirs?.repeated],
   ];
   rows.push(`| ${cells.join(" | ")} |`);

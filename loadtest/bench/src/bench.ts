@@ -1,47 +1,47 @@
-import type { Knobs } from "./knobs.ts";
+import { waitForIdle } from "./idle.ts";
 import { type Load, parseH2loadLog, parseWrk, type Script, wrk } from "./load.ts";
+import type { Claim, Goal } from "./markdown.ts";
 import { measure, type Plan, type Sample } from "./measure.ts";
-import { waitForQuiet } from "./quiet.ts";
-import type { Claim, Goal } from "./report.ts";
-import type { Stage } from "./stage.ts";
+import type { Options } from "./options.ts";
 import { inTurn, ratio } from "./statistics.ts";
+import type { Testbed } from "./testbed.ts";
 
-/** What the comparisons share: the stage, the knobs, and how plans are measured against each other. */
+/** Shared by the comparisons: the testbed, the options, and measuring plans in turn. */
 export class Bench {
-  readonly stage: Stage;
-  readonly knobs: Knobs;
+  readonly testbed: Testbed;
+  readonly options: Options;
 
-  constructor(stage: Stage, knobs: Knobs) {
-    this.stage = stage;
-    this.knobs = knobs;
+  constructor(testbed: Testbed, options: Options) {
+    this.testbed = testbed;
+    this.options = options;
   }
 
   /** Runs wrk in the load's container. */
-  async wrk(what: Script, url: string, connections: number): Promise<Load> {
-    return parseWrk(await this.stage.exec("load", ...wrk(what, url, connections, this.knobs.seconds)));
+  async wrk(script: Script, url: string, connections: number): Promise<Load> {
+    return parseWrk(await this.testbed.exec("load", ...wrk(script, url, connections, this.options.seconds)));
   }
 
-  /** The same bench with this many times the rounds: where a difference is small. */
+  /** The same bench with this many times the rounds, for small differences. */
   longer(times: number): Bench {
-    return new Bench(this.stage, { ...this.knobs, rounds: this.knobs.rounds * times });
+    return new Bench(this.testbed, { ...this.options, rounds: this.options.rounds * times });
   }
 
   /** Runs an h2load command of load.ts in the load's container. */
   async h2load(command: string[], seconds: number): Promise<Load> {
-    return parseH2loadLog(await this.stage.exec("load", ...command), seconds);
+    return parseH2loadLog(await this.testbed.exec("load", ...command), seconds);
   }
 
   /** Measures each plan once to warm it up, then measures all of them in turn. */
   async compare<Name extends string>(plans: Record<Name, Plan>): Promise<Record<Name, Sample[]>> {
     const entries = Object.entries(plans) as [Name, Plan][];
-    for (const [, plan] of entries) await measure(this.stage, plan);
-    const contenders = entries.map(([name, plan]) => [name, () => this.#measureInQuiet(plan)]);
-    return inTurn(this.knobs.rounds, Object.fromEntries(contenders) as Record<Name, () => Promise<Sample>>);
+    for (const [, plan] of entries) await measure(this.testbed, plan);
+    const contenders = entries.map(([name, plan]) => [name, () => this.#measureWhenIdle(plan)]);
+    return inTurn(this.options.rounds, Object.fromEntries(contenders) as Record<Name, () => Promise<Sample>>);
   }
 
-  async #measureInQuiet(plan: Plan): Promise<Sample> {
-    await waitForQuiet(this.stage, this.knobs.patience);
-    return measure(this.stage, plan);
+  async #measureWhenIdle(plan: Plan): Promise<Sample> {
+    await waitForIdle(this.testbed, this.options.idleTimeoutSeconds);
+    return measure(this.testbed, plan);
   }
 }
 

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 
-/** Runs the docker client and returns what it wrote to stdout; throws with its last lines when it fails. */
+/** Runs the docker client and returns its stdout; throws with its last lines if it fails. */
 export function docker(...args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile("docker", args, { maxBuffer: 256 << 20 }, (error, stdout, stderr) => {

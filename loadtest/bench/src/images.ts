@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { docker } from "./docker.ts";
-import { tunnelPath } from "./far-end.ts";
-import { bench, output, root } from "./places.ts";
+import { bench, output, root } from "./paths.ts";
+import { tunnelPath } from "./workload.ts";
 
-/** The images of a run. `sink` and `bare` run in the proxy's image too, with a config of their own. */
+/** The images of a run. `sink` and `bare` use the proxy's image with their own configuration. */
 export const images = {
   proxy: "culvert-bench-proxy",
   spool: "culvert-bench-spool",
@@ -13,7 +13,7 @@ export const images = {
   tools: "culvert-bench-tools",
 };
 
-/** Builds them all; the layers that the stack's own images have already are shared. Throws with the build's last lines. */
+/** Builds all images, reusing the layers of the stack's images. Throws with the build's last lines. */
 export async function buildImages(): Promise<void> {
   await docker("build", "--progress=plain", "-t", images.proxy, `${root}/proxy`);
   await docker("build", "--progress=plain", "-t", images.spool, `${root}/proxy/spool`);
@@ -33,7 +33,7 @@ export async function buildTunnelRoute(): Promise<string> {
 
 /**
  * The same app with `tunnelRoute`: a copy of web/ that differs in that one option, so that versions, settings and pages
- * are the app's own. Returns its folder; throws when the option has no place to go any more.
+ * are the app's own. Returns its folder; throws if the option cannot be inserted.
  */
 function copyOfWeb(name: string): string {
   const copy = `${output}/${name}`;
@@ -45,11 +45,11 @@ function copyOfWeb(name: string): string {
   return copy;
 }
 
-/** Adds the option to the text of a next.config.ts; throws when there is no `withSentryConfig(config, {` in it. */
+/** Adds the option to the text of a next.config.ts; throws if it does not contain `withSentryConfig(config, {`. */
 export function withTunnelRoute(config: string): string {
   const call = "withSentryConfig(config, {";
   if (!config.includes(call))
-    throw new Error(`web/next.config.ts has no '${call}': tell loadtest/bench/src/images.ts how it reads now`);
+    throw new Error(`web/next.config.ts has no '${call}': adapt loadtest/bench/src/images.ts to it`);
   return config.replace(call, `${call}\n  tunnelRoute: ${JSON.stringify(tunnelPath)},`);
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { parseH2loadLog, parseIntake, parseWrk } from "./load.ts";
+import { parseH2loadLog, parseReceiver, parseWrk } from "./load.ts";
 
-const wrkOutput = `Running 3s test @ https://edge:8443/monitoring
+const wrkOutput = `Running 3s test @ https://proxy:8443/monitoring
   1 threads and 32 connections
   Thread Stats   Avg      Stdev     Max   +/- Stdev
     Latency     2.29ms    1.10ms  30.21ms   91.00%
@@ -9,28 +9,28 @@ const wrkOutput = `Running 3s test @ https://edge:8443/monitoring
 {"requests":30000,"microseconds":3000000,"p50":1850,"p99":22420,"refused":3,"broken":2}
 `;
 
-test("wrk's report: milliseconds, seconds, and every kind of failure", () => {
+test("wrk's results: milliseconds, seconds, and every kind of failure", () => {
   expect(parseWrk(wrkOutput)).toEqual({ requests: 30000, seconds: 3, p50: 1.85, p99: 22.42, failed: 5 });
 });
 
-test("a wrk that died, or says something else, is no measurement", () => {
-  expect(() => parseWrk("unable to connect to edge:8443 Connection refused")).toThrow("did not report");
-  expect(() => parseWrk('{"requests":1}')).toThrow("has no microseconds");
+test("the output of a wrk that failed is not a measurement", () => {
+  expect(() => parseWrk("unable to connect to proxy:8443 Connection refused")).toThrow("printed no results");
+  expect(() => parseWrk('{"requests":1}')).toThrow("have no microseconds");
 });
 
-test("h2load's log: times from the answers themselves, refused and broken ones counted", () => {
+test("h2load's log: times of each response, rejected and broken ones counted", () => {
   const log = ["1795156720705664\t200\t1000", "1795156720705665\t307\t3000", "1\t429\t2000", "2\t-1\t9000", ""].join(
     "\n",
   );
   expect(parseH2loadLog(log, 2)).toEqual({ requests: 4, seconds: 2, p50: 2, p99: 9, failed: 2 });
 });
 
-test("an empty or torn h2load log is no measurement", () => {
+test("an empty or truncated h2load log is not a measurement", () => {
   expect(() => parseH2loadLog("", 2)).toThrow("not readable");
   expect(() => parseH2loadLog("1795156720705664\t200", 2)).toThrow("not readable");
 });
-test("the spool's intake: refusals are failures, and a run that died is no measurement", () => {
+test("the spool's receiver: rejections are failures, and a run that failed is not a measurement", () => {
   const line = '{"envelopes_per_second":4000,"accepted":7990,"rejected":10,"p50_ms":7,"p99_ms":30,"seconds":2}';
-  expect(parseIntake(`${line}\n`)).toEqual({ requests: 8000, seconds: 2, p50: 7, p99: 30, failed: 10 });
-  expect(() => parseIntake("Error: connect ECONNREFUSED")).toThrow("did not report");
+  expect(parseReceiver(`${line}\n`)).toEqual({ requests: 8000, seconds: 2, p50: 7, p99: 30, failed: 10 });
+  expect(() => parseReceiver("Error: connect ECONNREFUSED")).toThrow("printed no results");
 });

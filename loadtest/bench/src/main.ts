@@ -11,11 +11,11 @@ import { tunnel } from "./comparisons/tunnel.ts";
 import { startAll } from "./contenders.ts";
 import { docker } from "./docker.ts";
 import { buildImages } from "./images.ts";
-import { readChoice, readKnobs } from "./knobs.ts";
-import { output } from "./places.ts";
+import { type Comparison, markdown } from "./markdown.ts";
+import { readChoice, readOptions } from "./options.ts";
+import { output } from "./paths.ts";
 import { assignCores, describeCores } from "./processor.ts";
-import { type Comparison, markdown } from "./report.ts";
-import { Stage } from "./stage.ts";
+import { Testbed } from "./testbed.ts";
 
 const comparisons: Record<string, (bench: Bench) => Promise<Comparison>> = {
   sink,
@@ -30,14 +30,14 @@ const comparisons: Record<string, (bench: Bench) => Promise<Comparison>> = {
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
-/** Tells what went wrong; the run goes on where it can, and ends with status 1. */
+/** Reports a failure; the run continues if possible, and exits with status 1. */
 function fail(message: string): undefined {
   say(`culvert bench: ${message}`);
   process.exitCode = 1;
 }
 
 async function main(): Promise<void> {
-  const knobs = readKnobs(process.env);
+  const options = readOptions(process.env);
   const chosen = readChoice(process.env, Object.keys(comparisons));
   const cores = Number(await docker("info", "--format={{.NCPU}}"));
   const start = Date.now();
@@ -46,14 +46,14 @@ async function main(): Promise<void> {
   say("==> images");
   await buildImages();
 
-  const stage = new Stage();
+  const testbed = new Testbed();
   for (const signal of ["SIGINT", "SIGTERM"])
-    process.once(signal, () => void stage.close().then(() => process.exit(130)));
+    process.once(signal, () => void testbed.close().then(() => process.exit(130)));
   try {
     say("==> containers");
-    await startAll(stage, assignCores(cores), knobs.floodRate);
-    const bench = new Bench(stage, knobs);
-    const head = `# Culvert bench\n\n${describeCores(cores)}. ${knobs.rounds} rounds in turn, ${knobs.seconds} s a measurement; median (lowest – highest).`;
+    await startAll(testbed, assignCores(cores), options.floodRate);
+    const bench = new Bench(testbed, options);
+    const head = `# Culvert bench\n\n${describeCores(cores)}. ${options.rounds} rounds in turn, ${options.seconds} s a measurement; median (lowest – highest).`;
     const found: Comparison[] = [];
     process.stdout.write(`${head}\n`);
     for (const name of chosen) {
@@ -63,11 +63,11 @@ async function main(): Promise<void> {
       found.push(comparison);
       process.stdout.write(`\n${markdown(comparison)}\n`);
       writeFileSync(`${output}/results.md`, `${[head, ...found.map(markdown)].join("\n\n")}\n`);
-      writeFileSync(`${output}/results.json`, `${JSON.stringify({ cores, knobs, comparisons: found }, null, 2)}\n`);
+      writeFileSync(`${output}/results.json`, `${JSON.stringify({ cores, options, comparisons: found }, null, 2)}\n`);
     }
     say(`==> ${output}/results.md and results.json, after ${seconds()} s`);
   } finally {
-    await stage.close();
+    await testbed.close();
   }
 }
 

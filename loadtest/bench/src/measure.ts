@@ -1,51 +1,54 @@
+import { machineWork } from "./idle.ts";
 import type { Load } from "./load.ts";
 import type { Reading } from "./meter.ts";
-import { machineWork } from "./quiet.ts";
-import type { Stage } from "./stage.ts";
+import type { Testbed } from "./testbed.ts";
 
-/** One measurement: the load's findings, and what they cost the containers that were charged with it. */
+/** One measurement: the load's results, and their cost to the charged containers. */
 export interface Sample extends Load {
   perSecond: number;
-  /** Seconds of the charged containers' processor time for 1,000 requests. */
-  costPer1000: number;
-  /** Requests for one second of processor time: what a whole core would do, undisturbed by the machine's other work. */
-  perCore: number;
-  /** Share of that cost which fell on the last of the charged containers: behind a proxy, the app's. */
-  lastShare: number;
-  /** Requests that reached the sink, a second: the proof that reports were forwarded, and the size of a flood. */
+  /** Processor time of the charged containers for 1,000 requests, in seconds. */
+  cpuSecondsPer1000: number;
+  /** Requests per second of processor time: the throughput of a whole core without other work. */
+  perCpuSecond: number;
+  /** The last charged container's share of that cost: behind a proxy, the app's. */
+  lastContainerShare: number;
+  /** Requests per second that reached the sink: proves that envelopes were forwarded. */
   arrivedPerSecond: number;
-  /** Share of a core that the charged containers used, and that load and sink used: the latter must stay below 1. */
-  busy: number;
-  otherBusy: number;
-  /** Share of the whole machine that other work took meanwhile. */
-  disturbance: number;
+  /** Cores that the charged containers used, and that load and sink used: the latter must stay below 1. */
+  coresUsed: number;
+  coresUsedByLoad: number;
+  /** Share of the whole machine that other work used. */
+  otherWorkShare: number;
 }
 
-/** What to measure: the containers charged, the run itself, and whether its requests must show up at the sink. */
+/** A measurement to make: the containers charged, the run itself, and whether its requests must reach the sink. */
 export interface Plan {
   charged: string[];
   run: () => Promise<Load>;
   mustArrive?: boolean;
 }
 
-const TOLERATED_FAILURES = 0.01;
+const MAX_FAILED_SHARE = 0.01;
 
-/** Measures once; throws when more than 1 % failed or did not arrive, because speed at refusing is no speed. */
-export async function measure(stage: Stage, { charged, run, mustArrive = false }: Plan): Promise<Sample> {
+/** Measures once; throws if more than 1 % failed or did not arrive, because rejecting is faster than forwarding. */
+export async function measure(testbed: Testbed, { charged, run, mustArrive = false }: Plan): Promise<Sample> {
   const helpers = ["load", "sink"];
-  const read = () => Promise.all([stage.processorTime(...charged), stage.processorTime(...helpers), arrived(stage)]);
+  const read = () =>
+    Promise.all([testbed.processorTime(...charged), testbed.processorTime(...helpers), arrived(testbed)]);
   const [charge, help, seen] = await read();
   const start = performance.now();
   const load = await run();
   const elapsed = (performance.now() - start) / 1000;
   const [chargeAfter, helpAfter, seenAfter] = await read();
 
-  if (load.requests === 0) throw new Error(`${charged[0]}: nothing was answered within ${load.seconds} s`);
-  const good = load.requests * (1 - TOLERATED_FAILURES);
+  if (load.requests === 0) throw new Error(`${charged[0]}: no response within ${load.seconds} s`);
+  const good = load.requests * (1 - MAX_FAILED_SHARE);
   if (load.requests - load.failed < good)
-    throw new Error(`${charged[0]}: ${load.failed} of ${load.requests} requests failed: no measurement`);
+    throw new Error(`${charged[0]}: ${load.failed} of ${load.requests} requests failed: not a measurement`);
   if (mustArrive && seenAfter - seen < good)
-    throw new Error(`${charged[0]}: ${load.requests} reports answered, ${seenAfter - seen} arrived: no measurement`);
+    throw new Error(
+      `${charged[0]}: ${load.requests} envelopes accepted, ${seenAfter - seen} arrived: not a measurement`,
+    );
 
   const costs = used(charge, chargeAfter);
   const cost = sum(costs);
@@ -54,13 +57,13 @@ export async function measure(stage: Stage, { charged, run, mustArrive = false }
   return {
     ...load,
     perSecond: load.requests / load.seconds,
-    costPer1000: (cost / load.requests) * 1000,
-    perCore: load.requests / cost,
-    lastShare: (costs.at(-1) as number) / cost,
+    cpuSecondsPer1000: (cost / load.requests) * 1000,
+    perCpuSecond: load.requests / cost,
+    lastContainerShare: (costs.at(-1) as number) / cost,
     arrivedPerSecond: (seenAfter - seen) / elapsed,
-    busy: cost / elapsed,
-    otherBusy: helpCost / elapsed,
-    disturbance: Math.max(0, worked - cost - helpCost) / all,
+    coresUsed: cost / elapsed,
+    coresUsedByLoad: helpCost / elapsed,
+    otherWorkShare: Math.max(0, worked - cost - helpCost) / all,
   };
 }
 
@@ -68,9 +71,9 @@ const used = (before: Reading[], after: Reading[]) =>
   after.map(({ own }, index) => own - (before[index] as Reading).own);
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
 
-/** How many requests the sink has answered, its own status page left out; from Nginx's stub_status. */
-async function arrived(stage: Stage): Promise<number> {
-  return parseStubStatus(await stage.exec("sink", "curl", "-s", "http://127.0.0.1:8081/"));
+/** The number of requests to the sink, from Nginx's stub_status. */
+async function arrived(testbed: Testbed): Promise<number> {
+  return parseStubStatus(await testbed.exec("sink", "curl", "-s", "http://127.0.0.1:8081/"));
 }
 
 /** The third number of stub_status counts requests: https://nginx.org/en/docs/http/ngx_http_stub_status_module.html */

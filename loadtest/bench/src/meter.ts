@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { type MachineTime, parseMachineTime, parseProcessorTime, tellProcessorTime } from "./processor.ts";
 
-/** What a meter shows: the seconds that its container has used so far, and what the whole machine has. */
+/** A meter's reading: the processor seconds that its container and the whole machine have used so far. */
 export interface Reading {
   own: number;
   machine: MachineTime;
@@ -15,7 +15,7 @@ interface Asked {
 
 /**
  * Reads a container's processor time. A `docker exec` for each reading would cost the container more than hundreds of
- * requests do, so one shell stays in there and answers.
+ * requests, so one shell stays open in the container.
  */
 export class Meter {
   readonly #shell: ChildProcess;
@@ -36,12 +36,12 @@ export class Meter {
     });
     this.#shell.on("close", () => {
       for (const { reject } of this.#asked.splice(0))
-        reject(new Error(`${container} tells no processor time any more`));
+        reject(new Error(`${container} no longer reports its processor time`));
     });
-    this.#shell.stdin?.on("error", () => {}); // told by "close"
+    this.#shell.stdin?.on("error", () => {}); // handled by "close"
   }
 
-  /** Rejects when the container is gone. */
+  /** Rejects if the container has stopped. */
   read(): Promise<Reading> {
     return new Promise((resolve, reject) => {
       if (this.#shell.exitCode !== null) return reject(new Error("the container's shell has ended"));

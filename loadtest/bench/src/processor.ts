@@ -1,4 +1,4 @@
-/** Shell that answers each line it reads with its container's processor time (cgroup v2, else v1) and the machine's, by built-ins alone. */
+/** A shell script that responds to each input line with the processor time of its container (cgroup v2, else v1) and machine, using built-ins only. */
 export const tellProcessorTime = [
   "file=/sys/fs/cgroup/cpu.stat",
   "[ -r $file ] || file=/sys/fs/cgroup/cpuacct/cpuacct.usage",
@@ -7,7 +7,7 @@ export const tellProcessorTime = [
 
 /**
  * Seconds of processor time that a container has used, from the first half of such a line: v2's cpu.stat counts
- * microseconds, v1's cpuacct.usage nanoseconds. Throws on anything else.
+ * microseconds, v1's cpuacct.usage nanoseconds. Throws on any other text.
  * https://docs.kernel.org/admin-guide/cgroup-v2.html, https://docs.kernel.org/admin-guide/cgroup-v1/cpuacct.html
  */
 export function parseProcessorTime(text: string): number {
@@ -18,15 +18,15 @@ export function parseProcessorTime(text: string): number {
   throw new Error(`no processor time in: ${text.slice(0, 200)}`);
 }
 
-/** Seconds of all cores together since the machine started: at work, and in all. */
+/** Seconds of all cores together since the machine started: busy, and in total. */
 export interface MachineTime {
   worked: number;
   all: number;
 }
 
 /**
- * Reads a line of /proc/stat, which shows the whole machine in a container too, in hundredths of a second; idling and waiting for
- * disks are no work. https://man7.org/linux/man-pages/man5/proc_stat.5.html. Throws when it is something else.
+ * Reads a line of /proc/stat, which shows the whole machine in a container too, in hundredths of a second; idle and I/O wait do not
+ * count as work. https://man7.org/linux/man-pages/man5/proc_stat.5.html. Throws on any other text.
  */
 export function parseMachineTime(text: string): MachineTime {
   const numbers = /^cpu +([\d ]+)$/.exec(text)?.[1]?.split(" ").map(Number) ?? [];
@@ -43,15 +43,15 @@ export interface Cores {
   sink: string;
 }
 
-/** Spreads the roles over a machine's cores: what is measured never shares a core with what makes the load, if there are two. */
+/** Assigns the roles to cores: contenders never share a core with the load generator, if there are two. */
 export function assignCores(count: number): Cores {
   const load = count > 1 ? "1" : "0";
   return { subject: "0", load, sink: count > 2 ? "2" : load };
 }
 
-/** One line that says who sits where, for the head of the report. */
+/** One line about the assignment, for the head of the results. */
 export function describeCores(count: number): string {
   const { subject, load, sink } = assignCores(count);
-  const shared = subject === load ? "; one core only, so the load slows what it measures" : "";
-  return `${count} cores: everything measured is pinned to core ${subject}, the load to core ${load}, the sink to core ${sink}${shared}`;
+  const shared = subject === load ? "; one core only, so the load slows down the contenders" : "";
+  return `${count} cores: all contenders are pinned to core ${subject}, the load to core ${load}, the sink to core ${sink}${shared}`;
 }

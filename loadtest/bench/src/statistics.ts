@@ -1,11 +1,11 @@
-/** A middle and what lies around it. */
+/** A median with the lowest and highest value. */
 export interface Spread {
   median: number;
   low: number;
   high: number;
 }
 
-/** The value below which `share` of the values lie (nearest rank); throws when there are none. */
+/** The value below which `share` of the values lie (nearest rank); throws if there are none. */
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const value = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
@@ -13,7 +13,7 @@ export function percentile(values: number[], share: number): number {
   return value;
 }
 
-/** Median (the mean of the middle two where there are two), lowest and highest; throws when there are none. */
+/** Median (the mean of the middle two for an even number), lowest and highest; throws if there are no values. */
 export function spread(values: number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
@@ -23,8 +23,8 @@ export function spread(values: number[]): Spread {
 }
 
 /**
- * Round by round, `of` divided by `by`: what the machine did to both in a round cancels out, which a ratio of two medians
- * would keep. Throws when the rounds don't pair up.
+ * Divides `of` by `by` round by round: other work on the machine affects both in a round and cancels out, unlike in a ratio of
+ * two medians. Throws if the numbers of rounds differ.
  */
 export function ratio(of: number[], by: number[]): Spread {
   if (of.length !== by.length) throw new Error(`${of.length} rounds against ${by.length}: they do not pair up`);
@@ -32,8 +32,8 @@ export function ratio(of: number[], by: number[]): Spread {
 }
 
 /**
- * Measures the contenders in turn, `rounds` times: A B C, C B A, A B C … so that a machine that gets slower or faster
- * during a round favours nobody. Returns each one's samples in order of rounds.
+ * Measures the contenders in turn, `rounds` times: A B C, C B A, A B C … so that a machine that becomes slower or faster
+ * during a round favours no contender. Returns each contender's samples in order of rounds.
  */
 export async function inTurn<Name extends string, Sample>(
   rounds: number,

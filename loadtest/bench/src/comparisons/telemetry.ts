@@ -1,10 +1,10 @@
 import { type Bench, claim } from "../bench.ts";
 import { type Contender, originOf } from "../contenders.ts";
-import type { Comparison } from "../report.ts";
+import type { Comparison } from "../markdown.ts";
 
 const CONNECTIONS = 8;
 
-/** What telemetry costs the app's server: its first page, with the same image set otherwise. */
+/** The cost of telemetry on the app's server: its front page, with the same image and different settings. */
 export async function telemetry(bench: Bench): Promise<Comparison> {
   const plan = (name: Contender) => ({
     charged: [name],
@@ -18,10 +18,10 @@ export async function telemetry(bench: Bench): Promise<Comparison> {
   });
   const { none } = samples;
   const cost = (name: Exclude<keyof typeof samples, "none">, goal?: { atLeast: number }) =>
-    claim(`${name} / none, pages per CPU second`, samples[name], none, "perCore", goal);
+    claim(`${name} / none, pages per CPU second`, samples[name], none, "perCpuSecond", goal);
   return {
     title: "What telemetry costs a page",
-    how: `\`/\` straight from \`web\`, uncompressed, ${CONNECTIONS} connections. One trace in ten is the default with a DSN of one's own.`,
+    how: `\`/\` directly from \`web\`, uncompressed, ${CONNECTIONS} connections. One trace in ten is the default with a DSN of your own.`,
     samples,
     claims: [cost("errors only"), cost("one trace in ten", { atLeast: 0.9 }), cost("every trace")],
   };

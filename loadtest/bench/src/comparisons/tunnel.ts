@@ -1,18 +1,18 @@
 import { type Bench, claim } from "../bench.ts";
 import { type Contender, tunnelOf, tunnelRouteBehindTls } from "../contenders.ts";
-import { envelopeBytes } from "../far-end.ts";
-import type { Comparison } from "../report.ts";
+import type { Comparison } from "../markdown.ts";
+import { envelopeBytes } from "../workload.ts";
 
-/** Reports per second through each tunnel: the SDK's own two, the bare limit, and two other proxies. */
+/** Envelopes per second through each tunnel: the SDK's two, the bare Nginx, and two other proxies. */
 export async function tunnel(bench: Bench): Promise<Comparison> {
   const post = (url: string, ...charged: string[]) => ({
     charged,
-    run: () => bench.wrk("envelope", url, bench.knobs.connections),
+    run: () => bench.wrk("envelope", url, bench.options.connections),
     mustArrive: true,
   });
   const plan = (name: Contender) => post(tunnelOf(name), name);
   const samples = await bench.compare({
-    edge: plan("edge"),
+    proxy: plan("proxy"),
     bare: plan("bare"),
     haproxy: plan("haproxy"),
     caddy: plan("caddy"),
@@ -20,28 +20,30 @@ export async function tunnel(bench: Bench): Promise<Comparison> {
     "tunnel-route, TLS": post(tunnelRouteBehindTls, "bare", "tunnel-route"),
     "tunnel-handler": plan("tunnel-handler"),
   });
-  const { edge, bare, haproxy, caddy } = samples;
+  const { proxy, bare, haproxy, caddy } = samples;
   const [route, routeTls] = [samples["tunnel-route"], samples["tunnel-route, TLS"]];
   return {
-    title: "Reports through the tunnel, HTTP/1.1",
+    title: "Envelopes through the tunnel, HTTP/1.1",
     how:
-      `${envelopeBytes} bytes an envelope, ${bench.knobs.connections} connections, TLS to the sink for all. TLS from the client as well, ` +
-      "except for the two apps by themselves, which have plain HTTP and are spared its cost; with TLS, the bare Nginx stands before the app.",
+      `${envelopeBytes} bytes an envelope, ${bench.options.connections} connections, TLS to the sink for all. TLS from the client as well, ` +
+      "except for the two apps without a proxy, which use plain HTTP and save its cost; 'TLS' has the bare Nginx in front of the app.",
     samples,
     claims: [
-      claim("edge / tunnelRoute, reports per CPU second", edge, route, "perCore", { atLeast: 20 }),
-      claim("edge / tunnelRoute behind TLS, reports per CPU second", edge, routeTls, "perCore", { atLeast: 20 }),
-      claim("bare proxy_pass / tunnelRoute, reports per CPU second", bare, route, "perCore"),
-      claim("edge / tunnelRoute, reports per second", edge, route, "perSecond"),
-      claim("edge / tunnelRoute, p50", edge, route, "p50"),
-      claim("edge / tunnelRoute, p99", edge, route, "p99"),
-      claim("edge / tunnel handler, reports per CPU second", edge, samples["tunnel-handler"], "perCore", {
+      claim("proxy / tunnelRoute, envelopes per CPU second", proxy, route, "perCpuSecond", { atLeast: 20 }),
+      claim("proxy / tunnelRoute behind TLS, envelopes per CPU second", proxy, routeTls, "perCpuSecond", {
         atLeast: 20,
       }),
-      claim("edge / bare proxy_pass, reports per CPU second", edge, bare, "perCore", { atLeast: 0.85 }),
-      claim("edge / bare proxy_pass, reports per second", edge, bare, "perSecond"),
-      claim("edge / HAProxy, reports per CPU second", edge, haproxy, "perCore"),
-      claim("edge / Caddy, reports per CPU second", edge, caddy, "perCore"),
+      claim("bare proxy_pass / tunnelRoute, envelopes per CPU second", bare, route, "perCpuSecond"),
+      claim("proxy / tunnelRoute, envelopes per second", proxy, route, "perSecond"),
+      claim("proxy / tunnelRoute, p50", proxy, route, "p50"),
+      claim("proxy / tunnelRoute, p99", proxy, route, "p99"),
+      claim("proxy / tunnel handler, envelopes per CPU second", proxy, samples["tunnel-handler"], "perCpuSecond", {
+        atLeast: 20,
+      }),
+      claim("proxy / bare proxy_pass, envelopes per CPU second", proxy, bare, "perCpuSecond", { atLeast: 0.85 }),
+      claim("proxy / bare proxy_pass, envelopes per second", proxy, bare, "perSecond"),
+      claim("proxy / HAProxy, envelopes per CPU second", proxy, haproxy, "perCpuSecond"),
+      claim("proxy / Caddy, envelopes per CPU second", proxy, caddy, "perCpuSecond"),
     ],
   };
 }

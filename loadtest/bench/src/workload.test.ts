@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { envelope, envelopeBytes, ingestHost, tunnelPath } from "./far-end.ts";
+import { envelope, envelopeBytes, ingestHost, tunnelPath } from "./workload.ts";
 
 const config = (name: string) => readFileSync(new URL(`../configs/${name}`, import.meta.url), "utf8");
 

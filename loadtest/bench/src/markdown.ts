@@ -4,14 +4,14 @@ import { type Spread, spread } from "./statistics.ts";
 /** A bound on a ratio. */
 export type Goal = { atLeast: number } | { atMost: number };
 
-/** One ratio: what is divided by what, and the goal where there is one. */
+/** A ratio of two contenders' figures, with its goal if there is one. */
 export interface Claim {
   text: string;
   ratio: Spread;
   goal?: Goal;
 }
 
-/** What one comparison found: the samples of each contender in order of rounds, and the ratios drawn from them. */
+/** The results of one comparison: the samples of each contender in order of rounds, and the ratios computed from them. */
 export interface Comparison {
   title: string;
   how: string;
@@ -19,8 +19,8 @@ export interface Comparison {
   claims: Claim[];
 }
 
-/** Whether the median meets the goal, and every round does: "met", "met, not in every round", "missed"; "" without a goal. */
-export function verdict({ ratio, goal }: Claim): string {
+/** Whether the median and every round meet the goal: "met", "met, not in every round", "missed"; "" without a goal. */
+export function goalResult({ ratio, goal }: Claim): string {
   if (!goal) return "";
   const holds = (value: number) => ("atLeast" in goal ? value >= goal.atLeast : value <= goal.atMost);
   if (!holds(ratio.median)) return "missed";
@@ -38,14 +38,14 @@ const bound = (goal?: Goal) => (!goal ? "" : "atLeast" in goal ? `≥ ${goal.atL
 
 const columns: [string, keyof Sample, (values: Spread) => string][] = [
   ["per second", "perSecond", whole],
-  ["per CPU second", "perCore", whole],
-  ["CPU s per 1,000", "costPer1000", middle],
+  ["per CPU second", "perCpuSecond", whole],
+  ["CPU s per 1,000", "cpuSecondsPer1000", middle],
   ["p50 ms", "p50", whole],
   ["p99 ms", "p99", whole],
   ["at the sink per second", "arrivedPerSecond", middle],
-  ["cores used", "busy", middle],
-  ["by load and sink", "otherBusy", middle],
-  ["other work, share of the machine", "disturbance", middle],
+  ["cores used", "coresUsed", middle],
+  ["by load and sink", "coresUsedByLoad", middle],
+  ["other work, share of the machine", "otherWorkShare", middle],
 ];
 
 const row = (...cells: string[]) => `| ${cells.join(" | ")} |`;
@@ -54,11 +54,11 @@ const table = (head: string[], rows: string[][]) =>
     "\n",
   );
 
-/** One comparison as Markdown: what was measured, and the ratios with their goals. A cell is a median (lowest – highest). */
+/** One comparison as Markdown: the measurements, and the ratios with their goals. A cell is a median (lowest – highest). */
 export function markdown({ title, how, samples, claims }: Comparison): string {
   const cells = (list: Sample[]) => columns.map(([, key, show]) => show(spread(list.map((sample) => sample[key]))));
   const measured = Object.entries(samples).map(([name, list]) => [name, ...cells(list)]);
-  const ratios = claims.map((claim) => [claim.text, whole(claim.ratio), bound(claim.goal), verdict(claim)]);
+  const ratios = claims.map((claim) => [claim.text, whole(claim.ratio), bound(claim.goal), goalResult(claim)]);
   const parts = [`## ${title}`, how, table(["", ...columns.map(([name]) => name)], measured)];
   if (ratios.length) parts.push(table(["ratio, round by round", "median (low – high)", "goal", ""], ratios));
   return parts.join("\n\n");

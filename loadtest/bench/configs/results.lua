@@ -1,4 +1,4 @@
--- What wrk found, as one line of JSON: its own text rounds, and changes units from line to line.
+-- Prints wrk's results as one line of JSON: its own output rounds them and changes units.
 
 function done(summary, latency)
   local errors = summary.errors

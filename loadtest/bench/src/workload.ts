@@ -1,4 +1,4 @@
-/** The ingest that every contender is set to: shaped as Sentry's own, because `tunnelRoute` serves no other. The sink answers to its name. */
+/** The ingest of every contender: a name of Sentry's, because `tunnelRoute` accepts no other. On the test network it resolves to the sink. */
 export const ingestHost = "o1.ingest.sentry.io";
 export const dsn = `https://key@${ingestHost}/1`;
 
@@ -6,10 +6,10 @@ export const dsn = `https://key@${ingestHost}/1`;
 export const tunnelPath = "/monitoring";
 export const tunnelTarget = `${tunnelPath}?o=1&p=1`;
 
-/** Size of the reports, in bytes: an error with a stack of some twenty frames. */
+/** Size of an envelope in bytes: an error with about twenty stack frames. */
 export const envelopeBytes = 1700;
 
-/** An error report as a browser sends it, exactly `envelopeBytes` long. */
+/** An error as a browser sends it, exactly `envelopeBytes` long. */
 export function envelope(): string {
   const id = "0123456789abcdef0123456789abcdef";
   const header = JSON.stringify({ event_id: id, sent_at: "2026-01-01T00:00:00.000Z", dsn });

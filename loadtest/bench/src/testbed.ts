@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { docker } from "./docker.ts";
-import { envelope, ingestHost } from "./far-end.ts";
 import { images } from "./images.ts";
 import { Meter, type Reading } from "./meter.ts";
-import { bench, output } from "./places.ts";
+import { bench, output } from "./paths.ts";
+import { envelope, ingestHost } from "./workload.ts";
 
-/** A container to start: the core it is pinned to, the names it answers to on the network, its settings and its command. */
+/** A container to start: the core it is pinned to, its names on the network, its settings and its command. */
 export interface Part {
   image: string;
   core: string;
@@ -17,13 +17,13 @@ export interface Part {
   command?: string[];
 }
 
-/** The containers of one run, on a network of their own from which nothing gets out, and the certificate they share. */
-export class Stage {
+/** The containers of one run, on a network of their own without external access, and the certificate they share. */
+export class Testbed {
   readonly id = `culvert-bench-${randomUUID().slice(0, 8)}`;
   readonly #parts: string[] = [];
   readonly #meters = new Map<string, Meter>();
 
-  /** Makes network and certificate; every container finds the latter in /tls, configs in /bench, the envelope in /run-data. */
+  /** Creates the network and the certificate. Every container has the latter in /tls, configs in /bench, the envelope in /run-data. */
   async open(names: string[]): Promise<void> {
     writeFileSync(`${output}/envelope`, envelope());
     await docker("network", "create", "--internal", "--label=culvert.bench", this.id);
@@ -73,19 +73,19 @@ export class Stage {
     return meter;
   }
 
-  /** Waits until the address answers 200 to the sink's curl, given these arguments; throws with the container's log after 30 s. */
+  /** Waits until curl with these arguments gets a 200, run in the sink; throws with the container's log after 30 s. */
   async ready(name: string, ...curl: string[]): Promise<void> {
     const deadline = Date.now() + 30_000;
     for (;;) {
       const answer = await this.exec("sink", "curl", "-skf", "-o", "/dev/null", ...curl).catch((error: Error) => error);
       if (!(answer instanceof Error)) return;
       if (Date.now() > deadline)
-        throw new Error(`${name} does not answer:\n${await docker("logs", "--tail=5", `${this.id}-${name}`)}`);
+        throw new Error(`${name} does not respond:\n${await docker("logs", "--tail=5", `${this.id}-${name}`)}`);
       await pause(200);
     }
   }
 
-  /** Removes all of it, whatever state it is in. */
+  /** Removes everything, in any state. */
   async close(): Promise<void> {
     for (const meter of this.#meters.values()) meter.close();
     await Promise.allSettled(this.#parts.map((name) => docker("rm", "-f", "-v", `${this.id}-${name}`)));
