@@ -22,7 +22,7 @@ esac
 # check_rate SETTING VALUE
 check_rate() {
   is_number "$2" 1 999999 ||
-    refuse "$1" "'$2' is not a number of reports a second" "use a whole number from 1 to 999999"
+    refuse "$1" "'$2' is not a number of envelopes per second" "use a whole number from 1 to 999999"
 }
 check_rate TUNNEL_RATE_PER_CLIENT "$TUNNEL_RATE_PER_CLIENT"
 check_rate TUNNEL_RATE_TOTAL "$TUNNEL_RATE_TOTAL"

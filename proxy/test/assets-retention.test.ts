@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { useEdge } from "./use-edge.ts";
+import { useProxy } from "./use-proxy.ts";
 
-const shared = useEdge({ ASSET_RETENTION: "15s" });
+const shared = useProxy({ ASSET_RETENTION: "15s" });
 
 /** Whether the proxy's store still holds this file: asking for it would renew it. */
 async function isStored(path: string): Promise<boolean> {
   const search = `grep -rl 'KEY: ${path} ' /var/lib/culvert/static || true`;
-  return (await shared.edge.on("proxy", "exec", "sh", "-c", search)) !== "";
+  return (await shared.proxy.on("proxy", "exec", "sh", "-c", search)) !== "";
 }
 
 test("a replaced release's file is answered while it is asked for, and gone ASSET_RETENTION after", {
@@ -18,12 +18,12 @@ test("a replaced release's file is answered while it is asked for, and gone ASSE
     body: "1",
   };
   const [wanted, idle] = ["/_next/static/wanted.js", "/_next/static/idle.js"];
-  await shared.edge.web.answer(script);
+  await shared.proxy.web.answer(script);
   for (const path of [wanted, idle]) expect((await shared.through({ path })).answer.status).toBe(200);
   expect(await isStored(idle)).toBe(true);
 
   // The new release has neither. By the time that one has left the store, the other is older than ASSET_RETENTION as well.
-  await shared.edge.web.answer({ status: 404, headers: { "content-type": "text/html" }, body: "gone" });
+  await shared.proxy.web.answer({ status: 404, headers: { "content-type": "text/html" }, body: "gone" });
   const statuses = new Set<number>();
   do statuses.add((await shared.through({ path: wanted })).answer.status);
   while (await isStored(idle));

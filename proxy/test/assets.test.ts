@@ -3,8 +3,8 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
-import { type Edge, startEdge } from "./edge.ts";
-import { page } from "./use-edge.ts";
+import { startProxy, type TestProxy } from "./proxy.ts";
+import { page } from "./use-proxy.ts";
 import { raw, send } from "./wire.ts";
 
 const script = "export const a = 1;\n".repeat(200);
@@ -20,24 +20,24 @@ const asset: Answer = {
 };
 const gone: Answer = { status: 404, headers: { "content-type": "text/html" }, body: "gone" };
 
-let edge: Edge;
+let proxy: TestProxy;
 beforeAll(async () => {
-  edge = await startEdge();
+  proxy = await startProxy();
 });
-afterAll(() => edge?.stop());
+afterAll(() => proxy?.stop());
 
-const get = (path: string, headers = {}) => send(edge.port, { path, headers });
+const get = (path: string, headers = {}) => send(proxy.port, { path, headers });
 
 /** Asks, and returns the answer with how often web was asked for it. */
 async function asked(path: string, headers = {}) {
-  const mark = await edge.web.count();
+  const mark = await proxy.web.count();
   const answer = await get(path, headers);
-  return { answer, requests: (await edge.web.count()) - mark };
+  return { answer, requests: (await proxy.web.count()) - mark };
 }
 
 describe("hashed files", () => {
   test("come from web once, then from the proxy, immutable and for everyone", async () => {
-    await edge.web.answer(asset);
+    await proxy.web.answer(asset);
     expect((await asked("/_next/static/a.js", { cookie: "u=1" })).requests).toBe(1);
     const { answer, requests } = await asked("/_next/static/a.js", { cookie: "u=2" });
     expect(requests).toBe(0);
@@ -49,10 +49,10 @@ describe("hashed files", () => {
     ["br", "gzip, deflate, br, zstd", brotliDecompressSync],
     ["gzip", "gzip;q=1.0, *;q=0.5", gunzipSync],
   ])("are stored compressed with %s", async (encoding, accept, decompress) => {
-    await edge.web.answer(asset);
+    await proxy.web.answer(asset);
     await get(`/_next/static/${encoding}.js`, { "accept-encoding": accept });
-    await edge.web.answer(gone);
-    const answer = await send(edge.port, {
+    await proxy.web.answer(gone);
+    const answer = await send(proxy.port, {
       path: `/_next/static/${encoding}.js`,
       headers: { "accept-encoding": accept },
     });
@@ -61,24 +61,24 @@ describe("hashed files", () => {
     expect(decompress(answer.bytes).toString()).toBe(script);
   });
   test("survive a release of web that no longer has them, and a restart of the proxy", async () => {
-    await edge.web.answer(asset);
+    await proxy.web.answer(asset);
     await get("/_next/static/old.js");
-    await edge.web.answer(gone);
+    await proxy.web.answer(gone);
     expect((await get("/_next/static/old.js")).body).toBe(script);
-    await edge.restart("proxy");
+    await proxy.restart("proxy");
     expect((await get("/_next/static/old.js")).body).toBe(script);
   });
   test("that are missing stay 404, are asked for again, and are kept nowhere", async () => {
-    await edge.web.answer(gone);
+    await proxy.web.answer(gone);
     expect((await asked("/_next/static/none.js")).answer).toMatchObject({
       status: 404,
       headers: { "cache-control": "no-store", "x-robots-tag": "noindex" },
     });
-    await edge.web.answer(asset);
+    await proxy.web.answer(asset);
     expect((await get("/_next/static/none.js")).status).toBe(200);
   });
   test("are one file, whichever release asks for them", async () => {
-    await edge.web.answer(asset);
+    await proxy.web.answer(asset);
     expect((await asked("/_next/static/shared.js?dpl=a")).requests).toBe(1);
     expect((await asked("/_next/static/shared.js?dpl=b")).requests).toBe(0);
   });
@@ -91,12 +91,12 @@ describe("hashed files", () => {
     "//_next/static/chunks/poisoned.js",
     "/_next/static/x/../chunks/poisoned.js",
   ])("can't be replaced by a page whose address reads as theirs: %s", async (path) => {
-    await edge.web.answer({ ...page, body: "a page" });
+    await proxy.web.answer({ ...page, body: "a page" });
     expect(await asked(path)).toMatchObject({
       requests: 0,
       answer: { status: 404, headers: { "x-robots-tag": "noindex" } },
     });
-    await edge.web.answer(asset);
+    await proxy.web.answer(asset);
     expect((await get("/_next/static/chunks/poisoned.js")).body).toBe(script);
   });
   test.each([
@@ -115,31 +115,31 @@ describe("hashed files", () => {
     "/_next/%73tatic/chunks/poisoned.js",
     `/_next/static/${"%5B".repeat(4_000)}/../chunks/poisoned.js`,
   ])("are asked for by no address that could be read as another: %s", async (path) => {
-    await edge.web.answer({ ...page, headers: { "content-type": "application/javascript" }, body: "a page" });
+    await proxy.web.answer({ ...page, headers: { "content-type": "application/javascript" }, body: "a page" });
     // Written by hand: a client would tidy the address up.
     const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
-    expect(await raw(edge.port, request)).toMatch(/^HTTP\/1\.1 40[04] /);
-    await edge.web.answer(asset);
+    expect(await raw(proxy.port, request)).toMatch(/^HTTP\/1\.1 40[04] /);
+    await proxy.web.answer(asset);
     expect((await get("/_next/static/chunks/poisoned.js")).body).toBe(script);
   });
   test.each([
     ["a page instead", "text/html; charset=utf-8", "public, max-age=31536000, immutable", "/_next/static/chunks/x.js"],
     ["a type of another extension", "text/css", "public, max-age=31536000, immutable", "/_next/static/chunks/y.js"],
-    ["no hash, and no word that it never changes", "application/javascript", "no-cache", "/_next/static/z.js"],
+    ["no hash, and not immutable", "application/javascript", "no-cache", "/_next/static/z.js"],
   ])("are kept only if they are files of the build: %s", async (_, type, cacheControl, path) => {
-    await edge.web.answer({ ...asset, headers: { "content-type": type, "cache-control": cacheControl } });
+    await proxy.web.answer({ ...asset, headers: { "content-type": type, "cache-control": cacheControl } });
     expect((await get(path)).headers["cache-control"]).not.toMatch(/immutable/);
-    await edge.web.answer(asset);
+    await proxy.web.answer(asset);
     expect(await asked(path)).toMatchObject({ requests: 1, answer: { status: 200, body: script } });
   });
   test("with a hash in their names are kept whatever the app says of caching", async () => {
     const path = "/_next/static/chunks/main-5f2e1b3c4d5e6f70.js";
-    await edge.web.answer({ ...asset, headers: { "content-type": "text/javascript", "cache-control": "no-cache" } });
+    await proxy.web.answer({ ...asset, headers: { "content-type": "text/javascript", "cache-control": "no-cache" } });
     expect((await asked(path)).requests).toBe(1);
     expect((await asked(path)).requests).toBe(0);
   });
   test("that are pages, an app's own .html files, pass and are not kept", async () => {
-    await edge.web.answer({ ...asset, headers: { ...asset.headers, "content-type": "text/html" } });
+    await proxy.web.answer({ ...asset, headers: { ...asset.headers, "content-type": "text/html" } });
     const path = "/_next/static/media/terms.0123abcd.html";
     for (let i = 0; i < 2; i++)
       expect(await asked(path)).toMatchObject({
@@ -151,13 +151,13 @@ describe("hashed files", () => {
     "can be removed: %s",
     async (wrong) => {
       const right = `${wrong}.map`;
-      await edge.web.answer(asset);
+      await proxy.web.answer(asset);
       await get(wrong);
-      await edge.web.answer({ ...asset, headers: { ...asset.headers, "content-type": "application/json" } });
+      await proxy.web.answer({ ...asset, headers: { ...asset.headers, "content-type": "application/json" } });
       await get(right);
-      const told = await edge.on("proxy", "exec", "sh", "/culvert/forget-files.sh", wrong);
+      const told = await proxy.on("proxy", "exec", "sh", "/culvert/forget-files.sh", wrong);
       expect(told).toBe(`culvert: ${wrong}: removed 1`);
-      await edge.web.answer({ ...asset, body: "mended" });
+      await proxy.web.answer({ ...asset, body: "mended" });
       await expect.poll(async () => (await get(wrong)).body, { timeout: 40_000, interval: 500 }).toBe("mended");
       expect((await asked(right)).requests).toBe(0);
     },
@@ -165,14 +165,14 @@ describe("hashed files", () => {
   test.each(["%5Bslug%5D/page-1.js", "[root]._.js", "(group)/~.js", "%28group%29/@slot/a.js", "...a.js"])(
     "are found by any name that Next gives one: %s",
     async (name) => {
-      await edge.web.answer(asset);
+      await proxy.web.answer(asset);
       expect((await get(`/_next/static/chunks/${name}`)).body).toBe(script);
     },
   );
-  test("of the one name that Next gives to every build with a deploymentId are kept by nobody", async () => {
+  test("of the one name that Next gives to every build with a deploymentId are not stored", async () => {
     const built = readFileSync(new URL("../../web/node_modules/next/dist/build/index.js", import.meta.url), "utf8");
     const [, id] = /return '(build-\w+)'/.exec(built) ?? [];
-    await edge.web.answer(asset);
+    await proxy.web.answer(asset);
     for (const release of ["a", "b"]) {
       const { answer, requests } = await asked(`/_next/static/${id}/_buildManifest.js?dpl=${release}`);
       expect(requests).toBe(1);
@@ -180,11 +180,11 @@ describe("hashed files", () => {
     }
   });
   test("are answered while web is down", async () => {
-    await edge.web.answer(asset);
+    await proxy.web.answer(asset);
     await get("/_next/static/kept.js");
-    await edge.on("web", "stop", "-t", "0");
+    await proxy.on("web", "stop", "-t", "0");
     expect((await get("/_next/static/kept.js")).status).toBe(200);
-    await edge.restart("web");
+    await proxy.restart("web");
   });
 });
 
@@ -195,7 +195,7 @@ describe("resized images", () => {
     body: "webp",
   };
   test("are kept as long as the app says, per format", async () => {
-    await edge.web.answer(image);
+    await proxy.web.answer(image);
     const path = "/_next/image?url=%2Fa.png&w=64&q=75";
     expect((await asked(path, { accept: "image/avif,image/webp,*/*" })).requests).toBe(1);
     expect((await asked(path, { accept: "image/webp,image/avif" })).requests).toBe(0);
@@ -208,29 +208,29 @@ describe("resized images", () => {
     ["image/avif", "image/avif"],
     ["image/png,*/*", undefined],
   ])("are asked for in every format that the browser takes: %s", async (accept, expected) => {
-    await edge.web.answer({ ...image, headers: { ...image.headers, "cache-control": "no-store" } });
-    const mark = await edge.web.count();
+    await proxy.web.answer({ ...image, headers: { ...image.headers, "cache-control": "no-store" } });
+    const mark = await proxy.web.count();
     const credentials = { authorization: "Bearer x", cookie: "a=1" };
     await get("/_next/image?url=%2Fformats.png&w=64&q=75", { accept, ...credentials });
-    const [request] = (await edge.web.all()).slice(mark);
+    const [request] = (await proxy.web.all()).slice(mark);
     expect(request && headerOf(request, "accept")).toBe(expected);
     expect(request && [headerOf(request, "authorization"), headerOf(request, "cookie")]).toEqual([
       undefined,
       undefined,
     ]);
   });
-  test("are asked for in the name of nobody: what an app may read in a request is not passed on", async () => {
-    await edge.web.answer(image);
-    const mark = await edge.web.count();
+  test("are requested without the client's headers", async () => {
+    await proxy.web.answer(image);
+    const mark = await proxy.web.count();
     const theirs = { "x-api-key": "1", "accept-language": "fr", "user-agent": "a browser", "x-tenant": "a" };
     await get("/_next/image?url=%2Fshared.png&w=64&q=75", theirs);
-    const [request] = (await edge.web.all()).slice(mark);
-    expect(request && headerOf(request, "host")).toBe(`localhost:${edge.port}`);
+    const [request] = (await proxy.web.all()).slice(mark);
+    expect(request && headerOf(request, "host")).toBe(`localhost:${proxy.port}`);
     expect(Object.keys(theirs).filter((name) => request && headerOf(request, name) !== undefined)).toEqual([]);
   });
   test("are one image, whatever else stands in the address and however it is written", async () => {
-    await edge.web.answer(image);
-    const mark = await edge.web.count();
+    await proxy.web.answer(image);
+    const mark = await proxy.web.count();
     await get("/_next/image?url=%2Fone.png%3Fa%3D1%26b&w=64&q=75");
     for (const query of [
       "url=%2Fone.png%3Fa%3D1%26b&w=64&q=75&dpl=a",
@@ -238,19 +238,19 @@ describe("resized images", () => {
       "url=/one.png%3Fa=1%26b&w=%36%34&q=75",
     ])
       expect((await asked(`/_next/image?${query}`)).requests, query).toBe(0);
-    expect((await edge.web.all()).slice(mark).map(({ url }) => url)).toEqual([
+    expect((await proxy.web.all()).slice(mark).map(({ url }) => url)).toEqual([
       "/_next/image?url=%2Fone.png%3Fa%3D1%26b&w=64&q=75",
     ]);
   });
   test("can't be replaced by a page whose address reads as theirs", async () => {
-    await edge.web.answer({ ...page, headers: { "cache-control": "public, s-maxage=60" } });
+    await proxy.web.answer({ ...page, headers: { "cache-control": "public, s-maxage=60" } });
     const query = "?url=%2Fpoisoned.png&w=64&q=75";
     expect(await asked(`/x%2f..%2f_next%2fimage${query}`)).toMatchObject({ requests: 0, answer: { status: 404 } });
-    await edge.web.answer(image);
+    await proxy.web.answer(image);
     expect((await get(`/_next/image${query}`)).body).toBe("webp");
   });
   test("are not kept when the app says no", async () => {
-    await edge.web.answer({ ...image, headers: { ...image.headers, "cache-control": "private, no-store" } });
+    await proxy.web.answer({ ...image, headers: { ...image.headers, "cache-control": "private, no-store" } });
     const path = "/_next/image?url=%2Fprivate.png&w=64&q=75";
     expect((await asked(path)).requests).toBe(1);
     expect((await asked(path)).requests).toBe(1);
@@ -259,7 +259,7 @@ describe("resized images", () => {
 
 describe("nothing else is kept", () => {
   test.each(["/page", "/_next/data/x.json", "/api/x"])("%s", async (path) => {
-    await edge.web.answer({ ...asset, headers: { "cache-control": "public, max-age=600" } });
+    await proxy.web.answer({ ...asset, headers: { "cache-control": "public, max-age=600" } });
     expect((await asked(path)).requests).toBe(1);
     expect((await asked(path)).requests).toBe(1);
   });
@@ -267,9 +267,9 @@ describe("nothing else is kept", () => {
 
 describe("while web is down", () => {
   beforeAll(async () => {
-    await edge.on("web", "stop", "-t", "0");
+    await proxy.on("web", "stop", "-t", "0");
   });
-  test("readers get a page that tries again", async () => {
+  test("browsers get a page that tries again", async () => {
     const answer = await get("/page", { accept: "text/html,*/*" });
     expect(answer.status).toBe(503);
     expect(answer.headers).toMatchObject({
@@ -285,13 +285,13 @@ describe("while web is down", () => {
     expect(answer.status).toBe(503);
     expect(JSON.parse(answer.body).reason).toBe("the app does not answer now; try again in a few seconds");
   });
-  test("a POST gets the same, and reports go on", async () => {
-    expect((await send(edge.port, { method: "POST", path: "/page", body: "a=1" })).status).toBe(503);
-    expect((await send(edge.port, { method: "POST", path: "/monitoring", body: "{}\n" })).status).toBe(200);
+  test("a POST gets the same, and envelopes still pass", async () => {
+    expect((await send(proxy.port, { method: "POST", path: "/page", body: "a=1" })).status).toBe(503);
+    expect((await send(proxy.port, { method: "POST", path: "/monitoring", body: "{}\n" })).status).toBe(200);
   });
   test("so does a POST of 2 MB, which is larger than Nginx takes for a page of its own", async () => {
     const body = Buffer.alloc(2_000_000, "a");
-    const answer = await send(edge.port, { method: "POST", path: "/page", body });
+    const answer = await send(proxy.port, { method: "POST", path: "/page", body });
     expect(answer).toMatchObject({ status: 503, body: expect.stringContaining("Back in a moment") });
   });
   test("its own page can't be asked for", async () => {

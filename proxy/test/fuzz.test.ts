@@ -2,7 +2,7 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { useEdge } from "./use-edge.ts";
+import { useProxy } from "./use-proxy.ts";
 import { raw } from "./wire.ts";
 
 // A run that fails names its seed; FUZZ_SEED repeats it.
@@ -98,7 +98,7 @@ const body = fc.oneof(
 const request = fc.record({ method, path, query, headers, body });
 type Generated = typeof request extends fc.Arbitrary<infer T> ? T : never;
 
-const shared = useEdge(
+const shared = useProxy(
   {
     TUNNEL_ALLOWED_DSNS: "http://second@o42.ingest.us.sentry.io:9000/43",
     TUNNEL_RATE_PER_CLIENT: "999999",
@@ -108,7 +108,7 @@ const shared = useEdge(
 );
 
 /** What HTTP/2 lets a client put into a header or an address; the rest is for raw connections. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly those are to be taken out
+// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly those are removed
 const sendable = (part: string) => part.replace(/[\u0000-\u0020\u007f-\uffff]/g, "~");
 
 /** The `User-Agent` by which the ingest's record names the request that it came from. */
@@ -133,14 +133,14 @@ function sendOn(
     stream.on("response", (answer) => {
       status = answer[":status"];
     });
-    // A refusal before the body was read resets the stream; that is no fault.
+    // A rejection before the body was read resets the stream: not a failure.
     stream.on("error", () => resolve(status));
     stream.on("close", () => resolve(status)).resume();
     stream.end(body);
   });
 }
 
-test(`${runs} generated reports (seed ${seed}) reach the project they select and no other, and no client's fault is a 5xx`, {
+test(`${runs} generated envelopes (seed ${seed}) reach the project they select and no other, and no client error is a 5xx`, {
   timeout: 240_000,
 }, async () => {
   const requests = fc.sample(request, { numRuns: runs, seed });
@@ -153,7 +153,7 @@ test(`${runs} generated reports (seed ${seed}) reach the project they select and
 
   // Nginx ends a connection after its thousandth request.
   for (let from = 0; from < runs; from += 500) {
-    const session = connect(`https://localhost:${shared.edge.port}`, { rejectUnauthorized: false });
+    const session = connect(`https://localhost:${shared.proxy.port}`, { rejectUnauthorized: false });
     // Its requests end without a status then: counted below.
     session.on("error", () => {});
     const batch = requests.slice(from, from + 500);
@@ -178,7 +178,7 @@ test(`${runs} generated reports (seed ${seed}) reach the project they select and
       ...lines,
     ].join("\r\n");
     const answer = await raw(
-      shared.edge.port,
+      shared.proxy.port,
       `${head}\r\nContent-Length: ${next.body.length}\r\n\r\n${next.body}`,
     ).catch(() => "");
     const status = answer.match(/^HTTP\/1\.1 (\d+)/)?.[1];
@@ -187,7 +187,7 @@ test(`${runs} generated reports (seed ${seed}) reach the project they select and
 
   expect(wrong).toEqual([]);
   expect(unanswered).toBeLessThan(runs / 4);
-  const reached = await shared.edge.ingest.all();
+  const reached = await shared.proxy.ingest.all();
   expect(reached.length).toBeGreaterThan(1000);
   const astray = reached.flatMap((received) => {
     const sent = requests[Number(marked.exec(headerOf(received, "user-agent") ?? "")?.[1])];
@@ -199,5 +199,5 @@ test(`${runs} generated reports (seed ${seed}) reach the project they select and
   expect(astray).toEqual([]);
   for (const urls of Object.values(served)) expect(reached.map(({ url }) => url)).toEqual(expect.arrayContaining(urls));
   expect(reached.filter(({ rawHeaders }) => /stolen|6\.6\.6\.6/.test(rawHeaders.join()))).toEqual([]);
-  expect(await shared.edge.on("proxy", "logs")).not.toMatch(/exited on signal|\[(alert|emerg|crit)\]/);
+  expect(await shared.proxy.on("proxy", "logs")).not.toMatch(/exited on signal|\[(alert|emerg|crit)\]/);
 });

@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { type Edge, startEdge } from "./edge.ts";
+import { startProxy, type TestProxy } from "./proxy.ts";
 import { type SdkEnvelope, sdkEnvelopes } from "./sdk-envelopes.ts";
 import { send } from "./wire.ts";
 
 const SENTRY_DSN = "http://key@ingest:9000/prefix/7";
 const well = { status: 200, headers: {}, body: "{}" };
 
-let edge: Edge;
+let proxy: TestProxy;
 let envelopes: SdkEnvelope[];
 beforeAll(async () => {
-  [edge, envelopes] = await Promise.all([startEdge({ SENTRY_DSN }, { spool: true }), sdkEnvelopes(SENTRY_DSN)]);
+  [proxy, envelopes] = await Promise.all([startProxy({ SENTRY_DSN }, { spool: true }), sdkEnvelopes(SENTRY_DSN)]);
 });
-afterAll(() => edge?.stop());
+afterAll(() => proxy?.stop());
 
 async function post({ body }: SdkEnvelope): Promise<number> {
   const headers = { "content-type": "text/plain;charset=UTF-8" };
-  return (await send(edge.port, { method: "POST", path: "/monitoring", headers, body })).status;
+  return (await send(proxy.port, { method: "POST", path: "/monitoring", headers, body })).status;
 }
 
 // proxy/README.md has a row for each.
-test("every item type is among those sent", () => {
+test("every item type is sent", () => {
   const types = new Set(envelopes.flatMap((envelope) => envelope.types));
   expect([...types].sort()).toEqual([
     ...["attachment", "check_in", "client_report", "event", "feedback", "from_the_future", "log", "profile"],
@@ -30,21 +30,21 @@ test("every item type is among those sent", () => {
 });
 
 test("every item type arrives byte for byte through the tunnel", async () => {
-  await edge.ingest.answer(well);
+  await proxy.ingest.answer(well);
   for (const envelope of envelopes) {
-    const mark = await edge.ingest.count();
+    const mark = await proxy.ingest.count();
     expect([envelope.types, await post(envelope)]).toEqual([envelope.types, 200]);
-    const [received] = (await edge.ingest.all()).slice(mark);
+    const [received] = (await proxy.ingest.all()).slice(mark);
     expect(received?.url).toBe("/prefix/api/7/envelope/");
     expect(received?.body).toBe(envelope.body.toString("base64"));
   }
 });
 
-test("every item type arrives after an outage, in which the spool kept it; only sent_at is new", async () => {
-  await edge.ingest.answer({ ...well, status: 503 });
+test("every item type arrives after an outage, in which the spool queued it; only sent_at is new", async () => {
+  await proxy.ingest.answer({ ...well, status: 503 });
   for (const envelope of envelopes) expect([envelope.types, await post(envelope)]).toEqual([envelope.types, 200]);
-  const mark = await edge.ingest.count();
-  await edge.ingest.answer(well);
+  const mark = await proxy.ingest.count();
+  await proxy.ingest.answer(well);
 
   // The header line without sent_at, which the spool sets anew, and all that follows it in bytes.
   const parts = (body: Buffer) => {
@@ -53,11 +53,11 @@ test("every item type arrives after an outage, in which the spool kept it; only 
     return { header, rest: body.subarray(end).toString("base64") };
   };
   const missing = new Map(envelopes.map((envelope) => [parts(envelope.body).rest, envelope]));
-  await edge.ingest.waitFor(
+  await proxy.ingest.waitFor(
     (received) => {
       const arrived = parts(Buffer.from(received.body, "base64"));
       const envelope = missing.get(arrived.rest);
-      // What the ingest refused may come twice.
+      // What the ingest rejected may arrive twice.
       if (envelope && missing.delete(arrived.rest)) {
         expect(arrived.header).toEqual(parts(envelope.body).header);
         expect(headerOf(received, "content-type")).toBe("text/plain;charset=UTF-8");

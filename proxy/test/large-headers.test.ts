@@ -1,22 +1,22 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
-import { page, useEdge } from "./use-edge.ts";
+import { page, useProxy } from "./use-proxy.ts";
 import { send, sendH2 } from "./wire.ts";
 
-const shared = useEdge({}, { twoReplicas: true });
+const shared = useProxy({}, { twoReplicas: true });
 
 /** Both replicas answer so from now on. */
 async function answerAll(headers: Answer["headers"] = {}): Promise<void> {
   const answer = { ...page, headers: { ...page.headers, ...headers } };
-  await Promise.all([shared.edge.web.answer(answer), shared.edge.web2?.answer(answer)]);
+  await Promise.all([shared.proxy.web.answer(answer), shared.proxy.web2?.answer(answer)]);
 }
 beforeEach(() => answerAll());
 
 const cookies = (count: number, size: number) =>
   Array.from({ length: count }, (_, i) => `c${i}=${"x".repeat(size - 3)}`);
 const times = (count: number, path: string) =>
-  Promise.all(Array.from({ length: count }, () => send(shared.edge.port, { path })));
+  Promise.all(Array.from({ length: count }, () => send(shared.proxy.port, { path })));
 
 describe("headers of an answer", () => {
   const links = Array.from(
@@ -30,13 +30,13 @@ describe("headers of an answer", () => {
   ])("pass: %s", async (_, headers: Answer["headers"]) => {
     await answerAll(headers);
     for (const by of [send, sendH2]) {
-      const answer = await by(shared.edge.port, { path: "/page" });
+      const answer = await by(shared.proxy.port, { path: "/page" });
       expect(answer).toMatchObject({ status: 200, body: page.body, headers });
     }
   });
   test("pass to the question whether web is ready as well", async () => {
     await answerAll({ "set-cookie": cookies(8, 1024) });
-    await shared.edge.restart("proxy");
+    await shared.proxy.restart("proxy");
     expect((await shared.through()).answer.status).toBe(200);
   });
 });
@@ -48,7 +48,7 @@ describe("headers of more than 64 kB", () => {
     ["a page", "text/html", /^<!doctype html>.*the server’s answer can’t be delivered/s],
     ["JSON", "application/json", /^\{"reason":"the app's answer can not be passed on","requestId":"[0-9a-f]{32}"\}\n$/],
   ])("get a 502 as %s, and the log says why", async (_, accept, body) => {
-    const answer = await send(shared.edge.port, { path: "/large", headers: { accept } });
+    const answer = await send(shared.proxy.port, { path: "/large", headers: { accept } });
     expect(answer).toMatchObject({
       status: 502,
       body: expect.stringMatching(body),
@@ -56,7 +56,7 @@ describe("headers of more than 64 kB", () => {
     });
     const id = answer.headers["x-request-id"];
     const line = async () =>
-      (await shared.edge.on("proxy", "logs")).split("\n").find((one) => one.includes(String(id)));
+      (await shared.proxy.on("proxy", "logs")).split("\n").find((one) => one.includes(String(id)));
     await expect.poll(line, { timeout: 30_000 }).toMatch(/"reason":"response_headers"/);
   });
   test("count against no replica: other pages go on at once", async () => {
@@ -72,11 +72,11 @@ describe("headers of a request", () => {
     ["HTTP/2", sendH2],
   ])("of 14 kB, about all that Node takes, reach web over %s", async (_, by) => {
     const cookie = cookies(14, 1000).join("; ");
-    const marks = [await shared.edge.web.count(), (await shared.edge.web2?.count()) ?? 0] as const;
-    expect((await by(shared.edge.port, { path: "/page", headers: { cookie } })).status).toBe(200);
+    const marks = [await shared.proxy.web.count(), (await shared.proxy.web2?.count()) ?? 0] as const;
+    expect((await by(shared.proxy.port, { path: "/page", headers: { cookie } })).status).toBe(200);
     const all = [
-      ...(await shared.edge.web.all()).slice(marks[0]),
-      ...((await shared.edge.web2?.all()) ?? []).slice(marks[1]),
+      ...(await shared.proxy.web.all()).slice(marks[0]),
+      ...((await shared.proxy.web2?.all()) ?? []).slice(marks[1]),
     ];
     expect(all.map((request) => headerOf(request, "cookie"))).toEqual([cookie]);
   });

@@ -1,10 +1,10 @@
 import { request } from "node:https";
 import { beforeEach, describe, expect, test } from "vitest";
-import { page, useEdge } from "./use-edge.ts";
+import { page, useProxy } from "./use-proxy.ts";
 import { send, sendH2 } from "./wire.ts";
 
-const shared = useEdge({ MAX_BODY_SIZE: "3m", RESPONSE_TIMEOUT: "2s" });
-beforeEach(() => shared.edge.web.answer(page));
+const shared = useProxy({ MAX_BODY_SIZE: "3m", RESPONSE_TIMEOUT: "2s" });
+beforeEach(() => shared.proxy.web.answer(page));
 
 const clients = [
   ["HTTP/1.1", send],
@@ -17,26 +17,26 @@ const post = (size: number, headers = {}) => ({
   headers,
 });
 
-/** How many bytes are taken in the memory where bodies wait (their files have no name), at most in ten looks at it. */
-const taken = async () => {
+/** How many bytes waiting bodies use in memory (their files have no name), the maximum of ten samples. */
+const used = async () => {
   const look = "for _ in 1 2 3 4 5 6 7 8 9 10; do df --block-size=1 --output=used /tmp; done";
-  const output = await shared.edge.on("proxy", "exec", "sh", "-c", look);
+  const output = await shared.proxy.on("proxy", "exec", "sh", "-c", look);
   return Math.max(...[...output.matchAll(/^ *(\d+)$/gm)].map(([, used]) => Number(used)));
 };
 
 describe("a body", () => {
   test.each(clients)("of less than MAX_BODY_SIZE reaches web whole over %s", async (_, by) => {
     for (const size of [10, 900_000, 3_000_000]) {
-      const mark = await shared.edge.web.count();
-      expect((await by(shared.edge.port, post(size))).status).toBe(200);
-      const [received] = (await shared.edge.web.all()).slice(mark);
+      const mark = await shared.proxy.web.count();
+      expect((await by(shared.proxy.port, post(size))).status).toBe(200);
+      const [received] = (await shared.proxy.web.all()).slice(mark);
       expect(Buffer.from(received?.body ?? "", "base64").length).toBe(size);
     }
   });
   test("of unknown length reaches web whole", async () => {
-    const mark = await shared.edge.web.count();
-    expect((await send(shared.edge.port, post(2_000_000, { "transfer-encoding": "chunked" }))).status).toBe(200);
-    const [received] = (await shared.edge.web.all()).slice(mark);
+    const mark = await shared.proxy.web.count();
+    expect((await send(shared.proxy.port, post(2_000_000, { "transfer-encoding": "chunked" }))).status).toBe(200);
+    const [received] = (await shared.proxy.web.all()).slice(mark);
     expect(Buffer.from(received?.body ?? "", "base64").length).toBe(2_000_000);
   });
   test.each([
@@ -44,23 +44,23 @@ describe("a body", () => {
     ["chunked", { "transfer-encoding": "chunked" }],
   ])("of 2 MB goes to web as it comes, %s: it waits nowhere", async (_, headers: Record<string, string>) => {
     const outgoing = request({
-      ...{ host: "127.0.0.1", port: shared.edge.port, method: "POST", path: "/upload", agent: false },
+      ...{ host: "127.0.0.1", port: shared.proxy.port, method: "POST", path: "/upload", agent: false },
       ...{ rejectUnauthorized: false, headers: { host: "localhost", ...headers } },
     });
     const status = new Promise((resolve, reject) => {
       outgoing.on("response", (answer) => resolve(answer.resume().statusCode)).on("error", reject);
     });
-    const before = await taken();
+    const before = await used();
     await new Promise((resolve) => outgoing.write(Buffer.alloc(1_000_000), resolve));
     // Half of the body is on its way, and stays so.
-    expect((await taken()) - before).toBeLessThan(500_000);
+    expect((await used()) - before).toBeLessThan(500_000);
     outgoing.end(Buffer.alloc(1_000_000));
     expect(await status).toBe(200);
   });
   test.each([
     ["a page", "text/html", /^<!doctype html>.*That is too large/s],
     ["JSON", "application/json", /^\{"reason":"the request body is larger than this site accepts"/],
-  ])("of more gets 413 as %s, and web hears nothing", async (_, accept, body) => {
+  ])("of more gets 413 as %s, and nothing reaches web", async (_, accept, body) => {
     const { answer, received } = await shared.through(post(4_000_000, { accept }));
     expect(answer).toMatchObject({ status: 413, body: expect.stringMatching(body) });
     expect(answer.headers["retry-after"]).toBeUndefined();
@@ -73,7 +73,7 @@ describe("an app that is silent for RESPONSE_TIMEOUT", () => {
     ["a page", "text/html", /^<!doctype html>.*the server took too long/s],
     ["JSON", "application/json", /^\{"reason":"the app took too long to answer"/],
   ])("ends in 504 as %s; no other replica is asked", async (_, accept, body) => {
-    await shared.edge.web.answer({ ...page, instead: "hang" });
+    await shared.proxy.web.answer({ ...page, instead: "hang" });
     const { answer, received } = await shared.through({ path: "/slow", headers: { accept } });
     expect(answer).toMatchObject({ status: 504, body: expect.stringMatching(body) });
     expect(answer.headers["content-security-policy"]).toContain("nonce-");

@@ -3,22 +3,22 @@ import ingestResponse from "../njs/ingest-response.js";
 import metrics from "../njs/metrics.js";
 import rateLimit from "../njs/rate-limit.js";
 
-describe("limits for a flooding visitor", () => {
+describe("limits for a client above the rate limit", () => {
   const first = "60:replay;profile;profile_chunk;transaction;span;session:key:culvert_rate_limit";
   test.each([
     [1, first],
     [200, first],
     [201, "60::key:culvert_rate_limit"],
-  ])("after %i refusals: %s", (times, expected) => {
+  ])("after %i rejections: %s", (times, expected) => {
     expect(rateLimit.limits(times)).toBe(expected);
   });
 });
 
-test("a visitor's refusals are forgotten a minute after the first of them", () => {
+test("a client's rejections are forgotten a minute after the first of them", () => {
   // As Nginx does it: an expired count is not there, and `incr` goes on from it all the same.
   const counts = new Map<string, { count: number; until: number }>();
   let now = 0;
-  const refused = {
+  const rejections = {
     has: (who: string) => (counts.get(who)?.until ?? 0) > now,
     set: (who: string, count: number, timeout: number) => counts.set(who, { count, until: now + timeout }),
     incr: (who: string, by: number) => {
@@ -28,19 +28,19 @@ test("a visitor's refusals are forgotten a minute after the first of them", () =
       return entry.count;
     },
   };
-  vi.stubGlobal("ngx", { shared: { rate_limited: refused } });
+  vi.stubGlobal("ngx", { shared: { rate_limited: rejections } });
   const headersOut: Record<string, string> = {};
-  const refuse = (times: number) => {
+  const reject = (times: number) => {
     for (let n = 0; n < times; n++) rateLimit.reject({ rawVariables: {}, headersOut, return: () => {} } as never);
     return headersOut["X-Sentry-Rate-Limits"];
   };
-  expect(refuse(150)).toBe(rateLimit.limits(150));
+  expect(reject(150)).toBe(rateLimit.limits(150));
   now = 60_000;
-  expect(refuse(51)).toBe(rateLimit.limits(51));
-  expect(refuse(150)).toBe(rateLimit.limits(201));
+  expect(reject(51)).toBe(rateLimit.limits(51));
+  expect(reject(150)).toBe(rateLimit.limits(201));
 });
 
-test("of the ingest's headers only those the SDK reads are kept, whatever their case", () => {
+test("of the ingest's headers only those that the SDK reads pass, in any case", () => {
   const headersOut: Record<string, string> = {
     "Content-Type": "a",
     "Content-Length": "1",
@@ -62,7 +62,7 @@ test("of the ingest's headers only those the SDK reads are kept, whatever their 
   ]);
 });
 
-describe("the metrics say that an ingest is out", () => {
+describe("the metrics report an ingest as down", () => {
   const dictionary = () => {
     const values = new Map<string, number>();
     const incr = (key: string, by: number) => values.set(key, (values.get(key) ?? 0) + by).get(key);
@@ -74,10 +74,10 @@ describe("the metrics say that an ingest is out", () => {
     };
   };
   beforeEach(() => vi.stubGlobal("ngx", { shared: { ingest_failures: dictionary(), metrics: dictionary() } }));
-  const report = (upstream_status: string, spool_tried = "") =>
+  const envelope = (upstream_status: string, spool_tried = "") =>
     ({ variables: { ingest: "1", upstream_status, spool_tried }, headersOut: {} }) as never;
   const fail = (times: number, ...how: [string, string?]) => {
-    for (let n = 0; n < times; n++) (how[1] ? ingestResponse.fromSpool : ingestResponse.fromNeither)(report(...how));
+    for (let n = 0; n < times; n++) (how[1] ? ingestResponse.fromSpool : ingestResponse.fromNeither)(envelope(...how));
   };
 
   test.each<[string, string, string]>([
@@ -89,17 +89,17 @@ describe("the metrics say that an ingest is out", () => {
     expect(ingestResponse.isDown("1")).toBe(false);
     fail(1, ...how);
     expect(ingestResponse.isDown("1")).toBe(true);
-    ingestResponse.fromIngest(report("200"));
+    ingestResponse.fromIngest(envelope("200"));
     expect(ingestResponse.isDown("1")).toBe(false);
   });
-  test("not when it was not asked", () => {
+  test("not if it was not asked", () => {
     fail(9, "200", "1");
     fail(9, "");
     expect(ingestResponse.isDown("1")).toBe(false);
   });
 });
 
-describe("a request with a try that an upstream did not answer", () => {
+describe("a request with an attempt that an upstream did not answer", () => {
   test.each([
     [undefined, false],
     ["", false],
@@ -113,7 +113,7 @@ describe("a request with a try that an upstream did not answer", () => {
   });
 });
 
-test("sentences about requests add up to series", () => {
+test("keys add up to series", () => {
   const counts: [string, number][] = [
     ["page|200|200", 3],
     ["page|200|502, 200", 2],
@@ -148,11 +148,11 @@ test("the exposition groups series below their help and ends with a newline", ()
   expect(text).toMatch(/# TYPE culvert_connections_active gauge\nculvert_connections_active 1\n$/);
 });
 
-test("an ingest's host is out when one of its projects is, and stands there once", () => {
-  const out = metrics.ingestsDown("1 o1.example\n2 o2.example:9000\n3 o1.example\n", (ingest) => ingest === "1");
-  expect(out).toEqual({
+test("a host is down if one of its projects is, and is listed once", () => {
+  const down = metrics.ingestsDown("1 o1.example\n2 o2.example:9000\n3 o1.example\n", (ingest) => ingest === "1");
+  expect(down).toEqual({
     'culvert_ingest_down{ingest="o1.example"}': 1,
     'culvert_ingest_down{ingest="o2.example:9000"}': 0,
   });
-  expect(metrics.exposition({}, out).match(/# TYPE culvert_ingest_down gauge/g)).toHaveLength(1);
+  expect(metrics.exposition({}, down).match(/# TYPE culvert_ingest_down gauge/g)).toHaveLength(1);
 });

@@ -4,40 +4,41 @@ import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import { label, must } from "../../deploy/test/support/docker.ts";
-import { type Edge, recorderImage, startEdge } from "./edge.ts";
+import { recorderImage, startProxy, type TestProxy } from "./proxy.ts";
 import { type Response, send } from "./wire.ts";
 
-/** All of a test's reports come from one visitor. */
+/** All envelopes of a test come from one client. */
 const unlimited = { TUNNEL_RATE_PER_CLIENT: "10000" };
-const report = { method: "POST", path: "/monitoring", body: '{}\n{"type":"event"}\n{}\n' };
+const envelope = { method: "POST", path: "/monitoring", body: '{}\n{"type":"event"}\n{}\n' };
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 
-let edge: Edge;
-afterEach(() => edge?.stop());
+let proxy: TestProxy;
+afterEach(() => proxy?.stop());
 
-/** The answer that makes the SDK keep the report: 503 without Retry-After, while pages go on. */
+/** The response that makes the SDK queue the envelope: 503 without Retry-After; pages are not affected. */
 async function expectDown(answer: Response) {
   expect(answer.status).toBe(503);
   expect(JSON.parse(answer.body).reason).toBe("the ingest cannot be reached now");
   expect(answer.headers["retry-after"]).toBeUndefined();
   expect(answer.headers["cache-control"]).toBe("no-store");
-  expect((await send(edge.port, { path: "/" })).status).toBe(200);
+  expect((await send(proxy.port, { path: "/" })).status).toBe(200);
 }
 
-/** Waits for a report that is accepted again: ten seconds and what a slow machine adds, without a restart. */
-const recovered = () => expect.poll(async () => (await send(edge.port, report)).status, { timeout: 20_000 }).toBe(200);
+/** Waits until an envelope is accepted again, without a restart: ten seconds, and more on a slow machine. */
+const recovered = () =>
+  expect.poll(async () => (await send(proxy.port, envelope)).status, { timeout: 20_000 }).toBe(200);
 
-/** How long the edge took for the report that it thought about longest, in seconds of its own log. */
+/** How long the slowest envelope took, in seconds, from the proxy's own log. */
 async function longest(): Promise<number> {
   const lines = async () =>
-    (await edge.on("proxy", "logs")).split("\n").filter((line) => line.includes('"outcome":"failed"'));
+    (await proxy.on("proxy", "logs")).split("\n").filter((line) => line.includes('"outcome":"failed"'));
   await expect.poll(async () => (await lines()).length).toBeGreaterThan(0);
   return Math.max(...(await lines()).map((line) => JSON.parse(line).seconds));
 }
 
 /** Moves the ingest to another address of its network, while `meanwhile` runs to no address at all. */
 async function move(meanwhile: () => Promise<void>): Promise<void> {
-  const look = (format: string) => edge.on("ingest", "inspect", `--format=${format}`);
+  const look = (format: string) => proxy.on("ingest", "inspect", `--format=${format}`);
   const address = () => look("{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
   const [network, name, old] = [
     await look("{{.HostConfig.NetworkMode}}"),
@@ -57,73 +58,73 @@ async function move(meanwhile: () => Promise<void>): Promise<void> {
   }
 }
 
-describe("an ingest that can't take a report", () => {
+describe("an ingest that cannot accept envelopes", () => {
   test("gone, then back at another address", async () => {
-    edge = await startEdge();
-    await move(async () => expectDown(await send(edge.port, report)));
+    proxy = await startProxy();
+    await move(async () => expectDown(await send(proxy.port, envelope)));
     expect(await longest()).toBeLessThan(6);
   });
-  test("hanging for all: asked now and then, while no report waits longer than for one answer; then well", async () => {
-    edge = await startEdge(unlimited);
-    await edge.ingest.answer({ status: 200, headers: {}, body: "", instead: "hang" });
-    const many = (count: number) => Promise.all(Array.from({ length: count }, () => send(edge.port, report)));
+  test("hanging: gets probes only, while no envelope waits longer than one timeout; then recovered", async () => {
+    proxy = await startProxy(unlimited);
+    await proxy.ingest.answer({ status: 200, headers: {}, body: "", instead: "hang" });
+    const many = (count: number) => Promise.all(Array.from({ length: count }, () => send(proxy.port, envelope)));
     for (const answer of await many(150)) expect(answer.status).toBe(503);
-    const asked = await edge.ingest.count();
+    const requests = await proxy.ingest.count();
     for (const answer of await many(20)) await expectDown(answer);
-    expect((await edge.ingest.count()) - asked).toBeLessThan(5);
+    expect((await proxy.ingest.count()) - requests).toBeLessThan(5);
     expect(await longest()).toBeLessThan(15);
-    await edge.ingest.answer({ status: 200, headers: {}, body: "{}" });
+    await proxy.ingest.answer({ status: 200, headers: {}, body: "{}" });
     await recovered();
   });
-  test("choking on one report in four: the others arrive", async () => {
-    edge = await startEdge(unlimited);
-    await edge.ingest.answer({ status: 200, headers: {}, body: "", instead: "reset", only: "choke" });
+  test("failing for one envelope in four: the others arrive", async () => {
+    proxy = await startProxy(unlimited);
+    await proxy.ingest.answer({ status: 200, headers: {}, body: "", instead: "reset", only: "choke" });
     const statuses: Record<string, Set<number>> = { fine: new Set(), choke: new Set() };
     for (let n = 0; n < 420; n++) {
       const kind = n % 4 === 0 ? "choke" : "fine";
-      statuses[kind]?.add((await send(edge.port, { ...report, body: `${report.body}${kind}` })).status);
+      statuses[kind]?.add((await send(proxy.port, { ...envelope, body: `${envelope.body}${kind}` })).status);
     }
     expect(statuses).toEqual({ fine: new Set([200]), choke: new Set([503]) });
   });
-  test("cutting the connection, then well", async () => {
-    edge = await startEdge();
-    await edge.ingest.answer({ status: 200, headers: {}, body: "", instead: "reset" });
-    await expectDown(await send(edge.port, report));
-    await edge.ingest.answer({ status: 200, headers: {}, body: "{}" });
+  test("cutting the connection, then recovered", async () => {
+    proxy = await startProxy();
+    await proxy.ingest.answer({ status: 200, headers: {}, body: "", instead: "reset" });
+    await expectDown(await send(proxy.port, envelope));
+    await proxy.ingest.answer({ status: 200, headers: {}, body: "{}" });
     await recovered();
   });
-  // Of 5xx, the browser keeps what 502, 503 or 504 was the answer to, and nothing that a Retry-After came with.
+  // Of 5xx, the browser queues after 502, 503 and 504, and never if there is a Retry-After.
   test("answering 5xx", async () => {
-    edge = await startEdge();
+    proxy = await startProxy();
     for (const status of [500, 503, 526, 529, 590]) {
-      await edge.ingest.answer({ status, headers: { "retry-after": "600" }, body: "its own word" });
-      await expectDown(await send(edge.port, report));
+      await proxy.ingest.answer({ status, headers: { "retry-after": "600" }, body: "the ingest's own" });
+      await expectDown(await send(proxy.port, envelope));
     }
   });
-  test("failing every time: asked now and then, not by each report", async () => {
-    edge = await startEdge(unlimited);
-    await edge.ingest.answer({ status: 200, headers: {}, body: "", instead: "reset" });
+  test("failing every time: gets probes, not every envelope", async () => {
+    proxy = await startProxy(unlimited);
+    await proxy.ingest.answer({ status: 200, headers: {}, body: "", instead: "reset" });
     const lane = async () => {
-      for (let n = 0; n < 30; n++) expect((await send(edge.port, report)).status).toBe(503);
+      for (let n = 0; n < 30; n++) expect((await send(proxy.port, envelope)).status).toBe(503);
     };
     await Promise.all(Array.from({ length: 10 }, lane));
-    expect(await edge.ingest.count()).toBeLessThan(250);
-    const metrics = () => edge.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+    expect(await proxy.ingest.count()).toBeLessThan(250);
+    const metrics = () => proxy.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
     expect(await metrics()).toMatch(/^culvert_tunnel_envelopes_total\{outcome="failed",reason="unreachable"\} 300$/m);
     expect(await metrics()).toMatch(/^culvert_ingest_down\{ingest="ingest:9000"\} 1$/m);
-    await edge.ingest.answer({ status: 200, headers: {}, body: "{}" });
+    await proxy.ingest.answer({ status: 200, headers: {}, body: "{}" });
     await recovered();
     expect(await metrics()).toMatch(/^culvert_ingest_down\{ingest="ingest:9000"\} 0$/m);
   });
-  test("answering 5xx every time: asked by each, since an answer costs no wait", async () => {
-    edge = await startEdge(unlimited);
-    await edge.ingest.answer({ status: 500, headers: {}, body: "" });
-    for (let n = 0; n < 20; n++) await expectDown(await send(edge.port, report));
-    expect(await edge.ingest.count()).toBe(20);
+  test("answering 5xx every time: gets every envelope, since a response costs no wait", async () => {
+    proxy = await startProxy(unlimited);
+    await proxy.ingest.answer({ status: 500, headers: {}, body: "" });
+    for (let n = 0; n < 20; n++) await expectDown(await send(proxy.port, envelope));
+    expect(await proxy.ingest.count()).toBe(20);
   });
   test("of an unknown name", async () => {
-    edge = await startEdge({ SENTRY_DSN: "http://key@nowhere.invalid/7" });
-    await expectDown(await send(edge.port, report));
+    proxy = await startProxy({ SENTRY_DSN: "http://key@nowhere.invalid/7" });
+    await expectDown(await send(proxy.port, envelope));
   });
 });
 
@@ -135,25 +136,25 @@ describe("an https ingest", () => {
   });
   const trusted = { settings: { INGEST_CA_FILE: "/ca" }, mounts: { [`${tls}.crt`]: "/ca" } };
 
-  test("is believed with its own CA", async () => {
-    edge = await startEdge(
+  test("is trusted with its own CA", async () => {
+    proxy = await startProxy(
       { SENTRY_DSN: "https://key@ingest:9443/7", ...trusted.settings },
       { ingestCert: folder, mounts: trusted.mounts },
     );
-    expect((await send(edge.port, report)).status).toBe(200);
-    expect(await edge.ingest.count()).toBe(1);
+    expect((await send(proxy.port, envelope)).status).toBe(200);
+    expect(await proxy.ingest.count()).toBe(1);
   });
-  test("is not believed without it", async () => {
-    edge = await startEdge({ SENTRY_DSN: "https://key@ingest:9443/7" }, { ingestCert: folder });
-    await expectDown(await send(edge.port, report));
-    expect(await edge.ingest.count()).toBe(0);
+  test("is not trusted without it", async () => {
+    proxy = await startProxy({ SENTRY_DSN: "https://key@ingest:9443/7" }, { ingestCert: folder });
+    await expectDown(await send(proxy.port, envelope));
+    expect(await proxy.ingest.count()).toBe(0);
   });
-  test("is not believed under another name", async () => {
-    edge = await startEdge(
+  test("is not trusted under another name", async () => {
+    proxy = await startProxy(
       { SENTRY_DSN: "https://key@other:9443/7", ...trusted.settings },
       { ingestCert: folder, ingestNames: ["other"], mounts: trusted.mounts },
     );
-    await expectDown(await send(edge.port, report));
-    expect(await edge.ingest.count()).toBe(0);
+    await expectDown(await send(proxy.port, envelope));
+    expect(await proxy.ingest.count()).toBe(0);
   });
 });

@@ -1,26 +1,26 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Edge, startEdge } from "./edge.ts";
+import { startProxy, type TestProxy } from "./proxy.ts";
 import { send } from "./wire.ts";
 
 const fine = { status: 200, headers: {}, body: "hello" };
 
-let edge: Edge;
+let proxy: TestProxy;
 beforeAll(async () => {
-  edge = await startEdge({}, { twoReplicas: true });
+  proxy = await startProxy({}, { twoReplicas: true });
 });
-afterAll(() => edge?.stop());
+afterAll(() => proxy?.stop());
 beforeEach(async () => {
-  await edge.web.answer(fine);
-  await edge.web2?.answer(fine);
+  await proxy.web.answer(fine);
+  await proxy.web2?.answer(fine);
   // A replica that failed is left alone for a while: wait until it is asked again.
-  const mark = await edge.web.count();
-  while ((await edge.web.count()) === mark) await send(edge.port, { path: "/" });
+  const mark = await proxy.web.count();
+  while ((await proxy.web.count()) === mark) await send(proxy.port, { path: "/" });
 });
 
-const counts = async () => [await edge.web.count(), (await edge.web2?.count()) ?? 0] as const;
+const counts = async () => [await proxy.web.count(), (await proxy.web2?.count()) ?? 0] as const;
 const times = (count: number, request: Parameters<typeof send>[1]) =>
-  Promise.all(Array.from({ length: count }, () => send(edge.port, request)));
+  Promise.all(Array.from({ length: count }, () => send(proxy.port, request)));
 
 describe("two replicas of web", () => {
   test("share the requests", async () => {
@@ -30,15 +30,15 @@ describe("two replicas of web", () => {
     expect(after[0] - before[0]).toBeGreaterThan(0);
     expect(after[1] - before[1]).toBeGreaterThan(0);
   });
-  test("one of which cuts connections: a GET is asked of the other, and nobody notices", async () => {
-    await edge.web.answer({ ...fine, instead: "reset" });
-    const mark = await edge.web.count();
+  test("one of which cuts connections: a GET is retried on the other", async () => {
+    await proxy.web.answer({ ...fine, instead: "reset" });
+    const mark = await proxy.web.count();
     const answers = await times(20, { path: "/again" });
     expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200));
-    expect(await edge.web.count()).toBeGreaterThan(mark);
+    expect(await proxy.web.count()).toBeGreaterThan(mark);
   });
   test("one of which cuts connections: a POST is never sent twice", async () => {
-    await edge.web.answer({ ...fine, instead: "reset" });
+    await proxy.web.answer({ ...fine, instead: "reset" });
     const before = await counts();
     const answers = await times(20, { method: "POST", path: "/once", body: "a=1" });
     const after = await counts();
@@ -48,39 +48,39 @@ describe("two replicas of web", () => {
 });
 
 test("a file of the new release is found on whichever replica has it", async () => {
-  await edge.web.answer({ status: 404, headers: {}, body: "gone" });
+  await proxy.web.answer({ status: 404, headers: {}, body: "gone" });
   const paths = Array.from({ length: 20 }, (_, i) => `/_next/static/new-${i}.js`);
-  const answers = await Promise.all(paths.map((path) => send(edge.port, { path })));
+  const answers = await Promise.all(paths.map((path) => send(proxy.port, { path })));
   expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200));
 });
 
 test("a file is found on the replica that has it, where the other has a page for every address", async () => {
-  await edge.web.answer({ status: 200, headers: { "content-type": "text/html; charset=utf-8" }, body: "a page" });
+  await proxy.web.answer({ status: 200, headers: { "content-type": "text/html; charset=utf-8" }, body: "a page" });
   const script = { "content-type": "text/javascript", "cache-control": "immutable" };
-  await edge.web2?.answer({ status: 200, headers: script, body: "1" });
+  await proxy.web2?.answer({ status: 200, headers: script, body: "1" });
   // One after the other: the replicas take turns.
   for (let i = 0; i < 10; i++) {
-    const answer = await send(edge.port, { path: `/_next/static/page-or-${i}.js` });
+    const answer = await send(proxy.port, { path: `/_next/static/page-or-${i}.js` });
     expect(answer).toMatchObject({ status: 200, body: "1" });
   }
-  await edge.web2?.answer({ status: 200, headers: { "content-type": "text/html" }, body: "a page" });
-  expect((await send(edge.port, { path: "/_next/static/nowhere.js" })).status).toBe(404);
+  await proxy.web2?.answer({ status: 200, headers: { "content-type": "text/html" }, body: "a page" });
+  expect((await send(proxy.port, { path: "/_next/static/nowhere.js" })).status).toBe(404);
 });
 
 describe("a replica that is gone for good fails no request", () => {
   // Nginx asks DNS every five seconds, and gives up what waits for a replica that is no longer in the answer.
-  afterEach(() => edge.restart("web2"));
+  afterEach(() => proxy.restart("web2"));
   test.each([0, 1_500, 3_000])("whenever it goes: %i ms after it was found", async (after) => {
-    const seen = async () => (await edge.web2?.count()) ?? 0;
+    const seen = async () => (await proxy.web2?.count()) ?? 0;
     const mark = await seen();
-    while ((await seen()) === mark) await send(edge.port, { path: "/" });
+    while ((await seen()) === mark) await send(proxy.port, { path: "/" });
     await pause(after);
-    await edge.on("web2", "kill");
+    await proxy.on("web2", "kill");
     const answers = [];
     for (let i = 0; i < 60; i++) {
       const path = `/_next/static/${after}-${i}.js`;
-      answers.push(send(edge.port, { path: "/" }), send(edge.port, { path }));
-      answers.push(send(edge.port, { method: "POST", path: "/", body: "a=1" }));
+      answers.push(send(proxy.port, { path: "/" }), send(proxy.port, { path }));
+      answers.push(send(proxy.port, { method: "POST", path: "/", body: "a=1" }));
       await pause(100);
     }
     const failed = (await Promise.all(answers)).filter(({ status }) => status !== 200);

@@ -2,7 +2,7 @@ import { getTunnelPath } from "@sentry/core";
 import { expect, test } from "vitest";
 import { label, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
-import { page } from "./use-edge.ts";
+import { page } from "./use-proxy.ts";
 import { useTunnel } from "./use-tunnel.ts";
 
 const shared = useTunnel();
@@ -32,7 +32,7 @@ test("it is a tunnel like the other: envelopes by POST only", async () => {
 });
 
 test("the path of a DSN that is not served is the app's", async () => {
-  await shared.edge.web.answer(page);
+  await shared.proxy.web.answer(page);
   const { answer, received } = await shared.through({ path: getTunnelPath("https://key@o1.ingest.sentry.io/2") ?? "" });
   expect(answer.body).toBe(page.body);
   expect(received).toEqual([]);

@@ -6,7 +6,7 @@ import { starts } from "./starts.ts";
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
 
-/** For each setting of the proxy a value that it takes, from which bad ones are made. */
+/** For each setting of the proxy a valid value, from which invalid ones are made. */
 const examples: Record<string, string> = {
   SENTRY_DSN,
   TUNNEL_ALLOWED_DSNS: "https://key@o2.ingest.sentry.io/3",
@@ -35,7 +35,7 @@ const examples: Record<string, string> = {
   WEB_FALLBACK_UPSTREAM: "web-all:3000",
 };
 
-/** What no setting may take, whatever its kind. NUL can't be tried: the environment ends a value there. */
+/** Invalid for every setting. NUL cannot be tried: the environment ends a value there. */
 const bad = (good: string) => [
   `${good}\n`,
   `\n${good}`,
@@ -66,7 +66,7 @@ test("every setting that the compose file gives the proxy is tried", () => {
   expect(Object.keys(examples)).toEqual(expect.arrayContaining(names));
 });
 
-test("the examples themselves are taken", async () => {
+test("the examples themselves are accepted", async () => {
   const [outcome] = await starts([{ ...examples, TLS_CERT_FILE: "", TLS_KEY_FILE: "", PROXY_PROTOCOL: "" }]);
   expect(outcome).toEqual({
     code: 0,
@@ -74,7 +74,7 @@ test("the examples themselves are taken", async () => {
   });
 });
 
-test("a value that holds what no setting may is refused, in one line that names the setting", async () => {
+test("an invalid value is rejected with one line that names the setting", async () => {
   const tried = Object.entries(examples).flatMap(([name, good]) => bad(good).map((value) => ({ name, value })));
   // Of a certificate's two files the first is looked at first; without one, the development certificate is made.
   const TLS_CERT_FILE = examples.TLS_CERT_FILE ?? "";
@@ -96,13 +96,13 @@ describe("a DSN, as every parser reads it", () => {
     valid: { dsn: string; envelope: string }[];
     invalid: Record<string, string[]>;
   };
-  test("valid ones become an upstream that Nginx takes, and the address that the spool is told", async () => {
+  test("valid ones become an upstream and the address for the spool", async () => {
     const outcomes = await starts(valid.map(({ dsn }) => ({ SENTRY_DSN: dsn })));
     expect(outcomes.map(({ code, output }) => [code, output.split("\n").at(-1)])).toEqual(
       valid.map(({ envelope }) => [0, `started for ${envelope};`]),
     );
   });
-  test("the others are refused", async () => {
+  test("invalid ones are rejected", async () => {
     const all = Object.values(invalid).flat();
     const outcomes = await starts(all.map((dsn) => ({ SENTRY_DSN: dsn })));
     const fix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";

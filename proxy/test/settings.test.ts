@@ -24,7 +24,7 @@ async function expectRefusal(settings: Record<string, string>, line: string, mou
   expect(code).toBe(1);
 }
 
-describe("a setting that can't be meant stops the proxy with one line", () => {
+describe("an invalid setting stops the proxy with one line", () => {
   test.each([
     ["SENTRY_DSN", "", `SENTRY_DSN is empty: ${dsnFix}`],
     ["SENTRY_DSN", "sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
@@ -55,12 +55,12 @@ describe("a setting that can't be meant stops the proxy with one line", () => {
     [
       "TUNNEL_RATE_TOTAL",
       "0",
-      "TUNNEL_RATE_TOTAL '0' is not a number of reports a second: use a whole number from 1 to 999999",
+      "TUNNEL_RATE_TOTAL '0' is not a number of envelopes per second: use a whole number from 1 to 999999",
     ],
     [
       "TUNNEL_RATE_PER_CLIENT",
       "many",
-      "TUNNEL_RATE_PER_CLIENT 'many' is not a number of reports a second: use a whole number from 1 to 999999",
+      "TUNNEL_RATE_PER_CLIENT 'many' is not a number of envelopes per second: use a whole number from 1 to 999999",
     ],
     [
       "TRUSTED_PROXIES",
@@ -118,7 +118,7 @@ describe("a setting that can't be meant stops the proxy with one line", () => {
   ])("%s=%j", (name, value, line) => expectRefusal({ [name]: value }, line));
 });
 
-describe("a certificate that can't serve stops the proxy with one line", () => {
+describe("an unusable certificate stops the proxy with one line", () => {
   const folder = mkdtempSync(join(tmpdir(), "culvert-"));
   const cert = join(folder, "cert.pem");
   const key = join(folder, "key.pem");

@@ -1,9 +1,9 @@
 import { connect as connectH2 } from "node:http2";
 import { describe, expect, test } from "vitest";
-import { useEdge } from "./use-edge.ts";
+import { useProxy } from "./use-proxy.ts";
 import { raw } from "./wire.ts";
 
-const shared = useEdge();
+const shared = useProxy();
 
 describe("requests that two servers could read differently never reach web", () => {
   const body = "0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -35,9 +35,9 @@ describe("requests that two servers could read differently never reach web", () 
     ["an address of 40 kB", `GET /${"a".repeat(40_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
     ["a zero byte in a header", "GET / HTTP/1.1\r\nHost: localhost\r\nX-A: a\0b\r\n\r\n"],
   ])("%s", async (_, bytes) => {
-    const mark = await shared.edge.web.count();
-    expect(await raw(shared.edge.port, bytes)).toMatch(/^HTTP\/1\.1 (4\d\d|501) /);
-    expect(await shared.edge.web.count()).toBe(mark);
+    const mark = await shared.proxy.web.count();
+    expect(await raw(shared.proxy.port, bytes)).toMatch(/^HTTP\/1\.1 (4\d\d|501) /);
+    expect(await shared.proxy.web.count()).toBe(mark);
   });
 });
 
@@ -51,10 +51,10 @@ describe("line ends without a carriage return", () => {
       "in chunks",
       "POST /lf HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\nabc\n0\n\n",
     ],
-  ])("%s: refused, or one request as any other", async (_, bytes) => {
-    const mark = await shared.edge.web.count();
-    const answer = await raw(shared.edge.port, bytes);
-    const received = (await shared.edge.web.all()).slice(mark);
+  ])("%s: rejected, or a single ordinary request", async (_, bytes) => {
+    const mark = await shared.proxy.web.count();
+    const answer = await raw(shared.proxy.port, bytes);
+    const received = (await shared.proxy.web.all()).slice(mark);
     expect(answer).toMatch(received.length === 0 ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 200 /);
     expect(received.length).toBeLessThanOrEqual(1);
     expect(received.flatMap((request) => request.rawHeaders).join()).not.toMatch(/\n/);
@@ -63,22 +63,22 @@ describe("line ends without a carriage return", () => {
 });
 
 describe("tricks of a single connection", () => {
-  test("a client that never ends its header is cut off, and web hears nothing", async () => {
-    const before = await shared.edge.web.count();
-    await raw(shared.edge.port, "GET /slow HTTP/1.1\r\nHost: localhost\r\nX-A: ");
-    expect(await shared.edge.web.count()).toBe(before);
+  test("a client that never ends its header is disconnected, and nothing reaches web", async () => {
+    const before = await shared.proxy.web.count();
+    await raw(shared.proxy.port, "GET /slow HTTP/1.1\r\nHost: localhost\r\nX-A: ");
+    expect(await shared.proxy.web.count()).toBe(before);
   });
-  test("a client that never ends its body is cut off, and web hears nothing", async () => {
-    const before = await shared.edge.web.count();
-    await raw(shared.edge.port, "POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc");
-    expect(await shared.edge.web.count()).toBe(before);
+  test("a client that never ends its body is disconnected, and nothing reaches web", async () => {
+    const before = await shared.proxy.web.count();
+    await raw(shared.proxy.port, "POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc");
+    expect(await shared.proxy.web.count()).toBe(before);
   });
   test.each([
     ["less", "3", "abcdef"],
     ["more", "9", "abc"],
   ])("an HTTP/2 body that is %s than its length never reaches web", async (_, length, body) => {
-    const before = await shared.edge.web.count();
-    const session = connectH2(`https://localhost:${shared.edge.port}`, { rejectUnauthorized: false });
+    const before = await shared.proxy.web.count();
+    const session = connectH2(`https://localhost:${shared.proxy.port}`, { rejectUnauthorized: false });
     await new Promise<void>((resolve) => {
       const stream = session.request({ ":method": "POST", ":path": "/", "content-length": length });
       stream.on("error", () => resolve());
@@ -86,6 +86,6 @@ describe("tricks of a single connection", () => {
       stream.end(body);
     });
     session.destroy();
-    expect(await shared.edge.web.count()).toBe(before);
+    expect(await shared.proxy.web.count()).toBe(before);
   });
 });

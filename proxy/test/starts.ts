@@ -14,7 +14,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
  * Starts the proxy's entrypoint with each of these settings, one after the other in one container, since a container for each would
- * take minutes; returns how each ended. One that is not refused ends with the line "started for <the ingest's address>;".
+ * take minutes; returns how each ended. A valid start ends with the line "started for <the ingest's address>;".
  */
 export async function starts(all: Record<string, string>[]): Promise<Outcome[]> {
   const folder = mkdtempSync(join(tmpdir(), "culvert-"));

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
-import { type Edge, startEdge } from "./edge.ts";
-import { page } from "./use-edge.ts";
+import { startProxy, type TestProxy } from "./proxy.ts";
+import { page } from "./use-proxy.ts";
 import { send } from "./wire.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
@@ -16,18 +16,18 @@ function install(name: string) {
   for (const [end, file] of Object.entries(live)) copyFileSync(join(folder, `${name}.${end}`), file);
 }
 
-let edge: Edge;
+let proxy: TestProxy;
 beforeAll(async () => {
   chmodSync(folder, 0o755);
   for (const name of ["first", "second"]) makePair(join(folder, name), ["app.example.com"], name);
   install("first");
-  edge = await startEdge(
+  proxy = await startProxy(
     { SERVER_NAME: "app.example.com", TLS_CERT_FILE: "/tls/live.crt", TLS_KEY_FILE: "/tls/live.key" },
     // One by one, as compose gives secrets to a container.
     { mounts: { [live.crt]: "/tls/live.crt", [live.key]: "/tls/live.key" } },
   );
 });
-afterAll(() => edge?.stop());
+afterAll(() => proxy?.stop());
 
 /** The proxy looks every five seconds. */
 const patience = { timeout: 30_000, interval: 100 };
@@ -35,7 +35,7 @@ const patience = { timeout: 30_000, interval: 100 };
 /** The certificate that a new connection gets. */
 const peer = () =>
   new Promise<PeerCertificate>((resolve, reject) => {
-    const options = { host: "127.0.0.1", port: edge.port, servername: "app.example.com", rejectUnauthorized: false };
+    const options = { host: "127.0.0.1", port: proxy.port, servername: "app.example.com", rejectUnauthorized: false };
     const socket = connect(options, () => {
       resolve(socket.getPeerCertificate());
       socket.end();
@@ -48,28 +48,28 @@ const served = (name: string) => expect.poll(async () => (await peer()).subject.
 
 /** Waits until the proxy has logged this, after the first `mark` characters. */
 const logged = (line: RegExp, mark = 0) =>
-  expect.poll(async () => (await edge.on("proxy", "logs")).slice(mark), patience).toMatch(line);
+  expect.poll(async () => (await proxy.on("proxy", "logs")).slice(mark), patience).toMatch(line);
 
 describe("a certificate of one's own", { timeout: 120_000 }, () => {
   test("is served, with HSTS", async () => {
     expect((await peer()).subject.O).toBe("first");
-    expect((await send(edge.port, { path: "/", host: "app.example.com" })).headers["strict-transport-security"]).toBe(
+    expect((await send(proxy.port, { path: "/", host: "app.example.com" })).headers["strict-transport-security"]).toBe(
       "max-age=31536000",
     );
     expect(
-      (await send(edge.port, { path: "/", host: "localhost" })).headers["strict-transport-security"],
+      (await send(proxy.port, { path: "/", host: "localhost" })).headers["strict-transport-security"],
     ).toBeUndefined();
   });
   test("is replaced when its file changes, and a request in flight ends well", async () => {
-    await edge.web.answer({ status: 200, headers: {}, body: "begun ", rest: "ended" });
-    const slow = send(edge.port, { path: "/slow" });
+    await proxy.web.answer({ status: 200, headers: {}, body: "begun ", rest: "ended" });
+    const slow = send(proxy.port, { path: "/slow" });
     install("second");
     await served("second");
-    await edge.web.proceed();
+    await proxy.web.proceed();
     expect((await slow).body).toBe("begun ended");
   });
   test("is replaced without a reload: the connections in use and the processes stay", async () => {
-    const workers = () => edge.on("proxy", "exec", "sh", "-c", "cat /proc/$(cat /tmp/nginx.pid)/task/*/children");
+    const workers = () => proxy.on("proxy", "exec", "sh", "-c", "cat /proc/$(cat /tmp/nginx.pid)/task/*/children");
     const before = await workers();
     expect(before).toMatch(/\d+ \d+/);
     install("first");
@@ -86,9 +86,9 @@ describe("a certificate of one's own", { timeout: 120_000 }, () => {
     await served("first");
   });
   test("is replaced in the end when that fails at first, and so is the date in the metrics", async () => {
-    const inside = (script: string) => edge.on("proxy", "exec", "sh", "-c", script);
+    const inside = (script: string) => proxy.on("proxy", "exec", "sh", "-c", script);
     await inside("chmod 500 /tmp/nginx/certificates");
-    const mark = (await edge.on("proxy", "logs")).length;
+    const mark = (await proxy.on("proxy", "logs")).length;
     install("second");
     await logged(/are not a valid pair/, mark);
     await inside("chmod 700 /tmp/nginx/certificates");
@@ -100,8 +100,8 @@ describe("a certificate of one's own", { timeout: 120_000 }, () => {
   test("that is put in the place of its file is served after a restart", async () => {
     for (const [end, file] of Object.entries(live)) renameSync(join(folder, `first.${end}`), file);
     // The one before was never ended, and the proxy asks web before it is ready.
-    await edge.web.answer(page);
-    await edge.restart("proxy");
+    await proxy.web.answer(page);
+    await proxy.restart("proxy");
     expect((await peer()).subject.O).toBe("first");
   });
 });

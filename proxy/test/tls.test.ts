@@ -5,20 +5,20 @@ import { type ConnectionOptions, connect, getCiphers, type SecureVersion } from 
 import { describe, expect, test } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { useEdge } from "./use-edge.ts";
+import { useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 chmodSync(folder, 0o755);
 makePair(join(folder, "rsa"), ["localhost"], "test", "rsa");
 
-const shared = useEdge({ HTTP3: "on" });
-const withRsa = useEdge(
+const shared = useProxy({ HTTP3: "on" });
+const withRsa = useProxy(
   { TLS_CERT_FILE: "/tls/rsa.crt", TLS_KEY_FILE: "/tls/rsa.key" },
   { mounts: { [folder]: "/tls" } },
 );
 
-/** Shakes hands as these options say; returns the session ticket, if any, or throws the edge's objection. */
+/** Shakes hands as these options say; returns the session ticket, if any, or throws the proxy's objection. */
 function handshake(port: number, options: ConnectionOptions): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ...options }, () => {
@@ -36,7 +36,7 @@ const only = (version: SecureVersion, suites = "ALL") => ({
 });
 
 /** Those of these suites with which a handshake succeeds. */
-async function taken(port: number, version: SecureVersion, suites: string[]): Promise<string[]> {
+async function accepted(port: number, version: SecureVersion, suites: string[]): Promise<string[]> {
   const tried = suites.map(async (suite) => {
     await handshake(port, only(version, suite));
     return suite;
@@ -49,9 +49,9 @@ describe("of all that a client can ask for", () => {
   const suites = getCiphers().map((name) => name.toUpperCase());
   const strong = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"];
 
-  test("TLS 1.3 takes its three suites", async () => {
+  test("TLS 1.3 accepts its three suites", async () => {
     const of13 = suites.filter((name) => name.startsWith("TLS_"));
-    expect(await taken(shared.edge.port, "TLSv1.3", of13)).toEqual([
+    expect(await accepted(shared.proxy.port, "TLSv1.3", of13)).toEqual([
       "TLS_AES_128_GCM_SHA256",
       "TLS_AES_256_GCM_SHA384",
       "TLS_CHACHA20_POLY1305_SHA256",
@@ -60,31 +60,31 @@ describe("of all that a client can ask for", () => {
   test.each([
     ["ECDSA", shared],
     ["RSA", withRsa],
-  ])("TLS 1.2 takes nothing without forward secrecy and AEAD, with an %s certificate", async (kind, { edge }) => {
+  ])("TLS 1.2 accepts nothing without forward secrecy and AEAD, with an %s certificate", async (kind, { proxy }) => {
     const of12 = suites.filter((name) => !name.startsWith("TLS_"));
     expect(of12).toContain("AES128-SHA");
-    expect(await taken(edge.port, "TLSv1.2", of12)).toEqual(strong.map((name) => `ECDHE-${kind}-${name}`));
+    expect(await accepted(proxy.port, "TLSv1.2", of12)).toEqual(strong.map((name) => `ECDHE-${kind}-${name}`));
   });
-  // By the alert it is the edge that refuses, not a client that can't speak it.
-  test.each(["TLSv1", "TLSv1.1"] as const)("%s is refused", async (version) => {
-    await expect(handshake(shared.edge.port, only(version))).rejects.toThrow(/alert protocol version/);
+  // The alert shows that the proxy rejects it, not a client that lacks it.
+  test.each(["TLSv1", "TLSv1.1"] as const)("%s is rejected", async (version) => {
+    await expect(handshake(shared.proxy.port, only(version))).rejects.toThrow(/alert protocol version/);
   });
   test("no ticket is given that holds a session's keys", async () => {
-    expect(await handshake(shared.edge.port, only("TLSv1.2"))).toBeUndefined();
+    expect(await handshake(shared.proxy.port, only("TLSv1.2"))).toBeUndefined();
   });
 });
 
 test("HTTP/3 is offered where Nginx has it, and tells web the same", async () => {
-  const modules = await shared.edge.on("proxy", "exec", "nginx", "-V");
-  await shared.edge.web.answer({ status: 200, headers: {}, body: "hello" });
-  const { headers } = await send(shared.edge.port, { path: "/" });
+  const modules = await shared.proxy.on("proxy", "exec", "nginx", "-V");
+  await shared.proxy.web.answer({ status: 200, headers: {}, body: "hello" });
+  const { headers } = await send(shared.proxy.port, { path: "/" });
   if (!modules.includes("http_v3_module")) {
     expect(headers["alt-svc"]).toBeUndefined();
     return;
   }
   expect(headers["alt-svc"]).toBe('h3=":8443"; ma=86400');
-  const mark = await shared.edge.web.count();
-  const version = await shared.edge.on(
+  const mark = await shared.proxy.web.count();
+  const version = await shared.proxy.on(
     "proxy",
     "exec",
     "curl",
@@ -97,6 +97,6 @@ test("HTTP/3 is offered where Nginx has it, and tells web the same", async () =>
     "https://localhost:8443/h3",
   );
   expect(version).toBe("3");
-  const [request] = (await shared.edge.web.all()).slice(mark);
+  const [request] = (await shared.proxy.web.all()).slice(mark);
   expect(request && headerOf(request, "x-forwarded-host")).toBe("localhost:8443");
 });

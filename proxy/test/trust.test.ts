@@ -2,7 +2,7 @@ import { connect as connectH2 } from "node:http2";
 import { createRequire } from "node:module";
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { type PageEdge, page, useEdge } from "./use-edge.ts";
+import { page, type SharedProxy, useProxy } from "./use-proxy.ts";
 import { raw } from "./wire.ts";
 
 const require = createRequire(import.meta.url);
@@ -11,10 +11,10 @@ const { ipHeaderNames: believed } = require("../../web/node_modules/@sentry/core
   ipHeaderNames: string[];
 };
 
-const shared = useEdge({ SERVER_NAME: "app.example.com" });
-beforeEach(() => shared.edge.web.answer(page));
+const shared = useProxy({ SERVER_NAME: "app.example.com" });
+beforeEach(() => shared.proxy.web.answer(page));
 
-describe("web believes what the proxy saw, not what a client says", () => {
+describe("web trusts what the proxy saw, not what a client says", () => {
   test("host, scheme, address and request id are the proxy's", async () => {
     const forged: Record<string, string> = {
       "x-forwarded-server": "evil.example",
@@ -37,7 +37,7 @@ describe("web believes what the proxy saw, not what a client says", () => {
     const { answer, received } = await shared.through({ headers: forged, host: "app.example.com" });
     const [request] = received;
     if (!request) throw new Error("web received nothing");
-    const host = `app.example.com:${shared.edge.port}`;
+    const host = `app.example.com:${shared.proxy.port}`;
     expect(headerOf(request, "host")).toBe(host);
     expect(headerOf(request, "x-forwarded-host")).toBe(host);
     expect(headerOf(request, "x-forwarded-proto")).toBe("https");
@@ -47,17 +47,17 @@ describe("web believes what the proxy saw, not what a client says", () => {
     expect(request.rawHeaders.join()).not.toMatch(/6\.6\.6\.6|evil|mine/);
   });
   test("over HTTP/2 too", async () => {
-    const mark = await shared.edge.web.count();
-    const session = connectH2(`https://localhost:${shared.edge.port}`, { rejectUnauthorized: false });
+    const mark = await shared.proxy.web.count();
+    const session = connectH2(`https://localhost:${shared.proxy.port}`, { rejectUnauthorized: false });
     await new Promise((resolve, reject) => {
       session.on("error", reject);
       const stream = session.request({ ":path": "/h2", "x-forwarded-host": "evil.example" });
       stream.on("error", reject).on("response", resolve).resume();
     });
     session.close();
-    const [request] = (await shared.edge.web.all()).slice(mark);
-    expect(request && headerOf(request, "host")).toBe(`localhost:${shared.edge.port}`);
-    expect(request && headerOf(request, "x-forwarded-host")).toBe(`localhost:${shared.edge.port}`);
+    const [request] = (await shared.proxy.web.all()).slice(mark);
+    expect(request && headerOf(request, "host")).toBe(`localhost:${shared.proxy.port}`);
+    expect(request && headerOf(request, "x-forwarded-host")).toBe(`localhost:${shared.proxy.port}`);
   });
   test("headers by which Next talks to itself are dropped", async () => {
     const names = [
@@ -106,7 +106,7 @@ describe("web believes what the proxy saw, not what a client says", () => {
   });
 });
 
-describe("a trace header that is none reaches web in no form", () => {
+describe("an invalid trace header never reaches web", () => {
   test.each([
     ["sentry-trace", `${"0".repeat(32)}-b7ad6b7169203331-1`],
     ["sentry-trace", `0af7651916cd43dd8448eb211c80319c-${"0".repeat(16)}`],
@@ -125,13 +125,13 @@ describe("a trace header that is none reaches web in no form", () => {
 
 describe("a caller that only speaks W3C's trace context", () => {
   const [trace, span] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
-  test.each(["01", "00"])("is continued by its ids; its sampling flag %s has no say", async (flag) => {
+  test.each(["01", "00"])("is continued by its ids; its sampling flag %s is ignored", async (flag) => {
     const traceparent = `00-${trace}-${span}-${flag}`;
     const { received } = await shared.through({ headers: { traceparent } });
     expect(received[0] && headerOf(received[0], "sentry-trace")).toBe(`${trace}-${span}`);
     expect(received[0] && headerOf(received[0], "traceparent")).toBe(traceparent);
   });
-  test("is continued where its sentry-trace is none", async () => {
+  test("is continued if its sentry-trace is invalid", async () => {
     const headers = { traceparent: `00-${trace}-${span}-01`, "sentry-trace": "<script>" };
     const { received } = await shared.through({ headers });
     expect(received[0] && headerOf(received[0], "sentry-trace")).toBe(`${trace}-${span}`);
@@ -146,23 +146,23 @@ describe("names that are not served", () => {
   });
   test("an absolute address of another host gets 421, whatever Host says", async () => {
     const answer = await raw(
-      shared.edge.port,
+      shared.proxy.port,
       "GET https://evil.example/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
     );
     expect(answer).toMatch(/^HTTP\/1\.1 421 /);
   });
-  test("an absolute address of ours wins over a Host that lies", async () => {
-    const mark = await shared.edge.web.count();
-    await raw(shared.edge.port, "GET https://localhost/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
-    const [request] = (await shared.edge.web.all()).slice(mark);
+  test("an absolute address with a served name wins over a wrong Host", async () => {
+    const mark = await shared.proxy.web.count();
+    await raw(shared.proxy.port, "GET https://localhost/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    const [request] = (await shared.proxy.web.all()).slice(mark);
     expect(request && headerOf(request, "host")).toBe("localhost");
   });
 });
 
 describe("a request's id", () => {
-  const balanced = useEdge({ TRUSTED_PROXIES: "0.0.0.0/0" });
-  const ask = async (edge: PageEdge, id: string) => {
-    const { answer, received } = await edge.through({ headers: { "x-request-id": id } });
+  const balanced = useProxy({ TRUSTED_PROXIES: "0.0.0.0/0" });
+  const ask = async (proxy: SharedProxy, id: string) => {
+    const { answer, received } = await proxy.through({ headers: { "x-request-id": id } });
     expect(received[0] && headerOf(received[0], "x-request-id")).toBe(answer.headers["x-request-id"]);
     return answer.headers["x-request-id"];
   };
@@ -174,6 +174,6 @@ describe("a request's id", () => {
     "%s of a trusted load balancer is replaced",
     async (id) => expect(await ask(balanced, id)).toMatch(/^[0-9a-f]{32}$/),
   );
-  test("of anybody else is replaced", async () =>
+  test("of any other client is replaced", async () =>
     expect(await ask(shared, "0af76519-16cd-43dd-8448-eb211c80319c")).toMatch(/^[0-9a-f]{32}$/));
 });

@@ -27,7 +27,7 @@ describe.each(["http", "https"] as const)("to an %s ingest", (scheme) => {
       });
     });
 
-    describe("arguments that name no served project get 403, and the ingest hears nothing", () => {
+    describe("arguments that select no configured project get 403, and nothing reaches the ingest", () => {
       test.each([
         "?o=42&p=44&r=us",
         "?o=42&p=43",
@@ -54,7 +54,7 @@ describe.each(["http", "https"] as const)("to an %s ingest", (scheme) => {
       });
     });
 
-    describe("what is no report is refused before the ingest hears of it", () => {
+    describe("other requests are rejected before the ingest is asked", () => {
       test.each(["GET", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"])("%s gets 405", async (method) => {
         const { answer, received } = await through({ method, body: undefined });
         expect(answer.status).toBe(405);
@@ -82,12 +82,12 @@ describe.each(["http", "https"] as const)("to an %s ingest", (scheme) => {
       test.each(["/monitoring/", "/Monitoring", "/MONITORING/csp", "/monitoring/envelope", "/monitoring/csp/"])(
         "%s gets 404 from the proxy, never the app",
         async (path) => {
-          const mark = await shared.edge.web.count();
+          const mark = await shared.proxy.web.count();
           const { answer, received } = await through({ path });
           expect(answer.status).toBe(404);
           expect(answer.headers["x-robots-tag"]).toBe("noindex");
           expect(received).toEqual([]);
-          expect(await shared.edge.web.count()).toBe(mark);
+          expect(await shared.proxy.web.count()).toBe(mark);
         },
       );
       test.each(["/%6donitoring", "//monitoring", "/x/../monitoring"])(

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import type { RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
-import { type Edge, startEdge } from "./edge.ts";
+import { startProxy, type TestProxy } from "./proxy.ts";
 import { type Request, type Response, send } from "./wire.ts";
 
 /** A well-formed envelope, and what the recording ingest answers to it. */
@@ -12,9 +12,9 @@ export const envelope = '{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type
 export const ok = { status: 200, headers: { "content-type": "application/json" }, body: '{"id":"9ec7"}' };
 
 /** A tunnel to three projects that stands for all tests of a file. */
-export interface TunnelEdge {
-  /** The edge; only there once the tests run. */
-  edge: Edge;
+export interface SharedTunnel {
+  /** The proxy; only there once the tests run. */
+  proxy: TestProxy;
   /** Posts an envelope (or what `request` says), over HTTP/1.1 or as `by` does it; returns the answer with what the ingest received. */
   through(request?: Partial<Request>, by?: typeof send): Promise<{ answer: Response; received: RecordedRequest[] }>;
 }
@@ -24,11 +24,11 @@ const names = ["ingest", "o42.ingest.us.sentry.io", "o44.ingest.sentry.io"];
 /** Where the recording ingest listens, for each way to talk to it. */
 export const ingestPort = { http: 9000, https: 9443 };
 
-/** Starts an edge with two further allowed DSNs, all of this scheme, before the tests of the calling block and stops it after them. */
-export function useTunnel(scheme: keyof typeof ingestPort = "http"): TunnelEdge {
+/** Starts a proxy with two further allowed DSNs, all of this scheme, before the tests of the calling block and stops it after them. */
+export function useTunnel(scheme: keyof typeof ingestPort = "http"): SharedTunnel {
   const shared = {
     through: async (request: Partial<Request> = {}, by = send) => {
-      const mark = await shared.edge.ingest.count();
+      const mark = await shared.proxy.ingest.count();
       const usual = {
         method: "POST",
         path: "/monitoring",
@@ -36,10 +36,10 @@ export function useTunnel(scheme: keyof typeof ingestPort = "http"): TunnelEdge 
         body: envelope,
       };
       // The proxy answers only after the ingest did.
-      const answer = await by(shared.edge.port, { ...usual, ...request });
-      return { answer, received: (await shared.edge.ingest.all()).slice(mark) };
+      const answer = await by(shared.proxy.port, { ...usual, ...request });
+      return { answer, received: (await shared.proxy.ingest.all()).slice(mark) };
     },
-  } as TunnelEdge;
+  } as SharedTunnel;
   beforeAll(async () => {
     const dsn = (key: string, name: number, path: string) =>
       `${scheme}://${key}@${names[name]}:${ingestPort[scheme]}/${path}`;
@@ -50,12 +50,12 @@ export function useTunnel(scheme: keyof typeof ingestPort = "http"): TunnelEdge 
     const folder = mkdtempSync(join(tmpdir(), "culvert-"));
     chmodSync(folder, 0o755);
     makePair(join(folder, "server"), names);
-    shared.edge = await startEdge(
+    shared.proxy = await startProxy(
       { ...settings, ...(scheme === "https" && { INGEST_CA_FILE: "/ca" }) },
       { ingestNames: names.slice(1), ingestCert: folder, mounts: { [join(folder, "server.crt")]: "/ca" } },
     );
   });
-  afterAll(() => shared.edge?.stop());
-  beforeEach(() => shared.edge.ingest.answer(ok));
+  afterAll(() => shared.proxy?.stop());
+  beforeEach(() => shared.proxy.ingest.answer(ok));
   return shared;
 }

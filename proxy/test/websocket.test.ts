@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { page, useEdge } from "./use-edge.ts";
+import { page, useProxy } from "./use-proxy.ts";
 import { firstBytes, raw } from "./wire.ts";
 
-const shared = useEdge({ WEBSOCKET_PATH: "/socket" });
+const shared = useProxy({ WEBSOCKET_PATH: "/socket" });
 
 const handshake = (path: string, headers: string[] = []) =>
   [
     `GET ${path} HTTP/1.1`,
-    `Host: localhost:${shared.edge.port}`,
+    `Host: localhost:${shared.proxy.port}`,
     "Upgrade: websocket",
     "Connection: Upgrade",
     "Sec-WebSocket-Version: 13",
@@ -20,14 +20,14 @@ const handshake = (path: string, headers: string[] = []) =>
 
 /** What web received of a handshake, and the answer up to what `until` finds in it. */
 async function knock(bytes: string, until: RegExp) {
-  const mark = await shared.edge.web.count();
-  const answer = await firstBytes(shared.edge.port, bytes, until);
-  return { answer, received: (await shared.edge.web.all()).slice(mark) };
+  const mark = await shared.proxy.web.count();
+  const answer = await firstBytes(shared.proxy.port, bytes, until);
+  return { answer, received: (await shared.proxy.web.all()).slice(mark) };
 }
 
 describe("a WebSocket, where the setting allows one", () => {
   test.each(["/socket", "/socket/room?id=1"])("%s: the handshake reaches web, and bytes go both ways", async (path) => {
-    const own = `Origin: https://localhost:${shared.edge.port}`;
+    const own = `Origin: https://localhost:${shared.proxy.port}`;
     const { answer, received } = await knock(`${handshake(path, [own])}there and back`, /there and back/);
     expect(answer).toMatch(/^HTTP\/1\.1 101 /);
     expect(received[0]?.url).toBe(path);
@@ -49,7 +49,7 @@ describe("a WebSocket, where the setting allows one", () => {
     expect(received[0] && headerOf(received[0], "upgrade")).toBeUndefined();
   });
   test("a page there gets the strict policy with its nonce, as any other", async () => {
-    await shared.edge.web.answer({ ...page, headers: { ...page.headers, "x-security-headers": "strict" } });
+    await shared.proxy.web.answer({ ...page, headers: { ...page.headers, "x-security-headers": "strict" } });
     // By this answer the proxy learns that nonces are wanted.
     await shared.through({ path: "/socket" });
     const { answer, received } = await shared.through({ path: "/socket" });
@@ -60,7 +60,7 @@ describe("a WebSocket, where the setting allows one", () => {
   });
 });
 
-describe("an Upgrade that is not meant", () => {
+describe("any other Upgrade", () => {
   test.each([
     ["another path", "/", "websocket"],
     ["a path that only begins alike", "/sockets", "websocket"],
@@ -70,9 +70,9 @@ describe("an Upgrade that is not meant", () => {
     const bytes = handshake(path)
       .replace("Upgrade: websocket", `Upgrade: ${protocol}`)
       .replace("Connection: Upgrade", "Connection: Upgrade, close");
-    const mark = await shared.edge.web.count();
-    expect(await raw(shared.edge.port, bytes)).toMatch(/^HTTP\/1\.1 200 /);
-    const [request] = (await shared.edge.web.all()).slice(mark);
+    const mark = await shared.proxy.web.count();
+    expect(await raw(shared.proxy.port, bytes)).toMatch(/^HTTP\/1\.1 200 /);
+    const [request] = (await shared.proxy.web.all()).slice(mark);
     expect(request && headerOf(request, "upgrade")).toBeUndefined();
   });
 });

@@ -12,7 +12,7 @@ export interface Request {
   host?: string;
 }
 
-/** What these clients take of an answer's header: more than the proxy passes on. */
+/** How large a response header these clients accept: more than the proxy passes on. */
 const maxHeaderSize = 1 << 17;
 
 /** The answer, with its body as text and as bytes. `headers` are Node's: lower-case names, repeated ones joined. */
@@ -69,7 +69,7 @@ export function sendH2(
       answer = incoming;
     });
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-    // A refusal before the whole body was read ends the stream; what was answered counts.
+    // A rejection before the whole body was read ends the stream; the response counts.
     stream.on("error", (error) => (stream.rstCode === constants.NGHTTP2_NO_ERROR ? undefined : reject(error)));
     stream.on("close", () => {
       session.close();

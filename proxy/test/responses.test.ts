@@ -2,15 +2,15 @@ import { connect as connectH2 } from "node:http2";
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
-import { page, useEdge } from "./use-edge.ts";
+import { page, useProxy } from "./use-proxy.ts";
 import type { Response } from "./wire.ts";
 
-const shared = useEdge({ SERVER_NAME: "app.example.com" });
-beforeEach(() => shared.edge.web.answer(page));
+const shared = useProxy({ SERVER_NAME: "app.example.com" });
+beforeEach(() => shared.proxy.web.answer(page));
 
-describe("answers", () => {
-  test("say nothing of what runs inside", async () => {
-    await shared.edge.web.answer({
+describe("responses", () => {
+  test("do not name the software inside", async () => {
+    await shared.proxy.web.answer({
       ...page,
       headers: { ...page.headers, "x-powered-by": "Next.js", "x-middleware-set-cookie": "a=1", server: "node/24" },
     });
@@ -19,16 +19,16 @@ describe("answers", () => {
     expect(answer.headers["x-middleware-set-cookie"]).toBeUndefined();
     expect(answer.headers.server).toBe("nginx");
   });
-  test("carry noindex on a 404 once, and the app's own word otherwise", async () => {
-    await shared.edge.web.answer({ ...page, status: 404, headers: { "x-robots-tag": "all" } });
+  test("have noindex once on a 404, and the app's own value otherwise", async () => {
+    await shared.proxy.web.answer({ ...page, status: 404, headers: { "x-robots-tag": "all" } });
     expect((await shared.through()).answer.headers["x-robots-tag"]).toBe("noindex");
-    await shared.edge.web.answer({ ...page, headers: { "x-robots-tag": "nofollow" } });
+    await shared.proxy.web.answer({ ...page, headers: { "x-robots-tag": "nofollow" } });
     expect((await shared.through()).answer.headers["x-robots-tag"]).toBe("nofollow");
-    await shared.edge.web.answer(page);
+    await shared.proxy.web.answer(page);
     expect((await shared.through()).answer.headers["x-robots-tag"]).toBeUndefined();
   });
   test("can't send the proxy elsewhere", async () => {
-    await shared.edge.web.answer({ ...page, headers: { "x-accel-redirect": "/.culvert/unavailable.html" } });
+    await shared.proxy.web.answer({ ...page, headers: { "x-accel-redirect": "/.culvert/unavailable.html" } });
     expect((await shared.through()).answer.body).toBe(page.body);
   });
   test.each([
@@ -36,7 +36,7 @@ describe("answers", () => {
     ["another site's request without", { "sec-fetch-site": "cross-site" }, "gzip"],
     ["its own request with cookies", { cookie: "a=1", "sec-fetch-site": "same-origin" }, "gzip"],
   ])("to %s are compressed only where sizes give nothing away", async (_, headers, encoding) => {
-    await shared.edge.web.answer({ ...page, body: page.body.repeat(100) });
+    await shared.proxy.web.answer({ ...page, body: page.body.repeat(100) });
     const { answer } = await shared.through({ headers: { ...headers, "accept-encoding": "gzip" } });
     expect(answer.status).toBe(200);
     expect(answer.headers["content-encoding"]).toBe(encoding);
@@ -44,14 +44,14 @@ describe("answers", () => {
   test.each(["gzip", "br"])(
     "stream compressed with %s: what is rendered arrives before the rest is",
     async (encoding) => {
-      await shared.edge.web.answer({ ...page, body: "<p>first</p>".repeat(100), rest: "<p>rest</p>" });
+      await shared.proxy.web.answer({ ...page, body: "<p>first</p>".repeat(100), rest: "<p>rest</p>" });
       const first = await new Promise<Buffer>((resolve, reject) => {
-        const session = connectH2(`https://localhost:${shared.edge.port}`, { rejectUnauthorized: false });
+        const session = connectH2(`https://localhost:${shared.proxy.port}`, { rejectUnauthorized: false });
         session.on("error", reject);
         const stream = session.request({ ":path": "/", "accept-encoding": encoding });
         stream.on("response", (headers) => expect(headers["content-encoding"]).toBe(encoding));
         stream.once("data", async (chunk: Buffer) => {
-          await shared.edge.web.proceed();
+          await shared.proxy.web.proceed();
           stream.resume().on("end", () => session.close());
           resolve(chunk);
         });
@@ -81,7 +81,7 @@ describe("security headers", () => {
     expect(received[0] && headerOf(received[0], "content-security-policy")).toBeUndefined();
   });
   test("are strict where the app asks, with a policy whose nonce web got in its request", async () => {
-    await shared.edge.web.answer(strict);
+    await shared.proxy.web.answer(strict);
     // By this answer the proxy learns that nonces are wanted: the page itself has none yet.
     expect((await ask()).answer.headers["content-security-policy"]).not.toContain("nonce-");
     const { answer, received } = await ask();
@@ -111,7 +111,7 @@ describe("security headers", () => {
     ["x-nextjs-postponed", "1"],
     ["cache-control", "s-maxage=60, stale-while-revalidate=31535940"],
   ])("are what needs no nonce where the page was built ahead: %s", async (name, value) => {
-    await shared.edge.web.answer({ ...strict, headers: { ...strict.headers, [name]: value } });
+    await shared.proxy.web.answer({ ...strict, headers: { ...strict.headers, [name]: value } });
     const { answer } = await ask();
     expect(answer.headers["content-security-policy"]).toMatch(/^img-src .*object-src 'none'.*base-uri 'none'/);
     expect(answer.headers["content-security-policy"]).not.toMatch(/script-src|style-src|default-src|nonce-/);
@@ -129,7 +129,7 @@ describe("security headers", () => {
       "cross-origin-resource-policy": "cross-origin",
       "permissions-policy": "camera=*",
     };
-    await shared.edge.web.answer({ ...answer, headers: { ...answer.headers, ...own } });
+    await shared.proxy.web.answer({ ...answer, headers: { ...answer.headers, ...own } });
     expect((await ask()).answer.headers).toMatchObject(own);
   });
   test("with the development certificate there is no HSTS", async () => {

@@ -32,7 +32,7 @@ describe("bytes arrive as they were sent", () => {
 });
 
 describe("headers", () => {
-  test("only the named ones reach the ingest", async () => {
+  test("only allowed ones reach the ingest", async () => {
     const forged = {
       cookie: "session=1",
       authorization: "Bearer x",
@@ -65,8 +65,8 @@ describe("headers", () => {
     expect(received[0] && headerOf(received[0], "x-sentry-forwarded-for")).toBe(address);
     expect(received[0]?.rawHeaders.join()).not.toContain("6.6.6.6");
   });
-  test("only what the SDK reads comes back", async () => {
-    await shared.edge.ingest.answer({
+  test("only those that the SDK reads come back", async () => {
+    await shared.proxy.ingest.answer({
       status: 429,
       headers: {
         "content-type": "application/json",
@@ -99,7 +99,7 @@ describe("headers", () => {
   });
 });
 
-describe("CSP reports go to the project's security endpoint, with the key added at the edge", () => {
+describe("CSP reports go to the project's security endpoint, with the key added at the proxy", () => {
   test.each([
     ["/monitoring/csp", "application/csp-report", "/prefix/api/7/security/?sentry_key=key"],
     ["/monitoring/csp", "application/reports+json", "/prefix/api/7/security/?sentry_key=key"],

@@ -11,13 +11,13 @@ const recorderFolder = `${root}/deploy/test/support/recorder`;
 type Service = "proxy" | "web" | "web2" | "ingest" | "spool";
 
 /** The built proxy image between two recorders, `web` and `ingest`, on a network of their own. */
-export interface Edge {
+export interface TestProxy {
   /** The port of the TLS listener on 127.0.0.1. */
   port: number;
   /** The port of the plain listener on 127.0.0.1. */
   plainPort: number;
   /** The port of web's own listener on 127.0.0.1: published here alone, for the tests. */
-  reportsPort: number;
+  serverTunnelPort: number;
   web: Recorder;
   /** The second replica of web, when asked for. */
   web2?: Recorder;
@@ -42,10 +42,10 @@ export interface Options {
   memory?: boolean;
 }
 
-/** Starts an edge with these settings; SENTRY_DSN defaults to project 7 of the recording ingest, below a path prefix. */
-export async function startEdge(settings: Record<string, string> = {}, options: Options = {}): Promise<Edge> {
+/** Starts a proxy with these settings; SENTRY_DSN defaults to project 7 of the recording ingest, below a path prefix. */
+export async function startProxy(settings: Record<string, string> = {}, options: Options = {}): Promise<TestProxy> {
   const image = await build();
-  const id = `culvert-edge-${randomUUID().slice(0, 8)}`;
+  const id = `culvert-proxy-test-${randomUUID().slice(0, 8)}`;
   const name = (service: string) => `${id}-${service}`;
   const start = (service: string, names: string[], ...args: string[]) =>
     must(
@@ -87,20 +87,20 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
   const addresses = async () => ({
     port: await published("proxy", 8443),
     plainPort: await published("proxy", 8080),
-    reportsPort: await published("proxy", 8083),
+    serverTunnelPort: await published("proxy", 8083),
     web: new Recorder(`http://127.0.0.1:${await published("web", 9001)}`),
     ...(options.twoReplicas && { web2: new Recorder(`http://127.0.0.1:${await published("web2", 9001)}`) }),
     ingest: new Recorder(`http://127.0.0.1:${await published("ingest", 9001)}`),
   });
 
-  const edge: Edge = {
+  const proxy: TestProxy = {
     ...(await addresses()),
     on: (service, command = "", ...rest) => must(command, name(service), ...rest),
     restart: async (service) => {
       await must("restart", "-t", "5", name(service));
-      Object.assign(edge, await addresses());
-      await ready(edge);
-      const recorder = service === "web" || service === "web2" || service === "ingest" ? edge[service] : undefined;
+      Object.assign(proxy, await addresses());
+      await ready(proxy);
+      const recorder = service === "web" || service === "web2" || service === "ingest" ? proxy[service] : undefined;
       while (recorder && (await recorder.count().catch(() => -1)) < 0) await pause(100);
     },
     stop: async () => {
@@ -108,14 +108,14 @@ export async function startEdge(settings: Record<string, string> = {}, options: 
       await docker("network", "rm", id);
     },
   };
-  await ready(edge);
-  return edge;
+  await ready(proxy);
+  return proxy;
 }
 
 /** Waits until the proxy says that it may get traffic; throws with its log when it does not come up. */
-async function ready(edge: Edge): Promise<void> {
+async function ready(proxy: TestProxy): Promise<void> {
   const asked = "until curl -fsS http://127.0.0.1:8081/readyz; do sleep 0.1; done";
-  const answer = edge.on("proxy", "exec", "timeout", "30", "sh", "-c", asked);
+  const answer = proxy.on("proxy", "exec", "timeout", "30", "sh", "-c", asked);
   if (await answer.then(Boolean, () => false)) return;
-  throw new Error(`the proxy did not come up: ${await edge.on("proxy", "logs")}`);
+  throw new Error(`the proxy did not come up: ${await proxy.on("proxy", "logs")}`);
 }

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { docker, label } from "../../deploy/test/support/docker.ts";
-import { type Edge, startEdge } from "./edge.ts";
+import { startProxy, type TestProxy } from "./proxy.ts";
 import { send } from "./wire.ts";
 
-let edge: Edge;
+let proxy: TestProxy;
 beforeAll(async () => {
-  edge = await startEdge({ TUNNEL_CLIENT_IP: "truncate", SENTRY_DSN: "http://verysecretkey@ingest:9000/7" });
+  proxy = await startProxy({ TUNNEL_CLIENT_IP: "truncate", SENTRY_DSN: "http://verysecretkey@ingest:9000/7" });
 });
-afterAll(() => edge?.stop());
+afterAll(() => proxy?.stop());
 
 /** The access log's lines about one request, as soon as there is one; and the whole log so far. */
 async function logged(id: string | string[] | undefined) {
   for (;;) {
-    const output = await edge.on("proxy", "logs");
+    const output = await proxy.on("proxy", "logs");
     const lines = output.split("\n").filter((line) => line.startsWith("{"));
     const mine = lines.map((line) => JSON.parse(line)).filter((entry) => entry.request_id === id);
     if (mine.length > 0) return { output, mine };
@@ -20,12 +20,12 @@ async function logged(id: string | string[] | undefined) {
 }
 
 const inside = (path: string) =>
-  edge.on("proxy", "exec", "curl", "-sS", "-w", "\n%{http_code}", `http://127.0.0.1:8081${path}`);
+  proxy.on("proxy", "exec", "curl", "-sS", "-w", "\n%{http_code}", `http://127.0.0.1:8081${path}`);
 
 describe("the access log", () => {
-  test("has one JSON line a request, with ids that lead to the event and no query, cookie or address in full", async () => {
+  test("has one JSON line per request, with the ids of the event, and no query, cookie or full client IP", async () => {
     const trace = "0af7651916cd43dd8448eb211c80319c";
-    const { headers } = await send(edge.port, {
+    const { headers } = await send(proxy.port, {
       path: "/find?token=hunter2",
       headers: {
         "sentry-trace": `${trace}-b7ad6b7169203331-1`,
@@ -45,9 +45,9 @@ describe("the access log", () => {
     expect(mine[0].client).toMatch(/\.0$/);
     expect(output).not.toMatch(/hunter2|verysecretkey/);
   });
-  test("takes the trace id from traceparent too", async () => {
+  test("has the trace id of a traceparent too", async () => {
     const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-    const { headers } = await send(edge.port, {
+    const { headers } = await send(proxy.port, {
       path: "/w3c",
       headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` },
     });
@@ -64,21 +64,21 @@ describe("the access log", () => {
     ],
     ["rejected", "size", { method: "POST", path: "/monitoring", body: Buffer.alloc((20 << 20) + 1) }],
     ["rejected", "path", { path: "/monitoring/x" }],
-  ])("says of a report that it was %s %s", async (outcome, reason, request) => {
-    const { headers } = await send(edge.port, request);
+  ])("has the outcome of an envelope: %s %s", async (outcome, reason, request) => {
+    const { headers } = await send(proxy.port, request);
     expect((await logged(headers["x-request-id"])).mine).toMatchObject([{ outcome, reason }]);
   });
 });
 
 describe("the internal port", () => {
-  test("is ready once web has answered, and stays so", async () => {
+  test("is ready once web has answered, and stays ready", async () => {
     expect(await inside("/readyz")).toBe("ready\n\n200");
-    await edge.on("web", "pause");
+    await proxy.on("web", "pause");
     expect(await inside("/readyz")).toBe("ready\n\n200");
-    await edge.on("web", "unpause");
+    await proxy.on("web", "unpause");
     expect(await inside("/healthz")).toBe("ok\n\n200");
   });
-  test("counts requests and reports for Prometheus", async () => {
+  test("counts requests and envelopes for Prometheus", async () => {
     const metrics = await inside("/metrics");
     expect(metrics).toMatch(/^culvert_requests_total\{route="page",class="2xx"\} [1-9]/m);
     expect(metrics).toMatch(/^culvert_tunnel_envelopes_total\{outcome="accepted",reason=""\} 1$/m);
@@ -89,23 +89,23 @@ describe("the internal port", () => {
     // The development certificate: 820 days.
     expect(Math.round((expiry - Date.now() / 1000) / 86_400)).toBe(820);
   });
-  test("is nowhere to be found from outside", async () => {
-    const mark = await edge.web.count();
-    await send(edge.port, { path: "/metrics" });
-    expect(await edge.web.count()).toBe(mark + 1);
+  test("is not reachable from outside", async () => {
+    const mark = await proxy.web.count();
+    await send(proxy.port, { path: "/metrics" });
+    expect(await proxy.web.count()).toBe(mark + 1);
   });
 });
 
-describe("what fails leaves no address, query or key in the log either", () => {
+describe("failures leave no client IP, query or key in the log either", () => {
   const secrets = { TUNNEL_CLIENT_IP: "withhold", SENTRY_DSN: "http://verysecretkey@ingest:9000/7" };
-  let failing: Edge;
+  let failing: TestProxy;
   beforeAll(async () => {
-    failing = await startEdge({ ...secrets, TRUSTED_PROXIES: "0.0.0.0/0" });
+    failing = await startProxy({ ...secrets, TRUSTED_PROXIES: "0.0.0.0/0" });
     for (const service of ["ingest", "web"] as const) await failing.on(service, "stop", "-t", "0");
   });
   afterAll(() => failing?.stop());
   test.each([
-    ["a report", "/monitoring", "text/plain"],
+    ["an envelope", "/monitoring", "text/plain"],
     ["a CSP report", "/monitoring/csp", "application/csp-report"],
     ["a page", "/find?token=hunter2", "text/plain"],
     ["a file", "/_next/static/x.js?token=hunter2", "text/plain"],
@@ -123,9 +123,9 @@ describe("what fails leaves no address, query or key in the log either", () => {
   });
 });
 
-test("not ready while web was never found", async () => {
+test("not ready until web was found once", async () => {
   const lonely = await docker(
-    ...["run", "-d", label, "--env=SENTRY_DSN=http://k@h/1", await edge.on("proxy", "inspect", "--format={{.Image}}")],
+    ...["run", "-d", label, "--env=SENTRY_DSN=http://k@h/1", await proxy.on("proxy", "inspect", "--format={{.Image}}")],
   );
   const id = lonely.output.trim();
   let answer = "";

@@ -1,0 +1,83 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
+import { startProxy, type TestProxy } from "./proxy.ts";
+import { type Response, send } from "./wire.ts";
+
+const envelope = { method: "POST", path: "/monitoring", body: '{}\n{"type":"event"}\n{}\n' };
+
+let proxy: TestProxy;
+afterEach(() => proxy?.stop());
+
+/** Sends this many envelopes, 50 at a time, every other one a CSP report; from the client IP that `client` returns, if given. */
+async function flood(count: number, client?: (n: number) => string): Promise<Response[]> {
+  const answers: Response[] = [];
+  const worker = async () => {
+    while (count-- > 0) {
+      const headers = client && { "x-forwarded-for": client(count) };
+      const csp = { path: "/monitoring/csp", headers: { ...headers, "content-type": "application/csp-report" } };
+      answers.push(await send(proxy.port, { ...envelope, ...(count % 2 ? csp : { headers }) }));
+    }
+  };
+  await Promise.all(Array.from({ length: 50 }, worker));
+  return answers;
+}
+
+describe("envelopes above the rate limit", () => {
+  test.each([
+    ["one client's", { TUNNEL_RATE_PER_CLIENT: "1" }],
+    ["the total", { TUNNEL_RATE_TOTAL: "1", TUNNEL_RATE_PER_CLIENT: "10000" }],
+  ])(
+    "%s: 429 with rate limits for low-priority categories, for errors last, and never a bare 429",
+    async (_, settings) => {
+      proxy = await startProxy(settings);
+      const answers = await flood(1600);
+      const rejected = answers.filter((answer) => answer.status !== 200);
+      expect(rejected.length).toBeGreaterThan(0);
+      const limits = new Set(rejected.map((answer) => answer.headers["x-sentry-rate-limits"]));
+      for (const answer of rejected) {
+        expect(answer.status).toBe(429);
+        expect(answer.headers["retry-after"]).toBe("60");
+      }
+      const first = "60:replay;profile;profile_chunk;transaction;span;session:key:culvert_rate_limit";
+      expect(rejected[0]?.headers["x-sentry-rate-limits"]).toBe(first);
+      expect([...limits].sort()).toEqual(["60::key:culvert_rate_limit", first]);
+      // Accepted envelopes reached the ingest, rejected ones did not.
+      expect(await proxy.ingest.count()).toBe(answers.length - rejected.length);
+      expect((await send(proxy.port, { path: "/" })).status).toBe(200);
+    },
+  );
+});
+
+test("a client is an IPv4 address, however it is written, or an IPv6 /64", async () => {
+  proxy = await startProxy({ TUNNEL_RATE_PER_CLIENT: "1", TRUSTED_PROXIES: "0.0.0.0/0" });
+  const rejected = async (client: (n: number) => string) =>
+    (await flood(240, client)).filter(({ status }) => status === 429).length;
+  const hex = (n: number) => n.toString(16);
+  expect(await rejected((n) => `2001:db8:1:1:${hex(n)}::1`)).toBeGreaterThan(0);
+  expect(await rejected((n) => `2001:db8:2:${hex(n)}::1`)).toBe(0);
+  expect(await rejected((n) => `203.0.113.${n}`)).toBe(0);
+  expect(await rejected((n) => `::ffff:198.51.100.${n}`)).toBe(0);
+});
+
+describe("the client IP at the ingest", () => {
+  const reported = async (settings: Record<string, string>, client: string) => {
+    proxy = await startProxy({ ...settings, TRUSTED_PROXIES: "0.0.0.0/0" });
+    await send(proxy.port, { ...envelope, headers: { "x-forwarded-for": client } });
+    const [request] = await proxy.ingest.all();
+    const address = request && headerOf(request, "x-forwarded-for");
+    expect(request && headerOf(request, "x-sentry-forwarded-for")).toBe(address);
+    return address;
+  };
+  test.each([
+    ["forward", "203.0.113.77", "203.0.113.77"],
+    ["forward", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6"],
+    ["truncate", "203.0.113.77", "203.0.113.0"],
+    ["truncate", "2001:db8:1:2:3:4:5:6", "2001:db8:1::"],
+    ["truncate", "2001:db8::6", "2001:db8::"],
+    ["truncate", "2001::6", "2001::"],
+    ["truncate", "::1", undefined],
+    ["withhold", "203.0.113.77", undefined],
+  ])("%s: %s is %s", async (policy, client, expected) => {
+    expect(await reported({ TUNNEL_CLIENT_IP: policy }, client)).toBe(expected);
+  });
+});
