@@ -1,5 +1,5 @@
 #!/bin/sh
-# The settings that end up in location, server_name and other directives, where `nginx -t` would let almost anything pass.
+# Settings that are rendered into location, server_name and other directives, where `nginx -t` accepts almost anything.
 set -eu
 . "$(dirname "$0")/checks.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The settings that describe the app: where it lives, and what its pages may take. They end up in location, proxy_pass and directives.
+# Settings that describe the app: its paths and its limits.
 set -eu
 . "$(dirname "$0")/checks.sh"
 

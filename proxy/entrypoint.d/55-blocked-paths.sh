@@ -1,11 +1,11 @@
 #!/bin/sh
-# Warns when ad-blockers are known to block the tunnel's addresses. blocked-paths holds the rules of EasyList, EasyPrivacy and uBlock
-# Origin that a tunnel's path may meet, without their options: text anywhere in an address, "|" for its end.
+# Warns if ad-blockers are known to block the tunnel's paths. blocked-paths has the rules of EasyList, EasyPrivacy and uBlock
+# Origin that can match a tunnel's path, without their options: text anywhere in an address, "|" for its end.
 # web/e2e/blockers.spec.ts compares it with the lists.
 set -eu
 
 path=${BASE_PATH:-}$TUNNEL_PATH
-# blocked ADDRESS: the first rule that meets it.
+# blocked ADDRESS: the first rule that matches it.
 blocked() {
   while read -r rule; do
     case $1 in *"$rule"*) echo "$rule" && return ;; esac

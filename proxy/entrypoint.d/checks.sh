@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Sourced by the steps: what a value may be, one function for each kind. Each compares the whole value: grep and sed would accept
-# a value if one of its lines is valid, and write the others into the configuration. Bodies are subshells where they have variables.
+# Sourced by the steps: one function for each kind of value. Each compares the whole value: grep and sed would accept a value if one
+# of its lines is valid, and write the others into the configuration. A body with variables is a subshell.
 . "$(dirname "$0")/refuse.sh"
 # A range such as A-Z means bytes.
 export LC_ALL=C
@@ -29,7 +29,7 @@ is_size() {
   esac
 }
 
-# is_ipv4 VALUE: four octets in decimal, as everybody reads them: no octal, no hexadecimal, no fewer.
+# is_ipv4 VALUE: four octets in decimal; no octal, no hexadecimal, no fewer.
 is_ipv4() (
   case $1 in *[!0-9.]* | *.*.*.*.*) return 1 ;; *.*.*.*) ;; *) return 1 ;; esac
   rest=$1.
@@ -39,8 +39,8 @@ is_ipv4() (
   done
 )
 
-# is_ipv6 VALUE: without brackets or zone. https://www.rfc-editor.org/rfc/rfc4291#section-2.2; `::` stands for two groups or more, as
-# RFC 5952 (4.2.2) has it and Nginx demands.
+# is_ipv6 VALUE: without brackets or zone. https://www.rfc-editor.org/rfc/rfc4291#section-2.2; `::` replaces two groups or more, as
+# RFC 5952 (4.2.2) recommends and Nginx requires.
 is_ipv6() (
   groups=$1
   case $groups in
@@ -62,7 +62,7 @@ is_ipv6() (
   esac
 )
 
-# is_name VALUE: a DNS name; with underscores, which Docker's have. What ends in a number is an address, or a bad one:
+# is_name VALUE: a DNS name; with underscores, which Docker's have. A name that ends in a number is an address, or invalid:
 # https://url.spec.whatwg.org/#ends-in-a-number-checker
 is_name() (
   case $1 in '' | *[!A-Za-z0-9._-]* | .* | *. | *..* | -* | *- | *.-* | *-.*) return 1 ;; esac
@@ -94,7 +94,7 @@ is_host_and_port() {
   esac
 }
 
-# is_network VALUE: an address, or one with the number of its network's bits.
+# is_network VALUE: an address, or one with a prefix length.
 is_network() {
   case $1 in
     */*) { is_ipv4 "${1%/*}" && is_number "${1##*/}" 0 32; } || { is_ipv6 "${1%/*}" && is_number "${1##*/}" 0 128; } ;;
@@ -102,7 +102,7 @@ is_network() {
   esac
 }
 
-# is_list VALUE: has nothing between its entries but spaces and commas.
+# is_list VALUE: entries are separated by spaces and commas only.
 is_list() {
   case $1 in *[[:cntrl:]]*) return 1 ;; esac
 }
@@ -115,7 +115,7 @@ check_switch() {
   esac
 }
 
-# check_path SETTING VALUE FIX: a path of the app that can stand in a location, as it is or in a pattern.
+# check_path SETTING VALUE FIX: a path of the app that is valid in a location, as it is or in a pattern.
 check_path() {
   case $2 in
     /_next | /_next/*) refuse "$1" "'$2' belongs to Next.js" "$3" ;;
@@ -127,7 +127,7 @@ check_path() {
   [ "${#2}" -le 200 ] || refuse "$1" "has ${#2} characters" "$3, of 200 at most"
 }
 
-# check_file SETTING VALUE: a path of a file that can stand in Nginx' configuration.
+# check_file SETTING VALUE: a file's path that is valid in Nginx's configuration.
 check_file() {
   case $2 in
     /*[!A-Za-z0-9/._@+-]*) refuse "$1" "'$2' has a character outside A-Z a-z 0-9 / . _ @ + -" "mount the file under another name" ;;

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Sourced by 30-ingest.sh, after checks.sh. The rule for a DSN stands four times, since proxy, spool, web and loadtest share no code:
-# deploy/test/vectors/dsn.json holds them together.
+# Sourced by 30-ingest.sh, after checks.sh. Proxy, spool, web and loadtest share no code, so there are four parsers:
+# deploy/test/vectors/dsn.json tests that they agree.
 
 # read_dsn DSN: sets scheme, key, host, number (of the port, or empty), prefix and project; fails if it is no DSN.
 # {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}, https://develop.sentry.dev/sdk/foundations/client/dsn/

@@ -1,8 +1,8 @@
-// Where a TLS handshake finds its certificate. Runs inside Nginx (njs).
+// The certificate of a TLS handshake. Runs inside Nginx (njs).
 
 import fs from "fs";
 
-/** A link that entrypoint.d/install-certificate.sh points at the pair to serve. */
+/** A symbolic link to the pair to serve: entrypoint.d/install-certificate.sh. */
 const current = "/tmp/nginx/certificate";
 
 /**

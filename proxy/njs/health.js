@@ -1,18 +1,18 @@
-// Says when this proxy may get traffic. Runs inside Nginx (njs).
+// Readiness of this proxy. Runs inside Nginx (njs).
 
 /**
- * Ready once web has been found and has answered; it stays ready when web goes away later, because then this proxy is the
- * one that tells readers so. Leaving with web would leave them with a refused connection.
+ * Ready once web has answered; stays ready if web fails later, because then this proxy serves the error page. If it became unready
+ * with web, clients would get a refused connection.
  * @param {NginxHTTPRequest} r
  */
 async function ready(r) {
   if (!ngx.shared.health.has("web")) {
-    // One at a time: web hears one question, not one from each who wants to know.
+    // One probe at a time, however many clients ask.
     const mine = ngx.shared.probing.add("web", 1);
-    const probe = mine && (await r.subrequest("/probe/web", { method: "HEAD" }));
+    const response = mine && (await r.subrequest("/probe/web", { method: "HEAD" }));
     if (mine) ngx.shared.probing.delete("web");
-    if (!probe || probe.status >= 500) {
-      r.return(503, "web can not be reached\n");
+    if (!response || response.status >= 500) {
+      r.return(503, "web cannot be reached\n");
       return;
     }
     ngx.shared.health.set("web", 1);
@@ -20,10 +20,10 @@ async function ready(r) {
   r.return(200, "ready\n");
 }
 
-/** Asks this proxy itself whether it is ready, until it is. */
-async function ask() {
+/** Probes this proxy's own readiness until it is ready. */
+async function probe() {
   if (ngx.shared.health.has("web")) return;
   await ngx.fetch("http://127.0.0.1:8081/readyz").catch(() => undefined);
 }
 
-export default { ask, ready };
+export default { probe, ready };

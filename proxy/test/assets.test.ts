@@ -283,7 +283,7 @@ describe("while web is down", () => {
   test("programs get JSON", async () => {
     const answer = await get("/api/x", { accept: "application/json" });
     expect(answer.status).toBe(503);
-    expect(JSON.parse(answer.body).reason).toBe("the app does not answer now; try again in a few seconds");
+    expect(JSON.parse(answer.body).reason).toBe("the app is not available now; try again in a few seconds");
   });
   test("a POST gets the same, and envelopes still pass", async () => {
     expect((await send(proxy.port, { method: "POST", path: "/page", body: "a=1" })).status).toBe(503);

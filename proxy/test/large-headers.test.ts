@@ -45,8 +45,12 @@ describe("headers of more than 64 kB", () => {
   beforeEach(() => answerAll({ "set-cookie": cookies(70, 1024) }));
 
   test.each([
-    ["a page", "text/html", /^<!doctype html>.*the server’s answer can’t be delivered/s],
-    ["JSON", "application/json", /^\{"reason":"the app's answer can not be passed on","requestId":"[0-9a-f]{32}"\}\n$/],
+    ["a page", "text/html", /^<!doctype html>.*the server’s response can’t be delivered/s],
+    [
+      "JSON",
+      "application/json",
+      /^\{"reason":"the app's response cannot be delivered","requestId":"[0-9a-f]{32}"\}\n$/,
+    ],
   ])("get a 502 as %s, and the log says why", async (_, accept, body) => {
     const answer = await send(shared.proxy.port, { path: "/large", headers: { accept } });
     expect(answer).toMatchObject({

@@ -71,7 +71,7 @@ describe("a body", () => {
 describe("an app that is silent for RESPONSE_TIMEOUT", () => {
   test.each([
     ["a page", "text/html", /^<!doctype html>.*the server took too long/s],
-    ["JSON", "application/json", /^\{"reason":"the app took too long to answer"/],
+    ["JSON", "application/json", /^\{"reason":"the app took too long to respond"/],
   ])("ends in 504 as %s; no other replica is asked", async (_, accept, body) => {
     await shared.proxy.web.answer({ ...page, instead: "hang" });
     const { answer, received } = await shared.through({ path: "/slow", headers: { accept } });

@@ -133,5 +133,5 @@ test("not ready until web was found once", async () => {
     answer = (await docker("exec", id, "curl", "-sS", "-w", "\n%{http_code}", "http://127.0.0.1:8081/readyz")).output;
   }
   await docker("rm", "-f", "-v", id);
-  expect(answer).toContain("web can not be reached");
+  expect(answer).toContain("web cannot be reached");
 });
