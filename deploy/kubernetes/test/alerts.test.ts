@@ -21,28 +21,28 @@ describe.skipIf(!canRender || !hasImages("web"))("alerts", () => {
     image = withPackage("promtool");
   }, downloadTimeout);
 
-  test("each has a case", () => {
+  test("each has a test case", () => {
     expect(alerts.map(({ alert }) => alert).sort()).toEqual(Object.keys(cases).sort());
   });
 
-  test("sound in trouble, and only then", () => {
+  test("fire for the failing namespace, and for no other", () => {
     const tests = alerts.map(({ alert, labels, annotations }) => {
-      const { trouble = {}, sound = {}, quiet = 0, alarm = 0 } = cases[alert] ?? {};
+      const { failing = {}, healthy = {}, silentAt = 0, firingAt = 0 } = cases[alert] ?? {};
       const series = (namespace: string, all: Record<string, string>) =>
         Object.entries(all).map(([start, values]) => {
           return { series: `${start}${start.endsWith("{") ? "" : ","}namespace="${namespace}"}`, values };
         });
-      const text = (template: string) => template.replaceAll("{{ $labels.namespace }}", "trouble");
+      const text = (template: string) => template.replaceAll("{{ $labels.namespace }}", "failing");
       const exp_annotations = Object.fromEntries(
         Object.entries(annotations).map(([name, value]) => [name, text(value)]),
       );
-      const raised = [{ exp_labels: { ...labels, namespace: "trouble" }, exp_annotations }];
+      const firing = [{ exp_labels: { ...labels, namespace: "failing" }, exp_annotations }];
       return {
         interval: "1m",
-        input_series: [...series("trouble", trouble), ...series("sound", sound)],
+        input_series: [...series("failing", failing), ...series("healthy", healthy)],
         alert_rule_test: [
-          ...(quiet < 0 ? [] : [{ eval_time: `${quiet}m`, alertname: alert, exp_alerts: [] }]),
-          { eval_time: `${alarm}m`, alertname: alert, exp_alerts: raised },
+          ...(silentAt < 0 ? [] : [{ eval_time: `${silentAt}m`, alertname: alert, exp_alerts: [] }]),
+          { eval_time: `${firingAt}m`, alertname: alert, exp_alerts: firing },
         ],
       };
     });

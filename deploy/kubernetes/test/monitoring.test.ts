@@ -14,23 +14,23 @@ const proxy = ["njs", "templates", "snippets"]
   .join("\n");
 const spool = read(`${root}/proxy/spool/src`, /\.ts$/);
 
-/** The spool puts its names together: culvert_spool_<name>, for counters <name>_total. */
+/** The spool builds its metric names: culvert_spool_<name>, <name>_total for counters. */
 const exists = (metric: string) => {
   const [, own] = /^culvert_spool_(.*?)(_total)?$/.exec(metric) ?? [];
   return own ? new RegExp(`"${own}(_total)?"|\\b${own}:`).test(spool) : proxy.includes(metric);
 };
 
-/** Metrics of others, and which component brings them. */
-const foreign = ["certmanager_certificate_expiration_timestamp_seconds"];
+/** Metrics of other components. */
+const external = ["certmanager_certificate_expiration_timestamp_seconds"];
 
 describe("alerts and dashboard", () => {
-  test("ask only for metrics that exist", () => {
-    const asked = [...queries.matchAll(/\b(?:culvert|certmanager)_[a-z_]+/g)].map(([name]) => name);
-    expect(asked.filter((name) => !foreign.includes(name) && !exists(name))).toEqual([]);
-    expect(asked.length).toBeGreaterThan(10);
+  test("use existing metrics only", () => {
+    const used = [...queries.matchAll(/\b(?:culvert|certmanager)_[a-z_]+/g)].map(([name]) => name);
+    expect(used.filter((name) => !external.includes(name) && !exists(name))).toEqual([]);
+    expect(used.length).toBeGreaterThan(10);
   });
 
-  test("ask only for routes, outcomes and reasons that the proxy writes", () => {
+  test("use existing routes, outcomes and reasons only", () => {
     const values = [...queries.matchAll(/\b(?:route|outcome|reason|upstream)(?:=|!=|=~)"([a-z_|]+)"/g)].flatMap(
       ([, list]) => list?.split("|") ?? [],
     );
@@ -38,7 +38,7 @@ describe("alerts and dashboard", () => {
     expect(values.length).toBeGreaterThan(5);
   });
 
-  test("every alert says what is wrong and what to look at", () => {
+  test("every alert has a summary and a description", () => {
     const count = (pattern: RegExp) => queries.match(pattern)?.length;
     expect([count(/summary: \w/g), count(/description: "\w/g)]).toEqual([
       count(/alert: Culvert/g),

@@ -120,8 +120,8 @@ configMapGenerator:
     };
     expect(drain("web").preStop).toBeGreaterThanOrEqual(facts.clusterDnsCache + facts.resolverValid);
     expect(drain("web").rest).toBeGreaterThan(facts.webFinish);
-    expect(drain("proxy").preStop).toBeGreaterThanOrEqual(facts.loadBalancerNotices);
-    expect(drain("proxy").rest).toBeGreaterThan(facts.longestRequest);
+    expect(drain("proxy").preStop).toBeGreaterThanOrEqual(facts.loadBalancerDeregistration);
+    expect(drain("proxy").rest).toBeGreaterThan(facts.maxRequest);
     for (const name of ["web", "proxy"])
       expect(readme()).toMatch(new RegExp(`leaving\\s\`${name}\`\\sserves\\son\\sfor\\s${drain(name).preStop}\\ss,`));
   });

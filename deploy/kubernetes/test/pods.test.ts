@@ -8,7 +8,7 @@ import { canRender, rendering } from "./lib/render.ts";
 
 const site = "app.example.com";
 
-/** A self-signed pair in a volume, as kubelet writes a Secret: root's, read by the group, behind a link that is swapped. */
+/** Writes a self-signed pair to a volume as kubelet writes a Secret: owned by root, group-readable, behind a symbolic link that is replaced. */
 const writeSecret = (volume: string, version: string) =>
   docker(
     ...["run", "--rm", label, "--user=0:0", "--entrypoint=sh", `--volume=${volume}:/secret`, built("proxy"), "-ec"],
@@ -20,15 +20,15 @@ const writeSecret = (volume: string, version: string) =>
      ln -sf ..data/tls.crt ..data/tls.key .`,
   );
 
-/** The release before: what it has beside the files that both have. */
-const oldRelease = `FROM ${built("web")}
+/** The previous release, with one file of its own. */
+const previousRelease = `FROM ${built("web")}
 USER 0:0
 RUN printf "old();" >/app/.next/static/chunks/of-the-old-release.js
 USER 1000:1000
 `;
 
 describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
-  "production's pods, run by Docker as their manifests say",
+  "production's pods, run in Docker by their manifests",
   () => {
     let objects: Resource[];
     const node: Node = {
@@ -52,7 +52,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       docker("volume", "create", label, node.volumes["proxy-tls"] ?? "");
       writeSecret(node.volumes["proxy-tls"] ?? "", "first");
       const [previous] = workloads(objects).find(({ name }) => name === "web")?.pod.initContainers ?? [];
-      node.images = { [previous?.image ?? ""]: buildFrom(oldRelease) };
+      node.images = { [previous?.image ?? ""]: buildFrom(previousRelease) };
     });
     afterAll(() => {
       docker("rm", "-f", "-v", ...Object.values(ids));
@@ -75,33 +75,33 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       await ready("proxy");
     });
 
-    test("web answers through the proxy, over the certificate of the Secret, by web's whole name", () => {
-      const answer = curl("-w", "%{http_code} %{certs}", `https://${site}:8443/healthz`);
-      expect(answer).toMatch(/^ok\n200 /);
-      expect(answer).toMatch(/Subject:CN ?= ?first/);
+    test("web answers through the proxy, with the Secret's certificate and by web's full name", () => {
+      const response = curl("-w", "%{http_code} %{certs}", `https://${site}:8443/healthz`);
+      expect(response).toMatch(/^ok\n200 /);
+      expect(response).toMatch(/Subject:CN ?= ?first/);
     });
 
-    test("a proxy that has just started answers with files of the release before, which web no longer has in its image", () => {
-      const answer = (file: string) => curl("-w", " %{http_code}", `https://${site}:8443/_next/static/${file}`);
-      expect(answer("chunks/of-the-old-release.js")).toBe("old(); 200");
-      expect(answer("chunks/of-no-release.js")).toMatch(/ 404$/);
+    test("a new proxy serves files of the previous release, which web's image no longer contains", () => {
+      const response = (file: string) => curl("-w", " %{http_code}", `https://${site}:8443/_next/static/${file}`);
+      expect(response("chunks/of-the-old-release.js")).toBe("old(); 200");
+      expect(response("chunks/of-no-release.js")).toMatch(/ 404$/);
       const [own = ""] = docker("exec", ids.web ?? "", "ls", "/app/.next/static/chunks").split("\n");
-      expect(answer(`chunks/${own}`)).toMatch(/ 200$/);
+      expect(response(`chunks/${own}`)).toMatch(/ 200$/);
     });
 
     test("web's own reports find the proxy's listener, and the spool, by the names that it is given", () => {
-      const ask = (address: string) =>
+      const request = (address: string) =>
         docker("exec", ids.web ?? "", "node", "-e", `fetch(${address}).then(({ status }) => console.log(status))`);
-      expect([ask("process.env.SERVER_TUNNEL"), ask("'http://' + process.env.SPOOL_UPSTREAM + '/healthz'")]).toEqual([
-        "405",
-        "200",
-      ]);
+      expect([
+        request("process.env.SERVER_TUNNEL"),
+        request("'http://' + process.env.SPOOL_UPSTREAM + '/healthz'"),
+      ]).toEqual(["405", "200"]);
     });
 
     test("a report for an ingest that is not there is kept by the spool", () => {
       const envelope =
         '{"dsn":"http://culvert@ingest.elsewhere.example:9000/1","event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"event"}\n{}\n';
-      const answer = curl(
+      const response = curl(
         "-w",
         " %{http_code}",
         "-H",
@@ -110,10 +110,10 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
         envelope,
         `https://${site}:8443/monitoring`,
       );
-      expect(answer).toMatch(/9ec79c33ec9942ab8353589fcb2e04dc.* 200$/);
+      expect(response).toMatch(/9ec79c33ec9942ab8353589fcb2e04dc.* 200$/);
     });
 
-    test("make verify-cluster, which runs in these very pods, finds what is well and what is not", () => {
+    test("make verify-cluster reports each check, run in these pods", () => {
       const exec = (name: string) => `while [ "$1" != -- ]; do shift; done; shift; exec docker exec ${ids[name]} "$@"`;
       const address = docker(
         "inspect",
@@ -138,10 +138,10 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
         "ok       unknown page: 404",
         "FAILED   envelope: accepted, but not acknowledged by the ingest: is it up, and may the proxy reach it?",
         "ok       envelope for a foreign project: 403",
-        // Docker enforces none.
+        // Docker enforces no policies.
         "FAILED   network policies: not enforced: web reaches the proxy's port for probes: does the network plugin support NetworkPolicy?",
         "ok       spool: writes to its volume",
-        "ok       metrics: there",
+        "ok       metrics: available",
       ])
         expect(lines).toContain(line);
     });

@@ -3,7 +3,7 @@ import { chmodSync } from "node:fs";
 
 const keys = { ec: "ec -pkeyopt ec_paramgen_curve:prime256v1", rsa: "rsa:2048" };
 
-/** Makes a pair BASE.crt and BASE.key for these names, with `organisation` to know it by; any container may read it. */
+/** Generates BASE.crt and BASE.key for these names, readable by any container; `organisation` identifies the pair. */
 export function makePair(base: string, names: string[], organisation = "test", key: keyof typeof keys = "ec"): void {
   const request = `req -x509 -newkey ${keys[key]} -nodes -days 2 -subj /O=${organisation}/CN=${names[0]}`;
   const alternatives = `subjectAltName=${names.map((name) => `DNS:${name}`).join()}`;

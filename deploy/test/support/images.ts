@@ -3,20 +3,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { docker, root, run } from "./docker.ts";
 
-/** What a build is given besides its folder. */
+/** Options of a build. */
 export interface BuildOptions {
   tag?: string;
-  /** Relative to the repository, when it is not the folder's own. */
+  /** Relative to the repository; by default the folder's Dockerfile. */
   dockerfile?: string;
   args?: Record<string, string>;
-  /** Ids of build secrets and the files that hold them. */
+  /** Build secrets: id → file. */
   secrets?: Record<string, string>;
   labels?: Record<string, string>;
 }
 
 let ca: Promise<string> | undefined;
 
-/** The file with the extra CA that npm needs on this machine, found as `make up` finds it; empty where it needs none. */
+/** The file with the extra CA that npm needs on this machine, found as `make up` does; empty if none is needed. */
 function buildCa(): Promise<string> {
   ca ??= process.env.BUILD_CA_FILE
     ? Promise.resolve(process.env.BUILD_CA_FILE)
@@ -25,9 +25,9 @@ function buildCa(): Promise<string> {
 }
 
 /**
- * Builds an image from a folder of the repository (or an absolute path) and returns its id. Every image of a test is built
- * here: behind an egress that inspects TLS, npm inside a build needs the host's CA. Throws with the output of the command
- * that failed, not only with BuildKit's summary.
+ * Builds an image from a folder of the repository (or an absolute path) and returns its id. All tests build images with this function,
+ * because npm inside a build needs the host's CA behind a TLS-inspecting egress. Throws with the output of the failed command, not
+ * only with BuildKit's summary.
  */
 export async function buildImage(folder: string, options: BuildOptions = {}): Promise<string> {
   const { tag, dockerfile, args = {}, labels = {} } = options;
@@ -53,7 +53,7 @@ export async function buildImage(folder: string, options: BuildOptions = {}): Pr
 
 const built: Partial<Record<"proxy" | "spool", Promise<string>>> = {};
 
-/** The image of the proxy, or of its spool, built from the real Dockerfile once for a file of tests: its id. Throws as `buildImage` does. */
+/** Builds the image of the proxy or the spool once per test file and returns its id. Throws as `buildImage` does. */
 export function build(what: "proxy" | "spool" = "proxy"): Promise<string> {
   built[what] ??= buildImage(what === "proxy" ? "proxy" : "proxy/spool");
   return built[what];

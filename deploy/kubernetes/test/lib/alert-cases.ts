@@ -2,114 +2,114 @@ const minute = (value: number) => `0+${value}x120`;
 const day = 86_400;
 
 /**
- * For each alert: what a namespace in trouble shows, what a sound one shows, and at which minutes the first is quiet and
- * alarmed. Values as promtool writes them, one a minute: https://prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules/
+ * For each alert: the series of a failing and of a healthy namespace, and the minutes at which the alert of the failing one is silent and
+ * firing. Values in promtool's notation, one per minute: https://prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules/
  */
 export const cases: Record<
   string,
-  { trouble: Record<string, string>; sound: Record<string, string>; quiet: number; alarm: number }
+  { failing: Record<string, string>; healthy: Record<string, string>; silentAt: number; firingAt: number }
 > = {
   CulvertPagesFail: {
-    trouble: {
+    failing: {
       'culvert_requests_total{route="page",class="2xx"': minute(97),
       'culvert_requests_total{route="page",class="5xx"': minute(3),
     },
-    sound: {
+    healthy: {
       'culvert_requests_total{route="page",class="2xx"': minute(99),
       'culvert_requests_total{route="page",class="5xx"': minute(1),
     },
-    quiet: 4,
-    alarm: 10,
+    silentAt: 4,
+    firingAt: 10,
   },
   CulvertWebUnreachable: {
-    trouble: { 'culvert_upstream_failures_total{upstream="web"': minute(12) },
-    sound: {
+    failing: { 'culvert_upstream_failures_total{upstream="web"': minute(12) },
+    healthy: {
       'culvert_upstream_failures_total{upstream="web"': minute(3),
       'culvert_upstream_failures_total{upstream="ingest"': minute(600),
     },
-    quiet: 4,
-    alarm: 10,
+    silentAt: 4,
+    firingAt: 10,
   },
   CulvertEnvelopesFail: {
-    trouble: {
+    failing: {
       'culvert_tunnel_envelopes_total{outcome="accepted"': minute(90),
       'culvert_tunnel_envelopes_total{outcome="queued"': minute(10),
     },
-    sound: {
+    healthy: {
       'culvert_tunnel_envelopes_total{outcome="accepted"': minute(97),
       'culvert_tunnel_envelopes_total{outcome="failed"': minute(3),
     },
-    quiet: 4,
-    alarm: 10,
+    silentAt: 4,
+    firingAt: 10,
   },
   CulvertServerEnvelopesFail: {
-    trouble: {
+    failing: {
       'culvert_server_envelopes_total{outcome="accepted"': minute(90),
       'culvert_server_envelopes_total{outcome="queued"': minute(10),
     },
-    sound: {
+    healthy: {
       'culvert_server_envelopes_total{outcome="accepted"': minute(97),
       'culvert_server_envelopes_total{outcome="failed"': minute(3),
     },
-    quiet: 4,
-    alarm: 10,
+    silentAt: 4,
+    firingAt: 10,
   },
   CulvertEnvelopesRejected: {
-    trouble: {
+    failing: {
       'culvert_tunnel_envelopes_total{outcome="accepted"': minute(40),
       'culvert_tunnel_envelopes_total{outcome="rejected",reason="ingest_status_403"': minute(60),
     },
-    sound: {
+    healthy: {
       'culvert_tunnel_envelopes_total{outcome="accepted"': minute(10),
       'culvert_tunnel_envelopes_total{outcome="rate_limited",reason="ingest"': minute(90),
     },
-    quiet: 14,
-    alarm: 20,
+    silentAt: 14,
+    firingAt: 20,
   },
   CulvertEnvelopesRateLimited: {
-    trouble: { 'culvert_tunnel_envelopes_total{outcome="rate_limited",reason="proxy"': minute(120) },
-    sound: { 'culvert_tunnel_envelopes_total{outcome="rate_limited",reason="proxy"': minute(30) },
-    quiet: 20,
-    alarm: 25,
+    failing: { 'culvert_tunnel_envelopes_total{outcome="rate_limited",reason="proxy"': minute(120) },
+    healthy: { 'culvert_tunnel_envelopes_total{outcome="rate_limited",reason="proxy"': minute(30) },
+    silentAt: 20,
+    firingAt: 25,
   },
   CulvertEnvelopesQueued: {
-    trouble: { "culvert_spool_oldest_envelope_age_seconds{": minute(60) },
-    sound: { "culvert_spool_oldest_envelope_age_seconds{": "60x120" },
-    quiet: 19,
-    alarm: 22,
+    failing: { "culvert_spool_oldest_envelope_age_seconds{": minute(60) },
+    healthy: { "culvert_spool_oldest_envelope_age_seconds{": "60x120" },
+    silentAt: 19,
+    firingAt: 22,
   },
   CulvertEnvelopesUndeliverable: {
-    trouble: { "culvert_spool_undeliverable_envelopes{": "0x2 7x110" },
-    sound: { "culvert_spool_undeliverable_envelopes{": "0x120" },
-    quiet: 5,
-    alarm: 10,
+    failing: { "culvert_spool_undeliverable_envelopes{": "0x2 7x110" },
+    healthy: { "culvert_spool_undeliverable_envelopes{": "0x120" },
+    silentAt: 5,
+    firingAt: 10,
   },
   CulvertDsnsDiffer: {
-    trouble: { 'culvert_spool_rejected_total{status="403"': minute(5) },
-    sound: { 'culvert_spool_rejected_total{status="503"': minute(5) },
-    quiet: 4,
-    alarm: 10,
+    failing: { 'culvert_spool_rejected_total{status="403"': minute(5) },
+    healthy: { 'culvert_spool_rejected_total{status="503"': minute(5) },
+    silentAt: 4,
+    firingAt: 10,
   },
   // The series begins with the first drop.
   CulvertEnvelopesDropped: {
-    trouble: { 'culvert_spool_dropped_total{reason="age"': "_x9 500x110" },
-    sound: {
+    failing: { 'culvert_spool_dropped_total{reason="age"': "_x9 500x110" },
+    healthy: {
       'culvert_spool_dropped_total{reason="full"': "7x120",
       'culvert_spool_dropped_total{reason="http_400"': minute(9),
     },
-    quiet: 75,
-    alarm: 65,
+    silentAt: 75,
+    firingAt: 65,
   },
   CulvertEnvelopesLost: {
-    trouble: { 'culvert_spool_lost_total{reason="set_back"': "_x9 5x110" },
-    sound: { 'culvert_spool_lost_total{reason="set_back"': "5x120" },
-    quiet: 75,
-    alarm: 65,
+    failing: { 'culvert_spool_lost_total{reason="set_back"': "_x9 5x110" },
+    healthy: { 'culvert_spool_lost_total{reason="set_back"': "5x120" },
+    silentAt: 75,
+    firingAt: 65,
   },
   CulvertCertificateExpires: {
-    trouble: { "culvert_certificate_expiry_timestamp_seconds{": `${13 * day}x120` },
-    sound: { "culvert_certificate_expiry_timestamp_seconds{": `${15 * day}x120` },
-    quiet: -1,
-    alarm: 1,
+    failing: { "culvert_certificate_expiry_timestamp_seconds{": `${13 * day}x120` },
+    healthy: { "culvert_certificate_expiry_timestamp_seconds{": `${15 * day}x120` },
+    silentAt: -1,
+    firingAt: 1,
   },
 };

@@ -1,29 +1,29 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { root } from "./paths.ts";
 
-/** Numbers that Kubernetes must respect, read where they are set. Throws when one is no longer there. */
+/** Numbers on which the manifests depend, read from their sources. Throws if one is missing. */
 export const facts = {
-  /** The longest that Nginx waits for web's next bytes. */
-  longestRequest: Math.max(...all("proxy/templates", /proxy_read_timeout\s+(\d+)s/g)),
-  /** How long Nginx believes an answer of DNS. */
+  /** The maximum time that Nginx waits for web's next bytes. */
+  maxRequest: Math.max(...all("proxy/templates", /proxy_read_timeout\s+(\d+)s/g)),
+  /** How long Nginx caches a DNS answer. */
   resolverValid: one("proxy/templates/resolver.conf", /valid=(\d+)s/),
-  /** What web takes to end, once told to. */
+  /** How long web needs to stop. */
   webFinish:
     (one("web/src/telemetry/send/shutdown.ts", /FINISH_MS = ([\d_]+)/) +
       one("web/src/telemetry/send/shutdown.ts", /FLUSH_MS = ([\d_]+)/)) /
     1000,
-  /** How long CoreDNS may repeat an answer: the `cache 30` of its usual Corefile. */
+  /** How long CoreDNS caches an answer: `cache 30` in the default Corefile. */
   clusterDnsCache: 30,
   /**
-   * How long a cloud's load balancer may go on sending new connections to a node whose only proxy is leaving: three health checks, 10 s
+   * How long a cloud load balancer may send new connections to a node whose only proxy is terminating: three health checks, 10 s
    * apart (defaultHealthCheckInterval of kubernetes-sigs/aws-load-balancer-controller) or 8 s (gceHcCheckIntervalSeconds of kubernetes/ingress-gce).
    */
-  loadBalancerNotices: 30,
+  loadBalancerDeregistration: 30,
 };
 
 function one(file: string, pattern: RegExp): number {
   const [, number] = pattern.exec(readFileSync(`${root}/${file}`, "utf8")) ?? [];
-  if (!number) throw new Error(`${file}: ${pattern} is no longer there; say in facts.ts where the number is now`);
+  if (!number) throw new Error(`${file}: ${pattern} is missing: update facts.ts`);
   return Number(number.replaceAll("_", ""));
 }
 
@@ -33,7 +33,6 @@ function all(folder: string, pattern: RegExp): number[] {
     .map((file) => readFileSync(`${root}/${folder}/${file}`, "utf8"))
     .join("\n");
   const found = [...text.matchAll(pattern)].map(([, number]) => Number(number));
-  if (found.length === 0)
-    throw new Error(`${folder}: ${pattern} is no longer there; say in facts.ts where the number is now`);
+  if (found.length === 0) throw new Error(`${folder}: ${pattern} is missing: update facts.ts`);
   return found;
 }

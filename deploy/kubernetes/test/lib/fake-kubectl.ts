@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { kubernetes } from "./paths.ts";
 
-/** What the fake does for a command line of kubectl's that matches a shell pattern: a shell command, in order of precedence. */
+/** Shell commands of a fake kubectl by the pattern of its command line; the first match wins. */
 export type Answers = [pattern: string, command: string][];
 
-/** Runs verify.sh with a kubectl that is made of these answers; anything else ends with status 1, as an object that is not there. */
+/** Runs verify.sh with a fake kubectl of these answers; any other command exits with 1, as for an object that does not exist. */
 export function verify(
   answers: Answers,
   namespace = "culvert",

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import type { Answer, RecordedRequest } from "./types.ts";
 
-/** One item of a Sentry envelope: its header, and its payload parsed as JSON where it is JSON, else as text. */
+/** One item of a Sentry envelope: its header and its payload, parsed if it is JSON, else as text. */
 export interface Item {
   header: { type: string; length?: number };
   // biome-ignore lint/suspicious/noExplicitAny: payloads have one shape per item type and SDK version; tests name what they read
@@ -15,7 +15,7 @@ export interface Envelope {
   items: Item[];
 }
 
-/** The last value of a header, by its name in any case; undefined when the request has none. */
+/** The last value of a header, by its case-insensitive name; undefined if the request has none. */
 export function headerOf(request: RecordedRequest, name: string): string | undefined {
   for (let i = request.rawHeaders.length - 2; i >= 0; i -= 2) {
     if (request.rawHeaders[i]?.toLowerCase() === name.toLowerCase()) return request.rawHeaders[i + 1];
@@ -24,7 +24,7 @@ export function headerOf(request: RecordedRequest, name: string): string | undef
 }
 
 /**
- * Splits an envelope into header and items; throws on a body that is none.
+ * Splits an envelope into header and items; throws on an invalid body.
  * https://develop.sentry.dev/sdk/foundations/transport/envelopes/
  */
 export function envelopeOf(request: RecordedRequest): Envelope {
@@ -46,7 +46,7 @@ export function envelopeOf(request: RecordedRequest): Envelope {
   return { request, header, items };
 }
 
-/** A replay's recording begins like JSON and goes on in binary. */
+/** Parses JSON; a replay's recording begins like JSON and continues in binary. */
 function parsed(text: string): unknown {
   try {
     return text.startsWith("{") ? JSON.parse(text) : text;
@@ -55,7 +55,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Reads and steers a running recorder through its control address, such as `http://127.0.0.1:19001`. */
+/** Reads and controls a running recorder by its control address, such as `http://127.0.0.1:19001`. */
 export class Recorder {
   private readonly control: string;
 
@@ -63,17 +63,17 @@ export class Recorder {
     this.control = control;
   }
 
-  /** Everything received so far. */
+  /** All requests received so far. */
   async all(): Promise<RecordedRequest[]> {
     return this.from(0);
   }
 
-  /** How many requests came so far: the mark from which `waitFor` should look. */
+  /** The number of requests received so far, to pass to `waitFor` as `mark`. */
   async count(): Promise<number> {
     return Number(await (await fetch(`${this.control}/count`)).text());
   }
 
-  /** Waits until `find` returns something for a request received after `mark`; throws after `timeout` ms with what came instead. */
+  /** Waits until `find` returns something for a request received after `mark`; throws after `timeout` ms with the requests that were received. */
   async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0, timeout = 15_000): Promise<T> {
     const end = Date.now() + timeout;
     let next = mark;
@@ -86,15 +86,15 @@ export class Recorder {
         seen.push(`${request.method} ${request.url}`);
       }
     }
-    throw new Error(`not received within ${timeout} ms; came instead: ${seen.join(", ") || "nothing"}`);
+    throw new Error(`not received within ${timeout} ms; received instead: ${seen.join(", ") || "nothing"}`);
   }
 
-  /** Sets the answer for every request from now on. */
+  /** Sets the answer for all further requests. */
   async answer(answer: Answer): Promise<void> {
     await fetch(`${this.control}/answer`, { method: "PUT", body: JSON.stringify(answer) });
   }
 
-  /** Lets answers that hold back their rest go on. */
+  /** Sends the rest of held answers. */
   async proceed(): Promise<void> {
     await fetch(`${this.control}/proceed`, { method: "PUT" });
   }

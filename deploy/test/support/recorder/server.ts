@@ -1,14 +1,14 @@
 /**
- * The far end of the wire in tests: an HTTP server that stands for the ingest (or for an upstream API), keeps every
- * request exactly as it came, and answers what the test told it to. Runs on Node's own type stripping, no dependency.
+ * An HTTP server that replaces the ingest (or an upstream API) in tests: records every request as received, and answers as the test
+ * configures it. Runs with Node's type stripping, without dependencies.
  *
- * Port 9000 (and 9443 with TLS, when CERT names a pair CERT.crt and CERT.key): whatever is under test talks to this one. /upstream
- * plays an API that shows its caller the headers it got.
- * Port 9001: the test asks here.
- *   GET /count                     how many requests came
- *   GET /requests?after=N&wait=MS  those after the Nth; when there is none yet, waits up to MS for it
- *   PUT /answer                    what port 9000 answers from now on
- *   PUT /proceed                   lets held answers send their rest
+ * Port 9000 (and 9443 with TLS, if CERT names a pair CERT.crt and CERT.key): for the tested component. /upstream is an API that returns
+ * the request's headers.
+ * Port 9001: for the test.
+ *   GET /count                     the number of requests
+ *   GET /requests?after=N&wait=MS  requests after the Nth; waits up to MS for the first
+ *   PUT /answer                    sets the answer of port 9000
+ *   PUT /proceed                   sends the rest of held answers
  */
 import { readFileSync } from "node:fs";
 import { createServer as createHttp, type IncomingMessage, type RequestListener } from "node:http";
@@ -19,8 +19,8 @@ import type { Answer, RecordedRequest } from "./types.ts";
 const recorded: RecordedRequest[] = [];
 const waiting = new Set<() => void>();
 const held = new Set<() => void>();
-const well: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
-let told = well;
+const ok: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
+let configured = ok;
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -33,7 +33,7 @@ const record: RequestListener = async (request, response) => {
   const { method = "", url = "", rawHeaders } = request;
   recorded.push({ method, url, rawHeaders, body: body.toString("base64") });
   for (const wake of waiting) wake();
-  const answer = told.only && !body.includes(told.only) ? well : told;
+  const answer = configured.only && !body.includes(configured.only) ? ok : configured;
   if (url === "/upstream") response.end(JSON.stringify(request.headers));
   else if (answer.instead === "reset") request.socket.destroy();
   else if (answer.instead !== "hang") {
@@ -44,14 +44,14 @@ const record: RequestListener = async (request, response) => {
   }
 };
 
-/** A WebSocket's far end, as far as a proxy can tell: accepts the handshake and sends back what it gets. */
+/** A WebSocket server as seen by a proxy: accepts the handshake and echoes what it receives. */
 function echo({ method = "", url = "", rawHeaders }: IncomingMessage, socket: Duplex): void {
   recorded.push({ method, url, rawHeaders, body: "" });
   socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
   socket.pipe(socket).on("error", () => socket.destroy());
 }
 
-// As long as a real ingest's: a kept connection that closes just as a request leaves would be a fault that nobody chose.
+// As long as a real ingest's, so that no connection is closed just as a request is sent.
 const keepAliveTimeout = 60_000;
 createHttp({ keepAliveTimeout }, record).on("upgrade", echo).listen(9000);
 if (process.env.CERT) {
@@ -62,7 +62,7 @@ if (process.env.CERT) {
 createHttp(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://recorder");
   if (pathname === "/answer") {
-    told = JSON.parse((await bodyOf(request)).toString()) as Answer;
+    configured = JSON.parse((await bodyOf(request)).toString()) as Answer;
     response.writeHead(204).end();
   } else if (pathname === "/proceed") {
     for (const go of held) go();
@@ -77,15 +77,15 @@ createHttp(async (request, response) => {
   }
 }).listen(9001);
 
-/** Resolves on the next request, or after `patience` ms. */
-function nextRequest(patience: number): Promise<void> {
+/** Resolves on the next request, or after `timeoutMs`. */
+function nextRequest(timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
       waiting.delete(done);
       resolve();
     };
-    const timer = setTimeout(done, patience);
+    const timer = setTimeout(done, timeoutMs);
     waiting.add(done);
   });
 }

@@ -1,4 +1,4 @@
-/** One request as it arrived. `rawHeaders` alternates names and values, in the order and case of the wire; `body` is base64. */
+/** A request as received. `rawHeaders` alternates names and values, in original order and case; `body` is base64. */
 export interface RecordedRequest {
   method: string;
   url: string;
@@ -6,15 +6,15 @@ export interface RecordedRequest {
   body: string;
 }
 
-/** What the recorder does with a request. */
+/** The recorder's answer to a request. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[]>;
   body: string;
-  /** Sent after `body`, but only once the test says so (`Recorder.proceed`): a page that is still being rendered. */
+  /** Sent after `body`, but not before `Recorder.proceed`: a page that is still being rendered. */
   rest?: string;
-  /** Instead of answering: `hang` keeps the connection open, `reset` cuts it. */
+  /** Instead of an answer: `hang` keeps the connection open, `reset` closes it. */
   instead?: "hang" | "reset";
-  /** Only for bodies that contain this; the others get 200. */
+  /** For bodies that contain this text only; others get 200. */
   only?: string;
 }

@@ -1,4 +1,4 @@
-// Adds up what run.sh left in a folder and prints the closing line; ends with status 1 when anything failed or nothing ran.
+// Adds up the results that run.sh wrote to a folder and prints the last line; exits with 1 if a test failed or none ran.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
@@ -11,9 +11,9 @@ function add(passed, failed, skipped) {
   total.skipped += skipped;
 }
 
-for (const line of readFileSync(join(folder, "verdicts"), "utf8").trim().split("\n")) total[line.split(" ")[0]] += 1;
+for (const line of readFileSync(join(folder, "checks"), "utf8").trim().split("\n")) total[line.split(" ")[0]] += 1;
 
-/** How many tests were skipped, by the file and the group that they are in: the group's name says what they need. */
+/** The number of skipped tests by file and group; the group's name says what they need. */
 const skipped = {};
 const skip = (where) => {
   skipped[where] = (skipped[where] ?? 0) + 1;
@@ -35,7 +35,7 @@ function skippedByPlaywright({ suites = [], specs = [] }) {
 
 for (const file of readdirSync(folder).filter((name) => name.endsWith(".json"))) {
   const report = JSON.parse(readFileSync(join(folder, file), "utf8"));
-  // Vitest's JSON reporter, else Playwright's.
+  // From Vitest's JSON reporter, else from Playwright's.
   if ("numTotalTests" in report) {
     add(report.numPassedTests, report.numFailedTests, report.numPendingTests);
     skippedByVitest(report);
@@ -45,15 +45,15 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith(".json")))
   }
 }
 
-for (const file of readdirSync(folder).filter((name) => name.endsWith(".ended-badly"))) {
-  const report = join(folder, file.replace(".ended-badly", ""));
+for (const file of readdirSync(folder).filter((name) => name.endsWith(".failed-run"))) {
+  const report = join(folder, file.replace(".failed-run", ""));
   if (total.failed === 0 || !existsSync(report)) {
-    console.error(`${readFileSync(join(folder, file), "utf8").trim()} ended badly without naming a test`);
+    console.error(`${readFileSync(join(folder, file), "utf8").trim()} failed without a failed test`);
     add(0, 1, 0);
   }
 }
 
-for (const line of readFileSync(join(folder, "verdicts"), "utf8").split("\n"))
+for (const line of readFileSync(join(folder, "checks"), "utf8").split("\n"))
   if (line.startsWith("skipped ")) skip(line.slice("skipped ".length));
 for (const [where, count] of Object.entries(skipped)) console.log(`skipped ${count}: ${where}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
