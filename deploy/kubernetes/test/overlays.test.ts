@@ -123,7 +123,9 @@ configMapGenerator:
     expect(drain("proxy").preStop).toBeGreaterThanOrEqual(facts.loadBalancerDeregistration);
     expect(drain("proxy").rest).toBeGreaterThan(facts.maxRequest);
     for (const name of ["web", "proxy"])
-      expect(readme()).toMatch(new RegExp(`leaving\\s\`${name}\`\\sserves\\son\\sfor\\s${drain(name).preStop}\\ss,`));
+      expect(readme()).toMatch(
+        new RegExp(`terminating\\s\`${name}\`\\skeeps\\sserving\\sfor\\s${drain(name).preStop}\\ss,`),
+      );
   });
 
   test("the README's numbers for capacity and for a lost node are those of production", () => {
