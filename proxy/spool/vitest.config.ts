@@ -1,9 +1,9 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const long = /\/(kills|moods|durability|delivery)\.test\.ts$/;
+const long = /\/(crash-recovery|fault-injection|durability|delivery)\.test\.ts$/;
 
-/** What takes longest begins first, lest the others wait for it in the end. */
+/** Starts the longest files first, so that none of them runs alone at the end. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification) => Number(long.test(moduleId));
@@ -11,7 +11,7 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-// Tests mostly wait for containers: more at once than there are cores. The units in src need Node 24:
+// Tests mostly wait for containers, so more of them run in parallel than there are cores. The unit tests in src need Node 24:
 // test/units.sh.
 export default defineConfig({
   test: {

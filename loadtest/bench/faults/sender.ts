@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
-import { envelope, newId } from "../../../proxy/spool/test/report.ts";
+import { envelope, newId } from "../../../proxy/spool/test/support/envelopes.ts";
 
 /** A tunnel, and whether its browsers queue envelopes that were not accepted and retry them, as web's do (web/src/telemetry). */
 export interface Tunnel {

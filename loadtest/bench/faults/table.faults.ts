@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isEmpty, outcome } from "../../../proxy/spool/test/report.ts";
-import { type Stack, sentryName, startStack, until } from "../../../proxy/spool/test/stack.ts";
+import { outcome } from "../../../proxy/spool/test/support/arrivals.ts";
+import { isEmpty } from "../../../proxy/spool/test/support/metrics.ts";
+import { type Stack, sentryName, startStack } from "../../../proxy/spool/test/support/stack.ts";
+import { waitUntil } from "../../../proxy/spool/test/support/wait.ts";
 import { buildTunnelRoute } from "../src/images.ts";
 import { output } from "../src/paths.ts";
 import { send, type Tunnel } from "./sender.ts";
@@ -71,7 +73,7 @@ test.each<[fault: string, begin: () => Promise<unknown>, end?: () => Promise<unk
     { origin: `https://${stack.proxy.host}:${stack.proxy.port}`, path: "/monitoring", retries: true },
     { origin: `http://${stack.rival.host}:${stack.rival.port}`, path: "/monitoring?o=1&p=1", retries: false },
   ];
-  await until(async () => (await fetch(`${tunnels[1]?.origin}/healthz`)).ok);
+  await waitUntil(async () => (await fetch(`${tunnels[1]?.origin}/healthz`)).ok);
   const course = async () => {
     await pause(3_000);
     await begin();
@@ -81,7 +83,7 @@ test.each<[fault: string, begin: () => Promise<unknown>, end?: () => Promise<unk
     await pause(5_000);
   };
   const sents = await send(tunnels, rate, course());
-  await until(() => isEmpty(stack), 60_000);
+  await waitUntil(() => isEmpty(stack), 60_000);
   const [ours, theirs] = await Promise.all(sents.map(({ ids }) => outcome(stack, ids)));
   const cells = [
     ...[fault, sents[0]?.ids.length, ours?.lost, ours?.repeated, sents[0]?.retried],

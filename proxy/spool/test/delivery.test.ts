@@ -1,7 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Seen } from "./ingest/types.ts";
-import { handMany, isEmpty, metric, outcome, recorded, repeatedEnvelopes } from "./report.ts";
-import { type Stack, startStack, until } from "./stack.ts";
+import { outcome, recorded, repeatedEnvelopes } from "./support/arrivals.ts";
+import { sendMany } from "./support/envelopes.ts";
+import type { Seen } from "./support/ingest/types.ts";
+import { isEmpty, metric } from "./support/metrics.ts";
+import { type Stack, startStack } from "./support/stack.ts";
+import { waitUntil } from "./support/wait.ts";
 
 let stack: Stack;
 let url: string;
@@ -15,78 +18,78 @@ afterEach(async () => {
 });
 afterAll(() => stack?.stop());
 
-const drained = () => until(() => isEmpty(stack), 150_000);
-const delivered = (ids: string[]) => until(async () => (await outcome(stack, ids)).lost === 0, 150_000);
+const drained = () => waitUntil(() => isEmpty(stack), 150_000);
+const delivered = (ids: string[]) => waitUntil(async () => (await outcome(stack, ids)).lost === 0, 150_000);
 
-/** What reaches the ingest from now on. */
-async function watch(): Promise<() => Promise<Seen[]>> {
+/** Returns the requests that reach the ingest from now on. */
+async function recordRequests(): Promise<() => Promise<Seen[]>> {
   const mark = (await stack.seen()).length;
   return () => stack.seen(mark);
 }
 
-test("an ingest that answers 503: tried one at a time, ever more rarely, then everything arrives by worth and age", async () => {
-  const tries = await watch();
+test("an ingest that answers 503: one attempt at a time with backoff, then everything arrives by priority and age", async () => {
+  const attempts = await recordRequests();
   await stack.ingest({ status: 503 });
   const ids: string[] = [];
   for (const item of ["replay_event", "session", "transaction", "log", "feedback", "event", "profile_chunk"]) {
-    ids.push(...(await handMany(url, 20, item, 0, 1)));
+    ids.push(...(await sendMany(url, 20, item, 0, 1)));
   }
-  await until(async () => (await tries()).length >= 4);
-  const times = (await tries()).map(({ at }) => at);
+  await waitUntil(async () => (await attempts()).length >= 4);
+  const times = (await attempts()).map(({ at }) => at);
   for (let i = 1; i < 4; i++) {
-    // Half a second doubled each time, at most half of it left to chance; the ingest's clock begins a little later.
+    // Half a second, doubled each time, of which up to half is random; the ingest's clock starts a little later.
     expect((times[i] ?? 0) - (times[i - 1] ?? 0)).toBeGreaterThan(250 * 2 ** (i - 1) - 50);
   }
   const mark = await stack.recorder.count();
   await stack.ingest();
   await drained();
   expect(await outcome(stack, ids)).toMatchObject({ lost: 0, repeated: 0 });
-  const worth = ["event", "feedback", "log", "session", "transaction", "profile_chunk", "replay_event"];
-  const order = (await recorded(stack)).slice(mark).map(({ items }) => worth.indexOf(items[0]?.header.type ?? ""));
+  const priorities = ["event", "feedback", "log", "session", "transaction", "profile_chunk", "replay_event"];
+  const order = (await recorded(stack)).slice(mark).map(({ items }) => priorities.indexOf(items[0]?.header.type ?? ""));
   expect(order).toHaveLength(ids.length);
-  // Those that were tried in the outage, and the 32 that go at once, may be out of line; without an order it would be every other one.
+  // Envelopes tried in the outage, and the 32 in flight, may be out of order; without any order it would be every other one.
   const inversions = order.filter((rank, i) => i > 0 && rank < (order[i - 1] ?? 0)).length;
   expect(inversions).toBeLessThan(ids.length / 4);
 });
 
-test("a limit on replays: errors pass at once, replays when it is over", async () => {
-  const seen = await watch();
+test("a rate limit on replays: errors are delivered at once, replays when it is over", async () => {
+  const seen = await recordRequests();
   await stack.ingest({
     item: "replay_event",
     status: 429,
     headers: { "x-sentry-rate-limits": "3:replay:organization:quota", "retry-after": "1" },
   });
-  const replays = await handMany(url, 20, "replay_event");
-  await until(async () => (await seen()).length > 0);
-  const errors = await handMany(url, 20);
+  const replays = await sendMany(url, 20, "replay_event");
+  await waitUntil(async () => (await seen()).length > 0);
+  const errors = await sendMany(url, 20);
   await delivered(errors);
-  // The replays are still held back: errors did not wait for them.
+  // The replays are still queued: errors did not wait for them.
   expect((await outcome(stack, replays)).lost).toBe(replays.length);
   await stack.ingest();
   await delivered(replays);
-  const refused = (await seen()).filter(({ status }) => status === 429);
-  const taken = (await seen()).filter(({ item, status }) => item === "replay_event" && status === 200);
-  expect(refused.length).toBeLessThanOrEqual(32);
-  expect((taken[0]?.at ?? 0) - (refused[0]?.at ?? 0)).toBeGreaterThanOrEqual(2_900);
+  const limited = (await seen()).filter(({ status }) => status === 429);
+  const accepted = (await seen()).filter(({ item, status }) => item === "replay_event" && status === 200);
+  expect(limited.length).toBeLessThanOrEqual(32);
+  expect((accepted[0]?.at ?? 0) - (limited[0]?.at ?? 0)).toBeGreaterThanOrEqual(2_900);
 });
 
-test("429 with Retry-After alone holds everything back for so long", async () => {
-  const seen = await watch();
+test("429 with only Retry-After limits all categories for that time", async () => {
+  const seen = await recordRequests();
   await stack.ingest({ status: 429, headers: { "retry-after": "3" } });
-  const first = await handMany(url, 1, "session");
-  await until(async () => (await seen()).length === 1);
+  const first = await sendMany(url, 1, "session");
+  await waitUntil(async () => (await seen()).length === 1);
   await stack.ingest();
-  await delivered([...first, ...(await handMany(url, 20))]);
-  const [refused, taken] = await seen();
-  expect((taken?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(2_900);
+  await delivered([...first, ...(await sendMany(url, 20))]);
+  const [limited, accepted] = await seen();
+  expect((accepted?.at ?? 0) - (limited?.at ?? 0)).toBeGreaterThanOrEqual(2_900);
 });
 
-test("400 and 413 are final: dropped and counted, and hold up nobody", async () => {
-  const seen = await watch();
+test("400 and 413 are final: dropped and counted, and delay no other envelope", async () => {
+  const seen = await recordRequests();
   await stack.ingest({ item: "transaction", status: 400 }, { item: "replay_event", status: 413 });
-  await handMany(url, 10, "transaction");
-  await handMany(url, 10, "replay_event");
-  await delivered(await handMany(url, 10));
+  await sendMany(url, 10, "transaction");
+  await sendMany(url, 10, "replay_event");
+  await delivered(await sendMany(url, 10));
   await drained();
   expect(await metric(stack, 'dropped_total{reason="http_400",category="transaction"}')).toBe(10);
   expect(await metric(stack, 'dropped_total{reason="http_413",category="replay"}')).toBe(10);
@@ -94,42 +97,42 @@ test("400 and 413 are final: dropped and counted, and hold up nobody", async () 
 });
 
 test("a slow ingest (5 s) gets each envelope once", async () => {
-  const seen = await watch();
+  const seen = await recordRequests();
   await stack.ingest({ delay: 5_000 });
-  const ids = await handMany(url, 20);
+  const ids = await sendMany(url, 20);
   await delivered(ids);
   expect(await outcome(stack, ids)).toMatchObject({ lost: 0, repeated: 0 });
   expect(await seen()).toHaveLength(20);
 });
 
-test("a flapping ingest loses nothing", async () => {
+test("with a flapping ingest nothing is lost", async () => {
   const ids: string[] = [];
   for (let i = 0; i < 4; i++) {
-    const tries = await watch();
+    const attempts = await recordRequests();
     await stack.ingest(i % 2 ? { item: "event", cut: "body" } : { status: 502 });
-    ids.push(...(await handMany(url, 50, i % 2 ? "event" : "session")));
-    await until(async () => (await tries()).length > 0);
+    ids.push(...(await sendMany(url, 50, i % 2 ? "event" : "session")));
+    await waitUntil(async () => (await attempts()).length > 0);
     await stack.ingest();
-    await until(async () => (await tries()).some(({ status }) => status === 200));
+    await waitUntil(async () => (await attempts()).some(({ status }) => status === 200));
   }
   await delivered(ids);
   expect(await outcome(stack, ids)).toMatchObject({ lost: 0, repeated: 0 });
 });
 
-test("some that always make the ingest stumble, and are worth the most, do not block the rest", async () => {
+test("envelopes of the highest priority that always fail do not block the others", async () => {
   await stack.ingest({ item: "event", cut: "body" });
-  const stumbling = await handMany(url, 3);
-  await delivered(await handMany(url, 200, "session"));
+  const failing = await sendMany(url, 3);
+  await delivered(await sendMany(url, 200, "session"));
   expect(await metric(stack, 'queued_envelopes{category="error"}')).toBe(3);
   await stack.ingest();
-  await delivered(stumbling);
+  await delivered(failing);
 });
 
-test("cut after it was taken: sent again, and counted as a possible repeat", async () => {
+test("connection cut after the ingest accepted it: sent again, and counted as redelivered", async () => {
   const mark = await stack.recorder.count();
   await stack.ingest({ cut: "answer" });
-  const ids = await handMany(url, 5, "log", 0, 1);
-  await until(async () => (await stack.recorder.count()) > mark);
+  const ids = await sendMany(url, 5, "log", 0, 1);
+  await waitUntil(async () => (await stack.recorder.count()) > mark);
   await stack.ingest();
   await drained();
   const { lost, repeated } = await outcome(stack, ids);

@@ -1,7 +1,9 @@
 import { brotliCompressSync, constants } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { hand, isEmpty, metric, newId } from "./report.ts";
-import { type Stack, startStack, until } from "./stack.ts";
+import { newId, send } from "./support/envelopes.ts";
+import { isEmpty, metric } from "./support/metrics.ts";
+import { type Stack, startStack } from "./support/stack.ts";
+import { waitUntil } from "./support/wait.ts";
 
 let stack: Stack;
 beforeAll(async () => {
@@ -13,7 +15,7 @@ afterAll(() => stack?.stop());
 const size = 95 << 20;
 const start = () => Buffer.from(`{"event_id":"${newId()}"}\n{"type":"event"}\n`);
 
-/** A Zstandard frame of 3 KB that opens to 95 MB and asks for a window of so many bytes, a power of 2. RFC 8878, 3.1.1. */
+/** A Zstandard frame of 3 KB that decompresses to 95 MB and asks for a window of this many bytes, a power of 2. RFC 8878, 3.1.1. */
 function zstd(window: number): Buffer {
   const block = (last: number, type: number, length: number, bytes: Buffer) => {
     const head = Buffer.alloc(3);
@@ -31,11 +33,11 @@ function brotli(): Buffer {
   return brotliCompressSync(Buffer.concat([start(), Buffer.alloc(size, "x")]), { params });
 }
 
-test("small bodies that open to 95 MB fit into the memory that the spool has, coming in and going out", async () => {
+test("small bodies that decompress to 95 MB do not exhaust the memory, when received and when delivered", async () => {
   await stack.ingest({ status: 503 });
-  // Large ones are opened one at a time: 503 says to come again.
+  // Large bodies are decompressed one at a time: 503 means try again.
   const status = async (coding: string, body: Buffer): Promise<number> => {
-    const { status: answer } = await hand(stack.url, body, { "content-encoding": coding });
+    const { status: answer } = await send(stack.url, body, { "content-encoding": coding });
     return answer === 503 ? status(coding, body) : answer;
   };
   const many = (count: number, coding: string, body: Buffer) =>
@@ -45,7 +47,7 @@ test("small bodies that open to 95 MB fit into the memory that the spool has, co
   const one = brotli();
   for (let i = 0; i < 3; i++) expect(await many(4, "br", one)).toEqual(Array(4).fill(200));
   await stack.ingest();
-  await until(() => isEmpty(stack), 150_000);
+  await waitUntil(() => isEmpty(stack), 150_000);
   expect(await metric(stack, 'delivered_total{category="error"}')).toBe(16);
   expect(await stack.on("spool", "inspect", "-f", "{{.State.Running}} {{.State.OOMKilled}}")).toBe("true false");
 });

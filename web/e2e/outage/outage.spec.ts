@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { outageSeconds, rate, row } from "../../../proxy/spool/test/outage.ts";
-import { outcome } from "../../../proxy/spool/test/report.ts";
-import { type Stack, startStack, until } from "../../../proxy/spool/test/stack.ts";
-import { visit } from "../../../proxy/spool/test/visitors.ts";
+import { outcome } from "../../../proxy/spool/test/support/arrivals.ts";
+import { outageSeconds, printResult, rate } from "../../../proxy/spool/test/support/fault-result.ts";
+import { runLoad } from "../../../proxy/spool/test/support/load.ts";
+import { type Stack, startStack } from "../../../proxy/spool/test/support/stack.ts";
+import { waitUntil } from "../../../proxy/spool/test/support/wait.ts";
 import { expect, open, test } from "../fixtures.ts";
 import { webImage } from "../test-network.ts";
 
@@ -64,13 +65,13 @@ test(`the ingest is out for ${outageSeconds} s under load: whatever a page throw
     await stack.ingest();
     await more(rate);
   };
-  await until(async () => (await fetch(`${stack.url}/healthz`)).ok);
-  const visits = await visit(stack, rate, faults, "/");
+  await waitUntil(async () => (await fetch(`${stack.url}/healthz`)).ok);
+  const result = await runLoad(stack, rate, faults, "/");
 
-  const result = await row(stack, `ingest out for ${outageSeconds} s, a browser among the visitors`, visits);
-  expect(result.lost).toBe(0);
+  const { lost } = await printResult(stack, `ingest down for ${outageSeconds} s, a browser among the clients`, result);
+  expect(lost).toBe(0);
   expect(reported.size).toBeGreaterThanOrEqual(3);
-  await until(async () => (await outcome(stack, [...reported.values()])).lost === 0, 60_000);
-  expect(visits.pages.failed).toEqual([]);
-  expect(visits.again).toEqual({});
+  await waitUntil(async () => (await outcome(stack, [...reported.values()])).lost === 0, 60_000);
+  expect(result.pages.failed).toEqual([]);
+  expect(result.retries).toEqual({});
 });

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { label, must, type Outcome } from "../../../deploy/test/support/docker.ts";
-import { runSpool, type Stack, startStack } from "./stack.ts";
+import { runSpool } from "./support/run-spool.ts";
+import { type Stack, startStack } from "./support/stack.ts";
 
 const SENTRY_DSN = "http://key@ingest:9000/7";
 
@@ -12,7 +13,7 @@ function expectLine({ code, output }: Outcome, line: string | RegExp) {
   expect(code).toBe(1);
 }
 
-describe("what can't be meant or relied on stops the spool with one line", () => {
+describe("an invalid setting or an unusable database stops the spool with one line", () => {
   const volume = `culvert-spool-${randomUUID().slice(0, 8)}`;
   const mount = (mode = "") => `--volume=${volume}:/var/lib/spool${mode}`;
   /** Runs a shell line as root on the volume. */
@@ -27,26 +28,26 @@ describe("what can't be meant or relied on stops the spool with one line", () =>
     await must("volume", "rm", volume);
   });
 
-  test("a setting", async () => {
+  test("an invalid setting", async () => {
     const fix = "use a number and s, m, h or d, such as 12h or 3d";
     expectLine(await runSpool({ SENTRY_DSN, SPOOL_MAX_AGE: "soon" }), `SPOOL_MAX_AGE 'soon' is not a duration: ${fix}`);
   });
-  test("a folder of someone else", async () => {
-    // An empty volume would get the owner of the folder in the image.
+  test("a folder of another user", async () => {
+    // Docker gives an empty volume the owner of the folder in the image.
     await inside("touch kept; chown 0:0 .");
     const line = "/var/lib/spool is not writable: mount a volume there that uid 1000 can write to";
     expectLine(await runSpool({ SENTRY_DSN }, mount()), line);
     await inside("rm kept; chown 1000:1000 .");
   });
-  test("a volume that is read-only", async () => {
+  test("a read-only volume", async () => {
     const line = "/var/lib/spool is not writable: mount a volume there that uid 1000 can write to";
     expectLine(await runSpool({ SENTRY_DSN }, mount(":ro")), line);
-    // With a database in it, SQLite speaks of a disk I/O error.
+    // With a database in it, SQLite reports a disk I/O error.
     await inside("touch spool.db; chown 1000:1000 spool.db");
     expectLine(await runSpool({ SENTRY_DSN }, mount(":ro")), line);
     await inside("rm spool.db");
   });
-  test("a database that is none, or damaged", async () => {
+  test("a damaged database", async () => {
     const line =
       /^culvert spool: \/var\/lib\/spool holds a damaged spool\.db \(.+\): move spool\.db and spool\.db-wal away and restart/;
     await inside("printf 'this is no database, but it is long enough to look at' > spool.db; chown 1000:1000 spool.db");

@@ -1,41 +1,41 @@
 import { randomUUID } from "node:crypto";
-import { run } from "../../../deploy/test/support/docker.ts";
-import { build, buildImage } from "../../../deploy/test/support/images.ts";
-import { Recorder } from "../../../deploy/test/support/recorder/client.ts";
-import { findDoor } from "./door/find.ts";
+import { run } from "../../../../deploy/test/support/docker.ts";
+import { build, buildImage } from "../../../../deploy/test/support/images.ts";
+import { Recorder } from "../../../../deploy/test/support/recorder/client.ts";
 import type { Rule, Seen } from "./ingest/types.ts";
-import { until } from "./stack.ts";
+import { findPortForward } from "./port-forward/client.ts";
+import { waitUntil } from "./wait.ts";
 
-const files = ["docker-compose.yml", "proxy/spool/test/restarts.compose.yml"];
+const files = ["docker-compose.yml", "proxy/spool/test/support/compose-stack.yml"];
 
-const services = ["proxy", "spool", "recorder", "ingest-with-moods"];
+const services = ["proxy", "spool", "recorder", "faulty-ingest"];
 
-/** Proxy and spool as docker-compose.yml runs them, between a recorder as web and an ingest with moods. */
-export interface Composed {
-  /** Where the proxy's TLS listener is found, and the spool's address. */
+/** Proxy and spool as in docker-compose.yml, with a recorder as web and an ingest with fault injection. */
+export interface ComposeStack {
+  /** The address of the proxy's TLS listener, and that of the spool. */
   proxy: { host: string; port: number };
   url: string;
   recorder: Recorder;
-  /** Sets the ingest's moods; none: it takes everything. */
+  /** Sets the faults of the ingest; without rules it accepts everything. */
   ingest(...rules: Rule[]): Promise<void>;
-  /** How many requests reached the ingest so far. */
+  /** How many requests have reached the ingest. */
   seen(): Promise<number>;
   /** Runs docker compose on it and returns the output; throws with it on a non-zero exit. */
   compose(...command: string[]): Promise<string>;
-  /** Starts the proxy anew from an image that differs from the one before, as a release does. */
+  /** Replaces the proxy by one from another image, as a release does. */
   replaceProxy(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Brings it up with these settings on top of the test's own. */
-export async function startComposed(settings: Record<string, string> = {}): Promise<Composed> {
+/** Starts it with these settings in addition to the test's own. */
+export async function startComposeStack(settings: Record<string, string> = {}): Promise<ComposeStack> {
   const project = `culvert-restarts-${randomUUID().slice(0, 8)}`;
   const environment: NodeJS.ProcessEnv = {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
     CULVERT_TEST_RUN: process.env.CULVERT_TEST_RUN ?? "by-hand",
     COMPOSE_ENV_FILES: "/dev/null",
-    SENTRY_DSN: "http://key@ingest-with-moods:9000/7",
+    SENTRY_DSN: "http://key@faulty-ingest:9000/7",
     PROXY_IMAGE: await build(),
     SPOOL_IMAGE: await build("spool"),
     ...settings,
@@ -46,20 +46,20 @@ export async function startComposed(settings: Record<string, string> = {}): Prom
     if (code !== 0) throw new Error(`docker ${all.join(" ")}: ${output}`);
     return output;
   };
-  // Without web: the recorder stands for it.
+  // Without web, which the recorder replaces.
   const up = () => compose("up", "-d", "--no-build", "--no-deps", ...services);
   await up();
-  const find = await findDoor((await compose("ps", "-q", "recorder")).trim());
+  const find = await findPortForward((await compose("ps", "-q", "recorder")).trim());
   const at = (port: number) => `http://${find(port).host}:${find(port).port}`;
-  const moods = at(9002);
-  const composed: Composed = {
+  const faults = at(9002);
+  const stack: ComposeStack = {
     proxy: find(8443),
     url: at(8082),
     recorder: new Recorder(at(9001)),
     ingest: async (...rules) => {
-      await fetch(`${moods}/rules`, { method: "PUT", body: JSON.stringify(rules) });
+      await fetch(`${faults}/rules`, { method: "PUT", body: JSON.stringify(rules) });
     },
-    seen: async () => ((await (await fetch(`${moods}/seen`)).json()) as Seen[]).length,
+    seen: async () => ((await (await fetch(`${faults}/seen`)).json()) as Seen[]).length,
     compose,
     replaceProxy: async () => {
       const tag = `${project}-proxy`;
@@ -73,7 +73,7 @@ export async function startComposed(settings: Record<string, string> = {}): Prom
     },
   };
   const answers = async (address: string) => (await fetch(address)).ok;
-  await until(() => answers(`${moods}/seen`));
-  await until(() => answers(`${composed.url}/healthz`));
-  return composed;
+  await waitUntil(() => answers(`${faults}/seen`));
+  await waitUntil(() => answers(`${stack.url}/healthz`));
+  return stack;
 }

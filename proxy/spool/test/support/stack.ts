@@ -1,56 +1,47 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { docker, hardened, label, must, type Outcome, restricted } from "../../../deploy/test/support/docker.ts";
-import { build } from "../../../deploy/test/support/images.ts";
-import { Recorder } from "../../../deploy/test/support/recorder/client.ts";
-import { findDoor } from "./door/find.ts";
+import { docker, hardened, label, must, restricted } from "../../../../deploy/test/support/docker.ts";
+import { build } from "../../../../deploy/test/support/images.ts";
+import { Recorder } from "../../../../deploy/test/support/recorder/client.ts";
 import type { Rule, Seen } from "./ingest/types.ts";
+import { findPortForward } from "./port-forward/client.ts";
+import { waitUntil } from "./wait.ts";
 
 const node = "node:24-trixie-slim";
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** A volume's options: a tmpfs that the spool's user may write. */
+/** Volume options: a tmpfs that the spool's user can write to. */
 const inMemory = ["type=tmpfs", "device=tmpfs", "o=uid=1000,gid=1000,mode=0700"].map((option) => `--opt=${option}`);
 
-/** As the compose file runs it: the spool needs no /tmp. */
-const withoutTmp = restricted;
-
-/** Starts the image with these settings and waits for its end; for what it must refuse. */
-export async function runSpool(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {
-  const env = Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`);
-  return docker("run", "--rm", label, ...withoutTmp, ...env, ...args, await build("spool"));
-}
-
-/** The ports of the door (door/server.ts), which is in the recorder's container, and where they lead. */
-const doors = { 8443: "proxy:8443", 8082: "spool:8082", 9002: "ingest:9001", 3000: "rival:3000" };
-const doorsSetting = `--env=DOORS=${Object.entries(doors)
-  .map((door) => door.join("="))
+/** The ports that the recorder's container forwards (port-forward/server.ts), and their targets. */
+const forwards = { 8443: "proxy:8443", 8082: "spool:8082", 9002: "ingest:9001", 3000: "rival:3000" };
+const forwardsSetting = `--env=PORT_FORWARDS=${Object.entries(forwards)
+  .map((forward) => forward.join("="))
   .join(" ")}`;
 
-/** A name as the SDK's `tunnelRoute` wants it. */
+/** An ingest name that the SDK's `tunnelRoute` accepts. */
 export const sentryName = "o1.ingest.sentry.io";
 
 type Service = "proxy" | "spool" | "ingest" | "recorder" | "rival";
 
-/** The spool's container, an ingest with moods, and the recorder behind it, on a network of their own. */
+/** The spool, an ingest with fault injection, and a recorder behind it, in containers on their own network. */
 export interface Stack {
   id: string;
   /** The spool's address on this machine. */
   url: string;
-  /** Where the proxy's TLS listener is found, and where the rival is. */
+  /** The addresses of the proxy's TLS listener and of the rival. */
   proxy: { host: string; port: number };
   rival: { host: string; port: number };
   recorder: Recorder;
-  /** Sets the ingest's moods; none: it takes everything. */
+  /** Sets the faults of the ingest; without rules it accepts everything. */
   ingest(...rules: Rule[]): Promise<void>;
-  /** What reached the ingest so far, after the first `after` requests. */
+  /** The requests that reached the ingest, without the first `after`. */
   seen(after?: number): Promise<Seen[]>;
   /** Runs a docker command on one of the containers: `on("spool", "kill", "-s", "KILL")`. */
   on(service: Service, ...command: string[]): Promise<string>;
-  /** Kills containers with -9, all at once, and starts them again. */
+  /** Kills containers with SIGKILL, all at once, and starts them again. */
   kill(...services: Service[]): Promise<void>;
-  /** Puts another spool, with these arguments for `docker run`, in the place of the one that there was. */
+  /** Replaces the spool by one with these arguments for `docker run`. */
   replaceSpool(...args: string[]): Promise<void>;
   /** Runs a shell line inside the spool's container. */
   inside(line: string): Promise<string>;
@@ -58,27 +49,27 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** More for the spool's `docker run` (a volume is mounted unless it brings its own /var/lib/spool), and for the recorder. */
 export interface Options {
+  /** Arguments for the spool's `docker run`. The stack's volume is mounted unless they mount another on /var/lib/spool. */
   args?: string[];
   /** A folder with server.crt and server.key: the recorder speaks TLS on 9443. */
   cert?: string;
-  /** One more name of the recorder. */
+  /** Another network name of the recorder. */
   name?: string;
-  /** Whether the proxy stands in front, with the recorder as web. */
+  /** Whether to start the proxy, with the recorder as web. */
   proxy?: boolean;
-  /** The image of a web to stand behind the proxy instead. */
+  /** The image of a web to start behind the proxy instead. */
   web?: string;
-  /** More for the proxy's `docker run`. */
+  /** Arguments for the proxy's `docker run`. */
   proxyArgs?: string[];
   /**
-   * The image of an app with a tunnel of its own, and a folder with server.crt and server.key for `sentryName`, under which the
-   * ingest then answers over TLS: the SDK's `tunnelRoute` serves no other. All are told to trust it.
+   * The image of an app with its own tunnel, and a folder with server.crt and server.key for `sentryName`. The ingest then answers
+   * under that name over TLS, as the SDK's `tunnelRoute` requires, and all containers trust the certificate.
    */
   rival?: { image: string; cert: string };
 }
 
-/** Starts a stack with these settings on top of a DSN that leads to the ingest. */
+/** Starts a stack with these settings; the DSN is by default that of its ingest. */
 export async function startStack(settings: Record<string, string> = {}, options: Options = {}): Promise<Stack> {
   const { args = [], cert, name: alias } = options;
   const image = await build("spool");
@@ -94,23 +85,23 @@ export async function startStack(settings: Record<string, string> = {}, options:
   const names = alias ? [`--network-alias=${alias}`] : [];
 
   await must("network", "create", label, id);
-  // In memory: how long this machine's disk takes for an fsync is not what these tests are about. The recorder mounts it too, since
-  // such a volume is empty again when its last container stops.
+  // In memory, so that the tests do not depend on the disk's fsync time. The recorder mounts it too, because a tmpfs volume is
+  // emptied when its last container stops.
   await must("volume", "create", label, ...inMemory, id);
-  const door = [doorsSetting, ...[9001, ...Object.keys(doors)].flatMap((port) => ["-p", `127.0.0.1::${port}`])];
+  const ports = [forwardsSetting, ...[9001, ...Object.keys(forwards)].flatMap((port) => ["-p", `127.0.0.1::${port}`])];
   const mounts = [
-    `--volume=${path("../../../deploy/test/support/recorder")}:/recorder:ro`,
-    `--volume=${path("door")}:/door:ro`,
+    `--volume=${path("../../../../deploy/test/support/recorder")}:/recorder:ro`,
+    `--volume=${path("port-forward")}:/port-forward:ro`,
     `--volume=${id}:/spool:ro`,
   ];
-  const both = ["sh", "-c", "node /door/server.ts & exec node /recorder/server.ts"];
+  const both = ["sh", "-c", "node /port-forward/server.ts & exec node /recorder/server.ts"];
   await Promise.all([
-    start("recorder", ...mounts, ...door, ...tls, ...names, node, ...both),
+    start("recorder", ...mounts, ...ports, ...tls, ...names, node, ...both),
     start("ingest", `--volume=${path("ingest")}:/app:ro`, ...sentry, node, "node", "/app/server.ts"),
   ]);
   const dsn = settings.SENTRY_DSN ?? "http://key@ingest:9000/7";
   const env = Object.entries({ SENTRY_DSN: dsn, ...settings });
-  const run = [...withoutTmp, ...env.map(([key, value]) => `--env=${key}=${value}`)];
+  const run = [...restricted, ...env.map(([key, value]) => `--env=${key}=${value}`)];
   const startSpool = (given: string[]) => {
     const volume = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
     return start("spool", ...run, ...trust, ...volume, ...given, image);
@@ -119,7 +110,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
 
   if (options.web) {
     const telemetry = [`SENTRY_DSN=${dsn}`, "CONSOLE=on", "SENTRY_TRACES_SAMPLE_RATE=0"].map((one) => `--env=${one}`);
-    await start("web", ...withoutTmp, "--tmpfs=/tmp:uid=1000,mode=0700", ...telemetry, options.web);
+    await start("web", ...restricted, "--tmpfs=/tmp:uid=1000,mode=0700", ...telemetry, options.web);
   }
   if (options.proxy) {
     const addresses = [
@@ -133,12 +124,12 @@ export async function startStack(settings: Record<string, string> = {}, options:
   }
   if (rival) {
     const telemetry = [`--env=SENTRY_DSN=${dsn}`, "--env=NODE_EXTRA_CA_CERTS=/cert/server.crt"];
-    await start("rival", ...withoutTmp, "--tmpfs=/tmp:uid=1000,mode=0700", ...trust, ...telemetry, rival.image);
+    await start("rival", ...restricted, "--tmpfs=/tmp:uid=1000,mode=0700", ...trust, ...telemetry, rival.image);
   }
 
-  const find = await findDoor(name("recorder"));
+  const find = await findPortForward(name("recorder"));
   const at = (port: number) => `http://${find(port).host}:${find(port).port}`;
-  const moods = at(9002);
+  const faults = at(9002);
   const stack: Stack = {
     id,
     url: at(8082),
@@ -146,9 +137,9 @@ export async function startStack(settings: Record<string, string> = {}, options:
     rival: find(3000),
     recorder: new Recorder(at(9001)),
     ingest: async (...rules) => {
-      await fetch(`${moods}/rules`, { method: "PUT", body: JSON.stringify(rules) });
+      await fetch(`${faults}/rules`, { method: "PUT", body: JSON.stringify(rules) });
     },
-    seen: async (after = 0) => (await (await fetch(`${moods}/seen?after=${after}`)).json()) as Seen[],
+    seen: async (after = 0) => (await (await fetch(`${faults}/seen?after=${after}`)).json()) as Seen[],
     on: (service, command = "", ...rest) => must(command, ...rest, name(service)),
     kill: async (...services) => {
       const names = services.map(name);
@@ -168,28 +159,19 @@ export async function startStack(settings: Record<string, string> = {}, options:
       await docker("network", "rm", id);
     },
   };
-  // Answers are enough: the proxy may have asked web already.
-  await until(async () => {
+  // The number of requests does not matter: the proxy may have sent some already.
+  await waitUntil(async () => {
     await Promise.all([stack.seen(), stack.recorder.count()]);
     return true;
   }, 150_000);
-  await ready(stack);
+  await waitUntilReady(stack);
   return stack;
 }
 
 /** Waits until the spool answers its health check. */
-export async function ready(stack: Stack): Promise<void> {
-  const well = async () => (await fetch(`${stack.url}/healthz`)).ok;
-  await until(well, 90_000).catch(async () => {
-    throw new Error(`the spool did not come up: ${await stack.logs()}`);
+export async function waitUntilReady(stack: Stack): Promise<void> {
+  const isHealthy = async () => (await fetch(`${stack.url}/healthz`)).ok;
+  await waitUntil(isHealthy, 90_000).catch(async () => {
+    throw new Error(`the spool did not start: ${await stack.logs()}`);
   });
-}
-
-/** Waits until `done` says so; throws after `patience` ms. What throws, or takes 5 s, counts as not yet. */
-export async function until(done: () => Promise<boolean>, patience = 90_000): Promise<void> {
-  const end = Date.now() + patience;
-  while (!(await Promise.race([done().catch(() => false), pause(5_000, false)]))) {
-    if (Date.now() > end) throw new Error(`not within ${patience} ms: ${done}`);
-    await pause(100);
-  }
 }

@@ -1,12 +1,12 @@
 /**
- * An ingest with moods, in front of the recorder: what no rule stops is handed on to it as it came, so that the recorder
- * holds what the ingest took. Port 9000: the ingest; also 443 with TLS, when CERT names a pair CERT.crt and CERT.key.
+ * An ingest with fault injection, in front of the recorder: requests that no rule applies to are passed on unchanged, so that the
+ * recorder has what the ingest accepted. Port 9000: the ingest; also 443 with TLS, if CERT names the pair CERT.crt and CERT.key.
  * Port 9001: PUT /rules; GET /seen?after=N, the requests after the Nth.
  */
 import { readFileSync } from "node:fs";
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { setTimeout as pause } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import type { Rule, Seen } from "./types.ts";
 
@@ -15,21 +15,21 @@ const seen: Seen[] = [];
 const agent = new Agent({ keepAlive: true });
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
 }
 
-function itemOf(body: Buffer, coding: string | undefined): string {
+function itemOf(body: Buffer, encoding: string | undefined): string {
   try {
-    const text = (coding === "gzip" ? gunzipSync(body) : body).toString();
+    const text = (encoding === "gzip" ? gunzipSync(body) : body).toString();
     return String(JSON.parse(text.split("\n")[1] ?? "").type);
   } catch {
     return "unknown";
   }
 }
 
-/** Gives the request to the recorder; resolves with its status. */
+/** Passes the request on to the recorder; resolves with its status. */
 function record(request: IncomingMessage, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const options = { host: "recorder", port: 9000, path: request.url, method: request.method, agent };
@@ -40,7 +40,7 @@ function record(request: IncomingMessage, body: Buffer): Promise<number> {
   });
 }
 
-async function take(request: IncomingMessage, response: ServerResponse): Promise<number> {
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<number> {
   const [first = {}] = rules;
   if (first.cut === "body" && !first.item && !first.delay) {
     request.once("data", () => request.socket.destroy());
@@ -51,7 +51,7 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
   const rule = rules.find((one) => one.item === undefined || one.item === item) ?? {};
   const entry = { at: Date.now(), item, status: 0 };
   seen.push(entry);
-  if (rule.delay) await pause(rule.delay);
+  if (rule.delay) await sleep(rule.delay);
   if (rule.cut === "body") request.socket.destroy();
   else if (rule.status) response.writeHead(rule.status, rule.headers).end();
   else {
@@ -66,7 +66,7 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
 
 const serve = (request: IncomingMessage, response: ServerResponse) => {
   request.on("error", () => {});
-  take(request, response).catch(() => request.socket.destroy());
+  handle(request, response).catch(() => request.socket.destroy());
 };
 const listeners = [{ server: createServer(serve), port: 9000 }];
 const { CERT } = process.env;
@@ -75,12 +75,12 @@ if (CERT) {
   listeners.push({ server: createTlsServer({ cert, key }, serve), port: 443 });
 }
 for (const { server, port } of listeners) {
-  // A kept connection that closes just as an envelope leaves is one more fault, and none of the chosen ones.
+  // Long, because an idle connection that closes just as an envelope is sent would be a fault of its own.
   server.keepAliveTimeout = 60_000;
   server.listen(port);
 }
 
-/** Begins or ends to refuse connections. */
+/** Starts or stops refusing connections. */
 function setGone(gone: boolean): void {
   for (const { server, port } of listeners) {
     if (gone) server.close().closeAllConnections();

@@ -1,6 +1,9 @@
 import { afterEach, expect, test } from "vitest";
-import { envelope, hand, handMany, isEmpty, metric, newId, outcome } from "./report.ts";
-import { type Stack, startStack, until } from "./stack.ts";
+import { outcome } from "./support/arrivals.ts";
+import { envelope, newId, send, sendMany } from "./support/envelopes.ts";
+import { isEmpty, metric } from "./support/metrics.ts";
+import { type Stack, startStack } from "./support/stack.ts";
+import { waitUntil } from "./support/wait.ts";
 
 const fast = { SPOOL_RATE: "10000" };
 const small = { args: ["--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m"] };
@@ -8,27 +11,27 @@ const small = { args: ["--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=
 let stack: Stack;
 afterEach(() => stack?.stop());
 
-test("full: replays go first, then profiles, nothing else, and sent = delivered + dropped + refused, to the envelope", async () => {
+test("full: replays are evicted first, then profiles, nothing else; exactly sent = delivered + dropped + rejected", async () => {
   stack = await startStack({ ...fast, SPOOL_MAX_MB: "8" });
   await stack.ingest({ status: 503 });
   const url = stack.url;
-  const profiles = await handMany(url, 50, "profile", 20_000);
+  const profiles = await sendMany(url, 50, "profile", 20_000);
   const kept = [
-    ...(await handMany(url, 20, "transaction", 2_000)),
-    ...(await handMany(url, 20, "session", 2_000)),
-    ...(await handMany(url, 20, "log", 2_000)),
-    ...(await handMany(url, 20, "feedback", 2_000)),
+    ...(await sendMany(url, 20, "transaction", 2_000)),
+    ...(await sendMany(url, 20, "session", 2_000)),
+    ...(await sendMany(url, 20, "log", 2_000)),
+    ...(await sendMany(url, 20, "feedback", 2_000)),
   ];
   expect([profiles.length, kept.length]).toEqual([50, 80]);
-  const replays = await handMany(url, 500, "replay_event", 20_000);
+  const replays = await sendMany(url, 500, "replay_event", 20_000);
   expect(replays.length).toBeLessThan(500);
-  kept.push(...(await handMany(url, replays.length - 10, "event", 20_000)));
-  expect(await outOf("profile")).toBe(0);
-  kept.push(...(await handMany(url, 30, "event", 20_000)));
+  kept.push(...(await sendMany(url, replays.length - 10, "event", 20_000)));
+  expect(await evicted("profile")).toBe(0);
+  kept.push(...(await sendMany(url, 30, "event", 20_000)));
   expect(kept).toHaveLength(80 + replays.length + 20);
   expect(await metric(stack, "disk_bytes")).toBeLessThanOrEqual(8 << 20);
   await stack.ingest();
-  await until(() => isEmpty(stack), 150_000);
+  await waitUntil(() => isEmpty(stack), 150_000);
   expect(await outcome(stack, kept)).toEqual({ lost: 0, repeated: 0 });
   for (const [category, ids] of [
     ["replay", replays],
@@ -36,7 +39,7 @@ test("full: replays go first, then profiles, nothing else, and sent = delivered 
   ] as const) {
     const { lost } = await outcome(stack, ids);
     expect(lost).toBeGreaterThan(0);
-    expect(await outOf(category)).toBe(lost);
+    expect(await evicted(category)).toBe(lost);
     expect(await metric(stack, `delivered_total{category="${category}"}`)).toBe(ids.length - lost);
   }
   expect(await metric(stack, 'rejected_total{status="503",reason="full",category="replay"}')).toBe(
@@ -44,35 +47,35 @@ test("full: replays go first, then profiles, nothing else, and sent = delivered 
   );
 });
 
-const outOf = (category: string) => metric(stack, `dropped_total{reason="full",category="${category}"}`);
+const evicted = (category: string) => metric(stack, `dropped_total{reason="full",category="${category}"}`);
 
-test("too old: dropped and counted, not sent", async () => {
+test("expired: dropped and counted, not sent", async () => {
   stack = await startStack({ SPOOL_MAX_AGE: "2s" });
   await stack.ingest({ status: 503 });
-  await handMany(stack.url, 50);
-  await until(() => isEmpty(stack));
+  await sendMany(stack.url, 50);
+  await waitUntil(() => isEmpty(stack));
   expect(await metric(stack, 'dropped_total{reason="age",category="error"}')).toBe(50);
   await stack.ingest();
   const fresh = newId();
-  await hand(stack.url, envelope("session", fresh));
-  await until(async () => (await outcome(stack, [fresh])).lost === 0);
+  await send(stack.url, envelope("session", fresh));
+  await waitUntil(async () => (await outcome(stack, [fresh])).lost === 0);
   expect(await stack.recorder.count()).toBe(1);
 });
 
-test("a small disk: 503 and a line before it is full, the same worth rules, and all that was accepted is delivered", async () => {
+test("a small disk: 503 and a log line before it is full, eviction by priority, and everything accepted is delivered", async () => {
   stack = await startStack(fast, small);
   await stack.ingest({ status: 503 });
   const url = stack.url;
-  const sessions = await handMany(url, 1_000, "session", 20_000);
+  const sessions = await sendMany(url, 1_000, "session", 20_000);
   expect(sessions.length).toBeGreaterThan(100);
   expect(sessions.length).toBeLessThan(1_000);
-  const errors = await handMany(url, 50, "event", 20_000);
+  const errors = await sendMany(url, 50, "event", 20_000);
   expect(errors.length).toBe(50);
   expect(await stack.logs()).toContain("culvert spool: the disk under /var/lib/spool has 64 MB left");
   await stack.ingest();
-  await until(() => isEmpty(stack), 150_000);
+  await waitUntil(() => isEmpty(stack), 150_000);
   expect(await outcome(stack, errors)).toEqual({ lost: 0, repeated: 0 });
   const { lost } = await outcome(stack, sessions);
   expect(await metric(stack, 'dropped_total{reason="full",category="session"}')).toBe(lost);
-  expect((await handMany(url, 10, "event", 20_000)).length).toBe(10);
+  expect((await sendMany(url, 10, "event", 20_000)).length).toBe(10);
 });

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { docker, label, must } from "../../../deploy/test/support/docker.ts";
-import { envelope, handMany, isEmpty, metric, newId, outcome } from "./report.ts";
-import { ready, type Stack, startStack, until } from "./stack.ts";
-import { ask } from "./visitors.ts";
+import { outcome } from "./support/arrivals.ts";
+import { envelope, newId, sendMany } from "./support/envelopes.ts";
+import { isEmpty, metric } from "./support/metrics.ts";
+import { requestProxy } from "./support/proxy-request.ts";
+import { type Stack, startStack, waitUntilReady } from "./support/stack.ts";
+import { waitUntil } from "./support/wait.ts";
 
 const volume = `culvert-spool-${randomUUID().slice(0, 8)}`;
 const mount = (mode = "") => `--volume=${volume}:/var/lib/spool${mode}`;
@@ -22,7 +25,7 @@ const onDisk = (line: string) =>
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({}, { proxy: true });
-  await until(async () => (await page()) === 200);
+  await waitUntil(async () => (await page()) === 200);
 });
 beforeEach(() => stack.ingest({ status: 503 }));
 afterAll(async () => {
@@ -30,51 +33,52 @@ afterAll(async () => {
   await docker("volume", "rm", volume);
 });
 
-const page = async () => ask(stack.proxy, "/upstream");
-const report = async (id = newId()) => ask(stack.proxy, "/monitoring", envelope("event", id, 20_000));
+const page = async () => requestProxy(stack.proxy, "/upstream");
+const sendThroughProxy = async (id = newId()) =>
+  requestProxy(stack.proxy, "/monitoring", envelope("event", id, 20_000));
 
-/** The spool says why, the tunnel leaves the report with the browser, and pages go on. */
+/** The spool logs the reason, the tunnel answers 503 so that the browser queues the envelope, and pages still work. */
 async function expectFallback(line: string | RegExp): Promise<void> {
-  await until(async () => (await stack.logs()).split("\n").some((one) => one.match(line)));
+  await waitUntil(async () => (await stack.logs()).split("\n").some((one) => one.match(line)));
   await stack.ingest({ status: 503 });
-  expect(await report()).toBe(503);
+  expect(await sendThroughProxy()).toBe(503);
   expect(await page()).toBe(200);
 }
 
-test("a full disk: a line, 503, pages as ever; and all is well once there is room", async () => {
+test("a full disk: a log line and 503, pages work; the spool recovers once there is space", async () => {
   await stack.replaceSpool("--tmpfs=/var/lib/spool:uid=1000,gid=1000,mode=0700,size=80m");
-  await ready(stack);
-  const ids = await handMany(stack.url, 20, "event", 20_000);
+  await waitUntilReady(stack);
+  const ids = await sendMany(stack.url, 20, "event", 20_000);
   expect(ids).toHaveLength(20);
   await stack.inside("dd if=/dev/zero of=/var/lib/spool/other bs=1M count=200 2>/dev/null || true");
-  expect(await report()).toBe(503);
+  expect(await sendThroughProxy()).toBe(503);
   await expectFallback(/^culvert spool: the disk under \/var\/lib\/spool has 64 MB left/);
   await stack.inside("rm /var/lib/spool/other");
   const last = newId();
-  expect(await report(last)).toBe(200);
+  expect(await sendThroughProxy(last)).toBe(200);
   await stack.ingest();
-  await until(() => isEmpty(stack));
+  await waitUntil(() => isEmpty(stack));
   expect(await outcome(stack, [...ids, last])).toEqual({ lost: 0, repeated: 0 });
 });
 
-test("a corrupted database: a line, 503, pages as ever", async () => {
+test("a damaged database: a log line and 503, pages work", async () => {
   await onDisk("printf 'this is no database, but it is long enough to look at' >spool.db; chown 1000:1000 spool.db");
   await stack.replaceSpool(mount());
   await expectFallback(/^culvert spool: \/var\/lib\/spool holds a damaged spool\.db \(.+\): move spool\.db/);
 });
 
-test("a database that is damaged while in use: a line, an end, 503, pages as ever", async () => {
+test("a database damaged while in use: a log line, exit and 503, pages work", async () => {
   await onDisk("rm -f spool.db*");
   await stack.replaceSpool(mount());
-  await ready(stack);
-  await handMany(stack.url, 2_000, "event", 5_000);
+  await waitUntilReady(stack);
+  await sendMany(stack.url, 2_000, "event", 5_000);
   await stack.inside("dd if=/dev/urandom of=/var/lib/spool/spool.db bs=64k count=200 conv=notrunc 2>/dev/null");
   await stack.ingest();
   await expectFallback(/^culvert spool: \/var\/lib\/spool holds a damaged spool\.db/);
   expect(await stack.on("spool", "inspect", "-f", "{{.State.ExitCode}}")).toBe("1");
 });
 
-test("a read-only volume: a line, 503, pages as ever", async () => {
+test("a read-only volume: a log line and 503, pages work", async () => {
   await onDisk("rm -f spool.db*");
   await stack.replaceSpool(mount(":ro"));
   await expectFallback(
@@ -82,41 +86,41 @@ test("a read-only volume: a line, 503, pages as ever", async () => {
   );
 });
 
-test("a journal that was cut short, or a database that is gone: a line, a metric, and it goes on", async () => {
+test("a truncated write-ahead log or a deleted database: a log line and a metric, and the spool goes on", async () => {
   await onDisk("rm -f spool.*");
   await stack.replaceSpool(mount());
-  await ready(stack);
-  const waits = async (count: number) =>
-    until(async () => JSON.parse(await stack.inside("cat /var/lib/spool/spool.count")).queued === count);
-  const missing = (reason: string) => metric(stack, `lost_total{reason="${reason}",category="default"}`);
-  await handMany(stack.url, 5, "event", 5_000);
-  await waits(5);
+  await waitUntilReady(stack);
+  const waitForQueued = async (count: number) =>
+    waitUntil(async () => JSON.parse(await stack.inside("cat /var/lib/spool/spool.count")).queued === count);
+  const lost = (reason: string) => metric(stack, `lost_total{reason="${reason}",category="default"}`);
+  await sendMany(stack.url, 5, "event", 5_000);
+  await waitForQueued(5);
   await stack.on("spool", "kill", "-s", "KILL");
   await onDisk("truncate -s 100 spool.db-wal");
   await stack.replaceSpool(mount());
-  await ready(stack);
+  await waitUntilReady(stack);
   expect(await stack.logs()).toMatch(
     /^culvert spool: \/var\/lib\/spool holds a spool\.db that was set back, .+: 5 envelopes are lost;/m,
   );
-  expect(await missing("set_back")).toBe(5);
-  await handMany(stack.url, 3, "event", 5_000);
-  await waits(3);
+  expect(await lost("set_back")).toBe(5);
+  await sendMany(stack.url, 3, "event", 5_000);
+  await waitForQueued(3);
   await stack.on("spool", "kill", "-s", "KILL");
   await onDisk("rm spool.db spool.db-wal");
   await stack.replaceSpool(mount());
-  await ready(stack);
+  await waitUntilReady(stack);
   expect(await stack.logs()).toMatch(
     /^culvert spool: \/var\/lib\/spool has lost its spool\.db: 3 envelopes are lost;/m,
   );
-  expect(await missing("gone")).toBe(3);
+  expect(await lost("gone")).toBe(3);
 });
 
-test("a proxy that starts while there is no spool serves pages, and finds the spool when it comes", async () => {
+test("a proxy that starts without a spool serves pages, and finds the spool once it starts", async () => {
   await stack.replaceSpool();
   await stack.on("spool", "stop", "-t", "0");
   await stack.on("proxy", "restart");
-  await until(async () => (await page()) === 200);
-  expect(await report()).toBe(503);
+  await waitUntil(async () => (await page()) === 200);
+  expect(await sendThroughProxy()).toBe(503);
   await stack.on("spool", "start");
-  await until(async () => (await report()) === 200);
+  await waitUntil(async () => (await sendThroughProxy()) === 200);
 });

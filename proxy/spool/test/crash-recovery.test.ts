@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { outageSeconds, printResult, rate } from "./support/fault-result.ts";
+import { runLoad } from "./support/load.ts";
+import { type Stack, startStack, waitUntilReady } from "./support/stack.ts";
+
+/** How many envelopes are in flight (src/deliver/backoff.ts). */
+const maxConcurrency = 32;
+const outage = outageSeconds * 1_000;
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({}, { proxy: true });
+});
+afterAll(() => stack?.stop());
+
+test(
+  `spool and proxy are killed and restarted while the ingest is down for ${outageSeconds} s: nothing is lost`,
+  async () => {
+    let recoveredAt = 0;
+    const load = await runLoad(stack, rate, async (more) => {
+      await more(rate);
+      await stack.on("ingest", "stop", "-t", "0");
+      await sleep(outage / 6);
+      await stack.kill("spool");
+      await waitUntilReady(stack);
+      await sleep(outage / 6);
+      await stack.kill("proxy");
+      await sleep(outage / 6);
+      await Promise.all([stack.on("spool", "restart"), stack.on("proxy", "restart")]);
+      await sleep(outage / 6);
+      await stack.kill("spool", "proxy");
+      await sleep(outage / 3);
+      await stack.on("ingest", "start");
+      recoveredAt = Date.now();
+      await more(3 * rate);
+      await stack.kill("spool");
+      await more(rate);
+    });
+    const fault = `ingest down for ${outageSeconds} s, spool and proxy killed`;
+    const { lost, repeated } = await printResult(stack, fault, load, recoveredAt);
+    expect(lost).toBe(0);
+    // Each has a cause: it got no response and was sent again, or it was being delivered when the spool was killed.
+    const unanswered = Object.values(load.retries).reduce((sum, count) => sum + count, 0);
+    expect(repeated).toBeLessThanOrEqual(unanswered + 3 * maxConcurrency);
+  },
+  outage + 5 * 60_000,
+);

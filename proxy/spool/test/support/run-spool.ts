@@ -1,0 +1,8 @@
+import { docker, label, type Outcome, restricted } from "../../../../deploy/test/support/docker.ts";
+import { build } from "../../../../deploy/test/support/images.ts";
+
+/** Runs the image with these settings until it ends, for settings that it must reject. */
+export async function runSpool(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {
+  const env = Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`);
+  return docker("run", "--rm", label, ...restricted, ...env, ...args, await build("spool"));
+}
