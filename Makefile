@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy down logs test bench loadtest render render-proxy verify-cluster release
+.PHONY: help up deploy down logs doctor status test bench loadtest render render-proxy verify-cluster release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -15,6 +15,12 @@ down: ## Stop this project's containers; certificate, stored files and queued en
 
 logs: ## Follow the logs
 	@docker compose logs --follow --tail 100
+
+doctor: ## Say what is wrong and what to do, a line for each check: BASE_URL=https://app.example.com checks from outside
+	@sh deploy/host/doctor.sh $(if $(JSON),--json)
+
+status: ## Show containers, certificate, envelopes of the last five minutes and the spool's queue
+	@sh deploy/host/status.sh
 
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack
 	@sh deploy/test/run.sh

@@ -1,0 +1,132 @@
+/** What the host knows and a container cannot see (deploy/host/facts.sh), read from standard input. */
+export interface Facts {
+  /** Settings as the compose file resolves them now, by service. */
+  configured: Record<string, Service>;
+  containers: Container[];
+  /** Names in the environment and in .env, and those that the compose file and the host scripts read. */
+  names: { environment: string[]; file: string[]; known: string[] };
+  /** Tunnel requests in the proxy's log of the last five minutes, by outcome and reason. */
+  outcomes: { outcome: string; reason: string; count: number }[];
+  /** When the ingest last accepted an envelope, as far as the log goes back. */
+  lastAccepted: string;
+  /** Clients of the proxy's log of the last five minutes, the most frequent first. */
+  clients: { address: string; count: number }[];
+  /** The client that the proxy logged for a request with a forged X-Forwarded-For. */
+  forged: string;
+  /** Base images and when they were built. */
+  images: { name: string; created: string }[];
+  /** Text for the operator: versions of Docker, Compose and this repository. */
+  versions: string;
+}
+
+export interface Service {
+  environment: Record<string, string | null>;
+}
+
+export interface Container {
+  service: string;
+  name: string;
+  status: string;
+  /** Empty without a health check. */
+  health: string;
+  exitCode: number;
+  restarts: number;
+  /** Whether the engine starts it again when it ends: a service, not a job. */
+  restarted: boolean;
+  outOfMemory: boolean;
+  started: string;
+  /** Of the memory limit, from 0 to 1; undefined when not running. */
+  memory: number | undefined;
+  environment: Record<string, string>;
+}
+
+/** What was planted as a forged client address by deploy/host/facts.sh. */
+export const FORGED_CLIENT = "192.0.2.77";
+
+/** Takes what facts.sh prints, sections that begin with "== name", and returns it parsed. Throws on malformed JSON. */
+export function parseFacts(text: string): Facts {
+  const sections = new Map<string, string[]>();
+  let current: string[] = [];
+  for (const line of text.split("\n")) {
+    const name = /^== (\S+)$/.exec(line)?.[1];
+    if (name) {
+      current = [];
+      sections.set(name, current);
+    } else if (line.trim()) current.push(line);
+  }
+  const lines = (name: string) => sections.get(name) ?? [];
+  const json = <T>(name: string, none: T): T =>
+    sections.get(name)?.length ? JSON.parse(lines(name).join("\n")) : none;
+  const memory = new Map(
+    lines("memory").map((line) => {
+      const [id = "", share = ""] = line.split(" ");
+      return [id, Number.parseFloat(share) / 100] as const;
+    }),
+  );
+  return {
+    configured: Object.fromEntries(
+      Object.entries(json<{ services: Record<string, Partial<Service>> }>("config", { services: {} }).services).map(
+        ([name, { environment = {} }]) => [name, { environment: environment ?? {} }],
+      ),
+    ),
+    containers: json<Inspected[]>("containers", [])
+      // This program's own container is one of `docker compose run`.
+      .filter(({ Config }) => Config.Labels["com.docker.compose.oneoff"] !== "True")
+      .map((one) => container(one, memory)),
+    names: { environment: lines("environment"), file: lines("env-file"), known: lines("known") },
+    outcomes: lines("outcomes")
+      .map(counted)
+      .map(([count, outcome, reason]) => ({ outcome, reason, count })),
+    lastAccepted: lines("last-accepted")[0] ?? "",
+    clients: lines("clients")
+      .map(counted)
+      .map(([count, address]) => ({ address, count }))
+      .sort((a, b) => b.count - a.count),
+    forged: lines("forged")[0] ?? "",
+    images: lines("images").map((line) => {
+      const [name = "", created = ""] = line.split(" ");
+      return { name, created };
+    }),
+    versions: lines("versions").join(", "),
+  };
+}
+
+/** A line of `uniq -c`. */
+function counted(line: string): [count: number, first: string, second: string] {
+  const [count, first = "", second = ""] = line.trim().split(/\s+/);
+  return [Number(count), first, second];
+}
+
+/** What of `docker inspect` is used. https://docs.docker.com/reference/api/engine/version/v1.47/#tag/Container/operation/ContainerInspect */
+interface Inspected {
+  Id: string;
+  Name: string;
+  RestartCount: number;
+  HostConfig?: { RestartPolicy?: { Name: string } };
+  State: { Status: string; ExitCode: number; OOMKilled: boolean; StartedAt: string; Health?: { Status: string } };
+  Config: { Env: string[] | null; Labels: Record<string, string> };
+}
+
+function container(
+  { Id, Name, RestartCount, HostConfig, State, Config }: Inspected,
+  memory: Map<string, number>,
+): Container {
+  return {
+    service: Config.Labels["com.docker.compose.service"] ?? "",
+    name: Name.replace(/^\//, ""),
+    status: State.Status,
+    health: State.Health?.Status ?? "",
+    exitCode: State.ExitCode,
+    restarts: RestartCount,
+    restarted: !["", "no", undefined].includes(HostConfig?.RestartPolicy?.Name),
+    outOfMemory: State.OOMKilled,
+    started: State.StartedAt,
+    memory: memory.get(Id.slice(0, 12)),
+    environment: Object.fromEntries((Config.Env ?? []).map((entry) => split(entry))),
+  };
+}
+
+function split(entry: string): [name: string, value: string] {
+  const at = entry.indexOf("=");
+  return [entry.slice(0, at), entry.slice(at + 1)];
+}

@@ -1,0 +1,64 @@
+// The running stack on one screen: deploy/host/status.sh. Facts about it come by standard input.
+import { text } from "node:stream/consumers";
+import { summary } from "./checks/traffic.ts";
+import { type Container, type Facts, parseFacts } from "./facts.ts";
+import { duration, type Sample, scrape, sum } from "./metrics.ts";
+import { mask } from "./output.ts";
+import { reason } from "./result.ts";
+import { secrets } from "./secrets.ts";
+import { effective } from "./stack.ts";
+
+/** Takes what is known, and returns the lines of the screen. */
+export function screen(facts: Facts, proxy: Sample[] | string, spool: Sample[] | string, now = Date.now()): string[] {
+  const { SERVER_NAME: name = "localhost", HTTPS_PORT: port = "8443" } = effective(facts, "proxy");
+  const release = effective(facts, "web").SENTRY_RELEASE;
+  return [
+    line("address", `https://${name}${port === "443" ? "" : `:${port}`}/`),
+    line("release", release || "unnamed (SENTRY_RELEASE)"),
+    ...facts.containers.map((container) => line(container.service, describe(container, now))),
+    line("certificate", typeof proxy === "string" ? proxy : certificate(proxy, now)),
+    line("ingest", typeof proxy === "string" ? proxy : ingest(proxy, facts.lastAccepted)),
+    line("envelopes", `last five minutes: ${summary(facts.outcomes) || "none"}`),
+    line("spool", typeof spool === "string" ? spool : queue(spool)),
+  ];
+}
+
+const line = (label: string, value: string) => `  ${label.padEnd(12)} ${value}`;
+
+function describe({ name, status, health, started, restarts, memory }: Container, now: number): string {
+  if (status !== "running") return `${name} ${status}`;
+  const parts = [`${name} ${health || status} for ${duration((now - Date.parse(started)) / 1000)}`];
+  if (memory !== undefined) parts.push(`${Math.round(memory * 100)} % of its memory`);
+  if (restarts > 0) parts.push(`restarted ${restarts} times`);
+  return parts.join(", ");
+}
+
+function certificate(samples: Sample[], now: number): string {
+  const end = sum(samples, "culvert_certificate_expiry_timestamp_seconds") * 1000;
+  return end > 0
+    ? `${Math.floor((end - now) / 86_400_000)} days left, until ${new Date(end).toISOString().slice(0, 10)}`
+    : "unknown";
+}
+
+function ingest(samples: Sample[], lastAccepted: string): string {
+  const down = samples
+    .filter(({ name, value }) => name === "culvert_ingest_down" && value > 0)
+    .map(({ labels }) => labels.ingest);
+  return `${down.length > 0 ? `down: ${down.join(", ")}` : "up"}; last accepted an envelope ${lastAccepted || "before this log begins"}`;
+}
+
+function queue(samples: Sample[]): string {
+  const envelopes = sum(samples, "culvert_spool_queued_envelopes");
+  if (envelopes === 0) return "empty";
+  return `${envelopes} envelopes wait, the oldest for ${duration(sum(samples, "culvert_spool_oldest_envelope_age_seconds"))}`;
+}
+
+if (import.meta.main) {
+  const facts = parseFacts(await text(process.stdin));
+  const [proxy, spool] = await Promise.all(
+    ["http://proxy:8081/metrics", "http://spool:8082/metrics"].map((url) =>
+      scrape(url).catch((error) => `does not answer (${reason(error)})`),
+    ),
+  );
+  console.log(mask(screen(facts, proxy ?? [], spool ?? []).join("\n"), secrets(facts, process.env)));
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import type { Result } from "../../doctor/result.ts";
+import { run } from "../run.ts";
+
+// Vitest sets BASE_URL for its own purposes.
+const doctor = (argument: string, environment: Record<string, string> = {}) =>
+  run(["sh", "deploy/host/doctor.sh", argument], { BASE_URL: "", ...environment });
+const parse = (output: string): { failed: number; checks: Result[] } => JSON.parse(output);
+
+test("the running stack, with nothing but its containers: what was planted is named, and nothing else of what is asked here", async () => {
+  // A name that nothing reads, and a setting that the containers were not started with.
+  const { code, output } = await doctor("--json", { TUNNEL_PAHT: "/x", TUNNEL_CLIENT_IP: "withhold" });
+  const { failed, checks } = parse(output);
+  const states = Object.fromEntries(checks.map(({ check, state }) => [check, state]));
+  expect(states).toMatchObject({
+    settings: "failed",
+    applied: "failed",
+    spool: expect.anything(),
+    dsn: "ok",
+    ingest: "ok",
+    key: "ok",
+    clock: "ok",
+    tunnel: "ok",
+    "server tunnel": "ok",
+    "foreign project": "ok",
+    "ad-blockers": "ok",
+    // A development certificate for this machine alone.
+    certificate: "unknown",
+    "public address": "unknown",
+    redirect: "ok",
+    "http/2": "ok",
+    "http/3": "ok",
+    "unknown page": "ok",
+    page: "ok",
+    trace: "ok",
+  });
+  expect(checks.filter(({ check }) => check === "settings")[0]?.found).toContain("TUNNEL_PAHT");
+  // Depends on when the engine hands the log over.
+  expect(states["client IP"]).not.toBe("failed");
+  expect(failed).toBeGreaterThanOrEqual(2);
+  expect(code).toBe(1);
+});
+
+test("the same address from outside", async () => {
+  const { output } = await doctor("--json", { BASE_URL: `https://localhost:${process.env.HTTPS_PORT}` });
+  const { checks } = parse(output);
+  expect(checks.filter(({ state }) => state === "failed")).toEqual([]);
+  expect(checks.find(({ check }) => check === "tunnel")?.found).toMatch(/ accepted a probe envelope$/);
+});
+
+test("make status names every container", async () => {
+  const { code, output } = await run(["sh", "deploy/host/status.sh"]);
+  expect(output).toMatch(/certificate +\d+ days left/);
+  for (const service of ["proxy", "web", "spool"])
+    expect(output).toMatch(new RegExp(`^ {2}${service} +.*(running|healthy)`, "m"));
+  expect(output).not.toContain("-run-");
+  expect(output).toMatch(/ingest +up/);
+  expect(code).toBe(0);
+});
+
+test("without a stack there is one line that says so", async () => {
+  const { code, output } = await doctor("", { COMPOSE_PROJECT_NAME: "culvert-no-such-stack" });
+  expect(output.trim()).toMatch(/^culvert: nothing runs: start the stack first \(make up\)/);
+  expect(code).toBe(1);
+});
