@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Bench } from "./bench.ts";
+import { writeCharts } from "./chart.ts";
 import { assets } from "./comparisons/assets.ts";
 import { flood } from "./comparisons/flood.ts";
 import { http2 } from "./comparisons/http2.ts";
@@ -54,18 +55,20 @@ async function main(): Promise<void> {
     await startAll(testbed, assignCores(cores), options.floodRate);
     const bench = new Bench(testbed, options);
     const head = `# Culvert bench\n\n${describeCores(cores)}. ${options.rounds} rounds in turn, ${options.seconds} s a measurement; median (lowest – highest).`;
-    const found: Comparison[] = [];
+    const found: (Comparison & { name: string })[] = [];
     process.stdout.write(`${head}\n`);
     for (const name of chosen) {
       say(`==> ${name} (${seconds()} s so far)`);
       const comparison = await comparisons[name]?.(bench).catch((error: Error) => fail(`${name}: ${error.message}`));
       if (!comparison) continue;
-      found.push(comparison);
+      found.push({ name, ...comparison });
       process.stdout.write(`\n${markdown(comparison)}\n`);
       writeFileSync(`${output}/results.md`, `${[head, ...found.map(markdown)].join("\n\n")}\n`);
-      writeFileSync(`${output}/results.json`, `${JSON.stringify({ cores, options, comparisons: found }, null, 2)}\n`);
+      const results = { cores, options, comparisons: found };
+      writeFileSync(`${output}/results.json`, `${JSON.stringify(results, null, 2)}\n`);
+      writeCharts(output);
     }
-    say(`==> ${output}/results.md and results.json, after ${seconds()} s`);
+    say(`==> ${output}/results.md, results.json and a chart of each comparison (tunnel.svg …), after ${seconds()} s`);
   } finally {
     await testbed.close();
   }
