@@ -64,3 +64,16 @@ test("README.md repeats names and defaults of docs/settings.md", () => {
   expect(rows("README.md").length).toBeGreaterThan(5);
   expect(rows("README.md").filter((row) => !all.includes(row))).toEqual([]);
 });
+
+test("every test that SECURITY.md names exists", () => {
+  const commands = [
+    ...readFileSync(join(root, "SECURITY.md"), "utf8").matchAll(
+      /npm --prefix (\S+) (?:run )?test(?::units)? ([^`]+)`/g,
+    ),
+  ];
+  const filters = commands.flatMap(([, folder, names = ""]) => names.split(" ").map((name) => ({ folder, name })));
+  expect(filters.length).toBeGreaterThan(10);
+  const exists = ({ folder, name }: (typeof filters)[number]) =>
+    files.some((file) => file.startsWith(`${folder}/`) && file.endsWith(".test.ts") && file.includes(name));
+  expect(filters.filter((filter) => !exists(filter))).toEqual([]);
+});
