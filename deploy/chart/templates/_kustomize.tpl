@@ -1,6 +1,6 @@
 {{- /*
-Reads the folders of deploy/kubernetes as kustomize does, as far as they use it: resources, generated ConfigMaps, components, strategic
-merge patches, images, labels, replacements. `state` is what has come together so far: objects, names of generated ConfigMaps, images.
+Reads the folders of deploy/kubernetes as kustomize does, with the features that they use: resources, generated ConfigMaps, components,
+strategic merge patches, images, labels, replacements. `state` accumulates objects, names of generated ConfigMaps, and images.
 */}}
 
 {{- define "culvert.folder" }}
@@ -57,7 +57,7 @@ merge patches, images, labels, replacements. `state` is what has come together s
 {{- include "culvert.replacements" (dict "state" $state "replacements" $kustomization.replacements) }}
 {{- end }}
 
-{{- /* Makes a ConfigMap from files of settings, other files and literals, or adds to one that is there. */}}
+{{- /* Creates a ConfigMap from env files, files and literals, or merges them into an existing one. */}}
 {{- define "culvert.configMap" }}
 {{- $data := dict }}
 {{- $files := .state.chart.Files }}
@@ -99,7 +99,7 @@ merge patches, images, labels, replacements. `state` is what has come together s
 {{- end }}
 {{- end }}
 
-{{- /* Puts values.settings into every ConfigMap that has a setting of the name. */}}
+{{- /* Sets values.settings in every ConfigMap that has a key of that name. */}}
 {{- define "culvert.settings" }}
 {{- $objects := .objects }}
 {{- range $name, $value := .chart.Values.settings }}
@@ -126,7 +126,7 @@ merge patches, images, labels, replacements. `state` is what has come together s
 {{- else if and (kindIs "map" $value) (kindIs "map" $old) }}
 {{- include "culvert.merge" (dict "into" $old "patch" $value) }}
 {{- else if and (kindIs "slice" $value) (kindIs "slice" $old) (kindIs "map" (first $value)) }}
-{{- /* What the patch names comes first, as kustomize has it; but ports that are there stay where they are. */}}
+{{- /* Items of the patch come first, as in kustomize, but existing ports keep their place. */}}
 {{- $named := list }}
 {{- $others := $old }}
 {{- range $item := $value }}
@@ -150,7 +150,7 @@ merge patches, images, labels, replacements. `state` is what has come together s
 {{- end }}
 {{- end }}
 
-{{- /* By what an item of a list is known. */}}
+{{- /* The key that identifies an item of a list. */}}
 {{- define "culvert.id" }}
 {{- if eq .list "ports" }}
 {{- printf "%v %v" (.item.containerPort | default .item.port) .item.protocol }}
@@ -163,7 +163,7 @@ merge patches, images, labels, replacements. `state` is what has come together s
 {{- end }}
 {{- end }}
 
-{{- /* Every container's image: what values.images says, else as the folders name it. */}}
+{{- /* Every container's image: from values.images, else from the folders. */}}
 {{- define "culvert.images" }}
 {{- $images := merge dict .chart.Values.images .images }}
 {{- range .objects }}

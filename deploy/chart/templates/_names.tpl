@@ -1,5 +1,5 @@
 {{- /*
-Appends a hash of its data to each generated ConfigMap's name and to whatever reads it, so that a change of settings rolls the pods:
+Appends a hash of its data to each generated ConfigMap's name and to all references, so that a changed setting replaces the pods:
 https://github.com/kubernetes-sigs/kustomize/blob/kustomize/v5.5.0/api/hasher/hasher.go
 */}}
 {{- define "culvert.names" }}

@@ -11,7 +11,7 @@
 {{- end }}
 {{- $value := $found.value }}
 {{- with $source.options }}
-{{- /* The tag of an image, after the last colon: a registry may have a port. */}}
+{{- /* The tag of an image, after the last colon, because a registry may have a port. */}}
 {{- $value = last (splitList .delimiter $value) }}
 {{- end }}
 {{- range $target := .targets }}
@@ -26,7 +26,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* The steps of a path, as JSON: names, numbers, `*`, or `name=value` for the items of a list that have it. */}}
+{{- /* The steps of a path, as JSON: names, numbers, `*`, or `name=value` for the matching items of a list. */}}
 {{- define "culvert.path" }}
 {{- $steps := list }}
 {{- range regexFindAll "\\[[^]]+\\]|[^.]+" . -1 }}
@@ -35,7 +35,7 @@
 {{- toJson $steps }}
 {{- end }}
 
-{{- /* Finds the value at a path and leaves it in `found`. */}}
+{{- /* Finds the value at a path and stores it in `found`. */}}
 {{- define "culvert.get" }}
 {{- $step := first .path }}
 {{- $rest := rest .path }}
@@ -53,7 +53,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* Sets the value at a path, or the part of it that options.delimiter and options.index name. */}}
+{{- /* Sets the value at a path, or its part by options.delimiter and options.index. */}}
 {{- define "culvert.set" }}
 {{- $step := first .path }}
 {{- $rest := rest .path }}

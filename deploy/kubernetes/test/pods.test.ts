@@ -89,7 +89,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       expect(response(`chunks/${own}`)).toMatch(/ 200$/);
     });
 
-    test("web's own reports find the proxy's listener, and the spool, by the names that it is given", () => {
+    test("web reaches the proxy's listener for server events, and the spool, by the configured names", () => {
       const request = (address: string) =>
         docker("exec", ids.web ?? "", "node", "-e", `fetch(${address}).then(({ status }) => console.log(status))`);
       expect([
@@ -98,7 +98,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       ]).toEqual(["405", "200"]);
     });
 
-    test("a report for an ingest that is not there is kept by the spool", () => {
+    test("an envelope for an unreachable ingest is queued by the spool", () => {
       const envelope =
         '{"dsn":"http://culvert@ingest.elsewhere.example:9000/1","event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"event"}\n{}\n';
       const response = curl(
