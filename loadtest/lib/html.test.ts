@@ -55,12 +55,12 @@ describe("the trace page", () => {
 
   it("shows the headers that the API received: those of the last heading, never an earlier hop's", () => {
     const list = (trace: string) => `<dl><div><dt class="x">sentry-trace</dt><dd>${trace}</dd></div></dl>`;
-    expect(upstreamHeaders(hop("Rendered", list("a")) + hop("Went out", list("b&amp;")))).toEqual({
+    expect(upstreamHeaders(hop("Rendered", list("a")) + hop("Outgoing", list("b&amp;")))).toEqual({
       "sentry-trace": "b&",
     });
-    const unknown = `${hop("Rendered", list("a"))}${hop("Went out", "<p>Unknown: timed out.</p>")}</main>more`;
+    const unknown = `${hop("Rendered", list("a"))}${hop("Outgoing", "<p>Unknown: timed out.</p>")}</main>more`;
     expect(upstreamHeaders(unknown)).toEqual({});
-    expect(upstreamText(unknown)).toBe("Went out Unknown: timed out.");
+    expect(upstreamText(unknown)).toBe("Outgoing Unknown: timed out.");
   });
 });
 

@@ -44,7 +44,7 @@ export function renderPage(headers: IncomingHttpHeaders, content: string, fault:
   return `<!DOCTYPE html><html><head>
     <meta name="sentry-trace" content="${trace()}"/><meta name="baggage" content="${escapeHtml(baggage)}"/>
     <script src="/_next/static/chunks/app.js" async=""></script></head><body>${content}
-    <h2>Went out</h2><dl>${upstream.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value ?? "")}</dd>`).join("")}</dl>
+    <h2>Outgoing</h2><dl>${upstream.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value ?? "")}</dd>`).join("")}</dl>
     ${fault.echo ? escapeHtml(JSON.stringify(headers)) : ""}</body></html>`;
 }
 

@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { app } from "./stack.ts";
 
-/** Each page, and the console error that it cannot do without. */
+/** Each page, and the console error that it always causes. */
 const PAGES = {
   "/": undefined,
   "/test-events": undefined,
@@ -13,7 +13,7 @@ const PAGES = {
   "/test-events/server-exception": /status of 500|#441/,
 };
 
-async function expectNothing(page: Page) {
+async function expectNoViolations(page: Page) {
   await page.emulateMedia({ colorScheme: "light" });
   const light = await new AxeBuilder({ page }).analyze();
   await page.emulateMedia({ colorScheme: "dark" });
@@ -23,34 +23,34 @@ async function expectNothing(page: Page) {
 }
 
 for (const [path, error] of Object.entries(PAGES)) {
-  test(`axe finds nothing on ${path}, in light and in dark`, async ({ page, watch }) => {
-    if (error) watch.expectConsoleError(error);
+  test(`axe finds nothing on ${path}, in light and in dark`, async ({ page, allow }) => {
+    if (error) allow.consoleError(error);
     await page.goto(path);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    await expectNothing(page);
+    await expectNoViolations(page);
   });
 }
 
-test("nor on the page of an error in the browser, and on the one of the root layout", async ({ page, watch }) => {
-  watch.expectConsoleError(/Thrown on purpose|status of 500|#441/);
+test("axe finds nothing on the error page of a component and of the root layout", async ({ page, allow }) => {
+  allow.consoleError(/Thrown on purpose|status of 500|#441/);
   await page.goto("/test-events");
-  await page.getByRole("button", { name: "Break this page" }).click();
+  await page.getByRole("button", { name: "Throw in a component" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(/client-side exception/);
-  await expectNothing(page);
+  await expectNoViolations(page);
   await page.context().addCookies([{ name: "culvert-broken-layout", value: "1", url: app.origin }]);
   await page.goto("/trace");
   await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
   await expect(page).toHaveTitle("Application error");
-  await expectNothing(page);
+  await expectNoViolations(page);
 });
 
 for (const path of ["/", "/test-events", "/trace"]) {
-  test(`${path} fits a phone: nothing is wider than the screen, and axe finds nothing`, async ({ page }) => {
+  test(`${path} fits a phone: no content is wider than the screen, and axe finds nothing`, async ({ page }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(path);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    const [needed, given] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-    expect(needed).toBeLessThanOrEqual(given);
+    const [contentWidth, screenWidth] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    expect(contentWidth).toBeLessThanOrEqual(screenWidth);
     const { violations } = await new AxeBuilder({ page }).analyze();
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`)).toEqual([]);
   });
@@ -61,7 +61,7 @@ test("every control of the test events page can be reached and pressed by keyboa
   await page.evaluate(() => {
     const pressed: (string | null)[] = [];
     Object.assign(window, { pressed });
-    // What a press would do is other tests' business.
+    // Other tests cover the effects of a press.
     const note = (event: Event) => {
       event.preventDefault();
       event.stopImmediatePropagation();

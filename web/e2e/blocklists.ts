@@ -4,21 +4,21 @@ import { join } from "node:path";
 import { FiltersEngine, Request, type RequestType } from "@ghostery/adblocker";
 import { root } from "../../deploy/test/support/docker.ts";
 
-/** What an ad-blocker with uBlock Origin's own lists blocks. */
+/** An ad-blocker with uBlock Origin's lists. */
 export interface Blocklists {
   /** Every line of every list. */
   rules: Set<string>;
-  /** The rule that blocks a page's request to its own origin, or undefined. `type` is the browser's word for it: fetch, script … */
+  /** The rule that blocks a page's request to its own origin, or undefined. `type` is the browser's resource type: fetch, script … */
   rule(path: string, type: string): string | undefined;
 }
 
-// Playwright's words, where the engine has others.
+// Playwright's resource types that the engine names differently.
 const types: Record<string, RequestType> = { fetch: "xmlhttprequest", xhr: "xmlhttprequest", document: "main_frame" };
 
-/** Loads EasyList, EasyPrivacy and uBlock Origin's lists into an engine; returns undefined where they can't be had. */
+/** Loads EasyList, EasyPrivacy and uBlock Origin's lists into an engine; returns undefined if they are unavailable. */
 export function loadBlocklists(): Blocklists | undefined {
   const folder = execFileSync("sh", ["deploy/test/blocklists.sh"], { cwd: root, encoding: "utf8" }).trim();
-  // Another version's lists may block other paths: README says which ones these are.
+  // Another version's lists may block other paths; proxy/README.md names the version.
   const [, version] = /uBlock Origin ([\d.]+) ships/.exec(readFileSync(`${root}/proxy/README.md`, "utf8")) ?? [];
   if (!folder || !readFileSync(join(folder, "../manifest.json"), "utf8").includes(`"${version}"`)) return undefined;
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".txt"));

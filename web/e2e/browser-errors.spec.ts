@@ -2,8 +2,8 @@ import { arrived, isFromBrowser, messageOf, of, received } from "./envelopes.ts"
 import { expect, outcomeOf, test, traceOf } from "./fixtures.ts";
 import { app } from "./stack.ts";
 
-test("an error thrown in the browser arrives at the ingest, through the app's own origin", async ({ page, watch }) => {
-  watch.expectConsoleError(/Thrown on purpose/);
+test("an error thrown in the browser arrives at the ingest, through the app's own origin", async ({ page, allow }) => {
+  allow.consoleError(/Thrown on purpose/);
   const posts: string[] = [];
   page.on("request", (request) => request.method() === "POST" && posts.push(request.url()));
   const response = await page.goto("/test-events");
@@ -11,31 +11,34 @@ test("an error thrown in the browser arrives at the ingest, through the app's ow
 
   await page.getByRole("button", { name: "Throw in the browser" }).click();
 
-  const report = await arrived("event", (event) => of(trace)(event) && isFromBrowser(event));
-  expect(messageOf(report)).toContain("Thrown on purpose");
-  expect(report.item.payload).toMatchObject({
+  const event = await arrived("event", (event) => of(trace)(event) && isFromBrowser(event));
+  expect(messageOf(event)).toContain("Thrown on purpose");
+  expect(event.item.payload).toMatchObject({
     environment: "production",
     release: process.env.SENTRY_RELEASE,
     tags: { request_id: response?.headers()["x-request-id"] },
   });
-  expect(report.envelope.request).toMatchObject({
+  expect(event.envelope.request).toMatchObject({
     method: "POST",
     url: expect.stringMatching(/\/api\/\d+\/envelope\/$/),
   });
-  const { event_id } = report.item.payload;
+  const { event_id } = event.item.payload;
   await expect(outcomeOf(page, "Throw in the browser")).toHaveText(
-    new RegExp(`^Taken in \\d+ ms \\(error ${event_id}\\)`),
+    new RegExp(`^Accepted in \\d+ ms \\(error ${event_id}\\)`),
   );
   await expect(page.getByRole("region", { name: "Table: Sent by this browser" })).toContainText(event_id);
   expect(new Set(posts)).toEqual(new Set([`${app.origin}${app.tunnel}`]));
 });
 
-test("a page that breaks in the browser says so, is reported once, and can be tried again", async ({ page, watch }) => {
-  watch.expectConsoleError(/Thrown on purpose/);
+test("a component that throws in the browser sends one event, and the error page offers a retry", async ({
+  page,
+  allow,
+}) => {
+  allow.consoleError(/Thrown on purpose/);
   const response = await page.goto("/test-events");
   const trace = await traceOf(page);
 
-  await page.getByRole("button", { name: "Break this page" }).click();
+  await page.getByRole("button", { name: "Throw in a component" }).click();
 
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(
     "Application error: a client-side exception has occurred",
@@ -50,19 +53,16 @@ test("a page that breaks in the browser says so, is reported once, and can be tr
 
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Test events");
-  // A second report of the crash would have been sent before the next one.
+  // A second event of the crash would have been sent before the next one.
   await page.getByRole("button", { name: "Throw in the browser" }).click();
   await arrived("event", (event) => of(trace)(event) && messageOf(event).endsWith("Thrown on purpose in the browser"));
   expect(await received("event", (event) => of(trace)(event) && messageOf(event) === messageOf(crash))).toHaveLength(1);
 });
 
-test("a page of which a part never came, because the document ended before it, is reported", async ({
-  page,
-  watch,
-}) => {
-  watch.expectConsoleError(/Minified React error #419/);
+test("a document that ends before a streamed part sends an event", async ({ page, allow }) => {
+  allow.consoleError(/Minified React error #419/);
   await page.route("/", async (route) => {
-    // Anew while the hops have not answered at once: then the part is streamed, and nothing stands in its place yet.
+    // Retried until the hops respond immediately; otherwise the part is streamed, and its placeholder is not in the document yet.
     await expect(async () => {
       const response = await route.fetch();
       const whole = await response.text();
@@ -72,6 +72,6 @@ test("a page of which a part never came, because the document ended before it, i
     }).toPass();
   });
   await page.goto("/");
-  const report = await arrived("event", of(await traceOf(page)));
-  expect(messageOf(report)).toContain("#419");
+  const event = await arrived("event", of(await traceOf(page)));
+  expect(messageOf(event)).toContain("#419");
 });

@@ -1,16 +1,16 @@
 import { docker } from "../../deploy/test/support/docker.ts";
 
-/** A container of a service of the stack under test: its id. A release gives web another name than the first. */
+/** A container of a service of the stack under test: its id. A release renames web's container. */
 export async function containerOf(service: string): Promise<string> {
   const labels = [
     `com.docker.compose.project=${process.env.COMPOSE_PROJECT_NAME}`,
     `com.docker.compose.service=${service}`,
-    // Images that compose built bear the two above as well, and give them to whatever runs them.
+    // Images that compose built have the two labels above as well, and so has every container of them.
     "com.docker.compose.container-number",
   ];
   const { output } = await docker("ps", "-aq", ...labels.map((label) => `--filter=label=${label}`));
   const [id] = output.trim().split("\n");
-  if (!id) throw new Error(`there is no container of ${service}`);
+  if (!id) throw new Error(`service ${service} has no container`);
   return id;
 }
 
@@ -21,7 +21,7 @@ export async function on(service: string, ...command: string[]): Promise<string>
   return output.trim();
 }
 
-/** Runs a program in a service's container; what it wrote, and its exit code. */
+/** Runs a program in a service's container; returns its output and exit code. */
 export async function inside(service: string, ...program: string[]) {
   return docker("exec", await containerOf(service), ...program);
 }

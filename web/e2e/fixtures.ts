@@ -1,20 +1,20 @@
 import { test as base, expect, type Page } from "@playwright/test";
 import { app } from "./stack.ts";
 
-/** What one browser context did: the origins it spoke to and what it wrote on its console as errors. */
-interface Watch {
-  /** Console errors that a test provokes on purpose; every other one fails the test. */
-  expectConsoleError(text: string | RegExp): void;
-  /** An origin that a test speaks to on purpose. */
-  expectOrigin(origin: string): void;
+/** The exceptions from the rules for one browser context. */
+interface Allow {
+  /** Allows console errors that a test provokes on purpose; every other one fails the test. */
+  consoleError(text: string | RegExp): void;
+  /** Allows requests to another origin. */
+  origin(origin: string): void;
 }
 
 /**
- * Playwright's `test`, with a browser that is watched throughout: it may speak to the app's own origin only, and write no
- * error on its console that the test did not announce.
+ * Playwright's `test` with rules for the browser: it may send requests to the app's own origin only, and log no console errors,
+ * except those that the test allows.
  */
-export const test = base.extend<{ watch: Watch }>({
-  watch: [
+export const test = base.extend<{ allow: Allow }>({
+  allow: [
     async ({ context }, use) => {
       const origins = new Set<string>();
       const errors: string[] = [];
@@ -28,8 +28,8 @@ export const test = base.extend<{ watch: Watch }>({
       const allowed = [app.origin, app.plain];
 
       await use({
-        expectConsoleError: (text) => expected.push(text),
-        expectOrigin: (origin) => allowed.push(origin),
+        consoleError: (text) => expected.push(text),
+        origin: (origin) => allowed.push(origin),
       });
 
       const unexpected = errors.filter((error) => !expected.some((text) => error.match(text)));
@@ -45,7 +45,7 @@ export const test = base.extend<{ watch: Watch }>({
 
 export { expect };
 
-/** Loads a page and waits until React has taken over its buttons: a click before that does nothing. */
+/** Loads a page and waits until React has hydrated its buttons: a click before that does nothing. */
 export async function open(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.waitForFunction(() =>

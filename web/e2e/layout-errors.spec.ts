@@ -4,11 +4,11 @@ import { app } from "./stack.ts";
 
 const broken = { name: "culvert-broken-layout", value: "1", url: app.origin };
 
-test("a root layout that fails is answered by an error page of its own, once reported, until a retry works", async ({
+test("a root layout that fails shows an error page of its own and sends one event, until a retry works", async ({
   page,
-  watch,
+  allow,
 }) => {
-  watch.expectConsoleError(/status of 500|Minified React error #441/);
+  allow.consoleError(/status of 500|Minified React error #441/);
   const trace = freshTrace();
   await page.setExtraHTTPHeaders(trace.headers);
   await page.context().addCookies([broken]);
@@ -28,9 +28,9 @@ test("a root layout that fails is answered by an error page of its own, once rep
   await expect(notice).toContainText(`Request id${id}Event id${id}`);
   const digest = (await page.getByText(/^Digest: \d+$/).textContent())?.slice("Digest: ".length);
   expect(await page.content()).not.toContain("Thrown on purpose");
-  const report = await arrived("event", of(trace.id));
-  expect(messageOf(report)).toContain("Thrown on purpose in the root layout");
-  expect(report.item.payload).toMatchObject({ event_id: id, tags: { request_id: id, digest } });
+  const event = await arrived("event", of(trace.id));
+  expect(messageOf(event)).toContain("Thrown on purpose in the root layout");
+  expect(event.item.payload).toMatchObject({ event_id: id, tags: { request_id: id, digest } });
 
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Try again" }).click();
@@ -38,12 +38,12 @@ test("a root layout that fails is answered by an error page of its own, once rep
   expect(await received("event", of(trace.id))).toHaveLength(1);
 });
 
-test("the test event for it breaks the layout for this visitor only, and for a moment", async ({
+test("its test event breaks the layout for this browser only, and for a few seconds", async ({
   page,
-  watch,
+  allow,
   request,
 }) => {
-  watch.expectConsoleError(/status of 500|Minified React error/);
+  allow.consoleError(/status of 500|Minified React error/);
   await page.goto("/test-events");
   await page.getByRole("button", { name: "Throw in the layout" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(/server-side exception/);

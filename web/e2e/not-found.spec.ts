@@ -10,7 +10,7 @@ const MISSING = [
   "/api/no-such-route",
 ];
 
-test("no page of ours, and no link on one, is a soft 404", async ({ page, request }) => {
+test("no page of the console, and no link on one, is a soft 404", async ({ page, request }) => {
   const links = new Set<string>();
   for (const path of PAGES) {
     await page.goto(path);
@@ -26,20 +26,20 @@ test("no page of ours, and no link on one, is a soft 404", async ({ page, reques
     const body = await response.text();
     const looksMissing = /name="robots" content="noindex"|Page not found<\/h1>/.test(body);
     if (response.status() !== 404 && response.status() < 500)
-      expect(looksMissing, `${path} answers ${response.status()}`).toBe(false);
+      expect(looksMissing, `${path} responds with ${response.status()}`).toBe(false);
   }
 });
 
 for (const path of MISSING) {
-  test(`${path} answers 404 and is not indexed`, async ({ request }) => {
+  test(`${path} responds with 404 and is not indexed`, async ({ request }) => {
     const response = await request.get(path);
     expect(response.status()).toBe(404);
     expect(response.headers()["x-robots-tag"]).toBe("noindex");
   });
 }
 
-test("the page for it is made per request, under the policy's nonce, and says so", async ({ page, watch }) => {
-  watch.expectConsoleError(/status of 404/);
+test("the not-found page is rendered per request, with the policy's nonce", async ({ page, allow }) => {
+  allow.consoleError(/status of 404/);
   const response = await page.goto("/no-such-page");
   const nonce = response?.headers()["content-security-policy"]?.match(/'nonce-([^']+)'/)?.[1];
   const html = (await response?.text()) ?? "";
@@ -48,11 +48,11 @@ test("the page for it is made per request, under the policy's nonce, and says so
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Page not found");
 });
 
-test("neither opening it nor a link to it is reported, as error or as transaction", async ({ page, watch }) => {
-  watch.expectConsoleError(/status of 404/);
+test("neither opening it nor a link to it sends an error or a transaction", async ({ page, allow }) => {
+  allow.consoleError(/status of 404/);
   await page.goto("/no-such-page");
   const opened = await traceOf(page);
-  // Hidden, the browser sends all that it has.
+  // A hidden page sends everything that it has buffered.
   await page.goto("/test-events");
   const navigation = page.waitForRequest((request) => request.url().includes("/no-such-page?_rsc="));
   await page.getByRole("link", { name: "Open a missing page" }).click();
@@ -61,11 +61,11 @@ test("neither opening it nor a link to it is reported, as error or as transactio
   const loaded = await traceOf(page);
   await page.goto("/trace");
   const later = of(await traceOf(page));
-  await arrived("transaction", (report) => later(report) && isFromBrowser(report));
-  await arrived("transaction", (report) => later(report) && !isFromBrowser(report));
+  await arrived("transaction", (transaction) => later(transaction) && isFromBrowser(transaction));
+  await arrived("transaction", (transaction) => later(transaction) && !isFromBrowser(transaction));
   const missing = [opened, navigated, loaded];
   expect(new Set(missing).size).toBe(3);
   for (const type of ["event", "transaction"]) {
-    expect(await received(type, (report) => missing.some((trace) => trace && of(trace)(report)))).toEqual([]);
+    expect(await received(type, (event) => missing.some((trace) => trace && of(trace)(event)))).toEqual([]);
   }
 });

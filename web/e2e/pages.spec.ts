@@ -1,6 +1,6 @@
 import { expect, test } from "./fixtures.ts";
 
-test("the overview tells what runs here, anew for every request", async ({ page }) => {
+test("the overview shows what is running, rendered for every request", async ({ page }) => {
   const term = (name: string) => page.locator("dt", { hasText: name }).locator("+ dd");
   const response = await page.goto("/");
   await expect(term("Release")).toHaveText("culvert@test");
@@ -13,17 +13,17 @@ test("the overview tells what runs here, anew for every request", async ({ page 
   await expect(term("Request id")).not.toHaveText(id ?? "");
 });
 
-test("the overview shows that every hop answers, and how fast", async ({ page }) => {
+test("the overview shows that every hop responds, with its latency", async ({ page }) => {
   test.setTimeout(60_000);
   const state = page.getByRole("status", { name: "State of the path" });
-  // Anew while a hop takes longer than a page waits for it, as the first time it may.
+  // Retried while a hop takes longer than the page waits for it, as its first check may.
   await expect(async () => {
     await page.goto("/");
-    await expect(state).toHaveText("Every hop answers.", { timeout: 2_000 });
+    await expect(state).toHaveText("Every hop responds.", { timeout: 2_000 });
   }).toPass({ timeout: 30_000 });
-  await expect(page.getByText(/^answers [\d.]+ ms$/)).toHaveCount(6);
+  await expect(page.getByText(/^responds [\d.]+ ms$/)).toHaveCount(6);
   await page.getByRole("button", { name: "Check again" }).click();
-  await expect(state).toHaveText("Every hop answers.");
+  await expect(state).toHaveText("Every hop responds.");
 });
 
 test("a link navigates in the browser, without loading a document", async ({ page }) => {
@@ -52,25 +52,25 @@ test.describe("without JavaScript", () => {
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("The trace of this page view");
   });
 
-  test("the overview shows what the server finds, and can be asked to wait for it", async ({ page }) => {
+  test("the overview shows the server's checks, and can wait for them", async ({ page }) => {
     await page.goto("/?wait");
     // From the proxy to web, from web to the ingest and to the upstream.
-    await expect(page.getByText(/^answers [\d.]+ ms$/)).toHaveCount(3);
-    // Chromium that was told to run no scripts still reads <noscript> as if it ran them.
-    expect(await page.content()).toContain("The browser’s own part needs JavaScript");
+    await expect(page.getByText(/^responds [\d.]+ ms$/)).toHaveCount(3);
+    // Playwright's Chromium without scripts still parses <noscript> as if scripts were on.
+    expect(await page.content()).toContain("The checks of the browser need JavaScript");
   });
 
-  test("a form posts its server action to the page's own address and shows the answer", async ({ page }) => {
+  test("a form posts its server action to the page's own address and shows its message", async ({ page }) => {
     await page.goto("/test-events");
     const posted = page.waitForRequest((request) => request.method() === "POST");
     await page.getByRole("button", { name: "Call the upstream" }).click();
     expect(new URL((await posted).url()).pathname).toBe("/test-events");
     await expect(page.getByLabel("Outcome: Call the upstream")).toHaveText(
-      /^upstream:9000 was sent trace [0-9a-f]{32}\.$/,
+      /^upstream:9000 received trace [0-9a-f]{32}\.$/,
     );
   });
 
-  test("the server's deliveries are listed, its own error among them", async ({ page, request }) => {
+  test("the server's send outcomes are listed, its own error among them", async ({ page, request }) => {
     const id = (await request.get("/test-events/server-exception")).headers()["x-request-id"] ?? "";
     await expect(async () => {
       await page.goto("/test-events");

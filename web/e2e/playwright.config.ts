@@ -10,19 +10,18 @@ export default defineConfig({
   outputDir: "test-results",
   fullyParallel: true,
   workers: 2,
-  // For a machine that is six times slower than a quiet one: nothing here is about speed.
+  // Long enough for a machine that is six times slower than an idle one: no test measures speed.
   timeout: 120_000,
   expect: { timeout: 30_000 },
   forbidOnly: Boolean(process.env.CI),
   globalSetup: "./network/namespace.ts",
-  // Where the browser shares the machine's network, it gives up requests whenever a container starts.
+  // A browser in the machine's network aborts requests whenever a container starts.
   retries: isolated ? 0 : 1,
   reporter: [["list"]],
-  // What changes the far end or the machine's network for everybody runs by itself, when the others are done. The outage has a stack
-  // of its own.
+  // Tests that change the ingest or the machine's network for all others run alone, after them. The outage has its own stack.
   projects: [
     { name: "outage", testMatch: "outage/**" },
-    // Other people's apps, in containers of their own: one start of them for all files.
+    // Other apps in containers of their own, started once for all files.
     { name: "matrix", testMatch: "matrix/*.spec.ts", fullyParallel: false, workers: 1 },
     { name: "together", testIgnore: ["alone/**", "matrix/**", "outage/**"] },
     { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
@@ -34,7 +33,7 @@ export default defineConfig({
       executablePath: isolated?.executablePath ?? executablePath,
       args: [
         ...(isolated?.args ?? []),
-        // As root, which is what a CI machine often is, Chromium has no sandbox of its own.
+        // As root, which is common on CI machines, Chromium cannot use its sandbox.
         ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
         "--disable-background-networking",
         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1",

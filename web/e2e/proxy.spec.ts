@@ -10,14 +10,14 @@ for (const path of [
   "/api/no-such-route",
   `${app.tunnel}/no-such`,
 ]) {
-  test(`404 of ${path} carries X-Robots-Tag: noindex`, async ({ request }) => {
+  test(`a 404 for ${path} has X-Robots-Tag: noindex`, async ({ request }) => {
     const response = await request.get(path);
     expect(response.status()).toBe(404);
     expect(response.headers()["x-robots-tag"]).toBe("noindex");
   });
 }
 
-test("no other answer carries it", async ({ request, page }) => {
+test("no other response has X-Robots-Tag", async ({ request, page }) => {
   const seen: string[] = [];
   page.on("response", async (response) => {
     if (response.status() !== 404 && response.headers()["x-robots-tag"]) seen.push(response.url());
@@ -37,7 +37,7 @@ test("plain HTTP only redirects, and keeps the method", async ({ request }) => {
   expect(response.headers().location).toBe(`${app.origin}/some/path?a=1`);
 });
 
-test("HTTP/2 is spoken", async () => {
+test("HTTP/2 is supported", async () => {
   const session = connect(app.origin, { rejectUnauthorized: false, ALPNProtocols: ["h2"] });
   const status = await new Promise((resolve, reject) => {
     session.on("error", reject);
@@ -51,7 +51,7 @@ test("HTTP/2 is spoken", async () => {
   expect(status).toBe(200);
 });
 
-test("no source map is in the image, named by a script, or answered", async ({ request }) => {
+test("no source map is in the image, referenced by a script, or served", async ({ request }) => {
   const found = await inside(
     "web",
     "sh",

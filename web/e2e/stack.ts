@@ -16,5 +16,5 @@ export const app = {
 /** The API that web calls. */
 export const upstream = new Recorder(`http://127.0.0.1:${port("UPSTREAM_PORT")}`);
 
-/** The far end of the wire: what the ingest received. */
+/** The ingest, which records everything that it receives. */
 export const recorder = new Recorder(`http://127.0.0.1:${port("RECORDER_PORT")}`);

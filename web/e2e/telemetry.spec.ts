@@ -3,13 +3,13 @@ import { arrived, freshTrace, isFromBrowser, of } from "./envelopes.ts";
 import { expect, test, traceOf } from "./fixtures.ts";
 import { app, recorder, upstream } from "./stack.ts";
 
-test("what a browser reports is free of secrets and addresses of people", async ({ page, context, watch }) => {
-  watch.expectConsoleError(/no account/);
+test("events of the browser contain no secrets and no e-mail addresses", async ({ page, context, allow }) => {
+  allow.consoleError(/no account/);
   await context.addCookies([{ name: "cart", value: "topsecret", url: app.origin }]);
   await page.goto("/test-events?access_token=topsecret&tab=2");
   const trace = await traceOf(page);
   await page.evaluate(async () => {
-    // Breadcrumbs and, of the call, a span.
+    // Causes breadcrumbs and a span.
     console.info('said {"password":"topsecret"} to jo.doe@example.com');
     await fetch("/api/echo?token=topsecret", { headers: { authorization: "Bearer topsecret" } });
     setTimeout(() => {
@@ -17,7 +17,10 @@ test("what a browser reports is free of secrets and addresses of people", async 
     });
   });
   const event = await arrived("event", of(trace));
-  const transaction = await arrived("transaction", (report) => of(trace)(report) && isFromBrowser(report));
+  const transaction = await arrived(
+    "transaction",
+    (transaction) => of(trace)(transaction) && isFromBrowser(transaction),
+  );
   const { payload } = event.item;
   expect(payload.exception.values[0].value).toBe('no account for [email]: {"apiKey":"[Filtered]"}');
   expect(payload.request.url).toContain("access_token=[Filtered]&tab=2");
@@ -29,11 +32,11 @@ test("what a browser reports is free of secrets and addresses of people", async 
   }
 });
 
-test("what the server reports is free of cookies, credentials and secret query values", async ({ request }) => {
+test("events of the server contain no cookies, credentials or secret query values", async ({ request }) => {
   const trace = freshTrace();
   const headers = {
     ...trace.headers,
-    // Names that the SDK itself would let pass.
+    // Names that the SDK itself does not filter.
     cookie: "cart=topsecret",
     authorization: "Bearer topsecret",
     "x-api-key": "topsecret",
@@ -45,7 +48,7 @@ test("what the server reports is free of cookies, credentials and secret query v
   for (const { payload } of [event.item, transaction.item]) expect(JSON.stringify(payload)).not.toContain("topsecret");
 });
 
-test("event and transaction of one request bear its id, the one in the proxy's answer", async ({ request }) => {
+test("event and transaction of a request have the request id of the proxy's response", async ({ request }) => {
   const trace = freshTrace();
   const response = await request.get("/test-events/server-exception", { headers: trace.headers });
   const tags = { request_id: response.headers()["x-request-id"], region: "test-1" };
@@ -53,7 +56,7 @@ test("event and transaction of one request bear its id, the one in the proxy's a
   expect((await arrived("transaction", of(trace.id))).item.payload.tags).toMatchObject(tags);
 });
 
-test("probes are not traced, whatever the caller decided", async ({ request }) => {
+test("health checks are not traced, even if the caller sampled them", async ({ request }) => {
   const trace = freshTrace();
   for (const path of ["/healthz", "/readyz"]) {
     const response = await request.get(path, { headers: trace.headers });
@@ -69,49 +72,51 @@ test("probes are not traced, whatever the caller decided", async ({ request }) =
 test.describe("trace headers from the browser", () => {
   test.use({ bypassCSP: true });
 
-  test("go to the own origin, and to no other host", async ({ page, watch }) => {
+  test("go to the app's own origin, and to no other host", async ({ page, allow }) => {
     const foreign = app.origin.replace("localhost", "127.0.0.1");
-    watch.expectOrigin(foreign);
-    watch.expectConsoleError(/CORS|ERR_FAILED/);
+    allow.origin(foreign);
+    allow.consoleError(/CORS|ERR_FAILED/);
     await page.goto("/trace");
-    const asked = (url: string) =>
+    const requestTo = (url: string) =>
       page.waitForRequest((request) => request.url() === url && request.method() === "GET");
     for (const origin of [app.origin, foreign]) {
-      const request = asked(`${origin}/api/echo`);
+      const request = requestTo(`${origin}/api/echo`);
       await page.evaluate((url) => fetch(url).catch(() => undefined), `${origin}/api/echo`);
       const names = Object.keys(await (await request).allHeaders());
-      const carried = names.filter((name) => ["sentry-trace", "baggage", "traceparent"].includes(name));
-      expect(carried, origin).toEqual(
+      const present = names.filter((name) => ["sentry-trace", "baggage", "traceparent"].includes(name));
+      expect(present, origin).toEqual(
         origin === app.origin ? expect.arrayContaining(["sentry-trace", "baggage", "traceparent"]) : [],
       );
     }
   });
 });
 
-test("a pasted trace goes on in the server's outgoing call", async ({ page }) => {
+test("a pasted trace is continued in the server's outgoing call", async ({ page }) => {
   const trace = freshTrace();
   await page.goto("/trace");
   await page.getByRole("textbox").fill(`00-${trace.id}-${trace.id.slice(16)}-01`);
-  await page.getByRole("button", { name: "Follow it" }).click();
-  await expect(page.getByRole("status", { name: "Pasted trace" })).toContainText(`It goes on: ${trace.id}-`);
+  await page.getByRole("button", { name: "Continue it" }).click();
+  await expect(page.getByRole("status", { name: "Pasted trace" })).toContainText(`Continued: ${trace.id}-`);
   const call = await upstream.waitFor((request) =>
     request.url === "/upstream" && headerOf(request, "sentry-trace")?.startsWith(trace.id) ? request : undefined,
   );
   expect(headerOf(call, "traceparent")).toMatch(new RegExp(`^00-${trace.id}-[0-9a-f]{16}-01$`));
 });
 
-test("a pasted text that is no trace is said to be none", async ({ page }) => {
+test("a pasted text that is not a trace header is rejected", async ({ page }) => {
   await page.goto("/trace?header=nonsense");
-  await expect(page.getByRole("main").getByRole("alert")).toContainText("That is neither header.");
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("This is not a valid header.");
 });
 
-test("after a navigation in the browser, the trace page tells the document's trace from its own", async ({ page }) => {
+test("after a navigation in the browser, the trace page distinguishes the document's trace from its own", async ({
+  page,
+}) => {
   await page.goto("/test-events");
   const documentTrace = await traceOf(page);
   await page.getByRole("link", { name: "Trace", exact: true }).click();
-  await expect(page.getByRole("status", { name: "Verdict" })).toContainText("One trace on the server");
+  await expect(page.getByRole("status", { name: "Trace status" })).toContainText("One trace on the server");
   const hop = (name: string) => page.getByRole("listitem").filter({ has: page.getByRole("heading", { name }) });
-  await expect(hop("In the page")).toContainText("the document you loaded first");
+  await expect(hop("In the page")).toContainText("the document that was loaded first");
   await expect(hop("In the page")).toContainText(documentTrace);
   await expect(hop("Rendered")).not.toContainText(documentTrace);
 });

@@ -3,8 +3,8 @@ import { arrived, isFromBrowser, traceIdOf } from "./envelopes.ts";
 import { expect, test, traceOf } from "./fixtures.ts";
 import { app, upstream } from "./stack.ts";
 
-test("page, browser, server and the server's own calls tell one trace", async ({ page, watch }) => {
-  watch.expectConsoleError(/Thrown on purpose/);
+test("page, browser, server and the server's outgoing calls have one trace", async ({ page, allow }) => {
+  allow.consoleError(/Thrown on purpose/);
   await page.goto("/trace");
   const trace = await traceOf(page);
 
@@ -13,13 +13,16 @@ test("page, browser, server and the server's own calls tell one trace", async ({
   );
   expect(headerOf(call, "baggage")).toContain(`sentry-trace_id=${trace}`);
   expect(headerOf(call, "traceparent")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`));
-  await arrived("transaction", (report) => traceIdOf(report) === trace && isFromBrowser(report));
-  const server = await arrived("transaction", (report) => traceIdOf(report) === trace && !isFromBrowser(report));
+  await arrived("transaction", (transaction) => traceIdOf(transaction) === trace && isFromBrowser(transaction));
+  const server = await arrived(
+    "transaction",
+    (transaction) => traceIdOf(transaction) === trace && !isFromBrowser(transaction),
+  );
   expect(server.item.payload.transaction).toBe("GET /trace");
-  await expect(page.getByRole("status", { name: "Verdict" })).toContainText("One trace");
+  await expect(page.getByRole("status", { name: "Trace status" })).toContainText("One trace");
 });
 
-test("a trace that a caller began goes on in the page", async ({ request }) => {
+test("a caller's trace is continued in the page", async ({ request }) => {
   const id = "0af7651916cd43dd8448eb211c80319c";
   const html = await (await request.get("/", { headers: { "sentry-trace": `${id}-b7ad6b7169203331-1` } })).text();
   const meta = html.match(/<meta name="sentry-trace" content="([^"]+)"/)?.[1];
@@ -27,7 +30,7 @@ test("a trace that a caller began goes on in the page", async ({ request }) => {
   expect(meta).not.toContain("b7ad6b7169203331");
 });
 
-test("so does one of a caller that only knows traceparent, whatever it says of sampling", async ({ request }) => {
+test("so is the trace of a caller that sends only traceparent, with any sampling flag", async ({ request }) => {
   const id = "4bf92f3577b34da6a3ce929d0e0e4736";
   const html = await (await request.get("/", { headers: { traceparent: `00-${id}-00f067aa0ba902b7-00` } })).text();
   expect(html.match(/<meta name="sentry-trace" content="([^"]+)"/)?.[1]).toMatch(new RegExp(`^${id}-[0-9a-f]{16}-1$`));
@@ -35,8 +38,8 @@ test("so does one of a caller that only knows traceparent, whatever it says of s
 });
 
 for (const path of ["/", "/test-events", "/trace", "/no-such-page"]) {
-  test(`two visitors of ${path} never share a trace`, async ({ page, browser, watch }) => {
-    if (path === "/no-such-page") watch.expectConsoleError(/status of 404/);
+  test(`two page views of ${path} never share a trace`, async ({ page, browser, allow }) => {
+    if (path === "/no-such-page") allow.consoleError(/status of 404/);
     const response = await page.goto(path);
     const other = await browser.newPage({ baseURL: app.origin, ignoreHTTPSErrors: true });
     await other.goto(path);

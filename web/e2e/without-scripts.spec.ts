@@ -3,7 +3,7 @@ import { arrived, messageOf } from "./envelopes.ts";
 import { test as base, expect } from "./fixtures.ts";
 import { app } from "./stack.ts";
 
-/** A page of a browser whose scripts are switched off in its settings: unlike Playwright's switch, this also shows <noscript>. */
+/** A page of a browser with scripts turned off in its settings. Unlike Playwright's option, this also shows <noscript>. */
 const test = base.extend<{ plain: Page }>({
   plain: async ({ launchOptions }, use) => {
     const args = [...(launchOptions.args ?? []), "--blink-settings=scriptEnabled=false"];
@@ -13,7 +13,7 @@ const test = base.extend<{ plain: Page }>({
   },
 });
 
-/** The catalogue's words are on the page, with the ids of the request that failed. */
+/** Expects the texts of the error page, with the ids of the failed request. */
 async function expectErrorPage(page: Page, id: string | undefined) {
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(
     "Application error: a server-side exception has occurred",
@@ -21,7 +21,7 @@ async function expectErrorPage(page: Page, id: string | undefined) {
   await expect(page.getByText(/^Digest: \d+$/)).toBeVisible();
   await expect(page.getByRole("main").getByRole("alert")).toContainText(`Request id${id}Event id${id}`);
   expect(await page.content()).not.toContain("Thrown on purpose");
-  // The page has the app's own style, which its policy allows.
+  // The page has the app's style, which its policy allows.
   await expect(page.locator("body")).toHaveCSS("max-width", "992px");
 }
 
@@ -44,25 +44,25 @@ for (const path of ["/test-events/server-exception", "/test-events/both-sides"])
 for (const where of ["a server action", "a route handler"]) {
   test(`so does an exception in ${where}`, async ({ plain }) => {
     await plain.goto("/test-events");
-    const answer = plain.waitForResponse((response) => response.request().method() === "POST");
+    const posted = plain.waitForResponse((response) => response.request().method() === "POST");
     await plain.getByRole("button", { name: `Throw in ${where}` }).click();
-    const response = await answer;
+    const response = await posted;
     expect(response.status()).toBe(500);
     const id = response.headers()["x-request-id"];
     await expect(plain.getByRole("heading", { level: 1 })).toHaveText(/server-side exception/);
     await expect(plain.getByRole("alert")).toContainText(`Request id${id}Event id${id}`);
-    const report = await arrived("event", (event) => event.item.payload.event_id === id);
-    expect(messageOf(report)).toContain(`Thrown on purpose in ${where}`);
+    const event = await arrived("event", (event) => event.item.payload.event_id === id);
+    expect(messageOf(event)).toContain(`Thrown on purpose in ${where}`);
   });
 }
 
-test("the overview says that the browser's own part needs scripts", async ({ plain }) => {
+test("the overview says that the browser's checks need JavaScript", async ({ plain }) => {
   await plain.goto("/?wait");
-  expect(await plain.getByRole("main").innerText()).toContain("The browser’s own part needs JavaScript");
+  expect(await plain.getByRole("main").innerText()).toContain("The checks of the browser need JavaScript");
 });
 
-base("with scripts there is one error page, not two", async ({ page, watch }) => {
-  watch.expectConsoleError(/status of 500|Minified React error #441/);
+base("with JavaScript there is one error page, not two", async ({ page, allow }) => {
+  allow.consoleError(/status of 500|Minified React error #441/);
   await page.goto("/test-events/server-exception");
   await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
   await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);

@@ -1,20 +1,20 @@
 import { docker } from "../../../deploy/test/support/docker.ts";
 import { navigation } from "../../../loadtest/lib/navigation.ts";
-import { freshTrace, reportsIn } from "../envelopes.ts";
+import { freshTrace, itemsIn } from "../envelopes.ts";
 import { expect, test } from "../fixtures.ts";
-import { answering, hardened, type Lab, openLab, webImage } from "../test-network.ts";
+import { createTestNetwork, hardened, type TestNetwork, waitUntilUp, webImage } from "../test-network.ts";
 
 const DSN = "--env=SENTRY_DSN=http://culvert@recorder:9000/1";
 
-let lab: Lab;
+let network: TestNetwork;
 test.beforeEach(async () => {
-  lab = await openLab();
+  network = await createTestNetwork();
 });
-test.afterEach(() => lab.close());
+test.afterEach(() => network.close());
 
 async function startWeb(...env: string[]): Promise<string> {
-  const port = await lab.run("web", [...hardened, ...env], webImage, 3000);
-  await answering(`http://127.0.0.1:${port}/healthz`);
+  const port = await network.run("web", [...hardened, ...env], webImage, 3000);
+  await waitUntilUp(`http://127.0.0.1:${port}/healthz`);
   return `http://127.0.0.1:${port}`;
 }
 
@@ -28,7 +28,7 @@ const CONSOLE = [
   "/trace",
 ];
 
-test("with CONSOLE=off the console's routes answer 404, and the probes still 200", async () => {
+test("with CONSOLE=off the console's routes respond with 404, and the health checks still with 200", async () => {
   const web = await startWeb("--env=CONSOLE=off");
   const statusOf = async (path: string, init?: RequestInit) =>
     (await fetch(`${web}${path}`, { redirect: "manual", ...init })).status;
@@ -36,31 +36,31 @@ test("with CONSOLE=off the console's routes answer 404, and the probes still 200
     expect(await statusOf(path), path).toBe(404);
   }
   expect(await statusOf("/test-events/route-exception", { method: "POST" })).toBe(404);
-  // The test event that breaks the root layout is dead as well.
+  // The cookie that breaks the root layout has no effect either.
   expect(await statusOf("/", { headers: { cookie: "culvert-broken-layout=1" } })).toBe(404);
   expect(await statusOf("/healthz")).toBe(200);
   expect(await statusOf("/readyz")).toBe(200);
   expect(await (await fetch(`${web}/`)).text()).not.toContain("<nav");
 });
 
-test("nor do they run for a request that says it came by a navigation within the console", async () => {
-  const recorder = await lab.record(["recorder"]);
+test("nor do they run for a request that claims to be a navigation within the console", async () => {
+  const recorder = await network.startRecorder(["recorder"]);
   const web = await startWeb("--env=CONSOLE=off", "--env=UPSTREAM_URL=http://recorder:9000/upstream", DSN);
   for (const page of CONSOLE) {
     const { path, headers } = await navigation("/(console)/elsewhere", page);
     const flight = await (await fetch(`${web}${path}`, { redirect: "manual", headers })).text();
-    // Such an answer begins before the page is asked, with status 200: what stands in the page's place says that there is none.
+    // Such a response starts with status 200 before the page runs; the content in place of the page says that there is none.
     expect(flight, page).toContain(':E{"digest":"NEXT_HTTP_ERROR_FALLBACK;404"}');
     expect(flight, page).not.toMatch(/"h1"|NEXT_REDIRECT|"digest":"\d/);
   }
-  // Told to stop, it sends all that it has.
-  await lab.on("web", "stop", "-t", "15");
+  // On SIGTERM it sends all buffered events.
+  await network.on("web", "stop", "-t", "15");
   const received = await recorder.all();
   expect(received.filter(({ url }) => url === "/upstream")).toEqual([]);
-  expect(received.flatMap((request) => reportsIn(request, "event"))).toEqual([]);
+  expect(received.flatMap((request) => itemsIn(request, "event"))).toEqual([]);
 });
 
-test("it can serve although the ingest can't be reached", async () => {
+test("it serves pages although the ingest cannot be reached", async () => {
   const web = await startWeb("--env=SENTRY_DSN=http://culvert@nowhere.invalid/1");
   expect((await fetch(`${web}/readyz`)).status).toBe(200);
   expect((await fetch(web)).status).toBe(200);
@@ -77,58 +77,58 @@ async function post(page: string, button: string): Promise<Response> {
   return fetch(page, { method: "POST", body, headers: { origin: new URL(page).origin } });
 }
 
-test("SIGTERM: what runs is finished, what was captured in the last moment arrives, and the exit code is 0", async () => {
-  const recorder = await lab.record(["recorder"]);
+test("SIGTERM: running requests finish, events captured last arrive, and the exit code is 0", async () => {
+  const recorder = await network.startRecorder(["recorder"]);
   const web = await startWeb(DSN, "--env=UPSTREAM_URL=http://recorder:9000/slow");
-  const well = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
-  await recorder.answer({ ...well, body: "{", rest: "}" });
+  const ok = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
+  await recorder.answer({ ...ok, body: "{", rest: "}" });
   const slow = post(`${web}/test-events`, "Call the upstream");
   await recorder.waitFor(({ url }) => (url === "/slow" ? url : undefined));
   const trace = freshTrace();
   expect((await fetch(`${web}/test-events/server-exception`, { headers: trace.headers })).status).toBe(500);
 
-  const stopped = lab.on("web", "stop", "-t", "15");
-  // Told to stop, it takes no new requests.
-  const takes = () =>
+  const stopped = network.on("web", "stop", "-t", "15");
+  // After SIGTERM it accepts no new requests.
+  const accepts = () =>
     fetch(`${web}/healthz`).then(
       () => true,
       () => false,
     );
-  await expect.poll(takes).toBe(false);
-  await recorder.answer(well);
+  await expect.poll(accepts).toBe(false);
+  await recorder.answer(ok);
   await recorder.proceed();
   await stopped;
 
   expect(await (await slow).text()).toContain("recorder:9000: it ");
-  expect(await lab.on("web", "inspect", "--format={{.State.ExitCode}}")).toBe("0");
+  expect(await network.on("web", "inspect", "--format={{.State.ExitCode}}")).toBe("0");
   await recorder.waitFor((request) => {
     const body = Buffer.from(request.body, "base64").toString();
     return body.includes('"type":"event"') && body.includes(trace.id) ? request : undefined;
   });
 });
 
-/** The most that the image may weigh, in MB. README.md has what it does. */
-const MOST_MB = 400;
+/** The maximum size of the image, in MB. README.md has the measured size. */
+const MAX_MB = 400;
 
-test("it stays small; how fast it starts and what memory it then has is told", async () => {
+test("it stays small; its start time and memory are logged", async () => {
   const { output } = await docker("image", "inspect", "--format={{.Size}}", webImage);
   const size = Number(output) / 1e6;
-  const begin = performance.now();
+  const started = performance.now();
   await startWeb(DSN);
-  const start = performance.now() - begin;
-  const memory = await lab.on("web", "stats", "--no-stream", "--format={{.MemUsage}}");
+  const start = performance.now() - started;
+  const memory = await network.on("web", "stats", "--no-stream", "--format={{.MemUsage}}");
   console.log(
-    `web: ${size.toFixed(0)} MB, answers ${start.toFixed(0)} ms after docker run, then has ${memory.split(" /")[0]}`,
+    `web: ${size.toFixed(0)} MB, responds ${start.toFixed(0)} ms after docker run, then uses ${memory.split(" /")[0]}`,
   );
   expect(size).toBeGreaterThan(0);
-  expect(size).toBeLessThan(MOST_MB);
+  expect(size).toBeLessThan(MAX_MB);
 });
 
-test("its log has nothing but Next's start and what the app says itself", async () => {
-  await lab.record(["recorder"]);
+test("its log contains only the start of Next and the app's own messages", async () => {
+  await network.startRecorder(["recorder"]);
   const web = await startWeb(DSN);
   for (const path of ["/", "/test-events", "/trace", "/no-such-page"]) await fetch(`${web}${path}`);
-  const lines = (await lab.on("web", "logs")).split("\n");
+  const lines = (await network.on("web", "logs")).split("\n");
   expect(
     lines.filter((line) => !/^\s*$|▲ Next\.js|- Local:|- Network:|✓ (?:Starting|Ready|Running)/.test(line)),
   ).toEqual([]);

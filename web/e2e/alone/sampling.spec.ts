@@ -1,32 +1,32 @@
 import { headerOf } from "../../../deploy/test/support/recorder/client.ts";
-import { freshTrace, messageOf, of, reportsIn } from "../envelopes.ts";
+import { freshTrace, itemsIn, messageOf, of } from "../envelopes.ts";
 import { expect, test } from "../fixtures.ts";
-import { answering, hardened, type Lab, openLab, webImage } from "../test-network.ts";
+import { createTestNetwork, hardened, type TestNetwork, waitUntilUp, webImage } from "../test-network.ts";
 
-let lab: Lab;
+let network: TestNetwork;
 test.beforeEach(async () => {
-  lab = await openLab();
+  network = await createTestNetwork();
 });
-test.afterEach(() => lab.close());
+test.afterEach(() => network.close());
 
-/** Starts the app with a rate, and a recorder that is its ingest and its upstream. */
+/** Starts the app with a sample rate, and a recorder as its ingest and upstream. */
 async function startWeb(rate: string) {
-  const recorder = await lab.record(["recorder"]);
+  const recorder = await network.startRecorder(["recorder"]);
   const settings = {
     SENTRY_DSN: "http://culvert@recorder:9000/1",
     UPSTREAM_URL: "http://recorder:9000/upstream",
     SENTRY_TRACES_SAMPLE_RATE: rate,
   };
   const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
-  const web = `http://127.0.0.1:${await lab.run("web", [...hardened, ...env], webImage, 3000)}`;
-  await answering(`${web}/healthz`);
+  const web = `http://127.0.0.1:${await network.run("web", [...hardened, ...env], webImage, 3000)}`;
+  await waitUntilUp(`${web}/healthz`);
   return { recorder, web };
 }
 
 const metaOf = (html: string, name: string) =>
   html.match(new RegExp(`<meta name="${name}" content="([^"]+)"`))?.[1] ?? "";
 
-test("with rate 0 a page still hands on one trace, decided against; errors are reported with their request", async () => {
+test("with rate 0 a page still propagates one trace with a negative decision; errors are sent with their request", async () => {
   const { recorder, web } = await startWeb("0");
   const html = await (await fetch(`${web}/trace`)).text();
   const [, trace = "none"] = metaOf(html, "sentry-trace").match(/^([0-9a-f]{32})-[0-9a-f]{16}-0$/) ?? [];
@@ -36,22 +36,22 @@ test("with rate 0 a page still hands on one trace, decided against; errors are r
   expect(headerOf(call, "traceparent")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-00$`));
 
   expect((await fetch(`${web}/test-events/server-exception?a=1`)).status).toBe(500);
-  const report = await recorder.waitFor((request) => reportsIn(request, "event")[0]);
-  expect(messageOf(report)).toContain("Thrown on purpose");
-  expect(report.item.payload).toMatchObject({
+  const event = await recorder.waitFor((request) => itemsIn(request, "event")[0]);
+  expect(messageOf(event)).toContain("Thrown on purpose");
+  expect(event.item.payload).toMatchObject({
     transaction: "GET /test-events/server-exception",
     request: { method: "GET", url: `${web}/test-events/server-exception?a=1`, headers: { host: new URL(web).host } },
   });
-  expect((await recorder.all()).flatMap((request) => reportsIn(request, "transaction"))).toEqual([]);
+  expect((await recorder.all()).flatMap((request) => itemsIn(request, "transaction"))).toEqual([]);
 
-  // Whoever began the trace has decided for it.
+  // The caller's decision applies to its trace.
   const caller = freshTrace();
   const continued = await (await fetch(`${web}/test-events`, { headers: caller.headers })).text();
   expect(metaOf(continued, "sentry-trace")).toMatch(new RegExp(`^${caller.id}-[0-9a-f]{16}-1$`));
-  await recorder.waitFor((request) => reportsIn(request, "transaction").find(of(caller.id)));
+  await recorder.waitFor((request) => itemsIn(request, "transaction").find(of(caller.id)));
 });
 
-test("with rate 1 a page view whose caller decided against it is not recorded, and hands that on", async () => {
+test("with rate 1 a page view with a caller's negative decision is not recorded, and propagates that decision", async () => {
   const { recorder, web } = await startWeb("1");
   const caller = freshTrace();
   const html = await (
@@ -62,14 +62,14 @@ test("with rate 1 a page view whose caller decided against it is not recorded, a
   expect(metaOf(html, "sentry-trace")).toMatch(new RegExp(`^${caller.id}-[0-9a-f]{16}-0$`));
   const later = freshTrace();
   await fetch(`${web}/test-events`, { headers: later.headers });
-  await recorder.waitFor((request) => reportsIn(request, "transaction").find(of(later.id)));
-  // Told to stop, it sends all that it has.
-  await lab.on("web", "stop", "-t", "15");
-  const transactions = (await recorder.all()).flatMap((request) => reportsIn(request, "transaction"));
+  await recorder.waitFor((request) => itemsIn(request, "transaction").find(of(later.id)));
+  // On SIGTERM it sends all buffered events.
+  await network.on("web", "stop", "-t", "15");
+  const transactions = (await recorder.all()).flatMap((request) => itemsIn(request, "transaction"));
   expect(transactions.filter(of(caller.id))).toEqual([]);
 });
 
-test("with rate 0.3 about a third of the page views are recorded, and each hands on what was drawn", async () => {
+test("with rate 0.3 about a third of the page views are recorded, and each propagates its random number", async () => {
   const { recorder, web } = await startWeb("0.3");
   const traces: string[] = [];
   for (let i = 0; i < 100; i++) {
@@ -82,12 +82,12 @@ test("with rate 0.3 about a third of the page views are recorded, and each hands
     expect(Number(rand) < 0.3).toBe(recorded);
     if (recorded) traces.push(metaOf(html, "sentry-trace").slice(0, 32));
   }
-  // Wider than chance ever reaches: fewer than 1 run in a million is outside.
+  // Fewer than 1 run in a million is outside these bounds by chance.
   expect(traces.length).toBeGreaterThan(8);
   expect(traces.length).toBeLessThan(55);
   for (const trace of traces) {
     await recorder.waitFor((request) =>
-      reportsIn(request, "transaction").find(({ item }) => item.payload.contexts.trace.trace_id === trace),
+      itemsIn(request, "transaction").find(({ item }) => item.payload.contexts.trace.trace_id === trace),
     );
   }
 });

@@ -1,11 +1,11 @@
 import { inside, on } from "../containers.ts";
-import { freshTrace, of, reportsIn } from "../envelopes.ts";
+import { freshTrace, itemsIn, of } from "../envelopes.ts";
 import { expect, test } from "../fixtures.ts";
 import { recorder } from "../stack.ts";
 
-/** What becomes of a call from inside web: the answer's status, or "no way". */
+/** The result of a call from inside web: the response's status, or "unreachable". */
 async function fromWeb(url: string): Promise<string> {
-  const script = `fetch(${JSON.stringify(url)}, { signal: AbortSignal.timeout(3000) }).then(r => r.status, () => "no way").then(console.log)`;
+  const script = `fetch(${JSON.stringify(url)}, { signal: AbortSignal.timeout(3000) }).then(r => r.status, () => "unreachable").then(console.log)`;
   return (await inside("web", "node", "-e", script)).output.trim();
 }
 
@@ -21,38 +21,38 @@ test("web reaches the proxy's listener, the spool and its upstream, and nothing 
   await expect.poll(() => fromWeb("http://upstream:9000/upstream")).toBe("200");
   const [recorderAddress = ""] = await addresses("recorder");
   for (const host of ["recorder:9000", `${recorderAddress}:9000`, "sentry.io", "1.1.1.1"]) {
-    expect(await fromWeb(`http://${host}/`), host).toBe("no way");
+    expect(await fromWeb(`http://${host}/`), host).toBe("unreachable");
   }
-  // The way is there for who has it.
+  // From the proxy's networks the same address is reachable.
   const { code } = await inside("proxy", "curl", "-sS", `http://${recorderAddress}:9000/`);
   expect(code).toBe(0);
 });
 
-test("an exception on the server while the ingest is out is kept, and delivered when it is back", async ({
+test("an exception on the server while the ingest is down is queued, and delivered when it is back", async ({
   page,
   request,
 }) => {
-  const well = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
+  const ok = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
   test.setTimeout(90_000);
   let trace = freshTrace();
   let mark = 0;
-  await recorder.answer({ ...well, status: 503 });
+  await recorder.answer({ ...ok, status: 503 });
   try {
-    // Anew while the SDK still heeds a rate limit of a test before.
+    // Retried while the SDK still honours a rate limit of an earlier test.
     await expect(async () => {
       trace = freshTrace();
-      const answer = await request.get("/test-events/server-exception", { headers: trace.headers });
-      const id = answer.headers()["x-request-id"] ?? "";
+      const response = await request.get("/test-events/server-exception", { headers: trace.headers });
+      const id = response.headers()["x-request-id"] ?? "";
       const row = page.getByRole("region", { name: "Table: Sent by this server" }).getByRole("row", { name: id });
       await expect(async () => {
         await page.goto("/test-events");
         await expect(row).toBeVisible({ timeout: 1_000 });
       }).toPass({ timeout: 10_000 });
-      await expect(row).toContainText("the ingest did not take it; the spool has it", { timeout: 100 });
+      await expect(row).toContainText("the ingest did not accept it; it is queued in the spool", { timeout: 100 });
     }).toPass({ timeout: 60_000 });
   } finally {
     mark = await recorder.count();
-    await recorder.answer(well);
+    await recorder.answer(ok);
   }
-  await recorder.waitFor((sent) => reportsIn(sent, "event").find(of(trace.id)), mark, 20_000);
+  await recorder.waitFor((sent) => itemsIn(sent, "event").find(of(trace.id)), mark, 20_000);
 });

@@ -5,40 +5,38 @@ import { expect, test } from "./apps.ts";
 import { colourOf, openRunning } from "./page.ts";
 
 let base: string;
-test.beforeEach(({ apps, watch }) => {
+test.beforeEach(({ apps, allow }) => {
   base = `${apps.appRouter.origin}/shop`;
-  watch.expectOrigin(apps.appRouter.origin);
+  allow.origin(apps.appRouter.origin);
 });
 
-test("a page built ahead runs: inline styles, styled-jsx, an inline script", async ({ page }) => {
+test("a prerendered page works: inline styles, styled-jsx, an inline script", async ({ page }) => {
   await openRunning(page, base);
   expect(await colourOf(page, "main")).toBe("rgb(1, 2, 3)");
   expect(await colourOf(page, "#styled")).toBe("rgb(4, 5, 6)");
   await expect(page.locator("html")).toHaveAttribute("data-inline", "ran");
 });
 
-test("a script of another origin runs", async ({ page, watch }) => {
+test("a script of another origin runs", async ({ page, allow }) => {
   const server = createServer((_, response) => {
     response.setHeader("Content-Type", "text/javascript").end("document.documentElement.dataset.thirdParty = 'ran'");
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  watch.expectOrigin(origin);
+  allow.origin(origin);
   await openRunning(page, `${base}?third-party=${origin}/script.js`);
   await expect(page.locator("html")).toHaveAttribute("data-third-party", "ran");
   server.close();
 });
 
-test("a page that is rendered in part for each request runs, and is sent no policy that it did not ask for", async ({
-  page,
-}) => {
+test("a partially prerendered page works, and gets no policy that it did not ask for", async ({ page }) => {
   await page.context().addCookies([{ name: "session", value: "12345", url: base }]);
   await openRunning(page, `${base}/ppr`);
   await expect(page.locator("#cookies")).toHaveText("5");
   await expect(page.locator("#policy")).toHaveText("none");
 });
 
-test("links lead on without loading the page anew", async ({ page }) => {
+test("links navigate without a page load", async ({ page }) => {
   await openRunning(page, base);
   await page.evaluate(() => Object.assign(window, { isSame: true }));
   await page.getByRole("link", { name: "To the page in parts" }).click();
@@ -46,7 +44,7 @@ test("links lead on without loading the page anew", async ({ page }) => {
   expect(await page.evaluate(() => "isSame" in window)).toBe(true);
 });
 
-test("a revalidated page is made anew", async ({ page }) => {
+test("a revalidated page is rendered again", async ({ page }) => {
   await openRunning(page, `${base}/isr`);
   const made = await page.locator("#made").textContent();
   await expect(async () => {
@@ -55,7 +53,7 @@ test("a revalidated page is made anew", async ({ page }) => {
   }).toPass({ timeout: 30_000 });
 });
 
-test("a PNG comes as WebP", async ({ page }) => {
+test("a PNG is served as WebP", async ({ page }) => {
   const isPhoto = /\/shop\/_next\/image\?/;
   const [response] = await Promise.all([page.waitForResponse(isPhoto), page.goto(`${base}/image`)]);
   expect([response.status(), response.headers()["content-type"]]).toEqual([200, "image/webp"]);
@@ -63,33 +61,33 @@ test("a PNG comes as WebP", async ({ page }) => {
   await expect.poll(width).toBeGreaterThan(0);
 });
 
-test("a server action answers", async ({ page }) => {
-  // Also before React runs: then the browser posts the form itself.
+test("a server action works", async ({ page }) => {
+  // Before hydration, too: then the browser posts the form itself.
   await page.goto(`${base}/form`);
   await page.getByLabel("Name").fill("Ada");
   await page.getByRole("button", { name: "Greet" }).click();
   await expect(page.getByText("Hello Ada")).toBeVisible();
 });
 
-test("40 MB are taken", async ({ page }) => {
+test("an upload of 40 MB is accepted", async ({ page }) => {
   await openRunning(page, base);
   const upload = async (bytes: number) =>
     (await fetch("/shop/api/upload", { method: "POST", body: new Uint8Array(bytes) })).json();
   expect(await page.evaluate(upload, 40 << 20)).toEqual({ bytes: 40 << 20 });
 });
 
-test("a route handler redirects to the origin that people see", async ({ page }) => {
+test("a route handler redirects to the public origin", async ({ page }) => {
   await page.goto(`${base}/api/redirect`);
   expect(page.url()).toBe(`${base}/ppr`);
 });
 
-test("16 kB of cookies come and go", async ({ page }) => {
+test("16 kB of cookies are set and sent", async ({ page }) => {
   await page.goto(`${base}/api/cookies`);
   await openRunning(page, `${base}/ppr`);
   await expect(page.locator("#cookies")).toHaveText("16000");
 });
 
-test("hashed files below the base path are the store's", async ({ page, apps }) => {
+test("hashed files below the base path come from the proxy's store", async ({ page, apps }) => {
   const files: string[] = [];
   page.on("response", (response) => {
     if (response.url().includes("/_next/static/")) files.push(new URL(response.url()).pathname);
@@ -99,12 +97,12 @@ test("hashed files below the base path are the store's", async ({ page, apps }) 
   await expect(async () => {
     const lines = (await apps.appRouter.log("proxy")).split("\n").filter((line) => line.includes("/_next/static/"));
     expect(files.filter((file) => !lines.some((line) => line.includes(file)))).toEqual([]);
-    // Only what goes by the store has this field in its line.
+    // Only requests that use the store have this log field.
     expect(lines.filter((line) => !JSON.parse(line).cache)).toEqual([]);
   }).toPass({ timeout: 30_000 });
 });
 
-test("the tunnel is found below the base path as well", async ({ page }) => {
+test("the tunnel is also served below the base path", async ({ page }) => {
   await page.goto(`${base}/ppr`);
   const post = async () =>
     (await fetch("/shop/monitoring", { method: "POST", body: '{}\n{"type":"event"}\n{}\n' })).status;

@@ -1,45 +1,45 @@
 import { buildImage } from "../../../deploy/test/support/images.ts";
 import type { Recorder } from "../../../deploy/test/support/recorder/client.ts";
 import { test as base } from "../fixtures.ts";
-import { openLab } from "../test-network.ts";
-import { DSN, openSaas } from "./saas.ts";
+import { createTestNetwork } from "../test-network.ts";
+import { DSN, startSentryHost } from "./sentry-host.ts";
 import { type App, image, startApp } from "./start.ts";
 import { openStream, type Stream } from "./stream.ts";
 
-/** The apps, none of which knows of Culvert: built, and running once for all tests of the matrix. */
+/** The apps, none of which knows Culvert: built and started once for all tests of the matrix. */
 interface Apps {
   appRouter: App;
   pagesRouter: App;
-  /** As Sentry's wizard leaves it, and the Sentry that it was made for. */
+  /** An app as Sentry's wizard sets it up, and the ingest of its DSN. */
   wizard: App & { ingest: Recorder };
 }
 
-/** Playwright's `test` with the apps, and with the stream that is silent for longer than most tests take. */
+/** Playwright's `test` with the apps, and with a stream that is idle for longer than most tests take. */
 export const test = base.extend<object, { apps: Apps; stream: Stream }>({
   apps: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern what a fixture needs.
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's dependencies from the pattern.
     async ({}, use) => {
-      // Cold, each is an npm ci and a Next build.
+      // Without a cache, each is an npm ci and a Next build.
       for (const name of ["app-router", "pages-router", "wizard"])
         await buildImage(`web/e2e/matrix/${name}`, { tag: image(name), dockerfile: "web/Dockerfile" });
-      const lab = await openLab();
+      const network = await createTestNetwork();
       try {
-        const { recorder: ingest, ca } = await openSaas(lab);
+        const { recorder: ingest, ca } = await startSentryHost(network);
         const [appRouter, pagesRouter, wizard] = await Promise.all([
-          // Node takes 16 kB of request headers, of which the cookies in this test would leave nothing.
-          startApp(lab, "app-router", {
+          // Node accepts 16 kB of request headers, which the cookies in this test use up.
+          startApp(network, "app-router", {
             settings: { BASE_PATH: "/shop" },
             own: { NODE_OPTIONS: "--max-http-header-size=32768" },
           }),
-          startApp(lab, "pages-router"),
-          startApp(lab, "wizard", {
+          startApp(network, "pages-router"),
+          startApp(network, "wizard", {
             settings: { TUNNEL_ALLOWED_DSNS: DSN, INGEST_CA_FILE: "/ca", NODE_EXTRA_CA_CERTS: "/ca" },
             mounts: { [ca]: "/ca" },
           }),
         ]);
         await use({ appRouter, pagesRouter, wizard: { ...wizard, ingest } });
       } finally {
-        await lab.close();
+        await network.close();
       }
     },
     { scope: "worker", timeout: 900_000 },

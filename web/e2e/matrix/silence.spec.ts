@@ -1,12 +1,12 @@
 import { expect, test } from "./apps.ts";
 
-// After the files before it in the alphabet, so that most of the wait is theirs.
-test("events go on after 90 s of silence", async ({ stream }) => {
+// Runs after the files before it in the alphabet, so that most of the wait has passed.
+test("events continue after 90 s of silence", async ({ stream }) => {
   test.setTimeout(180_000);
   await expect.poll(async () => (await stream.events()).slice(0, 2), { timeout: 150_000 }).toEqual(["before", "after"]);
 });
 
-test("what Next writes has a place: no app complains of its file system", async ({ apps }) => {
+test("Next can write its files: no app logs an error of its file system", async ({ apps }) => {
   for (const app of [apps.appRouter, apps.pagesRouter]) {
     expect(await app.log("app")).not.toMatch(/EROFS|ENOENT|EACCES|ENOSPC/);
   }

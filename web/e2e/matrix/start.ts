@@ -1,8 +1,8 @@
 import { expect } from "@playwright/test";
 import { must, restricted } from "../../../deploy/test/support/docker.ts";
-import type { Lab } from "../test-network.ts";
+import type { TestNetwork } from "../test-network.ts";
 
-/** A service as docker-compose.yml runs it: what `docker run` needs to do the same. */
+/** The part of a service in docker-compose.yml that `docker run` needs to run it the same way. */
 interface Service {
   tmpfs: string[];
   mem_limit: string;
@@ -12,14 +12,14 @@ interface Service {
 /** An app and its proxy. */
 export interface App {
   origin: string;
-  /** What the app, or its proxy, has written so far. */
+  /** The output of the app or its proxy so far. */
   log(of: "app" | "proxy"): Promise<string>;
 }
 
 /** How an app is started: it and its proxy get `settings`, as from compose; `mounts` maps host file to path, in both. */
 interface Start {
   settings?: Record<string, string>;
-  /** Given to the app alone. */
+  /** For the app only. */
   own?: Record<string, string>;
   mounts?: Record<string, string>;
 }
@@ -27,8 +27,8 @@ interface Start {
 /** The name of an app's image. */
 export const image = (name: string) => `${process.env.COMPOSE_PROJECT_NAME}-matrix-${name}`;
 
-/** Runs an app and a proxy in front of it as docker-compose.yml runs `web` and `proxy`, and waits until both count as healthy. */
-export async function startApp(lab: Lab, name: string, start: Start = {}): Promise<App> {
+/** Runs an app and a proxy in front of it as docker-compose.yml runs `web` and `proxy`, and waits until both are healthy. */
+export async function startApp(network: TestNetwork, name: string, start: Start = {}): Promise<App> {
   const { settings = {}, own = {}, mounts = {} } = start;
   const config = await must("compose", "-f", "docker-compose.yml", "config", "--format", "json");
   const { web, proxy }: Record<"web" | "proxy", Service> = JSON.parse(config).services;
@@ -39,15 +39,15 @@ export async function startApp(lab: Lab, name: string, start: Start = {}): Promi
     ...Object.entries(mounts).map(([file, path]) => `--volume=${file}:${path}:ro`),
     ...Object.entries({ ...settings, ...environment }).map(([key, value]) => `--env=${key}=${value}`),
   ];
-  await lab.run(name, as(web, own), image(name));
+  await network.run(name, as(web, own), image(name));
   const [, ...isHealthy] = web.healthcheck.test;
-  await expect(() => lab.exec(name, ...isHealthy)).toPass({ timeout: 60_000 });
+  await expect(() => network.exec(name, ...isHealthy)).toPass({ timeout: 60_000 });
   const front = { SENTRY_DSN: "http://culvert@recorder:9000/1", WEB_UPSTREAM: `${name}:3000` };
-  const port = await lab.run(`${name}-proxy`, as(proxy, front), `${process.env.COMPOSE_PROJECT_NAME}-proxy`, 8443);
+  const port = await network.run(`${name}-proxy`, as(proxy, front), `${process.env.COMPOSE_PROJECT_NAME}-proxy`, 8443);
   const isReady = ["curl", "-fsS", "http://127.0.0.1:8081/readyz"];
-  await expect(() => lab.exec(`${name}-proxy`, ...isReady)).toPass({ timeout: 60_000 });
+  await expect(() => network.exec(`${name}-proxy`, ...isReady)).toPass({ timeout: 60_000 });
   return {
     origin: `https://localhost:${port}`,
-    log: (of: "app" | "proxy") => lab.log(of === "app" ? name : `${name}-proxy`),
+    log: (of: "app" | "proxy") => network.log(of === "app" ? name : `${name}-proxy`),
   };
 }

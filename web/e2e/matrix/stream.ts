@@ -1,8 +1,8 @@
 import type { Browser } from "@playwright/test";
 
-/** Server-sent events as a page of its own reads them. */
+/** Server-sent events that a separate page reads. */
 export interface Stream {
-  /** What came so far; "error" wherever the browser lost the connection. */
+  /** The events so far, with "error" for each lost connection. */
   events(): Promise<string[]>;
   close(): Promise<void>;
 }

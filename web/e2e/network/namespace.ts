@@ -6,14 +6,14 @@ import { serve } from "./socks.ts";
 const PORT = 1080; // in the namespace, where nothing else listens
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Whether this machine lets a process have a network of its own (Linux, root, Debian's iproute2), and which Chromium it is for. */
+/** Whether this machine supports a network namespace for Chromium (Linux, root, Debian's iproute2). */
 const possible =
   Boolean(process.env.CHROMIUM_PATH) &&
   process.getuid?.() === 0 &&
   spawnSync("unshare", ["--net", "sh", "-c", "ip link set lo up && ip link add one type veth peer name other"])
     .status === 0;
 
-/** The program that runs Chromium in the namespace, with the arguments that it needs there; undefined where there can be none. */
+/** The program that runs Chromium in the namespace, with its arguments; undefined if there is no namespace. */
 export const isolated = possible
   ? {
       executablePath: path("chromium.sh"),
@@ -22,8 +22,8 @@ export const isolated = possible
   : undefined;
 
 /**
- * Playwright's global setup: a network namespace for the browser. Chromium gives up requests (ERR_NETWORK_CHANGED) whenever the
- * machine's network changes, as it does with each container that starts; this one never changes.
+ * Playwright's global setup: a network namespace for the browser. Chromium aborts requests (ERR_NETWORK_CHANGED) whenever the
+ * machine's network changes, as it does when a container starts; the namespace's network never changes.
  */
 export default async function openNamespace(): Promise<() => Promise<void>> {
   if (!isolated) return async () => {};
@@ -34,7 +34,7 @@ export default async function openNamespace(): Promise<() => Promise<void>> {
   await new Promise<void>((resolve, reject) => {
     child.on("message", (message, socket) => {
       if (message === "ready") resolve();
-      // One that was closed on its way is undefined.
+      // Undefined if it was closed in transit.
       else if (socket) serve(socket as Socket).catch(() => (socket as Socket).destroy());
     });
     child.on("exit", (code) => reject(new Error(`the browser's network ended with status ${code}`)));

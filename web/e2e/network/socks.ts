@@ -6,7 +6,7 @@ const commandConnect = 1;
 const addressType = { ipv4: 1, name: 3 };
 const reply = { succeeded: 0, refused: 5, notSupported: 7 };
 
-/** Resolves with the next message of a client; a SOCKS message is small enough to come in one piece. */
+/** Resolves with the next message of a client; a SOCKS message is small enough to arrive in one chunk. */
 const message = (client: Socket) => new Promise<Buffer>((resolve) => client.once("data", resolve));
 
 const answer = (code: number) => Buffer.from([version, code, 0, addressType.ipv4, 0, 0, 0, 0, 0, 0]);
@@ -21,7 +21,7 @@ export function targetOf(request: Buffer): { host: string; port: number } | unde
   return { host: request.subarray(5, end).toString(), port: request.readUInt16BE(end) };
 }
 
-/** Serves one SOCKS 5 client without authentication. It reaches this machine's loopback and nothing else. */
+/** Serves one SOCKS 5 client without authentication. It connects to this machine's loopback only. */
 export async function serve(client: Socket): Promise<void> {
   client.on("error", () => client.destroy());
   await message(client);

@@ -10,37 +10,37 @@ import { expect, open, test } from "../fixtures.ts";
 import { webImage } from "../test-network.ts";
 
 let stack: Stack;
-// The browser may look for nothing but localhost.
-const way = createServer((inside) => {
+// The browser may reach localhost only.
+const forwarder = createServer((inside) => {
   const outside = connect(stack.proxy);
   inside.on("error", () => outside.destroy()).on("close", () => outside.destroy());
   outside.on("error", () => inside.destroy());
   inside.pipe(outside).pipe(inside);
 });
 test.beforeEach(async () => {
-  // A minute's reports at the default of 500 a second would take half a minute more.
+  // Delivering a minute's envelopes at the default of 500 per second would take half a minute more.
   stack = await startStack({ SPOOL_RATE: "2000" }, { proxy: true, web: webImage });
-  await once(way.listen(0, "127.0.0.1"), "listening");
+  await once(forwarder.listen(0, "127.0.0.1"), "listening");
 });
 test.afterEach(async () => {
-  way.close();
+  forwarder.close();
   await stack?.stop();
 });
 
-test(`the ingest is out for ${outageSeconds} s under load: whatever a page throws meanwhile arrives when it is back`, async ({
+test(`the ingest is down for ${outageSeconds} s under load: every error of a page arrives when it is back`, async ({
   page,
-  watch,
+  allow,
 }) => {
   test.setTimeout((outageSeconds + 180) * 1_000);
-  const origin = `https://localhost:${(way.address() as AddressInfo).port}`;
-  watch.expectOrigin(origin);
-  watch.expectConsoleError(/Thrown in the outage \d+/);
-  // The id of each error that the page reported, by its message.
-  const reported = new Map<string, string>();
+  const origin = `https://localhost:${(forwarder.address() as AddressInfo).port}`;
+  allow.origin(origin);
+  allow.consoleError(/Thrown in the outage \d+/);
+  // The event id of each error that the page sent, by its message.
+  const sent = new Map<string, string>();
   page.on("request", (request) => {
     const [header = "{}", item = "{}", payload = ""] = (request.postData() ?? "").split("\n");
     const [message] = /Thrown in the outage \d+/.exec(payload) ?? [];
-    if (message && JSON.parse(item).type === "event") reported.set(message, JSON.parse(header).event_id);
+    if (message && JSON.parse(item).type === "event") sent.set(message, JSON.parse(header).event_id);
   });
   const load = () => open(page, `${origin}/test-events`);
   const throwOne = async (message: string) => {
@@ -49,10 +49,10 @@ test(`the ingest is out for ${outageSeconds} s under load: whatever a page throw
         throw new Error(text);
       });
     }, message);
-    await expect.poll(() => reported.has(message), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => sent.has(message), { timeout: 30_000 }).toBe(true);
   };
 
-  const faults = async (more: (reports: number) => Promise<void>) => {
+  const faults = async (more: (envelopes: number) => Promise<void>) => {
     await load();
     await more(rate);
     await stack.ingest({ gone: true });
@@ -70,8 +70,8 @@ test(`the ingest is out for ${outageSeconds} s under load: whatever a page throw
 
   const { lost } = await printResult(stack, `ingest down for ${outageSeconds} s, a browser among the clients`, result);
   expect(lost).toBe(0);
-  expect(reported.size).toBeGreaterThanOrEqual(3);
-  await waitUntil(async () => (await outcome(stack, [...reported.values()])).lost === 0, 60_000);
+  expect(sent.size).toBeGreaterThanOrEqual(3);
+  await waitUntil(async () => (await outcome(stack, [...sent.values()])).lost === 0, 60_000);
   expect(result.pages.failed).toEqual([]);
   expect(result.retries).toEqual({});
 });

@@ -4,7 +4,7 @@ import { unstable_isUnrecognizedActionError as isOutdated } from "next/navigatio
 import { type Caught, ErrorNotice } from "../ui/error-notice";
 import { NewRelease } from "../ui/new-release";
 
-/** Takes what a page threw. A page of a release that is gone is no error of the app's: it is loaded again. */
+/** Takes what a page threw. A page of an earlier release is not an error: it is reloaded. */
 export default function ErrorBoundary(caught: Caught) {
   return isOutdated(caught.error) ? <NewRelease /> : <ErrorNotice {...caught} />;
 }

@@ -3,7 +3,7 @@
 import { type Caught, ErrorNotice } from "../ui/error-notice";
 import "../ui/base.css";
 
-/** Replaces the root layout when that itself failed, so it brings its own document. */
+/** Replaces the root layout if that failed, so it renders its own document. */
 export default function GlobalError(caught: Caught) {
   return (
     <html lang="en">

@@ -8,7 +8,7 @@ import { settings } from "../telemetry/settings/settings";
 import { Shell } from "../ui/shell";
 import "../ui/base.css";
 
-// Every page per request: a prerendered one would freeze the build's settings and hand all visitors one trace.
+// Renders every page per request: a prerendered one would contain the build's settings, and one trace for all users.
 export const dynamic = "force-dynamic";
 
 export const viewport: Viewport = { colorScheme: "light dark" };

@@ -10,7 +10,7 @@ export default function NotFound() {
     <div className="notice">
       <DropTrace />
       <h1>Page not found</h1>
-      <p>Nothing lives at this address.</p>
+      <p>There is no page at this address.</p>
       {settings().console && (
         <p className="actions">
           <Link href="/" prefetch={false}>

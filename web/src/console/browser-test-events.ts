@@ -1,48 +1,48 @@
 import { captureException, flush, logger } from "@sentry/nextjs";
-import type { Delivery } from "../telemetry/send/send-outcomes";
+import type { SendOutcome } from "../telemetry/send/send-outcomes";
 
 type TestEvent = {
-  /** What the button says. */
+  /** The label of its button. */
   label: string;
-  act: () => void;
-  /** Whether a delivery, made after `act`, is what became of it. */
-  isMine: (delivery: Delivery) => boolean;
+  run: () => void;
+  /** Whether a send outcome recorded after `run` belongs to it. */
+  isMine: (outcome: SendOutcome) => boolean;
 };
 
-/** More than the 20 MB that the proxy takes, after the SDK's own limits on everything but attachments. */
+/** Above the proxy's limit of 20 MB. An attachment, because the SDK truncates everything else. */
 const OVERSIZE_BYTES = 21 * 1024 * 1024;
-/** Long enough for the browser to call the interaction slow: https://web.dev/articles/inp */
+/** Long enough for the browser to rate the interaction as slow: https://web.dev/articles/inp */
 const BLOCKED_MS = 600;
 
-const isError = ({ category }: Delivery) => category.startsWith("error");
+const isError = ({ category }: SendOutcome) => category.startsWith("error");
 
-/** The test events that a page can send by itself. */
+/** The test events that the browser sends without the server. */
 export const BROWSER_TEST_EVENTS = {
   exception: {
     label: "Throw in the browser",
     isMine: isError,
-    act: () => {
+    run: () => {
       throw new Error("Thrown on purpose in the browser");
     },
   },
   rejection: {
     label: "Reject a promise",
     isMine: isError,
-    act: () => {
+    run: () => {
       Promise.reject(new Error("Rejected on purpose in the browser"));
     },
   },
-  noise: {
-    label: "Make noise",
+  filtered: {
+    label: "Throw a filtered error",
     isMine: isError,
-    act: () => {
+    run: () => {
       captureException(new Error("ResizeObserver loop completed with undelivered notifications."));
     },
   },
   oversized: {
     label: "Send 21 MB",
     isMine: isError,
-    act: () => {
+    run: () => {
       const attachments = [{ filename: "oversized.bin", data: new Uint8Array(OVERSIZE_BYTES) }];
       captureException(new Error("Oversized on purpose"), { attachments });
     },
@@ -50,15 +50,15 @@ export const BROWSER_TEST_EVENTS = {
   log: {
     label: "Write a log line",
     isMine: ({ category }) => category === "log",
-    act: () => {
+    run: () => {
       logger.info("Written on purpose in the browser");
       void flush();
     },
   },
   vital: {
-    label: "Be slow to respond",
+    label: "Block the main thread",
     isMine: ({ category }) => category === "span",
-    act: () => {
+    run: () => {
       const end = performance.now() + BLOCKED_MS;
       while (performance.now() < end);
     },

@@ -1,17 +1,17 @@
 import { type Check, UNKNOWN } from "./check";
 
 const FRESH_MS = 2_000;
-const PATIENCE_MS = 300;
+const WAIT_MS = 300;
 
 /**
- * Takes a check and returns one that can be asked on every page view: it runs at most once in two seconds, and no page waits
- * for it longer than 0.3 s, if it does not ask to. Until it has answered, the last answer stands; a hop that hangs makes pages no slower.
+ * Takes a check and returns one that is cheap enough for every page view: it runs at most once in two seconds, and a page waits
+ * at most 0.3 s for it by default. While it runs, callers get the last result, so a hop that hangs does not slow pages down.
  */
-export function remembered(check: () => Promise<Check>, freshMs = FRESH_MS): (patienceMs?: number) => Promise<Check> {
+export function cachedCheck(check: () => Promise<Check>, freshMs = FRESH_MS): (waitMs?: number) => Promise<Check> {
   let last: Check | undefined;
   let running: Promise<Check> | undefined;
   let due = 0;
-  return async (patienceMs = PATIENCE_MS) => {
+  return async (waitMs = WAIT_MS) => {
     if (!running && Date.now() >= due) {
       due = Date.now() + freshMs;
       running = check().then((found) => {
@@ -20,7 +20,7 @@ export function remembered(check: () => Promise<Check>, freshMs = FRESH_MS): (pa
         return found;
       });
     }
-    return running && !last ? Promise.race([running, after(patienceMs)]) : (last ?? UNKNOWN);
+    return running && !last ? Promise.race([running, after(waitMs)]) : (last ?? UNKNOWN);
   };
 }
 

@@ -1,27 +1,27 @@
-/** What a look at one hop of the request path found. */
+/** The state of one hop of the request path. */
 export type Check = {
   state: "good" | "bad" | "unknown";
   latencyMs: number | undefined;
-  /** What is wrong and what to do, in words; undefined when nothing is. */
+  /** For people: what is wrong and how to fix it; undefined if nothing is wrong. */
   problem: string | undefined;
 };
 
 export const UNKNOWN: Check = { state: "unknown", latencyMs: undefined, problem: undefined };
 
 /**
- * Takes a way to ask a hop, and words for a status and for a failure to ask; returns what it found and how long that took.
- * Words that are undefined mean that all is well. Never throws.
+ * Takes a request to a hop, and functions that return the problem for a status or for a failed request, undefined without one.
+ * Returns the state of the hop and its latency. Never throws.
  */
-export async function look(
-  ask: () => Promise<{ status: number }>,
-  wordsFor: (status: number) => string | undefined,
-  wordsForFailure: (error: unknown) => string,
+export async function runCheck(
+  request: () => Promise<{ status: number }>,
+  problemOf: (status: number) => string | undefined,
+  problemOfFailure: (error: unknown) => string,
 ): Promise<Check> {
   const started = performance.now();
-  const outcome = await ask().then(
-    ({ status }) => wordsFor(status),
-    (error: unknown) => wordsForFailure(error),
+  const problem = await request().then(
+    ({ status }) => problemOf(status),
+    (error: unknown) => problemOfFailure(error),
   );
   const latencyMs = Math.round((performance.now() - started) * 10) / 10;
-  return { state: outcome ? "bad" : "good", latencyMs, problem: outcome };
+  return { state: problem ? "bad" : "good", latencyMs, problem };
 }

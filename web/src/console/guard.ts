@@ -2,8 +2,8 @@ import { notFound } from "next/navigation";
 import { settings } from "../telemetry/settings/settings";
 
 /**
- * Ends the request with 404 where CONSOLE=off: in production nobody needs a page that throws on demand. Called first by each
- * page, action and route: a layout that called it for all would be skipped when a request says that it has the layout already.
+ * Ends the request with 404 if CONSOLE=off, because a page that throws on demand does not belong in production. Each page,
+ * action and route calls it first: Next skips a layout for a request that already has it, so a check there would be skipped too.
  */
 export function requireConsole(): void {
   if (!settings().console) notFound();

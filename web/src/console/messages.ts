@@ -1,36 +1,42 @@
 import { duration } from "../ui/time";
 
-/** Takes the status that an ingest answers and returns what is wrong and what to do; undefined when it takes reports. */
+/** Takes an ingest's status and returns what is wrong and how to fix it; undefined if it accepts envelopes. */
 export function ingestProblem(status: number): string | undefined {
   if (status < 300) return undefined;
   if (status === 401 || status === 403)
-    return `The ingest answers ${status}: the key of SENTRY_DSN is unknown to it. Copy the DSN anew from the project's Client Keys page.`;
+    return `The ingest responds with ${status}: it does not know the key of SENTRY_DSN. Copy the DSN again from the project's Client Keys page.`;
   if (status === 404)
-    return "The ingest answers 404: there is no such project, or its path prefix is missing in SENTRY_DSN.";
+    return "The ingest responds with 404: there is no such project, or the path prefix is missing in SENTRY_DSN.";
   if (status === 429)
-    return "The ingest answers 429: this project is over its quota or rate, and reports are lost until it is not.";
-  if (status >= 500) return `The ingest answers ${status}: it is failing, and its own log says why.`;
-  return `The ingest answers ${status}: what listens there may be no Sentry ingest. Check the host and port of SENTRY_DSN.`;
+    return "The ingest responds with 429: this project is over its quota or rate limit. Until that ends, events are lost.";
+  if (status >= 500) return `The ingest responds with ${status}: it is failing. See its own log for the reason.`;
+  return `The ingest responds with ${status}: it may not be a Sentry ingest. Check the host and port of SENTRY_DSN.`;
 }
 
-/** What went wrong below HTTP, by Node's error code, and what to do. `%` stands for the host. */
-const FAILURES: [codes: RegExp, words: string][] = [
-  // What a container in a network without a way out is told of every name outside.
-  [/EAI_AGAIN/, "The name % can't be resolved here: web has no way out unless WEB_EGRESS=on; else check SETTING."],
-  [/ENOTFOUND/, "The name % can't be resolved here: check the host in SETTING, and this container's DNS."],
+/** What went wrong below HTTP, by Node's error code, and how to fix it. `%` stands for the host. */
+const FAILURES: [codes: RegExp, message: string][] = [
+  // The code for every outside name in a container whose network has no route out.
+  [
+    /EAI_AGAIN/,
+    "The name % cannot be resolved here: web has no route out without WEB_EGRESS=on. If that is set, check SETTING.",
+  ],
+  [/ENOTFOUND/, "The name % cannot be resolved here: check the host in SETTING, and this container's DNS."],
   [/ECONNREFUSED/, "Nothing listens at %: start it, or check the port in SETTING."],
-  [/TIMEOUT|TimeoutError|EHOSTUNREACH|ENETUNREACH/, "No answer from %: a firewall on the way, or it hangs."],
-  [/ALTNAME/, "The certificate of % is for another name: use the name that is in it in SETTING."],
+  [
+    /TIMEOUT|TimeoutError|EHOSTUNREACH|ENETUNREACH/,
+    "No response from %: a firewall blocks the connection, or the host hangs.",
+  ],
+  [/ALTNAME/, "The certificate of % is for another name: use that name in SETTING."],
   [/EXPIRED/, "The certificate of % has expired: renew it."],
-  [/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/, "The certificate of % is not trusted: give its CA as INGEST_CA_FILE."],
-  [/ECONNRESET|EPIPE|SOCKET/, "% cuts the connection: check scheme and port in SETTING."],
+  [/CERT|SELF_SIGNED|UNABLE_TO_VERIFY/, "The certificate of % is not trusted: set INGEST_CA_FILE to its CA."],
+  [/ECONNRESET|EPIPE|SOCKET/, "% closes the connection: check scheme and port in SETTING."],
 ];
 
-/** Takes the failure of a call, the host and the setting that names it; returns what is wrong and what to do. */
+/** Takes the error of a call, the host and the setting that names it; returns what is wrong and how to fix it. */
 export function connectionProblem(error: unknown, host: string, setting: string): string {
   const code = codeOf(error);
-  const words = FAILURES.find(([codes]) => codes.test(code))?.[1] ?? `% can't be reached (${code}).`;
-  return words.replace("%", host).replace("SETTING", setting);
+  const message = FAILURES.find(([codes]) => codes.test(code))?.[1] ?? `% cannot be reached (${code}).`;
+  return message.replace("%", host).replace("SETTING", setting);
 }
 
 function codeOf(error: unknown): string {
@@ -40,34 +46,34 @@ function codeOf(error: unknown): string {
   return error.name === "TimeoutError" ? error.name : error.message;
 }
 
-/** Takes the status that the tunnel answers; returns what is wrong and what to do, undefined when reports get through. */
+/** Takes the tunnel's status; returns what is wrong and how to fix it, undefined if it accepts envelopes. */
 export function tunnelProblem(status: number, path: string): string | undefined {
   if (status < 300) return undefined;
-  if (status === 404) return `Nothing is at ${path}: proxy and web have been given different TUNNEL_PATHs.`;
-  if (status === 405 || status === 415)
-    return `${path} answers ${status}: something other than the proxy's tunnel is there.`;
+  if (status === 404) return `There is no tunnel at ${path}: proxy and web have different values of TUNNEL_PATH.`;
+  if (status === 405 || status === 415) return `${path} responds with ${status}: it is not the proxy's tunnel.`;
   if (status === 503)
-    return "The proxy can't reach the ingest: check its name, route and certificate (docker compose logs proxy).";
-  if (status === 429) return `${path} answers 429: too many reports from this address, or the ingest is limiting.`;
+    return "The proxy cannot reach the ingest: check its name, route and certificate (docker compose logs proxy).";
+  if (status === 429)
+    return `${path} responds with 429: this client IP sends too many envelopes, or the ingest is rate limiting.`;
   return ingestProblem(status);
 }
 
-/** What is wrong and what to do when it was not the ingest that took a report, but the spool. */
-export const KEPT_PROBLEM =
-  "The ingest takes no reports now: it can't be reached, or fails. The spool keeps them; docker compose logs proxy has the reason (name, route, certificate, status).";
+/** What is wrong and how to fix it if the spool accepted an envelope instead of the ingest. */
+export const QUEUED_IN_SPOOL_PROBLEM =
+  "The ingest accepts no envelopes now: it cannot be reached, or fails. The spool queues them. docker compose logs proxy shows the reason (name, route, certificate, status).";
 
-/** Takes what waits in the spool and says so, with what to do. */
-export function waitingWords({ reports, oldestS }: { reports: number; oldestS: number }): string {
-  const what = reports === 1 ? "1 report waits" : `${reports} reports wait`;
-  return `${what} in the spool, the oldest for ${duration(oldestS)}. They leave by themselves once the ingest takes them; if they stay, docker compose logs spool says why.`;
+/** Takes what the spool queues and returns that as a problem, with a way to fix it. */
+export function queuedProblem({ envelopes, oldestS }: { envelopes: number; oldestS: number }): string {
+  const what = envelopes === 1 ? "1 envelope is queued" : `${envelopes} envelopes are queued`;
+  return `${what} in the spool, the oldest for ${duration(oldestS)}. They are sent once the ingest accepts them. If they stay, see docker compose logs spool.`;
 }
 
-/** Takes the status that the proxy answers web's own reports; returns what is wrong and what to do. */
+/** Takes the proxy's status for web's own envelopes; returns what is wrong and how to fix it. */
 export function serverTunnelProblem(status: number): string | undefined {
   return status === 503 ? tunnelProblem(status, "") : ingestProblem(status);
 }
 
-/** Takes the status that the upstream answers; undefined when it answers. */
+/** Takes the upstream's status; returns what is wrong, undefined if nothing is. */
 export function upstreamProblem(status: number): string | undefined {
-  return status < 400 ? undefined : `The API at UPSTREAM_URL answers ${status}.`;
+  return status < 400 ? undefined : `The API at UPSTREAM_URL responds with ${status}.`;
 }

@@ -1,6 +1,6 @@
 /**
- * Takes a DSN and returns an envelope that asks an ingest whether it would take reports: the SDK's own report of how many
- * events it discarded, which are none. Nothing is stored of it.
+ * Takes a DSN and returns an envelope that tests whether an ingest accepts envelopes: a client report of no discarded events,
+ * of which the ingest stores nothing.
  * https://develop.sentry.dev/sdk/telemetry/client-reports/
  */
 export function probeEnvelope(dsn: string): string {

@@ -1,69 +1,75 @@
 import { suppressTracing } from "@sentry/nextjs";
 import { type Settings, settings } from "../telemetry/settings/settings";
-import { remembered } from "./cached-check";
-import { type Check, look, UNKNOWN } from "./check";
-import { connectionProblem, ingestProblem, KEPT_PROBLEM, serverTunnelProblem, upstreamProblem } from "./messages";
+import { cachedCheck } from "./cached-check";
+import { type Check, runCheck, UNKNOWN } from "./check";
+import {
+  connectionProblem,
+  ingestProblem,
+  QUEUED_IN_SPOOL_PROBLEM,
+  serverTunnelProblem,
+  upstreamProblem,
+} from "./messages";
 import { probeEnvelope } from "./probe-envelope";
-import { lookAtSpool } from "./spool";
+import { checkSpoolMetrics } from "./spool";
 
 const TIMEOUT_MS = 3_000;
 
-/** For how long to ask: until each check has an answer, if only that there was none. */
-export const PATIENT_MS = TIMEOUT_MS + 1_000;
+/** Long enough for each check to finish or time out. */
+export const MAX_WAIT_MS = TIMEOUT_MS + 1_000;
 
-/** Whether the ingest takes this server's reports, by the way they go: through the proxy where there is one. */
-export const webToIngest = remembered(() => checkIngest(settings()));
+/** Whether the ingest accepts this server's envelopes, on their usual path: through the proxy if there is one. */
+export const webToIngest = cachedCheck(() => checkIngest(settings()));
 
-/** Whether reports wait for the ingest. */
-export const spool = remembered(() => checkSpool(settings()));
+/** Whether envelopes are queued for the ingest. */
+export const spool = cachedCheck(() => checkSpool(settings()));
 
-/** Whether the API that /trace calls answers. */
-export const webToUpstream = remembered(() => checkUpstream(settings().upstreamUrl));
+/** Whether the API that /trace calls responds. */
+export const webToUpstream = cachedCheck(() => checkUpstream(settings().upstreamUrl));
 
-/** Takes where reports go, and asks there. Never throws. */
+/** Takes the DSN and the proxy's address and sends a probe envelope. Never throws. */
 export async function checkIngest({ dsn, serverTunnel }: Pick<Settings, "dsn" | "serverTunnel">): Promise<Check> {
   if (!dsn) return UNKNOWN;
   const [address, setting] = serverTunnel ? [serverTunnel, "SERVER_TUNNEL"] : [new URL(dsn.envelopeUrl), "SENTRY_DSN"];
-  const answer = { kept: false };
-  const ask = async () => {
+  const result = { queued: false };
+  const probe = async () => {
     const response = await call(address, { method: "POST", body: probeEnvelope(dsn.public) });
-    answer.kept = response.headers.has("x-envelope-outcome");
+    result.queued = response.headers.has("x-envelope-outcome");
     return response;
   };
-  const words = (status: number) => {
-    if (answer.kept) return KEPT_PROBLEM;
+  const problemOf = (status: number) => {
+    if (result.queued) return QUEUED_IN_SPOOL_PROBLEM;
     return serverTunnel ? serverTunnelProblem(status) : ingestProblem(status);
   };
-  return look(ask, words, (error) => connectionProblem(error, address.host, setting));
+  return runCheck(probe, problemOf, (error) => connectionProblem(error, address.host, setting));
 }
 
-/** Takes where the spool is, and asks it what waits there. Never throws. */
+/** Takes the spool's address and reads from its metrics what it queues. Never throws. */
 export async function checkSpool({ spoolUpstream }: Pick<Settings, "spoolUpstream">): Promise<Check> {
   if (!spoolUpstream) return UNKNOWN;
-  return lookAtSpool(() => read(new URL("/metrics", spoolUpstream)));
+  return checkSpoolMetrics(() => read(new URL("/metrics", spoolUpstream)));
 }
 
-/** Takes the upstream's address and asks it. Never throws. */
+/** Takes the upstream's address and calls it. Never throws. */
 export async function checkUpstream(address: URL): Promise<Check> {
-  return look(
+  return runCheck(
     () => call(address),
     upstreamProblem,
     (error) => connectionProblem(error, address.host, "UPSTREAM_URL"),
   );
 }
 
-/** A look at a hop is no visitor's request: it belongs to nobody's trace. */
-function fetchQuietly(address: string | URL, init: RequestInit = {}): Promise<Response> {
+/** A check is not part of a user's request, so it must not join the trace of one. */
+function fetchUntraced(address: string | URL, init: RequestInit = {}): Promise<Response> {
   const options = { ...init, cache: "no-store", signal: AbortSignal.timeout(TIMEOUT_MS) } as const;
   return suppressTracing(() => fetch(address, options));
 }
 
 async function call(address: string | URL, init?: RequestInit): Promise<Response> {
-  const response = await fetchQuietly(address, init);
+  const response = await fetchUntraced(address, init);
   await response.body?.cancel();
   return response;
 }
 
 async function read(address: URL): Promise<string> {
-  return (await fetchQuietly(address)).text();
+  return (await fetchUntraced(address)).text();
 }

@@ -3,7 +3,7 @@ import { type SpanFields, spanFields } from "../telemetry/trace/span-fields";
 
 export type ServerSpan = Omit<SpanFields, "attributes"> & { recorded: boolean };
 
-/** Returns the span in which the server answers this request, or undefined when telemetry is off. */
+/** Returns the span of this request on the server, or undefined if telemetry is off. */
 export function serverSpan(): ServerSpan | undefined {
   const active = getActiveSpan();
   if (!active) return undefined;

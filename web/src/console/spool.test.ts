@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lookAtSpool, waitingIn } from "./spool";
+import { checkSpoolMetrics, queuedIn } from "./spool";
 
 const METRICS = `# HELP culvert_spool_queued_envelopes Envelopes that wait
 # TYPE culvert_spool_queued_envelopes gauge
@@ -10,25 +10,25 @@ culvert_spool_queued_bytes{category="error"} 9000
 culvert_spool_oldest_envelope_age_seconds 184.5
 `;
 
-test("what waits is counted, without the console's own questions", () => {
-  expect(waitingIn(METRICS)).toEqual({ reports: 13, oldestS: 184.5 });
+test("queued envelopes are counted, without the console's own probes", () => {
+  expect(queuedIn(METRICS)).toEqual({ envelopes: 13, oldestS: 184.5 });
 });
 
-test("waiting reports are said to wait, with what to do", async () => {
-  expect(await lookAtSpool(async () => METRICS)).toMatchObject({
+test("queued envelopes are a problem, with a way to fix it", async () => {
+  expect(await checkSpoolMetrics(async () => METRICS)).toMatchObject({
     state: "bad",
     problem: expect.stringMatching(
-      /^13 reports wait in the spool, the oldest for 3 min 4 s\. .*docker compose logs spool/,
+      /^13 envelopes are queued in the spool, the oldest for 3 min 4 s\. .*docker compose logs spool/,
     ),
   });
   const one = METRICS.replace(" 11", " 1").replace(" 2\n", " 0\n");
-  expect((await lookAtSpool(async () => one)).problem).toMatch(/^1 report waits in the spool/);
+  expect((await checkSpoolMetrics(async () => one)).problem).toMatch(/^1 envelope is queued in the spool/);
 });
 
-test("an empty spool is well, and one that can't be asked has nothing to say", async () => {
-  expect(await lookAtSpool(async () => "culvert_spool_oldest_envelope_age_seconds 0\n")).toMatchObject({
+test("an empty spool is good, and one that cannot be reached is unknown", async () => {
+  expect(await checkSpoolMetrics(async () => "culvert_spool_oldest_envelope_age_seconds 0\n")).toMatchObject({
     state: "good",
   });
   const gone = async () => Promise.reject(new Error("gone"));
-  expect(await lookAtSpool(gone)).toMatchObject({ state: "unknown", problem: undefined });
+  expect(await checkSpoolMetrics(gone)).toMatchObject({ state: "unknown", problem: undefined });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseTraceHeader, traceHeaders, traceId, verdict } from "./trace-headers";
+import { parseTraceHeader, traceHeaders, traceId, traceStatus } from "./trace-headers";
 
 const A = "a".repeat(32);
 const B = "b".repeat(32);
@@ -17,7 +17,7 @@ describe("the trace id of headers", () => {
   ])("%j", (headers, id) => expect(traceId(carrying(headers))).toBe(id));
 });
 
-describe("the verdict", () => {
+describe("the trace status", () => {
   test.each([
     ["one trace", A, A, A],
     ["one trace", A, A, undefined],
@@ -26,7 +26,7 @@ describe("the verdict", () => {
     ["broken trace", A, undefined, A],
     ["broken trace", A, A, "mixed"],
     ["no trace", undefined, undefined, A],
-  ])("%s", (expected, render, outgoing, incoming) => expect(verdict(render, outgoing, incoming)).toBe(expected));
+  ])("%s", (expected, render, outgoing, incoming) => expect(traceStatus(render, outgoing, incoming)).toBe(expected));
 });
 
 const SPAN = "1234567890abcdef";

@@ -3,7 +3,7 @@ export const TRACE_HEADERS = ["sentry-trace", "baggage", "traceparent"] as const
 
 export type TraceHeaders = Record<(typeof TRACE_HEADERS)[number], string | null>;
 
-/** Takes any headers and returns those that carry a trace, null where one is missing. */
+/** Takes headers and returns those that carry a trace; a missing one is null. */
 export function traceHeaders(headers: Pick<Headers, "get">): TraceHeaders {
   return {
     "sentry-trace": headers.get("sentry-trace"),
@@ -13,7 +13,7 @@ export function traceHeaders(headers: Pick<Headers, "get">): TraceHeaders {
 }
 
 /**
- * Takes trace headers and returns the one trace id that all of them name, undefined if there is none, or "mixed".
+ * Takes trace headers and returns their common trace id, undefined without any, or "mixed" if they differ.
  * Formats: https://develop.sentry.dev/sdk/foundations/trace-propagation/ and https://www.w3.org/TR/trace-context/
  */
 export function traceId(headers: TraceHeaders): string | "mixed" | undefined {
@@ -27,7 +27,7 @@ export function traceId(headers: TraceHeaders): string | "mixed" | undefined {
 
 export type PastedTrace = { traceId: string; spanId: string; sampled: boolean | undefined };
 
-/** Takes a pasted `sentry-trace` or `traceparent`, with or without its name, and returns what it says; undefined if it is neither. */
+/** Takes a pasted `sentry-trace` or `traceparent`, with or without its name, and returns it parsed; undefined if it is neither. */
 export function parseTraceHeader(text: string): PastedTrace | undefined {
   const value = text.trim().replace(/^[\w-]+:\s*/, "");
   const parts =
@@ -42,13 +42,13 @@ export function parseTraceHeader(text: string): PastedTrace | undefined {
   };
 }
 
-export type Verdict = "one trace" | "broken trace" | "no trace";
+export type TraceStatus = "one trace" | "broken trace" | "no trace";
 
 /**
- * Takes the trace ids of this render and its outgoing call, and of the request that came in (which may carry none: then
- * the trace starts here), and returns whether it is one trace.
+ * Takes the trace ids of this render, of its outgoing call and of the incoming request (which may have none: then the trace
+ * starts here), and returns whether they are one trace.
  */
-export function verdict(render: string | undefined, outgoing: string | undefined, incoming?: string): Verdict {
+export function traceStatus(render: string | undefined, outgoing: string | undefined, incoming?: string): TraceStatus {
   if (!render) return "no trace";
   return render === outgoing && (!incoming || incoming === render) ? "one trace" : "broken trace";
 }

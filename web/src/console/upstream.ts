@@ -1,19 +1,19 @@
 import { type TraceHeaders, traceHeaders } from "./trace-headers";
 
-/** What the outgoing call carried as the upstream saw it, or in words why that can't be told. */
-export type UpstreamAnswer = { saw: TraceHeaders } | { problem: string };
+/** The trace headers that the upstream received from the outgoing call, or for people why they are unknown. */
+export type UpstreamResult = { received: TraceHeaders } | { problem: string };
 
 /** Takes the upstream's address, calls it, and returns the trace headers it echoes (see /api/echo). Never throws. */
-export async function askUpstream(address: URL, timeoutMs = 3_000): Promise<UpstreamAnswer> {
+export async function callUpstream(address: URL, timeoutMs = 3_000): Promise<UpstreamResult> {
   try {
     const response = await fetch(address, { cache: "no-store", signal: AbortSignal.timeout(timeoutMs) });
-    if (!response.ok) return { problem: `it answers ${response.status}` };
+    if (!response.ok) return { problem: `it responds with ${response.status}` };
     const body: unknown = await response.json().catch(() => undefined);
     if (!isRecord(body) || !("sentry-trace" in body))
       return { problem: "it does not echo trace headers as /api/echo does" };
-    return { saw: traceHeaders({ get: (name) => (typeof body[name] === "string" ? body[name] : null) }) };
+    return { received: traceHeaders({ get: (name) => (typeof body[name] === "string" ? body[name] : null) }) };
   } catch (error) {
-    return { problem: `it can't be reached (${error instanceof Error ? causeOf(error) : error})` };
+    return { problem: `it cannot be reached (${error instanceof Error ? causeOf(error) : error})` };
   }
 }
 

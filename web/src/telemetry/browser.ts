@@ -1,18 +1,18 @@
 import { init, makeFetchTransport } from "@sentry/nextjs";
 import { noteDocument } from "./errors/error-boundary";
 import { noteDocumentRequest } from "./errors/request-id";
-import { scrubbing, scrubTraceNames } from "./filter/scrub-envelopes";
+import { scrubbingTransport, scrubTraceNames } from "./filter/scrub-envelopes";
 import { browserOptions } from "./options";
-import { keptHere, patient } from "./send/offline-queue";
-import { watched } from "./send/recording-transport";
+import { queueNote, withOfflineQueue } from "./send/offline-queue";
+import { recordingOutcomes } from "./send/recording-transport";
 import { readPublicSettings } from "./settings/public-settings";
 
-/** Starts the browser's telemetry with the settings that its page carries; without any, nothing starts. */
+/** Starts the browser's SDK with the settings in the page's `<meta>`; without them it starts nothing. */
 export function startTelemetry(): void {
   noteDocument(document);
   noteDocumentRequest(document);
   const settings = readPublicSettings(document);
   if (!settings) return;
-  const transport = scrubbing(patient(watched(makeFetchTransport, keptHere)));
+  const transport = scrubbingTransport(withOfflineQueue(recordingOutcomes(makeFetchTransport, queueNote)));
   scrubTraceNames(init({ ...browserOptions(settings), transport }));
 }

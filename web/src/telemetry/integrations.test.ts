@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { leaner } from "./integrations";
+import { serverIntegrations } from "./integrations";
 
-test("the SDK's own give way to ours of the same name; the others stay", () => {
-  const names = leaner([{ name: "Http" }, { name: "Console" }, { name: "Context" }]).map(({ name }) => name);
+test("our integrations replace the SDK's of the same name; the others stay", () => {
+  const names = serverIntegrations([{ name: "Http" }, { name: "Console" }, { name: "Context" }]).map(
+    ({ name }) => name,
+  );
   expect(names.toSorted()).toEqual(["Console", "Context", "Http"]);
 });

@@ -1,17 +1,17 @@
 import { httpIntegration, nodeContextIntegration } from "@sentry/nextjs";
 
-/** Takes the integrations of the server's SDK and returns them with those in place that it uses otherwise than by default. */
-export function leaner<T extends { name: string }>(defaults: T[]) {
-  const otherwise = [
-    // Next opens the request's span itself. A body is what people typed; a session for each request is release health's alone.
+/** Takes the default integrations of the server's SDK and returns them with our own configuration of two of them. */
+export function serverIntegrations<T extends { name: string }>(defaults: T[]) {
+  const configured = [
+    // Next starts the request's span itself. Bodies hold what people typed; only release health needs a session per request.
     httpIntegration({
       disableIncomingRequestSpans: true,
       maxIncomingRequestBodySize: "none",
       trackIncomingRequestsAsSessions: false,
     }),
-    // Free memory is asked of the system anew for every report.
+    // Reading the free memory is a system call for every event.
     nodeContextIntegration({ app: false, device: { cpu: true, memory: false } }),
   ];
-  const names = new Set<string>(otherwise.map(({ name }) => name));
-  return [...defaults.filter(({ name }) => !names.has(name)), ...otherwise];
+  const names = new Set<string>(configured.map(({ name }) => name));
+  return [...defaults.filter(({ name }) => !names.has(name)), ...configured];
 }

@@ -1,10 +1,10 @@
 import { tagDigest } from "./errors/digest";
-import { identify } from "./errors/event-id";
+import { tagWithRequest } from "./errors/event-id";
 import { notePageRequest, pageRequestId } from "./errors/request-id";
-import { dropDeadEnd, type ErrorEvent, ignoredSpans, noiseReason } from "./filter/event-filters";
+import { dropNotFoundNavigation, type ErrorEvent, filterReason, ignoredSpans } from "./filter/event-filters";
 import { sampler } from "./filter/sampling";
 import { scrub } from "./filter/scrub";
-import { record } from "./send/send-outcomes";
+import { recordOutcome } from "./send/send-outcomes";
 import type { PublicSettings } from "./settings/public-settings";
 import type { Settings } from "./settings/settings";
 import { propagationTargets } from "./trace/propagation";
@@ -14,13 +14,13 @@ type Tagged = ErrorEvent & { event_id?: string; tags?: Record<string, unknown>; 
 type Hint = { originalException?: unknown };
 
 /**
- * What the SDK may collect, said in full: version 11 collects cookies, bodies and the client's address by default. Of headers and
- * queries it leaves out what sounds like a secret, and filter/scrub.ts the rest.
+ * What the SDK may collect, set in full because version 11 collects cookies, bodies and the client's IP by default. The SDK
+ * filters headers and query parameters with secret-sounding names; filter/scrub.ts filters the rest.
  */
 const DATA_COLLECTION = {
   userInfo: false,
   cookies: false,
-  // By these the SDK knows headers that name a client or a user: what an ingest may know of them is TUNNEL_CLIENT_IP's to say.
+  // Substrings of headers that identify a client or a user: only TUNNEL_CLIENT_IP decides what an ingest learns of them.
   httpHeaders: { deny: ["forwarded", "-ip", "remote-", "via", "-user"] },
   httpBodies: [],
   urlQueryParams: true,
@@ -45,31 +45,31 @@ function shared({ environment, release, region }: Shared) {
   };
 }
 
-/** The SDK's parts that are left out, and why. */
-const LEFT_OUT: Record<string, string> = {
-  InboundFilters: "a list of noise as well; ours is the one that counts, and says why",
-  BrowserSession: "two more posts for every page view, for release health alone",
-  ConversationId: "for chats with a model",
+/** The SDK's default integrations that are not used, and why. */
+const OMITTED_INTEGRATIONS: Record<string, string> = {
+  InboundFilters: "event filters as well; ours replace them, and give a reason",
+  BrowserSession: "two more requests for every page view, only for release health",
+  ConversationId: "for conversations with AI models",
 };
 
-function chosen<T extends { name: string }>(defaults: T[]): T[] {
-  return defaults.filter(({ name }) => !(name in LEFT_OUT));
+function withoutOmitted<T extends { name: string }>(defaults: T[]): T[] {
+  return defaults.filter(({ name }) => !(name in OMITTED_INTEGRATIONS));
 }
 
 /**
- * Takes an error event, and what is to be added to it if it is sent; returns it ready to be sent, or null, with the reason
- * recorded, when it is noise.
+ * Takes an error event, and a function that adds to it if it is sent. Returns the event ready to be sent, or null if an event
+ * filter matches; then it records the reason as a send outcome.
  */
-export function judge<T extends Tagged>(event: T, hint: Hint, add: (event: T) => T = (same) => same): T | null {
-  const reason = noiseReason(event, hint.originalException);
+export function filterError<T extends Tagged>(event: T, hint: Hint, add: (event: T) => T = (same) => same): T | null {
+  const reason = filterReason(event, hint.originalException);
   if (!reason) return scrub(tagDigest(add(event), hint));
   const { event_id: eventId } = event;
-  const nothing = { status: undefined, latencyMs: undefined };
-  record({ at: Date.now(), eventId, category: "error", outcome: "dropped", note: reason, ...nothing });
+  const notSent = { status: undefined, latencyMs: undefined };
+  recordOutcome({ at: Date.now(), eventId, category: "error", outcome: "dropped", note: reason, ...notSent });
   return null;
 }
 
-/** Takes the public settings and returns the browser's SDK options. Trace headers go to the own origin only (SDK default). */
+/** Takes the public settings and returns the browser's SDK options. Trace headers go to its own origin only (SDK default). */
 export function browserOptions(settings: PublicSettings) {
   const tag = <T extends Tagged>(event: T): T => ({ ...event, tags: { ...event.tags, request_id: pageRequestId() } });
   return {
@@ -77,17 +77,17 @@ export function browserOptions(settings: PublicSettings) {
     dsn: settings.dsn,
     tracesSampleRate: settings.tracesSampleRate,
     tunnel: settings.tunnelPath,
-    integrations: chosen,
-    beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(event, hint, tag),
+    integrations: withoutOmitted,
+    beforeSend: <T extends Tagged>(event: T, hint: Hint) => filterError(event, hint, tag),
     beforeSendTransaction: <T extends Tagged>(event: T) => {
-      const alive = dropDeadEnd(event);
-      return alive && scrub(tag(alive));
+      const wanted = dropNotFoundNavigation(event);
+      return wanted && scrub(tag(wanted));
     },
     beforeBreadcrumb: <T extends { category?: string }>(breadcrumb: T, hint?: object): T => {
       if (breadcrumb.category === "fetch") notePageRequest(hint ?? {});
       return breadcrumb;
     },
-    // A report needs no session; the proxy would drop the cookies anyway.
+    // Envelopes need no session; the proxy would drop the cookies anyway.
     transportOptions: { fetchOptions: { credentials: "omit" as const } },
   };
 }
@@ -98,12 +98,12 @@ export function serverOptions(settings: Settings) {
     ...shared(settings),
     dsn: settings.dsn?.public,
     ...(settings.serverTunnel && { tunnel: settings.serverTunnel.href }),
-    integrations: chosen,
-    beforeSend: <T extends Tagged>(event: T, hint: Hint) => judge(event, hint, identify),
-    beforeSendTransaction: <T extends Tagged>(event: T) => scrub(identify(event)),
+    integrations: withoutOmitted,
+    beforeSend: <T extends Tagged>(event: T, hint: Hint) => filterError(event, hint, tagWithRequest),
+    beforeSendTransaction: <T extends Tagged>(event: T) => scrub(tagWithRequest(event)),
     tracesSampler: sampler(settings.tracesSampleRate),
     tracePropagationTargets: propagationTargets(settings.tracePropagationTargets),
-    // An idle connection is closed here after 2 s, long before any ingest would: no report meets a closing one.
+    // The SDK closes idle connections after 2 s, long before any ingest does, so no envelope is sent on a closing connection.
     transportOptions: { keepAlive: true },
   };
 }

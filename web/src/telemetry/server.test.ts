@@ -2,8 +2,8 @@ import { init } from "@sentry/nextjs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 vi.mock("@sentry/nextjs", () => ({ init: vi.fn(), close: vi.fn(), makeNodeTransport: vi.fn() }));
-vi.mock("./trace/skip-unsampled", () => ({ spareUnsampled: vi.fn() }));
-vi.mock("./errors/error-page-without-js", () => ({ showPlainErrors: vi.fn() }));
+vi.mock("./trace/skip-unsampled", () => ({ skipUnsampledTracing: vi.fn() }));
+vi.mock("./errors/error-page-without-js", () => ({ serveErrorPageWithoutJs: vi.fn() }));
 vi.mock("./send/shutdown", () => ({ flushOnShutdown: vi.fn() }));
 
 const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);
@@ -22,7 +22,7 @@ async function boot(env: Record<string, string>) {
   startTelemetry();
 }
 
-test("a bad setting ends the process with one line on stderr and code 1, before anything is sent", async () => {
+test("an invalid setting ends the process with one line on stderr and code 1, before anything is sent", async () => {
   await boot({ TUNNEL_PATH: "/" });
   expect(error.mock.calls).toEqual([
     [expect.stringMatching(/^culvert web: TUNNEL_PATH '\/' would hide the whole app: .+$/)],
@@ -31,14 +31,14 @@ test("a bad setting ends the process with one line on stderr and code 1, before 
   expect(init).not.toHaveBeenCalled();
 });
 
-test("without a DSN the app runs, says so once, and starts no SDK", async () => {
+test("without a DSN the app runs, logs that once, and starts no SDK", async () => {
   await boot({});
   expect(log.mock.calls).toEqual([["culvert web: telemetry is off, because SENTRY_DSN is not set"]]);
   expect(init).not.toHaveBeenCalled();
   expect(exit).not.toHaveBeenCalled();
 });
 
-test("with a DSN the SDK starts once, and quietly", async () => {
+test("with a DSN the SDK starts once and logs nothing", async () => {
   await boot({ SENTRY_DSN: "http://culvert@ingest:8969/1" });
   expect(init).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ dsn: "http://culvert@ingest:8969/1" }));
   expect(log).not.toHaveBeenCalled();

@@ -18,7 +18,7 @@ const ACTIONS = {
   call: { label: "Call the upstream", action: callOut },
 };
 
-/** Takes an action's name; renders the form that posts it to the page's own address, and what it answered. */
+/** Takes an action's name; renders the form that posts it to the page's own address, and the message that it returned. */
 export function ActionTestEvent({ name }: { name: keyof typeof ACTIONS }) {
   const { label, action } = ACTIONS[name];
   const [answer, post, pending] = useActionState<Answer>(action, undefined);
@@ -27,7 +27,7 @@ export function ActionTestEvent({ name }: { name: keyof typeof ACTIONS }) {
       <button type="submit" disabled={pending}>
         {label}
       </button>
-      <output aria-label={`Outcome: ${label}`}>{pending ? "On its way…" : answer}</output>
+      <output aria-label={`Outcome: ${label}`}>{pending ? "Running…" : answer}</output>
     </form>
   );
 }

@@ -1,15 +1,15 @@
 "use client";
 
 import { useSyncExternalStore } from "react";
-import { deliveries, noDeliveries, subscribe } from "../telemetry/send/send-outcomes";
-import { Deliveries } from "./send-outcomes";
+import { noSendOutcomes, sendOutcomes, subscribe } from "../telemetry/send/send-outcomes";
+import { SendOutcomes } from "./send-outcomes";
 
-/** Lists what this page's SDK has sent since the page was loaded. */
-export function BrowserDeliveries() {
-  const list = useSyncExternalStore(subscribe, deliveries, noDeliveries);
+/** Lists the send outcomes of this page's SDK since the page was loaded. */
+export function BrowserSendOutcomes() {
+  const list = useSyncExternalStore(subscribe, sendOutcomes, noSendOutcomes);
   return (
-    <Deliveries name="Sent by this browser" list={list}>
-      Nothing yet since this page was loaded.
-    </Deliveries>
+    <SendOutcomes name="Sent by this browser" list={list}>
+      Nothing has been sent since this page was loaded.
+    </SendOutcomes>
   );
 }

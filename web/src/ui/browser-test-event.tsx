@@ -2,28 +2,28 @@
 
 import { useState, useSyncExternalStore } from "react";
 import { BROWSER_TEST_EVENTS, type BrowserTestEventName } from "../console/browser-test-events";
-import { deliveries, noDeliveries, subscribe } from "../telemetry/send/send-outcomes";
-import { outcome } from "./outcome-message";
+import { noSendOutcomes, sendOutcomes, subscribe } from "../telemetry/send/send-outcomes";
+import { outcomeMessage } from "./outcome-message";
 
-/** Takes the name of a test event; renders the button that sends it, and then what became of it. */
+/** Takes the name of a test event; renders the button that sends it, and its outcome. */
 export function BrowserTestEvent({ name }: { name: BrowserTestEventName }) {
-  const { label, act, isMine } = BROWSER_TEST_EVENTS[name];
+  const { label, run, isMine } = BROWSER_TEST_EVENTS[name];
   const [after, setAfter] = useState<number>();
-  const seen = useSyncExternalStore(subscribe, deliveries, noDeliveries);
-  const mine = after !== undefined && seen.findLast((delivery) => delivery.number > after && isMine(delivery));
+  const outcomes = useSyncExternalStore(subscribe, sendOutcomes, noSendOutcomes);
+  const own = after !== undefined && outcomes.findLast((outcome) => outcome.number > after && isMine(outcome));
   return (
     <>
       <button
         type="button"
         onClick={() => {
-          setAfter(seen[0]?.number ?? 0);
-          act();
+          setAfter(outcomes[0]?.number ?? 0);
+          run();
         }}
       >
         {label}
       </button>
       <output aria-label={`Outcome: ${label}`}>
-        {after !== undefined && (mine ? outcome(mine) : "Sent to the SDK…")}
+        {after !== undefined && (own ? outcomeMessage(own) : "Passed to the SDK…")}
       </output>
     </>
   );

@@ -4,7 +4,7 @@ import { getActiveSpan, getRootSpan } from "@sentry/nextjs";
 import { useEffect } from "react";
 import { NOT_FOUND } from "../telemetry/filter/event-filters";
 
-/** Marks the page view that is being traced as one that found nothing, so that it is never sent. */
+/** Marks the trace of this page view as not found, so that it is not sent. */
 export function DropTrace() {
   useEffect(() => {
     const span = getActiveSpan();

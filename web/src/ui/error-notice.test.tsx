@@ -9,11 +9,11 @@ const client = new Error(secret);
 const server = Object.assign(new Error(secret), { digest: "693071629" });
 const retry = () => {};
 
-// The same words wherever the exception is caught: in a segment, or in the root layout itself.
+// The same texts wherever the exception is caught: in a segment, or in the root layout itself.
 test.each([
   ["the segment's boundary", ErrorNotice],
   ["the global boundary", GlobalError],
-])("%s says where it happened, its digest if it has one, and nothing of its message", (_where, Boundary) => {
+])("%s shows where it happened and its digest, if any, but not its message", (_where, Boundary) => {
   const inBrowser = text(renderToStaticMarkup(<Boundary error={client} retry={retry} />));
   expect(inBrowser).toContain("Application error: a client-side exception has occurred");
   expect(inBrowser).not.toContain("Digest:");
@@ -21,13 +21,13 @@ test.each([
   const onServer = text(renderToStaticMarkup(<Boundary error={server} retry={retry} />));
   expect(onServer).toContain("Application error: a server-side exception has occurred Digest: 693071629");
 
-  for (const words of [inBrowser, onServer]) {
-    expect(words).toContain("Try again");
-    expect(words).not.toContain(secret);
+  for (const html of [inBrowser, onServer]) {
+    expect(html).toContain("Try again");
+    expect(html).not.toContain(secret);
   }
 });
 
-test("the global one brings its own document", () => {
+test("the global boundary renders its own document", () => {
   const markup = renderToStaticMarkup(<GlobalError error={client} retry={retry} />);
   expect(markup).toMatch(/^<html lang="en">/);
   expect(markup).toContain("<title>Application error</title>");

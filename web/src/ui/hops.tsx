@@ -16,14 +16,14 @@ type Props = {
   children: ReactNode;
 };
 
-/** Takes a hop's trace headers, and what else is known of it, and lists them; its children say why there are none. */
+/** Takes a hop's trace headers and other facts and lists them; its children are shown if there are no headers. */
 export function Hop({ name, hint, headers, facts = [], children }: Props) {
-  const carried = TRACE_HEADERS.filter((header) => headers?.[header]);
+  const present = TRACE_HEADERS.filter((header) => headers?.[header]);
   return (
     <li className={styles.hop}>
       <h2>{name}</h2>
       <p>{hint}</p>
-      {headers && carried.length > 0 ? (
+      {headers && present.length > 0 ? (
         <dl>
           <div>
             <dt>trace id</dt>
@@ -35,7 +35,7 @@ export function Hop({ name, hint, headers, facts = [], children }: Props) {
               <dd>{fact.value}</dd>
             </div>
           ))}
-          {carried.map((header) => (
+          {present.map((header) => (
             <div key={header}>
               <dt>{header}</dt>
               <dd>{headers[header]}</dd>

@@ -3,17 +3,17 @@
 import { useEffect, useState } from "react";
 import { type BrowserChecks, checkFromBrowser } from "../console/browser-checks";
 import type { Check } from "../console/check";
-import { KEPT_PROBLEM } from "../console/messages";
+import { QUEUED_IN_SPOOL_PROBLEM } from "../console/messages";
 import { type Checks, PathDiagram, type Places } from "./path-diagram";
 
 type Server = {
   ingest: Check;
   upstream: Check;
   spool: Check;
-  /** Whether there is an ingest at all. */
-  reporting: boolean;
+  /** Whether a DSN is set. */
+  telemetryOn: boolean;
   throughProxy: boolean;
-  /** How long this page's request took from the proxy to the app, where that is known. */
+  /** The milliseconds that this page's request took from the proxy to the app, if known. */
   sinceProxyMs: number | undefined;
 };
 type Props = { places: Places; server: Server; checkedAt: number };
@@ -24,7 +24,7 @@ const NOT_THROUGH_PROXY: Check = {
   problem: "This request did not come through the proxy: web is reached directly. Publish the proxy's port only.",
 };
 
-/** Takes what the server found; measures the hops that only the browser can, and draws them all, with what is wrong. */
+/** Takes the server's checks, adds those of the browser, and renders all hops with their problems. */
 export function LivePath({ places, server, checkedAt }: Props) {
   const [found, setFound] = useState<{ of: number; checks: BrowserChecks }>();
   useEffect(() => {
@@ -37,9 +37,9 @@ export function LivePath({ places, server, checkedAt }: Props) {
 
   const browser = found?.checks;
   const checks: Checks = {
-    edge: browser?.edge,
+    proxy: browser?.proxy,
     web: server.throughProxy ? toWeb(server.sinceProxyMs, browser?.web) : NOT_THROUGH_PROXY,
-    tunnel: taken(browser?.tunnel, server.ingest),
+    tunnel: orQueued(browser?.tunnel, server.ingest),
     ingest: server.ingest,
     upstream: server.upstream,
     spool: server.spool,
@@ -55,35 +55,35 @@ export function LivePath({ places, server, checkedAt }: Props) {
           ))}
         </ul>
       ) : (
-        (done && verdict(checks, server.reporting)) || <Asking />
+        (done && summary(checks, server.telemetryOn)) || <Checking />
       )}
     </PathDiagram>
   );
 }
 
-/** That this page is here says that the hop was well; the browser tells when it no longer is. */
+/** This page itself proves that the hop worked; the browser's check overrides that if it fails now. */
 function toWeb(latencyMs: number | undefined, latest: Check | undefined): Check {
   return latest?.state === "bad" ? latest : { state: "good", latencyMs, problem: undefined };
 }
 
-/** A tunnel that answers may have given the report to the spool: what the server was told of the ingest holds for both. */
-function taken(tunnel: Check | undefined, ingest: Check): Check | undefined {
-  return tunnel?.state === "good" && ingest.problem === KEPT_PROBLEM ? ingest : tunnel;
+/** A browser cannot tell whether the spool accepted its envelope; the server's check of the ingest can, and counts for both. */
+function orQueued(tunnel: Check | undefined, ingest: Check): Check | undefined {
+  return tunnel?.state === "good" && ingest.problem === QUEUED_IN_SPOOL_PROBLEM ? ingest : tunnel;
 }
 
-function verdict({ edge, web, upstream, tunnel, ingest }: Checks, reporting: boolean): string {
-  const hops = reporting ? [edge, web, upstream, tunnel, ingest] : [edge, web, upstream];
+function summary({ proxy, web, upstream, tunnel, ingest }: Checks, telemetryOn: boolean): string {
+  const hops = telemetryOn ? [proxy, web, upstream, tunnel, ingest] : [proxy, web, upstream];
   if (hops.some((check) => check?.state === "unknown"))
-    return "No hop is known to fail; some did not answer yet. Check again in a moment.";
-  return reporting
-    ? "Every hop answers."
-    : "Every hop of a request answers. Nothing is reported: SENTRY_DSN is not set.";
+    return "No hop is known to fail, but some have not responded yet. Check again in a moment.";
+  return telemetryOn
+    ? "Every hop responds."
+    : "Every hop of a request responds. No events are sent, because SENTRY_DSN is not set.";
 }
 
-function Asking() {
+function Checking() {
   return (
     <>
-      Asking the hops…<noscript> The browser’s own part needs JavaScript; what the server found is shown.</noscript>
+      Checking the hops…<noscript> The checks of the browser need JavaScript; those of the server are shown.</noscript>
     </>
   );
 }

@@ -5,7 +5,7 @@ import ErrorBoundary from "../app/error";
 
 const shown = (error: Error) => renderToStaticMarkup(<ErrorBoundary error={error} retry={() => {}} />);
 
-test("an action that the server no longer has is no error but a new release", () => {
+test("an action that the server no longer has means a new release, not an error", () => {
   expect(shown(new UnrecognizedActionError("not found"))).toContain("This site has just been updated.");
   expect(shown(new Error("not found"))).toContain("Application error");
 });

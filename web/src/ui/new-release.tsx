@@ -3,8 +3,8 @@
 import { useEffect } from "react";
 
 /**
- * In place of an error where this page called a server action that the server no longer has: a release came between the
- * two. Loads the page again, which is the new one's then. What was typed is lost, and nothing was done with it.
+ * Replaces the error page if this page called a server action that the server no longer has, because a release happened in
+ * between. Reloads the page from the new release. The action has not run, and what the user typed is lost.
  */
 export function NewRelease() {
   useEffect(() => location.reload(), []);

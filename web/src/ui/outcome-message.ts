@@ -1,13 +1,13 @@
-import type { Delivery } from "../telemetry/send/send-outcomes";
+import type { SendOutcome } from "../telemetry/send/send-outcomes";
 
-/** Takes a delivery and says what became of it, in one sentence. */
-export function outcome({ outcome, eventId, category, status, latencyMs, note }: Delivery): string {
-  const what = eventId ? `${category} ${eventId}` : category;
-  const why = note ? `: ${note}` : "";
-  if (outcome === "taken") return `Taken in ${latencyMs} ms (${what})${why}.`;
-  if (outcome === "kept") return `Kept (${what})${why}.`;
-  if (outcome === "refused") return `Refused with ${status} (${what})${why}.`;
-  if (outcome === "no answer") return `No answer: is the proxy up? (${what})`;
-  if (outcome === "held back") return `Held back by the SDK${why}.`;
-  return `Not sent${why}.`;
+/** Takes a send outcome and returns it as one sentence. */
+export function outcomeMessage({ outcome, eventId, category, status, latencyMs, note }: SendOutcome): string {
+  const contents = eventId ? `${category} ${eventId}` : category;
+  const reason = note ? `: ${note}` : "";
+  if (outcome === "accepted") return `Accepted in ${latencyMs} ms (${contents})${reason}.`;
+  if (outcome === "queued") return `Queued (${contents})${reason}.`;
+  if (outcome === "rejected") return `Rejected with ${status} (${contents})${reason}.`;
+  if (outcome === "failed") return `Failed: is the proxy up? (${contents})`;
+  if (outcome === "rate limited") return `Rate limited by the SDK${reason}.`;
+  return `Not sent${reason}.`;
 }

@@ -1,4 +1,4 @@
-import { follow } from "../console/follow-trace";
+import { followTrace } from "../console/follow-trace";
 import { type PastedTrace as Parsed, parseTraceHeader, traceId } from "../console/trace-headers";
 import { Facts } from "./facts";
 import styles from "./pasted-trace.module.css";
@@ -7,13 +7,13 @@ const EXAMPLE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 type Props = { pasted: string | undefined; upstreamUrl: URL };
 
-/** Takes a header that a visitor pasted, if any; renders the form for it, what it says, and whether an outgoing call continues it. */
+/** Takes a pasted header, if any; renders the form for it, its parsed values, and whether an outgoing call continues its trace. */
 export function PastedTrace({ pasted, upstreamUrl }: Props) {
   const parsed = pasted ? parseTraceHeader(pasted) : undefined;
   return (
     <div className={styles.pasted}>
       <form action="/trace" method="get">
-        <label htmlFor="header">Follow a trace of your own: paste a sentry-trace or traceparent header</label>
+        <label htmlFor="header">Continue an existing trace: paste a sentry-trace or traceparent header</label>
         <input
           id="header"
           name="header"
@@ -23,12 +23,12 @@ export function PastedTrace({ pasted, upstreamUrl }: Props) {
           autoComplete="off"
           spellCheck={false}
         />
-        <button type="submit">Follow it</button>
+        <button type="submit">Continue it</button>
       </form>
       {parsed && <Followed trace={parsed} upstreamUrl={upstreamUrl} />}
       {pasted && !parsed && (
         <p role="alert">
-          That is neither header. One looks like <code>{EXAMPLE}</code>.
+          This is not a valid header. Example: <code>{EXAMPLE}</code>.
         </p>
       )}
     </div>
@@ -36,20 +36,22 @@ export function PastedTrace({ pasted, upstreamUrl }: Props) {
 }
 
 async function Followed({ trace, upstreamUrl }: { trace: Parsed; upstreamUrl: URL }) {
-  const answer = await follow(trace, upstreamUrl);
-  const seen = "saw" in answer ? traceId(answer.saw) : undefined;
-  const word = seen === trace.traceId ? "It goes on" : seen ? "It broke" : "Can't tell";
+  const result = await followTrace(trace, upstreamUrl);
+  const continuedId = "received" in result ? traceId(result.received) : undefined;
+  const status = continuedId === trace.traceId ? "Continued" : continuedId ? "Broken" : "Unknown";
   return (
     <div role="status" aria-label="Pasted trace">
       <Facts
         facts={[
           { name: "Trace id", value: trace.traceId },
           { name: "Caller’s span", value: trace.spanId },
-          { name: "Sampled", value: trace.sampled === undefined ? "left to us" : trace.sampled ? "yes" : "no" },
+          { name: "Sampled", value: trace.sampled === undefined ? "not decided" : trace.sampled ? "yes" : "no" },
           {
-            name: "Went out",
+            name: "Outgoing",
             value:
-              "saw" in answer ? `${word}: ${answer.saw["sentry-trace"] ?? "no header"}` : `${word}: ${answer.problem}`,
+              "received" in result
+                ? `${status}: ${result.received["sentry-trace"] ?? "no header"}`
+                : `${status}: ${result.problem}`,
           },
         ]}
       />

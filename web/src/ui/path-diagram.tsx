@@ -2,48 +2,48 @@ import type { ReactNode } from "react";
 import type { Check } from "../console/check";
 import styles from "./path-diagram.module.css";
 
-/** How the stops of this deployment are called. */
+/** The addresses of this deployment's stops. */
 export type Places = { tunnel: string; throughProxy: boolean; ingest: string; upstream: string };
 
-/** The hops, and `spool`, which is none: whether reports wait there. */
-export type Checks = Record<"edge" | "web" | "tunnel" | "ingest" | "upstream" | "spool", Check | undefined>;
+/** The hops, and `spool`, which is not a hop: whether envelopes are queued there. */
+export type Checks = Record<"proxy" | "web" | "tunnel" | "ingest" | "upstream" | "spool", Check | undefined>;
 
 type Stop = { name: string; detail: string; by?: keyof Checks };
 type Props = { places: Places; checks: Checks | undefined; children: ReactNode };
 
-/** Takes the stops and what is known of the hops between them, and draws them; its children say what that means. */
+/** Takes the stops and the checks of the hops between them, and draws them; its children summarize the state. */
 export function PathDiagram({ places, checks, children }: Props) {
   const browser = { name: "Browser", detail: "you" };
   const web = { name: "Web", detail: "Next.js" };
-  const lanes: { label: string; stops: Stop[] }[] = [
+  const paths: { label: string; stops: Stop[] }[] = [
     {
       label: "Requests",
       stops: [
         browser,
-        { name: "Proxy", detail: "TLS", by: "edge" },
+        { name: "Proxy", detail: "TLS", by: "proxy" },
         { ...web, by: "web" },
         { name: "Your APIs", detail: places.upstream, by: "upstream" },
       ],
     },
     {
-      label: "The browser’s reports",
+      label: "Events of the browser",
       stops: [
         browser,
-        { name: "Proxy", detail: places.tunnel, by: "edge" },
+        { name: "Proxy", detail: places.tunnel, by: "proxy" },
         { name: "Ingest", detail: places.ingest, by: "tunnel" },
       ],
     },
     {
-      label: places.throughProxy ? "The server’s reports, through the proxy" : "The server’s reports",
+      label: places.throughProxy ? "Events of the server, through the proxy" : "Events of the server",
       stops: [web, { name: "Ingest", detail: places.ingest, by: "ingest" }],
     },
   ];
-  const states = checks ? Object.values(checks).map((check) => check?.state ?? "asking") : ["asking"];
-  const state = ["bad", "asking"].find((state) => states.includes(state)) ?? "good";
+  const states = checks ? Object.values(checks).map((check) => check?.state ?? "checking") : ["checking"];
+  const state = ["bad", "checking"].find((state) => states.includes(state)) ?? "good";
   return (
     <div className={styles.path}>
-      {lanes.map(({ label, stops }) => (
-        <div className={styles.lane} key={label}>
+      {paths.map(({ label, stops }) => (
+        <div className={styles.row} key={label}>
           <h3>{label}</h3>
           <ol>
             {stops.map(({ name, detail, by }) => (
@@ -58,21 +58,21 @@ export function PathDiagram({ places, checks, children }: Props) {
           </ol>
         </div>
       ))}
-      <div className={styles.verdict} data-state={state} role="status" aria-label="State of the path">
+      <div className={styles.summary} data-state={state} role="status" aria-label="State of the path">
         {children}
       </div>
     </div>
   );
 }
 
-const WORDS = { good: "answers", bad: "fails", unknown: "unknown", asking: "asking…" };
+const LABELS = { good: "responds", bad: "fails", unknown: "unknown", checking: "checking…" };
 
 function Link({ check }: { check: Check | undefined }) {
-  const state = check?.state ?? "asking";
+  const state = check?.state ?? "checking";
   const measured = state === "good" && check?.latencyMs !== undefined;
   return (
     <span className={styles.link} data-state={state}>
-      <span className={measured ? "unseen" : undefined}>{WORDS[state]}</span>
+      <span className={measured ? "unseen" : undefined}>{LABELS[state]}</span>
       {measured && ` ${check.latencyMs} ms`}
     </span>
   );

@@ -2,13 +2,13 @@
 
 import { useState } from "react";
 
-/** Renders a button that breaks the page's Content-Security-Policy, and says what the browser made of it. */
+/** Renders a button that violates the page's Content-Security-Policy, and what the browser did about it. */
 export function PolicyTestEvent() {
-  const [answer, setAnswer] = useState<string>();
+  const [message, setMessage] = useState<string>();
   function violate() {
-    setAnswer("Nothing was blocked: this page has no Content-Security-Policy.");
+    setMessage("Nothing was blocked: this page has no Content-Security-Policy.");
     const blocked = ({ effectiveDirective, disposition }: SecurityPolicyViolationEvent) =>
-      setAnswer(`${disposition === "enforce" ? "Blocked" : "Reported"}: ${effectiveDirective}.`);
+      setMessage(`${disposition === "enforce" ? "Blocked" : "Reported"}: ${effectiveDirective}.`);
     document.addEventListener("securitypolicyviolation", blocked, { once: true });
     const element = document.createElement("p");
     element.setAttribute("style", "color: red");
@@ -16,9 +16,9 @@ export function PolicyTestEvent() {
   return (
     <>
       <button type="button" onClick={violate}>
-        Break the policy
+        Violate the policy
       </button>
-      <output aria-label="Outcome: Break the policy">{answer}</output>
+      <output aria-label="Outcome: Violate the policy">{message}</output>
     </>
   );
 }

@@ -5,10 +5,10 @@ import { useState } from "react";
 
 /** Renders a button whose click makes this component redirect while it renders in the browser. */
 export function RedirectButton() {
-  const [leaving, setLeaving] = useState(false);
-  if (leaving) redirect("/trace");
+  const [redirecting, setRedirecting] = useState(false);
+  if (redirecting) redirect("/trace");
   return (
-    <button type="button" onClick={() => setLeaving(true)}>
+    <button type="button" onClick={() => setRedirecting(true)}>
       Redirect in the browser
     </button>
   );

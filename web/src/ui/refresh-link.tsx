@@ -3,7 +3,7 @@
 import { useRouter } from "next/navigation";
 import { useTransition } from "react";
 
-/** Renders a link that asks the server for this page anew; without JavaScript it loads it. */
+/** Renders a link that refreshes this page from the server; without JavaScript it reloads the page. */
 export function RefreshLink({ href, children }: { href: string; children: string }) {
   const router = useRouter();
   const [pending, start] = useTransition();

@@ -1,32 +1,32 @@
-import { PATIENT_MS, spool, webToIngest, webToUpstream } from "../console/server-checks";
+import { MAX_WAIT_MS, spool, webToIngest, webToUpstream } from "../console/server-checks";
 import type { Settings } from "../telemetry/settings/settings";
 import { LivePath } from "./live-path";
 import { PathDiagram, type Places } from "./path-diagram";
 
 type Props = { settings: Settings; wait: boolean; throughProxy: boolean; sinceProxyMs: number | undefined };
 
-/** Takes the settings, asks what only the server can ask (`wait`: until all have answered), and draws the way of requests and reports with its live state. */
+/** Takes the settings, runs the server's checks (`wait`: until all have finished), and draws the paths of requests and events with their state. */
 export async function RequestPath({ settings, wait, throughProxy, sinceProxyMs }: Props) {
-  const patience = wait ? PATIENT_MS : undefined;
-  const asked = [webToIngest(patience), webToUpstream(patience), spool(patience)] as const;
-  const [ingest, upstream, waiting] = await Promise.all(asked);
+  const waitMs = wait ? MAX_WAIT_MS : undefined;
+  const checks = [webToIngest(waitMs), webToUpstream(waitMs), spool(waitMs)] as const;
+  const [ingest, upstream, queue] = await Promise.all(checks);
   return (
     <LivePath
       places={places(settings)}
-      server={{ ingest, upstream, spool: waiting, reporting: settings.dsn !== undefined, throughProxy, sinceProxyMs }}
+      server={{ ingest, upstream, spool: queue, telemetryOn: settings.dsn !== undefined, throughProxy, sinceProxyMs }}
       checkedAt={Date.now()}
     />
   );
 }
 
-/** Takes the settings and draws the way before anything is known of it. */
+/** Takes the settings and draws the paths before any check has finished. */
 export function PathLoading({ settings }: { settings: Settings }) {
   return (
     <PathDiagram places={places(settings)} checks={undefined}>
-      Asking the hops…
+      Checking the hops…
       <noscript>
         {" "}
-        <a href="/?wait">Wait for their answers</a>
+        <a href="/?wait">Wait for the results</a>
       </noscript>
     </PathDiagram>
   );

@@ -6,19 +6,19 @@ import { requestIdOf } from "../telemetry/errors/request-id";
 
 const ADDRESS = "/test-events/route-exception";
 
-/** Renders the form that posts to a route handler which throws, and what that answered; without JavaScript it leads there. */
+/** Renders the form that posts to a route handler that throws, and its response; without JavaScript the form navigates there. */
 export function RouteTestEvent() {
-  const [answer, setAnswer] = useState<string>();
+  const [message, setMessage] = useState<string>();
   async function post(event: FormEvent) {
     event.preventDefault();
     const { status, headers } = await fetch(ADDRESS, { method: "POST" });
     const id = requestIdOf(headers);
-    setAnswer(isReporting() && id ? `Answered ${status}. The server's event: ${id}.` : `Answered ${status}.`);
+    setMessage(isReporting() && id ? `Status ${status}. The server's event: ${id}.` : `Status ${status}.`);
   }
   return (
     <form action={ADDRESS} method="post" onSubmit={post}>
       <button type="submit">Throw in a route handler</button>
-      <output aria-label="Outcome: Throw in a route handler">{answer}</output>
+      <output aria-label="Outcome: Throw in a route handler">{message}</output>
     </form>
   );
 }

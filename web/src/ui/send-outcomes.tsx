@@ -1,11 +1,11 @@
-import type { Delivery } from "../telemetry/send/send-outcomes";
+import type { SendOutcome } from "../telemetry/send/send-outcomes";
 import styles from "./send-outcomes.module.css";
 import { utc } from "./time";
 
-type Props = { name: string; list: readonly Delivery[]; children: string };
+type Props = { name: string; list: readonly SendOutcome[]; children: string };
 
-/** Takes deliveries, newest first, and lists them; its children say why there are none. */
-export function Deliveries({ name, list, children }: Props) {
+/** Takes send outcomes, newest first, and lists them; its children are shown if there are none. */
+export function SendOutcomes({ name, list, children }: Props) {
   if (list.length === 0) return <p className={styles.none}>{children}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -13,10 +13,10 @@ export function Deliveries({ name, list, children }: Props) {
       <table className={styles.table}>
         <thead>
           <tr>
-            <th scope="col">When</th>
-            <th scope="col">What</th>
+            <th scope="col">Time</th>
+            <th scope="col">Contents</th>
             <th scope="col">Outcome</th>
-            <th scope="col">Took</th>
+            <th scope="col">Latency</th>
             <th scope="col">Event id</th>
             <th scope="col">Note</th>
           </tr>

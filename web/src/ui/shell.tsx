@@ -28,7 +28,7 @@ export function Shell({ children }: { children: ReactNode }) {
       <main>{children}</main>
       <FirstRender />
       <footer className={styles.footer}>
-        This app is the kit’s example. Put your own in its place: see <code>web/README.md</code>.
+        This app is an example. To replace it with your own, see <code>web/README.md</code>.
       </footer>
     </>
   );

@@ -8,56 +8,56 @@ import { RouteTestEvent } from "./route-test-event";
 import styles from "./test-events.module.css";
 import { ThrowButton } from "./throw-button";
 
-type Row = { title: string; expect: string; control: ReactNode };
+type Row = { title: string; expected: string; control: ReactNode };
 
-/** Takes the tunnel path and lists the test events that the browser sends, each with what should happen. */
+/** Takes the tunnel path and lists the test events that the browser sends, each with the expected result. */
 export function BrowserTestEvents({ tunnelPath }: { tunnelPath: string }) {
   return (
     <Rows
       rows={[
         {
           title: "Exception",
-          expect: `One report, posted to ${tunnelPath}. The page stays as it is.`,
+          expected: `One error event, posted to ${tunnelPath}. The page does not change.`,
           control: <BrowserTestEvent name="exception" />,
         },
         {
           title: "Unhandled rejection",
-          expect: "One report. The page stays as it is.",
+          expected: "One error event. The page does not change.",
           control: <BrowserTestEvent name="rejection" />,
         },
         {
           title: "Exception in a nested component",
-          expect: "One report. The error page offers a retry.",
+          expected: "One error event. The error page offers a retry.",
           control: <ThrowButton />,
         },
         {
-          title: "Noise",
-          expect: "No report: the list of noise knows it.",
-          control: <BrowserTestEvent name="noise" />,
+          title: "Filtered error",
+          expected: "Nothing is sent: an event filter drops it.",
+          control: <BrowserTestEvent name="filtered" />,
         },
         {
           title: "Oversized event",
-          expect: "Refused with 413: a report is 20 MB at most.",
+          expected: "Rejected with 413: the limit is 20 MB.",
           control: <BrowserTestEvent name="oversized" />,
         },
         {
           title: "Log line",
-          expect: "One log, to be found by the trace of this page.",
+          expected: "One log in the trace of this page.",
           control: <BrowserTestEvent name="log" />,
         },
         {
           title: "Web vital",
-          expect: "The page hangs for 0.6 s. That delay (INP) is reported when you hide or leave the page.",
+          expected: "The page freezes for 0.6 s. This delay (INP) is sent when you hide or leave the page.",
           control: <BrowserTestEvent name="vital" />,
         },
         {
           title: "Policy violation",
-          expect: `The browser blocks an inline style and reports that to ${tunnelPath}/csp.`,
+          expected: `The browser blocks an inline style and posts a CSP report to ${tunnelPath}/csp.`,
           control: <PolicyTestEvent />,
         },
         {
           title: "Redirect while rendering",
-          expect: "Ends on the trace page. Nothing is reported.",
+          expected: "Opens the trace page. No error event.",
           control: <RedirectButton />,
         },
       ]}
@@ -72,57 +72,57 @@ export function ServerTestEvents() {
       rows={[
         {
           title: "Exception while rendering",
-          expect: "One report. Status 500; the error page shows digest and ids.",
+          expected: "One error event. Status 500; the error page shows digest and ids.",
           control: <Go to="/test-events/server-exception" label="Throw on the server" />,
         },
         {
           title: "Exception on both sides",
-          expect: "Thrown by the server and again by the browser: still one report.",
+          expected: "Thrown by the server and again by the browser, but one error event.",
           control: <Go to="/test-events/both-sides" label="Throw on both sides" />,
         },
         {
-          title: "Exception in a part of a page",
-          expect: "Thrown in a Suspense boundary, on both sides: one report, although the page began with status 200.",
-          control: <Go to="/test-events/in-suspense" label="Throw in a part" />,
+          title: "Exception in a Suspense boundary",
+          expected: "Thrown on both sides in a part of a page that started with status 200: one error event.",
+          control: <Go to="/test-events/in-suspense" label="Throw in a boundary" />,
         },
         {
           title: "Exception in the root layout",
-          expect: "One report. The error page stands alone; it lasts four seconds, then its retry works.",
+          expected: "One error event. The error page replaces the layout; its retry works after four seconds.",
           control: <ActionTestEvent name="layout" />,
         },
         {
           title: "Exception in a route handler",
-          expect: "One report. Status 500.",
+          expected: "One error event. Status 500.",
           control: <RouteTestEvent />,
         },
         {
           title: "Exception in a server action",
-          expect: "One report. The error page shows digest and ids.",
+          expected: "One error event. The error page shows digest and ids.",
           control: <ActionTestEvent name="exception" />,
         },
         {
           title: "Redirect from an action",
-          expect: "Ends on the trace page. Nothing is reported.",
+          expected: "Opens the trace page. No error event.",
           control: <ActionTestEvent name="redirect" />,
         },
         {
           title: "Redirect while rendering",
-          expect: "Ends on the trace page. Nothing is reported.",
+          expected: "Opens the trace page. No error event.",
           control: <Go to="/test-events/redirect" label="Follow a redirect" />,
         },
         {
           title: "Not found",
-          expect: "Status 404. Neither error nor trace is reported.",
+          expected: "Status 404. Neither an error event nor a trace.",
           control: <Go to="/no-such-page" label="Open a missing page" />,
         },
         {
           title: "Slow transaction",
-          expect: "One transaction that takes 1.5 s.",
+          expected: "One transaction that takes 1.5 s.",
           control: <ActionTestEvent name="slow" />,
         },
         {
           title: "Outgoing call",
-          expect: "The upstream is sent the trace of this page.",
+          expected: "The upstream receives the trace of this page.",
           control: <ActionTestEvent name="call" />,
         },
       ]}
@@ -133,11 +133,11 @@ export function ServerTestEvents() {
 function Rows({ rows }: { rows: Row[] }) {
   return (
     <ul className={styles.events}>
-      {rows.map(({ title, expect, control }) => (
+      {rows.map(({ title, expected, control }) => (
         <li className={styles.event} key={title}>
           <div>
             <h3>{title}</h3>
-            <p>{expect}</p>
+            <p>{expected}</p>
           </div>
           <div className={styles.control}>{control}</div>
         </li>
@@ -147,7 +147,7 @@ function Rows({ rows }: { rows: Row[] }) {
 }
 
 function Go({ to, label }: { to: string; label: string }) {
-  // Not prefetched: what it shows would have happened before anyone asked for it.
+  // Not prefetched, because that would already trigger the event.
   return (
     <Link className="button" href={to} prefetch={false}>
       {label}

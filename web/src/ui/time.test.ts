@@ -9,4 +9,4 @@ test.each([
   [277_200, "3 d 5 h"],
 ])("%f seconds are %s", (seconds, text) => expect(duration(seconds)).toBe(text));
 
-test("a timestamp says its zone", () => expect(utc("2026-01-02T03:04:05.678Z")).toBe("2026-01-02 03:04:05 UTC"));
+test("a timestamp shows its time zone", () => expect(utc("2026-01-02T03:04:05.678Z")).toBe("2026-01-02 03:04:05 UTC"));

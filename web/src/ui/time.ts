@@ -1,4 +1,4 @@
-/** Takes an ISO timestamp and returns it as people read it, to the second and with its zone. */
+/** Takes an ISO timestamp and returns it in a readable form, to the second and with its time zone. */
 export function utc(iso: string): string {
   return iso.replace("T", " ").replace(/\.\d+Z$/, " UTC");
 }

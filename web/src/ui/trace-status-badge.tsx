@@ -1,19 +1,19 @@
-import type { Verdict } from "../console/trace-headers";
+import type { TraceStatus } from "../console/trace-headers";
 import styles from "./trace-status-badge.module.css";
 
-const WORDS: Record<Verdict, string> = {
-  "one trace": "One trace on the server: what it was sent, rendered and sent out names the same trace id.",
+const MESSAGES: Record<TraceStatus, string> = {
+  "one trace": "One trace on the server: the incoming, rendered and outgoing headers have the same trace id.",
   "broken trace":
-    "Broken trace on the server: what it was sent, rendered and sent out does not name the same trace id.",
+    "Broken trace on the server: the incoming, rendered and outgoing headers do not have the same trace id.",
   "no trace": "No trace: telemetry is off, because SENTRY_DSN is not set.",
 };
 
-/** Takes the verdict on a trace, and the upstream's problem if it has one, and says it. */
-export function TraceStatusBadge({ verdict, problem }: { verdict: Verdict; problem: string | undefined }) {
-  const unknown = problem && verdict === "broken trace";
+/** Takes the status of a trace, and the upstream's problem if it has one, and renders a message for it. */
+export function TraceStatusBadge({ status, problem }: { status: TraceStatus; problem: string | undefined }) {
+  const unknown = problem && status === "broken trace";
   return (
-    <p className={styles.badge} data-verdict={unknown ? "unknown" : verdict} role="status" aria-label="Verdict">
-      {unknown ? `Can't tell: the upstream shows no headers. ${problem}.` : WORDS[verdict]}
+    <p className={styles.badge} data-status={unknown ? "unknown" : status} role="status" aria-label="Trace status">
+      {unknown ? `Unknown: the upstream returns no headers. ${problem}.` : MESSAGES[status]}
     </p>
   );
 }

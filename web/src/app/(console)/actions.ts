@@ -3,7 +3,7 @@
 import { refresh } from "next/cache";
 import { requireConsole } from "../../console/guard";
 
-/** Makes the overview anew, with what its hops answer now. */
+/** Renders the overview again, with new checks of its hops. */
 export async function checkAgain(): Promise<void> {
   requireConsole();
   refresh();

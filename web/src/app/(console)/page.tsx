@@ -25,7 +25,8 @@ export default async function OverviewPage({ searchParams }: Props) {
     <>
       <h1>This deployment is up</h1>
       <p className="lead">
-        The server made this page for this very request. Below: what runs here, and whether each hop of the way answers.
+        The server rendered this page for this request. It shows what is running, and whether each hop of the request
+        path responds.
       </p>
       <Facts
         facts={[
@@ -35,18 +36,18 @@ export default async function OverviewPage({ searchParams }: Props) {
           { name: "Up for", value: duration(process.uptime()) },
           { name: "Request id", value: requestId ?? "none: no proxy in front" },
           { name: "Rendered at", value: new Date().toISOString(), time: true },
-          { name: "Reports go to", value: current.dsn ? current.tunnelPath : "nowhere: SENTRY_DSN is not set" },
+          { name: "Events are sent to", value: current.dsn ? current.tunnelPath : "nowhere: SENTRY_DSN is not set" },
           { name: "Traces recorded", value: current.dsn ? `${current.tracesSampleRate * 100} %` : "none" },
         ]}
       />
       <section aria-labelledby="path">
         <div className="heading">
-          <h2 id="path">The path</h2>
+          <h2 id="path">Request path</h2>
           <form action={checkAgain}>
             <button type="submit">Check again</button>
           </form>
         </div>
-        {/* Without JavaScript nothing fills in what is streamed later, so there the page can be asked to wait. */}
+        {/* Streamed parts need JavaScript, so without it users can request a page that waits for them. */}
         {wait ? path : <Suspense fallback={<PathLoading settings={current} />}>{path}</Suspense>}
       </section>
     </>

@@ -7,7 +7,7 @@ afterEach(() => {
   process.exit = realExit;
 });
 
-test("requests are wanted until the process is told to stop, and then no more", async () => {
+test("the process is ready until it is told to stop", async () => {
   const before = GET();
   expect([before.status, await before.text()]).toEqual([200, "ready\n"]);
 

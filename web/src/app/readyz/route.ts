@@ -3,8 +3,8 @@ import { isStopping } from "../../telemetry/send/shutdown";
 export const dynamic = "force-dynamic";
 
 /**
- * Answers 200 while this process should get requests, and 503 once it was told to stop. The ingest has no say: pages are served
- * whether or not reports arrive.
+ * Responds with 200 while this process should get requests, and with 503 once it was told to stop. The ingest does not matter:
+ * pages are served even if events cannot be sent.
  */
 export function GET() {
   const [status, word] = isStopping() ? [503, "stopping"] : [200, "ready"];

@@ -9,12 +9,12 @@ test.each([
   [null, undefined],
 ])("the digest of %j is %j", (error, digest) => expect(digestOf(error)).toBe(digest));
 
-test("the event of a server exception can be found by the digest that its visitor saw", () => {
+test("the event of a server exception is tagged with the digest that the user saw", () => {
   const event = tagDigest({ tags: { kept: "yes" } }, { originalException: { digest: "123" } });
   expect(event).toEqual({ tags: { kept: "yes", digest: "123" } });
 });
 
-test("an event without one stays as it is", () => {
+test("an event without a digest is not changed", () => {
   const event = { tags: {} };
   expect(tagDigest(event, { originalException: new Error("x") })).toBe(event);
 });

@@ -3,54 +3,55 @@ import { digestOf } from "./digest";
 
 let documentFailed = false;
 
-/** Takes the document as it was loaded, and remembers whether it is the bare one that Next sends when rendering threw. */
+/** Takes the document as loaded, and stores whether it is the bare one that Next sends when rendering threw. */
 export function noteDocument(page: Document): void {
   documentFailed = page.documentElement.id === "__next_error__";
 }
 
-/** The first render in the browser is over: what goes wrong from now on went wrong here. */
+/** Marks the first render in the browser as done: later errors happened in the browser. */
 export function firstRenderDone(): void {
   documentFailed = false;
 }
 
-const claimed = new Set<string>();
+const shownDigests = new Set<string>();
 
 /**
- * Takes what an error boundary caught while the page still shows what it showed before; returns whether it happened on the
- * server, which has reported it then, and by which digest. An error from the server has a digest itself. One that a component throws
- * on both sides has not: the server then sent a bare document, or left a part of the page to the browser, with the digest in its place.
+ * Takes what an error boundary caught, and the document before the error page is shown. Returns the digest if the error happened
+ * on the server, which has sent its event then; undefined if it happened in the browser. An error from the server has a digest.
+ * One that a component throws on both sides has none: the server then sent a bare document, or left a part of the page to the
+ * browser and put the digest in its place.
  */
 export function serverError(error: unknown, page: Document | undefined): { digest: string | undefined } | undefined {
   const digest = digestOf(error) ?? (page && leftToBrowser(page));
   return digest || documentFailed ? { digest } : undefined;
 }
 
-/** The error page is shown: what the browser throws from now on is not the exception of this digest. */
-export function claim(digest: string | undefined): void {
-  if (digest) claimed.add(digest);
+/** Takes the digest that the error page shows; later errors in the browser are not attributed to it again. */
+export function markShown(digest: string | undefined): void {
+  if (digest) shownDigests.add(digest);
 }
 
-/** React's mark of a part that failed on the server (ReactFizzConfigDOM), and that of our page without scripts (error-page-html.ts). */
+/** Finds React's marker of a part that failed on the server (ReactFizzConfigDOM), or that of our page (error-page-html.ts). */
 function leftToBrowser(page: Document): string | undefined {
-  const marks = [...page.querySelectorAll("template[data-dgst]")].map((mark) => mark.getAttribute("data-dgst"));
-  return marks.find((digest) => digest && !claimed.has(digest)) ?? undefined;
+  const digests = [...page.querySelectorAll("template[data-dgst]")].map((marker) => marker.getAttribute("data-dgst"));
+  return digests.find((digest) => digest && !shownDigests.has(digest)) ?? undefined;
 }
 
-/** Whether anything is reported, by this page and by the server that made it: they have the DSN from one setting. */
+/** Returns whether telemetry is on, for this page and its server: both get the DSN from one setting. */
 export function isReporting(): boolean {
   return isEnabled();
 }
 
-const sent = new Map<string, string>();
+const eventIds = new Map<string, string>();
 
 /**
- * Takes an exception that an error boundary caught in the browser, reports it, and returns the event's id; undefined when there is
- * none, for which the SDK has an id as well. Of one that a retry meets again the SDK sends no second event: it has the first one's id.
+ * Takes an exception that an error boundary caught in the browser, sends it, and returns the event id; undefined if it was not
+ * sent, for which the SDK returns an id as well. When a retry throws it again, the SDK sends no second event: the id is the first one's.
  */
 export function reportFromBoundary(error: unknown): string | undefined {
-  const words = String(error);
-  const stop = getClient()?.on("beforeSendEvent", ({ event_id }) => event_id && sent.set(words, event_id));
+  const text = String(error);
+  const stop = getClient()?.on("beforeSendEvent", ({ event_id }) => event_id && eventIds.set(text, event_id));
   captureException(error, { mechanism: { type: "auto.react.error_boundary", handled: true } });
   stop?.();
-  return sent.get(words);
+  return eventIds.get(text);
 }

@@ -1,42 +1,42 @@
-import { WORDS } from "./error-messages";
+import { ERROR_MESSAGES } from "./error-messages";
 
-export type PlainError = {
+export type ErrorNoticeData = {
   digest: string | undefined;
   requestId: string | undefined;
   eventId: string | undefined;
 };
 
 /**
- * Takes what is known of a server's exception and returns the error page's body as HTML that needs no script. Its retry names no address,
- * which means this very page: one written out, //other.example, would be a visitor's word and lead elsewhere.
+ * Takes the ids of a server's exception and returns the body of the error page as HTML without scripts. Its retry link has an empty
+ * address, which means this page: a path copied from the request, such as //other.example, could lead elsewhere.
  */
-export function plainError({ digest, requestId, eventId }: PlainError): string {
-  const { before, after } = WORDS.happened;
-  return `<main><div class="notice" role="alert"><h1>${before}<span class="whole">${WORDS.server}</span>${after}</h1>${
+export function errorNoticeHtml({ digest, requestId, eventId }: ErrorNoticeData): string {
+  const { before, after } = ERROR_MESSAGES.happened;
+  return `<main><div class="notice" role="alert"><h1>${before}<span class="whole">${ERROR_MESSAGES.server}</span>${after}</h1>${
     digest
-      ? `<p>${WORDS.digest}<code>${escaped(digest)}</code></p><template data-dgst="${escaped(digest)}"></template>`
+      ? `<p>${ERROR_MESSAGES.digest}<code>${escaped(digest)}</code></p><template data-dgst="${escaped(digest)}"></template>`
       : ""
-  }<p>${WORDS.advice}</p><dl class="quote"><dt>${WORDS.request}</dt><dd>${requestId ?? WORDS.none}</dd><dt>${
-    WORDS.event
-  }</dt><dd>${eventId ?? WORDS.none}</dd></dl><p class="actions"><a class="button" href="">${
-    WORDS.retry
-  }</a><a href="/">${WORDS.back}</a></p></div></main>`;
+  }<p>${ERROR_MESSAGES.advice}</p><dl class="quote"><dt>${ERROR_MESSAGES.request}</dt><dd>${requestId ?? ERROR_MESSAGES.none}</dd><dt>${
+    ERROR_MESSAGES.event
+  }</dt><dd>${eventId ?? ERROR_MESSAGES.none}</dd></dl><p class="actions"><a class="button" href="">${
+    ERROR_MESSAGES.retry
+  }</a><a href="/">${ERROR_MESSAGES.back}</a></p></div></main>`;
 }
 
-const SHELL = /<html(?= )(?=[^>]* id="__next_error__")/;
+const ERROR_DOCUMENT = /<html(?= )(?=[^>]* id="__next_error__")/;
 
 /**
- * Takes the first piece of the document that Next sends for an exception while rendering (its body is empty, for React to
- * fill) and returns it with the notice inside, which React replaces when it starts. Anything else comes back as it was.
+ * Takes the first chunk of the document that Next sends for an exception while rendering (its body is empty, for React to
+ * fill) and returns it with the notice inside, which React replaces when it starts. Returns any other document unchanged.
  */
-export function fillShell(html: string, notice: string, stylesheet: string | undefined): string {
-  if (!SHELL.test(html)) return html;
+export function fillErrorDocument(html: string, notice: string, stylesheet: string | undefined): string {
+  if (!ERROR_DOCUMENT.test(html)) return html;
   const style = stylesheet ? `<link rel="stylesheet" href="${escaped(stylesheet)}">` : "";
-  return html.replace(SHELL, '$& lang="en"').replace("</head><body>", () => `${style}</head><body>${notice}`);
+  return html.replace(ERROR_DOCUMENT, '$& lang="en"').replace("</head><body>", () => `${style}</head><body>${notice}`);
 }
 
-/** Takes the notice and returns it as a document of its own, for an exception of which Next says nothing but its name. */
-export function plainDocument(notice: string): string {
+/** Takes the notice and returns it as a whole document, for an exception to which Next responds with plain text or nothing. */
+export function errorDocument(notice: string): string {
   return `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><meta name="color-scheme" content="light dark"><title>Application error</title></head><body>${notice}</body></html>`;
 }
 

@@ -7,29 +7,29 @@ type Event = {
   request?: { headers?: Record<string, string> };
 };
 
-const REMEMBERED = 1000;
-const named = new Set<string>();
+const MAX_IDS = 1000;
+const usedIds = new Set<string>();
 
 /**
- * Takes an event of the server and returns it tagged with the request that it happened in. The first exception
- * that ended a request gets that request's id as its own: whoever sees the error page can then quote one id that names
- * the event and the log line, although the browser is told nothing about the event.
+ * Takes an event of the server and returns it tagged with its request's id. The first exception that ended a request also gets
+ * that id as its event id. So the error page can show one id that finds both the event and the proxy's log line, although the
+ * browser knows nothing about the event.
  */
-export function identify<T extends Event>(event: T): T {
+export function tagWithRequest<T extends Event>(event: T): T {
   const headers = event.request?.headers ?? {};
   const id = requestIdOf({ get: (name) => headers[name] ?? null });
   if (!id) return event;
   const tagged = { ...event, tags: { ...event.tags, request_id: id } };
-  // By Next's word, not Node's: a promise that somebody left behind in the request ends nothing.
-  const ended = event.exception?.values?.some(
+  // Next's own mechanism, not Node's: an unhandled rejection during a request does not end it.
+  const endedRequest = event.exception?.values?.some(
     ({ mechanism }) => mechanism?.handled === false && mechanism.type?.includes("nextjs"),
   );
-  const own = eventIdOf(id);
-  return ended && own && !named.has(own) ? { ...tagged, event_id: take(own) } : tagged;
+  const eventId = eventIdOf(id);
+  return endedRequest && eventId && !usedIds.has(eventId) ? { ...tagged, event_id: use(eventId) } : tagged;
 }
 
-function take(id: string): string {
-  if (named.size >= REMEMBERED) named.clear();
-  named.add(id);
+function use(id: string): string {
+  if (usedIds.size >= MAX_IDS) usedIds.clear();
+  usedIds.add(id);
   return id;
 }

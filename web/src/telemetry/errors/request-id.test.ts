@@ -15,13 +15,13 @@ async function load() {
 }
 const answer = { headers: new Headers({ "x-request-id": SECOND }) };
 
-test("the page hands its request id to the browser", async () => {
+test("the page passes its request id to the browser", async () => {
   const { requestMetadata, pageRequestId } = await load();
   expect(requestMetadata(new Headers({ "x-request-id": FIRST }))).toEqual({ "culvert-request": FIRST });
   expect(pageRequestId()).toBe(FIRST);
 });
 
-test("without a proxy, or with an id that is not one of its own, there is none", async () => {
+test("without a proxy, or with an invalid id, there is none", async () => {
   const { requestMetadata } = await load();
   expect(requestMetadata(new Headers())).toEqual({});
   expect(requestMetadata(new Headers({ "x-request-id": "<script>" }))).toEqual({});
@@ -44,7 +44,7 @@ test.each([
   if (id) expect(requestMetadata(new Headers({ "x-request-id": id }))).toEqual({ "culvert-request": id });
 });
 
-test.each([{ rsc: "1" }, { "next-action": "abc" }])("after a request with %j its id counts", async (headers) => {
+test.each([{ rsc: "1" }, { "next-action": "abc" }])("a request with %j replaces the id", async (headers) => {
   const { notePageRequest, pageRequestId } = await load();
   notePageRequest({ input: ["/trace", { headers }], response: answer });
   expect(pageRequestId()).toBe(SECOND);
@@ -53,7 +53,7 @@ test.each([{ rsc: "1" }, { "next-action": "abc" }])("after a request with %j its
 test.each([
   ["another fetch", ["/api/thing", {}], answer],
   ["a prefetch", ["/trace", { headers: { rsc: "1", "next-router-prefetch": "1" } }], answer],
-  ["a request without an answer", ["/trace", { headers: { rsc: "1" } }], undefined],
+  ["a request without a response", ["/trace", { headers: { rsc: "1" } }], undefined],
 ])("%s changes nothing", async (_what, input, response) => {
   const { notePageRequest, pageRequestId } = await load();
   notePageRequest({ input: input as unknown[], response });

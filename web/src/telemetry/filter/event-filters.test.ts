@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { dropDeadEnd, noiseReason } from "./event-filters";
+import { dropNotFoundNavigation, filterReason } from "./event-filters";
 
 const thrown = (type: string, value: string, ...files: string[]) => ({
   exception: { values: [{ type, value, stacktrace: { frames: files.map((filename) => ({ filename })) } }] },
 });
 const app = "https://app/_next/static/chunks/a.js";
 
-describe("noise is dropped, and its look-alike kept", () => {
+describe("an error that a filter names is dropped, and a similar one sent", () => {
   test.each([
     [
-      "laid out in two passes",
+      "two layout passes",
       thrown("Error", "ResizeObserver loop completed with undelivered notifications."),
       thrown("Error", "ResizeObserver is not defined", app),
     ],
-    ["script of another site", thrown("Error", "Script error."), thrown("Error", "Script error.", app, app)],
+    ["script of another origin", thrown("Error", "Script error."), thrown("Error", "Script error.", app, app)],
     [
       "browser extension",
       thrown("TypeError", "x is null", app, "chrome-extension://abc/content.js"),
@@ -29,24 +29,24 @@ describe("noise is dropped, and its look-alike kept", () => {
       thrown("UnhandledRejection", "Object Not Found Matching Id:3, MethodName:update, ParamCount:4"),
       thrown("Error", "Object Not Found Matching Id:3", app),
     ],
-    ["redirect or to say not found", thrown("Error", "NEXT_REDIRECT"), thrown("Error", "redirect failed", app)],
-  ])("%s", (reason, noise, lookAlike) => {
-    expect(noiseReason(noise)).toContain(reason);
-    expect(noiseReason(lookAlike)).toBeUndefined();
+    ["redirect or not-found", thrown("Error", "NEXT_REDIRECT"), thrown("Error", "redirect failed", app)],
+  ])("%s", (reason, filtered, similar) => {
+    expect(filterReason(filtered)).toContain(reason);
+    expect(filterReason(similar)).toBeUndefined();
   });
 
-  test.each([419, 441])("React's echo, #%i, of what the server has reported, which has its digest", (number) => {
-    const echo = (number: number) =>
+  test.each([419, 441])("React's error #%i, which repeats an exception of the server, with its digest", (number) => {
+    const repeated = (number: number) =>
       thrown("Error", `Minified React error #${number}; visit https://react.dev/errors/${number}`);
-    expect(noiseReason(echo(number), { digest: "1234567" })).toContain("the server has reported");
-    // The page was cut off in the middle: React says the same, and no server has reported anything.
-    expect(noiseReason(echo(number), { digest: undefined })).toBeUndefined();
-    expect(noiseReason(echo(number + 1), { digest: "1234567" })).toBeUndefined();
+    expect(filterReason(repeated(number), { digest: "1234567" })).toContain("the server has sent");
+    // The page was cut off in the middle: React throws the same error, and the server has sent nothing.
+    expect(filterReason(repeated(number), { digest: undefined })).toBeUndefined();
+    expect(filterReason(repeated(number + 1), { digest: "1234567" })).toBeUndefined();
   });
 
   test("Next's redirects are recognized by their digest too", () => {
-    expect(noiseReason(thrown("Error", "x"), { digest: "NEXT_REDIRECT;replace;/trace;307;" })).toContain("redirect");
-    expect(noiseReason(thrown("Error", "x"), { digest: "1234567" })).toBeUndefined();
+    expect(filterReason(thrown("Error", "x"), { digest: "NEXT_REDIRECT;replace;/trace;307;" })).toContain("redirect");
+    expect(filterReason(thrown("Error", "x"), { digest: "1234567" })).toBeUndefined();
   });
 });
 
@@ -55,21 +55,21 @@ test.each([
   ["TypeError", "Load failed"],
   ["TypeError", "NetworkError when attempting to fetch resource."],
   ["ChunkLoadError", "Loading chunk 7 failed."],
-  // Thrown where somebody goes on as well; by that name alone the two can't be told apart.
+  // Also thrown when a user navigates away; the name alone does not distinguish the two.
   ["AbortError", "signal is aborted without reason"],
   ["AbortError", "This operation was aborted"],
   ["TimeoutError", "The operation was aborted due to timeout"],
-])("%s: %s may mean that our own proxy is down, so it is kept", (type, text) =>
-  expect(noiseReason(thrown(type, text, app))).toBeUndefined(),
+])("%s: %s may mean that our own proxy is down, so it is sent", (type, text) =>
+  expect(filterReason(thrown(type, text, app))).toBeUndefined(),
 );
 
-const navigation = (asked: string, status: number) => ({
+const navigation = (requested: string, status: number) => ({
   contexts: { trace: { data: { "url.path": "/missing" } } },
-  spans: [{}, { data: { "http.url": asked, "http.response.status_code": status } }],
+  spans: [{}, { data: { "http.url": requested, "http.response.status_code": status } }],
 });
 
-test("a navigation whose page does not exist is dropped", () => {
-  expect(dropDeadEnd(navigation("https://app/missing?_rsc=1", 404))).toBeNull();
+test("a navigation to a page that does not exist is dropped", () => {
+  expect(dropNotFoundNavigation(navigation("https://app/missing?_rsc=1", 404))).toBeNull();
 });
 
 test.each([
@@ -78,4 +78,4 @@ test.each([
   ["a prefetch of another page that found nothing", navigation("https://app/other?_rsc=1", 404)],
   ["a call to the page's own address that is not its load", navigation("https://app/missing", 404)],
   ["a page view without any call", { contexts: { trace: { data: { "url.path": "/" } } } }],
-])("%s is kept", (_what, transaction) => expect(dropDeadEnd(transaction)).toBe(transaction));
+])("%s is sent", (_what, transaction) => expect(dropNotFoundNavigation(transaction)).toBe(transaction));

@@ -3,7 +3,7 @@ import { digestOf } from "../errors/digest";
 /** Set on the root span of a page view that ended on the not-found page. */
 export const NOT_FOUND = "culvert.not_found";
 
-/** Traces of addresses that don't exist: whoever guesses paths would otherwise fill the quota. */
+/** Traces of pages that do not exist: clients that guess paths would otherwise use up the quota. */
 export const ignoredSpans: { op?: string; attributes: Record<string, number | boolean> }[] = [
   { op: "http.server", attributes: { "http.status_code": 404 } },
   { attributes: { [NOT_FOUND]: true } },
@@ -17,74 +17,74 @@ type Exception = {
   mechanism?: { type?: string; handled?: boolean };
 };
 export type ErrorEvent = { message?: string; exception?: { values?: Exception[] } };
-type Seen = { text: string; frames: Frame[]; original: unknown };
+type Candidate = { text: string; frames: Frame[]; original: unknown };
 
-const says = (pattern: RegExp) => (seen: Seen) => pattern.test(seen.text);
+const textMatches = (pattern: RegExp) => (error: Candidate) => pattern.test(error.text);
 
 /**
- * The errors that are not worth a report, each with its reason. What may mean that our own proxy or server is down
- * ("Failed to fetch", a chunk that does not load, a call given up because no answer came) is not in here: it is the one thing
- * that must arrive.
+ * Filters for errors that need no action, each with its reason. Errors that may mean that our own proxy or server is down
+ * ("Failed to fetch", a chunk that does not load, a timeout) are not filtered: those must arrive.
  */
-const NOISE: { reason: string; is: (seen: Seen) => boolean }[] = [
+const EVENT_FILTERS: { reason: string; matches: (error: Candidate) => boolean }[] = [
   {
-    reason: "the browser laid out in two passes; nothing failed",
-    is: says(/^ResizeObserver loop (?:limit exceeded|completed with undelivered notifications)/),
+    reason: "the browser needed two layout passes; nothing failed",
+    matches: textMatches(/^ResizeObserver loop (?:limit exceeded|completed with undelivered notifications)/),
   },
   {
-    reason: "a script of another site failed, and the browser tells nothing about it",
-    is: (seen) => /^Script error\.?$/.test(seen.text) && seen.frames.length < 2,
+    reason: "a script of another origin failed, and the browser gives no details",
+    matches: (error) => /^Script error\.?$/.test(error.text) && error.frames.length < 2,
   },
   {
     reason: "a browser extension's error",
-    is: (seen) => /^(?:[\w-]+-extension:\/\/|webkit-masked-url:)/.test(seen.frames.at(-1)?.filename ?? ""),
+    matches: (error) => /^(?:[\w-]+-extension:\/\/|webkit-masked-url:)/.test(error.frames.at(-1)?.filename ?? ""),
   },
   {
     reason: "an in-app browser's own script failed",
-    is: says(
+    matches: textMatches(
       /\b(?:__gCrWeb|_AutofillCallbackHandler|zaloJSV2|instantSearchSDKJSBridgeClearHighlight|webkit\.messageHandlers)\b/,
     ),
   },
   {
     reason: "a mail scanner opened the link",
-    is: says(/Object Not Found Matching Id:\d+, MethodName:\w+/),
+    matches: textMatches(/Object Not Found Matching Id:\d+, MethodName:\w+/),
   },
   {
-    reason: "Next's way to redirect or to say not found",
-    is: (seen) =>
-      /^NEXT_(?:REDIRECT|NOT_FOUND|HTTP_ERROR_FALLBACK|PREFETCH)/.test(digestOf(seen.original) ?? seen.text),
+    reason: "Next's internal redirect or not-found exception",
+    matches: (error) =>
+      /^NEXT_(?:REDIRECT|NOT_FOUND|HTTP_ERROR_FALLBACK|PREFETCH)/.test(digestOf(error.original) ?? error.text),
   },
   {
-    // Without a digest nobody has: the server or the proxy died in the middle of the page.
-    reason: "React's echo of an exception that the server has reported",
-    is: (seen) => digestOf(seen.original) !== undefined && /^Minified React error #(?:419|441);/.test(seen.text),
+    // Without a digest the server has sent nothing: server or proxy stopped in the middle of the page.
+    reason: "React repeats an exception that the server has sent",
+    matches: (error) =>
+      digestOf(error.original) !== undefined && /^Minified React error #(?:419|441);/.test(error.text),
   },
 ];
 
-/** Takes an error event and the thing thrown; returns why it is noise, or undefined when it is worth a report. */
-export function noiseReason(event: ErrorEvent, original?: unknown): string | undefined {
+/** Takes an error event and the exception behind it; returns why it is filtered, or undefined if it is to be sent. */
+export function filterReason(event: ErrorEvent, original?: unknown): string | undefined {
   const exception = event.exception?.values?.at(-1);
-  const seen = {
+  const error = {
     text: exception?.value ?? event.message ?? "",
     frames: exception?.stacktrace?.frames ?? [],
     original,
   };
-  return NOISE.find(({ is }) => is(seen))?.reason;
+  return EVENT_FILTERS.find(({ matches }) => matches(error))?.reason;
 }
 
 type Span = { data?: Record<string, unknown> };
 type Transaction = { contexts?: { trace?: Span }; spans?: Span[] };
 
 /**
- * Takes a transaction of the browser and returns it, or null for a navigation to an address that doesn't exist: Next
- * then loads the not-found page as a new document, and this is what is left of the attempt.
+ * Takes a transaction of the browser and returns it, or null for a navigation to a page that does not exist: Next then loads
+ * the not-found page as a new document, which has a transaction of its own.
  */
-export function dropDeadEnd<T extends object>(transaction: T & Transaction): T | null {
+export function dropNotFoundNavigation<T extends object>(transaction: T & Transaction): T | null {
   const path = transaction.contexts?.trace?.data?.["url.path"];
-  const deadEnd = transaction.spans?.some(({ data = {} }) => {
-    const asked = new URL(String(data["http.url"]), "http://relative");
-    const isPage = asked.pathname === path && asked.searchParams.has("_rsc");
+  const notFound = transaction.spans?.some(({ data = {} }) => {
+    const requested = new URL(String(data["http.url"]), "http://relative");
+    const isPage = requested.pathname === path && requested.searchParams.has("_rsc");
     return isPage && data["http.response.status_code"] === 404;
   });
-  return deadEnd ? null : transaction;
+  return notFound ? null : transaction;
 }

@@ -1,23 +1,23 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as sentry from "@sentry/nextjs";
-import { leaner } from "../integrations";
+import { serverIntegrations } from "../integrations";
 import { serverOptions } from "../options";
 import { parseSettings } from "../settings/settings";
-import { scrubbing, scrubTraceNames } from "./scrub-envelopes";
+import { scrubbingTransport, scrubTraceNames } from "./scrub-envelopes";
 
-/** In every secret, and in the client's address; an ingest must see none of them, in no coding. */
+/** Matches every secret, and the client's IP; an ingest must see none of them, in any encoding. */
 export const PLANTED = /hunter2|jo\.doe|203\.0\.113/;
 
-// Put together here: the SDK sends the lines of source around a stack frame.
+// Joined at run time, because the SDK sends the source lines around a stack frame.
 const SECRET = ["hunter", 2].join("");
 const EMAIL = ["jo", "doe@example.com"].join(".");
 const inText = `said {"password":"${SECRET}","n":1} to ${EMAIL}`;
 
-/** What went out: envelopes as they were sent, and the trace headers of a call to an API. */
+/** The envelopes as sent, and the headers of an outgoing call to an API. */
 export type Sent = { envelopes: string[]; propagated: IncomingHttpHeaders[] };
 
-/** Starts the server's SDK with our options, plants secrets wherever a request may leave one, and returns what went out. */
+/** Starts the server's SDK with our options, plants secrets wherever a request may carry one, and returns what was sent. */
 export async function plantSecrets(traceLifecycle: "static" | "stream"): Promise<Sent> {
   const sent: Sent = { envelopes: [], propagated: [] };
   const upstream = createServer((request, response) => response.end(String(sent.propagated.push(request.headers))));
@@ -31,11 +31,11 @@ export async function plantSecrets(traceLifecycle: "static" | "stream"): Promise
   );
   const client = sentry.init({
     ...options,
-    integrations: (defaults) => leaner(options.integrations(defaults)),
+    integrations: (defaults) => serverIntegrations(options.integrations(defaults)),
     traceLifecycle,
-    // Spread, since version 11 has no such option: logs are always on there.
+    // Spread, because version 11 has no such option: logs are always on there.
     ...{ enableLogs: true },
-    transport: scrubbing((transportOptions: Parameters<typeof sentry.createTransport>[0]) =>
+    transport: scrubbingTransport((transportOptions: Parameters<typeof sentry.createTransport>[0]) =>
       sentry.createTransport(transportOptions, async ({ body }) => {
         sent.envelopes.push(Buffer.from(body).toString());
         return { statusCode: 200 };
@@ -68,7 +68,7 @@ export async function plantSecrets(traceLifecycle: "static" | "stream"): Promise
   return sent;
 }
 
-/** What an app does in a request, carelessly. */
+/** The careless code of an app in a request. */
 async function answer(headers: IncomingHttpHeaders, upstreamUrl: string): Promise<void> {
   sentry.setUser({ email: EMAIL, username: EMAIL });
   sentry.startSession();

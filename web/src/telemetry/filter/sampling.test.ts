@@ -16,7 +16,7 @@ describe("requests", () => {
     "/domains/example.com",
   ])("%s is sampled by rate", (target) => expect(rateOf({ "http.target": target })).toBe(0.25));
 
-  test("the caller's decision comes before the rate", () => {
+  test("the caller's decision overrides the rate", () => {
     expect(rateOf({ "http.target": "/" }, () => 1)).toBe(1);
   });
 
@@ -29,7 +29,7 @@ describe("requests", () => {
     "/robots.txt",
     "/photos/A.JPG",
     "/favicon.ico?favicon.abc.ico",
-  ])("%s is never traced, whatever the caller decided", (target) =>
+  ])("%s is never traced, even if the caller sampled it", (target) =>
     expect(rateOf({ "http.target": target }, () => 1)).toBe(0),
   );
 });
@@ -38,7 +38,7 @@ test("Next's own start-up is not traced", () => {
   expect(rateOf({ "next.span_type": "NextNodeServer.findPageComponents" })).toBe(0);
 });
 
-test("a request and a span of the app's own, outside of any request, are", () => {
+test("a request is traced, and a span of the app outside of any request too", () => {
   expect(rateOf({ "next.span_type": "BaseServer.handleRequest", "http.target": "/" })).toBe(0.25);
   expect(rateOf({})).toBe(0.25);
 });

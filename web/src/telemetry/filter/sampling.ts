@@ -3,13 +3,13 @@ type Sampling = {
   inheritOrSampleWith: (rate: number) => number;
 };
 
-/** Says which share of what has these attributes is to be traced, 0 to 1. */
+/** Takes a span's attributes and returns the share of such traces to record, 0 to 1. */
 export type Sampler = (sampling: Sampling) => number;
 
-/** Set on a span that was chosen before the SDK was asked (trace/skip-unsampled.ts): the number that was drawn. */
-export const CHOSEN = "culvert.sample_rand";
+/** Set on a span that was sampled before the SDK was called (trace/skip-unsampled.ts): the random number that was drawn. */
+export const SAMPLE_RAND = "culvert.sample_rand";
 
-/** Probes and files: many requests, nothing to learn from one. A dot alone makes no file: /u/jo.doe, /domains/example.com. */
+/** Health checks and files: many requests, and their traces show nothing. A dot alone does not mean a file: /u/jo.doe, /domains/example.com. */
 const UNTRACED = new RegExp(
   [
     "^/(healthz|readyz|_next)(/|\\?|$)",
@@ -18,16 +18,16 @@ const UNTRACED = new RegExp(
   "i",
 );
 
-/** The type of the span in which Next answers a request. Its others, at the root, are its own start-up. */
+/** The type of Next's request span. Its other root spans are its own start-up. */
 const REQUEST = "BaseServer.handleRequest";
 
 /**
- * Takes the sample rate and returns the SDK's `tracesSampler`: never for probes, files and Next's start-up, else as the
- * caller of this request decided, else by rate.
+ * Takes the sample rate and returns the SDK's `tracesSampler`: 0 for health checks, files and Next's start-up; otherwise the
+ * caller's decision, if the request carries one; otherwise the rate.
  */
 export function sampler(rate: number): Sampler {
   return ({ attributes = {}, inheritOrSampleWith }) => {
-    if (CHOSEN in attributes) return 1;
+    if (SAMPLE_RAND in attributes) return 1;
     const startUp = (attributes["next.span_type"] ?? REQUEST) !== REQUEST;
     return startUp || UNTRACED.test(String(attributes["http.target"])) ? 0 : inheritOrSampleWith(rate);
   };

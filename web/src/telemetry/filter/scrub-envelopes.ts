@@ -4,15 +4,15 @@ import { scrub, scrubText } from "./scrub";
 type Envelope = any;
 type Transport<R> = { send(envelope: Envelope): PromiseLike<R>; flush(timeout?: number): PromiseLike<boolean> };
 
-/** What `beforeSend` and `beforeSendTransaction` have scrubbed (options.ts): once is enough for the largest of all. */
-const SCRUBBED_BEFORE = new Set(["event", "transaction"]);
+/** Items that `beforeSend` and `beforeSendTransaction` (options.ts) have scrubbed already; they are the largest. */
+const SCRUBBED_IN_HOOKS = new Set(["event", "transaction"]);
 
 /**
- * Takes the SDK's way to make a transport and returns one that scrubs each envelope just before it is sent, its header included.
- * Hooks do not reach everything, and which ones are called depends on the SDK's version and `traceLifecycle`: streamed spans never
- * pass `beforeSendTransaction`, and sessions, feedback, check-ins and metrics have no hook that both lines share.
+ * Takes a transport factory and returns one whose transport scrubs each envelope just before it is sent, its header included.
+ * Hooks do not cover everything, and which ones run depends on the SDK's version and `traceLifecycle`: streamed spans never
+ * pass `beforeSendTransaction`, and sessions, feedback, check-ins and metrics have no hook that versions 10 and 11 share.
  */
-export function scrubbing<Options, R>(make: (options: Options) => Transport<R>) {
+export function scrubbingTransport<Options, R>(make: (options: Options) => Transport<R>) {
   return (options: Options): Transport<R> => {
     const transport = make(options);
     return {
@@ -22,11 +22,11 @@ export function scrubbing<Options, R>(make: (options: Options) => Transport<R>) 
   };
 }
 
-/** Takes an envelope and returns it without secrets. Payloads that are bytes or text, such as a replay's recording, stay as they are. */
+/** Takes an envelope and returns it without secrets. Payloads that are bytes or text, such as a replay's recording, are not changed. */
 function scrubEnvelope([header, items]: Envelope): Envelope {
   const clean = items.map(([itemHeader, payload]: [{ type: string }, unknown]) => [
     itemHeader,
-    typeof payload === "string" || SCRUBBED_BEFORE.has(itemHeader.type) ? payload : scrub(payload),
+    typeof payload === "string" || SCRUBBED_IN_HOOKS.has(itemHeader.type) ? payload : scrub(payload),
   ]);
   return [scrub(header), clean];
 }
@@ -34,7 +34,7 @@ function scrubEnvelope([header, items]: Envelope): Envelope {
 type Client = { on(hook: "createDsc", callback: (context: { transaction?: string }) => void): unknown };
 
 /**
- * Takes the SDK's client and scrubs the name of the root span where it is handed on: in the `baggage` header of outgoing calls and of
+ * Takes the SDK's client and scrubs the name of the root span where it is propagated: in the `baggage` header of outgoing calls and of
  * the page, and in envelope headers (https://develop.sentry.dev/sdk/telemetry/traces/dynamic-sampling-context/).
  */
 export function scrubTraceNames(client: Client | undefined): void {

@@ -12,7 +12,7 @@ describe("texts", () => {
     ["/login?next=%2Fa%3Ftoken%3Dabc%26tab%3D2&x=1", "/login?next=%2Fa%3Ftoken%3D[Filtered]%26tab%3D2&x=1"],
     ["/login?next=%2Fa%3Ftab%3D2%26token%3dabc%23top", "/login?next=%2Fa%3Ftab%3D2%26token%3d[Filtered]%23top"],
     ["/a?next=%2Fb%3Fnext%3D%252Fc%253Fcode%253Dxyz", "/a?next=%2Fb%3Fnext%3D%252Fc%253Fcode%253D[Filtered]"],
-    // Its own value may hold what would begin another parameter elsewhere.
+    // Its value may contain a character that would otherwise start another parameter.
     ["/a?token=abc%26def", "/a?token=[Filtered]"],
     ["/a?next=%2Fb%3Ftoken%3Dabc%2526def%26tab%3D2", "/a?next=%2Fb%3Ftoken%3D[Filtered]%26tab%3D2"],
     ["no user Jo.Doe+x@mail.example.com here", "no user [email] here"],
@@ -40,7 +40,7 @@ describe("texts", () => {
   ])("%s stays", (text) => expect(scrubText(text)).toBe(text));
 });
 
-test("a text that the SDK's logger.fmt has put together is a text", () => {
+test("a String object of the SDK's logger.fmt is scrubbed as text", () => {
   const message = logger.fmt`mail to ${"jo@example.com"}`;
   expect(scrub({ message })).toEqual({ message: "mail to [email]" });
 });
@@ -58,30 +58,28 @@ test.each([
   "x-jwt-assertion",
   "x-goog-credential",
   "x-hub-signature",
-])("what is named %s is nobody's business", (name) =>
-  expect(scrub({ [name]: "topsecret" })).toEqual({ [name]: "[Filtered]" }),
-);
+])("the value of %s is filtered", (name) => expect(scrub({ [name]: "topsecret" })).toEqual({ [name]: "[Filtered]" }));
 
-test("an attribute of a container stays one", () => {
+test("a filtered attribute keeps its format", () => {
   const attribute = (value: string) => ({ "http.request.header.cookie": { value, type: "string" } });
   expect(scrub(attribute("cart=1"))).toEqual(attribute("[Filtered]"));
 });
 
-test("a text made to take long does not", () => {
-  const began = performance.now();
+test("a text made to backtrack is still fast", () => {
+  const started = performance.now();
   for (const part of ["\\", '"token', '"a', "token", "'", '"token":"\\'])
     scrubText(`:${part.repeat(200_000 / part.length)}`);
   scrubText(`@${"a".repeat(200_000)}`);
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(performance.now() - started).toBeLessThan(5_000);
 });
 
 test.each(["http.request.header.accept", "http.request.header.x_request_id", "author", "cookieConsentShown"])(
-  "what is named %s stays",
+  "the value of %s stays",
   (name) => expect(scrub({ [name]: "known" })).toEqual({ [name]: "known" }),
 );
 
 test.each(["content-security-policy", "Content-Security-Policy", "http.request.header.content_security_policy"])(
-  "what hands Next the nonce is left out: %s",
+  "the header with the nonce is removed: %s",
   (name) => expect(scrub({ [name]: "script-src 'nonce-abc'", accept: "*/*" })).toEqual({ accept: "*/*" }),
 );
 

@@ -1,8 +1,8 @@
 const FILTERED = "[Filtered]";
 
 /**
- * Headers and fields whose value is never anybody's business. Of a recorded request the SDK also makes attributes, one for each
- * header and one for each cookie: `http.request.header.cookie.<name>`.
+ * Headers and fields whose value is always secret. For a recorded request the SDK also sets an attribute for each
+ * header and each cookie: `http.request.header.cookie.<name>`.
  */
 const SECRET_NAME =
   /^(?:(?:.*\.)?(?:set[-_])?cookies?(?:\..*)?|.*authorization|(?:.*[-_.])?(?:auth|session)|.*(?:password|passwd|secret|token|api[-_]?key|session[-_]?id|csrf|jwt|credential|signature).*)$/i;
@@ -12,16 +12,16 @@ const SECRET_PARAMETER =
   "(?:[\\w.-]*(?:password|passwd|secret|token|key|session|auth|signature|jwt)[\\w.-]*|code|state|otp|pin|email)";
 const SECRET_QUERY = new RegExp(`((?:^|[?&;#])${SECRET_PARAMETER}=)[^&#;\\s"']+`, "gi");
 
-/** The same in an address that is itself a parameter of another: `?next=%2Fa%3Ftoken%3D…`, once more encoded at each depth. */
-const BETWEEN = "(?:3F|26|3B|23)";
+/** The same in a URL that is itself a parameter of another: `?next=%2Fa%3Ftoken%3D…`, encoded once more at each depth. */
+const SEPARATOR = "(?:3F|26|3B|23)";
 const SECRET_NESTED = new RegExp(
-  `(%(?<depth>(?:25)*)${BETWEEN}${SECRET_PARAMETER}%\\k<depth>3D)(?:(?!%\\k<depth>${BETWEEN})[^&#;\\s"'])+`,
+  `(%(?<depth>(?:25)*)${SEPARATOR}${SECRET_PARAMETER}%\\k<depth>3D)(?:(?!%\\k<depth>${SEPARATOR})[^&#;\\s"'])+`,
   "gi",
 );
 
 /**
- * Fields of JSON inside a text, with their quotes at any depth: `{\"password\": \"…\"}`. A value ends at the quotes with which it began.
- * Repetitions are bounded, so that no text takes long.
+ * Fields of JSON inside a text, with quotes escaped at any depth: `{\"password\": \"…\"}`. A value ends at the same quotes that it
+ * started with. Repetitions are bounded, so that every text is matched in linear time.
  */
 const SECRET_FIELD = new RegExp(
   [
@@ -33,14 +33,14 @@ const SECRET_FIELD = new RegExp(
   "gis",
 );
 
-/** Credentials as a header writes them, inside a text. */
+/** Credentials in the form of a header value, inside a text. */
 const CREDENTIALS = /\b(Bearer|Basic)\s+(?=\S*[\d=])[\w.~+/=-]{6,}/gi;
 
-// From where a word begins, or a long one before an "@" would be tried from each of its letters.
+// Matched only from the start of a word; otherwise a long one before an "@" would be tried from each of its letters.
 const EMAIL = /(?<![\w.+-])[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/gi;
 
-/** Where code is named rather than people: nothing to find, and the bulk of an event. */
-const LEFT_ALONE = new Set([
+/** Fields that name code rather than people: they hold no secrets, and most of an event's bytes. */
+const NOT_SCRUBBED = new Set([
   "stacktrace",
   "debug_meta",
   "sdk",
@@ -51,19 +51,19 @@ const LEFT_ALONE = new Set([
   "user_agent",
 ]);
 
-/** The names that carry a trace, although they sound like secrets to the patterns above. */
-const HARMLESS = new Set(["sentry-trace", "traceparent"]);
+/** Trace headers, whose names match the patterns above. */
+const NOT_SECRET = new Set(["sentry-trace", "traceparent"]);
 
 /**
- * Takes what is about to be sent and returns a copy without cookies, credentials, secret query values and e-mail addresses,
- * however deep they are. The last thing that happens to a report: what an app adds later passes through as well.
+ * Takes an event or another payload and returns a copy without cookies, credentials, secret query values and e-mail addresses,
+ * at any depth. Runs last before sending, so that it covers data that an app adds.
  */
-export function scrub<T>(report: T): T {
-  return walk(report, 0) as T;
+export function scrub<T>(payload: T): T {
+  return walk(payload, 0) as T;
 }
 
 function walk(value: unknown, depth: number): unknown {
-  // The SDK's logger.fmt makes an object of a text.
+  // The SDK's logger.fmt returns a String object.
   if (typeof value === "string" || value instanceof String) return scrubText(String(value));
   if (Array.isArray(value)) return value.map((item) => walk(item, depth + 1));
   if (!isPlain(value) || depth > 12) return value;
@@ -72,34 +72,34 @@ function walk(value: unknown, depth: number): unknown {
 }
 
 function field(name: string, value: unknown, depth: number): unknown {
-  if (LEFT_ALONE.has(name)) return value;
+  if (NOT_SCRUBBED.has(name)) return value;
   if (value !== undefined && value !== null && isSecret(name)) return isTyped(value) ? TYPED_FILTERED : FILTERED;
   return walk(value, depth + 1);
 }
 
 const TYPED_FILTERED = { value: FILTERED, type: "string" };
 
-/** An attribute as the containers of logs, metrics and streamed spans write it. */
+/** An attribute in the format of logs, metrics and streamed spans. */
 function isTyped(value: unknown): boolean {
   return isPlain(value) && "value" in value && typeof value.type === "string";
 }
 
-/** The request header by which the proxy hands Next the nonce, 400 bytes, in the SDK's two spellings: it says nothing of the request. */
+/** The 400-byte request header in which the proxy sends Next the nonce, in the SDK's two spellings: it is the same for every request. */
 const isNonceCarrier = (name: string) => name.endsWith("olicy") && /(?:^|\.)content[-_]security[-_]policy$/i.test(name);
 
-const judged = new Map<string, boolean>();
+const secretNames = new Map<string, boolean>();
 
-// The same few hundred names come with every report.
+// Every event has the same few hundred names.
 function isSecret(name: string): boolean {
-  const known = judged.get(name);
+  const known = secretNames.get(name);
   if (known !== undefined) return known;
-  if (judged.size >= 1000) judged.clear();
-  const secret = SECRET_NAME.test(name) && !HARMLESS.has(name);
-  judged.set(name, secret);
+  if (secretNames.size >= 1000) secretNames.clear();
+  const secret = SECRET_NAME.test(name) && !NOT_SECRET.has(name);
+  secretNames.set(name, secret);
   return secret;
 }
 
-/** Takes a text and returns it with secret query values and e-mail addresses replaced. */
+/** Takes a text and returns it with secret query values, JSON fields, credentials and e-mail addresses replaced. */
 export function scrubText(text: string): string {
   const plain = text.includes("=") ? text.replace(SECRET_QUERY, `$1${FILTERED}`) : text;
   const quoted = plain.includes(":") ? plain.replace(SECRET_FIELD, `$1$3${FILTERED}$3`) : plain;

@@ -39,7 +39,7 @@ function settled<T>(request: IDBRequest<T>): Promise<T> {
   });
 }
 
-/** The store in which the SDK keeps envelopes. */
+/** The store in which the SDK queues envelopes. */
 async function queue(): Promise<IDBObjectStore> {
   const open = indexedDB.open("sentry-offline");
   open.onupgradeneeded = () => open.result.createObjectStore("queue");
@@ -49,15 +49,15 @@ const waiting = async () => settled((await queue()).count());
 
 /** A page's transport; a second one is that of another page load. */
 async function page() {
-  const { patient } = await import("./offline-queue");
+  const { withOfflineQueue } = await import("./offline-queue");
   const recordDroppedEvent = (reason: string) => void lost.push(reason);
-  const transport = patient(makeFetchTransport)({ url: "https://app/monitoring", recordDroppedEvent });
+  const transport = withOfflineQueue(makeFetchTransport)({ url: "https://app/monitoring", recordDroppedEvent });
   const send = (text: string, type = "event") =>
     transport.send([{ sent_at: new Date().toISOString() }, [[{ type }, { text }]]] as never);
   return { send };
 }
 
-/** Lets time pass, and what it sets off come to its end. */
+/** Advances the clock and lets the work that this starts finish. */
 async function pass(ms: number) {
   await vi.advanceTimersByTimeAsync(ms);
   for (let turn = 0; turn < 20; turn++) await new Promise((go) => setImmediate(go));
@@ -68,15 +68,15 @@ const noNetwork = () => {
   throw new TypeError("Failed to fetch");
 };
 
-describe("what nobody took is kept", () => {
+describe("an envelope that is not accepted is queued", () => {
   test.each([
     ["no network", noNetwork],
     ["502", status(502)],
     ["503", status(503)],
     ["504", status(504)],
-  ])("%s: and sent when the browser is online again, once, as of then", async (_, trouble) => {
+  ])("%s: and sent once, with a fresh sent_at, when the browser is online again", async (_, failure) => {
     const { send } = await page();
-    answer = trouble;
+    answer = failure;
     await send("hello");
     expect(await waiting()).toBe(1);
     expect(lost, "it is not lost").toEqual([]);
@@ -92,7 +92,7 @@ describe("what nobody took is kept", () => {
     expect(sent).toHaveLength(2);
   });
 
-  test("and sent by the next page, when the tab was closed", async () => {
+  test("and sent by the next page after the tab was closed", async () => {
     answer = noNetwork;
     await (await page()).send("hello");
     vi.clearAllTimers();
@@ -103,7 +103,7 @@ describe("what nobody took is kept", () => {
     expect(await waiting()).toBe(0);
   });
 
-  test("and sent after the next one that gets through", async () => {
+  test("and sent after the next one that succeeds", async () => {
     const { send } = await page();
     answer = status(503);
     await send("first");
@@ -113,7 +113,7 @@ describe("what nobody took is kept", () => {
     expect(sent.map(({ text }) => JSON.parse(text).text)).toEqual(["first", "second", "first"]);
   });
 
-  test("up to a hundred; what comes then is dropped", async () => {
+  test("up to a hundred; more are dropped", async () => {
     const { send } = await page();
     answer = noNetwork;
     for (let n = 0; n < 103; n++) await send(String(n));
@@ -121,22 +121,22 @@ describe("what nobody took is kept", () => {
   });
 });
 
-test.each([200, 400, 403, 413, 429, 500])("an answer of %i is one: nothing is kept", async (code) => {
+test.each([200, 400, 403, 413, 429, 500])("a response of %i is final: nothing is queued", async (code) => {
   const { send } = await page();
   answer = status(code);
   expect(await send("hello")).toMatchObject({ statusCode: code });
   expect(await waiting()).toBe(0);
 });
 
-test.each(["replay_event", "replay_recording", "client_report"])("a %s is sent, but never kept", async (type) => {
-  const { keptHere } = await import("./offline-queue");
-  expect(keptHere([{}, [[{ type }, {}]]])).toBeUndefined();
+test.each(["replay_event", "replay_recording", "client_report"])("a %s is sent, but never queued", async (type) => {
+  const { queueNote } = await import("./offline-queue");
+  expect(queueNote([{}, [[{ type }, {}]]])).toBeUndefined();
   const { send } = await page();
   await send("well", type);
   expect(sent).toHaveLength(1);
   answer = noNetwork;
   await expect(send("lost", type)).rejects.toThrow("Failed to fetch");
   expect(await waiting()).toBe(0);
-  // The SDK counts no report about itself.
+  // The SDK does not count its own client reports.
   expect(lost).toEqual(type === "client_report" ? [] : ["network_error"]);
 });

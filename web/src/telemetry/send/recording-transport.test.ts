@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { limitsIn, watched } from "./recording-transport";
-import { deliveries } from "./send-outcomes";
+import { describeRateLimits, recordingOutcomes } from "./recording-transport";
+import { sendOutcomes } from "./send-outcomes";
 
 const envelope = [
   { event_id: "e1" },
@@ -11,15 +11,15 @@ const envelope = [
 ];
 
 async function sent(answer: () => Promise<{ statusCode?: number; headers?: Record<string, string> }>) {
-  const transport = watched(() => ({ send: answer, flush: async () => true }))({});
+  const transport = recordingOutcomes(() => ({ send: answer, flush: async () => true }))({});
   await Promise.resolve(transport.send(envelope)).catch(() => undefined);
-  return deliveries()[0];
+  return sendOutcomes()[0];
 }
 
 test.each([
-  ["taken", 200],
-  ["refused", 403],
-  ["refused", 413],
+  ["accepted", 200],
+  ["rejected", 403],
+  ["rejected", 413],
 ] as const)("%s: %i", async (outcome, status) => {
   expect(await sent(async () => ({ statusCode: status }))).toMatchObject({
     outcome,
@@ -32,18 +32,21 @@ test.each([
 
 test("a failure to send is recorded and still fails", async () => {
   const failing = () => Promise.reject(new TypeError("Failed to fetch"));
-  expect(await sent(failing)).toMatchObject({ outcome: "no answer", status: undefined });
-  const transport = watched(() => ({ send: failing, flush: async () => true }))({});
+  expect(await sent(failing)).toMatchObject({ outcome: "failed", status: undefined });
+  const transport = recordingOutcomes(() => ({ send: failing, flush: async () => true }))({});
   await expect(transport.send(envelope)).rejects.toThrow("Failed to fetch");
 });
 
-test("what the SDK holds back because of a rate limit is said to be held back", async () => {
-  expect(await sent(async () => ({}))).toMatchObject({ outcome: "held back" });
+test("an envelope that the SDK does not send because of a rate limit is recorded as rate limited", async () => {
+  expect(await sent(async () => ({}))).toMatchObject({ outcome: "rate limited" });
 });
 
-test("what the spool has is said to be kept", async () => {
-  const kept = async () => ({ statusCode: 200, headers: { "x-envelope-outcome": "queued" } });
-  expect(await sent(kept)).toMatchObject({ outcome: "kept", note: "the ingest did not take it; the spool has it" });
+test("an envelope that the spool accepted is recorded as queued", async () => {
+  const queued = async () => ({ statusCode: 200, headers: { "x-envelope-outcome": "queued" } });
+  expect(await sent(queued)).toMatchObject({
+    outcome: "queued",
+    note: "the ingest did not accept it; it is queued in the spool",
+  });
 });
 
 test.each([
@@ -54,4 +57,4 @@ test.each([
   [{ "x-sentry-rate-limits": "60::key" }, "nothing for 60 s"],
   [{ "retry-after": "30" }, "nothing for 30 s"],
   [{ "x-sentry-rate-limits": null }, undefined],
-])("%j means: %s", (headers, words) => expect(limitsIn(headers)).toBe(words));
+])("%j means: %s", (headers, note) => expect(describeRateLimits(headers)).toBe(note));

@@ -1,31 +1,31 @@
 import { expect, test, vi } from "vitest";
-import { deliveries, record, subscribe } from "./send-outcomes";
+import { recordOutcome, sendOutcomes, subscribe } from "./send-outcomes";
 
-const delivery = {
+const outcome = {
   at: 0,
   eventId: "e",
   category: "error",
-  outcome: "taken" as const,
+  outcome: "accepted" as const,
   status: 200,
   latencyMs: 3,
   note: undefined,
 };
 
-test("deliveries are kept newest first, bounded, and told to subscribers", () => {
+test("the latest outcomes are stored, newest first, and subscribers are notified", () => {
   const listener = vi.fn();
   const unsubscribe = subscribe(listener);
-  for (let at = 1; at <= 60; at++) record({ ...delivery, at });
+  for (let at = 1; at <= 60; at++) recordOutcome({ ...outcome, at });
   expect(listener).toHaveBeenCalledTimes(60);
-  expect(deliveries()).toHaveLength(50);
-  expect(deliveries()[0]).toEqual({ ...delivery, at: 60, number: 60 });
+  expect(sendOutcomes()).toHaveLength(50);
+  expect(sendOutcomes()[0]).toEqual({ ...outcome, at: 60, number: 60 });
 
   unsubscribe();
-  record(delivery);
+  recordOutcome(outcome);
   expect(listener).toHaveBeenCalledTimes(60);
 });
 
-test("another copy of the module sees the same deliveries", async () => {
+test("another copy of the module shares the outcomes", async () => {
   vi.resetModules();
   const copy = await import("./send-outcomes");
-  expect(copy.deliveries()).toBe(deliveries());
+  expect(copy.sendOutcomes()).toBe(sendOutcomes());
 });

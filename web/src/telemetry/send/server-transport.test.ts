@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { parseSettings } from "../settings/settings";
-import { type Door, doors, throughDoors } from "./server-transport";
+import { type Endpoint, serverEndpoints } from "./endpoints";
+import { fallbackTransport } from "./server-transport";
 import { flushOnShutdown } from "./shutdown";
 
 type Received = { headers: IncomingHttpHeaders; body: Buffer };
@@ -15,8 +16,8 @@ afterEach(() => {
   for (const server of open.splice(0)) server.close();
 });
 
-/** A door that answers these statuses in turn, the last one for ever; `received` is what came through. */
-async function door(statuses: number[], headers: Record<string, string> = {}, port = 0) {
+/** An endpoint that responds with these statuses in order and then repeats the last; `received` is what it was sent. */
+async function endpoint(statuses: number[], headers: Record<string, string> = {}, port = 0) {
   const received: Received[] = [];
   const answer: RequestListener = async (request, response) => {
     const pieces: Buffer[] = [];
@@ -31,16 +32,16 @@ async function door(statuses: number[], headers: Record<string, string> = {}, po
   return { url, headers: {}, received };
 }
 
-/** A door that nobody answers. */
-async function closed(): Promise<Door> {
-  const { url, headers } = await door([200]);
+/** An endpoint where nothing listens. */
+async function closed(): Promise<Endpoint> {
+  const { url, headers } = await endpoint([200]);
   open.pop()?.close();
   return { url, headers };
 }
 
-function send(places: Door[], message = "hello") {
+function send(endpoints: Endpoint[], message = "hello") {
   const lost: string[] = [];
-  const transport = throughDoors(places)({
+  const transport = fallbackTransport(endpoints)({
     recordDroppedEvent: (reason) => void lost.push(reason),
   });
   // biome-ignore lint/suspicious/noExplicitAny: an envelope of the least that the SDK takes
@@ -48,30 +49,30 @@ function send(places: Door[], message = "hello") {
   return { sent, lost, flush: transport.flush };
 }
 
-test("the proxy comes first, then the spool, which is told the destination", () => {
+test("the proxy comes first, then the spool, which is sent the destination", () => {
   const env = { SENTRY_DSN: "https://k:secret@sentry.example.com:9000/prefix/7", SPOOL_UPSTREAM: "spool:8082" };
-  expect(doors(parseSettings({ ...env, SERVER_TUNNEL: "http://proxy:8083/envelopes" }))).toEqual([
+  expect(serverEndpoints(parseSettings({ ...env, SERVER_TUNNEL: "http://proxy:8083/envelopes" }))).toEqual([
     { url: new URL("http://proxy:8083/envelopes"), headers: {} },
     {
       url: new URL("http://spool:8082/"),
       headers: { "x-spool-destination": "https://sentry.example.com:9000/prefix/api/7/envelope/" },
     },
   ]);
-  expect(doors(parseSettings(env))).toEqual([]);
+  expect(serverEndpoints(parseSettings(env))).toEqual([]);
 });
 
-test.each([200, 429, 413, 500])("an answer of %i is an answer: the spool is not asked", async (status) => {
-  const [first, second] = [await door([status], { "retry-after": "7" }), await door([200])];
+test.each([200, 429, 413, 500])("a response of %i is final: the spool is not tried", async (status) => {
+  const [first, second] = [await endpoint([status], { "retry-after": "7" }), await endpoint([200])];
   expect(await send([first, second]).sent).toMatchObject({ statusCode: status, headers: { "retry-after": "7" } });
   expect(second.received).toEqual([]);
 });
 
 test.each([
-  ["there is none", closed],
-  ["it answers 502", () => door([502])],
-  ["it answers 503", () => door([503])],
-])("the spool has the report when the proxy can't: %s", async (_, proxy) => {
-  const spool = await door([200]);
+  ["nothing listens", closed],
+  ["it answers 502", () => endpoint([502])],
+  ["it answers 503", () => endpoint([503])],
+])("the spool gets the envelope when the proxy is unavailable: %s", async (_, proxy) => {
+  const spool = await endpoint([200]);
   const { sent, lost } = send([await proxy(), { ...spool, headers: { "x-spool-destination": "https://there/" } }]);
   expect((await sent).statusCode).toBe(200);
   expect(spool.received).toHaveLength(1);
@@ -81,23 +82,23 @@ test.each([
   expect(lost, "nothing is counted as lost").toEqual([]);
 });
 
-test("with both gone the report is held until one is back", async () => {
+test("without any endpoint the envelope is retried until one responds", async () => {
   const proxy = await closed();
   const { sent, flush } = send([proxy, await closed()]);
-  expect(await flush(50), "it is still under way").toBe(false);
-  const back = await door([200], {}, Number(proxy.url.port));
+  expect(await flush(50), "it is still in flight").toBe(false);
+  const back = await endpoint([200], {}, Number(proxy.url.port));
   expect((await sent).statusCode).toBe(200);
   expect(back.received).toHaveLength(1);
 });
 
-test("a large report is compressed", async () => {
-  const proxy = await door([200]);
+test("a large envelope is compressed", async () => {
+  const proxy = await endpoint([200]);
   await send([proxy], "x".repeat(40_000)).sent;
   expect(proxy.received[0]?.headers["content-encoding"]).toBe("gzip");
   expect(gunzipSync(proxy.received[0]?.body ?? "").toString()).toContain("xxx");
 });
 
-/** A door that never answers; `wait` resolves once so many wait at it. */
+/** An endpoint that never responds; `wait` resolves once this many requests are pending. */
 async function hanging() {
   const asked = new EventEmitter();
   let waiting = 0;
@@ -111,9 +112,9 @@ async function hanging() {
   return { url, headers: {}, wait };
 }
 
-test("what finds thirty waiting at the proxy goes to the spool at once", async () => {
-  const [proxy, spool] = [await hanging(), await door([200])];
-  const transport = throughDoors([proxy, spool])({ recordDroppedEvent: () => {} });
+test("with thirty requests pending at the proxy, the next envelope goes to the spool immediately", async () => {
+  const [proxy, spool] = [await hanging(), await endpoint([200])];
+  const transport = fallbackTransport([proxy, spool])({ recordDroppedEvent: () => {} });
   // biome-ignore lint/suspicious/noExplicitAny: an envelope of the least that the SDK takes
   const one = () => transport.send([{ event_id: "e1" }, [[{ type: "event" }, {}]]] as any);
   for (let n = 0; n < 30; n++) void one();
@@ -122,10 +123,10 @@ test("what finds thirty waiting at the proxy goes to the spool at once", async (
   expect(spool.received).toHaveLength(1);
 });
 
-test("a report that no door took is tried again at once when this server is told to stop", async () => {
-  const spool = await door([503, 503, 503, 503, 200]);
+test("an envelope in backoff is retried immediately when this server is told to stop", async () => {
+  const spool = await endpoint([503, 503, 503, 503, 200]);
   const { sent } = send([await closed(), spool]);
-  // It rests for two seconds now.
+  // Its backoff is two seconds now.
   await vi.waitFor(() => expect(spool.received).toHaveLength(4), 10_000);
   flushOnShutdown();
   process.emit("SIGTERM");
@@ -133,8 +134,8 @@ test("a report that no door took is tried again at once when this server is told
   expect((await sent).statusCode).toBe(200);
 });
 
-test("what waits for the proxy when this server is told to stop does not wait on: the spool has it", async () => {
-  const [proxy, spool] = [await hanging(), await door([200])];
+test("a request that waits for the proxy when this server is told to stop goes to the spool", async () => {
+  const [proxy, spool] = [await hanging(), await endpoint([200])];
   const { sent } = send([proxy, spool]);
   await proxy.wait(1);
   flushOnShutdown();

@@ -20,7 +20,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("a closing server does not end a connection on which a request may be on its way", async () => {
+test("a closing server does not end a connection on which a request may be arriving", async () => {
   const server = createServer((_, response) => response.end());
   await new Promise<void>((up) => server.listen(0, "127.0.0.1", up));
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -36,7 +36,7 @@ test("a closing server does not end a connection on which a request may be on it
   expect(await ask()).toBe(true);
 });
 
-test("after SIGTERM a connection is asked to send no more, busy as it may be", async () => {
+test("after SIGTERM each response closes its connection, however busy it is", async () => {
   const server = createServer((_, response) => response.end());
   await new Promise<void>((up) => server.listen(0, "127.0.0.1", up));
   const { port } = server.address() as AddressInfo;
@@ -49,7 +49,7 @@ test("after SIGTERM a connection is asked to send no more, busy as it may be", a
   server.close();
 });
 
-test("when Next is done after SIGTERM, the reports are flushed first and the process ends with 0", async () => {
+test("when Next exits after SIGTERM, events are flushed first and the process ends with 0", async () => {
   process.emit("SIGTERM");
   process.exit(143);
   expect(close).toHaveBeenCalledOnce();

@@ -14,26 +14,26 @@ function controller(): AbortController {
   return shared[STOPPING];
 }
 
-/** Aborts when this process is told to stop: what takes its time then has to hurry. */
+/** Returns the signal that aborts when this process is told to stop, for code that must shorten its timeouts then. */
 export function stopping(): AbortSignal {
   return controller().signal;
 }
 
-/** Whether this process was told to stop, and should get no new requests. */
+/** Returns whether this process was told to stop and should get no new requests. */
 export function isStopping(): boolean {
   return stopping().aborted;
 }
 
 /**
- * Makes SIGTERM end the process with 0 once running requests are answered and their reports delivered.
- * Next itself closes the server on SIGTERM and then calls `process.exit(143)`; it has no hook in between, so that call is
- * where the reports are flushed.
+ * Makes SIGTERM end the process with 0 once running requests are answered and their events are sent.
+ * Next itself closes the server on SIGTERM and then calls `process.exit(143)`. It has no hook in between, so events are
+ * flushed in that call.
  */
 export function flushOnShutdown(): void {
-  keepIdle();
+  keepIdleConnections();
   process.once("SIGTERM", () => {
     controller().abort();
-    askNoMore();
+    closeAfterResponse();
     const exit = process.exit.bind(process);
     const flushAndExit = () => void close(FLUSH_MS).finally(() => exit(0));
     process.exit = flushAndExit as typeof process.exit;
@@ -42,15 +42,15 @@ export function flushOnShutdown(): void {
 }
 
 /**
- * A server that closes ends connections that look idle. The proxy may have sent a form on one of them that is not read yet, and
- * sends no form twice: it ends them itself, within `keepalive_timeout` (proxy/templates/web.conf), or Node does after 5 s.
+ * A closing server ends idle connections. The proxy may have just sent a form on one of them, and it never resends a form. So
+ * idle connections stay open until the proxy closes them, within `keepalive_timeout` (proxy/templates/web.conf), or Node does after 5 s.
  */
-function keepIdle(): void {
+function keepIdleConnections(): void {
   Server.prototype.closeIdleConnections = () => {};
 }
 
-/** Node goes on answering a connection that is never idle, although its server is closed: until it was cut in the middle. */
-function askNoMore(): void {
+/** A closed server still serves a busy keep-alive connection, which would end in the middle of a request when the process exits. */
+function closeAfterResponse(): void {
   subscribe("http.server.request.start", (message) => {
     (message as { response: ServerResponse }).response.setHeader("connection", "close");
   });

@@ -19,7 +19,7 @@ type Vectors = { valid: Record<string, string>[]; invalid: Record<string, string
 const file = new URL("../../../../deploy/test/vectors/dsn.json", import.meta.url);
 const { valid, invalid } = JSON.parse(readFileSync(file, "utf8")) as Vectors;
 
-test.each(valid)("every parser takes $dsn", ({ dsn = "", scheme, key, host, port, prefix, project, envelope }) => {
+test.each(valid)("every parser accepts $dsn", ({ dsn = "", scheme, key, host, port, prefix, project, envelope }) => {
   const authority = port ? `${host}:${port}` : host;
   expect(parseDsn(dsn)).toEqual({
     public: `${scheme}://${key}@${authority}${prefix}/${project}`,
@@ -28,7 +28,7 @@ test.each(valid)("every parser takes $dsn", ({ dsn = "", scheme, key, host, port
   });
 });
 
-test.each(Object.entries(invalid))("no parser takes a bad %s", (_, dsns) => {
+test.each(Object.entries(invalid))("no parser accepts an invalid %s", (_, dsns) => {
   expect(dsns.filter(parseDsn)).toEqual([]);
 });
 

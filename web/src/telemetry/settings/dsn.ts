@@ -9,13 +9,13 @@ export type Dsn = {
   public: string;
   /** Host and port of the ingest, for people to read. */
   host: string;
-  /** Where the ingest takes envelopes. */
+  /** Where the ingest accepts envelopes. */
   envelopeUrl: string;
 };
 
 /**
- * Takes a DSN and returns its public form and host, or undefined when it is none. Rule: https://develop.sentry.dev/sdk/foundations/client/dsn/
- * The same as the other three parsers', by the vectors in deploy/test/vectors/dsn.json.
+ * Takes a DSN and returns its public form and host, or undefined if it is not a DSN. Rule: https://develop.sentry.dev/sdk/foundations/client/dsn/
+ * All four parsers follow the vectors in deploy/test/vectors/dsn.json.
  */
 export function parseDsn(value: string): Dsn | undefined {
   const [, scheme, key, name = "", port, prefix, project] = DSN.exec(value) ?? [];

@@ -4,7 +4,7 @@ const label = /^\w(?:[\w-]{0,61}\w)?$/;
 
 /**
  * Takes a host and returns whether it is a DNS name, an IPv4 address of four decimal octets, or an IPv6 address in brackets:
- * what every parser reads alike. A host that ends in a number is an address or nothing:
+ * the forms that all parsers read alike. A host that ends in a number is an IPv4 address or invalid:
  * https://url.spec.whatwg.org/#ends-in-a-number-checker
  */
 export function isHost(host: string): boolean {
@@ -12,14 +12,14 @@ export function isHost(host: string): boolean {
   return ipv4.test(host) || isName(host);
 }
 
-/** With underscores, which Docker's names have. */
+/** Allows underscores, which Docker's names have. */
 function isName(host: string): boolean {
   const labels = host.split(".");
   return host.length <= 253 && labels.every((one) => label.test(one)) && !/(?:^|\.)(?:\d+|0x[\da-f]*)$/i.test(host);
 }
 
 /**
- * https://www.rfc-editor.org/rfc/rfc4291#section-2.2; `::` stands for two groups or more, as RFC 5952 (4.2.2) has it and Nginx demands.
+ * https://www.rfc-editor.org/rfc/rfc4291#section-2.2; `::` stands for two groups or more, as RFC 5952 (4.2.2) says and Nginx requires.
  */
 function isIpv6(text: string): boolean {
   // The last 32 bits may be written as IPv4.

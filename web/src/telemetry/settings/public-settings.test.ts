@@ -30,7 +30,7 @@ test("neither the DSN's secret nor the upstream reaches the page", () => {
   expect(JSON.stringify(publicMetadata(settings))).not.toMatch(/topsecret|internal/);
 });
 
-test("without a DSN the page carries nothing, and the browser starts nothing", () => {
+test("without a DSN the page carries no settings, and the browser starts nothing", () => {
   expect(publicMetadata(parseSettings({}))).toEqual({});
   expect(readPublicSettings(page(undefined))).toBeUndefined();
 });

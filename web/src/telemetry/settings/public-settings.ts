@@ -1,6 +1,6 @@
 import type { Settings } from "./settings";
 
-/** What a browser may know of the settings. Every field is written out so that a new setting is private until named. */
+/** The settings that a browser may know. Every field is listed, so that a new setting is private by default. */
 export type PublicSettings = {
   dsn: string;
   environment: string;
@@ -11,8 +11,8 @@ export type PublicSettings = {
 };
 
 /**
- * Name of the `<meta>` that carries the public settings. A meta, and from `generateMetadata`, because that is the one thing
- * of ours in the bare document that Next sends when a server component throws.
+ * Name of the `<meta>` that carries the public settings. `generateMetadata` writes it, because metadata is the only part of the
+ * layout in the bare document that Next sends when a server component throws.
  */
 export const META_NAME = "culvert-telemetry";
 

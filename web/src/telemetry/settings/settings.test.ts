@@ -6,12 +6,12 @@ const dsnFix =
   "copy it from the project's Client Keys page (https://<key>@<host>/<project>), or unset it for no telemetry";
 const rateFix = "use 0 for no traces, 1 for all, or a share such as 0.1";
 const targetFix = "list origins such as https://api.example.com:8443, separated by spaces";
-const doorFix = "use the proxy's own listener for it, http://proxy:8083/envelopes";
+const tunnelFix = "use the proxy's own listener for it, http://proxy:8083/envelopes";
 const cacheFix = "use an address such as redis://cache:6379, or rediss:// for TLS";
 const spoolFix = "use the spool's address, such as spool:8082";
 const urlFix = "use an address such as https://api.example.com/v1/status";
 
-describe("a setting that can't be meant is refused in one line that says what to do", () => {
+describe("an invalid setting is rejected in one line that says what to do", () => {
   test.each([
     ["SENTRY_DSN", "sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
     ["SENTRY_DSN", "https://o1.ingest.sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
@@ -31,8 +31,8 @@ describe("a setting that can't be meant is refused in one line that says what to
     ["TUNNEL_PATH", "//a", `TUNNEL_PATH '//a' has an empty segment: ${pathFix}`],
     ["UPSTREAM_URL", "api/v1", `UPSTREAM_URL is not an http(s) address without credentials: ${urlFix}`],
     ["UPSTREAM_URL", "ftp://api/", `UPSTREAM_URL is not an http(s) address without credentials: ${urlFix}`],
-    ["SERVER_TUNNEL", "https://proxy/", `SERVER_TUNNEL is not an http address: ${doorFix}`],
-    ["SERVER_TUNNEL", "proxy:8083", `SERVER_TUNNEL is not an http address: ${doorFix}`],
+    ["SERVER_TUNNEL", "https://proxy/", `SERVER_TUNNEL is not an http address: ${tunnelFix}`],
+    ["SERVER_TUNNEL", "proxy:8083", `SERVER_TUNNEL is not an http address: ${tunnelFix}`],
     ["SPOOL_UPSTREAM", "http://spool", `SPOOL_UPSTREAM 'http://spool' is not name:port: ${spoolFix}`],
     ["SPOOL_UPSTREAM", "spool:99999", `SPOOL_UPSTREAM 'spool:99999' is not name:port: ${spoolFix}`],
     ["CACHE_URL", "cache:6379", `CACHE_URL is not the address of a cache: ${cacheFix}`],
@@ -47,7 +47,7 @@ describe("a setting that can't be meant is refused in one line that says what to
     [
       "SENTRY_ENVIRONMENT",
       "my stage",
-      "SENTRY_ENVIRONMENT 'my stage' has a character that Sentry refuses: use up to 64 of A-Z a-z 0-9 . _ @ + -, such as v1.4.2",
+      "SENTRY_ENVIRONMENT 'my stage' has a character that Sentry rejects: use up to 64 of A-Z a-z 0-9 . _ @ + -, such as v1.4.2",
     ],
     [
       "SENTRY_RELEASE",
@@ -59,7 +59,7 @@ describe("a setting that can't be meant is refused in one line that says what to
   });
 });
 
-describe("what no setting may hold is refused in one line that names it", () => {
+describe("characters that no setting may contain are rejected in one line that names the setting", () => {
   const good = {
     SENTRY_DSN: "https://key@o1.ingest.sentry.io/2",
     SENTRY_ENVIRONMENT: "staging",
@@ -77,7 +77,7 @@ describe("what no setting may hold is refused in one line that names it", () => 
   test.each(Object.entries(good))("%s", (name, value) => {
     const endings = ["\n", "\nx", "\r", "\t", "\0", "\u2028", "\x1b[2J", '"', "}", "é", " x"];
     const numbers = /^[0.]*\d/.test(value) ? [`0${value}`, `-${value}`, "9".repeat(20)] : [];
-    // In an address these are characters like others: `;` and `$` may stand in a query.
+    // Valid in a URL: `;` and `$` may appear in a query.
     const ends = /:\/\//.test(value) && name !== "SENTRY_DSN" ? endings : [...endings, ";", "$uri"];
     for (const bad of [...ends.map((end) => value + end), `\n${value}`, "a".repeat(300), ...numbers]) {
       expect(messageOf(() => parseSettings({ [name]: bad })) ?? bad).toMatch(new RegExp(`^${name} [ -~]+: [ -~]+$`));
@@ -85,7 +85,7 @@ describe("what no setting may hold is refused in one line that names it", () => 
   });
 });
 
-describe("settings that may be left out", () => {
+describe("settings that are optional", () => {
   test.each([{}, { SENTRY_DSN: "", SENTRY_RELEASE: "", SENTRY_TRACES_SAMPLE_RATE: "", TUNNEL_PATH: "" }])(
     "%j",
     (env) => {
@@ -110,7 +110,7 @@ describe("settings that may be left out", () => {
   });
 });
 
-test("all settings given", () => {
+test("all settings set", () => {
   const env = {
     SENTRY_DSN: "https://key@sentry.example.com:9000/prefix/42",
     SENTRY_ENVIRONMENT: "staging-eu",

@@ -1,29 +1,29 @@
 import type { Dsn } from "./dsn";
-import { cacheUrl, dsn, label, onOff, origins, place, rate, serverTunnel, tunnelPath, url } from "./setting-values";
+import { cacheUrl, dsn, label, onOff, origins, rate, serverTunnel, service, tunnelPath, url } from "./setting-values";
 
 export { SettingError } from "./setting-values";
 
 /** Everything an operator can set. Nothing else in this app reads `process.env`. */
 export type Settings = {
-  /** Where reports go; undefined turns telemetry off. */
+  /** Where events are sent; undefined turns telemetry off. */
   dsn: Dsn | undefined;
   environment: string;
   release: string | undefined;
-  /** Where this deployment runs, if there is more than one place: a tag on what it reports. */
+  /** Where this deployment runs, if there are several: a tag on its events. */
   region: string | undefined;
-  /** Share of page views whose trace is recorded, 0 to 1. Errors are always reported. */
+  /** Share of page views whose trace is recorded, 0 to 1. Errors are always sent. */
   tracesSampleRate: number;
-  /** The path on the own origin to which browsers post reports. The proxy answers it, never this app. */
+  /** The path on the app's own origin to which browsers post envelopes. The proxy serves it, never this app. */
   tunnelPath: string;
-  /** Where this server's own reports go: the proxy's internal listener. Undefined: straight to the ingest. */
+  /** Where this server sends its own envelopes: the proxy's internal listener. Undefined: directly to the ingest. */
   serverTunnel: URL | undefined;
-  /** Where they go while there is no proxy; undefined without a spool. */
+  /** The fallback while there is no proxy; undefined without a spool. */
   spoolUpstream: URL | undefined;
   /** The API that `/trace` calls while rendering. */
   upstreamUrl: URL;
-  /** The origins that this server's own calls send trace headers to; no other host gets them. */
+  /** The origins to which this server's outgoing calls send trace headers; no other host gets them. */
   tracePropagationTargets: string[];
-  /** Where all replicas share what Next caches; undefined: each has its own. */
+  /** The cache that all replicas share; undefined: each replica has its own. */
   cacheUrl: URL | undefined;
   /** Whether the console's pages exist. */
   console: boolean;
@@ -32,8 +32,8 @@ export type Settings = {
 type Env = Record<string, string | undefined>;
 
 /**
- * Takes the environment and returns the settings. An empty variable counts as unset, as compose passes unset ones on.
- * Throws a SettingError for the first setting that can't be meant.
+ * Takes the environment and returns the settings. An empty variable counts as unset, because compose passes unset variables on as empty.
+ * Throws a SettingError for the first invalid setting.
  */
 export function parseSettings(env: Env): Settings {
   const upstreamUrl = url("UPSTREAM_URL", env.UPSTREAM_URL || `http://127.0.0.1:${env.PORT || 3000}/api/echo`);
@@ -45,7 +45,7 @@ export function parseSettings(env: Env): Settings {
     tracesSampleRate: rate("SENTRY_TRACES_SAMPLE_RATE", env.SENTRY_TRACES_SAMPLE_RATE || "1"),
     tunnelPath: tunnelPath(env.TUNNEL_PATH || "/monitoring"),
     serverTunnel: serverTunnel(env.SERVER_TUNNEL),
-    spoolUpstream: place("SPOOL_UPSTREAM", env.SPOOL_UPSTREAM),
+    spoolUpstream: service("SPOOL_UPSTREAM", env.SPOOL_UPSTREAM),
     upstreamUrl,
     tracePropagationTargets: [
       upstreamUrl.origin,
@@ -58,7 +58,7 @@ export function parseSettings(env: Env): Settings {
 
 let loaded: Settings | undefined;
 
-/** Returns the settings of this process. Throws a SettingError, at boot if at all (see server.ts). */
+/** Returns the settings of this process. Throws a SettingError if one is invalid, always at startup (see server.ts). */
 export function settings(): Settings {
   loaded ??= parseSettings(process.env);
   return loaded;

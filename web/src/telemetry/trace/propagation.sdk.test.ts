@@ -19,7 +19,7 @@ afterAll(() => {
   for (const server of servers) server.close();
 });
 
-test("the SDK itself sends trace headers to the named origins, and to no other host", async () => {
+test("the SDK sends trace headers to the named origins, and to no other host", async () => {
   const [upstream = "", further = "", foreign = ""] = await origins();
   const settings = parseSettings({
     SENTRY_DSN: "http://culvert@127.0.0.1:9/1",

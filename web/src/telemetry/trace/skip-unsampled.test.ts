@@ -1,7 +1,7 @@
 import { ROOT_CONTEXT, type Span, type SpanOptions, type Tracer, trace } from "@opentelemetry/api";
 import { expect, test, vi } from "vitest";
-import { CHOSEN, sampler } from "../filter/sampling";
-import { thrifty } from "./skip-unsampled";
+import { SAMPLE_RAND, sampler } from "../filter/sampling";
+import { skippingTracer } from "./skip-unsampled";
 
 const own = { own: true, setAttribute: vi.fn() };
 const opened: SpanOptions[] = [];
@@ -12,14 +12,14 @@ const startActiveSpan = vi.fn(
     return act(own);
   },
 );
-const tracer = (rate = 1) => thrifty({ startSpan, startActiveSpan } as unknown as Tracer, sampler(rate));
+const tracer = (rate = 1) => skippingTracer({ startSpan, startActiveSpan } as unknown as Tracer, sampler(rate));
 
 function below(span: { recording: boolean; isRemote?: boolean }) {
   const parent = { isRecording: () => span.recording, spanContext: () => ({ isRemote: span.isRemote }) };
   return { parent, context: trace.setSpan(ROOT_CONTEXT, parent as unknown as Span) };
 }
 
-test("below a request that is not recorded, Next's spans are the request's", () => {
+test("below an unrecorded request, Next's spans are the request's own span", () => {
   const { parent, context } = below({ recording: false });
   expect(tracer().startSpan("render", {}, context)).toBe(parent);
   expect(tracer().startActiveSpan("render", {}, context, (span) => span)).toBe(parent);
@@ -28,16 +28,16 @@ test("below a request that is not recorded, Next's spans are the request's", () 
 test.each([
   ["a recorded request", below({ recording: true }).context],
   ["a caller's span", below({ recording: false, isRemote: true }).context],
-])("below %s they are the SDK's, whatever the rate", (_what, context) => {
+])("below %s they are the SDK's, at any rate", (_what, context) => {
   expect(tracer(0).startSpan("render", {}, context)).toBe(own);
   expect(tracer(0).startActiveSpan("render", {}, context, (span) => span)).toBe(own);
 });
 
-test("a span that is to begin anew does", () => {
+test("a span with `root: true` is the SDK's", () => {
   expect(tracer().startSpan("render", { root: true }, below({ recording: false }).context)).toBe(own);
 });
 
-test("of requests that begin a trace the SDK sees the share that is chosen, with the rate and the number drawn", () => {
+test("of requests that start a trace the SDK gets the sampled share, with the rate and the random number", () => {
   opened.length = 0;
   const spans = Array.from({ length: 1000 }, () =>
     tracer(0.3).startActiveSpan("GET /", {}, ROOT_CONTEXT, (span) => span),
@@ -45,15 +45,15 @@ test("of requests that begin a trace the SDK sees the share that is chosen, with
   expect(opened.length).toBeGreaterThan(200);
   expect(opened.length).toBeLessThan(400);
   for (const { attributes = {} } of opened) {
-    expect(attributes[CHOSEN]).toBeLessThan(0.3);
-    // The SDK draws again; what was chosen stays so.
+    expect(attributes[SAMPLE_RAND]).toBeLessThan(0.3);
+    // The SDK samples again; the decision stays the same.
     expect(sampler(0.3)({ attributes, inheritOrSampleWith: () => 0 })).toBe(1);
   }
   expect(own.setAttribute).toHaveBeenCalledWith("sentry.sample_rate", 0.3);
   expect(spans.filter((span) => (span as unknown) !== own)).toHaveLength(1000 - opened.length);
 });
 
-test("one that is not chosen hands on a trace of its own, and that it was decided against", () => {
+test("an unsampled request propagates a trace of its own with the negative decision", () => {
   const identity = () => tracer(0).startActiveSpan("GET /", {}, ROOT_CONTEXT, (span) => span.spanContext());
   const { traceId, spanId, traceFlags, traceState } = identity();
   expect(traceId).toMatch(/^[0-9a-f]{32}$/);

@@ -8,58 +8,57 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { getClient } from "@sentry/nextjs";
-import { CHOSEN, type Sampler } from "../filter/sampling";
+import { SAMPLE_RAND, type Sampler } from "../filter/sampling";
 import { spanFields } from "./span-fields";
 
 type Delegating = { getDelegate(): TracerProvider };
 type Action = (span: Span) => unknown;
 
-/** The name under which Next asks for its tracer, and the one by which it knows that nobody traces: next/dist/server/lib/trace/tracer.js. */
-const NEXT = "next.js";
-const NOBODY = { constructor: { name: "NoopTracerProvider" } } as unknown as TracerProvider;
+/** The name of Next's tracer, and the provider by whose name Next detects that tracing is off: next/dist/server/lib/trace/tracer.js. */
+const NEXT_TRACER = "next.js";
+const NOOP_PROVIDER = { constructor: { name: "NoopTracerProvider" } } as unknown as TracerProvider;
 
 /**
- * Takes how to sample, and makes requests that are not sampled cheap. Next opens about ten spans for each page, and the SDK
- * builds every one, recorded or not, and copies its scopes for each. So the choice is made before the SDK is asked, and inside a
- * request that is not recorded Next is told that nobody traces. `make bench ONLY=telemetry` shows what is left of the cost. To be called once the
- * SDK has started.
+ * Takes the sampler and skips tracing for unsampled requests. Next starts about ten spans for each page; the SDK builds every
+ * one, recorded or not, and copies its scopes for each. So this samples before the SDK is called, and tells Next that tracing is
+ * off inside an unsampled request. `make bench ONLY=telemetry` measures the remaining cost. Call it after the SDK has started.
  */
-export function spareUnsampled(sample: Sampler): void {
+export function skipUnsampledTracing(sample: Sampler): void {
   const provider = trace.getTracerProvider() as unknown as Delegating;
   const real = provider.getDelegate();
-  provider.getDelegate = () => (unrecorded(context.active()) ? NOBODY : real);
+  provider.getDelegate = () => (unrecordedParent(context.active()) ? NOOP_PROVIDER : real);
   const getTracer = real.getTracer.bind(real);
-  const next = thrifty(getTracer(NEXT), sample);
-  real.getTracer = (name, ...rest) => (name === NEXT ? next : getTracer(name, ...rest));
-  // Whoever continues the trace is told the number that was drawn here, not the one that the SDK drew and had no use for.
-  getClient()?.on("createDsc", (handedOn, root) => {
-    const drawn = root && spanFields(root).attributes[CHOSEN];
-    if (drawn !== undefined) handedOn.sample_rand = String(drawn);
+  const next = skippingTracer(getTracer(NEXT_TRACER), sample);
+  real.getTracer = (name, ...rest) => (name === NEXT_TRACER ? next : getTracer(name, ...rest));
+  // Propagate the random number that was drawn here, not the SDK's own, which decided nothing.
+  getClient()?.on("createDsc", (samplingContext, root) => {
+    const drawn = root && spanFields(root).attributes[SAMPLE_RAND];
+    if (drawn !== undefined) samplingContext.sample_rand = String(drawn);
   });
 }
 
 /**
- * Takes a tracer and how to sample; returns a tracer that opens no span below a local span that is not recorded, and an
- * empty one for a request that is not chosen.
+ * Takes a tracer and the sampler; returns a tracer that starts no span below an unrecorded local span, and a non-recording span
+ * for a request that is not sampled.
  */
-export function thrifty(tracer: Tracer, sample: Sampler): Tracer {
+export function skippingTracer(tracer: Tracer, sample: Sampler): Tracer {
   return {
     startSpan: (name, options, parent = context.active()) =>
-      unrecorded(parent, options) ?? tracer.startSpan(name, options, parent),
+      unrecordedParent(parent, options) ?? tracer.startSpan(name, options, parent),
     startActiveSpan: (name: string, ...args: [Action] | [SpanOptions, Action] | [SpanOptions, Context, Action]) => {
       const act = args.at(-1) as Action;
       const options = args.length > 1 ? (args[0] as SpanOptions) : {};
       const parent = args.length > 2 ? (args[1] as Context) : context.active();
-      const spared = unrecorded(parent, options);
-      if (spared) return context.with(parent, act, undefined, spared);
+      const unsampledParent = unrecordedParent(parent, options);
+      if (unsampledParent) return context.with(parent, act, undefined, unsampledParent);
       if (trace.getSpan(parent)) return tracer.startActiveSpan(name, options, parent, act);
-      return begin(tracer, name, options, parent, act, sample);
+      return startTrace(tracer, name, options, parent, act, sample);
     },
   } as Tracer;
 }
 
-/** A trace begins here: chosen or not by one number, which is handed on with it, as the SDK would. */
-function begin(
+/** Starts a trace: samples it by one random number, which is propagated with it, as the SDK would. */
+function startTrace(
   tracer: Tracer,
   name: string,
   options: SpanOptions,
@@ -70,10 +69,10 @@ function begin(
   const rate = sample({ attributes: options.attributes ?? {}, inheritOrSampleWith: (rate) => rate });
   const drawn = Math.random();
   if (drawn >= rate) {
-    const span = unsampled(rate, drawn);
+    const span = nonRecordingSpan(rate, drawn);
     return context.with(trace.setSpan(parent, span), act, undefined, span);
   }
-  const attributes = { ...options.attributes, [CHOSEN]: drawn };
+  const attributes = { ...options.attributes, [SAMPLE_RAND]: drawn };
   return tracer.startActiveSpan(name, { ...options, attributes }, parent, (span) => {
     span.setAttribute("sentry.sample_rate", rate);
     return act(span);
@@ -83,10 +82,10 @@ function begin(
 const hex = (digits: number) => crypto.randomUUID().replaceAll("-", "").slice(-digits);
 
 /**
- * A span that records nothing, and hands on that it was decided against, by which rate and number. The SDK reads the latter from the
- * trace state; the former, for what begins below it, only from a span of its own kind: one that has `getSpanJSON`.
+ * A span that records nothing and propagates the negative sampling decision with its rate and random number. The SDK reads those
+ * from the trace state, and the decision for child spans only from a span of its own type: one that has `getSpanJSON`.
  */
-function unsampled(rate: number, drawn: number): Span {
+function nonRecordingSpan(rate: number, drawn: number): Span {
   const state: Record<string, string> = { "sentry.sample_rate": String(rate), "sentry.sample_rand": String(drawn) };
   const traceState = {
     get: (key: string) => state[key],
@@ -101,8 +100,8 @@ function unsampled(rate: number, drawn: number): Span {
   return Object.assign(trace.wrapSpanContext({ traceId, spanId, traceFlags: 0, traceState }), { getSpanJSON });
 }
 
-function unrecorded(parent: Context, options: SpanOptions = {}): Span | undefined {
+function unrecordedParent(parent: Context, options: SpanOptions = {}): Span | undefined {
   const span = options.root ? undefined : trace.getSpan(parent);
-  // A caller's span is not recorded here either, but what begins below it is this request's own.
+  // A remote caller's span is not recorded here either, but this request still starts its own span below it.
   return span && !span.isRecording() && !span.spanContext().isRemote ? span : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Span } from "@opentelemetry/api";
 import { spanToJSON } from "@sentry/nextjs";
 
-/** What a span says of itself. */
+/** The fields of a span, by the names of SDK version 11. */
 export type SpanFields = {
   name: string;
   spanId: string;
@@ -9,7 +9,7 @@ export type SpanFields = {
   attributes: Record<string, unknown>;
 };
 
-type EitherLine = {
+type SpanJson = {
   span_id: string;
   parent_span_id?: string;
   description?: string;
@@ -18,9 +18,9 @@ type EitherLine = {
   attributes?: Record<string, unknown>;
 };
 
-/** Takes a span and returns its fields. Version 10 of the SDK calls them `description` and `data`, 11 `name` and `attributes`. */
+/** Takes a span and returns its fields. The SDK names two of them differently: `description` and `data` in version 10, `name` and `attributes` in 11. */
 export function spanFields(span: Span): SpanFields {
-  const json = spanToJSON(span as Parameters<typeof spanToJSON>[0]) as EitherLine;
+  const json = spanToJSON(span as Parameters<typeof spanToJSON>[0]) as SpanJson;
   return {
     name: json.name ?? json.description ?? "",
     spanId: json.span_id,

@@ -5,12 +5,12 @@ import { redirect } from "next/navigation";
 import { breakLayout } from "../../../console/broken-layout";
 import { requireConsole } from "../../../console/guard";
 import { traceId } from "../../../console/trace-headers";
-import { askUpstream } from "../../../console/upstream";
+import { callUpstream } from "../../../console/upstream";
 import { settings } from "../../../telemetry/settings/settings";
 
 const SLOW_MS = 1_500;
 
-/** What an action has to say; undefined before it ran. */
+/** The message of an action; undefined before it ran. */
 export type Answer = string | undefined;
 
 export async function throwInAction(): Promise<Answer> {
@@ -38,7 +38,7 @@ export async function beSlow(): Promise<Answer> {
 export async function callOut(): Promise<Answer> {
   requireConsole();
   const { upstreamUrl } = settings();
-  const answer = await askUpstream(upstreamUrl);
-  if ("problem" in answer) return `${upstreamUrl.host}: ${answer.problem}.`;
-  return `${upstreamUrl.host} was sent trace ${traceId(answer.saw) ?? "headers: none"}.`;
+  const result = await callUpstream(upstreamUrl);
+  if ("problem" in result) return `${upstreamUrl.host}: ${result.problem}.`;
+  return `${upstreamUrl.host} received trace ${traceId(result.received) ?? "headers: none"}.`;
 }

@@ -3,8 +3,8 @@ import type { Metadata } from "next";
 import { headers } from "next/headers";
 import { requireConsole } from "../../../console/guard";
 import { serverSpan } from "../../../console/server-span";
-import { type TraceHeaders, traceHeaders, traceId, verdict } from "../../../console/trace-headers";
-import { askUpstream } from "../../../console/upstream";
+import { type TraceHeaders, traceHeaders, traceId, traceStatus } from "../../../console/trace-headers";
+import { callUpstream } from "../../../console/upstream";
 import { settings } from "../../../telemetry/settings/settings";
 import { Hop, Hops } from "../../../ui/hops";
 import { PageTrace } from "../../../ui/page-trace";
@@ -23,23 +23,23 @@ export default async function TracePage({ searchParams }: Props) {
   const own = new Map(Object.entries(getTraceData({ propagateTraceparent: true })));
   const render: TraceHeaders = traceHeaders({ get: (name) => own.get(name) ?? null });
   const span = serverSpan();
-  const upstream = await askUpstream(upstreamUrl);
-  const outgoing = "saw" in upstream ? upstream.saw : undefined;
+  const upstream = await callUpstream(upstreamUrl);
+  const outgoing = "received" in upstream ? upstream.received : undefined;
   return (
     <>
       <h1>The trace of this page view</h1>
       <TraceStatusBadge
-        verdict={verdict(traceId(render), outgoing && traceId(outgoing), traceId(incoming))}
+        status={traceStatus(traceId(render), outgoing && traceId(outgoing), traceId(incoming))}
         problem={"problem" in upstream ? `${upstreamUrl.host}: ${upstream.problem}` : undefined}
       />
       <PastedTrace pasted={typeof header === "string" ? header : undefined} upstreamUrl={upstreamUrl} />
       <Hops>
-        <Hop name="Came in" hint="The headers of this request." headers={incoming}>
-          None: the trace starts here, as it does when an address is typed.
+        <Hop name="Incoming" hint="The headers of this request." headers={incoming}>
+          None: the trace starts here, for example because the address was typed.
         </Hop>
         <Hop
           name="Rendered"
-          hint="The span in which the server answers, and what it hands on."
+          hint="The server's span for this request, and the headers that it propagates."
           headers={render}
           facts={
             span && [
@@ -47,14 +47,18 @@ export default async function TracePage({ searchParams }: Props) {
                 name: "span",
                 value: `${span.name || "not named yet"} (${span.recorded ? "recorded" : "not recorded"})`,
               },
-              { name: "its parent", value: span.parentSpanId ?? "none" },
+              { name: "parent span", value: span.parentSpanId ?? "none" },
             ]
           }
         >
           None: telemetry is off.
         </Hop>
         <PageTrace rendered={render} />
-        <Hop name="Went out" hint={`What ${upstreamUrl.host} saw of the call made while rendering.`} headers={outgoing}>
+        <Hop
+          name="Outgoing"
+          hint={`The headers that ${upstreamUrl.host} received from the call made while rendering.`}
+          headers={outgoing}
+        >
           {"problem" in upstream ? `Unknown: ${upstream.problem}.` : "None."}
         </Hop>
       </Hops>

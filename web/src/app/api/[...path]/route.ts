@@ -1,4 +1,4 @@
-/** Answers an address below /api that no other route serves: JSON, since whoever calls an API can't read a page. */
+/** Responds to a path below /api that no other route serves with JSON, because an API's client cannot read a page. */
 function notFound() {
   return Response.json({ error: "not found" }, { status: 404 });
 }

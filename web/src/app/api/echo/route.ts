@@ -1,7 +1,7 @@
 import { requireConsole } from "../../../console/guard";
 import { traceHeaders } from "../../../console/trace-headers";
 
-/** Answers with the trace headers it was sent: the stand-in for an API of yours, so that /trace works from the start. */
+/** Responds with the trace headers that it received: the default for UPSTREAM_URL, so that /trace works without an API. */
 export function GET(request: Request) {
   requireConsole();
   return Response.json(traceHeaders(request.headers), { headers: { "Cache-Control": "no-store" } });

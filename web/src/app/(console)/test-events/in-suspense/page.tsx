@@ -2,7 +2,7 @@ import { Suspense } from "react";
 import { requireConsole } from "../../../../console/guard";
 import { ThrowsOnBothSides } from "../../../../ui/throws-on-both-sides";
 
-/** The page is under way, status 200, when the exception is met: React then leaves that part to the browser. */
+/** The page has started with status 200 when a part of it throws: React then leaves that part to the browser. */
 export default function InSuspensePage() {
   requireConsole();
   return (

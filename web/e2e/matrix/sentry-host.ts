@@ -3,23 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makePair } from "../../../deploy/test/support/certificate.ts";
 import type { Recorder } from "../../../deploy/test/support/recorder/client.ts";
-import type { Lab } from "../test-network.ts";
+import type { TestNetwork } from "../test-network.ts";
 
-// The DSN that is written into wizard/.
+// The DSN in the code of wizard/.
 export const HOST = "o4509632503087104.ingest.de.sentry.io";
 export const PROJECT = "4509632503218256";
 export const DSN = `https://3a1b2c3d4e5f60718293a4b5c6d7e8f9@${HOST}/${PROJECT}`;
 
-/** Hands what comes to port 443 on to the recorder. */
+/** Forwards port 443 to the recorder. */
 const forward =
   "require('net').createServer(s=>{const t=require('net').connect(9443,'recorder');s.on('error',()=>t.destroy());t.on('error',()=>s.destroy());s.pipe(t).pipe(s)}).listen(443)";
 
-/** Starts a recorder in the lab that is also Sentry's own host there. Returns it, and the file with the CA of its certificate. */
-export async function openSaas(lab: Lab): Promise<{ recorder: Recorder; ca: string }> {
+/** Starts a recorder that is also Sentry's host in the network. Returns it, and the file with the CA of its certificate. */
+export async function startSentryHost(network: TestNetwork): Promise<{ recorder: Recorder; ca: string }> {
   const home = mkdtempSync(join(tmpdir(), "culvert-"));
   chmodSync(home, 0o755);
   makePair(join(home, "server"), [HOST]);
-  const recorder = await lab.record([], home);
-  await lab.run(HOST, [], "node:24-trixie-slim", 0, ["node", "-e", forward]);
+  const recorder = await network.startRecorder([], home);
+  await network.run(HOST, [], "node:24-trixie-slim", 0, ["node", "-e", forward]);
   return { recorder, ca: join(home, "server.crt") };
 }
