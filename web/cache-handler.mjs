@@ -1,13 +1,13 @@
-// Where Next keeps pages and data that are built ahead (ISR, cached fetches). All replicas share one Valkey (or Redis) where
-// CACHE_URL names it; without CACHE_URL this is Next's own, each replica by itself. Next loads this file, not the app.
+// Stores Next's prerendered pages and cached fetches (ISR). With CACHE_URL all replicas share one Valkey (or Redis); without it each
+// replica has Next's own cache. Next loads this file, not the app.
 // https://nextjs.org/docs/app/api-reference/config/next-config-js/incrementalCacheHandlerPath
 import ownCache from "next/dist/server/lib/incremental-cache/file-system-cache.js";
 
-const PATIENCE_MS = 500; // a page waits no longer for the cache: it can be made anew
+const CACHE_TIMEOUT_MS = 500; // after this, the page is rendered again without the cache
 
 /**
- * Takes the address redis[s]://[user@]host[:port] and its password, if it has one. Returns the class that Next asks for
- * entries. Never throws and never waits for a connection: while there is none, every entry counts as missing.
+ * Takes the address redis[s]://[user@]host[:port] and its password, if any. Returns Next's cache handler class.
+ * Never throws and never waits for a connection: without one, every lookup is a miss.
  */
 async function sharedCache(url, password) {
   const [{ CacheHandler }, { default: entries }, { withAbortSignalProxy }, { createClient }] = await Promise.all([
@@ -20,22 +20,22 @@ async function sharedCache(url, password) {
     url,
     password,
     disableOfflineQueue: true,
-    // Notices also one that is gone without a word.
+    // Also detects a server that disappeared without closing the connection.
     pingInterval: 1_000,
     socket: { connectTimeout: 1_000, socketTimeout: 2_000, reconnectStrategy: (tries) => Math.min(100 * tries, 2_000) },
   });
-  let away = false;
-  const say = (isAway, words) => {
-    if (isAway !== away) console.error(`culvert web: the shared cache ${words}`);
-    away = isAway;
+  let down = false;
+  const log = (isDown, message) => {
+    if (isDown !== down) console.error(`culvert web: the shared cache ${message}`);
+    down = isDown;
   };
-  client.on("error", ({ message }) => say(true, `does not answer (${message}): pages are made anew until it does`));
-  client.on("ready", () => say(false, "answers again"));
+  client.on("error", ({ message }) => log(true, `is unavailable (${message}): pages are rendered without it`));
+  client.on("ready", () => log(false, "is available again"));
   client.connect().catch(() => {});
-  // Two releases are two caches: a page of the old one refers to files and actions of its own.
+  // Each release has its own cache, because its pages refer to its own files and actions.
   CacheHandler.onCreation(({ buildId }) => ({
-    // The client's own signal gives up only what it has not sent yet; the proxy's gives up waiting as well.
-    handlers: [entries({ client: withAbortSignalProxy(client), keyPrefix: `${buildId}:`, timeoutMs: PATIENCE_MS })],
+    // The client's own abort signal only cancels commands that are not sent yet; this wrapper also stops waiting for a reply.
+    handlers: [entries({ client: withAbortSignalProxy(client), keyPrefix: `${buildId}:`, timeoutMs: CACHE_TIMEOUT_MS })],
   }));
   return CacheHandler;
 }
