@@ -1,6 +1,6 @@
 import { NextResponse } from "next/server";
 
-/** Every path is another one inside, as apps for several sites or tenants do it; a health route as well. */
+/** Rewrites every path, including the health route, as multi-tenant apps do. */
 export function middleware(request) {
   const url = request.nextUrl.clone();
   if (url.pathname.startsWith("/_next/")) return NextResponse.next();

@@ -16,8 +16,8 @@ export function firstRenderDone(): void {
 const shownDigests = new Set<string>();
 
 /**
- * Takes what an error boundary caught, and the document before the error page is shown. Returns the digest if the error happened
- * on the server, which has sent its event then; undefined if it happened in the browser. An error from the server has a digest.
+ * Takes what an error boundary caught, and the document before the error page is shown. Returns an object with
+ * the digest, if known, for an error of the server, which has sent its event; undefined for an error of the browser. An error from the server has a digest.
  * One that a component throws on both sides has none: the server then sent a bare document, or left a part of the page to the
  * browser and put the digest in its place.
  */

@@ -2,7 +2,7 @@
 
 import { useState } from "react";
 
-/** Counts only once React runs. */
+/** Counts only after hydration. */
 export default function Counter() {
   const [clicks, setClicks] = useState(0);
   return (

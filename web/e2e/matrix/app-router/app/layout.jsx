@@ -1,6 +1,6 @@
 import StyledJsx from "./styled-jsx";
 
-/** None: else the browser asks for /favicon.ico. */
+/** No icon; otherwise the browser requests /favicon.ico. */
 export const metadata = { icons: { icon: "data:," } };
 
 export default function Layout({ children }) {

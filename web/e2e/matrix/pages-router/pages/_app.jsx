@@ -4,7 +4,7 @@ export default function App({ Component, pageProps }) {
   return (
     <>
       <Head>
-        {/* None: else the browser asks for /favicon.ico. */}
+        {/* No icon; otherwise the browser requests /favicon.ico. */}
         <link rel="icon" href="data:," />
       </Head>
       <Component {...pageProps} />

@@ -1,4 +1,4 @@
-/** The error page as it was before there were others: it asks per request. */
+/** The classic error page, which is rendered per request. */
 export default function Failed({ status, asked }) {
   return (
     <h1>

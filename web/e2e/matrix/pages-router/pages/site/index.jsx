@@ -4,7 +4,7 @@ import { useState } from "react";
 
 const WORDS = { en: "Hello", de: "Hallo" };
 
-/** Built ahead for each language, and anew every second at most. */
+/** Prerendered for each language, and revalidated every second at most. */
 export function getStaticProps({ locale }) {
   return { props: { words: WORDS[locale], made: Date.now() }, revalidate: 1 };
 }

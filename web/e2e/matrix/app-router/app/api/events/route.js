@@ -1,6 +1,6 @@
 const SILENCE_MS = 90_000;
 
-/** Two events with silence between them. */
+/** Two events with an idle period between them. */
 export function GET(request) {
   const body = new ReadableStream({
     start(controller) {
