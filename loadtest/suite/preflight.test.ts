@@ -18,7 +18,7 @@ describe("a target", () => {
       "tls: failed to verify certificate: x509: certificate signed by unknown authority",
       "not trusted: set SSL_CERT_FILE to its CA",
     ],
-    ["dial tcp 127.0.0.1:1: connect: connection refused", "connection refused"],
+    ["dial tcp 127.0.0.1:1: connect: connection refused", "connection refused: is the stack up"],
     ["tls: first record does not look like a TLS handshake", "not TLS"],
     ["request timeout", "no response (request timeout)"],
   ])("is rejected with a clear message: %s", (error, words) => {

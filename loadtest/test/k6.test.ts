@@ -81,7 +81,7 @@ describe.skipIf(!hasK6)("k6 (needs k6 on PATH)", { timeout: 160_000 }, () => {
   it.each([
     [{ RATE: "fast" }, "is out of range: give a number"],
     [{ BASE_URL: "https://no.such.host.invalid" }, "host not found"],
-    [{ BASE_URL: "http://127.0.0.1:1" }, "connection refused"],
+    [{ BASE_URL: "http://127.0.0.1:1" }, "connection refused: is the stack up"],
   ])("stops with one line and no load: %j", async (env, words) => {
     const { code, output } = await k6("average.ts", env);
     expect(code).toBe(STOPPED);
