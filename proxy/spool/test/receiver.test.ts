@@ -52,6 +52,11 @@ test.each([
     const named = {
       "content-type": "application/x-sentry-envelope",
       "user-agent": "a browser",
+      "sec-ch-ua": '"Chromium";v="142"',
+      "sec-ch-ua-model": '"Pixel 9"',
+      "sec-ch-ua-platform": '"Android"',
+      "sec-ch-ua-platform-version": '"16.0.0"',
+      origin: "https://app.example.com",
       "x-forwarded-for": "192.0.2.1",
       ...(encoding && { "content-encoding": encoding }),
     };

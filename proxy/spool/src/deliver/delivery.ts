@@ -74,7 +74,7 @@ export class Delivery {
     let chunks = [body];
     try {
       if (this.#destination.accepts === "envelope")
-        chunks = await replaceFirstLine(body, headers.contentEncoding, (line) => withSentAt(line));
+        chunks = await replaceFirstLine(body, headers.contentEncoding ?? "", (line) => withSentAt(line));
     } catch {
       return { kind: "rejected", reason: "unreadable" };
     }

@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { EnvelopeHeaders } from "../queue/store.ts";
+import { type EnvelopeHeaders, requestHeaders } from "../envelope-headers.ts";
 
 /** The response to one attempt. */
 export type Response =
@@ -27,7 +27,13 @@ export function createSend(ca: string | undefined): Send {
     new Promise((resolve) => {
       const { request, agent } = agents[url.startsWith("https:") ? "https:" : "http:"];
       let mayHaveArrived = false;
-      const options = { method: "POST", agent, headers: requestHeaders(headers, body), timeout: timeoutMs };
+      const length = body.reduce((sum, chunk) => sum + chunk.length, 0);
+      const options = {
+        method: "POST",
+        agent,
+        timeout: timeoutMs,
+        headers: { ...requestHeaders(headers), "Content-Length": length },
+      };
       const outgoing = request(url, options, (response) => {
         response.resume().on("error", () => {});
         resolve({ status: response.statusCode ?? 0, headers: response.headers });
@@ -42,16 +48,4 @@ export function createSend(ca: string | undefined): Send {
       for (const chunk of body) outgoing.write(chunk);
       outgoing.end();
     });
-}
-
-function requestHeaders({ contentType, contentEncoding, userAgent, clientIp }: EnvelopeHeaders, body: Buffer[]) {
-  const headers = {
-    "Content-Type": contentType,
-    "Content-Encoding": contentEncoding,
-    "User-Agent": userAgent,
-    "X-Forwarded-For": clientIp,
-    "X-Sentry-Forwarded-For": clientIp,
-  };
-  const present = Object.entries(headers).filter(([, value]) => value !== "");
-  return { ...Object.fromEntries(present), "Content-Length": body.reduce((sum, { length }) => sum + length, 0) };
 }

@@ -1,15 +1,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { EnvelopeHeaders } from "../envelope-headers.ts";
 import { type CounterName, Counters } from "./counters.ts";
 import { keyRange, type Queue, Queues } from "./queues.ts";
 import type { Mark } from "./watermark.ts";
-
-/** The request headers that are stored and delivered with an envelope; there are no others. */
-export interface EnvelopeHeaders {
-  contentType: string;
-  contentEncoding: string;
-  userAgent: string;
-  clientIp: string;
-}
 
 /** An envelope as the proxy sent it. */
 export interface NewEnvelope {

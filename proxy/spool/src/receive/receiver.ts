@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ContentEncodingError, isSupported } from "../content-encoding.ts";
 import type { Destination } from "../destination.ts";
+import { storedHeaders } from "../envelope-headers.ts";
 import { logOncePerMinute } from "../log.ts";
 import type { Eviction } from "../queue/eviction.ts";
 import type { GroupCommit } from "../queue/group-commit.ts";
@@ -42,7 +43,7 @@ export class Receiver {
 
   /** Handles one request: 200 only once its envelope is on disk. Rejects if the database or the connection fails. */
   async receive(request: IncomingMessage): Promise<Reply> {
-    const destination = this.#destinations.get(headerOf(request, "x-spool-destination"));
+    const destination = this.#destinations.get(`${request.headers["x-spool-destination"]}`);
     if (!destination) {
       logOncePerMinute(
         "destination",
@@ -63,15 +64,10 @@ export class Receiver {
   }
 
   async #enqueue(destination: Destination, request: IncomingMessage, body: Buffer): Promise<Reply> {
-    const headers = {
-      contentType: headerOf(request, "content-type"),
-      contentEncoding: headerOf(request, "content-encoding").toLowerCase(),
-      userAgent: headerOf(request, "user-agent"),
-      clientIp: headerOf(request, "x-forwarded-for"),
-    };
+    const headers = storedHeaders(request.headers);
     let content: { category: string; eventId: string | undefined };
     try {
-      content = await readContent(destination, body, headers.contentEncoding);
+      content = await readContent(destination, body, headers.contentEncoding ?? "");
     } catch (error) {
       if (error instanceof ContentEncodingError) return reject(error.status, `the body ${error.message}`);
       if (error instanceof InvalidEnvelope) return reject(400, `the envelope ${error.message}`);
@@ -111,11 +107,6 @@ class CategoryReader extends EnvelopeReader {
 }
 
 const reject = (status: number, reason: string): Reply => ({ status, body: { reason } });
-
-function headerOf({ headers }: IncomingMessage, name: string): string {
-  const value = headers[name];
-  return typeof value === "string" ? value : "";
-}
 
 /** Reads a body of the announced length into one buffer; throws if the connection ends early. */
 async function readBody(request: IncomingMessage, length: number): Promise<Buffer> {
