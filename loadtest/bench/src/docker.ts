@@ -1,5 +1,12 @@
 import { execFile } from "node:child_process";
 
+/** Returns the last lines that a container wrote, to stdout and stderr. */
+export function logs(container: string): Promise<string> {
+  return new Promise((resolve) => {
+    execFile("docker", ["logs", "--tail=5", container], (_, stdout, stderr) => resolve(stdout + stderr));
+  });
+}
+
 /** Runs the docker client and returns its stdout; throws with its last lines if it fails. */
 export function docker(...args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { docker } from "./docker.ts";
+import { docker, logs } from "./docker.ts";
 import { images } from "./images.ts";
 import { Meter, type Reading } from "./meter.ts";
 import { bench, output } from "./paths.ts";
@@ -79,8 +79,7 @@ export class Testbed {
     for (;;) {
       const answer = await this.exec("sink", "curl", "-skf", "-o", "/dev/null", ...curl).catch((error: Error) => error);
       if (!(answer instanceof Error)) return;
-      if (Date.now() > deadline)
-        throw new Error(`${name} does not respond:\n${await docker("logs", "--tail=5", `${this.id}-${name}`)}`);
+      if (Date.now() > deadline) throw new Error(`${name} does not respond:\n${await logs(`${this.id}-${name}`)}`);
       await pause(200);
     }
   }

@@ -13,6 +13,19 @@ test("the envelope is three lines of JSON of the stated size", () => {
   ).toEqual(["event_id", "type", "event_id"]);
 });
 
+test.each(["bare.conf", "sink.conf"])("%s sets the variables of the proxy's snippets that it includes", (name) => {
+  const snippets = Array.from(
+    config(name).matchAll(/include \/etc\/nginx\/(snippets\/[\w-]+\.conf);/g),
+    ([, file = ""]) => file,
+  );
+  const text = snippets
+    .map((file) => readFileSync(new URL(`../../../proxy/${file}`, import.meta.url), "utf8"))
+    .join("\n");
+  const used = new Set(Array.from(text.replace(/#.*/g, "").matchAll(/\$\w+/g), ([variable]) => variable));
+  expect(snippets).not.toEqual([]);
+  expect([...used].filter((variable) => !config(name).includes(`map "" ${variable} {`))).toEqual([]);
+});
+
 test.each(["bare.conf", "haproxy.cfg", "Caddyfile"])("%s tunnels the same path to the same project", (name) => {
   expect(config(name)).toContain(`${tunnelPath}`);
   expect(config(name)).toContain(ingestHost);
