@@ -24,7 +24,7 @@ test("CONTRIBUTING.md names every project of Playwright", () => {
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
 
-test.each(["CONTRIBUTING.md", "ARCHITECTURE.md"])("every file that %s names exists", (document) => {
+test.each(["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])("every file that %s names exists", (document) => {
   const paths = readFileSync(`${root}/${document}`, "utf8").matchAll(
     /`((?:deploy|proxy|web|loadtest)(?:\/[\w/.-]+)?)`/g,
   );
