@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 /**
- * Makes web's server throw without a pause until web stops, by requests from inside its container, which go on when the proxy has
+ * Makes web's server throw without a pause until web stops, by requests from inside its container, which continue when the proxy has
  * stopped. Every page answered with 500 is a captured exception; `ids` are their trace ids.
  */
 function throwExceptions() {

@@ -111,7 +111,7 @@ strategic merge patches, images, labels, replacements. `state` accumulates objec
 {{- end }}
 {{- end }}
 {{- if not $found }}
-{{- fail (printf "settings.%s: there is no such setting: README.md#settings lists all" $name) }}
+{{- fail (printf "settings.%s: there is no such setting: docs/settings.md lists all" $name) }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -29,11 +29,11 @@ export async function certificate(target: Target, now = Date.now()): Promise<Res
   // The type promises an Error, Node gives its code.
   const error = socket.authorizationError as unknown as string | undefined;
   socket.destroy();
-  return judge(peer, error && String(error), target.name, now);
+  return classify(peer, error && String(error), target.name, now);
 }
 
-/** Returns what a certificate and the error of its verification mean for a name. */
-export function judge(peer: PeerCertificate, error: string | undefined, name: string, now: number): Result[] {
+/** Classifies a certificate and the error of its verification for a name. */
+export function classify(peer: PeerCertificate, error: string | undefined, name: string, now: number): Result[] {
   const issuer = [peer.issuer?.CN].flat()[0] ?? "an unnamed CA";
   const end = Date.parse(peer.valid_to);
   const left = Math.floor((end - now) / DAY_MS);
@@ -55,7 +55,7 @@ function fixFor(error: string): string {
   if (error === "CERT_HAS_EXPIRED") return "renew it, and copy it over TLS_CERT_FILE";
   if (error === "ERR_TLS_CERT_ALTNAME_INVALID") return "use a certificate for SERVER_NAME";
   if (error === "UNABLE_TO_VERIFY_LEAF_SIGNATURE") return "TLS_CERT_FILE must hold the whole chain (fullchain.pem)";
-  return "use a certificate of a public CA, if the public visits";
+  return "use a certificate of a public CA, if the site is public";
 }
 
 /** Whether a name leads only to this machine. */

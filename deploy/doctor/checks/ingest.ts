@@ -96,7 +96,7 @@ function accepted({ host, project }: Dsn, status: number): Result {
     return failed(
       "key",
       `${host} answers ${status}`,
-      "the ingest is in trouble: envelopes wait in the spool until it is back",
+      "the ingest fails: the spool queues envelopes until it is back",
     );
   return failed(
     "key",

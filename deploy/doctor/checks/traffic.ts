@@ -19,7 +19,7 @@ export function outcomes(list: Facts["outcomes"]): Result[] {
   const bad = list.filter(({ outcome }) => outcome === "failed" || outcome === "rejected");
   const found = `last five minutes: ${text}`;
   if (bad.length === 0) return [ok(check, found)];
-  const fix = `reasons: ${[...new Set(bad.map(({ reason }) => reason || "none"))].join(", ")}; see "When something is wrong" in README.md`;
+  const fix = `reasons: ${[...new Set(bad.map(({ reason }) => reason || "none"))].join(", ")}; see "Troubleshooting" in docs/operations.md`;
   const total = (of: Facts["outcomes"]) => of.reduce((sum, { count }) => sum + count, 0);
   return [
     total(bad) > Math.max(MAX_BAD, total(list) * MAX_BAD_SHARE)

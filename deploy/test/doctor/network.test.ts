@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import type { PeerCertificate } from "node:tls";
 import { describe, expect, test } from "vitest";
-import { certificate, judge } from "../../doctor/checks/certificate.ts";
+import { certificate, classify } from "../../doctor/checks/certificate.ts";
 import { ingest } from "../../doctor/checks/ingest.ts";
 import { page } from "../../doctor/checks/page.ts";
 import { http2, http3, publicAddress, redirect, unknownPage } from "../../doctor/checks/public.ts";
@@ -123,7 +123,7 @@ describe("certificate", () => {
       /TLS_CERT_FILE/,
     ],
   ])("%s", (_, certificate, error, state, text) => {
-    const results = judge(certificate, error, "app.example.com", now);
+    const results = classify(certificate, error, "app.example.com", now);
     expect(states(results)).toEqual([state]);
     expect(words(results)).toMatch(text);
   });
