@@ -93,11 +93,7 @@ function accepted({ host, project }: Dsn, status: number): Result {
       "look at the project's quota and its key's rate limit",
     );
   if (status >= 500)
-    return failed(
-      "key",
-      `${host} answers ${status}`,
-      "the ingest fails: the spool queues envelopes until it is back",
-    );
+    return failed("key", `${host} answers ${status}`, "the ingest fails: the spool queues envelopes until it is back");
   return failed(
     "key",
     `${host} rejects envelopes for project ${project} (${status})`,

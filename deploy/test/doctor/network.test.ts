@@ -38,7 +38,7 @@ describe("ingest", () => {
 
   test.each([
     [403, "key failed", /check that the key is active/],
-    [500, "key failed", /envelopes wait in the spool/],
+    [500, "key failed", /the spool queues envelopes/],
     [429, "key unknown", /rate limit/],
   ])("that answers %s", async (status, state, fix) => {
     const results = await ingest(dsn(await serve(answer(status))));
