@@ -7,6 +7,7 @@ export TUNNEL_PATH="${TUNNEL_PATH:-/monitoring}"
 export TUNNEL_CLIENT_IP="${TUNNEL_CLIENT_IP:-forward}"
 export TUNNEL_RATE_PER_CLIENT="${TUNNEL_RATE_PER_CLIENT:-50}"
 export TUNNEL_RATE_TOTAL="${TUNNEL_RATE_TOTAL:-2000}"
+export ACME="${ACME:-off}"
 export HTTP3="${HTTP3:-off}"
 export SERVER_NAME="${SERVER_NAME:-localhost}"
 export HTTPS_PORT="${HTTPS_PORT:-8443}"
@@ -19,6 +20,8 @@ export MAX_BODY_SIZE="${MAX_BODY_SIZE:-100m}"
 export RESPONSE_TIMEOUT="${RESPONSE_TIMEOUT:-5m}"
 
 export RENDERED=/tmp/nginx
+# Written by deploy/acme.
+export ACME_PAIR=/srv/certificates/current/server
 # /tmp may outlive a killed container (an emptyDir of Kubernetes does): a socket left there cannot be bound again, and the temporary
 # files of interrupted requests would stay forever.
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*

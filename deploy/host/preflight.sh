@@ -44,13 +44,19 @@ check_compose() {
   done
 }
 
-for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE; do check_file "$name"; done
+for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE ACME_CA_FILE BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE; do check_file "$name"; done
 if [ -n "$(setting TLS_CERT_FILE)" ] && [ -z "$(setting TLS_KEY_FILE)" ]; then
   die "TLS_KEY_FILE: missing while TLS_CERT_FILE is set: set both or neither"
 fi
 if [ -z "$(setting TLS_CERT_FILE)" ] && [ -n "$(setting TLS_KEY_FILE)" ]; then
   die "TLS_CERT_FILE: missing while TLS_KEY_FILE is set: set both or neither"
 fi
+
+case $(setting ACME off) in
+  on) [ -z "$(setting TLS_CERT_FILE)" ] || die "ACME: on, but TLS_CERT_FILE is set too: use one of them" ;;
+  off) ;;
+  *) die "ACME: '$(setting ACME)' is neither on nor off: use on for a certificate from a CA, off for your own or the development one" ;;
+esac
 
 case $(setting WEB_EGRESS off) in
   on | off) ;;

@@ -40,9 +40,14 @@ is_time "$ASSET_RETENTION" ||
 is_number "${HSTS_MAX_AGE:-0}" 0 999999999 ||
   refuse HSTS_MAX_AGE "'$HSTS_MAX_AGE' is not a number of seconds" "use 0 for off, or 31536000 for a year"
 
-is_name "$SERVER_NAME" || is_ipv4 "$SERVER_NAME" ||
-  refuse SERVER_NAME "'$SERVER_NAME' is not a host name" \
-    "use the one name people type, without scheme, port or wildcard, such as app.example.com"
+names_fix="use the names people type, separated by spaces, without scheme, port or wildcard, such as app.example.com"
+is_list "$SERVER_NAME" || refuse SERVER_NAME "'$SERVER_NAME' has a control character" "$names_fix"
+set -f
+case $SERVER_NAME in *[!\ ,]*) ;; *) refuse SERVER_NAME "'$SERVER_NAME' has no name" "$names_fix" ;; esac
+for name in $(printf '%s' "$SERVER_NAME" | tr ',' ' '); do
+  is_name "$name" || is_ipv4 "$name" || refuse SERVER_NAME "'$name' is not a host name" "$names_fix"
+done
+set +f
 
 is_port "$HTTPS_PORT" || refuse HTTPS_PORT "'$HTTPS_PORT' is not a port" "use a number from 1 to 65535, such as 8443"
 

@@ -1,13 +1,25 @@
 #!/bin/sh
-# Yours (TLS_CERT_FILE and TLS_KEY_FILE), or a development certificate made once and kept in the volume.
+# Yours (TLS_CERT_FILE and TLS_KEY_FILE), the one that deploy/acme has fetched (ACME=on), or a development certificate made once and
+# kept in the volume.
 set -eu
 . "$(dirname "$0")/checks.sh"
+. "$(dirname "$0")/render.sh"
 
 state=/var/lib/culvert/tls
 : "${TLS_CERT_FILE:=}" "${TLS_KEY_FILE:=}"
 
+check_switch ACME "$ACME"
+if [ "$ACME" = off ]; then
+  leave_out routes/acme-challenge.conf
+else
+  [ -z "$TLS_CERT_FILE$TLS_KEY_FILE" ] || refuse ACME "is on, but TLS_CERT_FILE is set too" "use one of them"
+  # At the first start there is none yet: the development certificate serves until the CA has asked for its challenge.
+  ! "$(dirname "$0")/install-certificate.sh" "$ACME_PAIR.crt" "$ACME_PAIR.key" 2>/dev/null || exit 0
+fi
+
 if [ -z "$TLS_CERT_FILE$TLS_KEY_FILE" ]; then
-  /culvert/entrypoint.d/development-ca.sh "$state" "$SERVER_NAME"
+  # shellcheck disable=SC2046 # a list of names
+  /culvert/entrypoint.d/development-ca.sh "$state" $(printf '%s' "$SERVER_NAME" | tr ',' ' ')
   TLS_CERT_FILE=$state/server.crt TLS_KEY_FILE=$state/server.key
 fi
 

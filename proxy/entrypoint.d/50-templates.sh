@@ -4,13 +4,14 @@ set -eu
 . "$(dirname "$0")/render.sh"
 
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT
+SERVED_NAMES='localhost 127.0.0.1 [::1]'
 # shellcheck disable=SC2153 # set by entrypoint.sh
-case $SERVER_NAME in
-  localhost | 127.0.0.1) SERVED_NAMES="localhost 127.0.0.1 [::1]" ;;
-  *) SERVED_NAMES="localhost 127.0.0.1 [::1] $SERVER_NAME" ;;
-esac
-# A year with your own certificate; never with the development certificate.
-max_age=${HSTS_MAX_AGE:-$([ -z "${TLS_CERT_FILE:-}" ] && echo 0 || echo 31536000)}
+for name in $(printf '%s' "$SERVER_NAME" | tr ',' ' '); do
+  case " $SERVED_NAMES " in *" $name "*) ;; *) SERVED_NAMES="$SERVED_NAMES $name" ;; esac
+done
+# A year with a certificate of yours or of a CA; never with the development certificate.
+[ "$ACME${TLS_CERT_FILE:-}" = off ] && standard=0 || standard=31536000
+max_age=${HSTS_MAX_AGE:-$standard}
 [ "$max_age" = 0 ] && HSTS='' || HSTS=max-age=$max_age
 [ -s "$RENDERED/brotli.conf" ] && BROTLI_BEST='brotli_comp_level 11;' || BROTLI_BEST=''
 [ "${PROXY_PROTOCOL:-off}" = on ] && PROXY_PROTOCOL_PARAMETER=' proxy_protocol' || PROXY_PROTOCOL_PARAMETER=''

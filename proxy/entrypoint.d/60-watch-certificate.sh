@@ -3,6 +3,7 @@
 # the container lives; a pair that does not match (half written, say) is left alone until it does.
 set -eu
 
+[ "$ACME" = off ] || TLS_CERT_FILE=$ACME_PAIR.crt TLS_KEY_FILE=$ACME_PAIR.key
 [ -n "${TLS_CERT_FILE:-}" ] || exit 0
 
 fingerprint() { cat "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null | cksum; }

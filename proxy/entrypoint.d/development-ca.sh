@@ -1,13 +1,18 @@
 #!/bin/sh
-# development-ca.sh DIR NAME: leaves ca.crt, server.crt and server.key in DIR, valid for NAME and this machine's own
+# development-ca.sh DIR NAME...: leaves ca.crt, server.crt and server.key in DIR, valid for each NAME and this machine's own
 # names. Does nothing while the pair there still fits.
 # The authority's key is thrown away once it has signed: whoever trusts ca.crt trusts this one certificate and no other.
 set -eu
 dir=$1 name=$2
+shift
 
-if [ -e "$dir/server.crt" ] &&
-  openssl x509 -noout -checkend 2592000 -in "$dir/server.crt" >/dev/null &&
-  openssl x509 -noout -checkhost "$name" -in "$dir/server.crt" | grep -q 'does match'; then
+# has_names NAME...: whether the certificate is valid for each.
+has_names() {
+  for candidate in "$@"; do
+    openssl x509 -noout -checkhost "$candidate" -in "$dir/server.crt" | grep -q 'does match' || return
+  done
+}
+if [ -e "$dir/server.crt" ] && openssl x509 -noout -checkend 2592000 -in "$dir/server.crt" >/dev/null && has_names "$@"; then
   exit 0
 fi
 
@@ -28,7 +33,7 @@ cat >"$new/extensions" <<EXT
 basicConstraints=critical,CA:FALSE
 keyUsage=critical,digitalSignature
 extendedKeyUsage=serverAuth
-subjectAltName=DNS:localhost,DNS:$name,IP:127.0.0.1,IP:::1
+subjectAltName=DNS:localhost$(printf ',DNS:%s' "$@"),IP:127.0.0.1,IP:::1
 EXT
 openssl req -new -key "$new/server.key" -subj "/CN=$name" |
   openssl x509 -req -CA "$new/ca.crt" -CAkey "$new/ca.key" -days "$days" -extfile "$new/extensions" \
@@ -38,4 +43,4 @@ cat "$new/ca.crt" >>"$new/server.crt"
 # Everyone may have this one: it only says what to trust.
 chmod 644 "$new/ca.crt"
 mv "$new/server.key" "$new/server.crt" "$new/ca.crt" "$dir/"
-echo "culvert proxy: made a development certificate for $name; trust $dir/ca.crt to use it without warnings"
+echo "culvert proxy: made a development certificate for $*; trust $dir/ca.crt to use it without warnings"

@@ -43,7 +43,7 @@ describe("an invalid setting stops the proxy with one line", () => {
     [
       "SERVER_NAME",
       "https://example.com",
-      "SERVER_NAME 'https://example.com' is not a host name: use the one name people type, without scheme, port or wildcard, such as app.example.com",
+      "SERVER_NAME 'https://example.com' is not a host name: use the names people type, separated by spaces, without scheme, port or wildcard, such as app.example.com",
     ],
     ["TUNNEL_ALLOWED_DSNS", "x", `TUNNEL_ALLOWED_DSNS is not a DSN: ${dsnFix}`],
     [

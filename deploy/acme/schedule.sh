@@ -1,0 +1,48 @@
+# shellcheck shell=sh
+# When to ask the CA. Sourced.
+# shellcheck disable=SC2034 # used by those that source it
+. "$(dirname "$0")/settings.sh"
+
+# Let's Encrypt refuses an account that has failed five validations of a name within an hour:
+# https://letsencrypt.org/docs/rate-limits/#authorization-failures-per-identifier-per-account
+MAX_ATTEMPTS=4
+WINDOW_S=$((4 * ACME_RETRY))
+MAX_DELAY_S=$((24 * ACME_RETRY))
+# How often the CA is asked whether it wants an earlier renewal: https://www.rfc-editor.org/rfc/rfc9773#section-4.3
+ARI_INTERVAL_S=21600
+
+# not DATE: prints the certificate's startdate or enddate, in seconds since 1970.
+not() { date -d "$(openssl x509 -noout "-$1" -in "$store/current/server.crt" | cut -d = -f 2)" +%s; }
+
+# until_renewal: prints the seconds until two thirds of the certificate's life are over; 0 when there is none for these names.
+until_renewal() {
+  renewal_in=0
+  if [ "$(cat "$store/current/issued-for" 2>/dev/null)" = "$ACME_DIRECTORY $names" ]; then
+    renewal_end=$(not enddate)
+    renewal_in=$((renewal_end - (renewal_end - $(not startdate)) / 3 - $(date +%s)))
+  fi
+  [ "$renewal_in" -gt 0 ] && echo "$renewal_in" || echo 0
+}
+
+# attempt_begins: notes an attempt before it is made, so that one cut off by a restart counts as well.
+attempt_begins() {
+  { tail -n 9 "$attempts" 2>/dev/null || true; date +%s; } >"$attempts.new"
+  mv "$attempts.new" "$attempts"
+}
+
+# until_allowed: prints the seconds until another attempt keeps the limit of MAX_ATTEMPTS within WINDOW_S.
+until_allowed() {
+  { [ -e "$attempts" ] && [ "$(wc -l <"$attempts")" -ge "$MAX_ATTEMPTS" ]; } || { echo 0; return; }
+  allowed_in=$(($(tail -n "$MAX_ATTEMPTS" "$attempts" | head -n 1) + WINDOW_S - $(date +%s)))
+  [ "$allowed_in" -gt 0 ] && echo "$allowed_in" || echo 0
+}
+
+# backoff: prints the seconds until the next attempt: twice as many after each failure, MAX_DELAY_S at most.
+backoff() {
+  backoff_s=$ACME_RETRY backoff_failures=$(wc -l <"$attempts")
+  while [ "$backoff_failures" -gt 1 ] && [ "$backoff_s" -lt "$MAX_DELAY_S" ]; do
+    backoff_s=$((2 * backoff_s)) backoff_failures=$((backoff_failures - 1))
+  done
+  backoff_allowed=$(until_allowed)
+  [ "$backoff_allowed" -gt "$backoff_s" ] && echo "$backoff_allowed" || echo "$backoff_s"
+}

@@ -1,0 +1,58 @@
+# shellcheck shell=sh
+# The settings, checked, and the places of all files. Sourced.
+# shellcheck disable=SC2034 # used by those that source it
+
+umask 077
+export LC_ALL=C
+
+# one_line TEXT: as it may stand in a log.
+one_line() { printf '%s' "$1" | tr -s '\t\n\v\f\r' ' ' | tr -c '\040-\176' '?' | cut -c 1-400; }
+
+# say NAME TEXT: one line of the log.
+say() { printf 'culvert acme: %s: %s\n' "$1" "$(one_line "$2")" >&2; }
+
+# refuse SETTING PROBLEM FIX: ends the container with one line.
+refuse() { say "$1" "$2: $3"; exit 1; }
+
+# The proxy, which starts first, has checked that these are names.
+names=$(printf '%s' "${SERVER_NAME:-localhost}" | tr -s ', ' ' ')
+for name in $names; do
+  case $name in
+    *.*[!0-9.]*) ;;
+    *) refuse SERVER_NAME "'$name' is not a public name" "set it to the names of the site, such as app.example.com" ;;
+  esac
+done
+main_name=${names%% *}
+
+ACME_EMAIL=${ACME_EMAIL:-}
+case $ACME_EMAIL in
+  '' | [!@-]*@*[!@]) ;;
+  *) refuse ACME_EMAIL "'$ACME_EMAIL' is not an e-mail address" "give the one where the CA reaches you, or leave it empty" ;;
+esac
+case $ACME_EMAIL in
+  *[!A-Za-z0-9@._+-]* | *@*@*) refuse ACME_EMAIL "'$ACME_EMAIL' is not one e-mail address" "give one, such as ops@example.com" ;;
+esac
+
+ACME_DIRECTORY=${ACME_DIRECTORY:-https://acme-v02.api.letsencrypt.org/directory}
+case $ACME_DIRECTORY in
+  *[!A-Za-z0-9./:_~%?=\&-]* | https:///* | https://) false ;;
+  https://*) ;;
+  *) false ;;
+esac || refuse ACME_DIRECTORY "'$ACME_DIRECTORY' is not an https address" "copy the directory's address from the CA's documentation"
+
+if [ -n "${ACME_CA_FILE:-}" ]; then
+  openssl x509 -noout -in "$ACME_CA_FILE" 2>/dev/null ||
+    refuse ACME_CA_FILE "'$ACME_CA_FILE' holds no certificate that uid $(id -u) can read" "give the CA's own certificate, PEM"
+  export UACME_CAINFO="$ACME_CA_FILE"
+fi
+
+# Seconds until the second attempt. Only tests set it.
+ACME_RETRY=${ACME_RETRY:-900}
+
+# The CA's account and what uacme keeps: a folder for each CA.
+account=/var/lib/acme/$(printf '%s' "${ACME_DIRECTORY#https://}" | tr -c 'A-Za-z0-9.-' '_')
+attempts=/var/lib/acme/attempts
+# What the proxy sees.
+store=/srv/certificates
+challenges=$store/challenges
+mkdir -p "$account" "$challenges"

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { makePair } from "../certificate.ts";
+import { docker, label, must } from "../docker.ts";
+import { buildImage } from "../images.ts";
+
+/** A CA that speaks ACME at https://ca.test/dir, with a DNS of its own, on somebody's network. */
+export interface Pebble {
+  container: string;
+  /** The CA's own certificate on this machine, for its clients. */
+  caFile: string;
+  /** Has this name lead to an address. */
+  point(name: string, address: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts one whose certificates are valid for `validity` seconds, and waits until it answers. Throws with its log when it does not. */
+export async function startPebble(network: string, validity: number): Promise<Pebble> {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-pebble-"));
+  makePair(join(folder, "ca"), ["ca.test"]);
+  const image = await buildImage("deploy/test/support/pebble");
+  const container = await must(
+    ...["run", "-d", label, `--network=${network}`, "--network-alias=ca.test", "-p", "127.0.0.1::8055"],
+    ...[`--volume=${folder}:/tls:ro`, `--env=VALIDITY_S=${validity}`, image],
+  );
+  const management = `http://${(await must("port", container, "8055")).split("\n")[0]}`;
+  const listens =
+    "require('net').connect(PORT, '127.0.0.1').on('error', () => process.exit(1)).on('connect', () => process.exit(0))";
+  const answers = (port: number) => `until node -e "${listens.replace("PORT", String(port))}"; do sleep 0.1; done`;
+  const up = await docker("exec", container, "timeout", "30", "sh", "-c", `${answers(443)}; ${answers(8055)}`);
+  if (up.code !== 0) throw new Error(`pebble did not come up: ${(await docker("logs", container)).output}`);
+  return {
+    container,
+    caFile: join(folder, "ca.crt"),
+    point: async (name, address) => {
+      const body = JSON.stringify({ host: name, addresses: [address] });
+      const { ok, status } = await fetch(`${management}/add-a`, { method: "POST", body });
+      if (!ok) throw new Error(`${name}: status ${status}`);
+    },
+    stop: async () => {
+      await docker("rm", "-f", "-v", container);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

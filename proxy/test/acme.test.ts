@@ -1,0 +1,180 @@
+import { randomUUID } from "node:crypto";
+import { get } from "node:http";
+import { connect, type PeerCertificate } from "node:tls";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { docker, label, must, restricted, runProxy } from "../../deploy/test/support/docker.ts";
+import { build, buildImage } from "../../deploy/test/support/images.ts";
+import { type Pebble, startPebble } from "../../deploy/test/support/pebble/pebble.ts";
+import { type Edge, startEdge } from "./edge.ts";
+import { page } from "./use-edge.ts";
+import { send } from "./wire.ts";
+
+const host = "app.example.com";
+const id = `culvert-acme-${randomUUID().slice(0, 8)}`;
+const certificates = `${id}-certificates`;
+
+let acmeImage: string;
+let edge: Edge;
+let pebble: Pebble;
+let network: string;
+/** The address of one of the edge's containers on their network. */
+const address = (service: "proxy" | "web") =>
+  edge.on(service, "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
+
+/** Starts deploy/acme as compose does, with volumes of its own unless it serves the proxy. */
+const startAcme = (name: string, settings: Record<string, string>, store = `${id}-${name}-certificates`) =>
+  must(
+    ...["run", "-d", label, ...restricted, `--name=${id}-${name}`, `--network=${network}`],
+    ...["--tmpfs=/tmp:uid=101,gid=101,mode=0700,size=1m", `--volume=${pebble.caFile}:/ca.crt:ro`],
+    ...[`--volume=${id}-${name}:/var/lib/acme`, `--volume=${store}:/srv/certificates`],
+    ...Object.entries({
+      SERVER_NAME: `${host} www.example.com`,
+      ACME_EMAIL: "ops@example.com",
+      ACME_DIRECTORY: "https://ca.test/dir",
+      ACME_CA_FILE: "/ca.crt",
+      ...settings,
+    }).map(([key, value]) => `--env=${key}=${value}`),
+    acmeImage,
+  );
+const log = async (name: string) => (await must("logs", `${id}-${name}`)).split("\n");
+
+/** The certificate that a new connection gets. */
+const served = () =>
+  new Promise<PeerCertificate>((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port: edge.port, servername: host, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate());
+      socket.end();
+    });
+    socket.on("error", reject);
+  });
+/** The status of a path on the plain port, which is sent as it is. */
+const plain = (path: string) =>
+  new Promise((resolve, reject) => {
+    const outgoing = get({ host: "127.0.0.1", port: edge.plainPort, path, headers: { host } }, (incoming) => {
+      incoming.resume();
+      resolve(incoming.statusCode);
+    });
+    outgoing.on("error", reject);
+  });
+const fromCa = async () => /^Pebble/.test(String((await served()).issuer.CN));
+/** The proxy looks every five seconds, the client begins a new attempt after two at most. */
+const eventually = { timeout: 50_000, interval: 200 };
+beforeAll(async () => {
+  const building = Promise.all([buildImage("deploy/acme"), buildImage("deploy/test/support/pebble"), build()]);
+  [acmeImage] = await building;
+  edge = await startEdge(
+    { ACME: "on", SERVER_NAME: `${host} www.example.com` },
+    { mounts: { [certificates]: "/srv/certificates" } },
+  );
+  await edge.web.answer(page);
+  network = await edge.on(
+    "proxy",
+    "inspect",
+    "--format",
+    "{{range $name, $_ := .NetworkSettings.Networks}}{{$name}}{{end}}",
+  );
+  pebble = await startPebble(network, 15);
+  for (const name of [host, "www.example.com"]) await pebble.point(name, await address("proxy"));
+}, 300_000);
+afterAll(async () => {
+  await Promise.all(["main", "wrong"].map((name) => docker("rm", "-f", `${id}-${name}`)));
+  await pebble?.stop();
+  await edge?.stop();
+  const volumes = ["main", "wrong", "wrong-certificates", "certificates"].map((name) => `${id}-${name}`);
+  await docker("volume", "rm", "-f", ...volumes);
+});
+
+describe("ACME=on", { timeout: 120_000 }, () => {
+  test("starts on the development certificate, and serves the CA's once it is there, for all names", async () => {
+    expect(await fromCa()).toBe(false);
+    // A request is cut off, and made again by the next start.
+    await must("pause", pebble.container);
+    await startAcme("main", { ACME_RETRY: "2" }, certificates);
+    await expect.poll(async () => (await must("top", `${id}-main`)).includes("uacme"), eventually).toBe(true);
+    await must("kill", `${id}-main`);
+    await must("unpause", pebble.container);
+    await must("start", `${id}-main`);
+    await expect.poll(fromCa, eventually).toBe(true);
+    expect((await served()).subjectaltname).toBe(`DNS:${host}, DNS:www.example.com`);
+    expect((await send(edge.port, { path: "/", host })).headers["strict-transport-security"]).toBe("max-age=31536000");
+  });
+
+  test("leaves keys that their user alone may read", async () => {
+    const look = "find /var/lib/acme /srv/certificates -type f -perm /077 -o -type f ! -user 101";
+    expect(await must("exec", `${id}-main`, "sh", "-c", look)).toBe("");
+    expect(await must("exec", `${id}-main`, "sh", "-c", "find /srv/certificates -name '*.key'")).not.toBe("");
+  });
+
+  test("redirects every other path of the plain port, also below the one of challenges", async () => {
+    for (const path of ["/", "/.well-known/acme-challenge/", "/.well-known/acme-challenge/../current/server.key"]) {
+      expect(await plain(path)).toBe(308);
+    }
+  });
+
+  test("keeps it while the CA is away, says so, and renews it under load when the CA is back: a new key, no failed request", async () => {
+    const before = await served();
+    const lines = (await log("main")).length;
+    await must("network", "disconnect", network, `${id}-main`);
+    await expect
+      .poll(async () => (await log("main")).slice(lines).join("\n"), eventually)
+      .toMatch(/^culvert acme: https:\/\/ca\.test\/dir: GET https:\/\/ca\.test\/dir failed: .*next attempt in 1 min/m);
+    expect((await served()).serialNumber).toBe(before.serialNumber);
+
+    let renewed = false;
+    const failures: unknown[] = [];
+    const client = async () => {
+      while (!renewed) {
+        const answer = await send(edge.port, { path: "/page", host }).catch((error) => ({ status: error }));
+        if (answer.status !== 200) failures.push(answer);
+      }
+    };
+    const load = Promise.all([client(), client()]);
+    await must("network", "connect", network, `${id}-main`);
+    const another = async () => (await served()).serialNumber !== before.serialNumber;
+    await expect
+      .poll(another, eventually)
+      .toBe(true)
+      .finally(() => {
+        renewed = true;
+      });
+    await load;
+    expect(failures).toEqual([]);
+    expect((await served()).pubkey).not.toEqual(before.pubkey);
+  });
+});
+
+test("a name that leads elsewhere: one line says which, and what was answered; restarts don't reach the CA's limit", async () => {
+  await pebble.point("wrong.example.com", await address("web"));
+  await startAcme("wrong", { SERVER_NAME: "wrong.example.com" });
+  const failed = async () => (await log("wrong")).filter((line) => line.includes("connection refused"));
+  for (let times = 1; times <= 4; times++) {
+    await expect.poll(async () => (await failed()).length, eventually).toBe(times);
+    await must("restart", "-t", "5", `${id}-wrong`);
+  }
+  expect((await failed()).at(-1)).toMatch(
+    /^culvert acme: wrong\.example\.com: .*http:\/\/wrong\.example\.com.*connection refused: point its DNS records at this host, .* next attempt in \d+ min/,
+  );
+  const limited = `culvert acme: wrong.example.com: 4 attempts failed within the hour: next attempt in `;
+  await expect.poll(async () => (await log("wrong")).at(-1), eventually).toContain(limited);
+  expect(await failed()).toHaveLength(4);
+}, 120_000);
+
+test("a certificate of one's own beside it is refused, in one line", async () => {
+  const TLS_CERT_FILE = "/tls/server.crt";
+  const settings = { SENTRY_DSN: "https://key@o1.ingest.sentry.io/2", ACME: "on", TLS_CERT_FILE };
+  expect(await runProxy(await build(), settings)).toEqual({
+    code: 1,
+    output: "culvert proxy: ACME is on, but TLS_CERT_FILE is set too: use one of them\n",
+  });
+});
+
+test.each([
+  ["SERVER_NAME", "localhost", "'localhost' is not a public name"],
+  ["ACME_EMAIL", "nobody", "'nobody' is not an e-mail address"],
+  ["ACME_DIRECTORY", "http://ca.test/dir", "'http://ca.test/dir' is not an https address"],
+  ["ACME_CA_FILE", "/etc/hostname", "'/etc/hostname' holds no certificate"],
+])("%s=%s is refused, in one line", async (name, value, problem) => {
+  const settings = Object.entries({ SERVER_NAME: host, [name]: value }).map((pair) => `--env=${pair.join("=")}`);
+  const { code, output } = await docker("run", "--rm", label, "--tmpfs=/tmp", ...settings, acmeImage);
+  expect([code, output]).toEqual([1, expect.stringMatching(`^culvert acme: ${name}: ${problem}[^\n]*\n$`)]);
+});
