@@ -34,9 +34,10 @@ trust_command() {
 https_port=$(published proxy 8443)
 case $https_port in 443) https_port= ;; *) https_port=:$https_port ;; esac
 dsn=$(setting SENTRY_DSN)
+server_names=$(setting SERVER_NAME localhost)
 
 echo
-echo "  app      https://$(setting SERVER_NAME localhost)$https_port/"
+echo "  app      https://${server_names%%[ ,]*}$https_port/"
 if [ -n "$dsn" ]; then
   echo "  events   go to $(printf '%s\n' "$dsn" | sed -e 's|^[^@]*@||' -e 's|/.*||')"
 else
@@ -47,7 +48,10 @@ case $(setting WEB_EGRESS "${image:+on}") in
   on) echo "  egress   web may call outside services (WEB_EGRESS=off blocks it)" ;;
   *) echo "  egress   web cannot call outside services (WEB_EGRESS=on allows it)" ;;
 esac
-if [ -z "$(setting TLS_CERT_FILE)" ] && ca=$(dev_ca); then
+if [ "$(setting ACME)" = on ]; then
+  # How the last attempt ended.
+  echo "  TLS      $(docker compose logs --no-log-prefix --tail 1 acme 2>&1 | sed 's/^culvert acme: //')"
+elif [ -z "$(setting TLS_CERT_FILE)" ] && ca=$(dev_ca); then
   echo "  CA       $ca, generated for this stack; to trust it:"
   echo "             $(trust_command "$ca")"
   [ "$(uname -s)" = Darwin ] || echo "             Firefox, Chromium on Linux: import it in the browser's certificate settings"

@@ -26,6 +26,7 @@ const config = async (environment: Record<string, string> = {}) => (await readCo
 /** Unsets the tests' own settings. */
 const defaults = {
   SENTRY_DSN: "",
+  ACME: "",
   HTTPS_PORT: "",
   HTTP_PORT: "",
   SENTRY_RELEASE: "",
@@ -41,8 +42,12 @@ beforeAll(async () => {
   services = await config(defaults);
 });
 
-test("every service is hardened, health-checked and limited", () => {
-  expect(Object.keys(services).sort()).toEqual(["ingest", "proxy", "spool", "web"]);
+test.each([
+  { ACME: "", names: ["ingest", "proxy", "spool", "web"] },
+  { ACME: "on", names: ["acme", "ingest", "proxy", "spool", "web"] },
+])("with ACME=$ACME every service is hardened, health-checked and limited", async ({ ACME, names }) => {
+  const services = await config({ ...defaults, ACME });
+  expect(Object.keys(services).sort()).toEqual(names);
   for (const service of Object.values(services)) {
     expect(service).toMatchObject({
       read_only: true,
@@ -54,6 +59,14 @@ test("every service is hardened, health-checked and limited", () => {
       mem_limit: expect.anything(),
     });
   }
+});
+
+test("what fetches certificates is alone in its network and gets no DSN; the proxy cannot write what it leaves", async () => {
+  const all = await config({ ...defaults, ACME: "on" });
+  const inNetwork = (name: string) => Object.keys(all).filter((one) => name in ((all[one]?.networks ?? {}) as object));
+  expect(Object.keys((all.acme?.networks ?? {}) as object).map(inNetwork)).toEqual([["acme"]]);
+  expect(all.acme?.environment).not.toHaveProperty("SENTRY_DSN");
+  expect(all.proxy?.volumes).toContainEqual(expect.objectContaining({ target: "/srv/certificates", read_only: true }));
 });
 
 test("no service runs as root", async () => {

@@ -58,7 +58,7 @@ const plain = (path: string) =>
   });
 const fromCa = async () => /^Pebble/.test(String((await served()).issuer.CN));
 /** The proxy looks every five seconds, the client begins a new attempt after two at most. */
-const eventually = { timeout: 50_000, interval: 200 };
+const eventually = { timeout: 120_000, interval: 200 };
 beforeAll(async () => {
   const building = Promise.all([buildImage("deploy/acme"), buildImage("deploy/test/support/pebble"), build()]);
   [acmeImage] = await building;
