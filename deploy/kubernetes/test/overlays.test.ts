@@ -177,7 +177,8 @@ configMapGenerator:
       ...["BUILD_CA_FILE", "SERVER_ACTIONS_KEY_FILE"],
       ...["SENTRY_AUTH_TOKEN_FILE", "SENTRY_ORG", "SENTRY_PROJECT", "SENTRY_URL"],
     ];
-    const composeOnly = ["HTTP_PORT", "WEB_EGRESS", "WEB_IMAGE", ...atBuild];
+    const acme = ["ACME", "ACME_EMAIL", "ACME_DIRECTORY", "ACME_CA_FILE"];
+    const composeOnly = [...acme, "HTTP_PORT", "WEB_EGRESS", "WEB_IMAGE", ...atBuild];
     expect(table.filter((name) => ![...maps, ...variables, ...composeOnly].includes(name))).toEqual([]);
   });
 });

@@ -24,9 +24,7 @@ const all: Record<string, ComposeService> = parse(readFileSync(`${root}/docker-c
 }).services;
 
 /** The long-running services that Kubernetes has too: it gets certificates from cert-manager. */
-export const compose = Object.fromEntries(
-  Object.entries(all).filter(([name]) => !["loadtest", "acme"].includes(name)),
-);
+export const compose = Object.fromEntries(Object.entries(all).filter(([name]) => !["loadtest", "acme"].includes(name)));
 
 /** The load test, which a command starts and which exits. */
 export const loadtest = all.loadtest;
