@@ -36,7 +36,7 @@ proxy_log() { docker compose logs --no-log-prefix --no-color "$@" proxy 2>/dev/n
 forge_client() {
   # shellcheck disable=SC2016 # the container's variables
   docker compose exec -T proxy sh -c '
-    site=${SERVER_NAME:-localhost} forged=$1; shift
+    site=${SERVER_NAME:-localhost} site=${site%%[ ,]*} forged=$1; shift
     [ "${PROXY_PROTOCOL:-off}" = off ] || set -- --haproxy-protocol
     curl -sk -m 10 -o /dev/null "$@" --resolve "$site:8443:127.0.0.1" -H "X-Forwarded-For: $forged" "https://$site:8443/culvert-doctor-client"' \
     sh "$FORGED_CLIENT" && wait_for_log
