@@ -23,13 +23,18 @@ export function effective({ containers, configured }: Facts, service: string): R
   return running?.environment ?? Object.fromEntries(configuration);
 }
 
+/** Returns the main one of the site's names. */
+export function mainName({ SERVER_NAME = "" }: Record<string, string>): string {
+  return SERVER_NAME.split(/[ ,]+/).find(Boolean) ?? "localhost";
+}
+
 /** Returns the target that stands for the stack's proxy in its own network. */
 export function stackTarget(settings: Record<string, string>): Target {
   const port = Number(settings.HTTPS_PORT || 8443);
   return {
     host: "proxy",
     port: 8443,
-    name: settings.SERVER_NAME || "localhost",
+    name: mainName(settings),
     ...(port !== 443 && { publicPort: port }),
     proxyProtocol: settings.PROXY_PROTOCOL === "on",
     basePath: settings.BASE_PATH || "",

@@ -6,14 +6,15 @@ import { duration, type Sample, scrape, sum } from "./metrics.ts";
 import { mask } from "./output.ts";
 import { reason } from "./result.ts";
 import { secrets } from "./secrets.ts";
-import { effective } from "./stack.ts";
+import { effective, mainName } from "./stack.ts";
 
 /** Takes what is known, and returns the lines of the screen. */
 export function screen(facts: Facts, proxy: Sample[] | string, spool: Sample[] | string, now = Date.now()): string[] {
-  const { SERVER_NAME: name = "localhost", HTTPS_PORT: port = "8443" } = effective(facts, "proxy");
+  const settings = effective(facts, "proxy");
+  const { HTTPS_PORT: port = "8443" } = settings;
   const release = effective(facts, "web").SENTRY_RELEASE;
   return [
-    line("address", `https://${name}${port === "443" ? "" : `:${port}`}/`),
+    line("address", `https://${mainName(settings)}${port === "443" ? "" : `:${port}`}/`),
     line("release", release || "unnamed (SENTRY_RELEASE)"),
     ...facts.containers.map((container) => line(container.service, describe(container, now))),
     line("certificate", typeof proxy === "string" ? proxy : certificate(proxy, now)),
