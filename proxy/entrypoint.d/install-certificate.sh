@@ -33,8 +33,9 @@ nginx -t -q -e stderr -c "$new/try/nginx.conf"
 rm -r "$new/try"
 
 # In seconds since 1970, for the metrics.
-end=$(openssl x509 -noout -enddate -in "$new/server.crt")
-date -d "${end#notAfter=}" +%s >"$new/expiry"
+seconds() { date -d "$(openssl x509 -noout "-$1" -in "$new/server.crt" | cut -d = -f 2)" +%s; }
+seconds startdate >"$new/not-before"
+seconds enddate >"$new/expiry"
 
 # Named by what it holds: Nginx caches a certificate and its key by path, so the files of a path must never change.
 pair=$folder/$(cat "$new/server.crt" "$new/server.key" | sha256sum | cut -c 1-16)

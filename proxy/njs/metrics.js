@@ -4,7 +4,7 @@ import fs from "fs";
 import ingestResponse from "./ingest-response.js";
 
 /** Beside the certificate that is served: entrypoint.d/install-certificate.sh. */
-const expiryFile = "/tmp/nginx/certificate/expiry";
+const certificate = "/tmp/nginx/certificate";
 
 /** A line for each ingest, its number and its host, written at start: entrypoint.d/30-ingest.sh. */
 const hostsFile = "/tmp/nginx/ingest-hosts";
@@ -114,7 +114,8 @@ function show(r) {
     ...ingestsDown(fs.readFileSync(hostsFile, "utf8"), ingestResponse.isDown),
     culvert_connections_active: Number(r.variables.connections_active),
     culvert_connections_waiting: Number(r.variables.connections_waiting),
-    culvert_certificate_expiry_timestamp_seconds: Number(fs.readFileSync(expiryFile, "utf8")),
+    culvert_certificate_not_before_timestamp_seconds: Number(fs.readFileSync(`${certificate}/not-before`, "utf8")),
+    culvert_certificate_expiry_timestamp_seconds: Number(fs.readFileSync(`${certificate}/expiry`, "utf8")),
   };
   r.return(200, exposition(series(ngx.shared.metrics.items()), gauges));
 }

@@ -96,6 +96,8 @@ describe("a certificate of one's own", { timeout: 120_000 }, () => {
     const end = Date.parse((await peer()).valid_to) / 1000;
     const metrics = await inside("curl -s http://127.0.0.1:8081/metrics");
     expect(metrics).toMatch(new RegExp(`^culvert_certificate_expiry\\S* ${end}$`, "m"));
+    const start = Date.parse((await peer()).valid_from) / 1000;
+    expect(metrics).toMatch(new RegExp(`^culvert_certificate_not_before\\S* ${start}$`, "m"));
   });
   test("that is put in the place of its file is served after a restart", async () => {
     for (const [end, file] of Object.entries(live)) renameSync(join(folder, `first.${end}`), file);

@@ -39,7 +39,7 @@ export function classify(peer: PeerCertificate, error: string | undefined, name:
   const left = Math.floor((end - now) / DAY_MS);
   const life = (end - now) / (end - Date.parse(peer.valid_from));
   if (issuer.startsWith("Culvert development CA")) {
-    const fix = "set TLS_CERT_FILE and TLS_KEY_FILE before others use it";
+    const fix = "set ACME=on, or TLS_CERT_FILE and TLS_KEY_FILE, before others use it";
     const found = `a development certificate, which browsers do not trust by themselves`;
     return [isLocal(name) ? unknown(CHECK, found, fix) : failed(CHECK, found, fix)];
   }

@@ -107,8 +107,15 @@ export const cases: Record<
     firingAt: 65,
   },
   CulvertCertificateExpires: {
-    failing: { "culvert_certificate_expiry_timestamp_seconds{": `${13 * day}x120` },
-    healthy: { "culvert_certificate_expiry_timestamp_seconds{": `${15 * day}x120` },
+    failing: {
+      "culvert_certificate_expiry_timestamp_seconds{": `${13 * day}x120`,
+      "culvert_certificate_not_before_timestamp_seconds{": `${-77 * day}x120`,
+    },
+    // Two of six days: as many as are left when it is renewed.
+    healthy: {
+      "culvert_certificate_expiry_timestamp_seconds{": `${2 * day}x120`,
+      "culvert_certificate_not_before_timestamp_seconds{": `${-4 * day}x120`,
+    },
     silentAt: -1,
     firingAt: 1,
   },
