@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy down logs doctor status test bench loadtest render render-proxy verify-cluster release
+.PHONY: help up deploy down logs doctor status check-app test bench loadtest render render-proxy verify-cluster release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -21,6 +21,9 @@ doctor: ## Say what is wrong and what to do, a line for each check: BASE_URL=htt
 
 status: ## Show containers, certificate, envelopes of the last five minutes and the spool's queue
 	@sh deploy/host/status.sh
+
+check-app: ## Check an image of your own app against the contract of docs/your-app.md: WEB_IMAGE=registry.example/shop:1.4
+	@sh deploy/host/check-app.sh $(if $(JSON),--json)
 
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack
 	@sh deploy/test/run.sh

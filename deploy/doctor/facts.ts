@@ -45,18 +45,7 @@ export const FORGED_CLIENT = "192.0.2.77";
 
 /** Takes what facts.sh prints, sections that begin with "== name", and returns it parsed. Throws on malformed JSON. */
 export function parseFacts(text: string): Facts {
-  const sections = new Map<string, string[]>();
-  let current: string[] = [];
-  for (const line of text.split("\n")) {
-    const name = /^== (\S+)$/.exec(line)?.[1];
-    if (name) {
-      current = [];
-      sections.set(name, current);
-    } else if (line.trim()) current.push(line);
-  }
-  const lines = (name: string) => sections.get(name) ?? [];
-  const json = <T>(name: string, none: T): T =>
-    sections.get(name)?.length ? JSON.parse(lines(name).join("\n")) : none;
+  const { lines, json } = readSections(text);
   const memory = new Map(
     lines("memory").map((line) => {
       const [id = "", share = ""] = line.split(" ");
@@ -89,6 +78,23 @@ export function parseFacts(text: string): Facts {
     }),
     versions: lines("versions").join(", "),
   };
+}
+
+/** Takes the output of the function `section` in deploy/host/facts.sh, and returns access to each section by its name. */
+export function readSections(text: string) {
+  const sections = new Map<string, string[]>();
+  let current: string[] = [];
+  for (const line of text.split("\n")) {
+    const name = /^== (\S+)$/.exec(line)?.[1];
+    if (name) {
+      current = [];
+      sections.set(name, current);
+    } else if (line.trim()) current.push(line);
+  }
+  const lines = (name: string) => sections.get(name) ?? [];
+  /** Throws if the section is there but is not JSON. */
+  const json = <T>(name: string, none: T): T => (lines(name).length > 0 ? JSON.parse(lines(name).join("\n")) : none);
+  return { lines, json };
 }
 
 /** A line of `uniq -c`. */

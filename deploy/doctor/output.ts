@@ -28,4 +28,4 @@ export function exitStatus(results: Result[]): 0 | 1 {
 }
 
 const line = ({ check, state, found, fix }: Result) =>
-  `${symbol[state]} ${check.padEnd(15)} ${found}${fix ? `: ${fix}` : ""}`.replace(/\s+\n|\n/g, " ");
+  `${symbol[state]} ${check.padEnd(17)} ${found}${fix ? `: ${fix}` : ""}`.replace(/\s+\n|\n/g, " ");

@@ -61,7 +61,7 @@ export async function checkStack(facts: Facts, path: string, caFile: string): Pr
     ),
     attempt("foreign project", () => foreignProject(target)),
     attempt("ad-blockers", () => blockers(`${target.basePath}${target.tunnelPath}`, list.join(" "))),
-    attempt("envelopes", () => outcomes(facts.outcomes)),
+    attempt("envelopes", () => outcomes(facts.outcomes, facts.lastAccepted)),
     attempt("spool", async () =>
       spool(await scrape("http://spool:8082/metrics"), Number(spoolSettings.SPOOL_MAX_MB || 512)),
     ),

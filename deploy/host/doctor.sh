@@ -8,20 +8,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/facts.sh"
 cd "$here/../.."
 
-# outside ARGUMENT...: runs the doctor in a container of the image that the spool is built on, in this machine's own network.
-outside() {
-  image=$(deploy/host/base-images.sh proxy/spool/Dockerfile)
-  docker run --rm --network host --user "$(id -u):$(id -g)" --read-only --cap-drop=ALL --security-opt=no-new-privileges \
-    --volume "$PWD/deploy/doctor:/culvert/deploy/doctor:ro" \
-    --volume "$PWD/proxy/spool/src:/culvert/proxy/spool/src:ro" \
-    --volume "$PWD/proxy/entrypoint.d:/culvert/proxy/entrypoint.d:ro" \
-    --env BASE_URL --env PAGE --env SENTRY_DSN --env TUNNEL_PATH \
-    "$image" node --disable-warning=ExperimentalWarning /culvert/deploy/doctor/doctor.ts "$@"
-}
-
 if [ -n "${BASE_URL:-}" ]; then
   has docker || die "docker: not found: install it"
-  outside "$@"
+  # This machine's own network: the address may be localhost.
+  run_alone --network host doctor.ts "$@" </dev/null
 else
   need_stack
   facts | in_stack doctor.ts "$@"

@@ -106,6 +106,26 @@ in_stack() {
     --entrypoint node spool --disable-warning=ExperimentalWarning "/culvert/deploy/doctor/$program" "$@"
 }
 
+# run_alone OPTION... PROGRAM ARGUMENT...: the same in a container of the image that the spool is built on, outside of the stack. Options
+# of `docker run` come in pairs.
+run_alone() {
+  alone_options=
+  while [ "${1#--}" != "$1" ]; do
+    alone_options="$alone_options $1 $2"
+    shift 2
+  done
+  program=$1
+  shift
+  # shellcheck disable=SC2086 # options
+  docker run --rm --interactive --user "$(id -u):$(id -g)" --read-only --cap-drop=ALL --security-opt=no-new-privileges $alone_options \
+    --volume "$PWD/deploy/doctor:/culvert/deploy/doctor:ro" \
+    --volume "$PWD/proxy/spool/src:/culvert/proxy/spool/src:ro" \
+    --volume "$PWD/proxy/entrypoint.d:/culvert/proxy/entrypoint.d:ro" \
+    --env PAGE --env BASE_URL --env SENTRY_DSN --env TUNNEL_PATH --env BASE_PATH --env HEALTH_PATH \
+    "$(deploy/host/base-images.sh proxy/spool/Dockerfile)" \
+    node --disable-warning=ExperimentalWarning "/culvert/deploy/doctor/$program" "$@"
+}
+
 # need_stack: dies when no engine answers, compose can't read its files, or nothing runs.
 need_stack() {
   has docker || die "docker: not found: install it, or run make up"

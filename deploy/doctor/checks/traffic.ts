@@ -11,13 +11,14 @@ const MIN_REQUESTS = 20;
 
 const privateAddress = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|127\.|f[cd]|fe80:)/;
 
-/** Checks how tunnel requests ended in the last five minutes. */
-export function outcomes(list: Facts["outcomes"]): Result[] {
+/** Checks how tunnel requests ended in the last five minutes; `lastAccepted` is when the ingest last accepted one, if known. */
+export function outcomes(list: Facts["outcomes"], lastAccepted = ""): Result[] {
   const check = "envelopes";
-  if (list.length === 0) return [unknown(check, "none in the last five minutes")];
+  const last = lastAccepted && `; the ingest last accepted one at ${lastAccepted}`;
+  if (list.length === 0) return [unknown(check, `none in the last five minutes${last}`)];
   const text = summary(list);
   const bad = list.filter(({ outcome }) => outcome === "failed" || outcome === "rejected");
-  const found = `last five minutes: ${text}`;
+  const found = `last five minutes: ${text}${last}`;
   if (bad.length === 0) return [ok(check, found)];
   const fix = `reasons: ${[...new Set(bad.map(({ reason }) => reason || "none"))].join(", ")}; see "Troubleshooting" in docs/operations.md`;
   const total = (of: Facts["outcomes"]) => of.reduce((sum, { count }) => sum + count, 0);

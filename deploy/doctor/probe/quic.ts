@@ -11,7 +11,7 @@ const DATAGRAM_BYTES = 1200;
  * Returns whether a QUIC server answers at this UDP port: to a version that it cannot know it must answer with the ones it
  * knows (https://www.rfc-editor.org/rfc/rfc9000#section-6.1). Asks `tries` times, a second apart. Rejects if the name does not resolve.
  */
-export function answersQuic(host: string, port: number, tries = 3): Promise<boolean> {
+export function answersQuic(host: string, port: number, tries = 5): Promise<boolean> {
   const packet = Buffer.alloc(DATAGRAM_BYTES);
   packet[0] = 0xc0;
   packet.writeUInt32BE(RESERVED_VERSION, 1);

@@ -13,7 +13,7 @@ const dsn = `https://${key}@o1.ingest.sentry.io/2`;
 test("a line for each result, with what to do; status 1 when one failed", () => {
   const results = [ok("spool", "empty"), unknown("trace", "none"), failed("redirect", "port 80 is closed", "open it")];
   expect(format(results, false)).toBe(
-    "✓ spool           empty\n? trace           none\n✗ redirect        port 80 is closed: open it",
+    "✓ spool             empty\n? trace             none\n✗ redirect          port 80 is closed: open it",
   );
   expect(exitStatus(results)).toBe(1);
   expect(exitStatus(results.slice(0, 2))).toBe(0);

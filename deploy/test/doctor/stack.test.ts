@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Result } from "../../doctor/result.ts";
 import { run } from "../run.ts";
+
+vi.setConfig({ testTimeout: 180_000 });
 
 // Vitest sets BASE_URL for its own purposes.
 const doctor = (argument: string, environment: Record<string, string> = {}) =>

@@ -1,0 +1,95 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { Result } from "../../doctor/result.ts";
+import { lastLine, run } from "../run.ts";
+import { docker } from "../support/docker.ts";
+import { buildImage } from "../support/images.ts";
+
+const server = (host: string, start: string) => `
+  ${start}
+  require("http").createServer((request, response) => {
+    if (request.url.includes("/missing")) response.statusCode = 404;
+    response.end('<script src="/_next/static/a.js"></script>');
+  }).listen(3000, "${host}");`;
+const apps = {
+  good: {
+    user: "1000:1000",
+    config: { basePath: "", output: "standalone", deploymentId: "7", env: {} },
+    server: server("0.0.0.0", 'process.on("SIGTERM", () => process.exit(143));'),
+  },
+  bad: {
+    user: "0",
+    config: { basePath: "/shop", output: "export", deploymentId: "", env: {} },
+    // Ends by no signal, as the first process of a container that handles none.
+    server: server("127.0.0.1", 'try { require("fs").mkdirSync("/data"); } catch (error) { console.error(error); }'),
+  },
+};
+const images: string[] = [];
+afterAll(async () => {
+  await docker("image", "rm", "--force", ...images);
+});
+
+/** Builds an app with just what the contract is about, and returns what make check-app says of it. */
+async function check(name: keyof typeof apps): Promise<{ code: number; states: Record<string, string> }> {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-app-"));
+  const app = apps[name];
+  mkdirSync(join(folder, ".next/static"), { recursive: true });
+  writeFileSync(join(folder, "server.js"), app.server);
+  writeFileSync(join(folder, ".next/required-server-files.json"), JSON.stringify({ config: app.config }));
+  writeFileSync(
+    join(folder, "Dockerfile"),
+    `FROM node:24-trixie-slim\nWORKDIR /app\nCOPY . ./\nUSER ${app.user}\nCMD ["node", "server.js"]\n`,
+  );
+  const image = await buildImage(folder);
+  images.push(image);
+  rmSync(folder, { recursive: true });
+  const { code, output } = await run(["sh", "deploy/host/check-app.sh", "--json"], {
+    WEB_IMAGE: image,
+    BASE_PATH: "",
+    COMPOSE_FILE: "docker-compose.yml",
+  });
+  const checks: Result[] = JSON.parse(output).checks;
+  return { code, states: Object.fromEntries(checks.map(({ check, state }) => [check, state])) };
+}
+
+test("an app that keeps the contract", { timeout: 240_000 }, async () => {
+  const { code, states } = await check("good");
+  expect(states).toMatchObject({
+    health: "ok",
+    port: "ok",
+    user: "ok",
+    files: "ok",
+    stop: "ok",
+    build: "ok",
+    "static files": "ok",
+    "base path": "ok",
+    deploymentId: "ok",
+  });
+  expect(Object.values(states)).not.toContain("failed");
+  expect(code).toBe(0);
+});
+
+test("one that breaks it", { timeout: 240_000 }, async () => {
+  const { code, states } = await check("bad");
+  expect(states).toMatchObject({
+    health: "ok",
+    port: "failed",
+    user: "failed",
+    files: "failed",
+    stop: "failed",
+    build: "failed",
+    "base path": "failed",
+    deploymentId: "failed",
+  });
+  expect(code).toBe(1);
+});
+
+test("without an image there is one line that says so, and with one that is nowhere", async () => {
+  const none = await run(["sh", "deploy/host/check-app.sh"], { WEB_IMAGE: "" });
+  expect(none.output.trim()).toMatch(/^culvert: WEB_IMAGE: missing: name the image to check/);
+  const nowhere = await run(["sh", "deploy/host/check-app.sh"], { WEB_IMAGE: "127.0.0.1:1/shop" });
+  expect(lastLine(nowhere.output)).toMatch(/^culvert: WEB_IMAGE: 127\.0\.0\.1:1\/shop is not on this machine/);
+  expect([none.code, nowhere.code]).toEqual([1, 1]);
+});
