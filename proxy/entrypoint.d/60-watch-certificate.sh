@@ -8,7 +8,7 @@ set -eu
 
 fingerprint() { cat "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null | cksum; }
 
-# Whatever fails is tried again on the next look: nobody would notice an end of this loop before the certificate's.
+# Failures are retried in the next iteration: if this loop ended, it would not be noticed before the certificate expires.
 watch() {
   set +e
   loaded=$(fingerprint) told=''

@@ -1,7 +1,7 @@
 #!/bin/sh
 # development-ca.sh DIR NAME...: leaves ca.crt, server.crt and server.key in DIR, valid for each NAME and this machine's own
 # names. Does nothing while the pair there still fits.
-# The authority's key is thrown away once it has signed: whoever trusts ca.crt trusts this one certificate and no other.
+# The CA's key is deleted after signing: trusting ca.crt means trusting this one certificate only.
 set -eu
 dir=$1 name=$2
 shift

@@ -159,7 +159,7 @@ test("a name that leads elsewhere: one line says which, and what was answered; r
   expect(await failed()).toHaveLength(4);
 }, 300_000);
 
-test("a certificate of one's own beside it is refused, in one line", async () => {
+test("a certificate of your own together with ACME is rejected in one line", async () => {
   const TLS_CERT_FILE = "/tls/server.crt";
   const settings = { SENTRY_DSN: "https://key@o1.ingest.sentry.io/2", ACME: "on", TLS_CERT_FILE };
   expect(await runProxy(await build(), settings)).toEqual({
@@ -173,7 +173,7 @@ test.each([
   ["ACME_EMAIL", "nobody", "'nobody' is not an e-mail address"],
   ["ACME_DIRECTORY", "http://ca.test/dir", "'http://ca.test/dir' is not an https address"],
   ["ACME_CA_FILE", "/etc/hostname", "'/etc/hostname' holds no certificate"],
-])("%s=%s is refused, in one line", async (name, value, problem) => {
+])("%s=%s is rejected in one line", async (name, value, problem) => {
   const settings = Object.entries({ SERVER_NAME: host, [name]: value }).map((pair) => `--env=${pair.join("=")}`);
   const { code, output } = await docker("run", "--rm", label, "--tmpfs=/tmp", ...settings, acmeImage);
   expect([code, output]).toEqual([1, expect.stringMatching(`^culvert acme: ${name}: ${problem}[^\n]*\n$`)]);

@@ -15,7 +15,7 @@ const served: Record<string, string[]> = {
   "o=42&p=43&r=us": ["/api/43/envelope/", "/api/43/security/?sentry_key=second"],
 };
 
-const noise = fc.string({
+const randomText = fc.string({
   unit: fc.constantFrom(..."abZ09-_./\\:;,=&?#%+*'\"<>{}[]()|~^`!@$ \t\r\n\u0000\u007f\u00e9\u2603"),
   maxLength: 40,
 });
@@ -37,7 +37,7 @@ const path = fc.oneof(
       ...["/monitoring;x", "/monitoring/csp/../", "/%6d%6f%6eitoring", "/monitoring/csp/../../api/9/envelope/"],
     ),
   },
-  noise.map((text) => `/monitoring${text}`),
+  randomText.map((text) => `/monitoring${text}`),
 );
 const value = fc.oneof(
   fc.constantFrom(
@@ -55,7 +55,7 @@ const value = fc.oneof(
     "42%0d%0aX: y",
   ),
   fc.integer({ max: 300, min: 1 }).map((length) => "9".repeat(length)),
-  noise,
+  randomText,
 );
 const argument = fc
   .tuple(fc.constantFrom("o", "p", "r", "O", "x", "sentry_key", "o[]", "%6f"), value)
@@ -74,7 +74,7 @@ const type = fc.oneof(
     "application/json",
     "text/html",
   ),
-  noise,
+  randomText,
 );
 const headers = fc.record(
   {
@@ -83,7 +83,7 @@ const headers = fc.record(
     cookie: fc.constant("session=stolen"),
     "x-forwarded-for": fc.constant("6.6.6.6"),
     "x-sentry-auth": fc.constant("Sentry sentry_key=stolen"),
-    "x-anything": noise,
+    "x-anything": randomText,
   },
   { requiredKeys: [] },
 );
@@ -93,7 +93,7 @@ const method = fc.oneof(
 );
 const body = fc.oneof(
   fc.constantFrom("{}\n", "", '{"dsn":"http://stolen@evil.example/9"}\n{"type":"event"}\n{}\n'),
-  noise.map((text) => text.repeat(50)),
+  randomText.map((text) => text.repeat(50)),
 );
 const request = fc.record({ method, path, query, headers, body });
 type Generated = typeof request extends fc.Arbitrary<infer T> ? T : never;
@@ -146,7 +146,7 @@ test(`${runs} generated envelopes (seed ${seed}) reach the project they select a
   const requests = fc.sample(request, { numRuns: runs, seed });
   const wrong: string[] = [];
   let unanswered = 0;
-  const judge = (status: number | undefined, { method, path, query }: Generated) => {
+  const assertResponse = (status: number | undefined, { method, path, query }: Generated) => {
     if (status === undefined) unanswered += 1;
     else if (status >= 500) wrong.push(`${status} ${method} ${path}${query}`);
   };
@@ -158,10 +158,10 @@ test(`${runs} generated envelopes (seed ${seed}) reach the project they select a
     session.on("error", () => {});
     const batch = requests.slice(from, from + 500);
     await Promise.all(
-      Array.from({ length: 20 }, async (_, lane) => {
-        for (let i = lane; i < batch.length; i += 20) {
+      Array.from({ length: 20 }, async (_, connection) => {
+        for (let i = connection; i < batch.length; i += 20) {
           const next = batch[i] as Generated;
-          judge(await sendOn(session, next, from + i), next);
+          assertResponse(await sendOn(session, next, from + i), next);
         }
       }),
     );
@@ -182,7 +182,7 @@ test(`${runs} generated envelopes (seed ${seed}) reach the project they select a
       `${head}\r\nContent-Length: ${next.body.length}\r\n\r\n${next.body}`,
     ).catch(() => "");
     const status = answer.match(/^HTTP\/1\.1 (\d+)/)?.[1];
-    judge(status ? Number(status) : undefined, next);
+    assertResponse(status ? Number(status) : undefined, next);
   }
 
   expect(wrong).toEqual([]);

@@ -104,10 +104,10 @@ describe("an ingest that cannot accept envelopes", () => {
   test("failing every time: gets probes, not every envelope", async () => {
     proxy = await startProxy(unlimited);
     await proxy.ingest.answer({ status: 200, headers: {}, body: "", instead: "reset" });
-    const lane = async () => {
+    const sendInTurn = async () => {
       for (let n = 0; n < 30; n++) expect((await send(proxy.port, envelope)).status).toBe(503);
     };
-    await Promise.all(Array.from({ length: 10 }, lane));
+    await Promise.all(Array.from({ length: 10 }, sendInTurn));
     expect(await proxy.ingest.count()).toBeLessThan(250);
     const metrics = () => proxy.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
     expect(await metrics()).toMatch(/^culvert_tunnel_envelopes_total\{outcome="failed",reason="unreachable"\} 300$/m);

@@ -55,8 +55,8 @@ describe("an envelope of web itself", () => {
 
   test("is not limited as clients are, and does not use up their limits", async () => {
     for (let n = 0; n < 24; n++) {
-      const lane = Array.from({ length: 50 }, () => fetch(at("/envelopes"), { method: "POST", body: envelope }));
-      for (const answer of await Promise.all(lane)) {
+      const requests = Array.from({ length: 50 }, () => fetch(at("/envelopes"), { method: "POST", body: envelope }));
+      for (const answer of await Promise.all(requests)) {
         expect(answer.status).toBe(200);
         await answer.text();
       }

@@ -25,8 +25,8 @@ describe("an envelope that the ingest cannot accept is queued, acknowledged, and
     ["500", { status: 500 }],
     ["503", { status: 503, headers: { "retry-after": "1" } }],
     ["a cut connection", { instead: "reset" }],
-  ])("%s", async (_, trouble) => {
-    await proxy.ingest.answer({ ...well, ...trouble });
+  ])("%s", async (_, fault) => {
+    await proxy.ingest.answer({ ...well, ...fault });
     const answer = await post(7);
     expect(answer).toMatchObject({ status: 200, body: `{"id":"${eventId(7)}"}` });
     expect(answer.headers["retry-after"]).toBeUndefined();
@@ -69,14 +69,14 @@ describe("an envelope that the ingest cannot accept is queued, acknowledged, and
 
   test("an ingest that fails every time gets probes, not every envelope", async () => {
     await proxy.ingest.answer({ ...well, instead: "reset" });
-    const lane = async () => {
+    const sendInTurn = async () => {
       for (let n = 0; n < 30; n++) {
         expect((await post(n)).status).toBe(200);
         // A rejection by the proxy says nothing about the ingest.
         expect((await send(proxy.port, { path: "/monitoring" })).status).toBe(405);
       }
     };
-    await Promise.all(Array.from({ length: 10 }, lane));
+    await Promise.all(Array.from({ length: 10 }, sendInTurn));
     expect(await proxy.ingest.count()).toBeLessThan(250);
     const metrics = await proxy.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
     expect(metrics).toMatch(/^culvert_tunnel_envelopes_total\{outcome="queued",reason="unreachable"\} 300$/m);

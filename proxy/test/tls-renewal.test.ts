@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => proxy?.stop());
 
 /** The proxy looks every five seconds. */
-const patience = { timeout: 30_000, interval: 100 };
+const polling = { timeout: 30_000, interval: 100 };
 
 /** The certificate that a new connection gets. */
 const peer = () =>
@@ -44,11 +44,11 @@ const peer = () =>
   });
 
 /** Waits until the proxy serves this pair. */
-const served = (name: string) => expect.poll(async () => (await peer()).subject.O, patience).toBe(name);
+const served = (name: string) => expect.poll(async () => (await peer()).subject.O, polling).toBe(name);
 
 /** Waits until the proxy has logged this, after the first `mark` characters. */
 const logged = (line: RegExp, mark = 0) =>
-  expect.poll(async () => (await proxy.on("proxy", "logs")).slice(mark), patience).toMatch(line);
+  expect.poll(async () => (await proxy.on("proxy", "logs")).slice(mark), polling).toMatch(line);
 
 describe("a certificate of one's own", { timeout: 120_000 }, () => {
   test("is served, with HSTS", async () => {

@@ -19,7 +19,7 @@ const handshake = (path: string, headers: string[] = []) =>
   ].join("\r\n");
 
 /** What web received of a handshake, and the answer up to what `until` finds in it. */
-async function knock(bytes: string, until: RegExp) {
+async function openSocket(bytes: string, until: RegExp) {
   const mark = await shared.proxy.web.count();
   const answer = await firstBytes(shared.proxy.port, bytes, until);
   return { answer, received: (await shared.proxy.web.all()).slice(mark) };
@@ -28,7 +28,7 @@ async function knock(bytes: string, until: RegExp) {
 describe("a WebSocket, where the setting allows one", () => {
   test.each(["/socket", "/socket/room?id=1"])("%s: the handshake reaches web, and bytes go both ways", async (path) => {
     const own = `Origin: https://localhost:${shared.proxy.port}`;
-    const { answer, received } = await knock(`${handshake(path, [own])}there and back`, /there and back/);
+    const { answer, received } = await openSocket(`${handshake(path, [own])}there and back`, /there and back/);
     expect(answer).toMatch(/^HTTP\/1\.1 101 /);
     expect(received[0]?.url).toBe(path);
     expect(received[0] && headerOf(received[0], "upgrade")).toBe("websocket");
@@ -36,10 +36,10 @@ describe("a WebSocket, where the setting allows one", () => {
     expect(received[0] && headerOf(received[0], "x-forwarded-proto")).toBe("https");
   });
   test("a program, which sends no Origin, may", async () => {
-    expect((await knock(handshake("/socket"), /\r\n\r\n/)).answer).toMatch(/^HTTP\/1\.1 101 /);
+    expect((await openSocket(handshake("/socket"), /\r\n\r\n/)).answer).toMatch(/^HTTP\/1\.1 101 /);
   });
   test.each(["https://evil.example", "null", "http://localhost"])("a page of %s may not", async (origin) => {
-    const { answer, received } = await knock(handshake("/socket", [`Origin: ${origin}`]), /\r\n\r\n/);
+    const { answer, received } = await openSocket(handshake("/socket", [`Origin: ${origin}`]), /\r\n\r\n/);
     expect(answer).toMatch(/^HTTP\/1\.1 403 /);
     expect(received).toEqual([]);
   });

@@ -60,7 +60,7 @@ export async function serverTunnel(address: string, dsn: string): Promise<Result
 export async function foreignProject(target: Target): Promise<Result[]> {
   const body = probeEnvelope("https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/1");
   const { status } = await request(target, `${target.tunnelPath}?o=1&p=1`, { method: "POST", headers, body });
-  if (status === 403) return [ok("foreign project", "refused (403)")];
+  if (status === 403) return [ok("foreign project", "rejected (403)")];
   return [
     failed(
       "foreign project",

@@ -5,7 +5,7 @@ import { makePair } from "../certificate.ts";
 import { docker, label, must } from "../docker.ts";
 import { buildImage } from "../images.ts";
 
-/** A CA that speaks ACME at https://ca.test/dir, with a DNS of its own, on somebody's network. */
+/** An ACME CA at https://ca.test/dir with its own DNS server, in an existing network. */
 export interface Pebble {
   container: string;
   /** The CA's own certificate on this machine, for its clients. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Issues certificates valid for VALIDITY_S seconds to whoever answers for a name at port 8080. Names: POST :8055/add-a.
+# Issues certificates valid for VALIDITY_S seconds for names that answer the challenge at port 8080. Names: POST :8055/add-a.
 set -eu
 cat >/tmp/config.json <<JSON
 {"pebble": {

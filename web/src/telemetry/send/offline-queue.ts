@@ -9,7 +9,7 @@ type Envelope = any;
 type Options = Parameters<ReturnType<typeof makeBrowserOfflineTransport>>[0];
 type Transport = ReturnType<ReturnType<typeof makeBrowserOfflineTransport>>;
 
-/** Not worth the user's disk space: replays are large and many, and client reports are soon outdated. */
+/** Not queued, to save the user's disk space: replays are large and many, and client reports are soon outdated. */
 const NEVER_QUEUED = /^(?:replay_|client_report$)/;
 
 /** Takes an envelope and returns a note that says where it is queued when it is not accepted; undefined if it is never queued. */
