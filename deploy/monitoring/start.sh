@@ -1,0 +1,5 @@
+#!/bin/sh
+# Starts Prometheus. Its rule file is the spec of the PrometheusRule in /manifests: Kubernetes and compose have the same alerts.
+set -eu
+sed -n '/^spec:$/,$ { s/^  //p; }' /manifests/alerts.yaml >/tmp/alerts.yaml
+exec prometheus --config.file=/etc/prometheus/prometheus.yml --storage.tsdb.path=/prometheus --storage.tsdb.retention.time=15d
