@@ -134,5 +134,7 @@ function container(
 
 function split(entry: string): [name: string, value: string] {
   const at = entry.indexOf("=");
+  // A variable that compose passes on and that is not set.
+  if (at < 0) return [entry, ""];
   return [entry.slice(0, at), entry.slice(at + 1)];
 }

@@ -20,7 +20,9 @@ export function outcomes(list: Facts["outcomes"], lastAccepted = ""): Result[] {
   const bad = list.filter(({ outcome }) => outcome === "failed" || outcome === "rejected");
   const found = `last five minutes: ${text}${last}`;
   if (bad.length === 0) return [ok(check, found)];
-  const fix = `reasons: ${[...new Set(bad.map(({ reason }) => reason || "none"))].join(", ")}; see "Troubleshooting" in docs/operations.md`;
+  const reasons = [...new Set(bad.map(({ reason }) => reason || "none"))].join(", ");
+  const own = reasons === "arguments" ? " (each run of the doctor sends one)" : "";
+  const fix = `reasons: ${reasons}${own}; see "Troubleshooting" in docs/operations.md`;
   const total = (of: Facts["outcomes"]) => of.reduce((sum, { count }) => sum + count, 0);
   return [
     total(bad) > Math.max(MAX_BAD, total(list) * MAX_BAD_SHARE)

@@ -37,20 +37,22 @@ test.each([false, true])("no secret is printed (json: %s)", (json) => {
           Name: "/web",
           RestartCount: 0,
           State: {},
-          Config: { Env: [`TUNNEL_ALLOWED_DSNS=x ${dsn}`], Labels: {} },
+          Config: { Env: [`TUNNEL_ALLOWED_DSNS=x ${dsn}`, "SENTRY_DSNS"], Labels: {} },
         },
       ]),
     ].join("\n"),
   );
   const leaky = failed(
     "dsn",
-    `${dsn} and ${key} and hunter22`,
+    `SENTRY_DSNS ${dsn} and ${key} and hunter22`,
     `s3cret99 tok-123456 ?sentry_key=short http://a:b@ingest/1`,
   );
   const text = format([leaky], json, secrets(facts, { SENTRY_AUTH_TOKEN: "tok-123456", TLS_KEY_FILE: "/key.pem" }));
   for (const secret of [key, "hunter22", "s3cret99", "tok-123456", "sentry_key=short", "a:b@"])
     expect(text).not.toContain(secret);
   expect(text).toContain("o1.ingest.sentry.io/2");
+  // A variable without a value, as compose passes on what is not set, is no secret.
+  expect(text).toContain("SENTRY_DSNS");
 });
 
 test("the local ingest's key, a word of its own, masks nothing", () => {
