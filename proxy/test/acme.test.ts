@@ -12,6 +12,7 @@ import { send } from "./wire.ts";
 const host = "app.example.com";
 const id = `culvert-acme-${randomUUID().slice(0, 8)}`;
 const certificates = `${id}-certificates`;
+const volumes = ["main", "wrong", "wrong-certificates", "certificates"].map((name) => `${id}-${name}`);
 
 let acmeImage: string;
 let proxy: TestProxy;
@@ -62,6 +63,7 @@ const eventually = { timeout: 120_000, interval: 200 };
 beforeAll(async () => {
   const building = Promise.all([buildImage("deploy/acme"), buildImage("deploy/test/support/pebble"), build()]);
   [acmeImage] = await building;
+  for (const volume of volumes) await must("volume", "create", label, volume);
   proxy = await startProxy(
     { ACME: "on", SERVER_NAME: `${host} www.example.com` },
     { mounts: { [certificates]: "/srv/certificates" } },
@@ -80,7 +82,6 @@ afterAll(async () => {
   await Promise.all(["main", "wrong"].map((name) => docker("rm", "-f", `${id}-${name}`)));
   await pebble?.stop();
   await proxy?.stop();
-  const volumes = ["main", "wrong", "wrong-certificates", "certificates"].map((name) => `${id}-${name}`);
   await docker("volume", "rm", "-f", ...volumes);
 });
 
