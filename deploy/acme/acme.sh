@@ -15,6 +15,7 @@ if [ "$limited" -gt 0 ] && [ "$(until_renewal)" -eq 0 ]; then
 fi
 pause "$limited"
 
+[ "$(until_renewal)" -eq 0 ] || say_valid
 while :; do
   attempt_begins
   order &

@@ -30,6 +30,8 @@ publish() {
   rm -f "$account/$main_name"/cert-*.pem
 }
 
+say_valid() { say "$main_name" "certificate for $names from $ACME_DIRECTORY, valid until $(date -u -d "@$(not enddate)" +%FT%TZ)"; }
+
 # order: gets a certificate if it is time to. Returns 0 when all is well, 2 when it failed (explain says why).
 order() {
   rm -f "$challenges"/* "$challenged"
@@ -47,7 +49,7 @@ order() {
   case $issued in
     0)
       publish
-      say "$main_name" "certificate for $names from $ACME_DIRECTORY, valid until $(date -u -d "@$(not enddate)" +%FT%TZ)"
+      say_valid
       ;;
     # Still current.
     1) ;;
@@ -66,7 +68,7 @@ explain() {
   case $(sed -n 's/^ *"type": "urn:ietf:params:acme:error:\(.*\)",$/\1/p' "$log" | head -n 1) in
     connection | dns | unauthorized | tls) fix="point its DNS records at this host, and port 80 there at HTTP_PORT" ;;
     rateLimited) fix="the CA limits this account" ;;
-    *) fix="see what the CA or the network says" ;;
+    *) fix="check ACME_DIRECTORY and this host's way to the CA" ;;
   esac
   say "$who" "${answer:-no answer within $ORDER_TIMEOUT_S s}: $fix; next attempt in $((($1 + 59) / 60)) min, or at once with 'docker compose restart acme'"
 }

@@ -50,7 +50,7 @@ case $(setting WEB_EGRESS "${image:+on}") in
 esac
 if [ "$(setting ACME)" = on ]; then
   # How the last attempt ended.
-  echo "  TLS      $(docker compose logs --no-log-prefix --tail 1 acme 2>&1 | sed 's/^culvert acme: //')"
+  echo "  TLS      $(docker logs --tail 1 "$(docker compose ps --quiet acme)" 2>&1 | sed 's/^culvert acme: //')"
 elif [ -z "$(setting TLS_CERT_FILE)" ] && ca=$(dev_ca); then
   echo "  CA       $ca, generated for this stack; to trust it:"
   echo "             $(trust_command "$ca")"
