@@ -2,6 +2,7 @@
 
 import fs from "fs";
 import ingestResponse from "./ingest-response.js";
+import workers from "./workers.js";
 
 /** Beside the certificate that is served: entrypoint.d/install-certificate.sh. */
 const certificate = "/tmp/nginx/certificate";
@@ -25,6 +26,7 @@ const help = {
   culvert_server_envelopes_total: "Envelopes of web itself, by outcome and reason",
   culvert_tunnel_bytes_total: "Bytes of envelopes received, of browsers and of web",
   culvert_upstream_failures_total: "Requests with an attempt that an upstream did not answer, by upstream",
+  culvert_worker_deaths_total: "Nginx workers that were killed, such as for lack of memory",
 };
 
 /**
@@ -112,12 +114,12 @@ function show(r) {
   r.headersOut["Content-Type"] = "text/plain; version=0.0.4";
   const gauges = {
     ...ingestsDown(fs.readFileSync(hostsFile, "utf8"), ingestResponse.isDown),
-    culvert_connections_active: Number(r.variables.connections_active),
-    culvert_connections_waiting: Number(r.variables.connections_waiting),
+    culvert_connections_active: workers.connections(),
     culvert_certificate_not_before_timestamp_seconds: Number(fs.readFileSync(`${certificate}/not-before`, "utf8")),
     culvert_certificate_expiry_timestamp_seconds: Number(fs.readFileSync(`${certificate}/expiry`, "utf8")),
   };
-  r.return(200, exposition(series(ngx.shared.metrics.items()), gauges));
+  const counters = { ...series(ngx.shared.metrics.items()), culvert_worker_deaths_total: workers.deaths() };
+  r.return(200, exposition(counters, gauges));
 }
 
 export default { exposition, ingestsDown, series, show, unanswered };

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import ingestResponse from "../njs/ingest-response.js";
 import metrics from "../njs/metrics.js";
 import rateLimit from "../njs/rate-limit.js";
+import workers from "../njs/workers.js";
 
 describe("limits for a client above the rate limit", () => {
   const first = "60:replay;profile;profile_chunk;transaction;span;session:key:culvert_rate_limit";
@@ -146,6 +147,18 @@ test("the exposition groups series below their help and ends with a newline", ()
   expect(text).toContain('# TYPE culvert_requests_total counter\nculvert_requests_total{route="page"} 2\n');
   expect(text).toContain("# TYPE culvert_tunnel_bytes_total counter\nculvert_tunnel_bytes_total 7\n");
   expect(text).toMatch(/# TYPE culvert_connections_active gauge\nculvert_connections_active 1\n$/);
+});
+
+test("connections are the established ones of the public listeners", () => {
+  const sockets = [
+    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode",
+    "   0: 00000000:20FB 00000000:0000 0A 00000000:00000000 00:00000000 00000000   101        0 1 1 0 100 0 0 10 0",
+    "   1: 030013AC:20FB 010013AC:C350 01 00000000:00000000 00:00000000 00000000   101        0 2 1 0 20 4 30 10 -1",
+    "  12: 030013AC:1F90 010013AC:20FB 01 00000000:00000000 00:00000000 00000000   101        0 3 1 0 20 4 30 10 -1",
+    "  13: 030013AC:20FB 010013AC:C351 06 00000000:00000000 03:00000000 00000000     0        0 0 3 0",
+    "  14: 030013AC:D431 020013AC:20FB 01 00000000:00000000 00:00000000 00000000   101        0 4 1 0 20 4 30 10 -1",
+  ];
+  expect(workers.countConnections(`${sockets.join("\n")}\n`)).toBe(2);
 });
 
 test("a host is down if one of its projects is, and is listed once", () => {

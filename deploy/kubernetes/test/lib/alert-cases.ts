@@ -30,6 +30,12 @@ export const cases: Record<
     silentAt: 4,
     firingAt: 10,
   },
+  CulvertWorkersDie: {
+    failing: { "culvert_worker_deaths_total{": "0x10 1x110" },
+    healthy: { "culvert_worker_deaths_total{": "3x120" },
+    silentAt: 10,
+    firingAt: 12,
+  },
   CulvertEnvelopesFail: {
     failing: {
       'culvert_tunnel_envelopes_total{outcome="accepted"': minute(90),
