@@ -17,6 +17,8 @@ const examples: Record<string, string> = {
   TUNNEL_CLIENT_IP: "forward",
   TUNNEL_RATE_PER_CLIENT: "50",
   TUNNEL_RATE_TOTAL: "2000",
+  REQUEST_RATE_PER_CLIENT: "100",
+  OPEN_REQUESTS_PER_CLIENT: "1000",
   TRUSTED_PROXIES: "10.0.0.0/8",
   PROXY_PROTOCOL: "off",
   WEBSOCKET_PATH: "/socket",

@@ -63,6 +63,16 @@ describe("an invalid setting stops the proxy with one line", () => {
       "TUNNEL_RATE_PER_CLIENT 'many' is not a number of envelopes per second: use a whole number from 1 to 999999",
     ],
     [
+      "REQUEST_RATE_PER_CLIENT",
+      "0",
+      "REQUEST_RATE_PER_CLIENT '0' is not a number of requests per second: use a whole number from 1 to 999999, or off",
+    ],
+    [
+      "OPEN_REQUESTS_PER_CLIENT",
+      "no",
+      "OPEN_REQUESTS_PER_CLIENT 'no' is not a number of open requests: use a whole number from 1 to 65535, or off",
+    ],
+    [
       "TRUSTED_PROXIES",
       "lb.example",
       "TRUSTED_PROXIES 'lb.example' is neither an address nor a network: list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32",

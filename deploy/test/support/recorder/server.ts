@@ -29,7 +29,9 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 const record: RequestListener = async (request, response) => {
-  const body = await bodyOf(request);
+  // An upload that a client cuts off is no request.
+  const body = await bodyOf(request).catch(() => undefined);
+  if (body === undefined) return;
   const { method = "", url = "", rawHeaders } = request;
   recorded.push({ method, url, rawHeaders, body: body.toString("base64") });
   for (const wake of waiting) wake();

@@ -1,0 +1,68 @@
+import { connect, type TLSSocket } from "node:tls";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { page, useProxy } from "./use-proxy.ts";
+import { send, sendH2 } from "./wire.ts";
+
+const size = 900_000;
+const shared = useProxy({ TRUSTED_PROXIES: "0.0.0.0/0" });
+beforeEach(() => shared.proxy.web.answer(page));
+const open: TLSSocket[] = [];
+afterEach(() => {
+  for (const socket of open.splice(0)) socket.destroy();
+});
+
+/** Sends a body except its last bytes; resolves when all of that is written. */
+const stall = (client: string) =>
+  new Promise<void>((resolve, reject) => {
+    const options = { host: "127.0.0.1", port: shared.proxy.port, servername: "localhost", rejectUnauthorized: false };
+    const head = [
+      "POST /form HTTP/1.1",
+      "Host: localhost",
+      `X-Forwarded-For: ${client}`,
+      `Content-Length: ${size + 9}`,
+    ];
+    const socket = connect(options, () => {
+      socket.write(`${head.join("\r\n")}\r\n\r\n`);
+      socket.write(Buffer.alloc(size), () => resolve());
+    });
+    open.push(socket.on("error", reject));
+  });
+const stallAll = (clients: string[]) => Promise.all(clients.map(stall));
+
+/** Megabytes in the folder where bodies wait: their files have no name. */
+async function used(): Promise<number> {
+  const output = await shared.proxy.on("proxy", "exec", "df", "--block-size=1", "--output=used", "/tmp");
+  return Number(output.split("\n").at(-1)) / 1e6;
+}
+const post = (client: string) =>
+  send(shared.proxy.port, {
+    method: "POST",
+    path: "/form",
+    headers: { "x-forwarded-for": client },
+    body: Buffer.alloc(size),
+  });
+
+describe("stalled bodies below 1 MB", () => {
+  test("150 of one client leave others their capacity; beyond 8, the client's own are streamed", async () => {
+    await stallAll(Array(150).fill("203.0.113.1"));
+    await expect.poll(used, { timeout: 20_000 }).toBeGreaterThan(7);
+    expect(await used()).toBeLessThan(9);
+    expect((await post("203.0.113.1")).status).toBe(200);
+    expect((await post("198.51.100.1")).status).toBe(200);
+  });
+
+  test("200 of 25 clients do not fill it", async () => {
+    await stallAll(Array.from({ length: 200 }, (_, n) => `203.0.113.${n % 25}`));
+    await expect.poll(used, { timeout: 20_000 }).toBeGreaterThan(80);
+    expect(await used()).toBeLessThan(97);
+    expect((await post("198.51.100.1")).status).toBe(200);
+  });
+});
+
+test.each(["/page", "/_next/static/chunks/main-0123456789abcdef.js", "/_next/image?url=%2Fa.png&w=64&q=75"])(
+  "a GET of %s over HTTP/2 with a body of unknown length is rejected",
+  async (path) => {
+    const body = Buffer.alloc(500_000);
+    expect((await sendH2(shared.proxy.port, { path, body })).status).toBe(413);
+  },
+);

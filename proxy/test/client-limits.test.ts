@@ -1,0 +1,118 @@
+import type { ClientRequest } from "node:http";
+import { request } from "node:https";
+import { describe, expect, test } from "vitest";
+import { page, useProxy } from "./use-proxy.ts";
+import { type Request, type Response, send } from "./wire.ts";
+
+const trusted = { TRUSTED_PROXIES: "0.0.0.0/0" };
+const from = (client: string, headers = {}) => ({ "x-forwarded-for": client, ...headers });
+const html = { accept: "text/html" };
+const json = { accept: "application/json" };
+const envelope = { method: "POST", path: "/monitoring", body: '{}\n{"type":"event"}\n{}\n' };
+const file = "/_next/static/chunks/main-0123456789abcdef.js";
+
+/** Sends these requests, 50 at a time. */
+async function sendAll(port: number, requests: Request[]): Promise<Response[]> {
+  const responses: Response[] = [];
+  const left = requests.entries();
+  const worker = async () => {
+    for (const [i, one] of left) responses[i] = await send(port, one);
+  };
+  await Promise.all(Array.from({ length: 50 }, worker));
+  return responses;
+}
+
+const rejected = (responses: Response[]) => responses.filter(({ status }) => status === 429);
+
+describe("REQUEST_RATE_PER_CLIENT", () => {
+  const shared = useProxy({ ...trusted, REQUEST_RATE_PER_CLIENT: "1" });
+  const flood = (path: string, client: (n: number) => string, headers = {}) =>
+    sendAll(
+      shared.proxy.port,
+      Array.from({ length: 300 }, (_, n) => ({ path, headers: from(client(n), headers) })),
+    );
+
+  test.each([
+    ["pages", "/page", "203.0.113.1", html, /^<!doctype html>.*Too many requests/s],
+    [
+      "pages, for programs",
+      "/page",
+      "203.0.113.2",
+      json,
+      /^\{"reason":"too many requests; try again in a few seconds"/,
+    ],
+    ["files", file, "203.0.113.3", json, /^\{"reason":"too many requests/],
+    ["images", "/_next/image?url=%2Fa.png&w=64&q=75", "203.0.113.4", html, /Too many requests/],
+    ["a /64 of IPv6", "/page", "2001:db8::1:", json, /^\{"reason":"too many requests/],
+  ])("rejects too many requests for %s with 429, of this client only", async (_, path, client, headers, body) => {
+    const type = path === file ? "application/javascript" : "text/html";
+    await shared.proxy.web.answer({ ...page, headers: { "content-type": type } });
+    const mark = await shared.proxy.web.count();
+    const responses = await flood(path, (n) => (client.includes(":") ? client + n.toString(16) : client), headers);
+    const [first] = rejected(responses);
+    expect(first).toMatchObject({ body: expect.stringMatching(body), headers: { "retry-after": "5" } });
+    expect(responses.length - rejected(responses).length).toBeGreaterThanOrEqual(200);
+    if (path === "/page") expect((await shared.proxy.web.count()) - mark).toBe(300 - rejected(responses).length);
+
+    expect((await send(shared.proxy.port, { path, headers: from("198.51.100.1") })).status).toBe(200);
+    expect((await send(shared.proxy.port, { ...envelope, headers: from(client.replace(/:$/, "0")) })).status).toBe(200);
+  });
+
+  test("does not apply to health probes", async () => {
+    const probe = "for _ in $(seq 250); do echo http://127.0.0.1:8081/healthz; done | xargs curl -fsS";
+    const said = await shared.proxy.on("proxy", "exec", "sh", "-c", probe);
+    expect(said.match(/^ok$/gm)).toHaveLength(250);
+  });
+
+  test("passes a 429 of web as it is", async () => {
+    await shared.proxy.web.answer({ status: 429, headers: { "content-type": "text/plain" }, body: "web's own" });
+    const { answer } = await shared.through({ headers: from("203.0.113.9") });
+    expect(answer).toMatchObject({ status: 429, body: "web's own" });
+  });
+});
+
+describe("OPEN_REQUESTS_PER_CLIENT", () => {
+  const shared = useProxy({ ...trusted, OPEN_REQUESTS_PER_CLIENT: "3" });
+
+  /** Begins a request that web does not answer. */
+  const open = (client: string): ClientRequest => {
+    const options = {
+      host: "127.0.0.1",
+      port: shared.proxy.port,
+      path: "/hangs",
+      agent: false,
+      rejectUnauthorized: false,
+    };
+    const outgoing = request({ ...options, headers: { host: "localhost", ...from(client) } });
+    outgoing.on("error", () => undefined).end();
+    return outgoing;
+  };
+
+  test("rejects what exceeds it with 429, of this client only, until a request has ended", async () => {
+    await shared.proxy.web.answer({ ...page, instead: "hang" });
+    const mark = await shared.proxy.web.count();
+    const requests = Array.from({ length: 3 }, () => open("203.0.113.1"));
+    await expect.poll(() => shared.proxy.web.count(), { timeout: 20_000 }).toBe(mark + 3);
+    await shared.proxy.web.answer(page);
+
+    const ask = async (path: string, client: string) =>
+      (await send(shared.proxy.port, { path, headers: from(client) })).status;
+    expect(await ask("/page", "203.0.113.1")).toBe(429);
+    expect(await ask(file, "203.0.113.1")).toBe(429);
+    expect(await ask("/page", "198.51.100.1")).toBe(200);
+    expect((await send(shared.proxy.port, { ...envelope, headers: from("203.0.113.1") })).status).toBe(200);
+    for (const one of requests) one.destroy();
+    await expect.poll(() => ask("/page", "203.0.113.1"), { timeout: 20_000 }).toBe(200);
+  });
+});
+
+describe("without these settings", () => {
+  const shared = useProxy(trusted);
+  test("one client may send any number of requests, and no location has a limit", async () => {
+    const all = Array.from({ length: 400 }, () => ({ path: "/page", headers: from("203.0.113.1") }));
+    const responses = await sendAll(shared.proxy.port, all);
+    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
+    const limits = await shared.proxy.on("proxy", "exec", "sh", "-c", "cat /tmp/nginx/client-limit*.conf");
+    expect(limits).toBe("");
+  });
+});
