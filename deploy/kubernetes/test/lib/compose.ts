@@ -23,8 +23,10 @@ const all: Record<string, ComposeService> = parse(readFileSync(`${root}/docker-c
   merge: true,
 }).services;
 
-/** The long-running services that Kubernetes has too: it gets certificates from cert-manager. */
-export const compose = Object.fromEntries(Object.entries(all).filter(([name]) => !["loadtest", "acme"].includes(name)));
+/** Kubernetes gets certificates from cert-manager, and Prometheus and Grafana from their operators. */
+const composeOnly = ["loadtest", "acme", "prometheus", "grafana"];
+/** The long-running services that Kubernetes has too. */
+export const compose = Object.fromEntries(Object.entries(all).filter(([name]) => !composeOnly.includes(name)));
 
 /** The load test, which a command starts and which exits. */
 export const loadtest = all.loadtest;
