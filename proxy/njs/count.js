@@ -1,4 +1,4 @@
-// Counts requests and envelopes. Runs inside Nginx (njs) on every request, so it only increments a counter whose key Nginx has
+// Counts requests and envelopes. Runs inside Nginx (njs) on every request, so it only increments counters whose keys Nginx has
 // built (snippets/metrics.conf); metrics.js turns the keys into series when Prometheus asks.
 
 /**
@@ -18,9 +18,18 @@ function countRequest(r) {
  * @returns {string}
  */
 function countEnvelope(r) {
-  ngx.shared.metrics.incr(r.variables.envelope_metric || "", 1, 0);
-  ngx.shared.metrics.incr("bytes", Number(r.variables.request_length), 0);
+  addEnvelope(r.variables.envelope_metric || "", r);
   return "1";
 }
 
-export default { countEnvelope, countRequest };
+/**
+ * @param {string} key
+ * @param {NginxHTTPRequest} r
+ */
+function addEnvelope(key, r) {
+  const metrics = ngx.shared.metrics;
+  metrics.incr(key, 1, 0);
+  metrics.incr("bytes", Number(r.variables.request_length), 0);
+}
+
+export default { addEnvelope, countEnvelope, countRequest };

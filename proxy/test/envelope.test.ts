@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { envelope, useTunnel } from "./use-tunnel.ts";
+import { envelope, ok, useTunnel } from "./use-tunnel.ts";
 
 const shared = useTunnel();
 
@@ -96,6 +96,53 @@ describe("headers", () => {
       ...["cache-control", "connection", "content-type", "date", "retry-after", "server", "transfer-encoding"],
       ...["x-content-type-options", "x-request-id", "x-sentry-rate-limits"],
     ]);
+  });
+});
+
+describe("headers that no ingest is known to send never reach a client", () => {
+  const invented = Array.from({ length: 60 }, (_, n) => `X-Invented-${n}`);
+  // Nginx keeps these apart from other headers.
+  const special = [
+    "Last-Modified",
+    "ETag",
+    "Location",
+    "Refresh",
+    "WWW-Authenticate",
+    "Accept-Ranges",
+    "Content-Language",
+  ];
+  const cases: [string, (name: string, n: number) => string][] = [
+    ["as written", (name) => name],
+    ["lower case", (name) => name.toLowerCase()],
+    ["upper case", (name) => name.toUpperCase()],
+    ["mixed case", (name, n) => [...name].map((c, i) => ((i + n) % 2 ? c.toLowerCase() : c.toUpperCase())).join("")],
+  ];
+  /** Whatever an ingest adds, the client gets what it gets without. */
+  const expectNone = async (names: string[]) => {
+    const { headers } = await envelopeAnswer([]);
+    const all = await envelopeAnswer(names);
+    expect(all).toMatchObject({ status: 200, body: ok.body });
+    expect(Object.keys(all.headers).sort()).toEqual(Object.keys(headers).sort());
+  };
+  const envelopeAnswer = async (names: string[]) => {
+    const added = names.map((name) => [name, "x"]);
+    // The allowed ones between them: the order must not matter.
+    const allowed = [["Retry-After", "1"], ...added.slice(30), ["X-Sentry-Rate-Limits", "1:replay:key"]];
+    const headers = Object.fromEntries([...added.slice(0, 30), ...allowed, ["Content-Type", "application/json"]]);
+    await shared.proxy.ingest.answer({ ...ok, headers });
+    const { answer } = await shared.through();
+    expect(answer.headers).toMatchObject({ "retry-after": "1", "x-sentry-rate-limits": "1:replay:key" });
+    return answer;
+  };
+  test.each(cases)("%s: 1 of them, 60 of them, in any order", async (_, write) => {
+    const names = invented.map(write);
+    await expectNone(names.slice(7, 8));
+    await expectNone(names);
+    await expectNone(names.reverse());
+  });
+  test.each(cases)("%s: those that Nginx itself knows", async (_, write) => {
+    for (const name of special) await expectNone([write(name, 0)]);
+    await expectNone([...special, ...invented.slice(0, 50)].map(write));
   });
 });
 

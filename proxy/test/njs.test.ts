@@ -76,7 +76,11 @@ describe("the metrics report an ingest as down", () => {
   };
   beforeEach(() => vi.stubGlobal("ngx", { shared: { ingest_failures: dictionary(), metrics: dictionary() } }));
   const envelope = (upstream_status: string, spool_tried = "") =>
-    ({ variables: { ingest: "1", upstream_status, spool_tried }, headersOut: {} }) as never;
+    ({
+      variables: { ingest: "1", upstream_status, spool_tried, forwarded_metric: upstream_status },
+      headersOut: {},
+      rawHeadersOut: [],
+    }) as never;
   const fail = (times: number, ...how: [string, string?]) => {
     for (let n = 0; n < times; n++) (how[1] ? ingestResponse.fromSpool : ingestResponse.fromNeither)(envelope(...how));
   };
