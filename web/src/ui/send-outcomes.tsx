@@ -1,3 +1,5 @@
+"use client";
+
 import type { SendOutcome } from "../telemetry/send/send-outcomes";
 import styles from "./send-outcomes.module.css";
 import { utc } from "./time";
