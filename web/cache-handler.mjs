@@ -35,7 +35,9 @@ async function sharedCache(url, password) {
   // Each release has its own cache, because its pages refer to its own files and actions.
   CacheHandler.onCreation(({ buildId }) => ({
     // The client's own abort signal only cancels commands that are not sent yet; this wrapper also stops waiting for a reply.
-    handlers: [entries({ client: withAbortSignalProxy(client), keyPrefix: `${buildId}:`, timeoutMs: CACHE_TIMEOUT_MS })],
+    handlers: [
+      entries({ client: withAbortSignalProxy(client), keyPrefix: `${buildId}:`, timeoutMs: CACHE_TIMEOUT_MS }),
+    ],
   }));
   return CacheHandler;
 }
