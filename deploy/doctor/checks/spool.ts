@@ -10,7 +10,7 @@ const MAX_WAIT_S = 300;
 export function spool(samples: Sample[], maxMb: number): Result[] {
   const queued = sum(samples, "culvert_spool_queued_envelopes");
   const age = sum(samples, "culvert_spool_oldest_envelope_age_seconds");
-  const full = sum(samples, "culvert_spool_disk_bytes") / (maxMb * 1e6);
+  const full = sum(samples, "culvert_spool_disk_bytes") / (maxMb * 2 ** 20);
   const undeliverable = sum(samples, "culvert_spool_undeliverable_envelopes");
   const lost = sum(samples, "culvert_spool_lost_total");
   const results: Result[] = [];
