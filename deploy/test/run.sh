@@ -83,6 +83,8 @@ kill_tree() {
 clean_up() {
   for job in $running; do kill_tree "$job"; done
   docker compose --profile '*' down --volumes >/dev/null 2>&1
+  # WEB_EGRESS and WEB_IMAGE select one of three networks; compose removes the one of its current settings only.
+  docker network ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | xargs -r docker network rm >/dev/null 2>&1
   # Left over from interrupted tests of this run.
   label="label=culvert.test=$CULVERT_TEST_RUN"
   docker ps -aq --filter "$label" | xargs -r docker rm -f -v >/dev/null 2>&1
