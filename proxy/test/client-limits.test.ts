@@ -92,7 +92,7 @@ describe("OPEN_REQUESTS_PER_CLIENT", () => {
     await shared.proxy.web.answer({ ...page, instead: "hang" });
     const mark = await shared.proxy.web.count();
     const requests = Array.from({ length: 3 }, () => open("203.0.113.1"));
-    await expect.poll(() => shared.proxy.web.count(), { timeout: 20_000 }).toBe(mark + 3);
+    await expect.poll(() => shared.proxy.web.count(), { timeout: 60_000 }).toBe(mark + 3);
     await shared.proxy.web.answer(page);
 
     const ask = async (path: string, client: string) =>
@@ -102,7 +102,7 @@ describe("OPEN_REQUESTS_PER_CLIENT", () => {
     expect(await ask("/page", "198.51.100.1")).toBe(200);
     expect((await send(shared.proxy.port, { ...envelope, headers: from("203.0.113.1") })).status).toBe(200);
     for (const one of requests) one.destroy();
-    await expect.poll(() => ask("/page", "203.0.113.1"), { timeout: 20_000 }).toBe(200);
+    await expect.poll(() => ask("/page", "203.0.113.1"), { timeout: 60_000 }).toBe(200);
   });
 });
 

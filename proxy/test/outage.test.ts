@@ -26,7 +26,7 @@ async function expectDown(answer: Response) {
 
 /** Waits until an envelope is accepted again, without a restart: ten seconds, and more on a slow machine. */
 const recovered = () =>
-  expect.poll(async () => (await send(proxy.port, envelope)).status, { timeout: 20_000 }).toBe(200);
+  expect.poll(async () => (await send(proxy.port, envelope)).status, { timeout: 60_000 }).toBe(200);
 
 /** How long the slowest envelope took, in seconds, from the proxy's own log. */
 async function longest(): Promise<number> {
