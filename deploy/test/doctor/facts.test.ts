@@ -92,7 +92,7 @@ describe("each check of facts passes without a fault and names the planted one",
     [
       "a spool that is almost full",
       queue(),
-      queue('queued_envelopes{category="error"} 3', "disk_bytes 500000000"),
+      queue('queued_envelopes{category="error"} 3', "disk_bytes 526133493"),
       /98 % full/,
     ],
     [
