@@ -21,6 +21,8 @@ const environment: Record<string, string> = {
   COMPOSE_PROJECT_NAME: `culvert-monitoring-${process.pid}`,
   COMPOSE_FILE: "docker-compose.yml:deploy/test/monitoring.compose.yml",
   COMPOSE_PROFILES: "monitoring",
+  // run.sh sets another one by now.
+  TUNNEL_PATH: "/monitoring",
   SENTRY_DSN: "http://key@ingest.invalid:9000/1",
 };
 const compose = (...args: string[]) => must(["docker", "compose", ...args], environment);
