@@ -11,7 +11,7 @@ check_limit() {
     refuse "$1" "'$2' is not a number of $3" "use a whole number from 1 to $4, or off"
 }
 
-BODY_LIMIT_STATUS=592
+MEDIUM_BODY_CLASS=medium
 REQUEST_RATE_ZONE='' REQUEST_RATE_LIMIT='' OPEN_REQUESTS_ZONE='' OPEN_REQUESTS_LIMIT=''
 if check_limit REQUEST_RATE_PER_CLIENT "$REQUEST_RATE_PER_CLIENT" "requests per second" 999999; then
   # shellcheck disable=SC2016 # Nginx's variable
@@ -22,11 +22,13 @@ fi
 if check_limit OPEN_REQUESTS_PER_CLIENT "$OPEN_REQUESTS_PER_CLIENT" "open requests" 65535; then
   # shellcheck disable=SC2016
   OPEN_REQUESTS_ZONE='limit_conn_zone $client_network zone=client_open:8m;'
-  BODY_LIMIT_STATUS=429
+  # shellcheck disable=SC2016
+  MEDIUM_BODY_CLASS='$medium_if_few_requests'
+  leave_out page-body-limits.conf
   OPEN_REQUESTS_LIMIT="limit_conn client_open $OPEN_REQUESTS_PER_CLIENT;"
 fi
-export REQUEST_RATE_ZONE REQUEST_RATE_LIMIT OPEN_REQUESTS_ZONE OPEN_REQUESTS_LIMIT BODY_LIMIT_STATUS
-render page-body-limits.conf
+export REQUEST_RATE_ZONE REQUEST_RATE_LIMIT OPEN_REQUESTS_ZONE OPEN_REQUESTS_LIMIT MEDIUM_BODY_CLASS
+render page-body-sizes.conf
 limits_on=$REQUEST_RATE_LIMIT$OPEN_REQUESTS_LIMIT
 for template in client-limits.conf client-limit-zones.conf; do
   if [ -n "$limits_on" ]; then render "$template"; else leave_out "$template"; fi

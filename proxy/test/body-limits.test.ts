@@ -1,10 +1,12 @@
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { TestProxy } from "./proxy.ts";
 import { page, useProxy } from "./use-proxy.ts";
 import { send, sendH2 } from "./wire.ts";
 
 const size = 900_000;
-const shared = useProxy({ TRUSTED_PROXIES: "0.0.0.0/0" });
+const trusted = { TRUSTED_PROXIES: "0.0.0.0/0" };
+const shared = useProxy(trusted);
 beforeEach(() => shared.proxy.web.answer(page));
 const open: TLSSocket[] = [];
 afterEach(() => {
@@ -12,9 +14,9 @@ afterEach(() => {
 });
 
 /** Sends a body, its last bytes one every two seconds; resolves when the others are written. */
-const stall = (client: string) =>
+const stall = ({ port }: TestProxy, client: string) =>
   new Promise<void>((resolve, reject) => {
-    const options = { host: "127.0.0.1", port: shared.proxy.port, servername: "localhost", rejectUnauthorized: false };
+    const options = { host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false };
     const head = [
       "POST /form HTTP/1.1",
       "Host: localhost",
@@ -28,15 +30,15 @@ const stall = (client: string) =>
     const more = setInterval(() => socket.write("x"), 2_000);
     open.push(socket.on("error", reject).on("close", () => clearInterval(more)));
   });
-const stallAll = (clients: string[]) => Promise.all(clients.map(stall));
+const stallAll = (proxy: TestProxy, clients: string[]) => Promise.all(clients.map((client) => stall(proxy, client)));
 
 /** Megabytes in the folder where bodies wait: their files have no name. */
-async function used(): Promise<number> {
-  const output = await shared.proxy.on("proxy", "exec", "df", "--block-size=1", "--output=used", "/tmp");
+async function used(proxy: TestProxy): Promise<number> {
+  const output = await proxy.on("proxy", "exec", "df", "--block-size=1", "--output=used", "/tmp");
   return Number(output.split("\n").at(-1)) / 1e6;
 }
-const post = (client: string) =>
-  send(shared.proxy.port, {
+const post = ({ port }: TestProxy, client: string) =>
+  send(port, {
     method: "POST",
     path: "/form",
     headers: { "x-forwarded-for": client },
@@ -45,18 +47,40 @@ const post = (client: string) =>
 
 describe("stalled bodies below 1 MB", () => {
   test("150 of one client leave others their capacity; beyond 8, the client's own are streamed", async () => {
-    await stallAll(Array(150).fill("203.0.113.1"));
-    await expect.poll(used, { timeout: 60_000 }).toBeGreaterThan(7);
-    expect(await used()).toBeLessThan(9);
-    expect((await post("203.0.113.1")).status).toBe(200);
-    expect((await post("198.51.100.1")).status).toBe(200);
+    await stallAll(shared.proxy, Array(150).fill("203.0.113.1"));
+    await expect.poll(() => used(shared.proxy), { timeout: 60_000 }).toBeGreaterThan(7);
+    expect(await used(shared.proxy)).toBeLessThan(9);
+    expect((await post(shared.proxy, "203.0.113.1")).status).toBe(200);
+    expect((await post(shared.proxy, "198.51.100.1")).status).toBe(200);
   });
 
   test("200 of 25 clients do not fill it", async () => {
-    await stallAll(Array.from({ length: 200 }, (_, n) => `203.0.113.${n % 25}`));
-    await expect.poll(used, { timeout: 60_000 }).toBeGreaterThan(80);
-    expect(await used()).toBeLessThan(97);
-    expect((await post("198.51.100.1")).status).toBe(200);
+    await stallAll(
+      shared.proxy,
+      Array.from({ length: 200 }, (_, n) => `203.0.113.${n % 25}`),
+    );
+    await expect.poll(() => used(shared.proxy), { timeout: 60_000 }).toBeGreaterThan(80);
+    expect(await used(shared.proxy)).toBeLessThan(97);
+    expect((await post(shared.proxy, "198.51.100.1")).status).toBe(200);
+  });
+});
+
+describe("stalled bodies below 1 MB, with OPEN_REQUESTS_PER_CLIENT", () => {
+  const limited = useProxy({ ...trusted, OPEN_REQUESTS_PER_CLIENT: "10" });
+
+  test("130 of 13 clients do not fill it, others are accepted, and streamed ones count", async () => {
+    const { proxy } = limited;
+    await proxy.web.answer(page);
+    await stallAll(
+      proxy,
+      Array.from({ length: 130 }, (_, n) => `203.0.113.${Math.floor(n / 10)}`),
+    );
+    await expect.poll(() => used(proxy), { timeout: 60_000 }).toBeGreaterThan(80);
+    expect(await used(proxy)).toBeLessThan(100);
+    expect((await post(proxy, "198.51.100.1")).status).toBe(200);
+    // Whose bodies came last.
+    expect((await post(proxy, "203.0.113.12")).status).toBe(429);
+    expect((await post(proxy, "203.0.113.0")).status).toBe(429);
   });
 });
 
