@@ -3,7 +3,7 @@
 # names. Does nothing while the pair there still fits.
 # The CA's key is deleted after signing: trusting ca.crt means trusting this one certificate only.
 set -eu
-dir=$1 name=$2
+dir=$1
 shift
 
 # has_names NAME...: whether the certificate is valid for each.
@@ -25,9 +25,10 @@ trap 'rm -rf "$new"' EXIT
 days=820
 authority() { openssl ecparam -name prime256v1 -genkey -noout -out "$1"; }
 authority "$new/ca.key"
-openssl req -x509 -new -key "$new/ca.key" -days "$days" -subj "/CN=Culvert development CA ($name)" \
+openssl req -x509 -new -key "$new/ca.key" -days "$days" -subj '/CN=Culvert development CA' \
   -addext 'basicConstraints=critical,CA:TRUE,pathlen:0' -addext 'keyUsage=critical,keyCertSign' -out "$new/ca.crt"
 
+# The names are in the SAN alone: a CN has 64 characters at most (https://www.rfc-editor.org/rfc/rfc5280#appendix-A.1).
 authority "$new/server.key"
 cat >"$new/extensions" <<EXT
 basicConstraints=critical,CA:FALSE
@@ -35,7 +36,7 @@ keyUsage=critical,digitalSignature
 extendedKeyUsage=serverAuth
 subjectAltName=DNS:localhost$(printf ',DNS:%s' "$@"),IP:127.0.0.1,IP:::1
 EXT
-openssl req -new -key "$new/server.key" -subj "/CN=$name" |
+openssl req -new -key "$new/server.key" -subj /CN=culvert |
   openssl x509 -req -CA "$new/ca.crt" -CAkey "$new/ca.key" -days "$days" -extfile "$new/extensions" \
     -out "$new/server.crt" 2>/dev/null
 cat "$new/ca.crt" >>"$new/server.crt"

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runProxy } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
+import { starts } from "./starts.ts";
 
 const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
 const dsnFix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
@@ -193,4 +194,18 @@ describe("an unusable certificate stops the proxy with one line", () => {
       "INGEST_CA_FILE '/ca' holds no certificate: give a PEM file that begins with -----BEGIN CERTIFICATE-----",
       { [text]: "/ca" },
     ));
+});
+
+test("names longer than a certificate's CN may be get a development certificate, once", async () => {
+  const long = `${"a".repeat(48)}.example.com`;
+  const longest = `${`${"b".repeat(60)}.`.repeat(4)}cc.com`;
+  const settings = [long, longest, `${longest} ${long}`].map((SERVER_NAME) => ({ SENTRY_DSN, SERVER_NAME }));
+  const outcomes = await starts([...settings, { SENTRY_DSN, SERVER_NAME: long }]);
+  const made = (names: string) => expect.stringContaining(`made a development certificate for ${names};`);
+  expect(outcomes).toEqual([
+    { code: 0, output: made(long) },
+    { code: 0, output: made(longest) },
+    { code: 0, output: made(`${longest} ${long}`) },
+    { code: 0, output: expect.not.stringContaining("made") },
+  ]);
 });
