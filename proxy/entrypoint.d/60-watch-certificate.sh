@@ -6,14 +6,18 @@ set -eu
 [ "$ACME" = off ] || TLS_CERT_FILE=$ACME_PAIR.crt TLS_KEY_FILE=$ACME_PAIR.key
 [ -n "${TLS_CERT_FILE:-}" ] || exit 0
 
-fingerprint() { cat "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null | cksum; }
+# fingerprint CERTIFICATE KEY
+fingerprint() { cat "$1" "$2" 2>/dev/null | cksum; }
 
 # Failures are retried in the next iteration: if this loop ended, it would not be noticed before the certificate expires.
 watch() {
   set +e
-  loaded=$(fingerprint) told=''
+  # Of the copy that is served: the files may have changed since it was made.
+  loaded=$(fingerprint "$RENDERED/certificate/server.crt" "$RENDERED/certificate/server.key") told=''
+  # With ACME, there may be none yet.
+  [ -e "$TLS_CERT_FILE" ] || told=$(fingerprint /dev/null /dev/null)
   while sleep 5; do
-    found=$(fingerprint)
+    found=$(fingerprint "$TLS_CERT_FILE" "$TLS_KEY_FILE")
     if [ "$found" = "$loaded" ]; then
       :
     elif "$(dirname "$0")/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null; then

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
+import { hardened, label, must } from "../../deploy/test/support/docker.ts";
+import { build } from "../../deploy/test/support/images.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
 import { page } from "./use-proxy.ts";
 import { send } from "./wire.ts";
@@ -106,4 +108,22 @@ describe("a certificate of one's own", { timeout: 120_000 }, () => {
     await proxy.restart("proxy");
     expect((await peer()).subject.O).toBe("first");
   });
+});
+
+test("a certificate that changes between its copy and the watch is loaded", async () => {
+  const script = `set -eu
+    mkdir /tmp/nginx && cp /tls/live.* /tmp
+    /culvert/entrypoint.d/install-certificate.sh /tmp/live.crt /tmp/live.key
+    cp /tls/second.crt /tmp/live.crt && cp /tls/second.key /tmp/live.key
+    /culvert/entrypoint.d/60-watch-certificate.sh
+    timeout 60 sh -c 'until cmp -s /tls/second.crt /tmp/nginx/certificate/server.crt; do sleep 0.2; done' && echo loaded`;
+  const settings = {
+    ACME: "off",
+    RENDERED: "/tmp/nginx",
+    TLS_CERT_FILE: "/tmp/live.crt",
+    TLS_KEY_FILE: "/tmp/live.key",
+  };
+  const environment = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
+  const options = ["--rm", label, ...hardened, ...environment, `--volume=${folder}:/tls:ro`, "--entrypoint=sh"];
+  expect(await must("run", ...options, await build(), "-c", script)).toMatch(/^loaded$/m);
 });
