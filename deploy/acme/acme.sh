@@ -8,14 +8,24 @@ set -eu
 trap 'exit 0' TERM INT
 pause() { sleep "$1" & wait "$!"; }
 
+# For the health check: the first attempt is over, however it ended, or not to be waited for.
+settled=/tmp/settled
+settle_s=$((ACME_RETRY < 60 ? ACME_RETRY : 60))
+{
+  sleep "$settle_s"
+  [ -e "$settled" ] || say "$ACME_DIRECTORY" "the first attempt is not over after $settle_s s: if it goes on, check this host's way to the CA"
+  : >"$settled"
+} &
+
 limited=$(until_allowed)
-if [ "$limited" -gt 0 ] && [ "$(until_renewal)" -eq 0 ]; then
+if [ "$(until_renewal)" -gt 0 ]; then
+  say_valid
+elif [ "$limited" -gt 0 ]; then
   say "$main_name" "$MAX_ATTEMPTS attempts failed within the hour: next attempt in $(((limited + 59) / 60)) min"
-  : >/tmp/settled
 fi
+[ "$limited" -eq 0 ] || : >"$settled"
 pause "$limited"
 
-[ "$(until_renewal)" -eq 0 ] || say_valid
 while :; do
   attempt_begins
   order &
@@ -28,7 +38,6 @@ while :; do
     next=$(backoff)
     explain "$next"
   fi
-  # For the health check: the first attempt is over, however it ended.
-  : >/tmp/settled
+  : >"$settled"
   pause "$next"
 done

@@ -41,7 +41,7 @@ order() {
     set -- -d 1
   else
     # A new key for each certificate.
-    rm -rf "$account/private/$main_name"
+    rm -rf "$account/private/${main_name:?}"
     set -- -f
   fi
   # shellcheck disable=SC2086 # a list

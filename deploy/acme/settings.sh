@@ -9,20 +9,24 @@ export LC_ALL=C
 one_line() { printf '%s' "$1" | tr -s '\t\n\v\f\r' ' ' | tr -c '\040-\176' '?' | cut -c 1-400; }
 
 # say NAME TEXT: one line of the log.
-say() { printf 'culvert acme: %s: %s\n' "$1" "$(one_line "$2")" >&2; }
+say() { printf 'culvert acme: %s: %s\n' "$(one_line "$1")" "$(one_line "$2")" >&2; }
 
 # refuse SETTING PROBLEM FIX: ends the container with one line.
 refuse() { say "$1" "$2: $3"; exit 1; }
 
 # The proxy, which starts first, has checked that these are names.
-names=$(printf '%s' "${SERVER_NAME:-localhost}" | tr -s ', ' ' ')
-for name in $names; do
+set -f
+# shellcheck disable=SC2046 # a list
+set -- $(printf '%s' "${SERVER_NAME:-localhost}" | tr ',' ' ')
+set +f
+[ $# -gt 0 ] || refuse SERVER_NAME "'$SERVER_NAME' has no name" "set it to the names of the site, such as app.example.com"
+names=$* main_name=$1
+for name in "$@"; do
   case $name in
     *.*[!0-9.]*) ;;
     *) refuse SERVER_NAME "'$name' is not a public name" "set it to the names of the site, such as app.example.com" ;;
   esac
 done
-main_name=${names%% *}
 
 ACME_EMAIL=${ACME_EMAIL:-}
 case $ACME_EMAIL in

@@ -12,7 +12,9 @@ import { send } from "./wire.ts";
 const host = "app.example.com";
 const id = `culvert-acme-${randomUUID().slice(0, 8)}`;
 const certificates = `${id}-certificates`;
-const volumes = ["main", "wrong", "wrong-certificates", "certificates"].map((name) => `${id}-${name}`);
+const volumes = ["main", "wrong", "wrong-certificates", "limited", "limited-certificates", "certificates"].map(
+  (name) => `${id}-${name}`,
+);
 
 let acmeImage: string;
 let proxy: TestProxy;
@@ -23,7 +25,12 @@ const address = (service: "proxy" | "web") =>
   proxy.on(service, "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
 
 /** Starts deploy/acme as compose does, with volumes of its own unless it serves the proxy. */
-const startAcme = (name: string, settings: Record<string, string>, store = `${id}-${name}-certificates`) =>
+const startAcme = (
+  name: string,
+  settings: Record<string, string>,
+  store = `${id}-${name}-certificates`,
+  command?: string,
+) =>
   must(
     ...["run", "-d", label, ...restricted, `--name=${id}-${name}`, `--network=${network}`],
     ...["--tmpfs=/tmp:uid=101,gid=101,mode=0700,size=1m", `--volume=${pebble.caFile}:/ca.crt:ro`],
@@ -35,9 +42,13 @@ const startAcme = (name: string, settings: Record<string, string>, store = `${id
       ACME_CA_FILE: "/ca.crt",
       ...settings,
     }).map(([key, value]) => `--env=${key}=${value}`),
-    acmeImage,
+    ...[`--entrypoint=${command ? "sh" : "/acme/acme.sh"}`, acmeImage, ...(command ? ["-c", command] : [])],
   );
 const log = async (name: string) => (await must("logs", `${id}-${name}`)).split("\n");
+
+/** Whether the health check of docker-compose.yml succeeds. */
+const isSettled = async (name: string) =>
+  (await docker("exec", `${id}-${name}`, "test", "-e", "/tmp/settled")).code === 0;
 
 /** The certificate that a new connection gets. */
 const served = () =>
@@ -79,7 +90,7 @@ beforeAll(async () => {
   for (const name of [host, "www.example.com"]) await pebble.point(name, await address("proxy"));
 }, 300_000);
 afterAll(async () => {
-  await Promise.all(["main", "wrong"].map((name) => docker("rm", "-f", `${id}-${name}`)));
+  await Promise.all(["main", "wrong", "limited"].map((name) => docker("rm", "-f", `${id}-${name}`)));
   await pebble?.stop();
   await proxy?.stop();
   await docker("volume", "rm", "-f", ...volumes);
@@ -92,6 +103,9 @@ describe("ACME=on", { timeout: 300_000 }, () => {
     await must("pause", pebble.container);
     await startAcme("main", { ACME_RETRY: "2" }, certificates);
     await expect.poll(async () => (await must("top", `${id}-main`)).includes("uacme"), eventually).toBe(true);
+    // A CA that does not answer must not stop the stack.
+    await expect.poll(() => isSettled("main"), eventually).toBe(true);
+    expect((await log("main")).at(-1)).toContain("https://ca.test/dir: the first attempt is not over after 2 s: ");
     await must("kill", `${id}-main`);
     await must("unpause", pebble.container);
     await must("start", `${id}-main`);
@@ -160,6 +174,20 @@ test("a name that leads elsewhere: one line says which, and what was answered; r
   expect(await failed()).toHaveLength(4);
 }, 300_000);
 
+test("a valid certificate, its renewal at the CA's limit: settled at once; names separated in any way, and texts of others in one line", async () => {
+  const store = "/srv/certificates/current";
+  const prepare = `mkdir ${store} && cd ${store} && echo "https://ca.test/dir ${host} www.example.com" >issued-for
+    openssl req -x509 -newkey rsa:2048 -nodes -days 90 -subj /CN=x -keyout /dev/null -out server.crt
+    for _ in 1 2 3 4; do date +%s; done >/var/lib/acme/attempts
+    exec /acme/acme.sh`;
+  await startAcme("limited", { SERVER_NAME: `, ${host},,www.example.com` }, undefined, prepare);
+  const valid = `culvert acme: ${host}: certificate for ${host} www.example.com from https://ca.test/dir, valid until `;
+  await expect.poll(async () => (await log("limited")).at(-1), eventually).toContain(valid);
+  await expect.poll(() => isSettled("limited"), { timeout: 30_000 }).toBe(true);
+  const said = await must("exec", `${id}-limited`, "sh", "-c", `. /acme/settings.sh; say "$(printf 'a\\nb')" c 2>&1`);
+  expect(said).toBe("culvert acme: a b: c");
+});
+
 test("a certificate of your own together with ACME is rejected in one line", async () => {
   const TLS_CERT_FILE = "/tls/server.crt";
   const settings = { SENTRY_DSN: "https://key@o1.ingest.sentry.io/2", ACME: "on", TLS_CERT_FILE };
@@ -170,6 +198,7 @@ test("a certificate of your own together with ACME is rejected in one line", asy
 });
 
 test.each([
+  ["SERVER_NAME", " ,", "' ,' has no name"],
   ["SERVER_NAME", "localhost", "'localhost' is not a public name"],
   ["ACME_EMAIL", "nobody", "'nobody' is not an e-mail address"],
   ["ACME_DIRECTORY", "http://ca.test/dir", "'http://ca.test/dir' is not an https address"],
