@@ -104,6 +104,18 @@ test("no image contains a package manager or a setuid file", async () => {
   expect(ingest).toBe(web);
 });
 
+test.each([
+  { COMPOSE_PROFILES: "", SENTRY_DSN: "", more: ["ingest"] },
+  { COMPOSE_PROFILES: "monitoring", SENTRY_DSN: "", more: ["grafana", "ingest", "prometheus"] },
+  { COMPOSE_PROFILES: "", SENTRY_DSN: "https://key@o1.ingest.sentry.io/2", more: [] },
+  { COMPOSE_PROFILES: "monitoring", SENTRY_DSN: "https://key@o1.ingest.sentry.io/2", more: ["grafana", "prometheus"] },
+])("the DSN alone decides on the local ingest, whatever the profiles: %j", async ({ more, ...environment }) => {
+  const services = await config({ ...defaults, ...environment });
+  expect(Object.keys(services).sort()).toEqual(["proxy", "spool", "web", ...more].sort());
+  // Without a login, so for this machine only.
+  for (const name of more) expect(services[name]?.ports, name).toMatchObject([{ host_ip: "127.0.0.1" }]);
+});
+
 test("only the proxy is published to all addresses, and the ingest's user interface to this machine", () => {
   const published = (name: string) =>
     (services[name]?.ports as { published: string; host_ip?: string }[] | undefined) ?? [];
