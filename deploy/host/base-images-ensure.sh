@@ -4,27 +4,8 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/pull.sh"
 AIRGAP=$here/../airgap/build.sh
-
-TIMEOUT_S=5 # for a registry's first answer
-
-# pull IMAGE: pulls IMAGE; returns 1, with the reason in $log, if no registry answers in time or the registry refuses.
-# By the engine, because only it knows its mirrors, proxies and credentials.
-pull() {
-  docker pull "$1" >"$log" 2>&1 &
-  pull_pid=$!
-  waited=0
-  while kill -0 "$pull_pid" 2>/dev/null && ! grep -q 'Pulling from' "$log"; do
-    if [ "$waited" -ge $((TIMEOUT_S * 10)) ]; then
-      kill "$pull_pid" 2>/dev/null || true
-      echo "no answer within $TIMEOUT_S s" >"$log"
-      return 1
-    fi
-    waited=$((waited + 1))
-    sleep 0.1
-  done
-  wait "$pull_pid"
-}
 
 missing=
 for image in $("$here/base-images.sh" "$@"); do

@@ -6,6 +6,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/reason.sh"
 cd "$here/../.."
 
+"$here/monitoring-images.sh"
+
 TIMEOUT_S=120 # for a container that neither exits nor becomes healthy
 
 if docker compose --progress "${PROGRESS:-auto}" up --build --wait --wait-timeout "$TIMEOUT_S" >&2; then exit 0; fi

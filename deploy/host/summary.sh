@@ -43,6 +43,8 @@ if [ -n "$dsn" ]; then
 else
   echo "  events   http://localhost:$(published ingest 8969)/"
 fi
+grafana_port=$(published grafana 3000 2>/dev/null || true)
+[ -z "$grafana_port" ] || echo "  metrics  http://localhost:$grafana_port/"
 image=$(setting WEB_IMAGE)
 case $(setting WEB_EGRESS "${image:+on}") in
   on) echo "  egress   web may call outside services (WEB_EGRESS=off blocks it)" ;;
