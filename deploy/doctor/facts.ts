@@ -46,23 +46,24 @@ export const FORGED_CLIENT = "192.0.2.77";
 /** Takes what facts.sh prints, sections that begin with "== name", and returns it parsed. Throws on malformed JSON. */
 export function parseFacts(text: string): Facts {
   const { lines, json } = readSections(text);
+  const configured = Object.fromEntries(
+    Object.entries(composeServices(json)).map(([name, { environment }]) => [name, { environment: environment ?? {} }]),
+  );
   const memory = new Map(
     lines("memory").map((line) => {
       const [id = "", share = ""] = line.split(" ");
       return [id, Number.parseFloat(share) / 100] as const;
     }),
   );
+  // What an operator's own compose file or env_file adds is known too.
+  const keys = Object.values(configured).flatMap(({ environment }) => Object.keys(environment));
   return {
-    configured: Object.fromEntries(
-      Object.entries(json<{ services: Record<string, Partial<Service>> }>("config", { services: {} }).services).map(
-        ([name, { environment = {} }]) => [name, { environment: environment ?? {} }],
-      ),
-    ),
+    configured,
     containers: json<Inspected[]>("containers", [])
       // This program's own container is one of `docker compose run`.
       .filter(({ Config }) => Config.Labels["com.docker.compose.oneoff"] !== "True")
       .map((one) => container(one, memory)),
-    names: { environment: lines("environment"), file: lines("env-file"), known: lines("known") },
+    names: { environment: lines("environment"), file: lines("env-file"), known: [...lines("known"), ...keys] },
     outcomes: lines("outcomes")
       .map(counted)
       .map(([count, outcome, reason]) => ({ outcome, reason, count })),
@@ -92,9 +93,17 @@ export function readSections(text: string) {
     } else if (line.trim()) current.push(line);
   }
   const lines = (name: string) => sections.get(name) ?? [];
-  /** Throws if the section is there but is not JSON. */
-  const json = <T>(name: string, none: T): T => (lines(name).length > 0 ? JSON.parse(lines(name).join("\n")) : none);
+  /** Returns a section's JSON after `decode`, or `none` if it is empty. Throws if it is not JSON. */
+  const json = <T>(name: string, none: T, decode = (text: string) => text): T =>
+    lines(name).length > 0 ? JSON.parse(decode(lines(name).join("\n"))) : none;
   return { lines, json };
+}
+
+/** Takes the access to JSON sections, and returns the services of `docker compose config`, which writes `$` as `$$`. */
+export function composeServices(json: ReturnType<typeof readSections>["json"]): Record<string, Partial<Service>> {
+  return json<{ services: Record<string, Partial<Service>> }>("config", { services: {} }, (text) =>
+    text.replaceAll("$$", () => "$"),
+  ).services;
 }
 
 /** A line of `uniq -c`. */

@@ -66,7 +66,7 @@ export async function checkStack(facts: Facts, path: string, caFile: string): Pr
       spool(await scrape("http://spool:8082/metrics"), Number(spoolSettings.SPOOL_MAX_MB || 512)),
     ),
     attempt("public address", () => publicAddress(target)),
-    attempt("certificate", () => certificate(target)),
+    attempt("certificate", () => certificate(target, Boolean(settings.TRUSTED_PROXIES))),
     attempt("redirect", () => redirect(target, "proxy", 8080)),
     attempt("http/2", () => http2(target)),
     attempt("http/3", () => http3(target, settings.HTTP3 === "off")),

@@ -17,15 +17,17 @@ WEB_IMAGE=$(setting WEB_IMAGE)
 [ -n "$WEB_IMAGE" ] || die "WEB_IMAGE: missing: name the image to check, e.g. WEB_IMAGE=registry.example/shop:1.4 make check-app"
 has docker || die "docker: not found: install it, or run make up"
 docker image inspect "$WEB_IMAGE" >/dev/null 2>&1 || docker pull "$WEB_IMAGE" >&2 ||
-  die "WEB_IMAGE: $WEB_IMAGE is not on this machine and can not be pulled: build it, or log in to its registry"
+  die "WEB_IMAGE: $WEB_IMAGE is not on this machine and cannot be pulled: build it, or log in to its registry"
 BASE_PATH=$(setting BASE_PATH) HEALTH_PATH=$(setting HEALTH_PATH)
 export WEB_IMAGE BASE_PATH HEALTH_PATH COMPOSE_PROJECT_NAME="culvert-check-app-$$"
 # An app's own environment may stand in the operator's override.
-if [ -z "${COMPOSE_FILE:-}" ]; then
+COMPOSE_FILE=$(setting COMPOSE_FILE)
+if [ -z "$COMPOSE_FILE" ]; then
   COMPOSE_FILE=docker-compose.yml
   [ ! -e docker-compose.override.yml ] || COMPOSE_FILE=$COMPOSE_FILE:docker-compose.override.yml
 fi
-export COMPOSE_FILE="$COMPOSE_FILE:deploy/doctor/app.compose.yml"
+# A profile's services may need those that are left out.
+export COMPOSE_FILE="$COMPOSE_FILE:deploy/doctor/app.compose.yml" COMPOSE_PROFILES=
 
 app=
 clean_up() {
@@ -34,7 +36,7 @@ clean_up() {
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM
-app=$(docker compose --progress quiet run --detach --no-deps web) || die "WEB_IMAGE: $WEB_IMAGE can not be started: the reason is above"
+app=$(docker compose --progress quiet run --detach --no-deps web) || die "WEB_IMAGE: $WEB_IMAGE cannot be started: the reason is above"
 
 # wait_until_healthy: returns when the app is healthy, has exited, or START_TIMEOUT_S are over.
 wait_until_healthy() {

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# What only the host knows about the running stack, for the programs in deploy/doctor. Sourced after lib.sh, in the repository's root.
+# What only the host knows about the running stack, for the programs in deploy/doctor. Sourced after lib.sh and settings.sh, in the
+# repository's root.
 
 FORGED_CLIENT=192.0.2.77 # as in deploy/doctor/facts.ts
 WINDOW=5m
@@ -71,12 +72,16 @@ names_in_file() {
   sed -n 's/^[[:space:]]*\(export[[:space:]]\{1,\}\)\{0,1\}\([A-Za-z_][A-Za-z0-9_]*\)[[:space:]]*=.*/\2/p' "${COMPOSE_ENV_FILES:-.env}"
 }
 
+# compose_files: prints the paths of the compose files in use, one per line.
+compose_files() {
+  setting COMPOSE_FILE docker-compose.yml:docker-compose.override.yml | tr ':' '\n' |
+    while IFS= read -r file; do [ ! -r "$file" ] || printf '%s\n' "$file"; done
+}
+
 # known_names: prints the names that the compose files and the scripts of this repository read.
 known_names() {
   {
-    for file in $(printf '%s' "${COMPOSE_FILE:-docker-compose.yml:docker-compose.override.yml}" | tr ':' ' '); do
-      [ ! -r "$file" ] || sed -e '/^ *#/d' "$file" | grep -oE '[A-Z][A-Z0-9_]+'
-    done
+    compose_files | while IFS= read -r file; do sed -e '/^ *#/d' "$file" | grep -oE '[A-Z][A-Z0-9_]+'; done
     grep -ohE '(setting |\$\{)[A-Z][A-Z0-9_]+' deploy/host/*.sh deploy/airgap/*.sh | sed 's/.*[ {]//'
   } | sort -u
 }
@@ -129,6 +134,8 @@ run_alone() {
 # need_stack: dies when no engine answers, compose can't read its files, or nothing runs.
 need_stack() {
   has docker || die "docker: not found: install it, or run make up"
-  stack_says=$(docker compose ps --all --quiet 2>&1) || die "docker compose: $(printf '%s\n' "$stack_says" | tail -n 1): check .env and docker-compose.yml"
-  [ -n "$stack_says" ] || die "nothing runs: start the stack first (make up), or check an address from outside: BASE_URL=https://app.example.com make doctor"
+  # Standard error apart: a warning of compose is no container.
+  stack_ids=$(docker compose ps --all --quiet 2>/dev/null) ||
+    die "docker compose: $(docker compose ps --all --quiet 2>&1 >/dev/null | tail -n 1): check .env and docker-compose.yml"
+  [ -n "$stack_ids" ] || die "the stack is not running: start it first (make up), or check an address from outside: BASE_URL=https://app.example.com make doctor"
 }

@@ -83,6 +83,29 @@ test.each([
   expect(code).toBe(0);
 });
 
+test("COMPOSE_PROFILES=monitoring without its images and without a registry is a one-line error before the start", async () => {
+  const override = join(folder, "monitoring.yml");
+  writeFileSync(override, "services: { prometheus: { image: 127.0.0.1:1/prometheus } }\n");
+  const files = { COMPOSE_FILE: `${process.env.COMPOSE_FILE}:${override}` };
+  await expectRejection(
+    "monitoring-images.sh",
+    { ...files, COMPOSE_PROFILES: "monitoring" },
+    /^culvert: COMPOSE_PROFILES: monitoring needs 127\.0\.0\.1:1\/prometheus, which the container registry does not provide \(/,
+  );
+  expect((await run(["sh", "deploy/host/monitoring-images.sh"], files)).code).toBe(0);
+});
+
+test("facts: names come from the compose files of .env, with spaces in their paths", async () => {
+  const own = join(folder, "own file.yml");
+  writeFileSync(own, "services: { web: { environment: { NAME_OF_MY_OWN: } } }\n");
+  writeFileSync(join(folder, "env"), `COMPOSE_FILE="docker-compose.yml:${own}"\n`);
+  const script = "root=$PWD; . deploy/host/lib.sh; . deploy/host/settings.sh; . deploy/host/facts.sh; known_names";
+  const { output } = await run(["env", "-u", "COMPOSE_FILE", "sh", "-c", script], {
+    COMPOSE_ENV_FILES: join(folder, "env"),
+  });
+  expect(output.split("\n")).toEqual(expect.arrayContaining(["NAME_OF_MY_OWN", "SENTRY_DSN", "WEB_IMAGE"]));
+});
+
 describe("a machine without an engine", () => {
   // A PATH with all programs that these scripts use, except docker.
   const bin = join(folder, "bin");

@@ -1,4 +1,4 @@
-import { readSections } from "../facts.ts";
+import { composeServices, readSections } from "../facts.ts";
 
 /** What is known about an app's image and about a run of it: deploy/host/check-app.sh. */
 export interface AppFacts {
@@ -65,10 +65,7 @@ export function parseAppFacts(text: string): AppFacts {
   const { lines, json } = readSections(text);
   const first = (name: string) => lines(name)[0] ?? "";
   const [image] = json<{ Config: { User?: string; WorkingDir?: string } }[]>("image", []);
-  const web = json<{ services: Record<string, { environment?: Record<string, string | null> }> }>("config", {
-    services: {},
-  }).services;
-  const settings = Object.values(web).flatMap(({ environment }) => Object.entries(environment ?? {}));
+  const settings = Object.values(composeServices(json)).flatMap(({ environment }) => Object.entries(environment ?? {}));
   const actions = json<{ node?: object; edge?: object; encryptionKey?: string }>("actions", {});
   const [seconds = "0", exitCode = "0"] = first("stop").split(" ");
   return {

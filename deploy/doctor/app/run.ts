@@ -41,7 +41,7 @@ export function files({ log, memory, workingDirectory }: AppFacts): Result[] {
   const line = log.find((text) => /\b(?:EROFS|EACCES|ENOSPC)\b/.test(text));
   const where = /(?:EROFS|EACCES|ENOSPC)[^']*'([^']*)'/.exec(line ?? "")?.[1];
   const results: Result[] = [];
-  if (!line) results.push(ok("files", "the root filesystem is read-only, and nothing in the log minds"));
+  if (!line) results.push(ok("files", "the root filesystem is read-only, and there is no write error in the log"));
   else if (line.includes("ENOSPC"))
     results.push(
       failed(

@@ -22,18 +22,27 @@ const problems: Record<string, string> = {
 /** Returns what a code of Node's certificate verification means. https://nodejs.org/api/tls.html#x509-certificate-error-codes */
 export const certificateProblem = (code: string) => (problems[code] ? `${problems[code]} (${code})` : code);
 
-/** Checks the certificate as a browser would: chain, name, time; and how much of its life is left. Rejects without a TLS handshake. */
-export async function certificate(target: Target, now = Date.now()): Promise<Result[]> {
+/**
+ * Checks the certificate as a browser would: chain, name, time; and how much of its life is left. `inner`: a load balancer in front may
+ * have the one that browsers see. Rejects without a TLS handshake.
+ */
+export async function certificate(target: Target, inner = false, now = Date.now()): Promise<Result[]> {
   const socket = await openTls(target);
   const peer = socket.getPeerCertificate(true);
   // The type promises an Error, Node gives its code.
   const error = socket.authorizationError as unknown as string | undefined;
   socket.destroy();
-  return classify(peer, error && String(error), target.name, now);
+  return classify(peer, error && String(error), target.name, now, inner);
 }
 
 /** Classifies a certificate and the error of its verification for a name. */
-export function classify(peer: PeerCertificate, error: string | undefined, name: string, now: number): Result[] {
+export function classify(
+  peer: PeerCertificate,
+  error: string | undefined,
+  name: string,
+  now: number,
+  inner = false,
+): Result[] {
   const issuer = [peer.issuer?.CN].flat()[0] ?? "an unnamed CA";
   const end = Date.parse(peer.valid_to);
   const left = Math.floor((end - now) / DAY_MS);
@@ -41,6 +50,7 @@ export function classify(peer: PeerCertificate, error: string | undefined, name:
   if (issuer.startsWith("Culvert development CA")) {
     const fix = "set ACME=on, or TLS_CERT_FILE and TLS_KEY_FILE, before others use it";
     const found = `a development certificate, which browsers do not trust by themselves`;
+    if (inner) return [unknown(CHECK, `${found}; the load balancer of TRUSTED_PROXIES may have another`, fix)];
     return [isLocal(name) ? unknown(CHECK, found, fix) : failed(CHECK, found, fix)];
   }
   if (error) return [failed(CHECK, `${name}: ${certificateProblem(error)}`, fixFor(error))];

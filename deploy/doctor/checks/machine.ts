@@ -23,7 +23,10 @@ export function disk(stat: { bavail: number; blocks: number; bsize: number } = s
   ];
 }
 
-/** Checks the age of the images that ours are built on: they bring the system's security updates. */
+/**
+ * Checks the age of the images that ours are built on: they bring the system's security updates. Never a failure: the date of an
+ * official image is that of its Dockerfile's last commit, so a new one may look old.
+ */
 export function baseImages(images: Facts["images"], now = Date.now()): Result[] {
   const check = "base images";
   if (images.length === 0) return [unknown(check, "none on this machine")];
@@ -31,9 +34,9 @@ export function baseImages(images: Facts["images"], now = Date.now()): Result[] 
   const old = images.filter((image) => days(image) > MAX_IMAGE_DAYS);
   if (old.length === 0) return [ok(check, images.map((image) => `${image.name} ${days(image)} days old`).join(", "))];
   return old.map((image) =>
-    failed(
+    unknown(
       check,
-      `${image.name} is ${days(image)} days old`,
+      `${image.name} is dated ${days(image)} days ago`,
       `docker pull ${image.name} (without a registry: REBUILD=1 sh deploy/airgap/build.sh ${image.name}), then make up`,
     ),
   );

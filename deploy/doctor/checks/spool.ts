@@ -3,7 +3,7 @@ import { failed, ok, type Result, unknown } from "../result.ts";
 
 const CHECK = "spool";
 
-/** What waits longer than this does not wait for a hiccup. */
+/** Longer than a short outage. */
 const MAX_WAIT_S = 300;
 
 /** Takes the spool's metrics and SPOOL_MAX_MB, and checks what waits there, since when, and how full it is. */

@@ -2,7 +2,7 @@ import { type Facts, FORGED_CLIENT } from "../facts.ts";
 import { failed, ok, type Result, unknown } from "../result.ts";
 import { isLocal } from "./certificate.ts";
 
-/** Anyone may send nonsense, and the doctor itself sends one envelope that must be rejected. */
+/** Clients send invalid envelopes, too, and the doctor itself sends one envelope that must be rejected. */
 const MAX_BAD = 10;
 const MAX_BAD_SHARE = 0.01;
 

@@ -51,7 +51,7 @@ export async function serverTunnel(address: string, dsn: string): Promise<Result
     failed(
       check,
       "a probe envelope was queued in the spool",
-      "the proxy can not reach the ingest, or found it down: see the line on the ingest",
+      "the proxy cannot reach the ingest, or found it down: see the line on the ingest",
     ),
   ];
 }

@@ -54,7 +54,7 @@ async function check(name: keyof typeof apps): Promise<{ code: number; states: R
   return { code, states: Object.fromEntries(checks.map(({ check, state }) => [check, state])) };
 }
 
-test("an app that keeps the contract", { timeout: 240_000 }, async () => {
+test("an app that meets the contract", { timeout: 240_000 }, async () => {
   const { code, states } = await check("good");
   expect(states).toMatchObject({
     health: "ok",
@@ -71,7 +71,7 @@ test("an app that keeps the contract", { timeout: 240_000 }, async () => {
   expect(code).toBe(0);
 });
 
-test("one that breaks it", { timeout: 240_000 }, async () => {
+test("an app that breaks the contract", { timeout: 240_000 }, async () => {
   const { code, states } = await check("bad");
   expect(states).toMatchObject({
     health: "ok",
@@ -86,7 +86,7 @@ test("one that breaks it", { timeout: 240_000 }, async () => {
   expect(code).toBe(1);
 });
 
-test("without an image there is one line that says so, and with one that is nowhere", async () => {
+test("a missing image, and one that cannot be pulled, is a one-line error", async () => {
   const none = await run(["sh", "deploy/host/check-app.sh"], { WEB_IMAGE: "" });
   expect(none.output.trim()).toMatch(/^culvert: WEB_IMAGE: missing: name the image to check/);
   const nowhere = await run(["sh", "deploy/host/check-app.sh"], { WEB_IMAGE: "127.0.0.1:1/shop" });

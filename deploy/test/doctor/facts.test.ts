@@ -7,7 +7,7 @@ import { applied, dsns } from "../../doctor/checks/setting-values.ts";
 import { spool } from "../../doctor/checks/spool.ts";
 import { clientAddresses, outcomes } from "../../doctor/checks/traffic.ts";
 import { blockers } from "../../doctor/checks/tunnel.ts";
-import type { Container } from "../../doctor/facts.ts";
+import { type Container, parseFacts } from "../../doctor/facts.ts";
 import { parseMetrics } from "../../doctor/metrics.ts";
 import type { Result } from "../../doctor/result.ts";
 
@@ -133,12 +133,6 @@ describe("each check of facts passes without a fault and names the planted one",
       disk({ bavail: 1e5, blocks: 1e6, bsize: 4096 }),
       /0\.4 GB free/,
     ],
-    [
-      "a base image of last month",
-      built("2026-07-20T00:00:00Z"),
-      built("2026-06-20T00:00:00Z"),
-      /nginx:1\.30 is 42 days old/,
-    ],
   ])("%s", (_, good, bad, words) => {
     expect(good.map(({ state }) => state)).not.toContain("failed");
     const wrong = bad.filter(({ state }) => state === "failed");
@@ -148,11 +142,41 @@ describe("each check of facts passes without a fault and names the planted one",
   });
 });
 
+describe("a stack that was started with a DSN that neither the shell nor .env has now", () => {
+  const local = { SENTRY_DSN: "http://culvert@ingest:8969/1" };
+  const now = { web: { environment: local }, ingest: { environment: {} } };
+  const running = [{ ...web, environment: { SENTRY_DSN: dsn } }];
+
+  test("is told to keep it in .env, not to start again, which would move its events", () => {
+    const [result] = applied(now, running);
+    expect(result).toMatchObject({ state: "failed", found: expect.stringContaining("SENTRY_DSN (web)") });
+    expect(result?.fix).toMatch(/ into \.env/);
+    expect(JSON.stringify([result, containers(now, running, 0)])).not.toContain("make up");
+  });
+  test("does not lack the local ingest, but any other service", () => {
+    const states = (services: typeof now | Record<string, { environment: Record<string, string> }>) =>
+      containers(services, running, 0).map(({ check, state }) => `${check} ${state}`);
+    expect(states({ ...now, proxy: { environment: {} } })).toEqual(["ingest unknown", "proxy failed", "web ok"]);
+    expect(states({ web: { environment: { SENTRY_DSN: dsn } }, ingest: { environment: {} } })).toEqual([
+      "ingest failed",
+      "web ok",
+    ]);
+  });
+});
+
+test("what compose resolves: a $, which it writes twice, and names that only its services have", () => {
+  const config = JSON.stringify({ services: { web: { environment: { OWN_NAME: "a$$b$$$$c" } }, bare: {} } });
+  const { configured, names } = parseFacts(`== config\n${config}\n== known\nSENTRY_DSN\n`);
+  expect(configured).toEqual({ web: { environment: { OWN_NAME: "a$b$$c" } }, bare: { environment: {} } });
+  expect(names.known).toEqual(["SENTRY_DSN", "OWN_NAME"]);
+});
+
 test.each<[string, Result[]]>([
   ["a restart long ago", one({ restarts: 1, started: "2026-07-01T00:00:00Z" })],
   ["envelopes that wait for a moment", queue('queued_envelopes{category="error"} 3', "oldest_envelope_age_seconds 4")],
   ["a few rejected envelopes, which anyone can send", outcomes([ended("rejected", 2, "arguments")])],
   ["no envelope at all", outcomes([])],
+  ["a base image dated last month: an official one has the date of its Dockerfile", built("2026-06-20T00:00:00Z")],
   ["a path that is blocked with arguments only", blockers("/monitoring", dsn)],
 ])("%s decides nothing", (_, results) => {
   expect(results.map(({ state }) => state)).toContain("unknown");

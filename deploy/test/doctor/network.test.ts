@@ -128,6 +128,11 @@ describe("certificate", () => {
     expect(words(results)).toMatch(text);
   });
 
+  test("of development, behind a load balancer that may have another", () => {
+    const development = peer("2026-07-01", "2028-07-01", "Culvert development CA (x)");
+    expect(states(classify(development, "X", "app.example.com", now, true))).toEqual(["certificate unknown"]);
+  });
+
   test("as it is served: self-signed", async () => {
     expect(words(await certificate(await site(answer(200))))).toMatch(/self-signed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/);
   });

@@ -59,7 +59,7 @@ test("the local ingest's key, a word of its own, masks nothing", () => {
   expect([...secrets(undefined, { SENTRY_DSN: "http://culvert@ingest:8969/1" })]).toEqual([]);
 });
 
-test("an address that can not be checked is refused in one line", () => {
+test("an invalid BASE_URL is a one-line error", () => {
   expect(() => outsideTarget("http://app.example.com", "/monitoring")).toThrow(
     "culvert: BASE_URL: 'http://app.example.com' is not an https address: use one such as https://app.example.com",
   );

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type { Result } from "../../doctor/result.ts";
 import { run } from "../run.ts";
@@ -50,6 +53,17 @@ test("the same address from outside", async () => {
   expect(checks.find(({ check }) => check === "tunnel")?.found).toMatch(/ accepted a probe envelope$/);
 });
 
+test("from outside, the tunnel's path may be in .env", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "culvert-")), "env");
+  writeFileSync(file, "TUNNEL_PATH=/k7f2a9\n");
+  const { output } = await run(
+    ["env", "-u", "TUNNEL_PATH", `COMPOSE_ENV_FILES=${file}`, "sh", "deploy/host/doctor.sh", "--json"],
+    { BASE_URL: `https://localhost:${process.env.HTTPS_PORT}` },
+  );
+  const { checks } = parse(output);
+  expect(checks.find(({ check }) => check === "ad-blockers")?.found).toMatch(/^\/k7f2a9 /);
+});
+
 test("make status names every container", async () => {
   const { code, output } = await run(["sh", "deploy/host/status.sh"]);
   expect(output).toMatch(/certificate +\d+ days left/);
@@ -60,8 +74,14 @@ test("make status names every container", async () => {
   expect(code).toBe(0);
 });
 
-test("without a stack there is one line that says so", async () => {
-  const { code, output } = await doctor("", { COMPOSE_PROJECT_NAME: "culvert-no-such-stack" });
-  expect(output.trim()).toMatch(/^culvert: nothing runs: start the stack first \(make up\)/);
+test.each([
+  ["no container", {}],
+  [
+    "a warning of compose on standard error",
+    { COMPOSE_FILE: "docker-compose.yml:deploy/test/doctor/warning.compose.yml" },
+  ],
+])("without a stack there is one line that says so: %s", async (_, environment) => {
+  const { code, output } = await doctor("", { ...environment, COMPOSE_PROJECT_NAME: "culvert-no-such-stack" });
+  expect(output.trim()).toMatch(/^culvert: the stack is not running: start it first \(make up\)/);
   expect(code).toBe(1);
 });
