@@ -47,6 +47,12 @@ describe("an envelope of web itself", () => {
     expect(headerOf(request, "user-agent")).toBe("sentry.javascript.nextjs/10");
   });
 
+  test("is accepted on the path of the version before too, as an upgrade needs it", async () => {
+    const { answer, received } = await post("/reports");
+    expect(answer.status).toBe(200);
+    expect(received).toMatchObject([{ method: "POST", url: "/prefix/api/7/envelope/" }]);
+  });
+
   test("may select a project as a browser may, and no other", async () => {
     expect((await post("/envelopes?o=42&p=43&r=us")).received[0]?.url).toBe("/api/43/envelope/");
     const { answer, received } = await post("/envelopes?o=42&p=44&r=us");
@@ -88,7 +94,7 @@ describe("the listener accepts nothing else", () => {
     expect([answer.status, received]).toEqual([415, []]);
   });
 
-  const others = ["/", "/envelopes/", "/Envelopes", "/envelopes/csp", "/monitoring", "/healthz", "/metrics", "/web"];
+  const others = ["/", "/envelopes/", "/Envelopes", "/envelopes/csp", "/reports/", "/monitoring", "/healthz", "/metrics", "/web"];
   test.each([...others, "/_next/static/x.js", "/.culvert/unavailable.html"])("%s is 404", async (path) => {
     for (const method of ["POST", "GET"]) {
       const { answer, received, web } = await post(path, method === "GET" ? { method, body: null } : {});

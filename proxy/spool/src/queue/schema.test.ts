@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "vitest";
 import { openDatabase } from "./database.ts";
+import { prepareSchema } from "./schema.ts";
 import { Store } from "./store.ts";
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "spool-"));
@@ -86,6 +87,69 @@ test("a database of version 0: its envelopes are delivered, and its counters go 
   const again = openDatabase(folder);
   assert.deepEqual(new Store(again).counters.all().length, before.length);
   again.close();
+});
+
+test.each([
+  ["a new database", newFolder],
+  ["a migrated database", version0],
+])("%s: the program of version 0 fails when it starts, and the envelopes stay as they are", (_, prepare) => {
+  const folder = prepare();
+  const before = openDatabase(folder);
+  const rows = (database: DatabaseSync) =>
+    ["queue", "envelope", "attempt", "counter"].map((table) => database.prepare(`SELECT * FROM ${table}`).all());
+  const content = rows(before);
+  before.close();
+
+  const old = new DatabaseSync(join(folder, "spool.db"));
+  // As version 0 does when it starts: its tables, then its prepared statements.
+  old.exec(`
+    BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS lane (
+      id INTEGER PRIMARY KEY,
+      destination TEXT NOT NULL,
+      category TEXT NOT NULL,
+      turns INTEGER NOT NULL,
+      envelopes INTEGER NOT NULL,
+      bytes INTEGER NOT NULL,
+      UNIQUE (destination, category)
+    ) STRICT;
+    UPDATE attempt SET ended = 1;
+    COMMIT`);
+  assert.throws(
+    () =>
+      old.prepare(`
+        INSERT INTO lane (destination, category, turns, envelopes, bytes) VALUES (?, ?, 1, 1, ?)
+        ON CONFLICT DO UPDATE SET turns = turns + 1, envelopes = envelopes + 1, bytes = bytes + excluded.bytes
+        RETURNING id, turns`),
+    /lane/,
+  );
+  assert.deepEqual(rows(old), content);
+  old.close();
+});
+
+test("a migration that fails leaves a database of version 0 as it was", () => {
+  const folder = version0();
+  const dump = () => {
+    const database = new DatabaseSync(join(folder, "spool.db"));
+    const tables = database.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").all();
+    const rows = ["lane", "envelope", "attempt", "tally"].map((name) =>
+      database.prepare(`SELECT * FROM ${name}`).all(),
+    );
+    const version = database.prepare("PRAGMA user_version").get();
+    database.close();
+    return { tables, rows, version };
+  };
+  const damage = new DatabaseSync(join(folder, "spool.db"));
+  // The second of its counters violates this when it is renamed, after the tables were.
+  damage.exec("CREATE UNIQUE INDEX damage ON tally (name) WHERE name IN ('lost', 'redelivered')");
+  damage.exec("INSERT INTO tally VALUES ('missing', 'set_back', 'default', 1)");
+  damage.close();
+  const before = dump();
+  const failing = new DatabaseSync(join(folder, "spool.db"));
+  assert.throws(() => prepareSchema(failing), /UNIQUE constraint failed: counter\.name/);
+  failing.close();
+  assert.deepEqual(dump(), before);
+  assert.deepEqual({ ...before.version }, { user_version: 0 });
 });
 
 test("a database of a newer version is left as it is", () => {

@@ -32,6 +32,9 @@ const tables = `
     count INTEGER NOT NULL,
     PRIMARY KEY (name, reason, category)
   ) STRICT, WITHOUT ROWID;
+  -- The program of version 0 does not check user_version. This takes the name of its table: it fails when it starts, instead of
+  -- adding tables and envelopes of its own.
+  CREATE VIEW IF NOT EXISTS lane AS SELECT 'spool.db is of a newer version' AS problem;
 `;
 
 /** Version 0 had other names for the same tables. */
@@ -50,7 +53,8 @@ const fromVersion0 = `
 export function prepareSchema(database: DatabaseSync): boolean {
   const found = Number(database.prepare("PRAGMA user_version").get()?.user_version);
   if (found > version) return false;
-  const isVersion0 = found === 0 && database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'lane'").get();
+  const isVersion0 =
+    found === 0 && database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'lane' AND type = 'table'").get();
   database.exec(`
     BEGIN IMMEDIATE;
     ${isVersion0 ? fromVersion0 : ""}

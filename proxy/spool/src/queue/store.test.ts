@@ -51,6 +51,16 @@ describe("the store", () => {
     assert.equal(after.first()[0]?.redelivery, true);
     assert.deepEqual(after.counts(), { "accepted error": 1 });
   });
+  test("the bytes of a queue are those of its envelopes, also with headers that are not ASCII", () => {
+    const { store, newEnvelope, first } = openStore();
+    const umlauts = { ...newEnvelope("error"), headers: { ...headers, userAgent: "ü".repeat(50) } };
+    for (let i = 0; i < 3; i++) store.add(umlauts);
+    const bytes = () => store.queues.nonEmpty().map((queue) => queue.bytes);
+    const each = Buffer.byteLength(JSON.stringify(umlauts.headers)) + umlauts.body.length;
+    assert.deepEqual(bytes(), [3 * each]);
+    for (const { id } of first(2)) store.remove(id, "delivered");
+    assert.deepEqual(bytes(), [each]);
+  });
   test("a key is never used twice", () => {
     const { store, newEnvelope, first } = openStore();
     const keys = [1, 2, 3].map(() => {

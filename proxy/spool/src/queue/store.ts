@@ -43,7 +43,7 @@ export class Store {
     this.counters = new Counters(database);
     this.#insert = database.prepare("INSERT INTO envelope (id, received, headers, body) VALUES (?, ?, ?, ?)");
     this.#delete = database.prepare(
-      "DELETE FROM envelope WHERE id = ? RETURNING length(headers) + length(body) AS size",
+      "DELETE FROM envelope WHERE id = ? RETURNING octet_length(headers) + length(body) AS size",
     );
     this.#next = database.prepare(`
       SELECT envelope.id, received, headers, body, attempt.id IS NOT NULL AS redelivery
