@@ -2,6 +2,7 @@
 # Builds the spool, sends it envelopes over a network of its own while no ingest answers, prints one JSON line, removes everything.
 # DURATION_SECONDS, BYTES and CONNECTIONS set the load. Exits 1 below 2,000 envelopes a second.
 set -eu
+[ -z "${SECONDS_LONG:-}" ] || { echo "culvert: SECONDS_LONG: no longer an option: use DURATION_SECONDS" >&2 && exit 1; }
 cd "$(dirname "$0")/.."
 
 id=culvert-spool-bench-$$

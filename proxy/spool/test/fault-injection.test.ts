@@ -10,25 +10,22 @@ import { type Stack, startStack } from "./support/stack.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const faultMs = faultSeconds * 1_000;
+const timeout = 5 * 60_000;
 
-/** The proxy's limits with a tenth of its 1000 open envelopes: a busy machine does not send 1000 within the ingest's 5 s. */
-const limits = "snippets/rate-limits.conf";
-const folder = mkdtempSync(join(tmpdir(), "culvert-"));
-const text = readFileSync(new URL(`../../${limits}`, import.meta.url), "utf8");
-writeFileSync(join(folder, "limits.conf"), text.replace("limit_conn tunnel_open 1000;", "limit_conn tunnel_open 100;"));
+type Step = () => Promise<unknown>;
 
 let stack: Stack;
-beforeAll(async () => {
-  chmodSync(folder, 0o755);
-  stack = await startStack({}, { proxy: true, proxyArgs: [`--volume=${folder}/limits.conf:/etc/nginx/${limits}:ro`] });
-});
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(folder, { recursive: true });
-});
+
+/** Starts a stack before the tests of the calling block, its proxy with these arguments for `docker run`, and stops it after them. */
+function useStack(...proxyArgs: string[]): void {
+  beforeAll(async () => {
+    stack = await startStack({}, { proxy: true, proxyArgs });
+  });
+  afterAll(() => stack?.stop());
+}
 
 /** Injects a fault for a while; resolves when the ingest accepts envelopes again. */
-async function inject(begin: () => Promise<unknown>, end: () => Promise<unknown>): Promise<void> {
+async function inject(begin: Step, end: Step): Promise<void> {
   // Also after a failure: the next test starts with a healthy ingest.
   await begin()
     .then(() => sleep(faultMs))
@@ -42,22 +39,28 @@ const acceptsNone = ["the ingest answers 503", "the ingest cuts connections in t
 
 const heal = () => stack.ingest();
 
+/** Injects a fault under load: nothing is lost, nothing has to be sent again, no page fails. */
+async function expectNoneFails(fault: string, begin: Step, end: Step): Promise<void> {
+  const load = await runLoad(stack, rate, async (more) => {
+    await more(rate);
+    await inject(begin, end);
+    await more(rate);
+  });
+  expect(await printResult(stack, fault, load)).toMatchObject({
+    lost: 0,
+    ...(acceptsNone.includes(fault) && { repeated: 0 }),
+  });
+  expect(load.pages.failed).toEqual([]);
+  expect(load.retries).toEqual({});
+}
+
 describe(`${rate} envelopes a second through the proxy: nothing is lost, nothing has to be sent again, no page fails`, () => {
-  test.each<[string, () => Promise<unknown>, () => Promise<unknown>]>([
+  useStack();
+  test.each<[string, Step, Step]>([
     ["the ingest refuses connections", () => stack.ingest({ gone: true }), heal],
     ["the ingest hangs", () => stack.ingest({ delay: 60_000, cut: "body" }), heal],
     ["the ingest cuts connections in the middle of bodies", () => stack.ingest({ cut: "body" }), heal],
     ["the ingest answers 503", () => stack.ingest({ status: 503 }), heal],
-    [
-      "the ingest takes 5 s for each, until more are open than the proxy allows",
-      async () => {
-        const before = await acceptedEnvelopes(stack);
-        await stack.ingest({ delay: 5_000 });
-        // The ingest accepts all it gets: the spool gets the envelopes above the limit.
-        await waitUntil(async () => (await acceptedEnvelopes(stack)) > before + 100, 150_000);
-      },
-      heal,
-    ],
     [
       "the ingest's name does not resolve",
       () => stack.on("ingest", "network", "disconnect", stack.id),
@@ -75,17 +78,27 @@ describe(`${rate} envelopes a second through the proxy: nothing is lost, nothing
       },
       heal,
     ],
-  ])("%s for a while", { timeout: 5 * 60_000 }, async (fault, begin, end) => {
-    const load = await runLoad(stack, rate, async (more) => {
-      await more(rate);
-      await inject(begin, end);
-      await more(rate);
-    });
-    expect(await printResult(stack, fault, load)).toMatchObject({
-      lost: 0,
-      ...(acceptsNone.includes(fault) && { repeated: 0 }),
-    });
-    expect(load.pages.failed).toEqual([]);
-    expect(load.retries).toEqual({});
+  ])("%s for a while", { timeout }, expectNoneFails);
+});
+
+describe("with a tenth of the 1000 open envelopes that the proxy allows: a busy machine does not send 1000 within 5 s", () => {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+  const limits = "snippets/rate-limits.conf";
+  const text = readFileSync(new URL(`../../${limits}`, import.meta.url), "utf8");
+  const lowered = text.replace("limit_conn tunnel_open 1000;", "limit_conn tunnel_open 100;");
+  writeFileSync(join(folder, "limits.conf"), lowered);
+  chmodSync(folder, 0o755);
+  useStack(`--volume=${folder}/limits.conf:/etc/nginx/${limits}:ro`);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test("the ingest takes 5 s for each, until more are open than that", { timeout }, async ({ task }) => {
+    expect(lowered, `${limits} has another limit: adapt this test`).not.toBe(text);
+    const begin = async () => {
+      const before = await acceptedEnvelopes(stack);
+      await stack.ingest({ delay: 5_000 });
+      // The ingest accepts all it gets: the spool gets the envelopes above the limit.
+      await waitUntil(async () => (await acceptedEnvelopes(stack)) > before + 100, 150_000);
+    };
+    await expectNoneFails(task.name, begin, heal);
   });
 });

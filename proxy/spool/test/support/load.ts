@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { envelope, newId } from "./envelopes.ts";
-import { requestProxy } from "./proxy-request.ts";
+import { requestProxy, unsent } from "./proxy-request.ts";
 import type { Stack } from "./stack.ts";
 import { waitUntil } from "./wait.ts";
 
@@ -15,11 +15,20 @@ export interface LoadResult {
 
 const items = ["event", "event", "transaction", "session", "replay_event", "log", "feedback", "profile_chunk"];
 
+/** How many of these retries may have been stored before: not those that the proxy never received, or rejected. */
+export function maybeStored(retries: LoadResult["retries"]): number {
+  const stored = Object.entries(retries).filter(([answer]) => answer !== "429" && !answer.endsWith(unsent));
+  return stored.reduce((sum, [, count]) => sum + count, 0);
+}
+
 /** Resolves when this many further envelopes have been sent. */
 export type SendMore = (envelopes: number) => Promise<void>;
 
-/** A machine that is too busy to answer gets no more: a growing backlog would be another test, of overload. */
-const maxInProgress = 400;
+/**
+ * A machine that is too busy to answer gets no more: that would be another test, of overload. Envelopes that wait for a proxy that is
+ * down do not count: their return is part of the load.
+ */
+const maxOpenRequests = 400;
 
 /**
  * Sends `rate` envelopes of 2 KB per second, of all categories, to the proxy, and requests `path` ten times a second, while `faults`
@@ -36,6 +45,7 @@ export async function runLoad(
   const isUp = async () => (await requestProxy(proxy, path)) === 200;
   await waitUntil(isUp);
   let isOver = false;
+  let openRequests = 0;
   const inProgress = new Set<Promise<void>>();
   const track = (work: Promise<void>) => {
     inProgress.add(work);
@@ -56,7 +66,10 @@ export async function runLoad(
     result.ids.push(id);
     let attempts = 0;
     const body = envelope(items[result.ids.length % items.length], id, 1_900);
-    const attempt = () => requestProxy(proxy, "/monitoring", body);
+    const attempt = async () => {
+      openRequests++;
+      return requestProxy(proxy, "/monitoring", body).finally(() => openRequests--);
+    };
     for (let answer = await attempt(); answer !== 200; answer = await attempt()) {
       result.retries[answer] = (result.retries[answer] ?? 0) + 1;
       if (typeof answer === "string") await recovered();
@@ -77,7 +90,7 @@ export async function runLoad(
       const due = (Math.min(100, Date.now() - last) * rate) / 1_000 + left;
       last = Date.now();
       left = due % 1;
-      for (let i = 1; i <= due && inProgress.size < maxInProgress; i++) track(sendEnvelope());
+      for (let i = 1; i <= due && openRequests < maxOpenRequests; i++) track(sendEnvelope());
       if (ticks % 5 === 0) track(requestPage());
     }
   })();

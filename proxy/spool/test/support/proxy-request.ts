@@ -3,7 +3,13 @@ import { Agent, request } from "node:https";
 // No limit on connections: a request that waits must not delay another one.
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 
-/** Sends a request to the proxy, a POST if there is a body; resolves with the status, or with the error if there was no response. */
+/** The end of an error before the request was sent: the proxy passes on no incomplete body (proxy_request_buffering). */
+export const unsent = " before it was sent";
+
+/**
+ * Sends a request to the proxy, a POST if there is a body; resolves with the status, or with the error if there was no response, and
+ * whether that was before the request was sent.
+ */
 export function requestProxy(
   proxy: { host: string; port: number },
   path: string,
@@ -19,7 +25,9 @@ export function requestProxy(
       response.on("close", () => resolve("cut"));
     });
     outgoing.on("timeout", () => outgoing.destroy(new Error("timeout")));
-    outgoing.on("error", ({ code, message }: NodeJS.ErrnoException) => resolve(code ?? message));
+    outgoing.on("error", ({ code, message }: NodeJS.ErrnoException) =>
+      resolve(`${code ?? message}${outgoing.writableFinished ? "" : unsent}`),
+    );
     outgoing.end(body);
   });
 }
