@@ -43,10 +43,10 @@ describe("with envelopes through the proxy", () => {
     [403, {}, "bad", expect.stringContaining("know the key of SENTRY_DSN")],
   ])("its response %i %j is %s", async (status, headers, state, problem) => {
     const { server, requests, host } = await startServer(status, headers);
-    const check = await checkIngest({ dsn, serverTunnel: new URL(`http://${host}/reports`) });
+    const check = await checkIngest({ dsn, serverTunnel: new URL(`http://${host}/envelopes`) });
     server.close();
     expect(check).toEqual({ state, latencyMs: expect.any(Number), problem });
-    expect(requests).toMatchObject([{ url: "/reports", body: expect.stringContaining("discarded_events") }]);
+    expect(requests).toMatchObject([{ url: "/envelopes", body: expect.stringContaining("discarded_events") }]);
   });
 
   test("the spool's metrics are read", async () => {

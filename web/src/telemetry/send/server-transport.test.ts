@@ -28,7 +28,7 @@ async function endpoint(statuses: number[], headers: Record<string, string> = {}
   const server = createServer(answer);
   open.push({ close: () => server.close().closeAllConnections() });
   await new Promise<void>((up) => server.listen(port, "127.0.0.1", up));
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/reports`);
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/envelopes`);
   return { url, headers: {}, received };
 }
 
@@ -105,7 +105,7 @@ async function hanging() {
   const server = createServer(() => asked.emit("asked", ++waiting)).listen(0, "127.0.0.1");
   await once(server, "listening");
   open.push({ close: () => server.close().closeAllConnections() });
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/reports`);
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/envelopes`);
   const wait = async (count: number) => {
     while (waiting < count) await once(asked, "asked");
   };
