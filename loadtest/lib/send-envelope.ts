@@ -27,7 +27,7 @@ export async function sendEnvelope(client: Client, kind: string, body: ArrayBuff
   if (phase === "transition") return;
   const accepted = response.status >= 200 && response.status < 300;
   const rateLimited = response.status === 429;
-  // Rate limiting one client is correct and the SDK understands it. A tunnel that rate-limits nearly everything is not usable.
+  // Rate limiting one client is by design, and the SDK understands it. A tunnel that rate-limits nearly everything is not usable.
   if (phase !== "down" && (accepted || rateLimited))
     client.check("tunnel_within_limits", accepted, example, sender.traceId);
   if (phase === "down" || rateLimited) {

@@ -149,8 +149,8 @@ describe("an example", () => {
     fail(run, "page_ok", 9, "of nine", "f".repeat(32));
     fail(run, "page_ok", 4, "of four", TRACE);
     expect(exampleOf("page_ok", run)).toMatchObject({ text: "of four", traceId: TRACE });
-    fail(run, "page_ok", 2, "of two, who had none", "");
-    expect(exampleOf("page_ok", run)).toMatchObject({ text: "of two, who had none", traceId: "" });
+    fail(run, "page_ok", 2, "of two, without a trace", "");
+    expect(exampleOf("page_ok", run)).toMatchObject({ text: "of two, without a trace", traceId: "" });
   });
 
   it("is shortened if long, and ignored if it is not an example", () => {

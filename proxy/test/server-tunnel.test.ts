@@ -94,7 +94,7 @@ describe("the listener accepts nothing else", () => {
     expect([answer.status, received]).toEqual([415, []]);
   });
 
-  const others = ["/", "/envelopes/", "/Envelopes", "/envelopes/csp", "/reports/", "/monitoring", "/healthz", "/metrics", "/web"];
+  const others = ["/", "/envelopes/", "/Envelopes", "/envelopes/csp", "/monitoring", "/healthz", "/metrics", "/web"];
   test.each([...others, "/_next/static/x.js", "/.culvert/unavailable.html"])("%s is 404", async (path) => {
     for (const method of ["POST", "GET"]) {
       const { answer, received, web } = await post(path, method === "GET" ? { method, body: null } : {});

@@ -18,7 +18,7 @@ export function spool(samples: Sample[], maxMb: number): Result[] {
     results.push(
       failed(
         CHECK,
-        `${undeliverable} envelopes wait for an ingest that no DSN names any more`,
+        `${undeliverable} envelopes are queued for an ingest that is in no configured DSN`,
         "add its DSN to TUNNEL_ALLOWED_DSNS until they are delivered",
       ),
     );

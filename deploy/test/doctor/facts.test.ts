@@ -99,7 +99,7 @@ describe("each check of facts passes without a fault and names the planted one",
       "envelopes for an ingest that is no longer configured",
       queue("undeliverable_envelopes 0"),
       queue("undeliverable_envelopes 4"),
-      /4 envelopes wait for an ingest/,
+      /4 envelopes are queued for an ingest/,
     ],
     [
       "envelopes that the ingest rejects",

@@ -6,7 +6,7 @@ const wrkOutput = `Running 3s test @ https://proxy:8443/monitoring
   Thread Stats   Avg      Stdev     Max   +/- Stdev
     Latency     2.29ms    1.10ms  30.21ms   91.00%
 
-{"requests":30000,"microseconds":3000000,"p50":1850,"p99":22420,"refused":3,"broken":2}
+{"requests":30000,"microseconds":3000000,"p50":1850,"p99":22420,"rejected":3,"broken":2}
 `;
 
 test("wrk's results: milliseconds, seconds, and every kind of failure", () => {

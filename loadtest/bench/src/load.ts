@@ -25,7 +25,7 @@ export function parseWrk(output: string): Load {
     seconds: number("microseconds") / 1e6,
     p50: number("p50") / 1000,
     p99: number("p99") / 1000,
-    failed: number("refused") + number("broken"),
+    failed: number("rejected") + number("broken"),
   };
 }
 
