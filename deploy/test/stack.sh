@@ -11,6 +11,8 @@ for setting in $(grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:' docker-comp
   case $setting in BUILD_CA_FILE | NODE_EXTRA_CA_CERTS) ;; *) unset "$setting" ;; esac
 done
 
+unset COMPOSE_PROFILES
+
 # TEST_STACK=N is another copy, with its own project and ports.
 export COMPOSE_PROJECT_NAME="culvert-test${TEST_STACK:-}"
 export HTTPS_PORT=$((18443 + ${TEST_STACK:-0} * 10)) HTTP_PORT=$((18080 + ${TEST_STACK:-0} * 10))
