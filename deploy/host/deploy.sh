@@ -89,6 +89,9 @@ count=$(echo "$old" | wc -l)
 # The proxy could never use the new release.
 [ -n "$(address "$(docker compose ps --quiet proxy)" 2>/dev/null)" ] ||
   die "the proxy does not run, or was started by a version with other networks: run make down, then make up"
+# An earlier version's proxy has no /envelopes.
+[ "$(docker compose exec -T proxy curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:8083/envelopes)" != 404 ] ||
+  die "the running proxy is of an earlier version and would reject the new release's server events: run make up, which replaces it as well"
 
 not_started="the new release did not start: the reason is above; the old one keeps serving"
 step 'Test start of the new release' try_release || die "$not_started"

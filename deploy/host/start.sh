@@ -10,7 +10,17 @@ cd "$here/../.."
 
 TIMEOUT_S=120 # for a container that neither exits nor becomes healthy
 
-if docker compose --progress "${PROGRESS:-auto}" up --build --wait --wait-timeout "$TIMEOUT_S" >&2; then exit 0; fi
+# stop_unused: stops services that the settings no longer include (ACME=off, a SENTRY_DSN): `up` would leave them running.
+stop_unused() {
+  unused=$(docker compose --profile '*' ps --all --services | grep -x -e acme -e ingest | grep -vxF "$(docker compose config --services)") || return 0
+  # shellcheck disable=SC2086 # a list
+  docker compose --progress quiet rm --force --stop $unused >&2
+}
+
+if docker compose --progress "${PROGRESS:-auto}" up --build --wait --wait-timeout "$TIMEOUT_S" >&2; then
+  stop_unused
+  exit 0
+fi
 
 # A container that never ran has no reason to print.
 docker compose ps --all --format '{{.Name}} {{.Service}} {{.State}} {{.Health}}' |
