@@ -183,7 +183,7 @@ test("a valid certificate, its renewal at the CA's limit: settled at once; names
   await startAcme("limited", { SERVER_NAME: `, ${host},,www.example.com` }, undefined, prepare);
   const valid = `culvert acme: ${host}: certificate for ${host} www.example.com from https://ca.test/dir, valid until `;
   await expect.poll(async () => (await log("limited")).at(-1), eventually).toContain(valid);
-  await expect.poll(() => isSettled("limited"), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => isSettled("limited")).toBe(true);
   const said = await must("exec", `${id}-limited`, "sh", "-c", `. /acme/settings.sh; say "$(printf 'a\\nb')" c 2>&1`);
   expect(said).toBe("culvert acme: a b: c");
 });

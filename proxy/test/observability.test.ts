@@ -118,7 +118,7 @@ describe("failures leave no client IP, query or key in the log either", () => {
     });
     expect(status).toBeGreaterThan(500);
     const log = () => failing.on("proxy", "logs");
-    await expect.poll(log, { timeout: 10_000 }).toContain(headers["x-request-id"]);
+    await expect.poll(log).toContain(headers["x-request-id"]);
     expect(await log()).not.toMatch(/hunter2|verysecretkey|203\.0\.113\.77|client:/);
   });
 });

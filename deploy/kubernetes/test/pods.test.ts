@@ -41,8 +41,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
     const start = (name: string) => {
       ids[name] = startPod(objects, name, node);
     };
-    const ready = (name: string) =>
-      expect.poll(() => isReady(objects, name, ids[name] ?? ""), { timeout: 30_000 }).toBe(true);
+    const ready = (name: string) => expect.poll(() => isReady(objects, name, ids[name] ?? "")).toBe(true);
     const curl = (...args: string[]) =>
       docker("exec", ids.proxy ?? "", "curl", "-sSk", "--resolve", `${site}:8443:127.0.0.1`, ...args);
 
@@ -149,7 +148,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
     test("a renewed certificate is served without a restart", async () => {
       writeSecret(node.volumes["proxy-tls"] ?? "", "second");
       const served = () => curl("-o", "/dev/null", "-w", "%{certs}", `https://${site}:8443/healthz`);
-      await expect.poll(served, { timeout: 20_000 }).toMatch(/Subject:CN ?= ?second/);
+      await expect.poll(served).toMatch(/Subject:CN ?= ?second/);
     });
   },
 );
