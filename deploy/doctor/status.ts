@@ -11,7 +11,8 @@ import { effective, mainName } from "./stack.ts";
 /** Takes what is known, and returns the lines of the screen. */
 export function screen(facts: Facts, proxy: Sample[] | string, spool: Sample[] | string, now = Date.now()): string[] {
   const settings = effective(facts, "proxy");
-  const { HTTPS_PORT: port = "8443" } = settings;
+  // Empty in the container when it is not set.
+  const port = settings.HTTPS_PORT || "8443";
   const release = effective(facts, "web").SENTRY_RELEASE;
   return [
     line("address", `https://${mainName(settings)}${port === "443" ? "" : `:${port}`}/`),
@@ -51,7 +52,7 @@ function ingest(samples: Sample[], lastAccepted: string): string {
 function queue(samples: Sample[]): string {
   const envelopes = sum(samples, "culvert_spool_queued_envelopes");
   if (envelopes === 0) return "empty";
-  return `${envelopes} envelopes wait, the oldest for ${duration(sum(samples, "culvert_spool_oldest_envelope_age_seconds"))}`;
+  return `${envelopes} envelopes queued, the oldest for ${duration(sum(samples, "culvert_spool_oldest_envelope_age_seconds"))}`;
 }
 
 if (import.meta.main) {

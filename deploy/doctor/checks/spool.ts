@@ -27,7 +27,7 @@ export function spool(samples: Sample[], maxMb: number): Result[] {
       unknown(CHECK, `${lost} accepted envelopes were gone after a start`, "was the volume removed or restored?"),
     );
   if (queued === 0) return [ok(CHECK, "empty"), ...results];
-  const found = `${queued} envelopes wait, the oldest for ${duration(age)}, ${Math.round(full * 100)} % full`;
+  const found = `${queued} envelopes queued, the oldest for ${duration(age)}, ${Math.round(full * 100)} % full`;
   const fix = "they are delivered when the ingest is back: see the line on the ingest";
   return [age > MAX_WAIT_S || full > 0.9 ? failed(CHECK, found, fix) : unknown(CHECK, found, fix), ...results];
 }

@@ -87,7 +87,7 @@ describe("each check of facts passes without a fault and names the planted one",
       "envelopes that have waited for long",
       queue("disk_bytes 4096"),
       queue('queued_envelopes{category="error"} 3', "oldest_envelope_age_seconds 7300"),
-      /3 envelopes wait, the oldest for 2 h/,
+      /3 envelopes queued, the oldest for 2 h/,
     ],
     [
       "a spool that is almost full",

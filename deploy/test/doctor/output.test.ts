@@ -82,6 +82,14 @@ test("the screen of make status", () => {
           State: { Status: "running", Health: { Status: "healthy" }, StartedAt: "2026-08-01T10:00:00Z" },
           Config: { Env: ["SENTRY_RELEASE=shop@7"], Labels: { "com.docker.compose.service": "web" } },
         },
+        {
+          Id: "0123456789ab00",
+          Name: "/culvert-proxy-1",
+          RestartCount: 0,
+          State: { Status: "running", Health: { Status: "healthy" }, StartedAt: "2026-08-01T10:00:00Z" },
+          // As compose passes a setting that is not set.
+          Config: { Env: ["HTTPS_PORT="], Labels: { "com.docker.compose.service": "proxy" } },
+        },
       ]),
       "== memory",
       "abcdefabcdef 25.40%",
@@ -102,9 +110,10 @@ test("the screen of make status", () => {
     "  address      https://localhost:8443/",
     "  release      shop@7",
     "  web          culvert-web-1 healthy for 2 h, 25 % of its memory",
+    "  proxy        culvert-proxy-1 healthy for 2 h",
     "  certificate  31 days left, until 2026-09-01",
     "  ingest       down: sentry.io; last accepted an envelope 2026-08-01T11:59:00+00:00",
     "  envelopes    last five minutes: 12 accepted, 3 queued",
-    "  spool        3 envelopes wait, the oldest for 90 s",
+    "  spool        3 envelopes queued, the oldest for 90 s",
   ]);
 });
