@@ -41,29 +41,31 @@ address() {
 
 # wait_until_used CONTAINER...: waits until the proxy has sent a request to each container.
 wait_until_used() {
-  requests=0
-  for container in "$@"; do
-    address=$(address "$container")
-    until docker compose exec -T proxy curl -s -o /dev/null -D - http://127.0.0.1:8081/web | grep -qi "^x-web:.* $address:"; do
-      requests=$((requests + 1))
-      [ "$requests" -lt $((TIMEOUT_S * 4)) ] || die "the proxy does not use $container: docker compose logs proxy"
-      sleep 0.25
-    done
-  done
+  for container in "$@"; do set -- "$@" "$(address "$container")" && shift; done
+  # shellcheck disable=SC2016 # the container's variables
+  docker compose exec -T proxy sh -c '
+    attempts=$1
+    shift
+    for address; do
+      until curl -s -o /dev/null -D - http://127.0.0.1:8081/web | grep -qi "^x-web:.* $address:"; do
+        [ $((attempts -= 1)) -gt 0 ] || exit 1
+        sleep 0.25
+      done
+    done' sh $((TIMEOUT_S * 4)) "$@" || die "the proxy does not use the new containers: docker compose logs proxy"
 }
 
 # store_files CONTAINER: requests every hashed file of this release through the proxy, in each encoding, so that the proxy stores all
 # of them for open pages. For an app with its files elsewhere, only those that clients have requested are stored.
 store_files() {
   list='fs.readdirSync("/app/.next/static", { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    .map((entry) => entry.parentPath.slice(11) + "/" + entry.name).join("\n")'
+    .map((entry) => (entry.parentPath.slice(11) + "/" + entry.name).split("/").map(encodeURIComponent).join("/")).join("\n")'
+  # One curl for all files: a process and a TLS handshake for each would take minutes on a busy machine.
   # shellcheck disable=SC2016 # the container's variables
   docker exec "$1" node -p "$list" 2>/dev/null | docker compose exec -T proxy sh -c '
     [ "${PROXY_PROTOCOL:-off}" = off ] || set -- --haproxy-protocol
-    while read -r file; do
-      for encoding in br gzip identity; do
-        curl -sk -o /dev/null "$@" -H "Accept-Encoding: $encoding" "https://127.0.0.1:8443${BASE_PATH:-}/_next/$file" </dev/null
-      done
+    urls=$(sed "s|.*|url = https://127.0.0.1:8443${BASE_PATH:-}/_next/&|")
+    for encoding in br gzip identity; do
+      printf "%s\n" "$urls" | curl -sk "$@" -H "Accept-Encoding: $encoding" -K - >/dev/null || exit
     done' || say "    not all could be stored; those that clients have requested are"
 }
 
