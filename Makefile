@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy down logs doctor status check-app test bench loadtest render render-proxy verify-cluster release
+.PHONY: help up deploy rollback releases down logs doctor status check-app test bench loadtest render render-proxy verify-cluster release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -9,6 +9,12 @@ up: ## Build and start everything, then print the addresses
 
 deploy: ## Replace the running web by a new release without failing a request
 	@sh deploy/host/deploy.sh
+
+rollback: ## Put the release of web before this one back, without a build or a failed request: RELEASE=<tag> chooses another
+	@sh deploy/host/rollback.sh
+
+releases: ## List the releases of web that can be put back, and which one runs
+	@sh deploy/host/releases.sh
 
 down: ## Stop this project's containers; certificate, stored files and queued envelopes stay
 	@docker compose --profile '*' down

@@ -1,116 +1,27 @@
 #!/bin/sh
-# Replaces the running web by the current content of web/ or WEB_IMAGE without failing a request: starts new containers,
-# waits until the proxy uses them, then stops the old ones.
+# Replaces the running web by the current content of web/ or WEB_IMAGE without failing a request, and keeps both images for rollback.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/prepare.sh"
+. "$here/ports.sh"
 . "$here/reason.sh"
+. "$here/rolling.sh"
+. "$here/release-list.sh"
 
-TIMEOUT_S=60 # until the proxy uses a new container; it queries DNS every few seconds
+build() { docker compose --progress "${PROGRESS:-auto}" build web >&2; }
 
-# try_release: runs the new release without the service's name until it is healthy. A release that exits during its start may have
-# listened before; a form that it had received would be lost, because forms are not sent twice.
-try_release() {
-  docker compose --progress "${PROGRESS:-auto}" build web >&2 || return
-  trial=$(docker compose run --detach --no-deps web) || return
-  trap 'docker rm --force "$trial" >/dev/null' EXIT
-  while state=$(state "$trial" || true) && [ "$state" != 'running healthy' ]; do
-    case $state in *starting) sleep 0.25 ;; *)
-      say "culvert: web: $(reason "$trial")"
-      return 1
-      ;;
-    esac
-  done
-  docker rm --force "$trial" >/dev/null
-  trap - EXIT
-}
-state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1"; }
-
-# start_new COUNT: starts COUNT containers of the new release beside the old ones. Removes exited containers first, which compose
-# would otherwise restart with the old release.
-start_new() {
-  docker compose rm --force web >/dev/null 2>&1 &&
-    docker compose --progress "${PROGRESS:-auto}" up --no-deps --no-recreate --scale "web=$((2 * $1))" --wait web >&2
-}
-
-# address CONTAINER: prints its address in the network that the proxy shares with it.
-address() {
-  docker inspect --format '{{(index .NetworkSettings.Networks (printf "%s_inside" (index .Config.Labels "com.docker.compose.project"))).IPAddress}}' "$1"
-}
-
-# wait_until_used CONTAINER...: waits until the proxy has sent a request to each container.
-wait_until_used() {
-  for container in "$@"; do set -- "$@" "$(address "$container")" && shift; done
-  # shellcheck disable=SC2016 # the container's variables
-  docker compose exec -T proxy sh -c '
-    attempts=$1
-    shift
-    for address; do
-      until curl -s -o /dev/null -D - http://127.0.0.1:8081/web | grep -qi "^x-web:.* $address:"; do
-        [ $((attempts -= 1)) -gt 0 ] || exit 1
-        sleep 0.25
-      done
-    done' sh $((TIMEOUT_S * 4)) "$@" || die "the proxy does not use the new containers: docker compose logs proxy"
-}
-
-# store_files CONTAINER: requests every hashed file of this release through the proxy, in each encoding, so that the proxy stores all
-# of them for open pages. For an app with its files elsewhere, only those that clients have requested are stored.
-store_files() {
-  list='fs.readdirSync("/app/.next/static", { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    .map((entry) => (entry.parentPath.slice(11) + "/" + entry.name).split("/").map(encodeURIComponent).join("/")).join("\n")'
-  # One curl for all files: a process and a TLS handshake for each would take minutes on a busy machine.
-  # shellcheck disable=SC2016 # the container's variables
-  docker exec "$1" node -p "$list" 2>/dev/null | docker compose exec -T proxy sh -c '
-    [ "${PROXY_PROTOCOL:-off}" = off ] || set -- --haproxy-protocol
-    urls=$(sed "s|.*|url = https://127.0.0.1:8443${BASE_PATH:-}/_next/&|")
-    for encoding in br gzip identity; do
-      printf "%s\n" "$urls" | curl -sk "$@" -H "Accept-Encoding: $encoding" -K - >/dev/null || exit
-    done' || say "    not all could be stored; those that clients have requested are"
-}
-
-# wait_for_dns: waits until the proxy has queried DNS again, which no longer returns stopped containers.
-wait_for_dns() {
-  valid=$(docker compose exec -T proxy sed -n 's/.* valid=\([0-9]*\)s.* resolver_timeout \([0-9]*\)s.*/\1 + \2/p' /tmp/nginx/resolver.conf)
-  sleep "$((${valid:-7}))"
-}
-
-# stop_old CONTAINER...: stops each container within compose's stop_grace_period and removes it. One at a time, each after the proxy
-# has dropped the previous one: it tries few replicas per page, and stopped ones would be among them.
-stop_old() {
-  while [ $# -gt 0 ]; do
-    docker stop "$1" >/dev/null && docker rm "$1" >/dev/null || return
-    shift
-    [ $# -eq 0 ] || wait_for_dns
-  done
-}
-
-old=$(docker compose ps --quiet web)
-[ -n "$old" ] || die "web does not run: start the stack first (make up)"
-count=$(echo "$old" | wc -l)
-# The proxy could never use the new release.
-[ -n "$(address "$(docker compose ps --quiet proxy)" 2>/dev/null)" ] ||
-  die "the proxy does not run, or was started by a version with other networks: run make down, then make up"
+find_running
+need_proxy
 # An earlier version's proxy has no /envelopes.
 [ "$(docker compose exec -T proxy curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:8083/envelopes)" != 404 ] ||
   die "the running proxy is of an earlier version and would reject the new release's server events: run make up, which replaces it as well"
-
-not_started="the new release did not start: the reason is above; the old one keeps serving"
-step 'Test start of the new release' try_release || die "$not_started"
-if ! step 'Start the new release' start_new "$count"; then
-  # The old release is still serving; remove what did not become healthy.
-  for container in $(docker compose ps --all --quiet web); do
-    case $old in *"$container"*) ;; *)
-      say "culvert: web: $(reason "$container")"
-      docker rm --force "$container" >/dev/null
-      ;;
-    esac
-  done
-  die "$not_started"
+time=$(now)
+step 'Build the new release' build || give_up
+roll
+if [ "$new_image" != "$old_image" ]; then
+  # It was started by make up, or put back: a rollback from the new release leads to it, not to what it replaced.
+  [ "$(releases | awk 'NR == 1 { print $2 }')" = "$old_image" ] || record "$old_image" "$time"
+  record "$new_image" "$(now)"
+  forget_oldest
 fi
-new=$(docker compose ps --quiet web | grep -vxF "$old")
-# shellcheck disable=SC2086 # a list
-step 'Wait until the proxy uses it' wait_until_used $new
-step 'Store the old release'"'"'s files' store_files "$(echo "$old" | head -n 1)"
-# shellcheck disable=SC2086
-step 'Stop the old release' stop_old $old

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findActionForm, multipart } from "../../loadtest/lib/form.ts";
 import { endLoad, type Failure, type LoadRequest, type LoadResult, load, send } from "./load.ts";
-import { must, run } from "./run.ts";
+import { lastLine, must, run } from "./run.ts";
 import { buildImage } from "./support/images.ts";
 
 // Runs against the stack that deploy/test/run.sh started, and leaves it with the release that it deployed last.
@@ -10,6 +10,18 @@ const hashedFile = /\/_next\/static\/chunks\/[^"?]+\.js/g;
 const successor = `${process.env.COMPOSE_PROJECT_NAME}-web-successor`;
 
 const compose = (...command: string[]) => must(["docker", "compose", ...command]);
+const repository = `${process.env.COMPOSE_PROJECT_NAME}-web`;
+/** The tags of the releases that can be put back, the last deployed first. */
+const releases = async () =>
+  (await must(["docker", "image", "ls", "--format={{.Tag}}", repository]))
+    .split("\n")
+    .filter((tag) => tag.startsWith("release-"))
+    .sort()
+    .reverse();
+const forgetReleases = async () => {
+  for (const tag of await releases()) await run(["docker", "image", "rm", `${repository}:${tag}`]);
+};
+const imageOf = (container: string) => must(["docker", "inspect", "--format={{.Image}}", container]);
 const replicas = async () => (await compose("ps", "-q", "web")).split("\n");
 const release = () => compose("exec", "-T", "web", "printenv", "SENTRY_RELEASE");
 
@@ -37,6 +49,7 @@ async function withLogLine({ failures }: LoadResult): Promise<(Failure & { log?:
 /** Requests of clients with the first release. Few are for pages, because two cores serve thousands of the others in the same time. */
 let requests: LoadRequest[];
 let oldFiles: string[];
+let firstImage: string;
 beforeAll(async () => {
   const first = await currentPage();
   oldFiles = first.match(hashedFile) ?? [];
@@ -57,10 +70,13 @@ beforeAll(async () => {
   requests = expensive.flatMap((one) => [one, ...cheap]);
 
   await compose("up", "-d", "--no-deps", "--no-recreate", "--scale", "web=2", "--wait", "web");
+  await forgetReleases();
+  firstImage = await imageOf((await replicas())[0] ?? "");
   await buildImage("web/e2e/successor", { tag: successor, args: { IMAGE: `${process.env.COMPOSE_PROJECT_NAME}-web` } });
 });
 afterAll(async () => {
   endLoad();
+  await forgetReleases();
   await run(["docker", "image", "rm", successor]);
 });
 
@@ -81,7 +97,11 @@ test("a new release of web replaces two replicas of the old one under load, and 
   expect((await currentPage()).match(hashedFile)).not.toContain(oldFiles[0]);
 });
 
-test("if a release does not start, the old one keeps serving", { timeout: 180_000 }, async () => {
+test("if a release does not start, the old one keeps serving, and the list of releases stays as it was", {
+  timeout: 180_000,
+}, async () => {
+  const before = await releases();
+  expect(before).toHaveLength(2);
   let [code, output] = [0, ""];
   const result = await load(requests, 1_000, async () => {
     ({ code, output } = await run(["sh", "deploy/host/deploy.sh"], { SENTRY_TRACES_SAMPLE_RATE: "2" }));
@@ -90,6 +110,51 @@ test("if a release does not start, the old one keeps serving", { timeout: 180_00
   expect(output).toContain("SENTRY_TRACES_SAMPLE_RATE '2' is not a number from 0 to 1");
   expect(await withLogLine(result)).toEqual([]);
   expect(await release()).toBe("culvert@rolled-out");
+  expect(await releases()).toEqual(before);
+  expect(await must(["docker", "image", "inspect", "--format={{.Id}}", repository])).toBe(
+    await imageOf((await replicas())[0] ?? ""),
+  );
+});
+
+test("a rollback puts the release before back under load, without a build, and no request fails", {
+  timeout: 180_000,
+}, async () => {
+  const [running = "", before = ""] = await releases();
+  // More than are kept.
+  const older = [6, 5, 4, 3, 2, 1].map((day) => `release-2020010${day}T000000Z`);
+  for (const tag of older)
+    await must(["docker", "tag", `${process.env.COMPOSE_PROJECT_NAME}-proxy`, `${repository}:${tag}`]);
+  // As `docker image prune -a` does: it leaves the image of a running container one name.
+  await must(["docker", "image", "rm", repository]);
+
+  const result = await load(requests, 1_000, () => must(["sh", "deploy/host/rollback.sh"]), 2);
+  expect(await withLogLine(result)).toEqual([]);
+  expect(await Promise.all((await replicas()).map(imageOf))).toEqual([firstImage, firstImage]);
+  expect((await currentPage()).match(hashedFile)).toContain(oldFiles[0]);
+  expect(await releases()).toEqual([running, before, ...older.slice(0, 4)]);
+  const row = (tag: string, rest: string) =>
+    new RegExp(`^${tag} +${rest} +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d +\\d+ MB`, "m");
+  const list = await must(["sh", "deploy/host/releases.sh"]);
+  expect(list).toMatch(new RegExp(`${row(running, "culvert@rolled-out").source}$`, "m"));
+  expect(list).toMatch(new RegExp(`${row(before, await release()).source}  running$`, "m"));
+
+  for (const tag of older.slice(0, 4)) await must(["docker", "image", "rm", `${repository}:${tag}`]);
+  const rollback = async (RELEASE: string) => {
+    const { code, output } = await run(["sh", "deploy/host/rollback.sh"], { RELEASE });
+    return [code, lastLine(output)];
+  };
+  expect(await rollback("")).toEqual([
+    1,
+    "culvert: rollback: no earlier release is kept: make deploy keeps the one that it replaces",
+  ]);
+  expect(await rollback("release-1")).toEqual([
+    1,
+    "culvert: RELEASE: 'release-1' is not kept: make releases lists those that are",
+  ]);
+  expect(await rollback(before)).toEqual([
+    1,
+    `culvert: RELEASE: '${before}' is already running: make releases lists the others`,
+  ]);
 });
 
 test("one of two replicas killed under load: only its open responses and forms fail", {
