@@ -11,6 +11,17 @@ import { Store } from "./store.ts";
 const newFolder = () => mkdtempSync(join(tmpdir(), "spool-"));
 const destination = "http://ingest/api/1/envelope/";
 
+/** The queues' table as version 0 creates it. */
+const laneOfVersion0 = `(
+      id INTEGER PRIMARY KEY,
+      destination TEXT NOT NULL,
+      category TEXT NOT NULL,
+      turns INTEGER NOT NULL,
+      envelopes INTEGER NOT NULL,
+      bytes INTEGER NOT NULL,
+      UNIQUE (destination, category)
+    ) STRICT`;
+
 /** A folder as version 0 left it: an error that was being delivered and a session, with their counters. */
 function version0(): string {
   const folder = newFolder();
@@ -25,15 +36,7 @@ function version0(): string {
   database.exec(`
     PRAGMA page_size = 16384;
     PRAGMA journal_mode = WAL;
-    CREATE TABLE lane (
-      id INTEGER PRIMARY KEY,
-      destination TEXT NOT NULL,
-      category TEXT NOT NULL,
-      turns INTEGER NOT NULL,
-      envelopes INTEGER NOT NULL,
-      bytes INTEGER NOT NULL,
-      UNIQUE (destination, category)
-    ) STRICT;
+    CREATE TABLE lane ${laneOfVersion0};
     CREATE TABLE envelope (
       id INTEGER PRIMARY KEY,
       received INTEGER NOT NULL,
@@ -104,15 +107,7 @@ test.each([
   // As version 0 does when it starts: its tables, then its prepared statements.
   old.exec(`
     BEGIN IMMEDIATE;
-    CREATE TABLE IF NOT EXISTS lane (
-      id INTEGER PRIMARY KEY,
-      destination TEXT NOT NULL,
-      category TEXT NOT NULL,
-      turns INTEGER NOT NULL,
-      envelopes INTEGER NOT NULL,
-      bytes INTEGER NOT NULL,
-      UNIQUE (destination, category)
-    ) STRICT;
+    CREATE TABLE IF NOT EXISTS lane ${laneOfVersion0};
     UPDATE attempt SET ended = 1;
     COMMIT`);
   assert.throws(
