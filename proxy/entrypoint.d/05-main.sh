@@ -1,7 +1,11 @@
 #!/bin/sh
 # What Nginx needs first: its modules and the number of workers. njs is required; brotli is used if the image has it (Nginx's own has not).
 set -eu
+. "$(dirname "$0")/checks.sh"
 . "$(dirname "$0")/render.sh"
+
+is_number "$OPEN_REQUESTS_TOTAL" 1 65535 ||
+  refuse OPEN_REQUESTS_TOTAL "'$OPEN_REQUESTS_TOTAL' is not a number of open requests" "use a whole number from 1 to 65535"
 
 # As many workers as this container may use CPUs, not as the machine has: each takes memory of its own.
 # https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files
@@ -13,12 +17,19 @@ case $quota in
   *) [ $(((quota + period - 1) / period)) -ge "$WORKERS" ] || WORKERS=$(((quota + period - 1) / period)) ;;
 esac
 
-LOAD_BROTLI='' BROTLI_OFF='' brotli=leave_out
+LOAD_BROTLI='' brotli=leave_out
 module=/usr/lib/nginx/modules/ngx_http_brotli_filter_module.so
 if [ -e "$module" ]; then
-  LOAD_BROTLI="load_module $module;" BROTLI_OFF='brotli off;' brotli=render
+  LOAD_BROTLI="load_module $module;" brotli=render
 fi
-export WORKERS LOAD_BROTLI BROTLI_OFF
+# Each takes memory of its own, and so does each connection: 8192 in total with the default of 3,000 open requests (SECURITY.md). Each
+# further one needs two, the client's and one to web.
+[ "$WORKERS" -le 4 ] || WORKERS=4
+further=$((OPEN_REQUESTS_TOTAL > 3000 ? 2 * (OPEN_REQUESTS_TOTAL - 3000) : 0))
+# Nginx does not balance connections: a worker can use up its share before the others. With all of them for each, the sum would be exceeded.
+WORKER_CONNECTIONS=$(((8192 + further) / WORKERS))
+# Of one worker, which has files of the store open as well.
+WORKER_FILES=$((20000 + further))
+export WORKERS WORKER_CONNECTIONS WORKER_FILES LOAD_BROTLI
 render main.conf
-render uncompressed.conf
 $brotli brotli.conf

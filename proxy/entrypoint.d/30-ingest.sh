@@ -59,4 +59,15 @@ check_file INGEST_CA_FILE "$INGEST_CA_FILE"
 [ -r "$INGEST_CA_FILE" ] || refuse INGEST_CA_FILE "'$INGEST_CA_FILE' can't be read by uid $(id -u)" "mount a PEM file that this user may read"
 openssl x509 -noout -in "$INGEST_CA_FILE" 2>/dev/null ||
   refuse INGEST_CA_FILE "'$INGEST_CA_FILE' holds no certificate" "give a PEM file that begins with -----BEGIN CERTIFICATE-----"
+# only FILE VARIABLE: the value that all lines of a map have, else the map's variable.
+only() {
+  values=$(cut -d ' ' -f 2 "$maps/$1" | tr -d ';' | sort -u)
+  case $values in *[[:space:]]*) printf '%s\n' "$2" ;; *) printf '%s\n' "$values" ;; esac
+}
+# shellcheck disable=SC2016
+INGEST_HOST=$(only host '$ingest_host') INGEST_TLS_NAME=$(only tls_name '$ingest_tls_name')
+# shellcheck disable=SC2016
+INGEST_ENVELOPE=$(only envelope '$ingest_envelope')
+export INGEST_HOST INGEST_TLS_NAME INGEST_ENVELOPE
 render ingest-tls.conf
+render ingest-envelope.conf

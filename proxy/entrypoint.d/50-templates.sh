@@ -13,7 +13,6 @@ done
 [ "$ACME${TLS_CERT_FILE:-}" = off ] && standard=0 || standard=31536000
 max_age=${HSTS_MAX_AGE:-$standard}
 [ "$max_age" = 0 ] && HSTS='' || HSTS=max-age=$max_age
-[ -s "$RENDERED/brotli.conf" ] && BROTLI_BEST='brotli_comp_level 11;' || BROTLI_BEST=''
 [ "${PROXY_PROTOCOL:-off}" = on ] && PROXY_PROTOCOL_PARAMETER=' proxy_protocol' || PROXY_PROTOCOL_PARAMETER=''
 # HTTP/3 if this Nginx was built with it; the PROXY protocol does not carry UDP.
 HTTP3_LISTEN_DEFAULT='' HTTP3_LISTEN='' ALT_SVC=''
@@ -22,7 +21,19 @@ if [ "$HTTP3" = on ] && [ -z "$PROXY_PROTOCOL_PARAMETER" ] && nginx -V 2>&1 | gr
   ALT_SVC=$(printf 'h3=":%s"; ma=86400' "$HTTPS_PORT")
 fi
 [ -z "${WEB_FALLBACK_UPSTREAM:-}" ] && WEB_FALLBACK='' || WEB_FALLBACK="server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0;"
-export REDIRECT_PORT SERVED_NAMES HSTS BROTLI_BEST PROXY_PROTOCOL_PARAMETER HTTP3_LISTEN HTTP3_LISTEN_DEFAULT ALT_SVC WEB_FALLBACK
+# Pages have upstreams of their own if they are limited (templates/open-pages.conf).
+PAGE_UPSTREAM=web AFTER_PAGE=@page_retry AFTER_PAGE_RETRY=@page_failed PAGE_KIND=''
+# shellcheck disable=SC2016 # Nginx's variables
+[ "$OPEN_PAGES_PER_REPLICA" = off ] ||
+  PAGE_UPSTREAM='$page_upstream' AFTER_PAGE='$after_page' AFTER_PAGE_RETRY='$after_page_retry' PAGE_KIND='$page_kind'
+export PAGE_UPSTREAM AFTER_PAGE AFTER_PAGE_RETRY PAGE_KIND
+# shellcheck disable=SC2016 # variables of Nginx
+case $TUNNEL_CLIENT_IP in
+  forward) TUNNEL_CLIENT='$remote_addr' ;;
+  truncate) TUNNEL_CLIENT='$truncated_client' ;;
+  *) TUNNEL_CLIENT='' ;;
+esac
+export TUNNEL_CLIENT REDIRECT_PORT SERVED_NAMES HSTS PROXY_PROTOCOL_PARAMETER HTTP3_LISTEN HTTP3_LISTEN_DEFAULT ALT_SVC WEB_FALLBACK
 
 cd /etc/nginx/templates
 for template in *.conf routes/*.conf; do

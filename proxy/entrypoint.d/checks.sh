@@ -115,6 +115,13 @@ check_switch() {
   esac
 }
 
+# check_limit SETTING VALUE UNIT MAX: on success, whether the limit is on.
+check_limit() {
+  [ "$2" != off ] || return 1
+  is_number "$2" 1 "$4" ||
+    refuse "$1" "'$2' is not a number of $3" "use a whole number from 1 to $4, or off"
+}
+
 # check_path SETTING VALUE FIX: a path of the app that is valid in a location, as it is or in a pattern.
 check_path() {
   case $2 in

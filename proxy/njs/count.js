@@ -18,18 +18,19 @@ function countRequest(r) {
  * @returns {string}
  */
 function countEnvelope(r) {
-  addEnvelope(r.variables.envelope_metric || "", r);
+  const variables = r.variables;
+  addEnvelope(variables.envelope_metric || "", variables);
   return "1";
 }
 
 /**
- * @param {string} key
- * @param {NginxHTTPRequest} r
+ * @param {string} key of snippets/metrics.conf
+ * @param {NginxVariables} variables of the request: each `r.variables` would make another object
  */
-function addEnvelope(key, r) {
-  const metrics = ngx.shared.metrics;
-  metrics.incr(key, 1, 0);
-  metrics.incr("bytes", Number(r.variables.request_length), 0);
+function addEnvelope(key, variables) {
+  const counts = ngx.shared.metrics;
+  counts.incr(key, 1, 0);
+  counts.incr("bytes", Number(variables.request_length), 0);
 }
 
 export default { addEnvelope, countEnvelope, countRequest };

@@ -22,6 +22,7 @@ const envelopes = { tunnel: "culvert_tunnel_envelopes_total", server: "culvert_s
 /** @type {Record<string, string>} */
 const help = {
   culvert_requests_total: "Requests answered, by route and status class",
+  culvert_pages_total: "Pages and prefetches with OPEN_PAGES_PER_REPLICA, by outcome: accepted, or shed because too many were open",
   culvert_tunnel_envelopes_total: "Envelopes of browsers, by outcome and reason",
   culvert_server_envelopes_total: "Envelopes of web itself, by outcome and reason",
   culvert_tunnel_bytes_total: "Bytes of envelopes received, of browsers and of web",
@@ -58,8 +59,14 @@ function series(counts) {
     const parts = pair[0].split(separator);
     const route = parts[0];
     add(`culvert_requests_total{route="${route}",class="${parts[1][0]}xx"}`, times);
-    if (envelopes[route]) add(`${envelopes[route]}{outcome="${parts[3]}",reason="${parts[4]}"}`, times);
-    if (unanswered(parts[2])) add(`culvert_upstream_failures_total{upstream="${envelopes[route] ? "ingest" : "web"}"}`, times);
+    const shed = !envelopes[route] && parts[4] === "overload";
+    if (route === "page" && parts[3]) add(`culvert_pages_total{kind="${parts[3]}",outcome="${shed ? "shed" : "accepted"}"}`, times);
+    if (envelopes[route]) {
+      const result = JSON.parse(`{"outcome":${parts[3]}}`);
+      add(`${envelopes[route]}{outcome="${result.outcome}",reason="${result.reason}"}`, times);
+    }
+    // Nginx writes 502 as well if no replica may be asked.
+    if (!shed && unanswered(parts[2])) add(`culvert_upstream_failures_total{upstream="${envelopes[route] ? "ingest" : "web"}"}`, times);
   });
   return sums;
 }

@@ -5,14 +5,30 @@ import fs from "fs";
 /** Ports 8443 and 8080, as /proc/net/tcp writes local ports; state 01 is ESTABLISHED. https://docs.kernel.org/networking/proc_net_tcp.html */
 const publicConnection = /^ *\d+: [0-9A-F]+:(?:20FB|1F90) \S+ 01 /gm;
 
-/** Periodic: remembers this worker, and counts the death of the one before it, whose number Nginx gives to its replacement. */
+/**
+ * @param {number} pid
+ * @returns {boolean} whether a process with this number runs
+ */
+function runs(pid) {
+  try {
+    fs.accessSync(`/proc/${pid}`);
+    return true;
+  } catch (_) {
+    return false;
+  }
+}
+
+/**
+ * Periodic: remembers this worker, and counts the death of the one before it, whose number Nginx gives to its replacement. After a reload,
+ * the one before still runs.
+ */
 function noteStart() {
   const workers = ngx.shared.workers;
   const worker = `pid_${ngx.worker_id}`;
   const before = workers.get(worker);
   if (before === process.pid) return;
   workers.set(worker, process.pid);
-  if (before !== undefined) workers.incr("deaths", 1, 0);
+  if (before !== undefined && !runs(Number(before))) workers.incr("deaths", 1, 0);
 }
 
 /**

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { get } from "node:http";
 import { connect, type PeerCertificate } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { docker, label, must, restricted, runProxy } from "../../deploy/test/support/docker.ts";
-import { build, buildImage } from "../../deploy/test/support/images.ts";
+import { docker, label, must, runProxy } from "../../deploy/test/support/docker.ts";
+import { build, buildImage, buildWithDebian } from "../../deploy/test/support/images.ts";
 import { type Pebble, startPebble } from "../../deploy/test/support/pebble/pebble.ts";
+import { type AcmeClient, startAcmeClient } from "./acme-client.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
 import { page } from "./use-proxy.ts";
 import { send } from "./wire.ts";
@@ -19,36 +20,28 @@ const volumes = ["main", "wrong", "wrong-certificates", "limited", "limited-cert
 let acmeImage: string;
 let proxy: TestProxy;
 let pebble: Pebble;
+/** The one that serves the proxy. */
+let main: AcmeClient;
 let network: string;
 /** The address of one of the proxy's containers on their network. */
 const address = (service: "proxy" | "web") =>
   proxy.on(service, "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
 
-/** Starts deploy/acme as compose does, with volumes of its own unless it serves the proxy. */
+/** Starts one with volumes of its own, or with the certificates of the proxy. */
 const startAcme = (
   name: string,
   settings: Record<string, string>,
   store = `${id}-${name}-certificates`,
-  command?: string,
+  prepare?: string,
 ) =>
-  must(
-    ...["run", "-d", label, ...restricted, `--name=${id}-${name}`, `--network=${network}`],
-    ...["--tmpfs=/tmp:uid=101,gid=101,mode=0700,size=1m", `--volume=${pebble.caFile}:/ca.crt:ro`],
-    ...[`--volume=${id}-${name}:/var/lib/acme`, `--volume=${store}:/srv/certificates`],
-    ...Object.entries({
-      SERVER_NAME: `${host} www.example.com`,
-      ACME_EMAIL: "ops@example.com",
-      ACME_DIRECTORY: "https://ca.test/dir",
-      ACME_CA_FILE: "/ca.crt",
-      ...settings,
-    }).map(([key, value]) => `--env=${key}=${value}`),
-    ...[`--entrypoint=${command ? "sh" : "/acme/acme.sh"}`, acmeImage, ...(command ? ["-c", command] : [])],
-  );
-const log = async (name: string) => (await must("logs", `${id}-${name}`)).split("\n");
-
-/** Whether the health check of docker-compose.yml succeeds. */
-const isSettled = async (name: string) =>
-  (await docker("exec", `${id}-${name}`, "test", "-e", "/tmp/settled")).code === 0;
+  startAcmeClient(`${id}-${name}`, {
+    image: acmeImage,
+    network,
+    caFile: pebble.caFile,
+    volumes: [`${id}-${name}`, store],
+    settings: { SERVER_NAME: `${host} www.example.com`, ...settings },
+    ...(prepare && { prepare }),
+  });
 
 /** The certificate that a new connection gets. */
 const served = () =>
@@ -62,7 +55,7 @@ const served = () =>
 /** The status of a path on the plain port, which is sent as it is. */
 const plain = (path: string) =>
   new Promise((resolve, reject) => {
-    const outgoing = get({ host: "127.0.0.1", port: proxy.plainPort, path, headers: { host } }, (incoming) => {
+    const outgoing = get({ host: "127.0.0.1", port: proxy.portOf(8080), path, headers: { host } }, (incoming) => {
       incoming.resume();
       resolve(incoming.statusCode);
     });
@@ -72,12 +65,12 @@ const fromCa = async () => /^Pebble/.test(String((await served()).issuer.CN));
 /** The proxy looks every five seconds, the client begins a new attempt after two at most. */
 const eventually = { timeout: 120_000, interval: 200 };
 beforeAll(async () => {
-  const building = Promise.all([buildImage("deploy/acme"), buildImage("deploy/test/support/pebble"), build()]);
+  const building = Promise.all([buildImage("deploy/acme"), buildWithDebian(), build()]);
   [acmeImage] = await building;
   for (const volume of volumes) await must("volume", "create", label, volume);
   proxy = await startProxy(
     { ACME: "on", SERVER_NAME: `${host} www.example.com` },
-    { mounts: { [certificates]: "/srv/certificates" } },
+    { mounts: { [certificates]: "/srv/certificates" }, ports: [8080] },
   );
   await proxy.web.answer(page);
   network = await proxy.on(
@@ -101,14 +94,14 @@ describe("ACME=on", { timeout: 300_000 }, () => {
     expect(await fromCa()).toBe(false);
     // A request is cut off, and made again by the next start.
     await must("pause", pebble.container);
-    await startAcme("main", { ACME_RETRY: "2" }, certificates);
-    await expect.poll(async () => (await must("top", `${id}-main`)).includes("uacme"), eventually).toBe(true);
+    main = await startAcme("main", { ACME_RETRY: "2" }, certificates);
+    await expect.poll(async () => (await must("top", main.name)).includes("uacme"), eventually).toBe(true);
     // A CA that does not answer must not stop the stack.
-    await expect.poll(() => isSettled("main"), eventually).toBe(true);
-    expect((await log("main")).at(-1)).toContain("https://ca.test/dir: the first attempt is not over after 2 s: ");
-    await must("kill", `${id}-main`);
+    await expect.poll(() => main.isSettled(), eventually).toBe(true);
+    expect((await main.lines()).at(-1)).toContain("https://ca.test/dir: the first attempt is not over after 2 s: ");
+    await must("kill", main.name);
     await must("unpause", pebble.container);
-    await must("start", `${id}-main`);
+    await must("start", main.name);
     await expect.poll(fromCa, eventually).toBe(true);
     expect((await served()).subjectaltname).toBe(`DNS:${host}, DNS:www.example.com`);
     expect((await send(proxy.port, { path: "/", host })).headers["strict-transport-security"]).toBe("max-age=31536000");
@@ -116,8 +109,8 @@ describe("ACME=on", { timeout: 300_000 }, () => {
 
   test("leaves keys that their user alone may read", async () => {
     const look = "find /var/lib/acme /srv/certificates -type f -perm /077 -o -type f ! -user 101";
-    expect(await must("exec", `${id}-main`, "sh", "-c", look)).toBe("");
-    expect(await must("exec", `${id}-main`, "sh", "-c", "find /srv/certificates -name '*.key'")).not.toBe("");
+    expect(await must("exec", main.name, "sh", "-c", look)).toBe("");
+    expect(await must("exec", main.name, "sh", "-c", "find /srv/certificates -name '*.key'")).not.toBe("");
   });
 
   test("redirects every other path of the plain port, also below the one of challenges", async () => {
@@ -127,10 +120,13 @@ describe("ACME=on", { timeout: 300_000 }, () => {
   });
 
   test("keeps it while the CA is away, says so, and renews it under load when the CA is back: a new key, no failed request", async () => {
-    const lines = (await log("main")).length;
-    await must("network", "disconnect", network, `${id}-main`);
+    // Between two orders: a request that is cut off waits for as long as TCP does.
+    const ordered = (await main.lines()).length;
+    await expect.poll(async () => (await main.lines()).length, eventually).toBeGreaterThan(ordered);
+    const lines = (await main.lines()).length;
+    await must("network", "disconnect", network, main.name);
     await expect
-      .poll(async () => (await log("main")).slice(lines).join("\n"), eventually)
+      .poll(async () => (await main.lines()).slice(lines).join("\n"), eventually)
       .toMatch(/^culvert acme: https:\/\/ca\.test\/dir: GET https:\/\/ca\.test\/dir failed: .*next attempt in 1 min/m);
     const before = await served();
     expect(before.issuer.CN).toMatch(/^Pebble/);
@@ -144,7 +140,7 @@ describe("ACME=on", { timeout: 300_000 }, () => {
       }
     };
     const load = Promise.all([client(), client()]);
-    await must("network", "connect", network, `${id}-main`);
+    await must("network", "connect", network, main.name);
     const another = async () => (await served()).serialNumber !== before.serialNumber;
     await expect
       .poll(another, eventually)
@@ -156,21 +152,80 @@ describe("ACME=on", { timeout: 300_000 }, () => {
     expect(failures).toEqual([]);
     expect((await served()).pubkey).not.toEqual(before.pubkey);
   });
+
+  test("waits as long as the CA asks for when it limits orders, over a restart too, on the old certificate", async () => {
+    const retryAfterS = 12;
+    const before = (await pebble.orders()).length;
+    await pebble.limit(1, String(retryAfterS));
+    const last = async () => (await main.lines()).at(-1);
+    const until = String.raw`next attempt at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ; until then the certificate valid until \S+Z stays$`;
+    await expect
+      .poll(last, eventually)
+      .toMatch(
+        new RegExp(
+          String.raw`^culvert acme: https://ca\.test/dir: too many certificates .*: the CA's rate limit; ${until}`,
+        ),
+      );
+    const { serialNumber } = await served();
+    await must("restart", "-t", "5", main.name);
+    await expect
+      .poll(last, eventually)
+      .toMatch(new RegExp(`^culvert acme: https://ca.test/dir: the CA's rate limit: ${until}`));
+    expect(await main.isSettled()).toBe(true);
+    expect((await send(proxy.port, { path: "/page", host })).status).toBe(200);
+
+    await expect.poll(async () => (await served()).serialNumber !== serialNumber, eventually).toBe(true);
+    const [limited = 0, next = 0] = (await pebble.orders()).slice(before);
+    // Whole seconds, of two clocks' readings.
+    expect(next - limited).toBeGreaterThan((retryAfterS - 1) * 1_000);
+  });
+});
+
+test.each([
+  ["Retry-After: 120", 120],
+  [`retry-after: ${new Date(Date.now() + 7_200_000).toUTCString()}`, 7_200],
+  ["Retry-After: Sun, 06 Nov 1994 08:49:37 GMT", 0],
+  ["Retry-After: 99999999999999999999", 604_800],
+  ["Retry-After: 0", 0],
+  ["Retry-After: soon", 0],
+  ["", 0],
+])("'%s' of a limited request is obeyed, for a week at most", async (header, seconds) => {
+  const response = (headers: string) =>
+    `uacme: acme_post: url=https://ca.test/x payload=\nuacme: acme_post: HTTP headers:\nHTTP/2 429\r\n${headers}\r\n`;
+  // The header of an earlier response does not count.
+  const text = `${response("Retry-After: 21600")}${response(header)}uacme: the server reported the following error:\n{\n    "type": "urn:ietf:params:acme:error:rateLimited"\n}\n`;
+  const script = '. /acme/order.sh; printf "%s" "$LOG" >"$log"; asked_to_wait; reported type';
+  const environment = [`--env=SERVER_NAME=${host}`, `--env=LOG=${text}`];
+  const { output } = await docker(
+    "run",
+    "--rm",
+    label,
+    "--tmpfs=/tmp",
+    ...environment,
+    "--entrypoint=sh",
+    acmeImage,
+    "-c",
+    script,
+    "/acme/x",
+  );
+  const [waits, type] = output.trim().split("\n");
+  expect(type).toBe("rateLimited");
+  expect(Math.abs(Number(waits) - seconds)).toBeLessThanOrEqual(seconds === 7_200 ? 300 : 0);
 });
 
 test("a name that leads elsewhere: one line says which, and what was answered; restarts don't reach the CA's limit", async () => {
   await pebble.point("wrong.example.com", await address("web"));
-  await startAcme("wrong", { SERVER_NAME: "wrong.example.com" });
-  const failed = async () => (await log("wrong")).filter((line) => line.includes("connection refused"));
+  const wrong = await startAcme("wrong", { SERVER_NAME: "wrong.example.com" });
+  const failed = async () => (await wrong.lines()).filter((line) => line.includes("connection refused"));
   for (let times = 1; times <= 4; times++) {
     await expect.poll(async () => (await failed()).length, eventually).toBe(times);
-    await must("restart", "-t", "5", `${id}-wrong`);
+    await must("restart", "-t", "5", wrong.name);
   }
   expect((await failed()).at(-1)).toMatch(
     /^culvert acme: wrong\.example\.com: .*http:\/\/wrong\.example\.com.*connection refused: point its DNS records at this host, .* next attempt in \d+ min/,
   );
-  const limited = `culvert acme: wrong.example.com: 4 attempts failed within the hour: next attempt in `;
-  await expect.poll(async () => (await log("wrong")).at(-1), eventually).toContain(limited);
+  const full = "culvert acme: wrong.example.com: 4 attempts failed within the hour: next attempt in ";
+  await expect.poll(async () => (await wrong.lines()).at(-1), eventually).toContain(full);
   expect(await failed()).toHaveLength(4);
 }, 300_000);
 
@@ -178,13 +233,12 @@ test("a valid certificate, its renewal at the CA's limit: settled at once; names
   const store = "/srv/certificates/current";
   const prepare = `mkdir ${store} && cd ${store} && echo "https://ca.test/dir ${host} www.example.com" >issued-for
     openssl req -x509 -newkey rsa:2048 -nodes -days 90 -subj /CN=x -keyout /dev/null -out server.crt
-    for _ in 1 2 3 4; do date +%s; done >/var/lib/acme/attempts
-    exec /acme/acme.sh`;
-  await startAcme("limited", { SERVER_NAME: `, ${host},,www.example.com` }, undefined, prepare);
+    for _ in 1 2 3 4; do date +%s; done >/var/lib/acme/attempts`;
+  const limited = await startAcme("limited", { SERVER_NAME: `, ${host},,www.example.com` }, undefined, prepare);
   const valid = `culvert acme: ${host}: certificate for ${host} www.example.com from https://ca.test/dir, valid until `;
-  await expect.poll(async () => (await log("limited")).at(-1), eventually).toContain(valid);
-  await expect.poll(() => isSettled("limited")).toBe(true);
-  const said = await must("exec", `${id}-limited`, "sh", "-c", `. /acme/settings.sh; say "$(printf 'a\\nb')" c 2>&1`);
+  await expect.poll(async () => (await limited.lines()).at(-1), eventually).toContain(valid);
+  await expect.poll(() => limited.isSettled()).toBe(true);
+  const said = await must("exec", limited.name, "sh", "-c", `. /acme/settings.sh; say "$(printf 'a\\nb')" c 2>&1`);
   expect(said).toBe("culvert acme: a b: c");
 });
 
@@ -205,6 +259,6 @@ test.each([
   ["ACME_CA_FILE", "/etc/hostname", "'/etc/hostname' holds no certificate"],
 ])("%s=%s is rejected in one line", async (name, value, problem) => {
   const settings = Object.entries({ SERVER_NAME: host, [name]: value }).map((pair) => `--env=${pair.join("=")}`);
-  const { code, output } = await docker("run", "--rm", label, "--tmpfs=/tmp", ...settings, acmeImage);
+  const { code, output } = await docker("run", "--rm", label, "--network=none", "--tmpfs=/tmp", ...settings, acmeImage);
   expect([code, output]).toEqual([1, expect.stringMatching(`^culvert acme: ${name}: ${problem}[^\n]*\n$`)]);
 });

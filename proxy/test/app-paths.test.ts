@@ -27,7 +27,7 @@ describe("an app with a base path", () => {
     const mark = await shared.proxy.ingest.count();
     const path = `${base}${getTunnelPath("http://key@ingest:9000/prefix/7")}`;
     expect((await post(path, "application/x-sentry-envelope", envelope)).status).toBe(200);
-    expect((await shared.proxy.ingest.all()).slice(mark)).toMatchObject([{ url: "/prefix/api/7/envelope/" }]);
+    expect(await shared.proxy.ingest.all(mark)).toMatchObject([{ url: "/prefix/api/7/envelope/" }]);
   });
   test("has its files stored", async () => {
     const headers = {

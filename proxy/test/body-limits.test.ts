@@ -46,21 +46,11 @@ const post = ({ port }: TestProxy, client: string) =>
   });
 
 describe("stalled bodies below 1 MB", () => {
-  test("150 of one client leave others their capacity; beyond 8, the client's own are streamed", async () => {
+  test("of one client fill no memory, and its own and others' are accepted", async () => {
     await stallAll(shared.proxy, Array(150).fill("203.0.113.1"));
-    await expect.poll(() => used(shared.proxy), { timeout: 60_000 }).toBeGreaterThan(7);
-    expect(await used(shared.proxy)).toBeLessThan(9);
-    expect((await post(shared.proxy, "203.0.113.1")).status).toBe(200);
-    expect((await post(shared.proxy, "198.51.100.1")).status).toBe(200);
-  });
-
-  test("200 of 25 clients do not fill it", async () => {
-    await stallAll(
-      shared.proxy,
-      Array.from({ length: 200 }, (_, n) => `203.0.113.${n % 25}`),
-    );
     await expect.poll(() => used(shared.proxy), { timeout: 60_000 }).toBeGreaterThan(80);
-    expect(await used(shared.proxy)).toBeLessThan(97);
+    expect(await used(shared.proxy)).toBeLessThan(100);
+    expect((await post(shared.proxy, "203.0.113.1")).status).toBe(200);
     expect((await post(shared.proxy, "198.51.100.1")).status).toBe(200);
   });
 });
@@ -78,9 +68,9 @@ describe("stalled bodies below 1 MB, with OPEN_REQUESTS_PER_CLIENT", () => {
     await expect.poll(() => used(proxy), { timeout: 60_000 }).toBeGreaterThan(80);
     expect(await used(proxy)).toBeLessThan(100);
     expect((await post(proxy, "198.51.100.1")).status).toBe(200);
-    // Whose bodies came last.
-    expect((await post(proxy, "203.0.113.12")).status).toBe(429);
-    expect((await post(proxy, "203.0.113.0")).status).toBe(429);
+    // The last bodies have been written, but Nginx may not have read their headers yet.
+    for (const client of ["203.0.113.12", "203.0.113.0"])
+      await expect.poll(async () => (await post(proxy, client)).status).toBe(429);
   });
 });
 

@@ -65,6 +65,11 @@ describe("headers", () => {
     expect(received[0] && headerOf(received[0], "x-sentry-forwarded-for")).toBe(address);
     expect(received[0]?.rawHeaders.join()).not.toContain("6.6.6.6");
   });
+  test("a 404 of the ingest has noindex", async () => {
+    await shared.proxy.ingest.answer({ status: 404, headers: {}, body: "" });
+    const { answer } = await shared.through();
+    expect([answer.status, answer.headers["x-robots-tag"]]).toEqual([404, "noindex"]);
+  });
   test("only those that the SDK reads come back", async () => {
     await shared.proxy.ingest.answer({
       status: 429,

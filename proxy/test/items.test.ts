@@ -34,7 +34,7 @@ test("every item type arrives byte for byte through the tunnel", async () => {
   for (const envelope of envelopes) {
     const mark = await proxy.ingest.count();
     expect([envelope.types, await post(envelope)]).toEqual([envelope.types, 200]);
-    const [received] = (await proxy.ingest.all()).slice(mark);
+    const [received] = await proxy.ingest.all(mark);
     expect(received?.url).toBe("/prefix/api/7/envelope/");
     expect(received?.body).toBe(envelope.body.toString("base64"));
   }

@@ -72,9 +72,15 @@ describe("the metrics report an ingest as down", () => {
       get: (key: string) => values.get(key),
       delete: (key: string) => values.delete(key),
       size: () => values.size,
+      clear: () => values.clear(),
     };
   };
-  beforeEach(() => vi.stubGlobal("ngx", { shared: { ingest_failures: dictionary(), metrics: dictionary() } }));
+  // The module keeps the dictionaries that it has found.
+  const shared = { ingest_failures: dictionary(), metrics: dictionary() };
+  beforeEach(() => {
+    vi.stubGlobal("ngx", { shared });
+    shared.ingest_failures.clear();
+  });
   const envelope = (upstream_status: string, spool_tried = "") =>
     ({
       variables: { ingest: "1", upstream_status, spool_tried, forwarded_metric: upstream_status },
@@ -122,10 +128,10 @@ test("keys add up to series", () => {
   const counts: [string, number][] = [
     ["page|200|200", 3],
     ["page|200|502, 200", 2],
-    ["tunnel|200|200|accepted|", 5],
-    ["tunnel|503|504|failed|unreachable", 4],
-    ["tunnel|200|502 : 200|queued|unreachable", 1],
-    ["server|200|502 : 200|queued|unreachable", 6],
+    ['tunnel|200|200|"accepted","reason":""', 5],
+    ['tunnel|503|504|"failed","reason":"unreachable"', 4],
+    ['tunnel|200|502 : 200|"queued","reason":"unreachable"', 1],
+    ['server|200|502 : 200|"queued","reason":"unreachable"', 6],
     ["bytes", 1700],
   ];
   expect(metrics.series(counts as never)).toEqual({

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { docker, label } from "../../deploy/test/support/docker.ts";
+import { docker, label, must } from "../../deploy/test/support/docker.ts";
+import { build } from "../../deploy/test/support/images.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
 import { send } from "./wire.ts";
 
@@ -11,7 +13,7 @@ afterAll(() => proxy?.stop());
 
 /** The access log's lines about one request, as soon as there is one; and the whole log so far. */
 async function logged(id: string | string[] | undefined) {
-  for (;;) {
+  for (; ; await pause(100)) {
     const output = await proxy.on("proxy", "logs");
     const lines = output.split("\n").filter((line) => line.startsWith("{"));
     const mine = lines.map((line) => JSON.parse(line)).filter((entry) => entry.request_id === id);
@@ -124,14 +126,9 @@ describe("failures leave no client IP, query or key in the log either", () => {
 });
 
 test("not ready until web was found once", async () => {
-  const lonely = await docker(
-    ...["run", "-d", label, "--env=SENTRY_DSN=http://k@h/1", await proxy.on("proxy", "inspect", "--format={{.Image}}")],
-  );
-  const id = lonely.output.trim();
-  let answer = "";
-  while (!answer.endsWith("503")) {
-    answer = (await docker("exec", id, "curl", "-sS", "-w", "\n%{http_code}", "http://127.0.0.1:8081/readyz")).output;
-  }
+  const id = await must("run", "-d", label, "--network=none", "--env=SENTRY_DSN=http://k@h/1", await build());
+  const curl = ["curl", "-sS", "-w", "\n%{http_code}", "http://127.0.0.1:8081/readyz"];
+  const answer = async () => (await docker("exec", id, ...curl)).output;
+  await expect.poll(answer, { timeout: 60_000 }).toMatch(/web cannot be reached.*\n503$/s);
   await docker("rm", "-f", "-v", id);
-  expect(answer).toContain("web cannot be reached");
 });

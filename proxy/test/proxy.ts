@@ -14,10 +14,8 @@ type Service = "proxy" | "web" | "web2" | "ingest" | "spool";
 export interface TestProxy {
   /** The port of the TLS listener on 127.0.0.1. */
   port: number;
-  /** The port of the plain listener on 127.0.0.1. */
-  plainPort: number;
-  /** The port of web's own listener on 127.0.0.1: published here alone, for the tests. */
-  serverTunnelPort: number;
+  /** The port on 127.0.0.1 of another listener, if `ports` names it. */
+  portOf(listener: number): number;
   web: Recorder;
   /** The second replica of web, when asked for. */
   web2?: Recorder;
@@ -36,16 +34,34 @@ export interface Options {
   ingestCert?: string;
   /** Whether a second container answers to the name `web`. */
   twoReplicas?: boolean;
+  /** Further listeners to publish: 8080 is the plain one, 8083 that of web. */
+  ports?: number[];
   /** Whether the spool stands beside the proxy. */
   spool?: boolean;
   /** Whether the proxy's memory is bounded as in the compose file. */
   memory?: boolean;
 }
 
-/** Starts a proxy with these settings; SENTRY_DSN defaults to project 7 of the recording ingest, below a path prefix. */
+/**
+ * Starts a proxy with these settings; SENTRY_DSN defaults to project 7 of the recording ingest, below a path prefix. Throws with the
+ * proxy's log if it does not come up; nothing is left then, because Docker has few networks.
+ */
 export async function startProxy(settings: Record<string, string> = {}, options: Options = {}): Promise<TestProxy> {
-  const image = await build();
   const id = `culvert-proxy-test-${randomUUID().slice(0, 8)}`;
+  return startIn(id, settings, options).catch(async (error) => {
+    await remove(id);
+    throw error;
+  });
+}
+
+/** Removes the network with this name and its containers. */
+async function remove(id: string): Promise<void> {
+  await docker("rm", "-f", "-v", ...["proxy", "web", "web2", "ingest", "spool"].map((service) => `${id}-${service}`));
+  await docker("network", "rm", id);
+}
+
+async function startIn(id: string, settings: Record<string, string>, options: Options): Promise<TestProxy> {
+  const image = await build();
   const name = (service: string) => `${id}-${service}`;
   const start = (service: string, names: string[], ...args: string[]) =>
     must(
@@ -53,8 +69,6 @@ export async function startProxy(settings: Record<string, string> = {}, options:
       ...names.map((alias) => `--network-alias=${alias}`),
       ...args,
     );
-  const published = async (service: string, port: number) =>
-    Number((await must("port", name(service), String(port))).split("\n")[0]?.split(":").at(-1));
   const recorder = (service: string, names: string[], cert = "") => {
     const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
     const mount = `--volume=${recorderFolder}:/recorder:ro`;
@@ -79,19 +93,28 @@ export async function startProxy(settings: Record<string, string> = {}, options:
   }
   const env = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
   const volumes = Object.entries(options.mounts ?? {}).map(([file, path]) => `--volume=${file}:${path}:ro`);
-  const ports = [8443, 8080, 8083].map((port) => `--publish=127.0.0.1::${port}`);
+  const ports = [8443, ...(options.ports ?? [])].map((port) => `--publish=127.0.0.1::${port}`);
   const bound = options.memory ? [`--memory=${memoryLimit}`, `--memory-swap=${memoryLimit}`] : [];
   await start("proxy", [], ...ports, ...bound, ...hardened, ...env, ...volumes, image);
 
   // Docker gives a restarted container other host ports.
-  const addresses = async () => ({
-    port: await published("proxy", 8443),
-    plainPort: await published("proxy", 8080),
-    serverTunnelPort: await published("proxy", 8083),
-    web: new Recorder(`http://127.0.0.1:${await published("web", 9001)}`),
-    ...(options.twoReplicas && { web2: new Recorder(`http://127.0.0.1:${await published("web2", 9001)}`) }),
-    ingest: new Recorder(`http://127.0.0.1:${await published("ingest", 9001)}`),
-  });
+  const services = ["proxy", "web", "ingest", ...(options.twoReplicas ? ["web2"] : [])];
+  const addresses = async () => {
+    const format = "{{.Name}} {{json .NetworkSettings.Ports}}";
+    const lines = (await must("inspect", `--format=${format}`, ...services.map(name))).split("\n");
+    const portOf = (service: string, port: number) => {
+      const ports = lines.find((line) => line.startsWith(`/${name(service)} `))?.split(" ")[1] ?? "{}";
+      return Number(JSON.parse(ports)[`${port}/tcp`]?.[0].HostPort);
+    };
+    const recorder = (service: string) => new Recorder(`http://127.0.0.1:${portOf(service, 9001)}`);
+    return {
+      port: portOf("proxy", 8443),
+      portOf: (listener: number) => portOf("proxy", listener),
+      web: recorder("web"),
+      ...(options.twoReplicas && { web2: recorder("web2") }),
+      ingest: recorder("ingest"),
+    };
+  };
 
   const proxy: TestProxy = {
     ...(await addresses()),
@@ -103,10 +126,7 @@ export async function startProxy(settings: Record<string, string> = {}, options:
       const recorder = service === "web" || service === "web2" || service === "ingest" ? proxy[service] : undefined;
       while (recorder && (await recorder.count().catch(() => -1)) < 0) await pause(100);
     },
-    stop: async () => {
-      await docker("rm", "-f", "-v", name("proxy"), name("web"), name("web2"), name("ingest"), name("spool"));
-      await docker("network", "rm", id);
-    },
+    stop: () => remove(id),
   };
   await ready(proxy);
   return proxy;
@@ -115,7 +135,7 @@ export async function startProxy(settings: Record<string, string> = {}, options:
 /** Waits until the proxy says that it may get traffic; throws with its log when it does not come up. */
 async function ready(proxy: TestProxy): Promise<void> {
   const asked = "until curl -fsS http://127.0.0.1:8081/readyz; do sleep 0.1; done";
-  const answer = proxy.on("proxy", "exec", "timeout", "30", "sh", "-c", asked);
+  const answer = proxy.on("proxy", "exec", "timeout", "120", "sh", "-c", asked);
   if (await answer.then(Boolean, () => false)) return;
   throw new Error(`the proxy did not come up: ${await proxy.on("proxy", "logs")}`);
 }

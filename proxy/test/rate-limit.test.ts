@@ -1,6 +1,8 @@
+import { Agent } from "node:https";
 import { afterEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
+import { useProxy } from "./use-proxy.ts";
 import { type Response, send } from "./wire.ts";
 
 const envelope = { method: "POST", path: "/monitoring", body: '{}\n{"type":"event"}\n{}\n' };
@@ -11,14 +13,16 @@ afterEach(() => proxy?.stop());
 /** Sends this many envelopes, 50 at a time, every other one a CSP report; from the client IP that `client` returns, if given. */
 async function flood(count: number, client?: (n: number) => string): Promise<Response[]> {
   const answers: Response[] = [];
+  const agent = new Agent({ keepAlive: true });
   const worker = async () => {
     while (count-- > 0) {
       const headers = client && { "x-forwarded-for": client(count) };
       const csp = { path: "/monitoring/csp", headers: { ...headers, "content-type": "application/csp-report" } };
-      answers.push(await send(proxy.port, { ...envelope, ...(count % 2 ? csp : { headers }) }));
+      answers.push(await send(proxy.port, { ...envelope, ...(count % 2 ? csp : { headers }) }, agent));
     }
   };
   await Promise.all(Array.from({ length: 50 }, worker));
+  agent.destroy();
   return answers;
 }
 
@@ -59,25 +63,28 @@ test("a client is an IPv4 address, however it is written, or an IPv6 /64", async
   expect(await rejected((n) => `::ffff:198.51.100.${n}`)).toBe(0);
 });
 
-describe("the client IP at the ingest", () => {
-  const reported = async (settings: Record<string, string>, client: string) => {
-    proxy = await startProxy({ ...settings, TRUSTED_PROXIES: "0.0.0.0/0" });
-    await send(proxy.port, { ...envelope, headers: { "x-forwarded-for": client } });
-    const [request] = await proxy.ingest.all();
-    const address = request && headerOf(request, "x-forwarded-for");
-    expect(request && headerOf(request, "x-sentry-forwarded-for")).toBe(address);
-    return address;
+describe.each(["forward", "truncate", "withhold"])("the client IP at the ingest with TUNNEL_CLIENT_IP=%s", (policy) => {
+  const shared = useProxy({ TUNNEL_CLIENT_IP: policy, TRUSTED_PROXIES: "0.0.0.0/0" });
+  const cases: Record<string, [string, string | undefined][]> = {
+    forward: [
+      ["203.0.113.77", "203.0.113.77"],
+      ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6"],
+    ],
+    truncate: [
+      ["203.0.113.77", "203.0.113.0"],
+      ["2001:db8:1:2:3:4:5:6", "2001:db8:1::"],
+      ["2001:db8::6", "2001:db8::"],
+      ["2001::6", "2001::"],
+      ["::1", undefined],
+    ],
+    withhold: [["203.0.113.77", undefined]],
   };
-  test.each([
-    ["forward", "203.0.113.77", "203.0.113.77"],
-    ["forward", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6"],
-    ["truncate", "203.0.113.77", "203.0.113.0"],
-    ["truncate", "2001:db8:1:2:3:4:5:6", "2001:db8:1::"],
-    ["truncate", "2001:db8::6", "2001:db8::"],
-    ["truncate", "2001::6", "2001::"],
-    ["truncate", "::1", undefined],
-    ["withhold", "203.0.113.77", undefined],
-  ])("%s: %s is %s", async (policy, client, expected) => {
-    expect(await reported({ TUNNEL_CLIENT_IP: policy }, client)).toBe(expected);
+  test.each(cases[policy] ?? [])("%s is %s", async (client, expected) => {
+    const mark = await shared.proxy.ingest.count();
+    await send(shared.proxy.port, { ...envelope, headers: { "x-forwarded-for": client } });
+    const [request] = await shared.proxy.ingest.all(mark);
+    expect(request && headerOf(request, "x-forwarded-for")).toBe(expected);
+    expect(request && headerOf(request, "x-sentry-forwarded-for")).toBe(expected);
+    expect(request?.url).toMatch(/envelope/);
   });
 });

@@ -47,6 +47,17 @@ test("the paths are those that @sentry/core computes", async () => {
     ...Array.from({ length: 60 }, (_, n) => `https://${hex(n)}@o${n * 7919}.ingest.us.sentry.io/${n * 104729}`),
   ];
   const loop = '. /culvert/entrypoint.d/sdk-tunnel-path.sh; for dsn; do sdk_tunnel_path "$dsn"; done';
-  const output = await must("run", "--rm", label, "--entrypoint=sh", await build(), "-c", loop, "sh", ...dsns);
+  const output = await must(
+    "run",
+    "--rm",
+    label,
+    "--network=none",
+    "--entrypoint=sh",
+    await build(),
+    "-c",
+    loop,
+    "sh",
+    ...dsns,
+  );
   expect(output.split("\n")).toEqual(dsns.map((dsn) => getTunnelPath(dsn)));
 });

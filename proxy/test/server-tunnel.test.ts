@@ -10,18 +10,18 @@ const shared = useProxy(
     TUNNEL_RATE_PER_CLIENT: "1",
     TUNNEL_RATE_TOTAL: "1",
   },
-  { ingestNames: ["o42.ingest.us.sentry.io"], spool: true },
+  { ingestNames: ["o42.ingest.us.sentry.io"], spool: true, ports: [8083] },
 );
 beforeEach(() => shared.proxy.ingest.answer(well));
 
-const at = (path: string) => `http://127.0.0.1:${shared.proxy.serverTunnelPort}${path}`;
+const at = (path: string) => `http://127.0.0.1:${shared.proxy.portOf(8083)}${path}`;
 
 /** Posts an envelope as web does (Node's SDK names no type), or what `init` says; with what ingest and web heard of it. */
 async function post(path = "/envelopes", init: RequestInit = {}) {
   const [ingestMark, webMark] = [await shared.proxy.ingest.count(), await shared.proxy.web.count()];
   const answer = await fetch(at(path), { method: "POST", body: Buffer.from(envelope), ...init });
   const body = await answer.text();
-  const received = (await shared.proxy.ingest.all()).slice(ingestMark);
+  const received = await shared.proxy.ingest.all(ingestMark);
   return { answer, body, received, web: (await shared.proxy.web.count()) - webMark };
 }
 

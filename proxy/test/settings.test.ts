@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runProxy } from "../../deploy/test/support/docker.ts";
+import { type Outcome, runProxy } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { starts } from "./starts.ts";
 
@@ -14,19 +14,27 @@ const socketFix = "use the path where the app opens its WebSockets, such as /soc
 const healthFix = "use a path below BASE_PATH that web answers with a status below 500, such as /healthz or /";
 const readFix = "let that uid read it (chown 101, or chmod o+r in a closed folder)";
 
-let image: string;
-beforeAll(async () => {
-  image = await build();
-}, 120_000);
+type Settings = Record<string, string>;
 
-async function expectRefusal(settings: Record<string, string>, line: string, mounts?: Record<string, string>) {
-  const { code, output } = await runProxy(image, { SENTRY_DSN, ...settings }, mounts);
-  expect(output.trim().split("\n").at(-1)).toBe(`culvert proxy: ${line}`);
+/** Starts the proxy with each of these settings once for all tests of the calling block; returns how each started, by its index. */
+function useStarts(all: Settings[], mounts?: Record<string, string>): { outcomes: Outcome[] } {
+  const shared: { outcomes: Outcome[] } = { outcomes: [] };
+  beforeAll(async () => {
+    shared.outcomes = await starts(
+      all.map((settings) => ({ SENTRY_DSN, ...settings })),
+      mounts,
+    );
+  });
+  return shared;
+}
+
+function expectRefusal({ code, output }: Outcome = { code: -1, output: "" }, line: string) {
+  expect(output.split("\n").at(-1)).toBe(`culvert proxy: ${line}`);
   expect(code).toBe(1);
 }
 
 describe("an invalid setting stops the proxy with one line", () => {
-  test.each([
+  const cases = [
     ["SENTRY_DSN", "", `SENTRY_DSN is empty: ${dsnFix}`],
     ["SENTRY_DSN", "sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
     ["SENTRY_DSN", "https://o1.ingest.sentry.io/2", `SENTRY_DSN is not a DSN: ${dsnFix}`],
@@ -72,6 +80,16 @@ describe("an invalid setting stops the proxy with one line", () => {
       "OPEN_REQUESTS_PER_CLIENT",
       "no",
       "OPEN_REQUESTS_PER_CLIENT 'no' is not a number of open requests: use a whole number from 1 to 65535, or off",
+    ],
+    [
+      "OPEN_REQUESTS_TOTAL",
+      "off",
+      "OPEN_REQUESTS_TOTAL 'off' is not a number of open requests: use a whole number from 1 to 65535",
+    ],
+    [
+      "OPEN_PAGES_PER_REPLICA",
+      "0",
+      "OPEN_PAGES_PER_REPLICA '0' is not a number of open pages: use a whole number from 1 to 65535, or off",
     ],
     [
       "TRUSTED_PROXIES",
@@ -126,74 +144,78 @@ describe("an invalid setting stops the proxy with one line", () => {
     ],
     ["HTTPS_PORT", "https", "HTTPS_PORT 'https' is not a port: use a number from 1 to 65535, such as 8443"],
     ["HTTPS_PORT", "65536", "HTTPS_PORT '65536' is not a port: use a number from 1 to 65535, such as 8443"],
-  ])("%s=%j", (name, value, line) => expectRefusal({ [name]: value }, line));
+  ] as const;
+  const shared = useStarts(cases.map(([name, value]) => ({ [name]: value })));
+  test.each(cases.map((one, index) => [...one, index] as const))("%s=%j", (_name, _value, line, index) =>
+    expectRefusal(shared.outcomes[index], line),
+  );
+
+  test("a container of the image ends with its status", async () => {
+    const { code, output } = await runProxy(await build(), { SENTRY_DSN: "" });
+    expectRefusal({ code, output: output.trim() }, `SENTRY_DSN is empty: ${dsnFix}`);
+  });
 });
 
 describe("an unusable certificate stops the proxy with one line", () => {
   const folder = mkdtempSync(join(tmpdir(), "culvert-"));
-  const cert = join(folder, "cert.pem");
-  const key = join(folder, "key.pem");
-  const otherKey = join(folder, "other.pem");
-  const cutShort = join(folder, "chain.pem");
-  const text = join(folder, "text");
-  const secret = join(folder, "secret.pem");
-  const own = { TLS_CERT_FILE: "/tls/cert", TLS_KEY_FILE: "/tls/key" };
+  const file = (name: string) => join(folder, name);
+  const pair = (cert: string, key: string) => ({ TLS_CERT_FILE: `/tls/${cert}`, TLS_KEY_FILE: `/tls/${key}` });
 
   beforeAll(() => {
     const request =
       "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -days 1".split(" ");
-    execFileSync("openssl", [...request, "-out", cert, "-keyout", key], { stdio: "ignore" });
-    execFileSync("openssl", ["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", otherKey]);
-    writeFileSync(cutShort, `${readFileSync(cert, "utf8")}-----BEGIN CERTIFICATE-----\nMIIB`);
-    writeFileSync(text, "hello\n");
-    writeFileSync(secret, "hello\n");
-    for (const file of [cert, key, otherKey, cutShort]) chmodSync(file, 0o644);
+    execFileSync("openssl", [...request, "-out", file("cert"), "-keyout", file("key")], { stdio: "ignore" });
+    execFileSync("openssl", ["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", file("other-key")]);
+    writeFileSync(file("cut-short"), `${readFileSync(file("cert"), "utf8")}-----BEGIN CERTIFICATE-----\nMIIB`);
+    writeFileSync(file("text"), "hello\n");
+    writeFileSync(file("secret"), "hello\n");
+    for (const name of ["cert", "key", "other-key", "cut-short"]) chmodSync(file(name), 0o644);
     chmodSync(folder, 0o755);
-    chmodSync(secret, 0o600);
+    chmodSync(file("secret"), 0o600);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test("only one half", () =>
-    expectRefusal(
+  const cases: [string, Settings, string][] = [
+    [
+      "only one half",
       { TLS_CERT_FILE: "/tls/cert" },
       "TLS_KEY_FILE is empty, but its other half is set: set both TLS_CERT_FILE and TLS_KEY_FILE, or neither",
-      { [cert]: "/tls/cert" },
-    ));
-  test("missing", () =>
-    expectRefusal(own, "TLS_CERT_FILE '/tls/cert' does not exist: mount the file there", { [key]: "/tls/key" }));
-  test("no certificate", () =>
-    expectRefusal(own, "TLS_CERT_FILE '/tls/cert' is not a certificate: give a PEM file without a passphrase", {
-      [text]: "/tls/cert",
-      [key]: "/tls/key",
-    }));
-  test("no key", () =>
-    expectRefusal(own, "TLS_KEY_FILE '/tls/key' is not a private key: give a PEM file without a passphrase", {
-      [cert]: "/tls/cert",
-      [text]: "/tls/key",
-    }));
-  test("unreadable", () =>
-    expectRefusal(own, `TLS_KEY_FILE '/tls/key' can't be read by uid 101: ${readFix}`, {
-      [cert]: "/tls/cert",
-      [secret]: "/tls/key",
-    }));
-  test("not a pair", () =>
-    expectRefusal(
-      own,
-      "TLS_KEY_FILE '/tls/key' is not the key of the certificate in TLS_CERT_FILE: give the two files of one pair",
-      { [cert]: "/tls/cert", [otherKey]: "/tls/key" },
-    ));
-  test("a chain that is cut short", () =>
-    expectRefusal(
-      own,
-      "TLS_CERT_FILE '/tls/cert' can't be loaded by Nginx: give the certificate and its whole chain, with a key of 2048 bits or more",
-      { [cutShort]: "/tls/cert", [key]: "/tls/key" },
-    ));
-  test("an ingest CA that is none", () =>
-    expectRefusal(
-      { INGEST_CA_FILE: "/ca" },
-      "INGEST_CA_FILE '/ca' holds no certificate: give a PEM file that begins with -----BEGIN CERTIFICATE-----",
-      { [text]: "/ca" },
-    ));
+    ],
+    ["missing", pair("missing", "key"), "TLS_CERT_FILE '/tls/missing' does not exist: mount the file there"],
+    [
+      "no certificate",
+      pair("text", "key"),
+      "TLS_CERT_FILE '/tls/text' is not a certificate: give a PEM file without a passphrase",
+    ],
+    [
+      "no key",
+      pair("cert", "text"),
+      "TLS_KEY_FILE '/tls/text' is not a private key: give a PEM file without a passphrase",
+    ],
+    ["unreadable", pair("cert", "secret"), `TLS_KEY_FILE '/tls/secret' can't be read by uid 101: ${readFix}`],
+    [
+      "not a pair",
+      pair("cert", "other-key"),
+      "TLS_KEY_FILE '/tls/other-key' is not the key of the certificate in TLS_CERT_FILE: give the two files of one pair",
+    ],
+    [
+      "a chain that is cut short",
+      pair("cut-short", "key"),
+      "TLS_CERT_FILE '/tls/cut-short' can't be loaded by Nginx: give the certificate and its whole chain, with a key of 2048 bits or more",
+    ],
+    [
+      "an ingest CA that is none",
+      { INGEST_CA_FILE: "/tls/text" },
+      "INGEST_CA_FILE '/tls/text' holds no certificate: give a PEM file that begins with -----BEGIN CERTIFICATE-----",
+    ],
+  ];
+  const shared = useStarts(
+    cases.map(([, settings]) => settings),
+    { [folder]: "/tls" },
+  );
+  test.each(cases.map(([name, , line], index) => [name, line, index] as const))("%s", (_, line, index) =>
+    expectRefusal(shared.outcomes[index], line),
+  );
 });
 
 test("names longer than a certificate's CN may be get a development certificate, once", async () => {

@@ -54,7 +54,7 @@ describe("line ends without a carriage return", () => {
   ])("%s: rejected, or a single ordinary request", async (_, bytes) => {
     const mark = await shared.proxy.web.count();
     const answer = await raw(shared.proxy.port, bytes);
-    const received = (await shared.proxy.web.all()).slice(mark);
+    const received = await shared.proxy.web.all(mark);
     expect(answer).toMatch(received.length === 0 ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 200 /);
     expect(received.length).toBeLessThanOrEqual(1);
     expect(received.flatMap((request) => request.rawHeaders).join()).not.toMatch(/\n/);

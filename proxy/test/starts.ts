@@ -14,9 +14,9 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
  * Starts the proxy's entrypoint with each of these settings, one after the other in one container, since a container for each would
- * take minutes; returns how each ended. A valid start ends with the line "started for <the ingest's address>;".
+ * take minutes; returns how each ended. `mounts` maps host files to paths. A valid start ends with the line "started for <the ingest's address>;".
  */
-export async function starts(all: Record<string, string>[]): Promise<Outcome[]> {
+export async function starts(all: Record<string, string>[], mounts: Record<string, string> = {}): Promise<Outcome[]> {
   const folder = mkdtempSync(join(tmpdir(), "culvert-"));
   chmodSync(folder, 0o755);
   const run = all.map((settings) => {
@@ -26,7 +26,8 @@ export async function starts(all: Record<string, string>[]): Promise<Outcome[]> 
   writeFileSync(join(folder, "nginx"), nginx, { mode: 0o755 });
   writeFileSync(join(folder, "run"), `PATH=/starts:$PATH\n${run.join("\n")}\n`, { mode: 0o644 });
   try {
-    const options = ["--rm", label, "--network=none", ...hardened, `--volume=${folder}:/starts:ro`, "--entrypoint=sh"];
+    const volumes = Object.entries({ ...mounts, [folder]: "/starts" }).map(([from, to]) => `--volume=${from}:${to}:ro`);
+    const options = ["--rm", label, "--network=none", ...hardened, ...volumes, "--entrypoint=sh"];
     const { output } = await docker("run", ...options, await build(), "/starts/run");
     return output
       .split("\x1e")

@@ -124,6 +124,14 @@ test("a certificate that changes between its copy and the watch is loaded", asyn
     TLS_KEY_FILE: "/tmp/live.key",
   };
   const environment = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
-  const options = ["--rm", label, ...hardened, ...environment, `--volume=${folder}:/tls:ro`, "--entrypoint=sh"];
+  const options = [
+    "--rm",
+    label,
+    "--network=none",
+    ...hardened,
+    ...environment,
+    `--volume=${folder}:/tls:ro`,
+    "--entrypoint=sh",
+  ];
   expect(await must("run", ...options, await build(), "-c", script)).toMatch(/^loaded$/m);
 });

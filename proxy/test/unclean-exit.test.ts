@@ -16,11 +16,11 @@ beforeAll(async () => {
   // Not in memory, which Docker empties at a restart: a pod's emptyDir outlives its containers.
   const volume = `--volume=${name}:/tmp:nocopy`;
   await must(
-    ...["run", "--rm", label, "--user=0:0", "--entrypoint=sh", volume, image, "-ec"],
+    ...["run", "--rm", label, "--network=none", "--user=0:0", "--entrypoint=sh", volume, image, "-ec"],
     "mkdir /tmp/envelopes; chmod 777 /tmp /tmp/envelopes",
   );
   const settings = ["--env=SENTRY_DSN=http://key@127.0.0.1:9/7", "--env=WEB_UPSTREAM=127.0.0.1:9"];
-  await must("run", "-d", label, `--name=${name}`, ...restricted, volume, ...settings, image);
+  await must("run", "-d", label, "--network=none", `--name=${name}`, ...restricted, volume, ...settings, image);
 });
 afterAll(async () => {
   await docker("rm", "-f", "-v", name);

@@ -1,54 +1,115 @@
-import { type ClientHttp2Session, connect } from "node:http2";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startProxy, type TestProxy } from "./proxy.ts";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { requestUnread, type Unread } from "./unread.ts";
+import { page, type SharedProxy, useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
 
-const connections = 110;
-const streams = 128; // Nginx's own bound for one connection
 const file = "/_next/static/chunks/main-0123456789abcdef.js";
+const image = "/_next/image?url=%2Fa.png&w=64&q=75";
+const paths = [
+  ["pages", "/page"],
+  ["images", image],
+  ["files", file],
+] as const;
+const types: Record<string, string> = { [file]: "application/javascript", [image]: "image/png" };
+/** More than Nginx buffers of a response. */
+const body = Array.from({ length: 4_000 }, (_, n) => `<p>a paragraph of the page, with number ${n}</p>\n`).join("");
 
-let proxy: TestProxy;
-const sessions: ClientHttp2Session[] = [];
-beforeAll(async () => {
-  proxy = await startProxy({}, { memory: true });
-  await proxy.web.answer({
-    status: 200,
-    headers: { "content-type": "application/javascript", "cache-control": "public, max-age=31536000, immutable" },
-    body: "x".repeat(400_000),
-  });
-});
-afterAll(async () => {
-  for (const session of sessions) session.destroy();
-  await proxy?.stop();
+const trusted = { TRUSTED_PROXIES: "0.0.0.0/0" };
+const others = "198.51.100.1";
+const open: Unread[] = [];
+afterEach(() => {
+  for (const one of open.splice(0)) one.close();
 });
 
-/** A client that asks for the file on every stream of a connection and reads nothing; resolves when all have their headers. */
-function askWithoutReading(): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const session = connect(`https://127.0.0.1:${proxy.port}`, {
-      ...{ servername: "localhost", rejectUnauthorized: false },
-      settings: { initialWindowSize: 0 },
-    });
-    sessions.push(session);
-    let answered = 0;
-    session.on("error", reject);
-    session.on("close", () => reject(new Error("the connection was closed")));
-    // Nginx knows how little may be sent once it has the client's settings.
-    session.on("localSettings", () => {
-      for (let i = 0; i < streams; i++) {
-        const stream = session.request({ ":path": file, ":authority": `localhost:${proxy.port}` });
-        stream.on("error", reject);
-        stream.on("response", () => {
-          if (++answered === streams) resolve();
-        });
-      }
-    });
-  });
+async function answerWith({ proxy }: SharedProxy, path: string): Promise<void> {
+  const cacheControl = path in types ? "public, max-age=31536000, immutable" : "no-store";
+  const headers = { "content-type": types[path] ?? "text/html", "cache-control": cacheControl };
+  await proxy.web.answer({ ...page, headers, body });
+}
+async function store(shared: SharedProxy): Promise<void> {
+  for (const path of [image, file, "/page"]) {
+    await answerWith(shared, path);
+    expect((await get(shared, path, others)).status).toBe(200);
+  }
+}
+const get = ({ proxy }: SharedProxy, path: string, client: string, accept = "text/html") =>
+  send(proxy.port, { path, headers: { "x-forwarded-for": client, accept } });
+
+/** Requests of these clients, one after the other, that nobody reads; returns how many got which status. */
+async function fill({ proxy }: SharedProxy, path: string, count: number, ...clients: string[]) {
+  const statuses: Record<string, number>[] = [];
+  for (const client of clients) {
+    const unread = await requestUnread(proxy.port, path, client, count);
+    open.push(unread);
+    statuses.push(unread.statuses);
+  }
+  return statuses;
 }
 
-test("14,080 unread responses of a stored file crash no worker and block no other client", async () => {
-  expect((await send(proxy.port, { path: file })).status).toBe(200);
-  await Promise.all(Array.from({ length: connections }, askWithoutReading));
-  expect((await send(proxy.port, { path: "/" })).status).toBe(200);
-  expect(await proxy.on("proxy", "logs")).not.toMatch(/exited on signal/);
-}, 300_000);
+describe("with small limits, unread", () => {
+  const shared = useProxy({ ...trusted, OPEN_REQUESTS_PER_CLIENT: "100", OPEN_REQUESTS_TOTAL: "300" });
+  beforeAll(() => store(shared));
+
+  test.each(paths)("%s of one client leave others theirs; of all, further ones get 503 at once", async (_, path) => {
+    const clients = ["203.0.113.1", "203.0.113.2", "203.0.113.3"];
+    await answerWith(shared, path);
+    expect(await fill(shared, path, 120, "203.0.113.1")).toEqual([{ 200: 100, 429: 20 }]);
+    expect((await get(shared, "/page", "203.0.113.1")).status).toBe(429);
+    for (const other of ["/page", file, image]) expect((await get(shared, other, others)).status).toBe(200);
+
+    expect(await fill(shared, path, 100, ...clients.slice(1))).toEqual([{ 200: 100 }, { 200: 100 }]);
+    expect(await get(shared, "/page", others)).toMatchObject({
+      status: 503,
+      headers: { "retry-after": expect.stringMatching(/^\d+$/), "cache-control": "no-store" },
+      body: expect.stringMatching(/^<!doctype html>.*Too busy right now/s),
+    });
+    for (const other of ["/page", file, image])
+      expect(await get(shared, other, others, "application/json")).toMatchObject({
+        status: 503,
+        body: expect.stringMatching(/^\{"reason":"too many requests at once/),
+      });
+    // The limit of a client comes first.
+    expect((await get(shared, "/page", "203.0.113.1")).status).toBe(429);
+    const logs = () => shared.proxy.on("proxy", "logs");
+    await expect.poll(logs).toMatch(/"status":503,[^\n]*"reason":"overload"/);
+
+    for (const one of open.splice(0)) one.close();
+    const statuses = () => Promise.all([...clients, others].map(async (c) => (await get(shared, "/page", c)).status));
+    await expect.poll(statuses, { timeout: 60_000 }).toEqual([200, 200, 200, 200]);
+  });
+
+  test("after 100 rejected requests of a client, its further ones are closed, and others have a page", async () => {
+    const [statuses] = await fill(shared, "/page", 300, "203.0.113.9");
+    expect(statuses?.[200]).toBe(100);
+    expect(statuses?.closed).toBeGreaterThan(0);
+    expect((await get(shared, "/page", others)).status).toBe(200);
+  });
+});
+
+describe("with the defaults, unread", () => {
+  const shared = useProxy(trusted, { memory: true });
+  beforeAll(() => store(shared));
+
+  /** Bytes that the kernel counts for the container, in either version of cgroups. */
+  async function memory(): Promise<number> {
+    const files = "cd /sys/fs/cgroup; cat memory.current 2>/dev/null || cat memory/memory.usage_in_bytes";
+    return Number(await shared.proxy.on("proxy", "exec", "sh", "-c", files));
+  }
+
+  test.each(paths)("%s of one client leave others theirs, and of four crash no worker", async (_, path) => {
+    await answerWith(shared, path);
+    await fill(shared, path, 1_100, "203.0.113.1");
+    expect((await get(shared, "/page", others)).status).toBe(200);
+    await fill(shared, path, 1_000, ...["203.0.113.2", "203.0.113.3", "203.0.113.4"]);
+    // 3,000 requests of 260 kB, and what the proxy needs without them: SECURITY.md.
+    expect(await memory()).toBeLessThan(3_000 * 260e3 + 200e6);
+    expect(await shared.proxy.on("proxy", "logs")).not.toMatch(/exited on signal/);
+  });
+
+  test("private addresses, which may be a load balancer's, have no share", async () => {
+    await answerWith(shared, "/page");
+    await expect.poll(async () => (await get(shared, "/page", others)).status, { timeout: 60_000 }).toBe(200);
+    const [statuses] = await fill(shared, "/page", 1_100, "10.0.0.1");
+    expect(statuses).not.toHaveProperty("429");
+  });
+});

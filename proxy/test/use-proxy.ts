@@ -20,7 +20,7 @@ export function useProxy(settings: Record<string, string> = {}, options: Options
     through: async (request: Partial<Request> = {}) => {
       const mark = await shared.proxy.web.count();
       const answer = await send(shared.proxy.port, { path: "/page", ...request });
-      return { answer, received: (await shared.proxy.web.all()).slice(mark) };
+      return { answer, received: await shared.proxy.web.all(mark) };
     },
   } as SharedProxy;
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { connect as connectH2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
-import { request as httpsRequest } from "node:https";
+import { type Agent, request as httpsRequest } from "node:https";
 import { connect } from "node:tls";
 
 /** One HTTPS request to the proxy. */
@@ -23,15 +23,19 @@ export interface Response {
   bytes: Buffer;
 }
 
-/** Sends one request over HTTP/1.1 and TLS to the proxy at this port, on a connection of its own; throws when the connection fails. */
+/**
+ * Sends one request over HTTP/1.1 and TLS to the proxy at this port, on a connection of its own unless there is an agent; throws when the
+ * connection fails.
+ */
 export function send(
   port: number,
   { method = "GET", path, headers = {}, body, host = "localhost" }: Request,
+  agent: Agent | false = false,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const outgoing = httpsRequest(
       {
-        ...{ host: "127.0.0.1", port, servername: host, method, path, agent: false, rejectUnauthorized: false },
+        ...{ host: "127.0.0.1", port, servername: host, method, path, agent, rejectUnauthorized: false },
         maxHeaderSize,
         headers: { host: `${host}:${port}`, ...headers },
       },

@@ -1,6 +1,8 @@
 import { connect, type TLSSocket } from "node:tls";
-import { afterEach, expect, test } from "vitest";
-import { useProxy } from "./use-proxy.ts";
+import { afterEach, describe, expect, test } from "vitest";
+import type { TestProxy } from "./proxy.ts";
+import { requestUnread } from "./unread.ts";
+import { page, useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
 
 const shared = useProxy();
@@ -24,10 +26,10 @@ async function metric(name: string): Promise<number> {
 }
 
 /** Kills every worker as the kernel does without memory; returns how many there were. */
-async function killWorkers(): Promise<number> {
+async function killWorkers(proxy: TestProxy): Promise<number> {
   const pids = "grep -l '^nginx: worker' /proc/[0-9]*/cmdline | cut -d/ -f3";
   const kill = `${pids} | while read -r pid; do kill -9 $pid && echo killed; done`;
-  return (await shared.proxy.on("proxy", "exec", "sh", "-c", kill)).split("\n").length;
+  return (await proxy.on("proxy", "exec", "sh", "-c", kill)).split("\n").length;
 }
 
 test("killed workers are counted and logged, and their connections are not counted as open", async () => {
@@ -36,10 +38,27 @@ test("killed workers are counted and logged, and their connections are not count
   await Promise.all(Array.from({ length: 20 }, openConnection));
   expect(await metric("culvert_connections_active")).toBe(20);
 
-  const killed = await killWorkers();
+  const killed = await killWorkers(shared.proxy);
   expect(killed).toBeGreaterThan(0);
   await expect.poll(() => metric("culvert_worker_deaths_total"), { timeout: 60_000 }).toBe(killed);
   await expect.poll(() => metric("culvert_connections_active"), { timeout: 60_000 }).toBe(0);
   expect((await shared.proxy.on("proxy", "logs")).match(/worker process \d+ exited on signal 9/g)).toHaveLength(killed);
   expect((await send(shared.proxy.port, { path: "/" })).status).toBe(200);
+});
+
+describe("open requests of killed workers", () => {
+  // Of its own: the reload after the deaths above would close connections here.
+  const limited = useProxy({ OPEN_REQUESTS_TOTAL: "50" });
+  test("are not counted forever", async () => {
+    const { proxy } = limited;
+    await proxy.web.answer({ ...page, body: "x".repeat(300_000) });
+    const status = async () => (await send(proxy.port, { path: "/" })).status;
+    const { statuses } = await requestUnread(proxy.port, "/", "203.0.113.1", 50);
+    expect(statuses).toEqual({ 200: 50 });
+    expect(await status()).toBe(503);
+    await killWorkers(proxy);
+    const after = () => status().catch(() => 0);
+    await expect.poll(after, { timeout: 60_000 }).toBe(503);
+    await expect.poll(after, { timeout: 60_000 }).toBe(200);
+  });
 });

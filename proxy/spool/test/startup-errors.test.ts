@@ -18,7 +18,17 @@ describe("an invalid setting or an unusable database stops the spool with one li
   const mount = (mode = "") => `--volume=${volume}:/var/lib/spool${mode}`;
   /** Runs a shell line as root on the volume. */
   const inside = (line: string) =>
-    must("run", "--rm", label, mount(), "node:24-trixie-slim", "sh", "-c", `cd /var/lib/spool; ${line}`);
+    must(
+      "run",
+      "--rm",
+      label,
+      "--network=none",
+      mount(),
+      "node:24-trixie-slim",
+      "sh",
+      "-c",
+      `cd /var/lib/spool; ${line}`,
+    );
   let stack: Stack;
   beforeAll(async () => {
     await must("volume", "create", label, volume);

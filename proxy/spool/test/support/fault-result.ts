@@ -5,7 +5,7 @@ import type { Stack } from "./stack.ts";
 import { waitUntil } from "./wait.ts";
 
 /** Envelopes per second during a fault. */
-export const rate = 200;
+export const rate = 100;
 
 /** How long an outage lasts, and each of the other faults. */
 export const outageSeconds = Number(process.env.OUTAGE_S ?? 60);

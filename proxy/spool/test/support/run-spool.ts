@@ -4,5 +4,5 @@ import { build } from "../../../../deploy/test/support/images.ts";
 /** Runs the image with these settings until it ends, for settings that it must reject. */
 export async function runSpool(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {
   const env = Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`);
-  return docker("run", "--rm", label, ...restricted, ...env, ...args, await build("spool"));
+  return docker("run", "--rm", label, "--network=none", ...restricted, ...env, ...args, await build("spool"));
 }

@@ -69,11 +69,26 @@ export interface Options {
   rival?: { image: string; cert: string };
 }
 
-/** Starts a stack with these settings; the DSN is by default that of its ingest. */
+/** Starts a stack with these settings; the DSN is by default that of its ingest. Leaves nothing if it throws. */
 export async function startStack(settings: Record<string, string> = {}, options: Options = {}): Promise<Stack> {
+  const id = `culvert-spool-${randomUUID().slice(0, 8)}`;
+  return startIn(id, settings, options).catch(async (error) => {
+    await remove(id);
+    throw error;
+  });
+}
+
+/** Removes the network and the volume with this name, and their containers. */
+async function remove(id: string): Promise<void> {
+  const services = ["proxy", "spool", "web", "rival", "ingest", "recorder"];
+  await docker("rm", "-f", "-v", ...services.map((service) => `${id}-${service}`));
+  await docker("volume", "rm", id);
+  await docker("network", "rm", id);
+}
+
+async function startIn(id: string, settings: Record<string, string>, options: Options): Promise<Stack> {
   const { args = [], cert, name: alias } = options;
   const image = await build("spool");
-  const id = `culvert-spool-${randomUUID().slice(0, 8)}`;
   const name = (service: string) => `${id}-${service}`;
   const start = (service: string, ...rest: string[]) =>
     must(...["run", "-d", label, `--name=${name(service)}`], ...common(service), ...rest);
@@ -153,11 +168,7 @@ export async function startStack(settings: Record<string, string> = {}, options:
     },
     inside: (line) => must("exec", name("spool"), "sh", "-c", line),
     logs: async () => (await docker("logs", name("spool"))).output,
-    stop: async () => {
-      await docker("rm", "-f", "-v", ...["proxy", "spool", "web", "rival", "ingest", "recorder"].map(name));
-      await docker("volume", "rm", id);
-      await docker("network", "rm", id);
-    },
+    stop: () => remove(id),
   };
   // The number of requests does not matter: the proxy may have sent some already.
   await waitUntil(async () => {
