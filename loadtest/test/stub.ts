@@ -46,13 +46,14 @@ async function respond(request: IncomingMessage, body: string, state: State, rep
   const { method = "GET", headers } = request;
   if (pathname === "/monitoring") {
     state.envelopes++;
-    await sleep(fault.tunnelBlocksPages ? 200 : 0);
+    // Longer than all pages of the journey take: between two batches of envelopes a page would be fast.
+    await sleep(fault.tunnelBlocksPages ? 6_000 : 0);
     state.envelopes--;
     if (fault.acceptsOneEnvelope && method === "POST" && search === "" && state.received++ > 0)
       return reply(429, { "x-sentry-rate-limits": "60:replay:key" });
     return respondToEnvelope(method, search, body, fault, reply);
   }
-  await sleep(fault.delayMs ?? (fault.tunnelBlocksPages && state.envelopes > 0 ? 150 : 0));
+  await sleep(fault.delayMs ?? (fault.tunnelBlocksPages && state.envelopes > 0 ? 600 : 0));
   if (fault.dropBaggage) delete headers.baggage;
   if (fault.dropSentryTrace) delete headers["sentry-trace"];
 

@@ -1,7 +1,7 @@
 import { waitForIdle } from "./idle.ts";
 import { type Load, parseH2loadLog, parseWrk, type Script, wrk } from "./load.ts";
 import type { Claim, Goal } from "./markdown.ts";
-import { measure, type Plan, type Sample } from "./measure.ts";
+import { type Cost, measure, type Plan, type Sample } from "./measure.ts";
 import type { Options } from "./options.ts";
 import { inTurn, ratio } from "./statistics.ts";
 import type { Testbed } from "./testbed.ts";
@@ -32,14 +32,16 @@ export class Bench {
   }
 
   /** Measures each plan once to warm it up, then measures all of them in turn. */
-  async compare<Name extends string>(plans: Record<Name, Plan>): Promise<Record<Name, Sample[]>> {
-    const entries = Object.entries(plans) as [Name, Plan][];
+  async compare<Name extends string, Results extends Load>(
+    plans: Record<Name, Plan<Results>>,
+  ): Promise<Record<Name, (Results & Cost)[]>> {
+    const entries = Object.entries(plans) as [Name, Plan<Results>][];
     for (const [, plan] of entries) await measure(this.testbed, plan);
     const contenders = entries.map(([name, plan]) => [name, () => this.#measureWhenIdle(plan)]);
-    return inTurn(this.options.rounds, Object.fromEntries(contenders) as Record<Name, () => Promise<Sample>>);
+    return inTurn(this.options.rounds, Object.fromEntries(contenders) as Record<Name, () => Promise<Results & Cost>>);
   }
 
-  async #measureWhenIdle(plan: Plan): Promise<Sample> {
+  async #measureWhenIdle<Results extends Load>(plan: Plan<Results>): Promise<Results & Cost> {
     await waitForIdle(this.testbed, this.options.idleTimeoutSeconds);
     return measure(this.testbed, plan);
   }
@@ -49,4 +51,17 @@ export class Bench {
 export function claim(text: string, of: Sample[], by: Sample[], pick: keyof Sample, goal?: Goal): Claim {
   const values = (samples: Sample[]) => samples.map((sample) => sample[pick]);
   return { text, ratio: ratio(values(of), values(by)), ...(goal && { goal }) };
+}
+
+/** The proxy beside HAProxy and Caddy, which are measured over HTTP/1.1 and HTTP/2. */
+export function claimsOfOtherProxies(
+  samples: Record<"proxy" | "haproxy" | "haproxy-same-work" | "caddy", Sample[]>,
+): Claim[] {
+  const perCpuSecond = (name: string, by: Sample[], goal?: Goal) =>
+    claim(`proxy / ${name}, envelopes per CPU second`, samples.proxy, by, "perCpuSecond", goal);
+  return [
+    perCpuSecond("HAProxy that only rewrites", samples.haproxy),
+    perCpuSecond("HAProxy doing the same work", samples["haproxy-same-work"], { atLeast: 1 }),
+    perCpuSecond("Caddy", samples.caddy),
+  ];
 }

@@ -4,6 +4,7 @@ import { GridComponent, TitleComponent } from "echarts/components";
 import { init, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 import { type Comparison, figure } from "./markdown.ts";
+import { overloadChart } from "./overload-chart.ts";
 import { spread } from "./statistics.ts";
 
 use([BarChart, CustomChart, GridComponent, TitleComponent, SVGRenderer]);
@@ -79,7 +80,7 @@ export function writeCharts(folder: string): string[] {
   const { comparisons }: Results = JSON.parse(readFileSync(`${folder}/results.json`, "utf8"));
   return comparisons.map((comparison) => {
     const file = `${folder}/${comparison.name}.svg`;
-    writeFileSync(file, `${chart(comparison)}\n`);
+    writeFileSync(file, `${comparison.name === "overload" ? overloadChart(comparison) : chart(comparison)}\n`);
     return file;
   });
 }

@@ -15,7 +15,7 @@ const certificate = "/tls/server.crt";
 const telemetry = { SENTRY_DSN: dsn, TUNNEL_PATH: tunnelPath, SENTRY_TRACES_SAMPLE_RATE: "0.1" };
 
 /** The load comes from one client IP and must not be rate-limited. */
-const UNLIMITED = 999_999;
+export const UNLIMITED = 999_999;
 
 const app = (image: string, other: Record<string, string> = {}) => ({
   image,
@@ -67,18 +67,32 @@ export const filled = { url: "http://spool-filled:8082/", to: noIngest.url };
  * The contenders that accept envelopes over TLS. `proxy-other-core` is not pinned to web's core, `proxy-rate-limited` enforces its rate
  * limit, and `proxy-with-spool` has a spool.
  */
-const proxies = (limit: number) => ({
+export const proxies = (limit: number) => ({
   proxy: proxy("proxy"),
   "proxy-other-core": proxy("proxy-other-core"),
   "proxy-rate-limited": proxy("proxy-rate-limited", limit),
   "proxy-with-spool": proxy("proxy-with-spool", UNLIMITED, { SPOOL_UPSTREAM: "spool:8082" }),
   bare: { image: images.proxy, ...withConfig("bare.conf") },
   haproxy: { image: images.tools, command: ["haproxy", "-f", "/bench/configs/haproxy.cfg"] },
+  "haproxy-same-work": {
+    image: images.tools,
+    command: ["haproxy", "-f", "/bench/configs/haproxy-same-work.cfg"],
+  },
   caddy: { image: images.tools, command: ["caddy", "run", "--adapter=caddyfile", "--config=/bench/configs/Caddyfile"] },
 });
 
+/** A proxy that sheds pages beyond this many open ones: started when the capacity is known. */
+export async function startShedding(testbed: Testbed, cores: Cores, openPages: number): Promise<void> {
+  const name: Contender = "proxy-shedding";
+  await testbed.start(name, {
+    ...proxy(name, UNLIMITED, { OPEN_PAGES_PER_REPLICA: String(openPages) }),
+    core: cores.subject,
+  });
+  await testbed.ready(name, `${originOf(name)}/`);
+}
+
 /** Every contender that serves envelopes or pages. */
-export type Contender = keyof typeof apps | keyof ReturnType<typeof proxies>;
+export type Contender = keyof typeof apps | keyof ReturnType<typeof proxies> | "proxy-shedding";
 
 /** A contender's origin: an app without a proxy speaks plain HTTP, which saves it the cost of TLS. */
 export function originOf(name: Contender): string {
@@ -97,7 +111,7 @@ export const tunnelRouteBehindTls = `${originOf("bare")}/to-tunnel-route${tunnel
  * in envelopes per second. */
 export async function startAll(testbed: Testbed, cores: Cores, limit: number): Promise<void> {
   const tunnels: Record<string, Omit<Part, "core">> = proxies(limit);
-  await testbed.open(Object.keys(tunnels));
+  await testbed.open([...Object.keys(tunnels), "proxy-shedding"]);
   await testbed.start("sink", {
     image: images.proxy,
     core: cores.sink,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseH2loadLog, parseReceiver, parseWrk } from "./load.ts";
+import { parseH2loadLog, parseOpenLoop, parseReceiver, parseWrk } from "./load.ts";
 
 const wrkOutput = `Running 3s test @ https://proxy:8443/monitoring
   1 threads and 32 connections
@@ -33,4 +33,35 @@ test("the spool's receiver: rejections are failures, and a run that failed is no
   const line = '{"envelopes_per_second":4000,"accepted":7990,"rejected":10,"p50_ms":7,"p99_ms":30,"seconds":2}';
   expect(parseReceiver(`${line}\n`)).toEqual({ requests: 8000, seconds: 2, p50: 7, p99: 30, failed: 10 });
   expect(() => parseReceiver("Error: connect ECONNREFUSED")).toThrow("printed no results");
+});
+
+test("the open loop's results: times of pages only, shed requests have not failed, late pages are not good", () => {
+  const visits = [
+    [200, 100],
+    [200, 300],
+    [200, 1001],
+    [503, 2],
+    [503, 1],
+    [500, 5],
+    [-1, 7],
+    [200, 200],
+  ];
+  expect(parseOpenLoop(`warning\n${JSON.stringify(visits)}\n`, 2)).toEqual({
+    ...{
+      requests: 8,
+      seconds: 2,
+      p50: 200,
+      p95: 1001,
+      p99: 1001,
+      failed: 2,
+      goodPerSecond: 1.5,
+      shedShare: 0.25,
+      failedShare: 0.25,
+    },
+  });
+});
+
+test("an open loop without an answer is not a measurement", () => {
+  expect(() => parseOpenLoop("cannot find module", 2)).toThrow("printed no results");
+  expect(() => parseOpenLoop("[[503,1],[-1,2]]", 2)).toThrow("no request of the open loop was answered with a page");
 });

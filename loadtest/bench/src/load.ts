@@ -10,6 +10,47 @@ export interface Load {
   failed: number;
 }
 
+/** The results of open-loop.ts, whose rate does not depend on the answers; times of the requests that were answered with a page. */
+export interface OpenLoad extends Load {
+  p95: number;
+  /** Pages per second of the run that came within GOOD_MS. */
+  goodPerSecond: number;
+  /** The share answered with 503, and with anything else that is no page, or not at all. */
+  shedShare: number;
+  failedShare: number;
+}
+
+/** The longest that a visitor should wait for a page. */
+export const GOOD_MS = 1000;
+
+/** Parses the line of JSON that open-loop.ts prints; throws if it is missing. Shed requests have not failed. */
+export function parseOpenLoop(output: string, seconds: number): OpenLoad {
+  const line = output.trim().split("\n").at(-1) ?? "";
+  if (!line.startsWith("[")) throw new Error(`the open loop printed no results: ${output.slice(-300)}`);
+  const visits: [status: number, milliseconds: number][] = JSON.parse(line);
+  const times = visits.filter(([status]) => status === 200).map(([, time]) => time);
+  if (times.length === 0)
+    throw new Error(`no request of the open loop was answered with a page, but with ${line.slice(0, 100)}`);
+  const shed = visits.filter(([status]) => status === 503).length;
+  return {
+    requests: visits.length,
+    seconds,
+    p50: percentile(times, 0.5),
+    p95: percentile(times, 0.95),
+    p99: percentile(times, 0.99),
+    failed: visits.length - times.length - shed,
+    goodPerSecond: times.filter((time) => time <= GOOD_MS).length / seconds,
+    shedShare: shed / visits.length,
+    failedShare: (visits.length - times.length - shed) / visits.length,
+  };
+}
+
+/** Requests a page at a constant rate, whatever the answers. */
+export function openLoop(url: string, rate: number, seconds: number): string[] {
+  const given = Object.entries({ PAGE: url, RATE: rate, SECONDS: seconds }).map(([name, value]) => `${name}=${value}`);
+  return ["env", ...given, "node", "--disable-warning=ExperimentalWarning", "/bench/src/open-loop.ts"];
+}
+
 /** Parses the line of JSON that configs/results.lua prints; throws if it is missing. */
 export function parseWrk(output: string): Load {
   const line = output.trim().split("\n").at(-1) ?? "";

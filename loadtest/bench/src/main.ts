@@ -4,6 +4,7 @@ import { writeCharts } from "./chart.ts";
 import { assets } from "./comparisons/assets.ts";
 import { flood } from "./comparisons/flood.ts";
 import { http2 } from "./comparisons/http2.ts";
+import { overload } from "./comparisons/overload.ts";
 import { pages } from "./comparisons/pages.ts";
 import { sink } from "./comparisons/sink.ts";
 import { spool } from "./comparisons/spool.ts";
@@ -27,6 +28,7 @@ const comparisons: Record<string, (bench: Bench) => Promise<Comparison>> = {
   telemetry,
   assets,
   flood,
+  overload,
 };
 
 const say = (text: string) => process.stderr.write(`${text}\n`);

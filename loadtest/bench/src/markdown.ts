@@ -11,12 +11,17 @@ export interface Claim {
   goal?: Goal;
 }
 
+/** A column of measurements: its name, the figure, and how its median and spread are written. */
+export type Column = [title: string, pick: string, show: (values: Spread) => string];
+
 /** The results of one comparison: the samples of each contender in order of rounds, and the ratios computed from them. */
 export interface Comparison {
   title: string;
   how: string;
   samples: Record<string, Sample[]>;
   claims: Claim[];
+  /** Instead of those of throughput. */
+  columns?: Column[];
 }
 
 /** Whether the median and every round meet the goal: "met", "met, not in every round", "missed"; "" without a goal. */
@@ -32,11 +37,16 @@ export function figure(value: number): string {
   return value >= 1000 ? Math.round(value).toLocaleString("en-GB") : String(Number(value.toPrecision(3)));
 }
 
-const middle = ({ median }: Spread) => figure(median);
-const whole = (values: Spread) => `${middle(values)} (${figure(values.low)} – ${figure(values.high)})`;
+/** How a cell is written: the median; the median with lowest and highest; the same of a share. */
+export const middle = ({ median }: Spread) => figure(median);
+export const whole = (values: Spread) => `${middle(values)} (${figure(values.low)} – ${figure(values.high)})`;
+export const percent = ({ median, low, high }: Spread) => {
+  const [middle, from, to] = [median, low, high].map((share) => Math.round(share * 100));
+  return `${middle} % (${from} – ${to})`;
+};
 const bound = (goal?: Goal) => (!goal ? "" : "atLeast" in goal ? `≥ ${goal.atLeast}` : `≤ ${goal.atMost}`);
 
-const columns: [string, keyof Sample, (values: Spread) => string][] = [
+const throughput: Column[] = [
   ["per second", "perSecond", whole],
   ["per CPU second", "perCpuSecond", whole],
   ["CPU s per 1,000", "cpuSecondsPer1000", middle],
@@ -55,8 +65,9 @@ const table = (head: string[], rows: string[][]) =>
   );
 
 /** One comparison as Markdown: the measurements, and the ratios with their goals. A cell is a median (lowest – highest). */
-export function markdown({ title, how, samples, claims }: Comparison): string {
-  const cells = (list: Sample[]) => columns.map(([, key, show]) => show(spread(list.map((sample) => sample[key]))));
+export function markdown({ title, how, samples, claims, columns = throughput }: Comparison): string {
+  const pick = (sample: Sample, key: string) => (sample as unknown as Record<string, number>)[key] as number;
+  const cells = (list: Sample[]) => columns.map(([, key, show]) => show(spread(list.map((one) => pick(one, key)))));
   const measured = Object.entries(samples).map(([name, list]) => [name, ...cells(list)]);
   const ratios = claims.map((claim) => [claim.text, whole(claim.ratio), bound(claim.goal), goalResult(claim)]);
   const parts = [`## ${title}`, how, table(["", ...columns.map(([name]) => name)], measured)];

@@ -31,7 +31,15 @@ export class Testbed {
     const certificate = `cd /tls && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
       -addext "subjectAltName=${[ingestHost, ...names].map((name) => `DNS:${name}`)}" -keyout server.key -out server.crt &&
       cat server.crt server.key >server.pem && chmod 644 server.*`;
-    const shell = ["--user=0", "--entrypoint=sh", `--volume=${this.id}:/tls`, images.proxy, "-c", certificate];
+    const shell = [
+      "--network=none",
+      "--user=0",
+      "--entrypoint=sh",
+      `--volume=${this.id}:/tls`,
+      images.proxy,
+      "-c",
+      certificate,
+    ];
     await docker("run", "--rm", "--label=culvert.bench", ...shell);
   }
 
@@ -55,6 +63,11 @@ export class Testbed {
       ],
       ...[image, ...command],
     );
+  }
+
+  /** Stops and removes one container. */
+  async remove(name: string): Promise<void> {
+    await docker("rm", "-f", "-v", `${this.id}-${name}`);
   }
 
   /** Runs a command in one of the containers and returns its output. */

@@ -1,4 +1,4 @@
-import { type Bench, claim } from "../bench.ts";
+import { type Bench, claim, claimsOfOtherProxies } from "../bench.ts";
 import { type Contender, tunnelOf } from "../contenders.ts";
 import { h2Envelopes } from "../load.ts";
 import type { Comparison } from "../markdown.ts";
@@ -15,17 +15,17 @@ export async function http2(bench: Bench): Promise<Comparison> {
     proxy: plan("proxy"),
     bare: plan("bare"),
     haproxy: plan("haproxy"),
+    "haproxy-same-work": plan("haproxy-same-work"),
     caddy: plan("caddy"),
   });
-  const { proxy, bare, haproxy, caddy } = samples;
+  const { proxy, bare } = samples;
   return {
     title: "Envelopes through the tunnel, HTTP/2",
     how: "h2load, one envelope at a time on each connection. It needs more CPU per envelope than wrk.",
     samples,
     claims: [
       claim("proxy / bare proxy_pass, envelopes per CPU second", proxy, bare, "perCpuSecond", { atLeast: 0.8 }),
-      claim("proxy / HAProxy, envelopes per CPU second", proxy, haproxy, "perCpuSecond", { atLeast: 1 }),
-      claim("proxy / Caddy, envelopes per CPU second", proxy, caddy, "perCpuSecond"),
+      ...claimsOfOtherProxies(samples),
     ],
   };
 }

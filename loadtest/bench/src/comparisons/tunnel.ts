@@ -1,4 +1,4 @@
-import { type Bench, claim } from "../bench.ts";
+import { type Bench, claim, claimsOfOtherProxies } from "../bench.ts";
 import { type Contender, tunnelOf, tunnelRouteBehindTls } from "../contenders.ts";
 import type { Comparison } from "../markdown.ts";
 import { envelopeBytes } from "../workload.ts";
@@ -15,12 +15,13 @@ export async function tunnel(bench: Bench): Promise<Comparison> {
     proxy: plan("proxy"),
     bare: plan("bare"),
     haproxy: plan("haproxy"),
+    "haproxy-same-work": plan("haproxy-same-work"),
     caddy: plan("caddy"),
     "tunnel-route": plan("tunnel-route"),
     "tunnel-route, TLS": post(tunnelRouteBehindTls, "bare", "tunnel-route"),
     "tunnel-handler": plan("tunnel-handler"),
   });
-  const { proxy, bare, haproxy, caddy } = samples;
+  const { proxy, bare } = samples;
   const [route, routeTls] = [samples["tunnel-route"], samples["tunnel-route, TLS"]];
   return {
     title: "Envelopes through the tunnel, HTTP/1.1",
@@ -42,8 +43,7 @@ export async function tunnel(bench: Bench): Promise<Comparison> {
       }),
       claim("proxy / bare proxy_pass, envelopes per CPU second", proxy, bare, "perCpuSecond", { atLeast: 0.8 }),
       claim("proxy / bare proxy_pass, envelopes per second", proxy, bare, "perSecond"),
-      claim("proxy / HAProxy, envelopes per CPU second", proxy, haproxy, "perCpuSecond", { atLeast: 1 }),
-      claim("proxy / Caddy, envelopes per CPU second", proxy, caddy, "perCpuSecond"),
+      ...claimsOfOtherProxies(samples),
     ],
   };
 }
