@@ -7,7 +7,7 @@ help: ## List these targets
 up: ## Build and start everything, then print the addresses
 	@sh deploy/host/up.sh
 
-deploy: ## Replace the running web by a new release without failing a request
+deploy: ## Replace what has changed: web without failing a request, and Culvert itself after a git pull
 	@sh deploy/host/deploy.sh
 
 rollback: ## Put the release of web before this one back, without a build or a failed request: RELEASE=<tag> chooses another

@@ -20,6 +20,8 @@ settle_s=$((ACME_RETRY < 60 ? ACME_RETRY : 60))
 limited=$(until_allowed)
 if [ "$(until_renewal)" -gt 0 ]; then
   say_valid
+elif [ "$(until_retry_after)" -gt 0 ]; then
+  say "$ACME_DIRECTORY" "the CA's rate limit: next attempt at $(in_utc "$limited"); until then $(what_is_served)"
 elif [ "$limited" -gt 0 ]; then
   say "$main_name" "$MAX_ATTEMPTS attempts failed within the hour: next attempt in $(((limited + 59) / 60)) min"
 fi
@@ -30,11 +32,12 @@ while :; do
   attempt_begins
   order &
   if wait "$!"; then
-    rm -f "$attempts"
+    rm -f "$attempts" "$retry_after"
     next=$(until_renewal)
     [ "$next" -lt "$ARI_INTERVAL_S" ] || next=$ARI_INTERVAL_S
     [ "$next" -gt "$ACME_RETRY" ] || next=$ACME_RETRY
   else
+    not_before "$(asked_to_wait)"
     next=$(backoff)
     explain "$next"
   fi

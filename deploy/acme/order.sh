@@ -1,20 +1,34 @@
 # shellcheck shell=sh
 # One attempt to get a certificate. Sourced.
 . "$(dirname "$0")/schedule.sh"
+. "$(dirname "$0")/explain.sh"
 
 log=/tmp/uacme.log
 # The name whose challenge is being answered; hook.sh writes it.
 challenged=/tmp/challenged
+# There while the account is being registered.
+registering=/tmp/registering
 # A CA that accepts connections and never answers.
 ORDER_TIMEOUT_S=900
 
-client() { timeout "$ORDER_TIMEOUT_S" uacme -a "$ACME_DIRECTORY" -c "$account" -h /acme/hook.sh -t EC "$@" >"$log" 2>&1; }
+# client ARGUMENT...: runs uacme. Only its third level of verbosity shows response headers, which explain.sh reads.
+client() {
+  timeout "$ORDER_TIMEOUT_S" uacme -vvv -a "$ACME_DIRECTORY" -c "$account" -h /acme/hook.sh -t EC "$@" >"$log" 2>&1 || {
+    client_status=$?
+    [ "$client_status" -ne 124 ] || echo "uacme: $ACME_DIRECTORY failed to answer within $ORDER_TIMEOUT_S s" >"$log"
+    return "$client_status"
+  }
+}
 
-# register: makes the account, or gives it the e-mail address that is set now.
+# register: makes the account, or gives it the e-mail address that is set now. uacme takes the key of an external account only as an
+# argument; it is needed for this alone.
 register() {
   [ ! -e "$account/contact" ] || [ "$(cat "$account/contact")" != "$ACME_EMAIL" ] || return 0
   set -- ${ACME_EMAIL:+"$ACME_EMAIL"}
-  client -y new "$@" || { grep -q 'Account already exists' "$log" && client update "$@"; } || return
+  : >"$registering"
+  client -y ${ACME_EAB_KEY_ID:+-e "$ACME_EAB_KEY_ID:$(eab_key)"} new "$@" ||
+    { grep -q 'Account already exists' "$log" && client update "$@"; } || return
+  rm "$registering"
   printf '%s\n' "$ACME_EMAIL" >"$account/contact"
 }
 
@@ -34,7 +48,7 @@ say_valid() { say "$main_name" "certificate for $names from $ACME_DIRECTORY, val
 
 # order: gets a certificate if it is time to. Returns 0 when all is well, 2 when it failed (explain says why).
 order() {
-  rm -f "$challenges"/* "$challenged"
+  rm -f "$challenges"/* "$challenged" "$registering"
   register || return 2
   if [ "$(until_renewal)" -gt 0 ]; then
     # The CA may want an earlier renewal (ARI); the number of days counts where it has no opinion.
@@ -58,17 +72,4 @@ order() {
       return 2
       ;;
   esac
-}
-
-# explain SECONDS: says which name failed, what was answered, what to do, and when the next attempt is made.
-explain() {
-  who=$(cat "$challenged" 2>/dev/null || echo "$ACME_DIRECTORY")
-  answer=$(sed -n 's/^ *"detail": "\(.*\)",\{0,1\}$/\1/p' "$log" | sed 's/\\\(.\)/\1/g' | head -n 1)
-  [ -n "$answer" ] || answer=$(grep '^uacme: ' "$log" | sed 's/^uacme: \([a-z_]*: \)\{0,1\}//' | head -n 1)
-  case $(sed -n 's/^ *"type": "urn:ietf:params:acme:error:\(.*\)",$/\1/p' "$log" | head -n 1) in
-    connection | dns | unauthorized | tls) fix="point its DNS records at this host, and port 80 there at HTTP_PORT" ;;
-    rateLimited) fix="the CA limits this account" ;;
-    *) fix="check ACME_DIRECTORY and this host's way to the CA" ;;
-  esac
-  say "$who" "${answer:-no answer within $ORDER_TIMEOUT_S s}: $fix; next attempt in $((($1 + 59) / 60)) min, or at once with 'docker compose restart acme'"
 }

@@ -50,12 +50,32 @@ if [ -n "${ACME_CA_FILE:-}" ]; then
   export UACME_CAINFO="$ACME_CA_FILE"
 fi
 
+ACME_EAB_KEY_ID=${ACME_EAB_KEY_ID:-}
+ACME_EAB_KEY_FILE=${ACME_EAB_KEY_FILE:-}
+case $ACME_EAB_KEY_ID in
+  # What uacme puts into its request as it is.
+  *[!\!-~]* | *[\":\\]*) refuse ACME_EAB_KEY_ID "has a space, a quote, a colon or a backslash" "copy the key ID that the CA gave you" ;;
+esac
+[ -z "$ACME_EAB_KEY_FILE" ] || [ -n "$ACME_EAB_KEY_ID" ] || refuse ACME_EAB_KEY_ID "missing while ACME_EAB_KEY_FILE is set" "set both or neither"
+[ -z "$ACME_EAB_KEY_ID" ] || [ -n "$ACME_EAB_KEY_FILE" ] || refuse ACME_EAB_KEY_FILE "missing while ACME_EAB_KEY_ID is set" "set both or neither"
+
+# eab_key: prints the HMAC key in the form that uacme takes, base64url without padding.
+eab_key() { tr -d '= \t\r\n' <"$ACME_EAB_KEY_FILE" | tr '+/' '-_'; }
+if [ -n "$ACME_EAB_KEY_FILE" ]; then
+  [ -r "$ACME_EAB_KEY_FILE" ] ||
+    refuse ACME_EAB_KEY_FILE "'$ACME_EAB_KEY_FILE' cannot be read by uid $(id -u)" "give it to that user: chown $(id -u), chmod 400"
+  case $(eab_key) in
+    '' | *[!A-Za-z0-9_-]*) refuse ACME_EAB_KEY_FILE "'$ACME_EAB_KEY_FILE' holds no key in base64url" "write the HMAC key that the CA gave you into it, and nothing else" ;;
+  esac
+fi
+
 # Seconds until the second attempt. Only tests set it.
 ACME_RETRY=${ACME_RETRY:-900}
 
 # The CA's account and what uacme keeps: a folder for each CA.
 account=/var/lib/acme/$(printf '%s' "${ACME_DIRECTORY#https://}" | tr -c 'A-Za-z0-9.-' '_')
 attempts=/var/lib/acme/attempts
+retry_after=$account/retry-after
 # What the proxy sees.
 store=/srv/certificates
 challenges=$store/challenges

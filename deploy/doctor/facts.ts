@@ -38,6 +38,10 @@ export interface Container {
   /** Of the memory limit, from 0 to 1; undefined when not running. */
   memory: number | undefined;
   environment: Record<string, string>;
+  /** The variables of its image. */
+  image: Record<string, string>;
+  /** Settings that it was started with and that are in no variable: the label culvert.given. */
+  given: string[];
 }
 
 /** What was planted as a forged client address by deploy/host/facts.sh. */
@@ -55,6 +59,12 @@ export function parseFacts(text: string): Facts {
       return [id, Number.parseFloat(share) / 100] as const;
     }),
   );
+  const images = new Map(
+    lines("image-environment").map((line) => {
+      const at = line.indexOf(" ");
+      return [line.slice(0, at), variables(JSON.parse(line.slice(at)))] as const;
+    }),
+  );
   // What an operator's own compose file or env_file adds is known too.
   const keys = Object.values(configured).flatMap(({ environment }) => Object.keys(environment));
   return {
@@ -62,7 +72,7 @@ export function parseFacts(text: string): Facts {
     containers: json<Inspected[]>("containers", [])
       // This program's own container is one of `docker compose run`.
       .filter(({ Config }) => Config.Labels["com.docker.compose.oneoff"] !== "True")
-      .map((one) => container(one, memory)),
+      .map((one) => container(one, memory, images)),
     names: { environment: lines("environment"), file: lines("env-file"), known: [...lines("known"), ...keys] },
     outcomes: lines("outcomes")
       .map(counted)
@@ -116,6 +126,7 @@ function counted(line: string): [count: number, first: string, second: string] {
 interface Inspected {
   Id: string;
   Name: string;
+  Image: string;
   RestartCount: number;
   HostConfig?: { RestartPolicy?: { Name: string } };
   State: { Status: string; ExitCode: number; OOMKilled: boolean; StartedAt: string; Health?: { Status: string } };
@@ -123,8 +134,9 @@ interface Inspected {
 }
 
 function container(
-  { Id, Name, RestartCount, HostConfig, State, Config }: Inspected,
+  { Id, Name, Image, RestartCount, HostConfig, State, Config }: Inspected,
   memory: Map<string, number>,
+  images: Map<string, Record<string, string>>,
 ): Container {
   return {
     service: Config.Labels["com.docker.compose.service"] ?? "",
@@ -137,9 +149,13 @@ function container(
     outOfMemory: State.OOMKilled,
     started: State.StartedAt,
     memory: memory.get(Id.slice(0, 12)),
-    environment: Object.fromEntries((Config.Env ?? []).map((entry) => split(entry))),
+    environment: variables(Config.Env),
+    image: images.get(Image) ?? {},
+    given: (Config.Labels["culvert.given"] ?? "").split(" ").filter(Boolean),
   };
 }
+
+const variables = (list: string[] | null) => Object.fromEntries((list ?? []).map(split));
 
 function split(entry: string): [name: string, value: string] {
   const at = entry.indexOf("=");

@@ -20,6 +20,7 @@ export function screen(facts: Facts, proxy: Sample[] | string, spool: Sample[] |
     ...facts.containers.map((container) => line(container.service, describe(container, now))),
     line("certificate", typeof proxy === "string" ? proxy : certificate(proxy, now)),
     line("ingest", typeof proxy === "string" ? proxy : ingest(proxy, facts.lastAccepted)),
+    ...(typeof proxy === "string" ? [] : pages(proxy)),
     line("envelopes", `last five minutes: ${summary(facts.outcomes) || "none"}`),
     line("spool", typeof spool === "string" ? spool : queue(spool)),
   ];
@@ -47,6 +48,18 @@ function ingest(samples: Sample[], lastAccepted: string): string {
     .filter(({ name, value }) => name === "culvert_ingest_down" && value > 0)
     .map(({ labels }) => labels.ingest);
   return `${down.length > 0 ? `down: ${down.join(", ")}` : "up"}; last accepted an envelope ${lastAccepted || "before this log begins"}`;
+}
+
+/** Without OPEN_PAGES_PER_REPLICA there is nothing to show. */
+function pages(samples: Sample[]): string[] {
+  const all = samples.filter(({ name, labels }) => name === "culvert_pages_total" && labels.kind === "page");
+  const total = sum(all, "culvert_pages_total");
+  if (total === 0) return [];
+  const shed = sum(
+    all.filter(({ labels }) => labels.outcome === "shed"),
+    "culvert_pages_total",
+  );
+  return [line("pages", `${shed} of ${total} shed (${Math.round((shed / total) * 100)} %) since the proxy started`)];
 }
 
 function queue(samples: Sample[]): string {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Replaces the running web by the current content of web/ or WEB_IMAGE without failing a request, and keeps both images for rollback.sh.
+# Replaces what differs from the sources and settings: web, from web/ or WEB_IMAGE, without failing a request, and before it the other
+# services that have changed (upgrade.sh). Keeps both images of web for rollback.sh, and watches the new release for BAKE_TIME_S (bake.sh).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -7,17 +8,24 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/ports.sh"
 . "$here/reason.sh"
 . "$here/rolling.sh"
+. "$here/upgrade.sh"
 . "$here/release-list.sh"
+. "$here/bake.sh"
 
-build() { docker compose --progress "${PROGRESS:-auto}" build web >&2; }
+build() { docker compose --progress "${PROGRESS:-auto}" build >&2; }
 
+check_bake_settings
 find_running
+remove_leftover_proxy
 need_proxy
-# An earlier version's proxy has no /envelopes.
-[ "$(docker compose exec -T proxy curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:8083/envelopes)" != 404 ] ||
-  die "the running proxy is of an earlier version and would reject the new release's server events: run make up, which replaces it as well"
+"$here/same-settings.sh"
 time=$(now)
-step 'Build the new release' build || give_up
+step 'Build' build || give_up
+proxy=$(docker compose ps --quiet proxy)
+before=$(requests "${bake_time_s}s")
+list_changed
+announce
+upgrade
 roll
 if [ "$new_image" != "$old_image" ]; then
   # It was started by make up, or put back: a rollback from the new release leads to it, not to what it replaced.
@@ -25,3 +33,8 @@ if [ "$new_image" != "$old_image" ]; then
   record "$new_image" "$(now)"
   forget_oldest
 fi
+# The release is watched in any case.
+rest_failed=
+upgrade_rest || rest_failed=1
+[ "$bake_time_s" = 0 ] || watch
+[ -z "$rest_failed" ] || die "web was replaced, but not all others that have changed have started: the reason is above"

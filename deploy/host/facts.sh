@@ -8,20 +8,27 @@ WINDOW=5m
 # facts: prints sections that begin with "== NAME" (deploy/doctor/facts.ts reads them). Values of settings are among them: for a pipe,
 # not for a terminal.
 facts() {
-  facts_ids=$(docker compose ps --all --quiet)
   section forged-request forge_client
-  section config docker compose config --format json
+  setting_facts
   # shellcheck disable=SC2086 # a list
-  section containers docker inspect $facts_ids
-  # shellcheck disable=SC2086
   section memory docker stats --no-stream --format '{{.ID}} {{.MemPerc}}' $facts_ids
-  section environment awk 'BEGIN { for (name in ENVIRON) print name }'
-  section env-file names_in_file
   section known known_names
   section images base_image_ages
   section versions versions
   proxy_log --since "$WINDOW" | summarize_log
   section last-accepted last_accepted
+}
+
+# setting_facts: prints the sections that tell which settings the containers run with and which there are now.
+setting_facts() {
+  facts_ids=$(docker compose ps --all --quiet)
+  section config docker compose config --format json
+  # shellcheck disable=SC2086 # a list
+  section containers docker inspect $facts_ids
+  # shellcheck disable=SC2046,SC2086
+  section image-environment docker image inspect --format '{{.Id}} {{json .Config.Env}}' $(docker inspect --format '{{.Image}}' $facts_ids | sort -u)
+  section environment awk 'BEGIN { for (name in ENVIRON) print name }'
+  section env-file names_in_file
 }
 
 # section NAME COMMAND...: prints the command's output below its name; a command that fails leaves its section empty or short.
@@ -35,12 +42,13 @@ proxy_log() { docker compose logs --no-log-prefix --no-color "$@" proxy 2>/dev/n
 
 # forge_client: asks the proxy for a page that no app has, from itself, with a client address that it must not believe.
 forge_client() {
+  site=$(first_of "$(docker compose exec -T proxy printenv SERVER_NAME)")
   # shellcheck disable=SC2016 # the container's variables
   docker compose exec -T proxy sh -c '
-    site=${SERVER_NAME:-localhost} site=${site%%[ ,]*} forged=$1; shift
+    site=$1 forged=$2; shift 2
     [ "${PROXY_PROTOCOL:-off}" = off ] || set -- --haproxy-protocol
     curl -sk -m 10 -o /dev/null "$@" --resolve "$site:8443:127.0.0.1" -H "X-Forwarded-For: $forged" "https://$site:8443/culvert-doctor-client"' \
-    sh "$FORGED_CLIENT" && wait_for_log
+    sh "${site:-localhost}" "$FORGED_CLIENT" && wait_for_log
 }
 
 # wait_for_log: returns once the proxy has logged the request of forge_client, or after some seconds.

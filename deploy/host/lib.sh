@@ -13,6 +13,9 @@ die() { say "culvert: $*"; exit 1; }
 # has COMMAND: whether COMMAND is on PATH.
 has() { command -v "$1" >/dev/null 2>&1; }
 
+# first_of LIST: prints the first item of a list that is separated by spaces or commas, as the proxy reads SERVER_NAME, or nothing.
+first_of() { printf '%s\n' "$1" | sed -e 's/^[ ,]*//' -e 's/[ ,].*//'; }
+
 # step NAME COMMAND...: prints NAME, runs COMMAND and prints how long it took; returns its status if it fails.
 step() {
   step_name=$1; shift

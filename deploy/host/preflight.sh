@@ -44,7 +44,7 @@ check_compose() {
   done
 }
 
-for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE ACME_CA_FILE BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE; do check_file "$name"; done
+for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE ACME_CA_FILE ACME_EAB_KEY_FILE BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE; do check_file "$name"; done
 if [ -n "$(setting TLS_CERT_FILE)" ] && [ -z "$(setting TLS_KEY_FILE)" ]; then
   die "TLS_KEY_FILE: missing while TLS_CERT_FILE is set: set both or neither"
 fi

@@ -1,14 +1,15 @@
 # shellcheck shell=sh
 # Why a container did not become healthy. Sourced.
 
-# reason CONTAINER: prints the last output of its health check with a fix if it runs, else the last line of its log.
+# reason CONTAINER: prints the last output of its health check with a fix if it runs, else the last line of its log; also if that check
+# had succeeded, because then it has crashed.
 reason() {
   output=
   if [ "$(docker inspect --format '{{.State.Status}}' "$1")" = running ]; then
     output=$(docker inspect --format '{{with .State.Health}}{{range .Log}}{{println .Output}}{{end}}{{end}}' "$1" | grep '[^[:space:]]' | tail -n 1)
   fi
   case $output in
-    '') docker logs --tail 1 "$1" 2>&1 | tail -n 1 ;;
+    '' | 'GET '*': status '[1-4]*) docker logs --tail 1 "$1" 2>&1 | tail -n 1 ;;
     'GET '*) printf '%s: %s\n' "$output" "$(health_fix "$output")" ;;
     *) printf '%s\n' "$output" ;;
   esac

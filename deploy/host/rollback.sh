@@ -14,6 +14,7 @@ cd "$root"
 
 find_running
 need_proxy
+"$here/same-settings.sh"
 tag=${RELEASE:-$(tag_before)}
 [ -n "$tag" ] || die "rollback: no earlier release is kept: make deploy keeps the one that it replaces"
 image=$(image_of "$tag")

@@ -6,25 +6,53 @@ TIMEOUT_S=60 # until the proxy uses a new container; it queries DNS every few se
 # try_release: runs the new release without the service's name until it is healthy. A release that exits during its start may have
 # listened before; a form that it had received would be lost, because forms are not sent twice.
 try_release() {
-  trial=$(docker compose run --detach --no-deps web) || return
-  trap 'docker rm --force "$trial" >/dev/null' EXIT
-  while state=$(state "$trial" || true) && [ "$state" != 'running healthy' ]; do
-    case $state in *starting) sleep 0.25 ;; *)
-      say "culvert: web: $(reason "$trial")"
-      return 1
-      ;;
-    esac
+  try web --no-deps web
+}
+
+# try SERVICE ARGUMENT...: runs a container with these arguments of `docker compose run` until it is healthy, and removes it.
+try() {
+  service=$1
+  shift
+  trial=$(docker compose run --detach "$@") || return
+  at_exit remove_trial
+  wait_until_healthy "$service" "$trial" && tried=0 || tried=1
+  remove_trial
+  at_exit_nothing
+  return "$tried"
+}
+remove_trial() { docker rm --force --volumes "$trial" >/dev/null; }
+
+# at_exit COMMAND: runs COMMAND when the script ends, after a signal too, for which a shell does not have to run its EXIT trap.
+at_exit() {
+  # shellcheck disable=SC2064 # the command now
+  trap "$1" EXIT
+  trap 'exit 130' INT TERM HUP
+}
+at_exit_nothing() { trap - EXIT INT TERM HUP; }
+
+# wait_until_healthy SERVICE CONTAINER...: fails, and says why, as soon as one stops or becomes unhealthy.
+wait_until_healthy() {
+  service=$1
+  shift
+  for container; do
+    while state=$(state "$container" || true) && [ "$state" != 'running healthy' ]; do
+      case $state in *starting) sleep 0.25 ;; *)
+        say "culvert: $service: $(reason "$container")"
+        return 1
+        ;;
+      esac
+    done
   done
-  docker rm --force "$trial" >/dev/null
-  trap - EXIT
 }
 state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1"; }
 
 # start_new COUNT: starts COUNT containers of the new release beside the old ones. Removes exited containers first, which compose
-# would otherwise restart with the old release.
+# would otherwise restart with the old release. Compose's own --wait would wait for the old ones as well, and they may be what is broken.
 start_new() {
+  # shellcheck disable=SC2046 # a list
   docker compose rm --force web >/dev/null 2>&1 &&
-    docker compose --progress "${PROGRESS:-auto}" up --no-build --no-deps --no-recreate --scale "web=$((2 * $1))" --wait web >&2
+    docker compose --progress "${PROGRESS:-auto}" up --detach --no-build --no-recreate --scale "web=$((2 * $1))" web >&2 &&
+    wait_until_healthy web $(docker compose ps --all --quiet web | grep -vxF "$old")
 }
 
 # address CONTAINER: prints its address in the network that the proxy shares with it.
@@ -95,9 +123,18 @@ need_proxy() {
     die "the proxy does not run, or was started by a version with other networks: run make down, then make up"
 }
 
-# give_up: dies; the old release is still serving, and its image gets its name back.
+# put_names_back: gives the images of all containers their names back, which a build has taken. Web's comes last: a container of it that
+# has exited may have an older one.
+put_names_back() {
+  docker compose ps --all --quiet | while read -r container; do
+    docker inspect --format '{{.Image}} {{.Config.Image}}' "$container" | xargs docker tag || true
+  done
+  docker tag "$old_image" "$repository" || true
+}
+
+# give_up: dies; the old release is still serving.
 give_up() {
-  docker tag "$old_image" "$repository"
+  put_names_back
   die "the release did not start: the reason is above; the running one keeps serving"
 }
 
@@ -107,13 +144,7 @@ roll() {
   step 'Test start' try_release || give_up
   if ! step 'Start' start_new "$(echo "$old" | wc -l)"; then
     # Remove what did not become healthy.
-    for container in $(docker compose ps --all --quiet web); do
-      case $old in *"$container"*) ;; *)
-        say "culvert: web: $(reason "$container")"
-        docker rm --force "$container" >/dev/null
-        ;;
-      esac
-    done
+    for container in $(docker compose ps --all --quiet web | grep -vxF "$old"); do docker rm --force "$container" >/dev/null; done
     give_up
   fi
   new=$(docker compose ps --quiet web | grep -vxF "$old")

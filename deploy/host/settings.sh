@@ -13,8 +13,11 @@ setting() {
   printf '%s\n' "${setting_value:-${2:-}}"
 }
 
-# export_build_files: exports the paths of two build secrets for compose: the extra CA, and the key that all builds share.
+# export_build_files: exports the paths of two build secrets for compose: the extra CA, and the key that all builds share. With the
+# containerd image store, a default attestation would give each build another image id, and unchanged containers would be replaced
+# (https://github.com/docker/compose/issues/14111).
 export_build_files() {
+  export BUILDX_NO_DEFAULT_ATTESTATIONS=1
   BUILD_CA_FILE=$(setting BUILD_CA_FILE "$("$root/deploy/host/build-ca.sh")")
   SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$("$root/deploy/host/server-actions-key.sh")")
   export BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE

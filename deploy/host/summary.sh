@@ -34,10 +34,10 @@ trust_command() {
 https_port=$(published proxy 8443)
 case $https_port in 443) https_port= ;; *) https_port=:$https_port ;; esac
 dsn=$(setting SENTRY_DSN)
-server_names=$(setting SERVER_NAME localhost)
+site=$(first_of "$(setting SERVER_NAME localhost)")
 
 echo
-echo "  app      https://${server_names%%[ ,]*}$https_port/"
+echo "  app      https://$site$https_port/"
 if [ -n "$dsn" ]; then
   echo "  events   go to $(printf '%s\n' "$dsn" | sed -e 's|^[^@]*@||' -e 's|/.*||')"
 else

@@ -33,6 +33,39 @@ export function changed(configured: Facts["configured"], containers: Container[]
   return [...new Set(names)].sort();
 }
 
+/** Settings that have a value in the compose file when nobody sets them. */
+export const WITH_DEFAULT = ["CONSOLE", "HTTP3", "SENTRY_DSN", "SENTRY_TRACES_SAMPLE_RATE"];
+/** Those of them whose value in the compose file depends on SENTRY_DSN. */
+const FROM_DSN = ["CONSOLE", "SENTRY_TRACES_SAMPLE_RATE"];
+
+/**
+ * Returns the settings with which running containers were started, and which neither the shell nor .env has now: a new container would
+ * have the default. SENTRY_RELEASE is not among them, as each start has its own.
+ */
+export function dropped({
+  configured,
+  containers,
+  names,
+}: Pick<Facts, "configured" | "containers" | "names">): string[] {
+  const differing = containers
+    .filter(({ status }) => status === "running")
+    .flatMap(({ service, environment, image, given }) => [
+      ...given,
+      ...Object.entries(configured[service]?.environment ?? {})
+        .filter(([name, value]) => {
+          const running = environment[name] ?? "";
+          // A constant of the compose file is no setting; an image may set the variable itself.
+          const isSetting = !value || WITH_DEFAULT.includes(name);
+          return isSetting && running && running !== (value ?? "") && running !== image[name];
+        })
+        // The name of the setting, not of the variable of Node.
+        .map(([name]) => (name === "NODE_EXTRA_CA_CERTS" ? "INGEST_CA_FILE" : name)),
+    ]);
+  const withDsn = differing.includes("SENTRY_DSN");
+  const now = ["SENTRY_RELEASE", ...names.environment, ...names.file, ...(withDsn ? FROM_DSN : [])];
+  return [...new Set(differing)].filter((name) => !now.includes(name)).sort();
+}
+
 /** Checks that the containers run with the settings of the shell and of .env. */
 export function applied(configured: Facts["configured"], containers: Container[]): Result[] {
   const names = changed(configured, containers);

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
+import { buildWithDebian, downloadTimeout } from "../../test/support/images.ts";
 import { cases } from "./lib/alert-cases.ts";
-import { docker, downloadTimeout, hasImages, withPackage } from "./lib/docker.ts";
+import { docker, hasImages } from "./lib/docker.ts";
 import { canRender, rendering } from "./lib/render.ts";
 
 interface Rules {
@@ -17,8 +18,8 @@ describe.skipIf(!canRender || !hasImages("web"))("alerts", () => {
   const alerts = rules.groups.flatMap((group) => group.rules);
 
   let image: string;
-  beforeAll(() => {
-    image = withPackage("promtool");
+  beforeAll(async () => {
+    image = await buildWithDebian();
   }, downloadTimeout);
 
   test("each has a test case", () => {

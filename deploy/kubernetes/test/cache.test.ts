@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
-import { docker, downloadTimeout, hasImages, withPackage } from "./lib/docker.ts";
+import { buildWithDebian, downloadTimeout } from "../../test/support/images.ts";
+import { docker, hasImages } from "./lib/docker.ts";
 import { isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
 import { type Resource, workloads } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
@@ -37,12 +38,12 @@ describe.skipIf(!canRender || !hasImages("web"))(
     let replicas: [string, string];
     const ids = () => [cache, ...(replicas ?? [])].filter(Boolean);
 
-    beforeAll(() => {
+    beforeAll(async () => {
       objects = rendering("base + shared-cache");
       docker("network", "create", label, node.network);
       const image = workloads(objects).find(({ name }) => name === "cache")?.pod.containers[0]?.image ?? "";
       // From Debian, because there may be no registry.
-      node.images = { [image]: withPackage("valkey-server") };
+      node.images = { [image]: await buildWithDebian() };
       cache = startPod(objects, "cache", node);
       replicas = [startPod(objects, "web", node), startPod(objects, "web", node)];
     }, downloadTimeout);
@@ -94,11 +95,11 @@ describe.skipIf(!canRender || !hasImages("web"))(
     test.each([
       ["hangs", "pause"],
       ["is down", "kill"],
-    ])("while it %s, entries are missing and pages are served", (_, command) => {
+    ])("while it %s, entries are missing and pages are served", async (_, command) => {
       docker(command, cache);
       for (const replica of replicas) {
         expect(read(replica)).toBe("nothing");
-        expect(isReady(objects, "web", replica)).toBe(true);
+        await expect.poll(() => isReady(objects, "web", replica)).toBe(true);
       }
       docker(command === "pause" ? "unpause" : "start", cache);
     });

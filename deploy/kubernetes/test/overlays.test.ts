@@ -177,8 +177,9 @@ configMapGenerator:
       ...["BUILD_CA_FILE", "SERVER_ACTIONS_KEY_FILE"],
       ...["SENTRY_AUTH_TOKEN_FILE", "SENTRY_ORG", "SENTRY_PROJECT", "SENTRY_URL"],
     ];
-    const acme = ["ACME", "ACME_EMAIL", "ACME_DIRECTORY", "ACME_CA_FILE"];
-    const composeOnly = [...acme, "HTTP_PORT", "WEB_EGRESS", "WEB_IMAGE", ...atBuild];
+    const acme = ["ACME", "ACME_EMAIL", "ACME_DIRECTORY", "ACME_CA_FILE", "ACME_EAB_KEY_ID", "ACME_EAB_KEY_FILE"];
+    const deploy = ["BAKE_TIME_S", "ROLLBACK_ON_ERRORS"];
+    const composeOnly = [...acme, ...deploy, "HTTP_PORT", "WEB_EGRESS", "WEB_IMAGE", ...atBuild];
     expect(table.filter((name) => ![...maps, ...variables, ...composeOnly].includes(name))).toEqual([]);
   });
 });

@@ -11,7 +11,17 @@ const site = "app.example.com";
 /** Writes a self-signed pair to a volume as kubelet writes a Secret: owned by root, group-readable, behind a symbolic link that is replaced. */
 const writeSecret = (volume: string, version: string) =>
   docker(
-    ...["run", "--rm", label, "--user=0:0", "--entrypoint=sh", `--volume=${volume}:/secret`, built("proxy"), "-ec"],
+    ...[
+      "run",
+      "--rm",
+      label,
+      "--network=none",
+      "--user=0:0",
+      "--entrypoint=sh",
+      `--volume=${volume}:/secret`,
+      built("proxy"),
+      "-ec",
+    ],
     `cd /secret; mkdir ..${version}
      openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=${version} \
        -addext subjectAltName=DNS:${site} -keyout ..${version}/tls.key -out ..${version}/tls.crt 2>/dev/null

@@ -21,6 +21,19 @@ export const cases: Record<
     silentAt: 4,
     firingAt: 10,
   },
+  CulvertPagesShed: {
+    failing: {
+      'culvert_pages_total{kind="page",outcome="accepted"': minute(94),
+      'culvert_pages_total{kind="page",outcome="shed"': minute(6),
+    },
+    healthy: {
+      'culvert_pages_total{kind="page",outcome="accepted"': minute(96),
+      'culvert_pages_total{kind="page",outcome="shed"': minute(4),
+      'culvert_pages_total{kind="prefetch",outcome="shed"': minute(100),
+    },
+    silentAt: 4,
+    firingAt: 10,
+  },
   CulvertWebUnreachable: {
     failing: { 'culvert_upstream_failures_total{upstream="web"': minute(12) },
     healthy: {

@@ -10,15 +10,6 @@ export function buildFrom(text: string): string {
   return execFileSync("docker", ["build", "-q", "-"], { input: text, encoding: "utf8", stdio: "pipe" }).trim();
 }
 
-/** Timeout in ms for the build of an image with downloaded packages: the mirror may be slow. */
-export const downloadTimeout = 300_000;
-
-/** Builds an image from Node's with one more Debian package, and returns its id. Throws with the build's output. */
-export const withPackage = (name: string): string =>
-  buildFrom(`FROM node:24-trixie-slim
-RUN apt-get -o Acquire::Retries=3 update && apt-get -o Acquire::Retries=3 install -y --no-install-recommends ${name}
-`);
-
 /** The image of the tested stack, by its name in the manifests: culvert-web, culvert-proxy … */
 export const built = (name: string): string =>
   `${process.env.COMPOSE_PROJECT_NAME ?? "culvert"}-${name.replace(/^culvert-/, "")}`;

@@ -79,7 +79,14 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
 function folderFor(group: number, node: Node): string {
   const volume = docker("volume", "create", label);
   node.scratch.push(volume);
-  const prepare = ["--rm", label, "--user=0:0", "--entrypoint=sh", `--volume=${volume}:/volume:nocopy`];
+  const prepare = [
+    "--rm",
+    label,
+    "--network=none",
+    "--user=0:0",
+    "--entrypoint=sh",
+    `--volume=${volume}:/volume:nocopy`,
+  ];
   docker("run", ...prepare, built("proxy"), "-ec", `chgrp ${group} /volume; chmod 2775 /volume`);
   return volume;
 }
