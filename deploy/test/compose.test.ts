@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { run } from "./run.ts";
@@ -172,9 +172,16 @@ describe("the tables of settings in docs/settings.md", () => {
   const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
   const interpolated = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)].map((match) => match[1] as string);
   const passedOn = [...compose.matchAll(/^ +([A-Z][A-Z0-9_]+):$/gm)].map((match) => match[1] as string);
-  const known = new Set([...interpolated, ...passedOn, "BUILD_CA_FILE"]);
+  // Those of compose itself are in its own documentation.
+  const scripts = readdirSync(join(root, "deploy/host")).map((name) =>
+    readFileSync(join(root, "deploy/host", name), "utf8"),
+  );
+  const readByScripts = [...scripts.join("\n").matchAll(/\$\(setting (?!COMPOSE_)([A-Z][A-Z0-9_]*)/g)].map(
+    (match) => match[1] as string,
+  );
+  const known = new Set([...interpolated, ...passedOn, ...readByScripts]);
 
-  test("have every setting of the compose file, once, and no other", () => {
+  test("have every setting of the compose file and of the host scripts, once, and no other", () => {
     expect([...documented].sort()).toEqual([...known].sort());
   });
 });

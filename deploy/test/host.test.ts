@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lastLine, must, run } from "./run.ts";
+import { lastLine, run } from "./run.ts";
 import { root } from "./support/docker.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -83,6 +83,17 @@ test.each([
   expect(code).toBe(0);
 });
 
+test.each([
+  ["app.example.com", "app.example.com"],
+  ["app.example.com,www.example.com", "app.example.com"],
+  [" , app.example.com www.example.com", "app.example.com"],
+])("the first of the names in SERVER_NAME=%j is %s", async (names, first) => {
+  expect(await run(["sh", "-c", '. deploy/host/lib.sh; first_of "$1"', "sh", names])).toEqual({
+    code: 0,
+    output: `${first}\n`,
+  });
+});
+
 test("COMPOSE_PROFILES=monitoring without its images and without a registry is a one-line error before the start", async () => {
   const override = join(folder, "monitoring.yml");
   writeFileSync(override, "services: { prometheus: { image: 127.0.0.1:1/prometheus } }\n");
@@ -104,27 +115,6 @@ test("facts: names come from the compose files of .env, with spaces in their pat
     COMPOSE_ENV_FILES: join(folder, "env"),
   });
   expect(output.split("\n")).toEqual(expect.arrayContaining(["NAME_OF_MY_OWN", "SENTRY_DSN", "WEB_IMAGE"]));
-});
-
-test("make deploy asks for make up while the running proxy is of a version without /envelopes", async () => {
-  const bin = join(folder, "old-proxy");
-  mkdirSync(bin);
-  const real = await must(["sh", "-c", "command -v docker"]);
-  // Answers for a running stack; the rest is the engine's.
-  const fake = `#!/bin/sh
-case $* in
-  'compose ps --quiet '*) echo container ;;
-  'inspect '*container) echo 192.0.2.1 ;;
-  'compose exec -T proxy curl '*/envelopes) printf 404 ;;
-  *) exec ${real} "$@" ;;
-esac
-`;
-  writeFileSync(join(bin, "docker"), fake, { mode: 0o755 });
-  await expectRejection(
-    "deploy.sh",
-    { PATH: `${bin}:${process.env.PATH}` },
-    /^culvert: the running proxy is of an earlier version .*: run make up, which replaces it as well$/,
-  );
 });
 
 describe("a machine without an engine", () => {

@@ -1,7 +1,6 @@
 import { Agent, request } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 
-const port = Number(process.env.HTTPS_PORT);
 const maxConnections = 20;
 const agent = new Agent({ keepAlive: true, maxSockets: maxConnections, rejectUnauthorized: false });
 
@@ -32,7 +31,7 @@ export interface LoadResult {
   failures: Failure[];
 }
 
-/** Sends one request; resolves with its failure, or with the response's body. */
+/** Sends one request to HTTPS_PORT of this machine; resolves with its failure, or with the response's body. */
 export function send({ name, path, status, body, contentType = "text/plain" }: LoadRequest): Promise<Failure | string> {
   return new Promise((resolve) => {
     let reached = false;
@@ -40,16 +39,19 @@ export function send({ name, path, status, body, contentType = "text/plain" }: L
     const headers =
       body === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(body) };
     const method = body === undefined ? "GET" : "POST";
-    const outgoing = request({ host: "localhost", port, method, path, agent, headers }, (response) => {
-      const requestId = String(response.headers["x-request-id"]);
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk) => chunks.push(chunk)).on("error", ({ message }) => fail(message, requestId));
-      response.on("end", () =>
-        response.statusCode === status
-          ? resolve(Buffer.concat(chunks).toString())
-          : fail(String(response.statusCode), requestId),
-      );
-    });
+    const outgoing = request(
+      { host: "localhost", port: process.env.HTTPS_PORT, method, path, agent, headers },
+      (response) => {
+        const requestId = String(response.headers["x-request-id"]);
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk) => chunks.push(chunk)).on("error", ({ message }) => fail(message, requestId));
+        response.on("end", () =>
+          response.statusCode === status
+            ? resolve(Buffer.concat(chunks).toString())
+            : fail(String(response.statusCode), requestId),
+        );
+      },
+    );
     outgoing.on("socket", (socket) => {
       reached = outgoing.reusedSocket;
       if (!reached)
@@ -66,9 +68,12 @@ export function send({ name, path, status, body, contentType = "text/plain" }: L
   });
 }
 
+/** Between a response and the next request: without it, two cores have no processor time left for `change`. */
+const thinkTimeMs = 50;
+
 /**
- * Sends requests in turn, without a pause on all connections, while `change` runs: some before it, some after it, at least `min` in total.
- * With the default connections, the machine has little processor time left for `change`. Throws what `change` throws.
+ * Sends requests in turn on all connections while `change` runs: some before it, some after it, at least `min` in total. Throws what
+ * `change` throws.
  */
 export async function load(
   requests: LoadRequest[],
@@ -84,10 +89,8 @@ export async function load(
       const next = requests[sent++ % requests.length] as LoadRequest;
       result.requests[next.name] = (result.requests[next.name] ?? 0) + 1;
       const response = await send(next);
-      if (typeof response === "string") continue;
-      result.failures.push(response);
-      // If no proxy listens, not at once again.
-      if (!response.reached) await pause(50);
+      if (typeof response !== "string") result.failures.push(response);
+      await pause(thinkTimeMs);
     }
   };
   const changed = (async () => {

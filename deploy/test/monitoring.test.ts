@@ -1,64 +1,38 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { must, run } from "./run.ts";
-import { root } from "./support/docker.ts";
-import { buildImage } from "./support/images.ts";
+import { alerts, answer, compose, environment, panels, query, start, stop, traffic } from "./monitoring/stack.ts";
 
-interface Panel {
-  title: string;
-  targets: { expr: string }[];
-}
-
-const component = join(root, "deploy/kubernetes/components/monitoring");
-const panels: Panel[] = JSON.parse(readFileSync(`${component}/dashboard.json`, "utf8")).panels;
-const alerts = [...readFileSync(`${component}/alerts.yaml`, "utf8").matchAll(/- alert: (\w+)/g)].map(
-  ([, name]) => name,
-);
-
-const environment: Record<string, string> = {
-  IMAGES: process.env.COMPOSE_PROJECT_NAME ?? "culvert",
-  COMPOSE_PROJECT_NAME: `culvert-monitoring-${process.pid}`,
-  COMPOSE_FILE: "docker-compose.yml:deploy/test/monitoring.compose.yml",
-  COMPOSE_PROFILES: "monitoring",
-  // run.sh sets another one by now.
-  TUNNEL_PATH: "/monitoring",
-  SENTRY_DSN: "http://key@ingest.invalid:9000/1",
-};
-const compose = (...args: string[]) => must(["docker", "compose", ...args], environment);
+const startOfTest = String(Date.now() / 1_000);
+const eventually = { timeout: 180_000, interval: 1_000 };
 
 beforeAll(async () => {
-  environment.PROMETHEUS_IMAGE = await buildImage("deploy/test/prometheus");
-  await compose("up", "-d", "--no-build", "--wait", "proxy", "spool", "prometheus");
+  // A flood is above the first within seconds, requests that hang above the second.
+  Object.assign(environment, { TUNNEL_RATE_PER_CLIENT: "5", OPEN_PAGES_PER_REPLICA: "12" });
+  // Twelve seconds for a quarter of an hour.
+  await start(75);
+  await traffic({ pages: 3, envelopes: 3, serverEnvelopes: 2 }, 1_000);
 }, 300_000);
-afterAll(() => run(["docker", "compose", "down", "--volumes", "-t", "0"], environment));
+afterAll(stop);
 
-/**
- * Sends requests to Prometheus' API, all in one `docker exec`, and returns the `data` of each.
- * https://prometheus.io/docs/prometheus/latest/querying/api/
- */
-async function query(path: string, ...requests: Record<string, string>[]) {
-  const urls = requests.map((parameters) => `http://127.0.0.1:9090/api/v1/${path}?${new URLSearchParams(parameters)}`);
-  const script =
-    "Promise.all(process.argv.slice(1).map((url) => fetch(url).then((r) => r.json()))).then((all) => console.log(JSON.stringify(all)))";
-  const answers = JSON.parse(await compose("exec", "-T", "prometheus", "node", "-e", script, ...urls));
-  return answers.map(({ data }: { data: unknown }) => data);
+/** The names of the alerts that are or were in a state. */
+async function alertsOf(state: "firing" | "pending|firing"): Promise<string[]> {
+  const [{ result }] = await query("query", {
+    query: `count by (alertname) (max_over_time(ALERTS{alertstate=~"${state}"}[1h]))`,
+  });
+  return result.map(({ metric }: { metric: { alertname: string } }) => metric.alertname).sort();
 }
 
-/** Sends an envelope and requests a page: the spool queues and then expires the one, web is not there for the other. */
-async function use(): Promise<void> {
-  const curl = ["exec", "-T", "proxy", "curl", "-ksS", "-o", "/dev/null", "-H", "Host: localhost"];
-  const envelope = '{}\n{"type":"event"}\n{}\n';
-  await compose(
-    ...curl,
-    "-H",
-    "Content-Type: text/plain",
-    "--data-binary",
-    envelope,
-    "https://127.0.0.1:8443/monitoring",
-  );
-  await compose(...curl, "https://127.0.0.1:8443/");
+/** Waits until all of these alerts fire, beside those that fired before. No other one may. */
+async function expectToFire(...names: string[]): Promise<void> {
+  for (const name of names) fired.add(name);
+  const missing = async () => {
+    const firing = await alertsOf("firing");
+    return [...fired].filter((name) => !firing.includes(name));
+  };
+  await expect.poll(missing, eventually).toEqual([]);
+  expect(await alertsOf("firing")).toEqual([...fired].sort());
 }
+const fired = new Set<string>();
 
 test("Prometheus loads every alert", async () => {
   const [{ groups }] = await query("rules", { type: "alert" });
@@ -66,33 +40,105 @@ test("Prometheus loads every alert", async () => {
   expect(loaded.map(({ name }: { name: string }) => name)).toEqual(alerts);
 });
 
+test("none is even pending while pages and envelopes are accepted", { timeout: 200_000 }, async () => {
+  const enough = [
+    "culvert_requests_total{route='page',class='2xx'}",
+    "culvert_tunnel_envelopes_total{outcome='accepted'}",
+    "culvert_server_envelopes_total{outcome='accepted'}",
+    "culvert_spool_oldest_envelope_age_seconds",
+    "culvert_certificate_expiry_timestamp_seconds",
+  ];
+  const samples = async () => {
+    const answers = await query(
+      "query",
+      ...enough.map((series) => ({ query: `sum(count_over_time(${series}[10m]))` })),
+    );
+    return answers.map(({ result }: { result: { value: string[] }[] }) => Number(result[0]?.value[1] ?? 0) >= 8);
+  };
+  await expect.poll(samples, eventually).toEqual(enough.map(() => true));
+  expect(await alertsOf("pending|firing")).toEqual([]);
+});
+
+test("web answers 500, the ingest 403; a flood, a killed worker, a certificate near its end", {
+  timeout: 400_000,
+}, async () => {
+  await answer("app", { status: 500 });
+  await answer("recorder", { status: 403 });
+  await traffic({ envelopes: 40 }, 60);
+  await compose(
+    "exec",
+    "-T",
+    "proxy",
+    "sh",
+    "-c",
+    "kill -9 $(grep -l '^nginx: worker' /proc/[0-9]*/cmdline | cut -d/ -f3 | head -n 1)",
+  );
+  // One hour of two days is left. Copied over the file, as a renewed one is.
+  const time = (hours: number) => `$(date -u -d @$(($(date +%s) + ${hours} * 3600)) +%Y%m%d%H%M%SZ)`;
+  const request = `openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -not_before ${time(-47)} -not_after ${time(1)} -keyout /dev/stdout 2>/dev/null`;
+  const pem = await compose("exec", "-T", "proxy", "sh", "-c", request);
+  const part = (name: string) => new RegExp(`-----BEGIN ${name}-----[^]*-----END ${name}-----\n?`).exec(pem)?.[0] ?? "";
+  writeFileSync(environment.TLS_CERT_FILE ?? "", part("CERTIFICATE"));
+  writeFileSync(environment.TLS_KEY_FILE ?? "", part("PRIVATE KEY"));
+  await expectToFire(
+    "CulvertPagesFail",
+    "CulvertEnvelopesRejected",
+    "CulvertEnvelopesRateLimited",
+    "CulvertWorkersDie",
+    "CulvertCertificateExpires",
+  );
+});
+
+test("web and ingest cut connections; the spool's database is deleted", { timeout: 200_000 }, async () => {
+  await answer("app", { instead: "reset" });
+  await answer("recorder", { instead: "reset" });
+  await loseDatabase();
+  await expectToFire(
+    "CulvertWebUnreachable",
+    "CulvertEnvelopesFail",
+    "CulvertServerEnvelopesFail",
+    "CulvertEnvelopesLost",
+    "CulvertEnvelopesQueued",
+  );
+});
+
 /** Deletes the spool's database while an envelope is queued, and starts it again. */
 async function loseDatabase(): Promise<void> {
   const inSpool = (line: string) => compose("exec", "-T", "spool", "sh", "-c", `cd /var/lib/spool && ${line}`);
-  const isRecorded = async () => {
-    await use();
-    return JSON.parse(await inSpool("cat spool.count")).queued > 0;
-  };
+  const isRecorded = async () => JSON.parse(await inSpool("cat spool.count")).queued > 0;
   await expect.poll(isRecorded, { timeout: 60_000 }).toBe(true);
   await inSpool("rm spool.db spool.db-wal");
   await compose("kill", "spool");
   await compose("start", "spool");
 }
 
-// More than the timeouts within, and what their last round and the spool's restart take.
-test("every panel of the dashboard has data", { timeout: 420_000 }, async () => {
-  const start = String(Date.now() / 1_000 - 60);
-  await loseDatabase();
+test("the spool alone is started with another DSN, then what is queued expires; web hangs", {
+  timeout: 400_000,
+}, async () => {
+  await answer("app", { instead: "hang" });
+  environment.SENTRY_DSN = "http://key@recorder:9000/2";
+  await compose("up", "-d", "--no-build", "--no-deps", "spool");
+  await expectToFire("CulvertPagesShed", "CulvertEnvelopesUndeliverable", "CulvertDsnsDiffer");
+  environment.SPOOL_MAX_AGE = "1s";
+  await compose("up", "-d", "--no-build", "--no-deps", "spool");
+  await expectToFire("CulvertEnvelopesDropped");
+});
+
+test("every alert has fired", () => expect([...fired].sort()).toEqual([...alerts].sort()));
+
+test("every panel of the dashboard has data", { timeout: 200_000 }, async () => {
   let empty = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ title, expr })));
   const remaining = async () => {
-    await use();
     const end = String(Date.now() / 1_000);
     const texts = empty.map(({ expr }) =>
-      expr.replaceAll("$namespace", "compose").replaceAll("$__rate_interval", "1m"),
+      expr.replaceAll("$namespace", "compose").replaceAll("$__rate_interval", "10s"),
     );
-    const answers = await query("query_range", ...texts.map((query) => ({ query, start, end, step: "5" })));
+    const answers = await query(
+      "query_range",
+      ...texts.map((query) => ({ query, start: startOfTest, end, step: "5" })),
+    );
     empty = empty.filter((_, index) => !(answers[index]?.result.length > 0));
     return empty;
   };
-  await expect.poll(remaining, { timeout: 200_000 }).toEqual([]);
+  await expect.poll(remaining, eventually).toEqual([]);
 });

@@ -3,9 +3,12 @@ import { findActionForm, multipart } from "../../loadtest/lib/form.ts";
 import { endLoad, type Failure, type LoadRequest, type LoadResult, load, send } from "./load.ts";
 import { lastLine, must, run } from "./run.ts";
 import { buildImage } from "./support/images.ts";
+import { Recorder } from "./support/recorder/client.ts";
+import type { RecordedRequest } from "./support/recorder/types.ts";
 
-// Runs against the stack that deploy/test/run.sh started, and leaves it with the release that it deployed last.
+// Leaves the stack with the release that it deployed last.
 const home: LoadRequest = { name: "page", path: "/", status: 200 };
+const envelope = '{}\n{"type":"event"}\n{"rollout":true}\n';
 const hashedFile = /\/_next\/static\/chunks\/[^"?]+\.js/g;
 const successor = `${process.env.COMPOSE_PROJECT_NAME}-web-successor`;
 
@@ -46,7 +49,7 @@ async function withLogLine({ failures }: LoadResult): Promise<(Failure & { log?:
   );
 }
 
-/** Requests of clients with the first release. Few are for pages, because two cores serve thousands of the others in the same time. */
+/** Requests of clients with the first release. Few are for pages, which take the most processor time. */
 let requests: LoadRequest[];
 let oldFiles: string[];
 let firstImage: string;
@@ -62,7 +65,7 @@ beforeAll(async () => {
       name: "envelope",
       path: process.env.TUNNEL_PATH || "/monitoring",
       status: 200,
-      body: '{}\n{"type":"event"}\n{}\n',
+      body: envelope,
     },
     { name: "file", path: oldFiles[0] ?? "", status: 200 },
   ];
@@ -81,11 +84,11 @@ afterAll(async () => {
 });
 
 test("a new release of web replaces two replicas of the old one under load, and no request fails", {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const old = await replicas();
   expect(old).toHaveLength(2);
-  const result = await load(requests, 10_000, () =>
+  const result = await load(requests, 2_000, () =>
     must(["sh", "deploy/host/deploy.sh"], { SENTRY_RELEASE: "culvert@rolled-out", WEB_IMAGE: successor }),
   );
   expect(await withLogLine(result)).toEqual([]);
@@ -98,13 +101,13 @@ test("a new release of web replaces two replicas of the old one under load, and 
 });
 
 test("if a release does not start, the old one keeps serving, and the list of releases stays as it was", {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const before = await releases();
   expect(before).toHaveLength(2);
   let [code, output] = [0, ""];
   const result = await load(requests, 1_000, async () => {
-    ({ code, output } = await run(["sh", "deploy/host/deploy.sh"], { SENTRY_TRACES_SAMPLE_RATE: "2" }));
+    ({ code, output } = await run(["sh", "deploy/host/deploy.sh"], { WEB_IMAGE: "", SENTRY_TRACES_SAMPLE_RATE: "2" }));
   });
   expect(code).toBe(1);
   expect(output).toContain("SENTRY_TRACES_SAMPLE_RATE '2' is not a number from 0 to 1");
@@ -117,7 +120,7 @@ test("if a release does not start, the old one keeps serving, and the list of re
 });
 
 test("a rollback puts the release before back under load, without a build, and no request fails", {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const [running = "", before = ""] = await releases();
   // More than are kept.
@@ -127,7 +130,7 @@ test("a rollback puts the release before back under load, without a build, and n
   // As `docker image prune -a` does: it leaves the image of a running container one name.
   await must(["docker", "image", "rm", repository]);
 
-  const result = await load(requests, 1_000, () => must(["sh", "deploy/host/rollback.sh"]), 2);
+  const result = await load(requests, 1_000, () => must(["sh", "deploy/host/rollback.sh"], { WEB_IMAGE: "" }));
   expect(await withLogLine(result)).toEqual([]);
   expect(await Promise.all((await replicas()).map(imageOf))).toEqual([firstImage, firstImage]);
   expect((await currentPage()).match(hashedFile)).toContain(oldFiles[0]);
@@ -158,7 +161,7 @@ test("a rollback puts the release before back under load, without a build, and n
 });
 
 test("one of two replicas killed under load: only its open responses and forms fail", {
-  timeout: 180_000,
+  timeout: 300_000,
 }, async () => {
   const [killed = ""] = await replicas();
   const address = await must([
@@ -167,7 +170,7 @@ test("one of two replicas killed under load: only its open responses and forms f
     `--format={{(index .NetworkSettings.Networks "${process.env.COMPOSE_PROJECT_NAME}_inside").IPAddress}}`,
     killed,
   ]);
-  const result = await load(requests, 10_000, () => must(["docker", "kill", "--signal=KILL", killed]));
+  const result = await load(requests, 2_000, () => must(["docker", "kill", "--signal=KILL", killed]));
   const failures = await withLogLine(result);
   for (const { name, outcome, log } of failures) {
     // The rest of a streamed response cannot be requested from the other replica; a POST may have had an effect and is never sent twice.
@@ -179,21 +182,82 @@ test("one of two replicas killed under load: only its open responses and forms f
   );
 });
 
-test("an exited replica is not reused for the next release", { timeout: 180_000 }, async () => {
-  await must(["sh", "deploy/host/deploy.sh"], { SENTRY_RELEASE: "culvert@after" });
-  const [id = "", ...others] = (await compose("ps", "-aq", "web")).split("\n");
-  expect(others).toEqual([]);
-  expect(await must(["docker", "inspect", "--format={{.Config.Env}}", id])).toContain("SENTRY_RELEASE=culvert@after");
+/** Deploys another version of spool and proxy. `spoolChange` is a command of sed for the spool's schema. */
+const upgrade = (settings: Record<string, string>) =>
+  run(["sh", "deploy/host/deploy.sh"], {
+    COMPOSE_FILE: `${process.env.COMPOSE_FILE}:deploy/test/upgrade.compose.yml`,
+    ...settings,
+  });
+
+test("an older spool does not start with the queue of a newer one: the newer one keeps running, and nothing else is replaced", {
+  timeout: 300_000,
+}, async () => {
+  const others = async () => [await compose("ps", "-q", "proxy"), ...(await replicas())];
+  const before = await others();
+  const image = async () => imageOf(await compose("ps", "-q", "spool"));
+  const running = await image();
+  const { code, output } = await upgrade({ SPOOL_CHANGE: "s/^const version = .*/const version = 0;/" });
+  expect(output).toMatch(/^culvert: spool: .*newer version/m);
+  expect([code, lastLine(output)]).toEqual([
+    1,
+    "culvert: the new spool did not start: the reason is above; the running one keeps serving",
+  ]);
+  expect([await image(), await others()]).toEqual([running, before]);
+  expect(await compose("ps", "--format={{.Health}}", "spool")).toBe("healthy");
+  for (const service of ["spool", "proxy", "web"]) {
+    const name = `${process.env.COMPOSE_PROJECT_NAME}-${service}`;
+    const [container = ""] = (await compose("ps", "-q", service)).split("\n");
+    expect(await must(["docker", "image", "inspect", "--format={{.Id}}", name])).toBe(await imageOf(container));
+  }
 });
 
-test("the proxy itself is replaced under load: only requests fail that found no proxy listening; no response is cut", {
-  timeout: 180_000,
+test("Culvert itself is upgraded under load: only requests fail that found no proxy listening; no response is cut", {
+  timeout: 300_000,
 }, async () => {
-  const old = await compose("ps", "-q", "proxy");
-  const result = await load(requests, 1_500, () =>
-    compose("up", "-d", "--no-deps", "--no-build", "--force-recreate", "--wait", "proxy"),
+  // Of two replicas the first has exited, which compose would rather keep than the one that runs.
+  await compose("start", "web");
+  const number = '--format={{index .Config.Labels "com.docker.compose.container-number"}}';
+  const numbers = await Promise.all(
+    (await replicas()).map(async (id) => ({ id, number: Number(await must(["docker", "inspect", number, id])) })),
   );
-  expect(await compose("ps", "-q", "proxy")).not.toBe(old);
+  expect(numbers).toHaveLength(2);
+  numbers.sort((one, other) => one.number - other.number);
+  await must(["docker", "stop", numbers[0]?.id ?? ""]);
+  const all = async () => (await compose("ps", "--all", "--quiet", "spool", "proxy", "web")).split("\n");
+  const before = await all();
+  const recorder = new Recorder(`http://127.0.0.1:${process.env.RECORDER_PORT}`);
+  const mark = await recorder.count();
+  let output = "";
+  const upgraded = async () => {
+    const result = await upgrade({ SENTRY_RELEASE: "culvert@after" });
+    expect(result.code, result.output).toBe(0);
+    output = result.output;
+  };
+  // Few connections: the change itself needs the processor.
+  const result = await load(requests, 1_500, upgraded, 4);
+  expect((await all()).filter((id) => before.includes(id))).toEqual([]);
+  // A replica that had exited is not started again with the old release.
+  for (const id of (await compose("ps", "--all", "--quiet", "web")).split("\n"))
+    expect(await must(["docker", "inspect", "--format={{.Config.Env}}", id])).toContain("SENTRY_RELEASE=culvert@after");
+  expect(output.match(/==> (Changed.*|Replace the .*|Test start)/g)).toEqual([
+    "==> Changed besides web: spool proxy",
+    "==> Replace the spool",
+    "==> Replace the proxy",
+    "==> Test start",
+  ]);
   expect(result.failures.filter(({ reached }) => reached)).toEqual([]);
+  const accepted = (result.requests.envelope ?? 0) - result.failures.filter(({ name }) => name === "envelope").length;
+  let arrived = 0;
+  const isLast = ({ body }: RecordedRequest) => {
+    // Not the whole envelope: the spool adds `sent_at` to the header of those that it has queued.
+    if (Buffer.from(body, "base64").toString().includes('{"rollout":true}')) arrived += 1;
+    return arrived >= accepted || undefined;
+  };
+  await recorder.waitFor(isLast, mark, 120_000);
   console.log(`${JSON.stringify(result.requests)}, found no proxy: ${result.failures.length}`);
+  const { output: again } = await run(["docker", "compose", "--dry-run", "up", "--detach"], {
+    COMPOSE_FILE: `${process.env.COMPOSE_FILE}:deploy/test/upgrade.compose.yml`,
+    SENTRY_RELEASE: "culvert@after",
+  });
+  expect(again).not.toContain("Recreate");
 });

@@ -2,141 +2,97 @@
 # All checks of `make test`. Its last line: N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+results=$(mktemp -d)
 . deploy/host/lib.sh
 . deploy/host/apt.sh
 . deploy/test/stack.sh
-
-results=$(mktemp -d)
+. deploy/test/suites.sh
+. deploy/test/jobs.sh
 export CI=true FORCE_COLOR=0 NO_COLOR=1 CULVERT_TEST_RUN="$$"
-
-# record passed|failed|skipped NAME: records and prints the result of a check.
-record() {
-  echo "$1 $2" >>"$results/checks"
-  say "    $1: $2"
-}
-
-# check NAME COMMAND...: records passed or failed by the command's exit status; prints its output only if it fails.
-check() {
-  name=$1
-  shift
-  if "$@" >"$results/output" 2>&1; then record passed "$name"; else
-    cat "$results/output"
-    record failed "$name"
-  fi
-}
 
 projects='web web/e2e loadtest loadtest/bench proxy/spool proxy/test deploy/test deploy/kubernetes/test'
 
-# vitest FOLDER, playwright NAME ARGUMENT...: run the folder's tests, or those of web/e2e that the arguments select. Every test counts; a
-# run that fails without a failed test (a crash, a file that does not load) counts as one failure.
-vitest() {
-  report=$results/$(echo "$1" | tr / -).json
-  npm --prefix "$1" test -- --reporter=default --reporter=json --outputFile.json="$report" || echo "$1" >>"$report.failed-run"
-}
-spool_units() {
-  REPORTS=$results npm --prefix proxy/spool run test:units -- --reporter=default --reporter=json --outputFile.json="$results/units.json" ||
-    echo proxy/spool/src >>"$results/units.json.failed-run"
-}
-playwright() {
-  name=$1 report=$results/$1.json
-  shift
-  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --reporter=list,json --output="test-results/$name" "$@" || echo "$name" >>"$report.failed-run"
+install() {
+  # npm writes this file last.
+  [ -n "$(find "$1/node_modules/.package-lock.json" -newer "$1/package-lock.json" 2>/dev/null)" ] ||
+    npm --prefix "$1" ci --ignore-scripts --no-audit --no-fund --prefer-offline
 }
 
-other_settings() {
+# Suites whose containers are their own.
+containers() {
+  suite proxy/test run_vitest proxy/test
+  suite proxy/spool run_vitest proxy/spool
+}
+
+# Suites that mostly wait: for streams that are idle, for an outage to end, for pods.
+waiting() {
+  # After a failed test the apps are started again: three failures are enough.
+  suite "e2e matrix" run_playwright --project=matrix --max-failures=3
+  suite "e2e outage" run_playwright --project=outage
+  suite deploy/kubernetes run_vitest deploy/kubernetes/test
+}
+
+# Suites that change the tests' stack, or what it answers.
+stack() {
+  suite "e2e together" run_playwright --project=together
+  suite "e2e alone" run_playwright --project=alone --no-deps
+  # The same images with other settings: settings reach server and browser at run time.
   export TUNNEL_PATH=/of/your-own SENTRY_RELEASE=culvert@other SENTRY_DSN=http://culvert@recorder:9000/below/a/prefix/77
-  docker compose up --no-build --wait --quiet-pull || { record failed "the stack comes up with other settings" && false; }
+  check "the stack comes up with other settings" docker compose up --no-build --wait --quiet-pull
+  suite "e2e other settings" run_playwright --project=together browser-errors
+  if has k6; then
+    check "loadtest: smoke" env BASE_URL="https://localhost:$HTTPS_PORT" SSL_CERT_FILE=".culvert/$COMPOSE_PROJECT_NAME/dev-ca.crt" sh loadtest/run.sh
+  else
+    record skipped "loadtest: smoke (no k6 here)"
+  fi
+  suite deploy/test run_vitest deploy/test --exclude '**/rollout.test.ts'
 }
 
-# Checks that need no container.
-static_checks() {
-  for folder in $projects; do
-    check "$folder: types" npm --prefix "$folder" run typecheck
-    check "$folder: lint" npm --prefix "$folder" run lint
-  done
-  for folder in web loadtest loadtest/bench; do vitest "$folder"; done
+# release_stack: selects a second stack, whose web is replaced by other releases.
+release_stack() {
+  TEST_STACK=$((${TEST_STACK:-0} + 20))
+  . deploy/test/stack.sh
+}
+releases() {
+  release_stack
+  check "the stack of releases comes up" sh deploy/host/up.sh
+  suite rollout run_vitest deploy/test rollout.test.ts
+  suite "e2e release" run_playwright --project=release
 }
 
 shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
 
-# background NAME COMMAND...: runs the command in the background; join prints its output.
-background() {
-  name=$1
-  shift
-  "$@" >"$results/$name.output" 2>&1 &
-  running="$running $!"
-}
-join() {
-  # shellcheck disable=SC2086 # several
-  wait $running
-  running=''
-  cat "$results"/*.output
-  rm "$results"/*.output
+# Checks and unit tests that need no stack.
+static() {
+  has shellcheck || { can_install && debian_install shellcheck; }
+  if has shellcheck; then check "shell scripts" shellcheck_all; else record skipped "shell scripts (no shellcheck here)"; fi
+  for folder in $projects; do
+    check "$folder: types" npm --prefix "$folder" run typecheck
+    check "$folder: lint" npm --prefix "$folder" run lint
+  done
+  for folder in web loadtest loadtest/bench; do suite "$folder" run_vitest "$folder"; done
+  suite proxy/spool/src run_spool_units
 }
 
-# kill_tree PID: kills a process and its descendants.
-kill_tree() {
-  for child in $(pgrep -P "$1"); do kill_tree "$child"; done
-  kill "$1" 2>/dev/null
-}
-
-clean_up() {
-  for job in $running; do kill_tree "$job"; done
-  docker compose --profile '*' down --volumes >/dev/null 2>&1
-  # WEB_EGRESS and WEB_IMAGE select one of three networks; compose removes the one of its current settings only.
-  docker network ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | xargs -r docker network rm >/dev/null 2>&1
-  # Left over from interrupted tests of this run.
-  label="label=culvert.test=$CULVERT_TEST_RUN"
-  docker ps -aq --filter "$label" | xargs -r docker rm -f -v >/dev/null 2>&1
-  docker network ls -q --filter "$label" | xargs -r docker network rm >/dev/null 2>&1
-  docker volume ls -q --filter "$label" | xargs -r docker volume rm >/dev/null 2>&1
-  [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
-}
-
-running='' started_engine=
 docker version >/dev/null 2>&1 || started_engine=yes
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-has shellcheck || { can_install && step "shellcheck" debian_install shellcheck; }
-if has shellcheck; then check "shell scripts" shellcheck_all; else record skipped "shell scripts (no shellcheck here)"; fi
-
 # On a new machine: the engine, the base images and the build.
-sh deploy/host/up.sh >"$results/up" 2>&1 &
-running=$!
-for folder in $projects; do check "$folder: install" npm --prefix "$folder" ci --ignore-scripts --no-audit --no-fund; done
-wait "$running" || record failed "the stack comes up"
-running=''
-cat "$results/up"
-
-# In the background: downloads, outages of a minute and a browser that waits for them, which need little processor time.
-background browser sh deploy/host/browser.sh
-vitest proxy/test
+background check "the stack comes up" sh deploy/host/up.sh
+for folder in $projects; do background check "$folder: install" install "$folder"; done
 join
+need_networks 15
+
+# Beside one another, because most tests wait. Each job runs its suites in turn.
+background containers
 CHROMIUM_PATH=$(sh deploy/host/browser.sh) || record failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
-
-background outage playwright outage --project=outage
-background kubernetes vitest deploy/kubernetes/test
-vitest proxy/spool
+background stack
+background waiting
+static
+background releases
 join
-spool_units
-# After a failed test the apps are started again: three failures are enough.
-background matrix playwright matrix --project=matrix --max-failures=3
-playwright together --project=together
-join
-background static static_checks
-playwright alone --project=alone --no-deps
-join
-# The same images with other settings: settings reach server and browser at run time.
-other_settings && playwright other-settings browser-errors
-if has k6; then
-  check "loadtest: smoke" env BASE_URL="https://localhost:$HTTPS_PORT" SSL_CERT_FILE=".culvert/$COMPOSE_PROJECT_NAME/dev-ca.crt" sh loadtest/run.sh
-else
-  record skipped "loadtest: smoke (no k6 here)"
-fi
-# Last, because it leaves the stack with another release.
-vitest deploy/test
 
 node deploy/test/totals.mjs "$results"

@@ -11,7 +11,9 @@ for setting in $(grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:' docker-comp
   case $setting in BUILD_CA_FILE | NODE_EXTRA_CA_CERTS) ;; *) unset "$setting" ;; esac
 done
 
-unset COMPOSE_PROFILES
+unset COMPOSE_PROFILES ROLLBACK_ON_ERRORS
+# Only the tests of the watch need it.
+export BAKE_TIME_S=off
 
 # TEST_STACK=N is another copy, with its own project and ports.
 export COMPOSE_PROJECT_NAME="culvert-test${TEST_STACK:-}"

@@ -1,5 +1,5 @@
 // Adds up the results that run.sh wrote to a folder and prints the last line; exits with 1 if a test failed or none ran.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 const folder = process.argv[2];
@@ -33,7 +33,11 @@ function skippedByPlaywright({ suites = [], specs = [] }) {
     if (tests.some(({ status }) => status === "skipped")) skip(`web/e2e/${file}: ${title}`);
 }
 
+/** The names of the reports with a failed test. */
+const withFailures = new Set();
+
 for (const file of readdirSync(folder).filter((name) => name.endsWith(".json"))) {
+  const failedBefore = total.failed;
   const report = JSON.parse(readFileSync(join(folder, file), "utf8"));
   // From Vitest's JSON reporter, else from Playwright's.
   if ("numTotalTests" in report) {
@@ -43,11 +47,16 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith(".json")))
     skippedByPlaywright(report);
     add(report.stats.expected + report.stats.flaky, report.stats.unexpected, report.stats.skipped);
   }
+  if (total.failed > failedBefore) withFailures.add(file);
+}
+
+for (const file of readdirSync(folder).filter((name) => name.endsWith(".unfinished"))) {
+  console.error(`the job did not reach its end: ${readFileSync(join(folder, file), "utf8").trim()}`);
+  add(0, 1, 0);
 }
 
 for (const file of readdirSync(folder).filter((name) => name.endsWith(".failed-run"))) {
-  const report = join(folder, file.replace(".failed-run", ""));
-  if (total.failed === 0 || !existsSync(report)) {
+  if (!withFailures.has(file.replace(".failed-run", ""))) {
     console.error(`${readFileSync(join(folder, file), "utf8").trim()} failed without a failed test`);
     add(0, 1, 0);
   }

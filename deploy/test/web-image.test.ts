@@ -21,8 +21,16 @@ describe("an invalid setting stops web with a one-line error, its last line", ()
       /^culvert web: UPSTREAM_URL is not an http\(s\) address .*: use an address such as /,
     ],
   ])("%s=%s", async (name, value, line) => {
-    const { code, output } = await docker("run", "--rm", label, ...hardened, `--env=${name}=${value}`, image);
-    expect(lastLine(output)).toMatch(line);
+    const { code, output } = await docker(
+      "run",
+      "--rm",
+      label,
+      "--network=none",
+      ...hardened,
+      `--env=${name}=${value}`,
+      image,
+    );
+    expect(lastLine(output), output).toMatch(line);
     expect(code).toBe(1);
   });
 });

@@ -18,13 +18,15 @@ export default defineConfig({
   // A browser in the machine's network aborts requests whenever a container starts.
   retries: isolated ? 0 : 1,
   reporter: [["list"]],
-  // Tests that change the ingest or the machine's network for all others run alone, after them. The outage has its own stack.
+  // Tests that change the ingest or a service for all others run alone, after them. The outage has its own stack.
   projects: [
     { name: "outage", testMatch: "outage/**" },
     // Other apps in containers of their own, started once for all files.
     { name: "matrix", testMatch: "matrix/*.spec.ts", fullyParallel: false, workers: 1 },
-    { name: "together", testIgnore: ["alone/**", "matrix/**", "outage/**"] },
+    { name: "together", testIgnore: ["alone/**", "matrix/**", "outage/**", "release/**"] },
     { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
+    // Leaves the stack with another release.
+    { name: "release", testMatch: "release/**" },
   ],
   use: {
     baseURL: app.origin,

@@ -1,15 +1,18 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { containers } from "../../doctor/checks/containers.ts";
 import { clock } from "../../doctor/checks/ingest.ts";
 import { baseImages, disk } from "../../doctor/checks/machine.ts";
 import { settingNames } from "../../doctor/checks/setting-names.ts";
-import { applied, dsns } from "../../doctor/checks/setting-values.ts";
+import { applied, dropped, dsns, WITH_DEFAULT } from "../../doctor/checks/setting-values.ts";
 import { spool } from "../../doctor/checks/spool.ts";
 import { clientAddresses, outcomes } from "../../doctor/checks/traffic.ts";
 import { blockers } from "../../doctor/checks/tunnel.ts";
 import { type Container, parseFacts } from "../../doctor/facts.ts";
 import { parseMetrics } from "../../doctor/metrics.ts";
 import type { Result } from "../../doctor/result.ts";
+import { root } from "../support/docker.ts";
 
 const now = Date.parse("2026-08-01T12:00:00Z");
 const known = ["SENTRY_DSN", "TUNNEL_PATH", "HTTPS_PORT", "HTTP_PORT"];
@@ -26,6 +29,8 @@ const web: Container = {
   started: "2026-08-01T11:59:00Z",
   memory: 0.2,
   environment: { REGION: "eu" },
+  image: {},
+  given: [],
 };
 const configured = { web: { environment: { REGION: "eu", TUNNEL_PATH: null } } };
 const one = (fault: Partial<Container>) => containers(configured, [{ ...web, ...fault }], now);
@@ -139,6 +144,39 @@ describe("each check of facts passes without a fault and names the planted one",
     expect(wrong).toHaveLength(1);
     expect(`${wrong[0]?.found} ${wrong[0]?.fix}`).toMatch(words);
     expect(wrong[0]?.fix).toBeTruthy();
+  });
+});
+
+describe("the settings that a new container would lose", () => {
+  const none = { environment: [], file: [], known: [] };
+  const local = { SENTRY_DSN: "http://culvert@ingest:8969/1", CONSOLE: "", SERVER_TUNNEL: "http://proxy:8083/new" };
+  const configured = { web: { environment: { ...local, REGION: null } } };
+  const running = {
+    ...web,
+    environment: {
+      SENTRY_DSN: dsn,
+      CONSOLE: "off",
+      REGION: "eu",
+      SERVER_TUNNEL: "http://proxy:8083/old",
+      SENTRY_RELEASE: "1",
+    },
+  };
+
+  test("are those that were typed for one start; a default that follows the DSN is not one of its own", () => {
+    const lost = (container: Partial<Container>, names: Partial<Record<keyof typeof none, string[]>>) =>
+      dropped({ configured, containers: [{ ...running, ...container }], names: { ...none, ...names } });
+    expect(lost({}, {})).toEqual(["REGION", "SENTRY_DSN"]);
+    expect(lost({ given: ["WEB_IMAGE"] }, { file: ["SENTRY_DSN"] })).toEqual(["REGION", "WEB_IMAGE"]);
+    // Given again, empty or not, in the shell; or set by the image.
+    expect(lost({ image: { REGION: "eu" } }, { environment: ["SENTRY_DSN"] })).toEqual([]);
+    expect(lost({ environment: { ...local, CONSOLE: "off" } }, {})).toEqual(["CONSOLE"]);
+    expect(lost({ status: "exited" }, {})).toEqual([]);
+  });
+
+  test("the settings to which the compose file gives a value are known", () => {
+    const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
+    const withDefault = [...compose.matchAll(/^ {2,6}([A-Z0-9_]+): \$\{\1:-/gm)].map(([, name]) => name);
+    expect(withDefault.sort()).toEqual(WITH_DEFAULT);
   });
 });
 

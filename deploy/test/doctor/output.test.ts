@@ -101,7 +101,13 @@ test("the screen of make status", () => {
     ].join("\n"),
   );
   const proxy = parseMetrics(
-    'culvert_ingest_down{ingest="sentry.io"} 1\nculvert_certificate_expiry_timestamp_seconds 1788264000',
+    [
+      'culvert_ingest_down{ingest="sentry.io"} 1',
+      "culvert_certificate_expiry_timestamp_seconds 1788264000",
+      'culvert_pages_total{kind="page",outcome="accepted"} 90',
+      'culvert_pages_total{kind="page",outcome="shed"} 30',
+      'culvert_pages_total{kind="prefetch",outcome="shed"} 500',
+    ].join("\n"),
   );
   const spool = parseMetrics(
     'culvert_spool_queued_envelopes{category="error"} 3\nculvert_spool_oldest_envelope_age_seconds 90',
@@ -113,6 +119,7 @@ test("the screen of make status", () => {
     "  proxy        culvert-proxy-1 healthy for 2 h",
     "  certificate  31 days left, until 2026-09-01",
     "  ingest       down: sentry.io; last accepted an envelope 2026-08-01T11:59:00+00:00",
+    "  pages        30 of 120 shed (25 %) since the proxy started",
     "  envelopes    last five minutes: 12 accepted, 3 queued",
     "  spool        3 envelopes queued, the oldest for 90 s",
   ]);

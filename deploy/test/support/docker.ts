@@ -41,7 +41,7 @@ const compose = readFileSync(`${root}/docker-compose.yml`, "utf8");
 /** The proxy's tmpfs folders in the compose file. */
 const inMemory: string[] = JSON.parse(/tmpfs: (\[.*\])/.exec(compose)?.[1] ?? "");
 
-/** The proxy's memory limit in the compose file, such as "1g". */
+/** The proxy's memory limit in the compose file, such as "2g". */
 export const memoryLimit = /mem_limit: (\S+)/.exec(compose)?.[1] ?? "";
 
 /** The options with which the compose file runs every container. */
@@ -58,5 +58,5 @@ export function runProxy(
 ): Promise<Outcome> {
   const environment = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
   const volumes = Object.entries(mounts).map(([file, path]) => `--volume=${file}:${path}:ro`);
-  return docker("run", "--rm", label, ...hardened, ...environment, ...volumes, image);
+  return docker("run", "--rm", label, "--network=none", ...hardened, ...environment, ...volumes, image);
 }

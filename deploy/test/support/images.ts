@@ -58,3 +58,9 @@ export function build(what: "proxy" | "spool" = "proxy"): Promise<string> {
   built[what] ??= buildImage(what === "proxy" ? "proxy" : "proxy/spool");
   return built[what];
 }
+
+/** Builds Node's image with the programs from Debian that tests need, and returns its id. Throws as `buildImage` does. */
+export const buildWithDebian = (): Promise<string> => buildImage("deploy/test/support/debian");
+
+/** How long that may take in ms: Debian's mirror may be slow. */
+export const downloadTimeout = 300_000;

@@ -23,11 +23,19 @@ export function headerOf(request: RecordedRequest, name: string): string | undef
   return undefined;
 }
 
+const envelopes = new WeakMap<RecordedRequest, Envelope>();
+
 /**
- * Splits an envelope into header and items; throws on an invalid body.
+ * Splits an envelope into header and items, once for each request; throws on an invalid body.
  * https://develop.sentry.dev/sdk/foundations/transport/envelopes/
  */
 export function envelopeOf(request: RecordedRequest): Envelope {
+  const envelope = envelopes.get(request) ?? parseEnvelope(request);
+  envelopes.set(request, envelope);
+  return envelope;
+}
+
+function parseEnvelope(request: RecordedRequest): Envelope {
   let rest = Buffer.from(request.body, "base64");
   if (headerOf(request, "content-encoding") === "gzip") rest = gunzipSync(rest);
   const take = (end: number) => {
@@ -58,17 +66,20 @@ function parsed(text: string): unknown {
 /** Reads and controls a running recorder by its control address, such as `http://127.0.0.1:19001`. */
 export class Recorder {
   private readonly control: string;
+  /** Each request is fetched once: tests ask again and again, and bodies are large. A recorder that is restarted needs a new client. */
+  private readonly fetched: RecordedRequest[] = [];
 
   constructor(control: string) {
     this.control = control;
   }
 
-  /** All requests received so far. */
-  async all(): Promise<RecordedRequest[]> {
-    return this.from(0);
+  /** All requests received so far, without the first `mark`. */
+  async all(mark = 0): Promise<RecordedRequest[]> {
+    await this.fetchNew();
+    return this.fetched.slice(mark);
   }
 
-  /** The number of requests received so far, to pass to `waitFor` as `mark`. */
+  /** The number of requests received so far, to pass to `all` or `waitFor` as `mark`. */
   async count(): Promise<number> {
     return Number(await (await fetch(`${this.control}/count`)).text());
   }
@@ -76,10 +87,9 @@ export class Recorder {
   /** Waits until `find` returns something for a request received after `mark`; throws after `timeout` ms with the requests that were received. */
   async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0, timeout = 15_000): Promise<T> {
     const end = Date.now() + timeout;
-    let next = mark;
     const seen: string[] = [];
-    while (Date.now() < end) {
-      for (const request of await this.from(next, end - Date.now())) {
+    for (let next = mark; Date.now() < end; await this.fetchNew(end - Date.now())) {
+      for (const request of this.fetched.slice(next)) {
         next += 1;
         const found = find(request);
         if (found !== undefined) return found;
@@ -99,8 +109,12 @@ export class Recorder {
     await fetch(`${this.control}/proceed`, { method: "PUT" });
   }
 
-  private async from(after: number, wait = 0): Promise<RecordedRequest[]> {
+  /** Fetches the requests that this client does not have yet; waits up to `wait` ms for the first. */
+  private async fetchNew(wait = 0): Promise<void> {
+    const after = this.fetched.length;
     const answer = await fetch(`${this.control}/requests?after=${after}&wait=${Math.max(0, wait)}`);
-    return (await answer.json()) as RecordedRequest[];
+    const requests = (await answer.json()) as RecordedRequest[];
+    // Another call may have fetched some meanwhile.
+    this.fetched.push(...requests.slice(this.fetched.length - after));
   }
 }

@@ -1,7 +1,7 @@
-import { headerOf } from "../../../deploy/test/support/recorder/client.ts";
-import { freshTrace, itemsIn, messageOf, of } from "../envelopes.ts";
-import { expect, test } from "../fixtures.ts";
-import { createTestNetwork, hardened, type TestNetwork, waitUntilUp, webImage } from "../test-network.ts";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
+import { freshTrace, itemsIn, messageOf, of } from "./envelopes.ts";
+import { expect, test } from "./fixtures.ts";
+import { createTestNetwork, hardened, type TestNetwork, waitUntilUp, webImage } from "./test-network.ts";
 
 let network: TestNetwork;
 test.beforeEach(async () => {

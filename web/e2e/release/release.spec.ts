@@ -38,11 +38,6 @@ async function openTestEvents(context: BrowserContext): Promise<Page> {
   return page;
 }
 
-test.afterAll(async () => {
-  test.setTimeout(300_000);
-  await deploy();
-});
-
 test("a page of the old release keeps working after a new release", async ({ context, allow }) => {
   test.setTimeout(240_000);
   // Next logs a missing action on the browser's console.

@@ -1,8 +1,8 @@
-import { docker } from "../../../deploy/test/support/docker.ts";
-import { navigation } from "../../../loadtest/lib/navigation.ts";
-import { freshTrace, itemsIn } from "../envelopes.ts";
-import { expect, test } from "../fixtures.ts";
-import { createTestNetwork, hardened, type TestNetwork, waitUntilUp, webImage } from "../test-network.ts";
+import { docker } from "../../deploy/test/support/docker.ts";
+import { navigation } from "../../loadtest/lib/navigation.ts";
+import { freshTrace, itemsIn } from "./envelopes.ts";
+import { expect, test } from "./fixtures.ts";
+import { createTestNetwork, hardened, type TestNetwork, waitUntilUp, webImage } from "./test-network.ts";
 
 const DSN = "--env=SENTRY_DSN=http://culvert@recorder:9000/1";
 

@@ -1,5 +1,5 @@
-import { expect, open, outcomeOf, test } from "../fixtures.ts";
-import { createTestNetwork, hardened, type TestNetwork, waitUntilUp, webImage } from "../test-network.ts";
+import { expect, open, outcomeOf, test } from "./fixtures.ts";
+import { createTestNetwork, hardened, type TestNetwork, waitUntilUp, webImage } from "./test-network.ts";
 
 const ID = "a".repeat(32);
 
