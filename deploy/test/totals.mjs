@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 const folder = process.argv[2];
+/** The run fails if more tests than these need a second attempt. */
+const maxFlaky = 10;
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 function add(passed, failed, skipped) {
@@ -19,18 +21,26 @@ const skip = (where) => {
   skipped[where] = (skipped[where] ?? 0) + 1;
 };
 
-function skippedByVitest(report) {
+/** Tests that passed on their second attempt, each with the first attempt's failure. */
+const flaky = [];
+
+function readVitest(report) {
   for (const { name, assertionResults } of report.testResults) {
-    for (const { status, ancestorTitles, title } of assertionResults)
-      if (["pending", "skipped", "todo"].includes(status))
-        skip(`${relative(process.cwd(), name)}: ${ancestorTitles[0] || title}`);
+    const file = relative(process.cwd(), name);
+    for (const { status, ancestorTitles, title, failureMessages } of assertionResults) {
+      if (["pending", "skipped", "todo"].includes(status)) skip(`${file}: ${ancestorTitles[0] || title}`);
+      if (status === "passed" && failureMessages.length > 0) flaky.push([`${file}: ${title}`, failureMessages[0]]);
+    }
   }
 }
 
-function skippedByPlaywright({ suites = [], specs = [] }) {
-  for (const suite of suites) skippedByPlaywright(suite);
-  for (const { file, title, tests } of specs)
+function readPlaywright({ suites = [], specs = [] }) {
+  for (const suite of suites) readPlaywright(suite);
+  for (const { file, title, tests } of specs) {
     if (tests.some(({ status }) => status === "skipped")) skip(`web/e2e/${file}: ${title}`);
+    for (const { results } of tests.filter(({ status }) => status === "flaky"))
+      flaky.push([`web/e2e/${file}: ${title}`, results[0].error?.message ?? results[0].status]);
+  }
 }
 
 /** The names of the reports with a failed test. */
@@ -42,9 +52,9 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith(".json")))
   // From Vitest's JSON reporter, else from Playwright's.
   if ("numTotalTests" in report) {
     add(report.numPassedTests, report.numFailedTests, report.numPendingTests);
-    skippedByVitest(report);
+    readVitest(report);
   } else {
-    skippedByPlaywright(report);
+    readPlaywright(report);
     add(report.stats.expected + report.stats.flaky, report.stats.unexpected, report.stats.skipped);
   }
   if (total.failed > failedBefore) withFailures.add(file);
@@ -64,6 +74,12 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith(".failed-r
 
 for (const line of readFileSync(join(folder, "checks"), "utf8").split("\n"))
   if (line.startsWith("skipped ")) skip(line.slice("skipped ".length));
+for (const [where, failure] of flaky) console.log(`flaky: ${where} passed on its second attempt, after\n${failure.split("\n").slice(0, 4).join("\n")}`);
+// One or two are races worth mending. Many are a product that works every other time.
+if (flaky.length > maxFlaky) {
+  console.error(`${flaky.length} tests needed a second attempt; ${maxFlaky} may`);
+  add(0, 1, 0);
+}
 for (const [where, count] of Object.entries(skipped)) console.log(`skipped ${count}: ${where}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);
