@@ -40,7 +40,9 @@ export function listens(service: ComposeService): string[] {
 
 /** Port and path of the health check. */
 export function health({ healthcheck }: ComposeService): { port: number; path: string } {
-  const [, port, path = ""] = /127\.0\.0\.1(?::|', port: )(\d+)(\/\w+)?/.exec(healthcheck.test.join(" ")) ?? [];
+  const command = healthcheck.test.join(" ");
+  const [, port] = /127\.0\.0\.1(?:[:/]|', port: )(\d+)/.exec(command) ?? [];
+  const [, path = ""] = /(?:GET |:\d+)(\/\w+)/.exec(command) ?? [];
   return { port: Number(port), path };
 }
 
