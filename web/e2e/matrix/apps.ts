@@ -42,7 +42,7 @@ export const test = base.extend<object, { apps: Apps; stream: Stream }>({
         await network.close();
       }
     },
-    { scope: "worker", timeout: 900_000 },
+    { scope: "worker", timeout: 1_800_000 },
   ],
   stream: [
     async ({ apps, browser }, use) => {
@@ -50,7 +50,7 @@ export const test = base.extend<object, { apps: Apps; stream: Stream }>({
       await use(stream);
       await stream.close();
     },
-    { scope: "worker", auto: true, timeout: 900_000 },
+    { scope: "worker", auto: true, timeout: 1_800_000 },
   ],
 });
 

@@ -5,6 +5,8 @@ import { close } from "@sentry/nextjs";
 const FINISH_MS = 10_000;
 const FLUSH_MS = 3_000;
 
+const { close: closeServer } = Server.prototype;
+
 // On the server, instrumentation and routes are separate bundles with a copy of this module each.
 const STOPPING = Symbol.for("culvert.stopping");
 const shared = globalThis as { [STOPPING]?: AbortController };
@@ -31,6 +33,7 @@ export function isStopping(): boolean {
  */
 export function flushOnShutdown(): void {
   keepIdleConnections();
+  acceptBeforeClosing();
   process.once("SIGTERM", () => {
     controller().abort();
     closeAfterResponse();
@@ -47,6 +50,17 @@ export function flushOnShutdown(): void {
  */
 function keepIdleConnections(): void {
   Server.prototype.closeIdleConnections = () => {};
+}
+
+/**
+ * A server that stops listening resets connections that it has not accepted yet. A busy process has some: they came while it rendered. The
+ * second turn of the event loop accepts those that came while the first one served others.
+ */
+function acceptBeforeClosing(): void {
+  Server.prototype.close = function (this: Server, callback?: (error?: Error) => void) {
+    setImmediate(() => setImmediate(() => closeServer.call(this, callback)));
+    return this;
+  };
 }
 
 /** A closed server still serves a busy keep-alive connection, which would end in the middle of a request when the process exits. */
