@@ -28,12 +28,16 @@ const metaOf = (html: string, name: string) =>
 
 test("with rate 0 a page still propagates one trace with a negative decision; errors are sent with their request", async () => {
   const { recorder, web } = await startWeb("0");
-  const html = await (await fetch(`${web}/trace`)).text();
-  const [, trace = "none"] = metaOf(html, "sentry-trace").match(/^([0-9a-f]{32})-[0-9a-f]{16}-0$/) ?? [];
-  expect(metaOf(html, "baggage")).toContain(`sentry-trace_id=${trace},sentry-sampled=false,sentry-sample_rand=0.`);
-  const call = await recorder.waitFor((request) => (request.url === "/upstream" ? request : undefined));
-  expect(headerOf(call, "sentry-trace")).toMatch(new RegExp(`^${trace}-[0-9a-f]{16}-0$`));
-  expect(headerOf(call, "traceparent")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-00$`));
+  // Again, because the page gives up its call after a while on a busy machine.
+  await expect(async () => {
+    const html = await (await fetch(`${web}/trace`)).text();
+    const [, trace = "none"] = metaOf(html, "sentry-trace").match(/^([0-9a-f]{32})-[0-9a-f]{16}-0$/) ?? [];
+    expect(metaOf(html, "baggage")).toContain(`sentry-trace_id=${trace},sentry-sampled=false,sentry-sample_rand=0.`);
+    const calls = (await recorder.all()).filter(({ url }) => url === "/upstream");
+    const call = calls.find((one) => headerOf(one, "sentry-trace")?.startsWith(`${trace}-`));
+    expect(call && headerOf(call, "sentry-trace")).toMatch(/-[0-9a-f]{16}-0$/);
+    expect(call && headerOf(call, "traceparent")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-00$`));
+  }).toPass({ timeout: 120_000 });
 
   expect((await fetch(`${web}/test-events/server-exception?a=1`)).status).toBe(500);
   const event = await recorder.waitFor((request) => itemsIn(request, "event")[0]);

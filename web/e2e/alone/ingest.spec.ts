@@ -22,9 +22,9 @@ test.afterEach(async ({ page }) => {
 async function expectState(page: Page, message: RegExp, failing?: number) {
   await expect(async () => {
     await page.goto("/");
-    await expect(page.getByRole("status", { name: "State of the path" })).toHaveText(message, { timeout: 1_000 });
-    if (failing) await expect(page.getByText("fails", { exact: true })).toHaveCount(failing, { timeout: 1_000 });
-  }).toPass({ timeout: 30_000 });
+    await expect(page.getByRole("status", { name: "State of the path" })).toHaveText(message, { timeout: 3_000 });
+    if (failing) await expect(page.getByText("fails", { exact: true })).toHaveCount(failing, { timeout: 3_000 });
+  }).toPass({ timeout: 60_000 });
 }
 
 test("an ingest that does not know the key is shown, with a fix", async ({ page }) => {

@@ -46,10 +46,10 @@ test("an exception on the server while the ingest is down is queued, and deliver
       const row = page.getByRole("region", { name: "Table: Sent by this server" }).getByRole("row", { name: id });
       await expect(async () => {
         await page.goto("/test-events");
-        await expect(row).toBeVisible({ timeout: 1_000 });
-      }).toPass({ timeout: 10_000 });
+        await expect(row).toBeVisible({ timeout: 3_000 });
+      }).toPass({ timeout: 30_000 });
       await expect(row).toContainText("the ingest did not accept it; it is queued in the spool", { timeout: 100 });
-    }).toPass({ timeout: 60_000 });
+    }).toPass({ timeout: 120_000 });
   } finally {
     mark = await recorder.count();
     await recorder.answer(ok);
