@@ -74,7 +74,8 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith(".failed-r
 
 for (const line of readFileSync(join(folder, "checks"), "utf8").split("\n"))
   if (line.startsWith("skipped ")) skip(line.slice("skipped ".length));
-for (const [where, failure] of flaky) console.log(`flaky: ${where} passed on its second attempt, after\n${failure.split("\n").slice(0, 4).join("\n")}`);
+for (const [where, failure] of flaky)
+  console.log(`flaky: ${where} passed on its second attempt, after\n${failure.split("\n").slice(0, 4).join("\n")}`);
 // One or two are races worth mending. Many are a product that works every other time.
 if (flaky.length > maxFlaky) {
   console.error(`${flaky.length} tests needed a second attempt; ${maxFlaky} may`);
