@@ -10,6 +10,13 @@ resize_zones() {
     -e 's/:1028k;/:1m;/' "$RENDERED/client-limit-zones.conf" "$RENDERED/rate-limit-zones.conf"
 }
 
+# next_generation: by which njs/workers.js tells a reload's workers from replacements of dead ones.
+next_generation() {
+  generation=$((${generation:-0} + 1))
+  # shellcheck disable=SC2016 # Nginx's variable
+  echo 'map "" $generation { default '"$generation; }" >"$RENDERED/generation.conf"
+}
+
 watch() {
   set +e
   known=0
@@ -19,9 +26,11 @@ watch() {
     known=$found
     echo "culvert proxy: a worker was killed: reloading, so that its open requests are no longer counted"
     resize_zones
+    next_generation
     kill -HUP "$(cat /tmp/nginx.pid)"
     # Requests of the old workers take memory until worker_shutdown_timeout: no second reload before that.
     sleep 180
   done
 }
+next_generation
 watch &

@@ -19,16 +19,20 @@ function runs(pid) {
 }
 
 /**
- * Periodic: remembers this worker, and counts the death of the one before it, whose number Nginx gives to its replacement. After a reload,
- * the one before still runs.
+ * Periodic: remembers this worker, and counts the death of the one before it, whose number Nginx gives to its replacement. The
+ * configuration of a reload has another generation (entrypoint.d/65-watch-workers.sh): the one before has ended, or will, in good order.
+ * @param {{ variables: { generation?: string } }} session
  */
-function noteStart() {
+function noteStart(session) {
   const workers = ngx.shared.workers;
-  const worker = `pid_${ngx.worker_id}`;
-  const before = workers.get(worker);
+  const pid = `pid_${ngx.worker_id}`;
+  const generation = `generation_${ngx.worker_id}`;
+  const before = workers.get(pid);
   if (before === process.pid) return;
-  workers.set(worker, process.pid);
-  if (before !== undefined && !runs(Number(before))) workers.incr("deaths", 1, 0);
+  const reloaded = workers.get(generation) !== Number(session.variables.generation);
+  workers.set(pid, process.pid);
+  workers.set(generation, Number(session.variables.generation));
+  if (before !== undefined && !reloaded && !runs(Number(before))) workers.incr("deaths", 1, 0);
 }
 
 /**

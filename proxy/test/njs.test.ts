@@ -171,6 +171,62 @@ test("connections are the established ones of the public listeners", () => {
   expect(workers.countConnections(`${sockets.join("\n")}\n`)).toBe(2);
 });
 
+describe("a worker that starts", () => {
+  const start = (generation: string, before: [string, number][]) => {
+    const values = new Map(before);
+    const shared = {
+      get: (key: string) => values.get(key),
+      set: (key: string, value: number) => values.set(key, value),
+      incr: (key: string, by: number, init: number) => values.set(key, (values.get(key) ?? init) + by),
+    };
+    vi.stubGlobal("ngx", { worker_id: 0, shared: { workers: shared } });
+    workers.noteStart({ variables: { generation } });
+    return values;
+  };
+  // No process has this number: above the largest that Linux gives.
+  const gone = 2 ** 22 + 1;
+  test.each<[string, [string, number][], number | undefined]>([
+    ["is the first", [], undefined],
+    [
+      "replaces one that is gone",
+      [
+        ["pid_0", gone],
+        ["generation_0", 1],
+      ],
+      1,
+    ],
+    [
+      "is the second to do so",
+      [
+        ["pid_0", gone],
+        ["generation_0", 1],
+        ["deaths", 1],
+      ],
+      2,
+    ],
+    [
+      "belongs to a reload, which ended the one before",
+      [
+        ["pid_0", gone],
+        ["generation_0", 0],
+      ],
+      undefined,
+    ],
+    [
+      "is known already",
+      [
+        ["pid_0", process.pid],
+        ["generation_0", 1],
+      ],
+      undefined,
+    ],
+  ])("%s", (_, before, deaths) => {
+    const values = start("1", before);
+    expect(values.get("deaths")).toBe(deaths);
+    expect([values.get("pid_0"), values.get("generation_0")]).toEqual([process.pid, 1]);
+  });
+});
+
 test("a host is down if one of its projects is, and is listed once", () => {
   const down = metrics.ingestsDown("1 o1.example\n2 o2.example:9000\n3 o1.example\n", (ingest) => ingest === "1");
   expect(down).toEqual({
