@@ -20,7 +20,7 @@ export function screen(facts: Facts, proxy: Sample[] | string, spool: Sample[] |
     ...facts.containers.map((container) => line(container.service, describe(container, now))),
     line("certificate", typeof proxy === "string" ? proxy : certificate(proxy, now)),
     line("ingest", typeof proxy === "string" ? proxy : ingest(proxy, facts.lastAccepted)),
-    ...(typeof proxy === "string" ? [] : pages(proxy)),
+    ...(typeof proxy === "string" ? [] : [...pages(proxy), ...workers(proxy)]),
     line("envelopes", `last five minutes: ${summary(facts.outcomes) || "none"}`),
     line("spool", typeof spool === "string" ? spool : queue(spool)),
   ];
@@ -60,6 +60,11 @@ function pages(samples: Sample[]): string[] {
     "culvert_pages_total",
   );
   return [line("pages", `${shed} of ${total} shed (${Math.round((shed / total) * 100)} %) since the proxy started`)];
+}
+
+function workers(samples: Sample[]): string[] {
+  const deaths = sum(samples, "culvert_worker_deaths_total");
+  return deaths > 0 ? [line("workers", `${deaths} of the proxy killed since it started: see its log`)] : [];
 }
 
 function queue(samples: Sample[]): string {

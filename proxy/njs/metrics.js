@@ -19,10 +19,18 @@ const bytes = "bytes";
 /** @type {Record<string, string>} the series that counts a route's envelopes by outcome */
 const envelopes = { tunnel: "culvert_tunnel_envelopes_total", server: "culvert_server_envelopes_total" };
 
+/** @type {Record<string, string>} the outcome of a page by the reason why the proxy answered itself (snippets/error-pages.conf) */
+const pageOutcomes = {
+  "": "accepted",
+  rate_limit: "rate_limited",
+  overload: "rejected",
+  size: "rejected",
+};
+
 /** @type {Record<string, string>} */
 const help = {
   culvert_requests_total: "Requests answered, by route and status class",
-  culvert_pages_total: "Pages and prefetches with OPEN_PAGES_PER_REPLICA, by outcome: accepted, or shed because too many were open",
+  culvert_pages_total: "Pages and prefetches with OPEN_PAGES_PER_REPLICA, by outcome: accepted, shed, rejected, rate_limited, or failed because web did not answer",
   culvert_tunnel_envelopes_total: "Envelopes of browsers, by outcome and reason",
   culvert_server_envelopes_total: "Envelopes of web itself, by outcome and reason",
   culvert_tunnel_bytes_total: "Bytes of envelopes received, of browsers and of web",
@@ -59,8 +67,11 @@ function series(counts) {
     const parts = pair[0].split(separator);
     const route = parts[0];
     add(`culvert_requests_total{route="${route}",class="${parts[1][0]}xx"}`, times);
-    const shed = !envelopes[route] && parts[4] === "overload";
-    if (route === "page" && parts[3]) add(`culvert_pages_total{kind="${parts[3]}",outcome="${shed ? "shed" : "accepted"}"}`, times);
+    const shed = !envelopes[route] && parts[5] === "shed";
+    if (route === "page" && parts[3]) {
+      const outcome = shed ? "shed" : pageOutcomes[parts[4] || ""] || "failed";
+      add(`culvert_pages_total{kind="${parts[3]}",outcome="${outcome}"}`, times);
+    }
     if (envelopes[route]) {
       const result = JSON.parse(`{"outcome":${parts[3]}}`);
       add(`${envelopes[route]}{outcome="${result.outcome}",reason="${result.reason}"}`, times);

@@ -155,6 +155,7 @@ describe("OPEN_PAGES_PER_REPLICA, with as many pages open", () => {
     const body = async () => (await send(shared.proxy.port, { path: "/page", headers: html })).body;
     // First its address does not answer; later its name has none.
     for (let n = 0; n < 3; n++) expect(await body()).toContain("Back in a moment");
+    expect(await inside(shared.proxy, "/metrics")).toMatch(/^culvert_pages_total\{kind="page",outcome="failed"\} /m);
     const nameless = async () => (await shared.proxy.on("proxy", "logs")).includes('"upstream":"web_pages');
     await expect
       .poll(async () => [(await body()).includes("Back in a moment"), await nameless()], { timeout: 60_000 })

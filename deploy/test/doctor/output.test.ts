@@ -107,6 +107,7 @@ test("the screen of make status", () => {
       'culvert_pages_total{kind="page",outcome="accepted"} 90',
       'culvert_pages_total{kind="page",outcome="shed"} 30',
       'culvert_pages_total{kind="prefetch",outcome="shed"} 500',
+      "culvert_worker_deaths_total 2",
     ].join("\n"),
   );
   const spool = parseMetrics(
@@ -120,6 +121,7 @@ test("the screen of make status", () => {
     "  certificate  31 days left, until 2026-09-01",
     "  ingest       down: sentry.io; last accepted an envelope 2026-08-01T11:59:00+00:00",
     "  pages        30 of 120 shed (25 %) since the proxy started",
+    "  workers      2 of the proxy killed since it started: see its log",
     "  envelopes    last five minutes: 12 accepted, 3 queued",
     "  spool        3 envelopes queued, the oldest for 90 s",
   ]);

@@ -15,8 +15,10 @@ export const cases: Record<
       'culvert_requests_total{route="page",class="5xx"': minute(3),
     },
     healthy: {
-      'culvert_requests_total{route="page",class="2xx"': minute(99),
-      'culvert_requests_total{route="page",class="5xx"': minute(1),
+      'culvert_requests_total{route="page",class="2xx"': minute(49),
+      'culvert_requests_total{route="page",class="5xx"': minute(51),
+      'culvert_pages_total{kind="page",outcome="shed"': minute(20),
+      'culvert_pages_total{kind="prefetch",outcome="shed"': minute(30),
     },
     silentAt: 4,
     firingAt: 10,
