@@ -18,7 +18,7 @@ export default defineConfig({
     include: ["test/*.test.ts"],
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: LongFirst },
   },
 });

@@ -29,7 +29,7 @@ let config: string;
 beforeAll(async () => {
   const env = ["--env=SENTRY_DSN=http://key@127.0.0.1:9/7", "--env=WEB_UPSTREAM=127.0.0.1:9"];
   config = await must("run", "--rm", label, ...hardened, ...env, await build(), "render");
-}, 120_000);
+});
 const value = (pattern: RegExp) => Number(pattern.exec(config)?.[1]);
 
 describe("the sum of what clients can fill", () => {

@@ -61,7 +61,7 @@ const bad = (good: string) => [
 
 // Hundreds of starts, each of several processes.
 vi.setConfig({ testTimeout: 300_000 });
-beforeAll(() => build(), 120_000);
+beforeAll(() => build());
 
 test("every setting that the compose file gives the proxy is tried", () => {
   const compose = read("docker-compose.yml");

@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => proxy?.stop());
 
 /** The proxy looks every five seconds. */
-const polling = { timeout: 30_000, interval: 100 };
+const polling = { timeout: 60_000, interval: 100 };
 
 /** The certificate that a new connection gets. */
 const peer = () =>
@@ -52,7 +52,7 @@ const served = (name: string) => expect.poll(async () => (await peer()).subject.
 const logged = (line: RegExp, mark = 0) =>
   expect.poll(async () => (await proxy.on("proxy", "logs")).slice(mark), polling).toMatch(line);
 
-describe("a certificate of one's own", { timeout: 120_000 }, () => {
+describe("a certificate of one's own", () => {
   test("is served, with HSTS", async () => {
     expect((await peer()).subject.O).toBe("first");
     expect((await send(proxy.port, { path: "/", host: "app.example.com" })).headers["strict-transport-security"]).toBe(

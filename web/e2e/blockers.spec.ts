@@ -12,7 +12,6 @@ test.describe.configure({ mode: "default" });
 
 let lists: Blocklists;
 test.beforeAll(() => {
-  test.setTimeout(120_000);
   const loaded = loadBlocklists();
   test.skip(!loaded, "needs Debian's package of the uBlock Origin that proxy/README.md names");
   lists = loaded as Blocklists;

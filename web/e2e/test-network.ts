@@ -61,7 +61,7 @@ export async function createTestNetwork(): Promise<TestNetwork> {
 }
 
 /** Waits until an address responds with a success status. */
-export async function waitUntilUp(url: string, timeoutMs = 20_000): Promise<void> {
+export async function waitUntilUp(url: string, timeoutMs = 120_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (Date.now() < end) {
     if (

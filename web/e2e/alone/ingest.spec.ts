@@ -10,7 +10,6 @@ async function setIngestResponse(answer: Partial<Answer>) {
 }
 
 test.beforeEach(({ allow }) => {
-  test.setTimeout(90_000);
   allow.consoleError(/status of (?:403|429|500|503)|Thrown on purpose|Minified React error #441/);
 });
 test.afterEach(async ({ page }) => {

@@ -8,7 +8,6 @@ const THROW = "Throw in the browser";
 const ok = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
 
 test.beforeEach(({ allow }) => {
-  test.setTimeout(180_000);
   allow.consoleError(/Thrown on purpose|Failed to (?:load resource|fetch)/);
 });
 test.afterEach(async () => {

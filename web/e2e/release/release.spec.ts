@@ -39,7 +39,6 @@ async function openTestEvents(context: BrowserContext): Promise<Page> {
 }
 
 test("a page of the old release keeps working after a new release", async ({ context, allow }) => {
-  test.setTimeout(240_000);
   // Next logs a missing action on the browser's console.
   for (const text of [/Failed to fetch RSC payload/, /status of 409/, /UnrecognizedActionError/])
     allow.consoleError(text);
