@@ -1,5 +1,5 @@
 #!/bin/sh
-# install-certificate.sh CERTIFICATE KEY: from now on every TLS handshake gets this pair (njs/certificate.js); connections in use
+# install-certificate.sh CERTIFICATE KEY: from now on every TLS handshake gets this pair (snippets/tls.conf); connections in use
 # go on with the one before. A copy is checked and served, so a file that is being written is never served by half.
 # Ends with status 1 and changes nothing when the two are not a pair that Nginx can load.
 set -eu
@@ -36,6 +36,9 @@ rm -r "$new/try"
 seconds() { date -d "$(openssl x509 -noout "-$1" -in "$new/server.crt" | cut -d = -f 2)" +%s; }
 seconds startdate >"$new/not-before"
 seconds enddate >"$new/expiry"
+
+# nginx.conf
+mkdir "$new/root"
 
 # Named by what it holds: Nginx caches a certificate and its key by path, so the files of a path must never change.
 pair=$folder/$(cat "$new/server.crt" "$new/server.key" | sha256sum | cut -c 1-16)
