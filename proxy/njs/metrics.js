@@ -1,4 +1,4 @@
-// Answers scrapes by Prometheus from the counters of count.js, which all workers share. Runs inside Nginx (njs).
+// Answers scrapes by Prometheus from the counters of response.js, which all workers share. Runs inside Nginx (njs).
 
 import fs from "fs";
 import ingestResponse from "./ingest-response.js";
@@ -13,7 +13,7 @@ const hostsFile = "/tmp/nginx/ingest-hosts";
 /** Separates the parts of a key; none of them can contain it. */
 const separator = "|";
 
-/** The one key that sums bytes instead of counting: count.js. */
+/** The one key that sums bytes instead of counting: response.js. */
 const bytes = "bytes";
 
 /** @type {Record<string, string>} the series that counts a route's envelopes by outcome */

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import ingestResponse from "../njs/ingest-response.js";
 import metrics from "../njs/metrics.js";
 import rateLimit from "../njs/rate-limit.js";
+import response from "../njs/response.js";
 import workers from "../njs/workers.js";
 
 describe("limits for a client above the rate limit", () => {
@@ -53,7 +54,7 @@ test("of the ingest's headers only those that the SDK reads pass, in any case", 
     constructor: "g" as never,
     "retry-AFTER": "h",
   };
-  ingestResponse.removeUnknownHeaders({ headersOut } as never);
+  response.removeUnknownHeaders({ headersOut } as never);
   expect(Object.keys(headersOut)).toEqual([
     "Content-Type",
     "Content-Length",
@@ -100,7 +101,7 @@ describe("the metrics report an ingest as down", () => {
     expect(ingestResponse.isDown("1")).toBe(false);
     fail(1, ...how);
     expect(ingestResponse.isDown("1")).toBe(true);
-    ingestResponse.fromIngest(envelope("200"));
+    response.fromIngest(envelope("200"));
     expect(ingestResponse.isDown("1")).toBe(false);
   });
   test("not if it was not asked", () => {
