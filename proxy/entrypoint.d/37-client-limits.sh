@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/checks.sh"
 . "$(dirname "$0")/render.sh"
 
-REQUEST_RATE_ZONE='' REQUEST_RATE_LIMIT='' OPEN_REQUESTS_ZONE='' OPEN_REQUESTS_LIMIT=''
+REQUEST_RATE_ZONE='' REQUEST_RATE_LIMIT='' OPEN_REQUESTS_ZONE='' OPEN_REQUESTS_LIMIT='' OPEN_PAGES_ZONE='' OPEN_PAGES_LIMIT=''
 if check_limit REQUEST_RATE_PER_CLIENT "$REQUEST_RATE_PER_CLIENT" "requests per second" 999999; then
   # shellcheck disable=SC2016 # Nginx's variable
   REQUEST_RATE_ZONE='limit_req_zone $client_network zone=client_requests:8m rate='"${REQUEST_RATE_PER_CLIENT}r/s;"
@@ -25,6 +25,12 @@ if check_limit OPEN_REQUESTS_PER_CLIENT "$limit" "open requests" 65535; then
   # Before the total (client-limit-zones.conf).
   OPEN_REQUESTS_LIMIT="limit_conn client_open $limit;"
 fi
-export REQUEST_RATE_ZONE REQUEST_RATE_LIMIT OPEN_REQUESTS_ZONE OPEN_REQUESTS_LIMIT
+# Half of one replica's places: Nginx cannot take a share of all, whose number changes with the replicas.
+if [ "$OPEN_PAGES_PER_REPLICA" != off ]; then
+  # shellcheck disable=SC2016
+  OPEN_PAGES_ZONE='limit_conn_zone $page_client zone=client_pages:1m;'
+  OPEN_PAGES_LIMIT="limit_conn client_pages $(((OPEN_PAGES_PER_REPLICA + 1) / 2));"
+fi
+export REQUEST_RATE_ZONE REQUEST_RATE_LIMIT OPEN_REQUESTS_ZONE OPEN_REQUESTS_LIMIT OPEN_PAGES_ZONE OPEN_PAGES_LIMIT
 render client-limits.conf
 render client-limit-zones.conf

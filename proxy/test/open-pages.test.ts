@@ -166,7 +166,7 @@ describe("OPEN_PAGES_PER_REPLICA, with as many pages open", () => {
 });
 
 describe("OPEN_PAGES_PER_REPLICA with two replicas", () => {
-  const shared = useProxy({ OPEN_PAGES_PER_REPLICA: "4" }, { twoReplicas: true });
+  const shared = useProxy({ OPEN_PAGES_PER_REPLICA: "4", TRUSTED_PROXIES: "0.0.0.0/0" }, { twoReplicas: true });
   test("admits twice as many pages, as many on each", async () => {
     await opens(shared.proxy);
     const counts = async () => [await shared.proxy.web.count(), (await shared.proxy.web2?.count()) ?? 0];
@@ -174,6 +174,20 @@ describe("OPEN_PAGES_PER_REPLICA with two replicas", () => {
     await hang(shared.proxy, 8);
     expect(await counts()).toEqual(before.map((count) => count + 4));
     expect(await status(shared.proxy, { headers: html })).toBe(503);
+  });
+
+  test("leaves places to other clients: one has at most half of a replica's", async () => {
+    const client = { ...html, "x-forwarded-for": "203.0.113.1" };
+    await opens(shared.proxy);
+    await hang(shared.proxy, 2, client);
+    const { answer, received } = await shared.through({ headers: client });
+    expect(answer).toMatchObject({ status: 429, body: expect.stringContaining("Too many requests") });
+    expect(answer.headers["retry-after"]).toBe("5");
+    expect(received).toEqual([]);
+    expect(await status(shared.proxy, { method: "POST", headers: client, body: "a=1" })).toBe(200);
+    expect(await status(shared.proxy, { headers: { ...html, "x-forwarded-for": "198.51.100.1" } })).toBe(200);
+    for (const one of open.splice(0)) one.destroy();
+    await opens(shared.proxy, client);
   });
 });
 
