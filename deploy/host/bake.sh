@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # Watches a new release for BAKE_TIME_S after it has replaced the old one: does it answer more requests with 5xx than the release before,
-# does it crash, does it become unhealthy? Sourced after lib.sh, reason.sh and rolling.sh, with `proxy` set to the proxy's container.
+# does it crash, does it become unhealthy? Sourced after lib.sh and rolling.sh, with `proxy` set to the proxy's container.
 # shellcheck disable=SC2154
 
 MIN_FAILED=10     # fewer requests with 5xx prove nothing

@@ -5,8 +5,6 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/prepare.sh"
-. "$here/ports.sh"
-. "$here/reason.sh"
 . "$here/rolling.sh"
 . "$here/upgrade.sh"
 . "$here/release-list.sh"
@@ -15,24 +13,26 @@ here=$(cd "$(dirname "$0")" && pwd)
 build() { docker compose --progress "${PROGRESS:-auto}" build >&2; }
 
 check_bake_settings
+repair
 find_running
-remove_leftover_proxy
 need_proxy
 "$here/same-settings.sh"
 time=$(now)
+begin
 step 'Build' build || give_up
 proxy=$(docker compose ps --quiet proxy)
 before=$(requests "${bake_time_s}s")
 list_changed
 announce
 upgrade
-roll
+start_release
 if [ "$new_image" != "$old_image" ]; then
   # It was started by make up, or put back: a rollback from the new release leads to it, not to what it replaced.
   [ "$(releases | awk 'NR == 1 { print $2 }')" = "$old_image" ] || record "$old_image" "$time"
   record "$new_image" "$(now)"
   forget_oldest
 fi
+stop_replaced
 # The release is watched in any case.
 rest_failed=
 upgrade_rest || rest_failed=1

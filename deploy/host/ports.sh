@@ -33,3 +33,6 @@ port_containers() {
 
 # project_name: prints the compose project's name.
 project_name() { docker compose config 2>/dev/null | sed -n 's/^name: //p'; }
+
+# is_open CONTAINER: whether a proxy has its ports, if it is to publish any.
+is_open() { [ -n "$(docker port "$1" 8443 2>/dev/null)" ] || [ "$(docker inspect --format '{{len .HostConfig.PortBindings}}' "$1")" = 0 ]; }

@@ -4,8 +4,6 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 . "$here/lib.sh"
-. "$here/ports.sh"
-. "$here/reason.sh"
 . "$here/rolling.sh"
 . "$here/release-list.sh"
 

@@ -7,13 +7,17 @@ root=$(cd "$here/../.." && pwd)
 cd "$root"
 . "$here/lib.sh"
 . "$here/settings.sh"
-. "$here/ports.sh"
-. "$here/reason.sh"
 . "$here/rolling.sh"
 . "$here/release-list.sh"
 
+repair
 find_running
 need_proxy
+if [ -n "$undone" ] && [ -z "${RELEASE:-}" ]; then
+  put_names_back
+  say "    The release before the interrupted one serves. 'make rollback' now goes one further back."
+  exit
+fi
 "$here/same-settings.sh"
 tag=${RELEASE:-$(tag_before)}
 [ -n "$tag" ] || die "rollback: no earlier release is kept: make deploy keeps the one that it replaces"
@@ -27,8 +31,10 @@ SENTRY_RELEASE=${SENTRY_RELEASE:-$(setting SENTRY_RELEASE)}
 export SENTRY_RELEASE
 say "==> Back to $tag${SENTRY_RELEASE:+ ($SENTRY_RELEASE)}"
 time=$(now)
+begin
 docker tag "$image" "$repository"
-roll
+start_release
 # It was started by make up.
 [ -n "$(tags_of "$old_image")" ] || record "$old_image" "$time"
 forget_oldest
+stop_replaced

@@ -1,5 +1,11 @@
 # shellcheck shell=sh
-# Replaces the running web by the image that carries its name now, without failing a request. Sourced after lib.sh, ports.sh and reason.sh.
+# Replaces the running web by the image that carries its name now, without failing a request. Sourced after lib.sh, with `here` set
+# to this folder, in the repository's root.
+# shellcheck disable=SC2154
+
+. "$here/ports.sh"
+. "$here/reason.sh"
+. "$here/interrupted.sh"
 
 TIMEOUT_S=60 # until the proxy uses a new container; it queries DNS every few seconds
 
@@ -13,22 +19,43 @@ try_release() {
 try() {
   service=$1
   shift
-  trial=$(docker compose run --detach "$@") || return
-  at_exit remove_trial
-  wait_until_healthy "$service" "$trial" && tried=0 || tried=1
-  remove_trial
-  at_exit_nothing
+  undo_at_exit remove_trials
+  trial=$(docker compose run --detach --label culvert.trial=yes "$@") && wait_until_healthy "$service" "$trial" && tried=0 || tried=1
+  remove_trials
+  undo_at_exit
   return "$tried"
 }
-remove_trial() { docker rm --force --volumes "$trial" >/dev/null; }
+remove_trials() {
+  for container in $(docker ps --all --quiet --filter "label=com.docker.compose.project=$project" --filter label=culvert.trial); do
+    docker rm --force --volumes "$container" >/dev/null
+  done
+}
 
-# at_exit COMMAND: runs COMMAND when the script ends, after a signal too, for which a shell does not have to run its EXIT trap.
-at_exit() {
+# begin: notes what is going to be replaced, for interrupted.sh.
+begin() {
+  mkdir -p .culvert
+  [ -s "$(replaced_file)" ] || echo "$old" >"$(replaced_file)"
+  undo_at_exit
+}
+replaced_file() { echo ".culvert/$project.replaced"; }
+replaced_count() { grep -cvx started "$(replaced_file)"; }
+
+# undo_at_exit [COMMAND]: has COMMAND run, and the images get their names back, when the script ends before nothing_to_undo, after a
+# signal too, for which a shell does not have to run its EXIT trap.
+undo_at_exit() {
   # shellcheck disable=SC2064 # the command now
-  trap "$1" EXIT
+  trap "{ ${1:-:} && rm -f '$(replaced_file)'; } || :; put_names_back" EXIT
   trap 'exit 130' INT TERM HUP
 }
-at_exit_nothing() { trap - EXIT INT TERM HUP; }
+nothing_to_undo() { trap - EXIT INT TERM HUP; }
+
+# containers SERVICE [OPTION...]: prints a service's containers, exited ones included; unlike compose, without those of `compose run`.
+containers() {
+  of=$1
+  shift
+  docker ps --all --quiet --no-trunc --filter "label=com.docker.compose.project=$project" --filter "label=com.docker.compose.service=$of" \
+    --filter label=com.docker.compose.oneoff=False "$@"
+}
 
 # wait_until_healthy SERVICE CONTAINER...: fails, and says why, as soon as one stops or becomes unhealthy.
 wait_until_healthy() {
@@ -46,14 +73,17 @@ wait_until_healthy() {
 }
 state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1"; }
 
-# start_new COUNT: starts COUNT containers of the new release beside the old ones. Removes exited containers first, which compose
-# would otherwise restart with the old release. Compose's own --wait would wait for the old ones as well, and they may be what is broken.
+# start_new: starts the containers of the new release beside the old ones. Removes exited containers first, which compose would otherwise
+# restart with the old release. Compose's own --wait would wait for the old ones as well, and they may be what is broken.
 start_new() {
   # shellcheck disable=SC2046 # a list
   docker compose rm --force web >/dev/null 2>&1 &&
-    docker compose --progress "${PROGRESS:-auto}" up --detach --no-build --no-recreate --scale "web=$((2 * $1))" web >&2 &&
-    wait_until_healthy web $(docker compose ps --all --quiet web | grep -vxF "$old")
+    docker compose --progress "${PROGRESS:-auto}" up --detach --no-build --no-recreate --scale "web=$(($(containers web | wc -l) + replicas))" web >&2 &&
+    wait_until_healthy web $(started)
 }
+
+# started: prints web's containers that are beside the old ones.
+started() { containers web | grep -vxF "$old"; }
 
 # address CONTAINER: prints its address in the network that the proxy shares with it.
 address() {
@@ -92,13 +122,13 @@ store_files() {
 
 # wait_for_dns: waits until the proxy has queried DNS again, which no longer returns stopped containers.
 wait_for_dns() {
-  valid=$(docker compose exec -T proxy sed -n 's/.* valid=\([0-9]*\)s.* resolver_timeout \([0-9]*\)s.*/\1 + \2/p' /tmp/nginx/resolver.conf)
+  valid=$(docker compose exec -T proxy sed -n 's/.* valid=\([0-9]*\)s.* resolver_timeout \([0-9]*\)s.*/\1 + \2/p' /tmp/nginx/resolver.conf) || valid=
   sleep "$((${valid:-7}))"
 }
 
-# stop_old CONTAINER...: stops each container within compose's stop_grace_period and removes it. One at a time, each after the proxy
-# has dropped the previous one: it tries few replicas per page, and stopped ones would be among them.
-stop_old() {
+# remove_gracefully CONTAINER...: stops each container within compose's stop_grace_period and removes it. One at a time, each after the
+# proxy has dropped the previous one: it tries few replicas per page, and stopped ones would be among them.
+remove_gracefully() {
   while [ $# -gt 0 ]; do
     docker stop "$1" >/dev/null && docker rm "$1" >/dev/null || return
     shift
@@ -106,12 +136,16 @@ stop_old() {
   done
 }
 
-# find_running: sets `old` to web's running containers, `old_image` to their image and `repository` to the image's name.
+# find_running: sets `old` to web's running containers, `replicas` to how many there are to be, `old_image` to their image and `repository`
+# to the image's name.
 find_running() {
+  project=$(project_name)
+  repository=$project-web
   old=$(docker compose ps --quiet web)
   [ -n "$old" ] || die "web does not run: start the stack first (make up)"
   old_image=$(container_image "$old")
-  repository=$(project_name)-web
+  replicas=$(echo "$old" | wc -l)
+  [ ! -s "$(replaced_file)" ] || replicas=$(replaced_count)
 }
 
 # container_image CONTAINERS: prints the image id of the first. An image that runs has an id even if its name is gone.
@@ -128,31 +162,41 @@ need_proxy() {
 put_names_back() {
   docker compose ps --all --quiet | while read -r container; do
     docker inspect --format '{{.Image}} {{.Config.Image}}' "$container" | xargs docker tag || true
-  done
+  done 2>/dev/null
   docker tag "$old_image" "$repository" || true
 }
 
 # give_up: dies; the old release is still serving.
-give_up() {
-  put_names_back
-  die "the release did not start: the reason is above; the running one keeps serving"
-}
+give_up() { die "the release did not start: the reason is above; the running one keeps serving"; }
 
-# roll: starts the new containers, waits until the proxy uses them, then stops the old ones. Sets `new` to the new containers and
-# `new_image` to their image.
-roll() {
+# start_release: starts the new containers and waits until the proxy uses them. Sets `new` to them and `new_image` to their image.
+start_release() {
   step 'Test start' try_release || give_up
-  if ! step 'Start' start_new "$(echo "$old" | wc -l)"; then
-    # Remove what did not become healthy.
-    for container in $(docker compose ps --all --quiet web | grep -vxF "$old"); do docker rm --force "$container" >/dev/null; done
-    give_up
-  fi
-  new=$(docker compose ps --quiet web | grep -vxF "$old")
+  undo_at_exit remove_started
+  # Without this line, other containers are replicas that somebody has added since.
+  echo started >>"$(replaced_file)"
+  step 'Start' start_new || give_up
+  new=$(started)
   # shellcheck disable=SC2034 # for the caller
   new_image=$(container_image "$new")
   # shellcheck disable=SC2086 # a list
   step 'Wait until the proxy uses it' wait_until_used $new
   step "Store the replaced release's files" store_files "$(echo "$old" | head -n 1)"
-  # shellcheck disable=SC2086
-  step 'Stop the replaced release' stop_old $old
+}
+
+# remove_started: removes what start_release has started.
+remove_started() {
+  say "==> Remove the new containers"
+  # shellcheck disable=SC2046 # a list
+  remove_gracefully $(started)
+}
+
+# stop_replaced: stops the old containers.
+stop_replaced() {
+  nothing_to_undo
+  trap 'say "culvert: interrupted: the new release serves beside the rest of the replaced one, which the next make deploy removes"; exit 130' INT TERM HUP
+  # shellcheck disable=SC2086 # a list
+  step 'Stop the replaced release' remove_gracefully $old
+  rm "$(replaced_file)"
+  nothing_to_undo
 }

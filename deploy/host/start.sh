@@ -3,12 +3,12 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-. "$here/reason.sh"
 cd "$here/../.."
+. "$here/rolling.sh"
 
 "$here/monitoring-images.sh"
 
-TIMEOUT_S=120 # for a container that neither exits nor becomes healthy
+START_TIMEOUT_S=120 # for a container that neither exits nor becomes healthy
 
 # stop_unused: stops services that the settings no longer include (ACME=off, a SENTRY_DSN): `up` would leave them running.
 stop_unused() {
@@ -17,8 +17,10 @@ stop_unused() {
   docker compose --progress quiet rm --force --stop $unused >&2
 }
 
-if docker compose --progress "${PROGRESS:-auto}" up --build --wait --wait-timeout "$TIMEOUT_S" >&2; then
+repair
+if docker compose --progress "${PROGRESS:-auto}" up --build --wait --wait-timeout "$START_TIMEOUT_S" >&2; then
   stop_unused
+  rm -f "$(replaced_file)"
   exit 0
 fi
 

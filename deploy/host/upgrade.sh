@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Replaces the services around web whose image or settings have changed since they were started. Sourced after lib.sh, ports.sh,
-# reason.sh and rolling.sh, whose find_running sets `old`.
+# Replaces the services around web whose image or settings have changed since they were started. Sourced after lib.sh and
+# rolling.sh.
 # shellcheck disable=SC2154
 
 # For open responses of the old proxy, during which nothing listens: event streams and WebSockets do not end by themselves.
@@ -15,9 +15,6 @@ changed() {
     $(docker inspect --format '{{index .Config.Labels "com.docker.compose.config-hash"}} {{.Image}} {{.Config.Image}}' "$current")
   [ "$1" != "$2" ] || [ "$(docker image inspect --format '{{.Id}}' "$4")" != "$3" ]
 }
-
-# is_open CONTAINER: whether a proxy has its ports, if it is to publish any.
-is_open() { [ -n "$(docker port "$1" 8443 2>/dev/null)" ] || [ "$(docker inspect --format '{{len .HostConfig.PortBindings}}' "$1")" = 0 ]; }
 
 # list_changed: sets `changes` to the changed services without web, in the order in which they are replaced: the spool of a version
 # accepts the envelopes of the proxy before it, and the proxy those of web before it (docs/operations.md).
@@ -46,7 +43,9 @@ replace_spool() {
   old_spool=$(docker compose ps --all --quiet spool)
   try spool --no-deps --volume /var/lib/spool spool || return
   [ -z "$old_spool" ] || old_spool_image=$(container_image "$old_spool")
-  ! start_spool || return 0
+  # A signal now would leave no spool: it ends compose, and the old one is started again.
+  trap '' INT TERM HUP
+  ! start_spool || { undo_at_exit && return; }
   { [ -n "$old_spool" ] && docker tag "$old_spool_image" "$(project_name)-spool" && start_spool; } ||
     kept='no spool runs, which docker compose logs spool explains; browsers and web send their envelopes again'
   return 1
@@ -56,49 +55,35 @@ start_spool() {
     { say "culvert: spool: $(reason "$(docker compose ps --all --quiet spool)")"; return 1; }
 }
 
-# remove_leftover_proxy: removes what an interrupted deployment has left beside the proxy that serves.
-remove_leftover_proxy() {
-  for container in $(docker compose ps --quiet proxy); do
-    ! is_open "$container" || { old_proxy=$container && remove_new_proxy; return; }
-  done
-}
-
-# remove_new_proxy: removes every proxy but the old one.
-remove_new_proxy() {
-  for container in $(docker compose ps --all --quiet proxy | grep -vxF "$old_proxy"); do docker rm --force "$container" >/dev/null; done
-}
-
 # replace_proxy: starts a new one beside the old one, in the inner network, where it needs none of the host's ports. When it is healthy
 # it gets the other networks, and with them the ports, as soon as the old one has released them.
 replace_proxy() {
   old_proxy=$(docker compose ps --quiet proxy)
   docker compose rm --force proxy >/dev/null 2>&1
-  at_exit remove_new_proxy
-  if ! start_inside; then
-    remove_new_proxy
-    return 1
-  fi
+  undo_at_exit remove_new_proxy
+  start_inside || return
   # A signal now would leave the ports closed: Ctrl-C, or the end of an SSH connection.
   trap '' INT TERM HUP
   # Ctrl-C ends docker's wait, not the stop.
   docker stop -t "$DRAIN_S" "$old_proxy" >/dev/null || docker wait "$old_proxy" >/dev/null
   if ! publish; then
     remove_new_proxy
+    undo_at_exit
     docker start "$old_proxy" >/dev/null
     return 1
   fi
   docker rm "$old_proxy" >/dev/null
-  at_exit_nothing
+  undo_at_exit
 }
 
 # web_count: prints the number of web's containers, exited ones included. Compose scales the services that another one depends on as
 # well, to one container by default, and would remove a running one to keep one that has exited.
-web_count() { docker compose ps --all --quiet web | wc -l; }
+web_count() { containers web | wc -l; }
 
 # start_inside: starts the new proxy without the `networks`, and waits until it is healthy.
 start_inside() {
   docker compose --progress "${PROGRESS:-auto}" create --no-build --no-recreate --scale proxy=2 --scale "web=$(web_count)" proxy >&2 || return
-  new_proxy=$(docker compose ps --all --quiet proxy | grep -vxF "$old_proxy")
+  new_proxy=$(containers proxy | grep -vxF "$old_proxy")
   networks=$(docker inspect --format '{{range $name, $network := .NetworkSettings.Networks}}{{$name}}{{range $network.Aliases}} --alias {{.}}{{end}}
 {{end}}' "$new_proxy" | grep -v -e "^$(project_name)_inside " -e '^$')
   echo "$networks" | while read -r network _; do docker network disconnect "$network" "$new_proxy" || exit; done || return
@@ -122,14 +107,11 @@ upgrade() {
 }
 
 # give_up_upgrade SERVICE: dies; what runs keeps running.
-give_up_upgrade() {
-  put_names_back
-  die "the new $1 did not start: the reason is above; $kept"
-}
+give_up_upgrade() { die "the new $1 did not start: the reason is above; $kept"; }
 
 # upgrade_rest: replaces the other changed services, which no request passes.
 upgrade_rest() {
   rest=$(echo "$changes" | tr ' ' '\n' | grep -vx -e '' -e spool -e proxy) || return 0
   # shellcheck disable=SC2086 # a list
-  step 'Replace the rest' docker compose --progress "${PROGRESS:-auto}" up --no-build --scale "web=$(web_count)" --wait $rest >&2
+  step 'Replace the rest' docker compose --progress "${PROGRESS:-auto}" up --no-build --no-deps --wait $rest >&2
 }

@@ -35,6 +35,23 @@ describe("make up rejects, before it changes anything,", () => {
       new RegExp(`^culvert: ${name}: port ${taken} is in use: stop what uses it, or use another`),
     ),
   );
+  test("a port in use by a container, which it names", () =>
+    expectRejection(
+      "up.sh",
+      { COMPOSE_PROJECT_NAME: "culvert-other" },
+      new RegExp(
+        `^culvert: HTTPS_PORT: port ${process.env.HTTPS_PORT} is in use by container ${process.env.COMPOSE_PROJECT_NAME}-proxy-\\d+: stop what uses it, or use another, e.g. HTTPS_PORT=`,
+      ),
+    ));
+  test("a port in use that a compose file publishes", () => {
+    const override = join(folder, "port.yml");
+    writeFileSync(override, `services: { web: { ports: ["${taken}:3000"] } }\n`);
+    return expectRejection(
+      "up.sh",
+      { COMPOSE_FILE: `${process.env.COMPOSE_FILE}:${override}` },
+      `culvert: docker-compose.yml: port ${taken} is in use: stop what uses it, or change it there`,
+    );
+  });
   test("an invalid port", () =>
     expectRejection(
       "up.sh",
@@ -104,6 +121,16 @@ test("COMPOSE_PROFILES=monitoring without its images and without a registry is a
     /^culvert: COMPOSE_PROFILES: monitoring needs 127\.0\.0\.1:1\/prometheus, which the container registry does not provide \(/,
   );
   expect((await run(["sh", "deploy/host/monitoring-images.sh"], files)).code).toBe(0);
+});
+
+test("if neither the new spool nor the old one starts, make deploy says that none runs", async () => {
+  const script = `here=deploy/host; for file in lib rolling upgrade; do . deploy/host/$file.sh; done
+    try() { :; }; start_spool() { return 1; }; docker() { :; }; undo_at_exit() { :; }; changes=" spool"; upgrade`;
+  const { code, output } = await run(["sh", "-euc", script]);
+  expect([code, lastLine(output)]).toEqual([
+    1,
+    "culvert: the new spool did not start: the reason is above; no spool runs, which docker compose logs spool explains; browsers and web send their envelopes again",
+  ]);
 });
 
 test("facts: names come from the compose files of .env, with spaces in their paths", async () => {

@@ -2,7 +2,7 @@ const { NAME, SHARE } = process.env;
 let pages = 0;
 const failures = (count) => Math.floor((count * SHARE) / 100);
 
-require("node:http")
+const server = require("node:http")
   .createServer(({ url }, response) => {
     if (url === "/healthz") return response.end();
     if (url === "/crash") throw new Error("crashed by a request");
@@ -10,3 +10,5 @@ require("node:http")
     response.writeHead(failures(pages) > failures(pages - 1) ? 500 : 200).end(NAME);
   })
   .listen(3000);
+// Process 1 would ignore it.
+process.once("SIGTERM", () => server.close());

@@ -1,0 +1,63 @@
+# shellcheck shell=sh
+# Puts in order what a deployment left that was killed before its end: by kill -9, or because the machine went down. Sourced by
+# rolling.sh.
+# shellcheck disable=SC2034,SC2154
+
+# repair: leaves one proxy, which has its ports, and web's containers of one release. Sets `undone` if that is the release that was to be
+# replaced.
+repair() {
+  project=$(project_name)
+  remove_trials
+  repair_proxy
+  repair_web
+}
+
+# repair_proxy: keeps the proxy that has the ports. If none has, the old one had released them and the new one not got them yet: only the
+# old one, which has stopped, is still in all networks.
+repair_proxy() {
+  [ "$(containers proxy | wc -l)" -gt 1 ] || return 0
+  say "==> An interrupted deployment left two proxies: keeping the one with the ports"
+  old_proxy=
+  for container in $(containers proxy --filter status=running); do
+    ! is_open "$container" || old_proxy=$container
+  done
+  for container in $(containers proxy --filter status=exited); do
+    [ -n "$old_proxy" ] || { docker start "$container" >/dev/null && is_open "$container" && old_proxy=$container; } || true
+  done
+  [ -z "$old_proxy" ] || { remove_new_proxy && wait_until_healthy proxy "$old_proxy"; }
+}
+
+# remove_new_proxy: removes every proxy but the old one.
+remove_new_proxy() {
+  for container in $(containers proxy | grep -vxF "$old_proxy"); do docker rm --force "$container" >/dev/null; done
+}
+
+# repair_web: keeps the containers that were to be replaced, or if one of them is gone or not healthy, those that replace them. If both
+# releases lack some, both stay until the next one has replaced them (find_running).
+repair_web() {
+  undone=
+  [ -s "$(replaced_file)" ] || return 0
+  replaced=$(containers web --filter status=running | grep -xF -f "$(replaced_file)" || true)
+  replacing=$(containers web | grep -vxF -f "$(replaced_file)" || true)
+  if [ -z "$replacing" ] || ! grep -qx started "$(replaced_file)"; then
+    undone=yes
+  elif [ -n "$replaced" ]; then
+    if are_whole "$replaced"; then
+      say "==> An interrupted deployment left two releases: removing the one that was not complete"
+      undone=yes
+      # shellcheck disable=SC2086 # a list
+      remove_gracefully $replacing
+    elif are_whole "$replacing"; then
+      say "==> An interrupted deployment left two releases: removing the rest of the replaced one"
+      # shellcheck disable=SC2086
+      remove_gracefully $replaced
+    else return 0; fi
+  fi
+  rm "$(replaced_file)"
+}
+
+# are_whole CONTAINERS: whether all containers of a release are there and healthy.
+are_whole() {
+  [ "$(echo "$1" | wc -l)" -ge "$(replaced_count)" ] || return
+  for container in $1; do [ "$(state "$container")" = 'running healthy' ] || return; done
+}
