@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compares the proxy with alternatives (README.md); `run.sh faults` compares what each loses when something fails. Needs Docker and Node;
-# fetches the base images like `make up`.
+# Compares the proxy with alternatives (README.md); `run.sh faults` compares what each loses when something fails, `run.sh attacks` measures
+# what a client notices of another one's attack. Needs Docker and Node; fetches the base images like `make up`.
 set -eu
 cd "$(dirname "$0")"
 host=../../deploy/host

@@ -4,9 +4,9 @@ import type { Cores } from "./processor.ts";
 import type { Part, Testbed } from "./testbed.ts";
 import { dsn, ingestHost, tunnelPath, tunnelTarget } from "./workload.ts";
 
-const hardened = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"];
+export const hardened = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"];
 const nginx = [...hardened, "--tmpfs=/tmp:uid=101,mode=0700"];
-const withConfig = (file: string) => ({
+export const withConfig = (file: string) => ({
   switches: [...nginx, "--entrypoint=nginx"],
   command: ["-c", `/bench/configs/${file}`, "-g", "daemon off;"],
 });
@@ -17,13 +17,13 @@ const telemetry = { SENTRY_DSN: dsn, TUNNEL_PATH: tunnelPath, SENTRY_TRACES_SAMP
 /** The load comes from one client IP and must not be rate-limited. */
 export const UNLIMITED = 999_999;
 
-const app = (image: string, other: Record<string, string> = {}) => ({
+export const app = (image: string, other: Record<string, string> = {}) => ({
   image,
   switches: [...hardened, "--tmpfs=/tmp:uid=1000,mode=0700"],
   settings: { ...telemetry, NODE_EXTRA_CA_CERTS: certificate, ...other },
 });
 
-const proxy = (name: string, total = UNLIMITED, more: Record<string, string> = {}) => ({
+export const proxy = (name: string, total = UNLIMITED, more: Record<string, string> = {}) => ({
   image: images.proxy,
   switches: nginx,
   settings: {
@@ -49,9 +49,9 @@ const apps = {
 };
 
 /** An ingest that refuses every connection, so that the spool queues all envelopes. */
-const noIngest = { dsn: "http://key@127.0.0.1:9/1", url: "http://127.0.0.1:9/api/1/envelope/" };
+export const noIngest = { dsn: "http://key@127.0.0.1:9/1", url: "http://127.0.0.1:9/api/1/envelope/" };
 
-const spool = (settings: Record<string, string>) => ({
+export const spool = (settings: Record<string, string>) => ({
   image: images.spool,
   switches: hardened,
   settings: { ...telemetry, INGEST_CA_FILE: certificate, ...settings },

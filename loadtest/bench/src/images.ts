@@ -15,14 +15,19 @@ export const images = {
 
 /** Builds all images, reusing the layers of the stack's images. Throws with the build's last lines. */
 export async function buildImages(): Promise<void> {
-  await docker("build", "--progress=plain", "-t", images.proxy, `${root}/proxy`);
-  await docker("build", "--progress=plain", "-t", images.spool, `${root}/proxy/spool`);
-  await docker("build", "--progress=plain", "-t", images.tools, "-f", `${bench}/Dockerfile`, `${bench}/configs`);
-  await buildApp(images.web, `${root}/web`);
+  await buildStackImages();
   await buildTunnelRoute();
   const handler = copyOfWeb("tunnel-handler");
   cpSync(`${bench}/apps/sentry-tunnel`, `${handler}/src/app/sentry-tunnel`, { recursive: true });
   await buildApp(images.tunnelHandler, handler);
+}
+
+/** The images without the SDK's own tunnels. */
+export async function buildStackImages(): Promise<void> {
+  await docker("build", "--progress=plain", "-t", images.proxy, `${root}/proxy`);
+  await docker("build", "--progress=plain", "-t", images.spool, `${root}/proxy/spool`);
+  await docker("build", "--progress=plain", "-t", images.tools, "-f", `${bench}/Dockerfile`, `${bench}/configs`);
+  await buildApp(images.web, `${root}/web`);
 }
 
 /** Builds the app with the SDK's own tunnel; returns the image. */

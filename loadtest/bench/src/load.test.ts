@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseH2loadLog, parseOpenLoop, parseReceiver, parseWrk } from "./load.ts";
+import { parseH2loadLog, parseOpenLoop, parseProbe, parseReceiver, parseWrk } from "./load.ts";
 
 const wrkOutput = `Running 3s test @ https://proxy:8443/monitoring
   1 threads and 32 connections
@@ -64,4 +64,15 @@ test("the open loop's results: times of pages only, shed requests have not faile
 test("an open loop without an answer is not a measurement", () => {
   expect(() => parseOpenLoop("cannot find module", 2)).toThrow("printed no results");
   expect(() => parseOpenLoop("[[503,1],[-1,2]]", 2)).toThrow("no request of the open loop was answered with a page");
+});
+
+test("a probe of a service under attack: times of the expected answers, and how many are missing, all of them too", () => {
+  expect(parseProbe("[[404,10],[404,30],[200,1],[-1,20000]]", 404)).toEqual({
+    requests: 4,
+    failed: 2,
+    p50: 10,
+    p99: 30,
+  });
+  expect(parseProbe("[[503,1]]", 200)).toEqual({ requests: 1, failed: 1, p50: Number.NaN, p99: Number.NaN });
+  expect(() => parseProbe("cannot find module", 200)).toThrow("printed no results");
 });

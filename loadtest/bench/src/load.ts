@@ -23,14 +23,38 @@ export interface OpenLoad extends Load {
 /** The longest that a visitor should wait for a page. */
 export const GOOD_MS = 1000;
 
-/** Parses the line of JSON that open-loop.ts prints; throws if it is missing. Shed requests have not failed. */
-export function parseOpenLoop(output: string, seconds: number): OpenLoad {
+/** The status of each request of open-loop.ts, -1 for none, and how long it took in milliseconds. */
+type Visit = [status: number, milliseconds: number];
+
+/** The line of JSON that open-loop.ts prints; throws if it is missing. */
+function parseVisits(output: string): Visit[] {
   const line = output.trim().split("\n").at(-1) ?? "";
   if (!line.startsWith("[")) throw new Error(`the open loop printed no results: ${output.slice(-300)}`);
-  const visits: [status: number, milliseconds: number][] = JSON.parse(line);
+  return JSON.parse(line);
+}
+
+/** What open-loop.ts saw of a service under attack: NaN as times if no request got the expected answer. */
+export interface Probe {
+  requests: number;
+  failed: number;
+  p50: number;
+  p99: number;
+}
+
+/** Parses the output of open-loop.ts where failures are a result, too; throws if there is none. */
+export function parseProbe(output: string, expected: number): Probe {
+  const visits = parseVisits(output);
+  const times = visits.filter(([status]) => status === expected).map(([, time]) => time);
+  const at = (share: number) => (times.length ? percentile(times, share) : Number.NaN);
+  return { requests: visits.length, failed: visits.length - times.length, p50: at(0.5), p99: at(0.99) };
+}
+
+/** Parses the line of JSON that open-loop.ts prints; throws if it is missing. Shed requests have not failed. */
+export function parseOpenLoop(output: string, seconds: number): OpenLoad {
+  const visits = parseVisits(output);
   const times = visits.filter(([status]) => status === 200).map(([, time]) => time);
   if (times.length === 0)
-    throw new Error(`no request of the open loop was answered with a page, but with ${line.slice(0, 100)}`);
+    throw new Error(`no request of the open loop was answered with a page, but with ${output.slice(0, 100)}`);
   const shed = visits.filter(([status]) => status === 503).length;
   return {
     requests: visits.length,
@@ -45,9 +69,19 @@ export function parseOpenLoop(output: string, seconds: number): OpenLoad {
   };
 }
 
+/** What open-loop.ts posts, and how long each request, then on a connection of its own, may take. */
+interface Posted {
+  body?: string;
+  headers?: Record<string, string>;
+  timeoutSeconds?: number;
+}
+
 /** Requests a page at a constant rate, whatever the answers. */
-export function openLoop(url: string, rate: number, seconds: number): string[] {
-  const given = Object.entries({ PAGE: url, RATE: rate, SECONDS: seconds }).map(([name, value]) => `${name}=${value}`);
+export function openLoop(url: string, rate: number, seconds: number, posted: Posted = {}): string[] {
+  const { body = "", headers = {}, timeoutSeconds = "" } = posted;
+  const how = { BODY: body, HEADERS: JSON.stringify(headers), TIMEOUT_S: timeoutSeconds };
+  const all = { PAGE: url, RATE: rate, SECONDS: seconds, ...how };
+  const given = Object.entries(all).map(([name, value]) => `${name}=${value}`);
   return ["env", ...given, "node", "--disable-warning=ExperimentalWarning", "/bench/src/open-loop.ts"];
 }
 

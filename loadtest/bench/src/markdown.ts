@@ -59,7 +59,8 @@ const throughput: Column[] = [
 ];
 
 const row = (...cells: string[]) => `| ${cells.join(" | ")} |`;
-const table = (head: string[], rows: string[][]) =>
+/** A table as Markdown, its columns aligned to the right but for the first. */
+export const table = (head: string[], rows: string[][]) =>
   [row(...head), row(...head.map((_, index) => (index ? "--:" : "---"))), ...rows.map((cells) => row(...cells))].join(
     "\n",
   );

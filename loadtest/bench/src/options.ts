@@ -26,14 +26,7 @@ const settings: Record<keyof Options, { name: string; fallback: number }> = {
 /** Takes the environment, returns the options; throws a one-line error that names an invalid one. */
 export function readOptions(environment: Record<string, string | undefined>): Options {
   if (environment.PATIENCE) throw new Error("PATIENCE is no longer an option: use IDLE_TIMEOUT_S");
-  const read = (key: keyof Options): number => {
-    const { name, fallback } = settings[key];
-    const value = environment[name] || String(fallback);
-    const min = Math.min(1, fallback);
-    if (!/^\d{1,6}$/.test(value) || Number(value) < min)
-      throw new Error(`${name} '${value}' is not a whole number of ${min} or more: use ${fallback}, or leave it out`);
-    return Number(value);
-  };
+  const read = (key: keyof Options) => wholeNumber(environment, settings[key].name, settings[key].fallback);
   return {
     rounds: read("rounds"),
     seconds: read("seconds"),
@@ -42,6 +35,15 @@ export function readOptions(environment: Record<string, string | undefined>): Op
     floodRate: read("floodRate"),
     idleTimeoutSeconds: read("idleTimeoutSeconds"),
   };
+}
+
+/** The whole number that a variable of the environment has; throws a one-line error that names an invalid one. */
+export function wholeNumber(environment: Record<string, string | undefined>, name: string, fallback: number): number {
+  const value = environment[name] || String(fallback);
+  const min = Math.min(1, fallback);
+  if (!/^\d{1,6}$/.test(value) || Number(value) < min)
+    throw new Error(`${name} '${value}' is not a whole number of ${min} or more: use ${fallback}, or leave it out`);
+  return Number(value);
 }
 
 /** Takes the environment, returns the comparisons that ONLY names (separated by spaces or commas), else all; throws for an unknown one. */

