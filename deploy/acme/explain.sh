@@ -22,7 +22,8 @@ reported() {
 # asked_to_wait: prints for how many seconds the CA wants no further attempt; 0 if it did not say. A date or a number:
 # https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
 asked_to_wait() {
-  asked=$(reported retry-after)
+  # Without leading zeros, which would make it octal.
+  asked=$(reported retry-after | sed 's/^0*\([0-9]\)/\1/')
   case $asked in
     '') asked=0 ;;
     *[!0-9]*) asked=$(($(date -d "$asked" +%s 2>/dev/null || date +%s) - $(date +%s))) ;;

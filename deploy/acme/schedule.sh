@@ -34,8 +34,9 @@ attempt_begins() {
 
 # not_before SECONDS: notes that this CA wants no attempt for these names sooner, which a restart must not forget.
 not_before() {
-  rm -f "$retry_after"
-  [ "$1" -eq 0 ] || printf '%s %s\n' "$(($(date +%s) + $1))" "$names" >"$retry_after"
+  if [ "$1" -eq 0 ]; then rm -f "$retry_after"; return; fi
+  printf '%s %s\n' "$(($(date +%s) + $1))" "$names" >"$retry_after.new"
+  mv "$retry_after.new" "$retry_after"
 }
 
 # until_retry_after: prints the seconds until the time that not_before noted.

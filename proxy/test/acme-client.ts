@@ -26,7 +26,7 @@ export async function startAcmeClient(name: string, options: AcmeClientOptions):
   const [account, certificates] = volumes;
   await must(
     ...["run", "-d", label, ...restricted, `--name=${name}`, `--network=${network}`],
-    ...["--tmpfs=/tmp:uid=101,gid=101,mode=0700,size=1m", `--volume=${account}:/var/lib/acme`],
+    ...["--tmpfs=/tmp:uid=101,gid=101,mode=0700,size=16m", `--volume=${account}:/var/lib/acme`],
     ...[`--volume=${certificates}:/srv/certificates`],
     ...Object.entries({ ...mounts, [caFile]: "/ca.crt" }).map(([file, path]) => `--volume=${file}:${path}:ro`),
     ...Object.entries({
