@@ -3,13 +3,28 @@
 # rolling.sh.
 # shellcheck disable=SC2034,SC2154
 
+WAIT_FOR_OTHERS_S=1800
+
 # repair: leaves one proxy, which has its ports, and web's containers of one release. Sets `undone` if that is the release that was to be
 # replaced.
 repair() {
   project=$(project_name)
+  wait_for_others
   remove_trials
   repair_proxy
   repair_web
+}
+
+# wait_for_others: waits until no other deployment runs, which repair would take for an interrupted one, and keeps others waiting. The
+# rollback of a deployment is part of it. Without flock (macOS) nothing is checked.
+wait_for_others() {
+  if [ "${CULVERT_DEPLOYMENT:-}" = "$project" ] || ! has flock; then return; fi
+  export CULVERT_DEPLOYMENT="$project"
+  mkdir -p .culvert
+  exec 9>".culvert/$project.lock"
+  flock -n 9 && return
+  say "==> Another make up, deploy or rollback is running: waiting until it ends"
+  flock -w "$WAIT_FOR_OTHERS_S" 9 || die "another make up, deploy or rollback has not ended in $((WAIT_FOR_OTHERS_S / 60)) minutes"
 }
 
 # repair_proxy: keeps the proxy that has the ports. If none has, the old one had released them and the new one not got them yet: only the

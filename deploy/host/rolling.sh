@@ -98,7 +98,7 @@ wait_until_used() {
     attempts=$1
     shift
     for address; do
-      until curl -s -o /dev/null -D - http://127.0.0.1:8081/web | grep -qi "^x-web:.* $address:"; do
+      until curl -s -m 5 -o /dev/null -D - http://127.0.0.1:8081/web | grep -qi "^x-web:.* $address:"; do
         [ $((attempts -= 1)) -gt 0 ] || exit 1
         sleep 0.25
       done

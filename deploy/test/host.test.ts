@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -131,6 +132,28 @@ test("if neither the new spool nor the old one starts, make deploy says that non
     1,
     "culvert: the new spool did not start: the reason is above; no spool runs, which docker compose logs spool explains; browsers and web send their envelopes again",
   ]);
+});
+
+test("a deployment waits until another one has ended", async () => {
+  const script = `. '${root}/deploy/host/lib.sh'; . '${root}/deploy/host/interrupted.sh'; project=x; wait_for_others; echo begins; cat`;
+  const start = () => {
+    const process = spawn("sh", ["-c", script], { cwd: folder });
+    const started = { process, output: "" };
+    for (const stream of [process.stdout, process.stderr])
+      stream.on("data", (data) => {
+        started.output += data;
+      });
+    return started;
+  };
+  const first = start();
+  await expect.poll(() => first.output).toBe("begins\n");
+  const second = start();
+  await expect
+    .poll(() => second.output)
+    .toBe("==> Another make up, deploy or rollback is running: waiting until it ends\n");
+  first.process.stdin.end();
+  await expect.poll(() => second.output).toContain("begins\n");
+  second.process.stdin.end();
 });
 
 test("facts: names come from the compose files of .env, with spaces in their paths", async () => {
