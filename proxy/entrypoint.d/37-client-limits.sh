@@ -25,8 +25,9 @@ if check_limit OPEN_REQUESTS_PER_CLIENT "$limit" "open requests" 65535; then
   # Before the total (client-limit-zones.conf).
   OPEN_REQUESTS_LIMIT="limit_conn client_open $limit;"
 fi
-# Half of one replica's places: Nginx cannot take a share of all, whose number changes with the replicas.
-if [ "$OPEN_PAGES_PER_REPLICA" != off ]; then
+# Half of one replica's places: Nginx cannot take a share of all, whose number changes with the replicas. `off` is for clients behind
+# the addresses of a CDN.
+if [ "$OPEN_PAGES_PER_REPLICA" != off ] && [ "$limit" != off ]; then
   # shellcheck disable=SC2016
   OPEN_PAGES_ZONE='limit_conn_zone $page_client zone=client_pages:1m;'
   OPEN_PAGES_LIMIT="limit_conn client_pages $(((OPEN_PAGES_PER_REPLICA + 1) / 2));"

@@ -121,12 +121,11 @@ test("`off` and other totals are written into the configuration", async () => {
   const image = await build();
   const render = async (settings: string[]) =>
     (await must("run", "--rm", label, ...hardened, ...settings.map((one) => `--env=${one}`), image, "render")).match(
-      /^limit_conn (?:client_open|open_requests) .*$/gm,
+      /^limit_conn (?:client_open|client_pages|open_requests) .*$/gm,
     );
   const dsn = "SENTRY_DSN=http://key@ingest:9000/7";
   const web = "WEB_UPSTREAM=127.0.0.1:9";
   expect(await render([dsn, web])).toEqual(["limit_conn client_open 1000;", "limit_conn open_requests 3000;"]);
-  expect(await render([dsn, web, "OPEN_REQUESTS_PER_CLIENT=off", "OPEN_REQUESTS_TOTAL=5000"])).toEqual([
-    "limit_conn open_requests 5000;",
-  ]);
+  const off = ["OPEN_REQUESTS_PER_CLIENT=off", "OPEN_PAGES_PER_REPLICA=30", "OPEN_REQUESTS_TOTAL=5000"];
+  expect(await render([dsn, web, ...off])).toEqual(["limit_conn open_requests 5000;"]);
 });

@@ -27,7 +27,14 @@ function bytes(size = ""): number {
 
 let config: string;
 beforeAll(async () => {
-  const env = ["--env=SENTRY_DSN=http://key@127.0.0.1:9/7", "--env=WEB_UPSTREAM=127.0.0.1:9"];
+  const settings = {
+    SENTRY_DSN: "http://key@127.0.0.1:9/7",
+    WEB_UPSTREAM: "127.0.0.1:9",
+    // They have zones of their own.
+    OPEN_PAGES_PER_REPLICA: "30",
+    REQUEST_RATE_PER_CLIENT: "100",
+  };
+  const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
   config = await must("run", "--rm", label, ...hardened, ...env, await build(), "render");
 });
 const value = (pattern: RegExp) => Number(pattern.exec(config)?.[1]);

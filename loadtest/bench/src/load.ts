@@ -24,10 +24,10 @@ export interface OpenLoad extends Load {
 export const GOOD_MS = 1000;
 
 /** The status of each request of open-loop.ts, -1 for none, and how long it took in milliseconds. */
-type Visit = [status: number, milliseconds: number];
+type Result = [status: number, milliseconds: number];
 
 /** The line of JSON that open-loop.ts prints; throws if it is missing. */
-function parseVisits(output: string): Visit[] {
+function parseResults(output: string): Result[] {
   const line = output.trim().split("\n").at(-1) ?? "";
   if (!line.startsWith("[")) throw new Error(`the open loop printed no results: ${output.slice(-300)}`);
   return JSON.parse(line);
@@ -43,7 +43,7 @@ export interface Probe {
 
 /** Parses the output of open-loop.ts where failures are a result, too; throws if there is none. */
 export function parseProbe(output: string, expected: number): Probe {
-  const visits = parseVisits(output);
+  const visits = parseResults(output);
   const times = visits.filter(([status]) => status === expected).map(([, time]) => time);
   const at = (share: number) => (times.length ? percentile(times, share) : Number.NaN);
   return { requests: visits.length, failed: visits.length - times.length, p50: at(0.5), p99: at(0.99) };
@@ -51,7 +51,7 @@ export function parseProbe(output: string, expected: number): Probe {
 
 /** Parses the line of JSON that open-loop.ts prints; throws if it is missing. Shed requests have not failed. */
 export function parseOpenLoop(output: string, seconds: number): OpenLoad {
-  const visits = parseVisits(output);
+  const visits = parseResults(output);
   const times = visits.filter(([status]) => status === 200).map(([, time]) => time);
   if (times.length === 0)
     throw new Error(`no request of the open loop was answered with a page, but with ${output.slice(0, 100)}`);

@@ -12,10 +12,11 @@ export const cases: Record<
   CulvertPagesFail: {
     failing: {
       'culvert_requests_total{route="page",class="2xx"': minute(97),
-      'culvert_requests_total{route="page",class="5xx"': minute(3),
+      'culvert_requests_total{route="page",class="5xx"': minute(903),
+      'culvert_pages_total{kind="page",outcome="shed"': minute(900),
     },
     healthy: {
-      'culvert_requests_total{route="page",class="2xx"': minute(49),
+      'culvert_requests_total{route="page",class="2xx"': minute(99),
       'culvert_requests_total{route="page",class="5xx"': minute(51),
       'culvert_pages_total{kind="page",outcome="shed"': minute(20),
       'culvert_pages_total{kind="prefetch",outcome="shed"': minute(30),

@@ -69,7 +69,7 @@ async function slowly(head: string, body: number): Promise<void> {
   const more = setInterval(() => socket.write("x"), BYTE_MS);
   await new Promise((resolve) => socket.on("close", resolve));
   clearInterval(more);
-  // It is to hold what it has, not to fill the line.
+  // Slowly: the attack holds connections, it is no flood of handshakes.
   await pause(5_000);
 }
 

@@ -8,14 +8,14 @@ import { assignCores, describeCores } from "../processor.ts";
 import { Testbed } from "../testbed.ts";
 import { type Attack, attacks } from "./cases.ts";
 import { prepare, probe } from "./honest.ts";
-import { ATTACKER_SHARES, origin, startProxy, startShared, toll } from "./stack.ts";
+import { ATTACKER_SHARES, origin, resources, startProxy, startShared } from "./stack.ts";
 import { type Row, table } from "./table.ts";
 
 const WARM_UP_S = 3;
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
 async function main(): Promise<void> {
-  const seconds = wholeNumber(process.env, "ATTACK_S", 20);
+  const seconds = wholeNumber(process.env, "ATTACK_S", 15);
   const chosen = readChoice(process.env, Object.keys(attacks));
   const count = Number(await docker("info", "--format={{.NCPU}}"));
   const cores = assignCores(count);
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
     const got = await testbed.stop("attacker");
     const after = await phase(seconds);
     say(`    the attacker's requests: ${got.trim()}`);
-    const row = { title: attack.title, before, during, after, ...(await toll(testbed)) };
+    const row = { title: attack.title, before, during, after, ...(await resources(testbed)) };
     for (const name of ["attacker", "proxy", "spool"]) await testbed.remove(name);
     return row;
   };

@@ -1,10 +1,10 @@
 import { GOOD_MS } from "../load.ts";
 import { figure, table as markdownTable } from "../markdown.ts";
 import type { Honest } from "./honest.ts";
-import type { Toll } from "./stack.ts";
+import type { Resources } from "./stack.ts";
 
 /** What an honest client saw before, during and after an attack. */
-export interface Row extends Toll {
+export interface Row extends Resources {
   title: string;
   before: Honest;
   during: Honest;
