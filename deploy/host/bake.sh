@@ -123,11 +123,18 @@ bake() {
 
 # watch: reports a bad release, undoes it with ROLLBACK_ON_ERRORS=on, and dies.
 watch() {
+  # A make rollback from another terminal must not wait (interrupted.sh).
+  exec 9>&-
+  unset CULVERT_DEPLOYMENT
   proxy=$(docker compose ps --quiet proxy)
   trap 'say "culvert: stopped watching; the new release keeps running: make rollback puts the one before it back"; exit 130' INT TERM HUP
   say "==> Watch the new release for $bake_time_s s: 5xx and crashes (Ctrl-C ends the watch, not the release)"
   if bake; then baked=0; else baked=1; fi
   trap - INT TERM HUP
+  if ! containers web | grep -qxF "$new"; then
+    say "    another make deploy or rollback has replaced this release: no longer watched"
+    return
+  fi
   if [ "$baked" = 0 ]; then
     say "    $(summary)"
     return

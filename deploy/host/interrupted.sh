@@ -28,9 +28,14 @@ wait_for_others() {
 }
 
 # repair_proxy: keeps the proxy that has the ports. If none has, the old one had released them and the new one not got them yet: only the
-# old one, which has stopped, is still in all networks.
+# old one, which has stopped, is still in all networks. If the new one did not get them, it was removed first.
 repair_proxy() {
-  [ "$(containers proxy | wc -l)" -gt 1 ] || return 0
+  if [ "$(containers proxy | wc -l)" -le 1 ]; then
+    [ ! -s "$(replaced_file)" ] || for container in $(containers proxy --filter status=exited); do
+      { docker start "$container" >/dev/null && wait_until_healthy proxy "$container"; } || true
+    done
+    return 0
+  fi
   say "==> An interrupted deployment left two proxies: keeping the one with the ports"
   old_proxy=
   for container in $(containers proxy --filter status=running); do
@@ -47,8 +52,8 @@ remove_new_proxy() {
   for container in $(containers proxy | grep -vxF "$old_proxy"); do docker rm --force "$container" >/dev/null; done
 }
 
-# repair_web: keeps the containers that were to be replaced, or if one of them is gone or not healthy, those that replace them. If both
-# releases lack some, both stay until the next one has replaced them (find_running).
+# repair_web: keeps the containers that were to be replaced, or if one of them is gone, not healthy or being stopped, those that replace
+# them. If both releases lack some, both stay until the next one has replaced them (find_running).
 repair_web() {
   undone=
   [ -s "$(replaced_file)" ] || return 0
@@ -57,7 +62,7 @@ repair_web() {
   if [ -z "$replacing" ] || ! grep -qx started "$(replaced_file)"; then
     undone=yes
   elif [ -n "$replaced" ]; then
-    if are_whole "$replaced"; then
+    if ! grep -qx stopping "$(replaced_file)" && are_whole "$replaced"; then
       say "==> An interrupted deployment left two releases: removing the one that was not complete"
       undone=yes
       # shellcheck disable=SC2086 # a list

@@ -34,20 +34,23 @@ remove_trials() {
 # begin: notes what is going to be replaced, for interrupted.sh.
 begin() {
   mkdir -p .culvert
-  [ -s "$(replaced_file)" ] || echo "$old" >"$(replaced_file)"
+  forget='rm -f'
+  # An undo leaves what an earlier interruption has left, and so its note.
+  if [ -s "$(replaced_file)" ]; then forget=:; else echo "$old" >"$(replaced_file)"; fi
   undo_at_exit
 }
 replaced_file() { echo ".culvert/$project.replaced"; }
-replaced_count() { grep -cvx started "$(replaced_file)"; }
+replaced_count() { grep -cvx -e started -e stopping "$(replaced_file)"; }
 
 # undo_at_exit [COMMAND]: has COMMAND run, and the images get their names back, when the script ends before nothing_to_undo, after a
-# signal too, for which a shell does not have to run its EXIT trap.
+# signal too, for which a shell does not have to run its EXIT trap. PIPE: `ssh host make deploy` has no terminal, and the first line that it
+# prints after the end of the connection would end it.
 undo_at_exit() {
   # shellcheck disable=SC2064 # the command now
-  trap "{ ${1:-:} && rm -f '$(replaced_file)'; } || :; put_names_back" EXIT
-  trap 'exit 130' INT TERM HUP
+  trap "trap '' PIPE; { ${1:-:} && $forget '$(replaced_file)'; } || :; put_names_back" EXIT
+  trap 'exit 130' INT TERM HUP PIPE
 }
-nothing_to_undo() { trap - EXIT INT TERM HUP; }
+nothing_to_undo() { trap - EXIT INT TERM HUP PIPE; }
 
 # containers SERVICE [OPTION...]: prints a service's containers, exited ones included; unlike compose, without those of `compose run`.
 containers() {
@@ -95,14 +98,14 @@ wait_until_used() {
   for container in "$@"; do set -- "$@" "$(address "$container")" && shift; done
   # shellcheck disable=SC2016 # the container's variables
   docker compose exec -T proxy sh -c '
-    attempts=$1
+    end=$(($(date +%s) + $1))
     shift
     for address; do
       until curl -s -m 5 -o /dev/null -D - http://127.0.0.1:8081/web | grep -qi "^x-web:.* $address:"; do
-        [ $((attempts -= 1)) -gt 0 ] || exit 1
+        [ "$(date +%s)" -lt "$end" ] || exit 1
         sleep 0.25
       done
-    done' sh $((TIMEOUT_S * 4)) "$@" || die "the proxy does not use the new containers: docker compose logs proxy"
+    done' sh "$TIMEOUT_S" "$@" || die "the proxy does not use the new containers: docker compose logs proxy"
 }
 
 # store_files CONTAINER: requests every hashed file of this release through the proxy, in each encoding, so that the proxy stores all
@@ -194,7 +197,9 @@ remove_started() {
 # stop_replaced: stops the old containers.
 stop_replaced() {
   nothing_to_undo
-  trap 'say "culvert: interrupted: the new release serves beside the rest of the replaced one, which the next make deploy removes"; exit 130' INT TERM HUP
+  # A container that is being stopped looks healthy until it exits.
+  echo stopping >>"$(replaced_file)"
+  trap 'trap "" PIPE; say "culvert: interrupted: the new release serves beside the rest of the replaced one, which the next make deploy removes"; exit 130' INT TERM HUP PIPE
   # shellcheck disable=SC2086 # a list
   step 'Stop the replaced release' remove_gracefully $old
   rm "$(replaced_file)"

@@ -44,7 +44,7 @@ replace_spool() {
   try spool --no-deps --volume /var/lib/spool spool || return
   [ -z "$old_spool" ] || old_spool_image=$(container_image "$old_spool")
   # A signal now would leave no spool: it ends compose, and the old one is started again.
-  trap '' INT TERM HUP
+  trap '' INT TERM HUP PIPE
   ! start_spool || { undo_at_exit && return; }
   { [ -n "$old_spool" ] && docker tag "$old_spool_image" "$(project_name)-spool" && start_spool; } ||
     kept='no spool runs, which docker compose logs spool explains; browsers and web send their envelopes again'
@@ -63,13 +63,13 @@ replace_proxy() {
   undo_at_exit remove_new_proxy
   start_inside || return
   # A signal now would leave the ports closed: Ctrl-C, or the end of an SSH connection.
-  trap '' INT TERM HUP
+  trap '' INT TERM HUP PIPE
   # Ctrl-C ends docker's wait, not the stop.
   docker stop -t "$DRAIN_S" "$old_proxy" >/dev/null || docker wait "$old_proxy" >/dev/null
   if ! publish; then
     remove_new_proxy
-    undo_at_exit
     docker start "$old_proxy" >/dev/null
+    undo_at_exit
     return 1
   fi
   docker rm "$old_proxy" >/dev/null

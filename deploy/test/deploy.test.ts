@@ -23,7 +23,7 @@ const deploy = (release: Release, settings: Record<string, string>) =>
 const watch = `
   here=deploy/host root=$PWD
   for file in lib settings rolling release-list bake; do . deploy/host/$file.sh; done
-  check_bake_settings; find_running; new=$old new_image=new before="0 0"; watch`;
+  check_bake_settings; repair; find_running; new=$old new_image=new before="0 0"; watch`;
 
 /** Starts a command in a process group of its own, as in a terminal. */
 function start([file = "", ...args]: string[], environment: Record<string, string>) {
@@ -167,8 +167,9 @@ test("what kill -9 leaves is put in order by whatever is run next", async () => 
   expect(await containers("web")).toEqual(web);
 });
 
-test("Ctrl-C ends the watch, not the release", async () => {
+test("Ctrl-C ends the watch, which keeps no other deployment waiting, not the release", async () => {
   const { finished, interrupt } = await startWatch();
+  await must(["flock", "--nonblock", `.culvert/${project}.lock`, "true"]);
   interrupt();
   const { code, output } = await finished;
   expect([code, lastLine(output)]).toEqual([
