@@ -1,16 +1,26 @@
 #!/bin/sh
-# Limits for pages and files: requests that are open at one time, of all clients and of one, and the rate of one client, which is off by
+# Limits for pages and files: requests that are open at one time, of all clients and of one, and the rates of one client, which are off by
 # default: thousands of people may share one address behind NAT.
 set -eu
 . "$(dirname "$0")/checks.sh"
 . "$(dirname "$0")/render.sh"
 
-REQUEST_RATE_ZONE='' REQUEST_RATE_LIMIT='' OPEN_REQUESTS_ZONE='' OPEN_REQUESTS_LIMIT='' OPEN_PAGES_ZONE='' OPEN_PAGES_LIMIT=''
+REQUEST_RATE_ZONE='' REQUEST_RATE_LIMIT='' PAGE_RATE_ZONE='' PAGE_RATE_LIMIT=''
+OPEN_REQUESTS_ZONE='' OPEN_REQUESTS_LIMIT='' OPEN_PAGES_ZONE='' OPEN_PAGES_LIMIT=''
 if check_limit REQUEST_RATE_PER_CLIENT "$REQUEST_RATE_PER_CLIENT" "requests per second" 999999; then
   # shellcheck disable=SC2016 # Nginx's variable
   REQUEST_RATE_ZONE='limit_req_zone $client_network zone=client_requests:8m rate='"${REQUEST_RATE_PER_CLIENT}r/s;"
   # A page comes with dozens of files at once.
   REQUEST_RATE_LIMIT="limit_req zone=client_requests burst=200 nodelay;"
+fi
+if check_limit PAGE_RATE_PER_CLIENT "$PAGE_RATE_PER_CLIENT" "pages per second" 1000; then
+  # shellcheck disable=SC2016
+  PAGE_RATE_ZONE='limit_req_zone $client_network zone=client_page_rate:4m rate='"${PAGE_RATE_PER_CLIENT}r/s;"
+  # A second's worth passes at once: a page calls APIs and prefetches links. At most a minute's worth waits, since nobody waits longer, and
+  # no more than one client may have open by default.
+  burst=$((PAGE_RATE_PER_CLIENT * 60))
+  [ "$burst" -le 1000 ] || burst=1000
+  PAGE_RATE_LIMIT="limit_req zone=client_page_rate burst=$burst delay=$PAGE_RATE_PER_CLIENT;"
 fi
 
 # shellcheck disable=SC2016
@@ -32,6 +42,9 @@ if [ "$OPEN_PAGES_PER_REPLICA" != off ] && [ "$limit" != off ]; then
   OPEN_PAGES_ZONE='limit_conn_zone $page_client zone=client_pages:1m;'
   OPEN_PAGES_LIMIT="limit_conn client_pages $(((OPEN_PAGES_PER_REPLICA + 1) / 2));"
 fi
-export REQUEST_RATE_ZONE REQUEST_RATE_LIMIT OPEN_REQUESTS_ZONE OPEN_REQUESTS_LIMIT OPEN_PAGES_ZONE OPEN_PAGES_LIMIT
+export REQUEST_RATE_ZONE REQUEST_RATE_LIMIT PAGE_RATE_ZONE PAGE_RATE_LIMIT
+export OPEN_REQUESTS_ZONE OPEN_REQUESTS_LIMIT OPEN_PAGES_ZONE OPEN_PAGES_LIMIT
+render open-request-limits.conf
 render client-limits.conf
+render page-rates.conf
 render client-limit-zones.conf

@@ -1,4 +1,4 @@
-import type { ClientRequest } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { describe, expect, test } from "vitest";
 import { hardened, label, must } from "../../deploy/test/support/docker.ts";
@@ -12,6 +12,7 @@ const html = { accept: "text/html" };
 const json = { accept: "application/json" };
 const envelope = { method: "POST", path: "/monitoring", body: '{}\n{"type":"event"}\n{}\n' };
 const file = "/_next/static/chunks/main-0123456789abcdef.js";
+const picture = "/_next/image?url=%2Fa.png&w=64&q=75";
 
 /** Sends these requests, 50 at a time. */
 async function sendAll(port: number, requests: Request[]): Promise<Response[]> {
@@ -22,6 +23,14 @@ async function sendAll(port: number, requests: Request[]): Promise<Response[]> {
   };
   await Promise.all(Array.from({ length: 50 }, worker));
   return responses;
+}
+
+/** Begins a request that nobody waits for. */
+function open(port: number, client: string): ClientRequest {
+  const options = { host: "127.0.0.1", port, path: "/hangs", agent: false, rejectUnauthorized: false };
+  const outgoing = request({ ...options, headers: { host: "localhost", ...from(client) } });
+  outgoing.on("error", () => undefined).end();
+  return outgoing;
 }
 
 const rejected = (responses: Response[]) => responses.filter(({ status }) => status === 429);
@@ -44,7 +53,7 @@ describe("REQUEST_RATE_PER_CLIENT", () => {
       /^\{"reason":"too many requests; try again in a few seconds"/,
     ],
     ["files", file, "203.0.113.3", json, /^\{"reason":"too many requests/],
-    ["images", "/_next/image?url=%2Fa.png&w=64&q=75", "203.0.113.4", html, /Too many requests/],
+    ["images", picture, "203.0.113.4", html, /Too many requests/],
     ["a /64 of IPv6", "/page", "2001:db8::1:", json, /^\{"reason":"too many requests/],
   ])("rejects too many requests for %s with 429, of this client only", async (_, path, client, headers, body) => {
     const type = path === file ? "application/javascript" : "text/html";
@@ -73,27 +82,72 @@ describe("REQUEST_RATE_PER_CLIENT", () => {
   });
 });
 
+describe("PAGE_RATE_PER_CLIENT", () => {
+  const shared = useProxy({
+    ...trusted,
+    PAGE_RATE_PER_CLIENT: "1",
+    // Evaluated as well; the longest wait applies.
+    REQUEST_RATE_PER_CLIENT: "1000",
+    OPEN_REQUESTS_TOTAL: "70",
+  });
+
+  test("pages above it wait their turn; those of others, files and envelopes do not", async () => {
+    await shared.proxy.web.answer(page);
+    const flood = Array.from({ length: 15 }, (_, n) => ({
+      ...(n % 3 === 0 ? { method: "POST", body: "a=1" } : {}),
+      ...{ path: "/page", headers: from("203.0.113.1", html) },
+    }));
+    let answered = 0;
+    const responses = flood.map(async (one) => {
+      const { status } = await send(shared.proxy.port, one);
+      answered++;
+      return status;
+    });
+    await expect.poll(() => answered, { timeout: 60_000 }).toBeGreaterThan(0);
+    const others = [
+      { path: "/page", headers: from("198.51.100.1", html) },
+      { path: picture, headers: from("203.0.113.1") },
+      { ...envelope, headers: from("203.0.113.1") },
+    ];
+    const answers = await Promise.all(others.map((one) => send(shared.proxy.port, one)));
+    expect(answered).toBeLessThan(flood.length);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(await Promise.all(responses)).toEqual(flood.map(() => 200));
+  });
+
+  test("a client's wait is bounded; pages that wait count as open, until their clients have given up", async () => {
+    const { proxy } = shared;
+    const mark = await proxy.web.count();
+    const waiting: ClientRequest[] = [];
+    let rejected = 0;
+    // 61 wait, less one a second.
+    for (let n = 0; n < 120; n++) {
+      const count = ({ statusCode }: IncomingMessage) => {
+        if (statusCode === 429) rejected++;
+      };
+      waiting.push(open(proxy.port, "203.0.113.2").on("response", count));
+    }
+    await expect.poll(() => rejected, { timeout: 60_000 }).toBeGreaterThan(0);
+    expect((await proxy.web.count()) - mark).toBeLessThan(61);
+
+    const ask = async () => (await send(proxy.port, { path: picture, headers: from("198.51.100.2") })).status;
+    const another = () => {
+      for (let n = 0; n < 10; n++) waiting.push(open(proxy.port, "203.0.113.3"));
+      return ask();
+    };
+    await expect.poll(another, { timeout: 60_000 }).toBe(503);
+    for (const one of waiting) one.destroy();
+    await expect.poll(ask, { timeout: 60_000 }).toBe(200);
+  });
+});
+
 describe("OPEN_REQUESTS_PER_CLIENT", () => {
   const shared = useProxy({ ...trusted, OPEN_REQUESTS_PER_CLIENT: "3" });
-
-  /** Begins a request that web does not answer. */
-  const open = (client: string): ClientRequest => {
-    const options = {
-      host: "127.0.0.1",
-      port: shared.proxy.port,
-      path: "/hangs",
-      agent: false,
-      rejectUnauthorized: false,
-    };
-    const outgoing = request({ ...options, headers: { host: "localhost", ...from(client) } });
-    outgoing.on("error", () => undefined).end();
-    return outgoing;
-  };
 
   test("rejects what exceeds it with 429, of this client only, until a request has ended", async () => {
     await shared.proxy.web.answer({ ...page, instead: "hang" });
     const mark = await shared.proxy.web.count();
-    const requests = Array.from({ length: 3 }, () => open("203.0.113.1"));
+    const requests = Array.from({ length: 3 }, () => open(shared.proxy.port, "203.0.113.1"));
     await expect.poll(() => shared.proxy.web.count(), { timeout: 60_000 }).toBe(mark + 3);
     await shared.proxy.web.answer(page);
 

@@ -33,6 +33,7 @@ beforeAll(async () => {
     // They have zones of their own.
     OPEN_PAGES_PER_REPLICA: "30",
     REQUEST_RATE_PER_CLIENT: "100",
+    PAGE_RATE_PER_CLIENT: "20",
   };
   const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
   config = await must("run", "--rm", label, ...hardened, ...env, await build(), "render");

@@ -77,6 +77,11 @@ describe("an invalid setting stops the proxy with one line", () => {
       "REQUEST_RATE_PER_CLIENT '0' is not a number of requests per second: use a whole number from 1 to 999999, or off",
     ],
     [
+      "PAGE_RATE_PER_CLIENT",
+      "1001",
+      "PAGE_RATE_PER_CLIENT '1001' is not a number of pages per second: use a whole number from 1 to 1000, or off",
+    ],
+    [
       "OPEN_REQUESTS_PER_CLIENT",
       "no",
       "OPEN_REQUESTS_PER_CLIENT 'no' is not a number of open requests: use a whole number from 1 to 65535, or off",

@@ -12,6 +12,7 @@ export interface Attack {
   ingestDown?: boolean;
 }
 
+const unread = { ATTACK: "unread", TARGET: "/", CONNECTIONS: "364", STREAMS: "8" };
 const flood = { ATTACK: "flood", TARGET: "/", CONNECTIONS: "8", STREAMS: "100" };
 
 /** The attacks by their names; FILE stands for the path of one of web's hashed files. */
@@ -20,9 +21,11 @@ export const attacks: Record<string, Attack> = {
     title: "a hashed file, 110 connections × 128 streams, nothing is read",
     attacker: { ATTACK: "unread", TARGET: "FILE", CONNECTIONS: "110", STREAMS: "128" },
   },
-  pages: {
-    title: "a page, 364 connections × 8 streams, nothing is read",
-    attacker: { ATTACK: "unread", TARGET: "/", CONNECTIONS: "364", STREAMS: "8" },
+  pages: { title: "a page, 364 connections × 8 streams, nothing is read", attacker: unread },
+  "pages-paced": {
+    title: "the same, with `PAGE_RATE_PER_CLIENT=20`",
+    attacker: unread,
+    settings: { PAGE_RATE_PER_CLIENT: "20" },
   },
   bodies: {
     title: "2,000 small bodies, one byte every 3 s",
@@ -46,10 +49,20 @@ export const attacks: Record<string, Attack> = {
     ingestDown: true,
   },
   flood: { title: "as many pages as 8 connections × 100 streams get", attacker: flood },
+  "flood-paced": {
+    title: "the same, with `PAGE_RATE_PER_CLIENT=20`",
+    attacker: flood,
+    settings: { PAGE_RATE_PER_CLIENT: "20" },
+  },
   "flood-per-replica": {
     title: "the same, with `OPEN_PAGES_PER_REPLICA=30`",
     attacker: flood,
     settings: { OPEN_PAGES_PER_REPLICA: "30" },
+  },
+  "flood-paced-per-replica": {
+    title: "the same, with both",
+    attacker: flood,
+    settings: { PAGE_RATE_PER_CLIENT: "20", OPEN_PAGES_PER_REPLICA: "30" },
   },
   "flood-per-client": {
     title: "the same, with `OPEN_REQUESTS_PER_CLIENT=128`",
