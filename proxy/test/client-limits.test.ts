@@ -122,8 +122,8 @@ describe("PAGE_RATE_PER_CLIENT", () => {
     let rejected = 0;
     // 61 wait, less one a second.
     for (let n = 0; n < 120; n++) {
-      const count = ({ statusCode }: IncomingMessage) => {
-        if (statusCode === 429) rejected++;
+      const count = ({ statusCode, headers }: IncomingMessage) => {
+        if (statusCode === 429 && headers["retry-after"] === "5") rejected++;
       };
       waiting.push(open(proxy.port, "203.0.113.2").on("response", count));
     }

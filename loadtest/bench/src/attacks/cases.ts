@@ -60,7 +60,7 @@ export const attacks: Record<string, Attack> = {
     settings: { OPEN_PAGES_PER_REPLICA: "30" },
   },
   "flood-paced-per-replica": {
-    title: "the same, with both",
+    title: "the same, with `OPEN_PAGES_PER_REPLICA=30` and `PAGE_RATE_PER_CLIENT=20`",
     attacker: flood,
     settings: { PAGE_RATE_PER_CLIENT: "20", OPEN_PAGES_PER_REPLICA: "30" },
   },
