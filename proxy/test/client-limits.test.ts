@@ -33,6 +33,9 @@ function open(port: number, client: string): ClientRequest {
   return outgoing;
 }
 
+/** Of a line of the access log. */
+type Logged = { path: string; status: number; reason: string; seconds: number; upstream_seconds: string };
+
 const rejected = (responses: Response[]) => responses.filter(({ status }) => status === 429);
 
 describe("REQUEST_RATE_PER_CLIENT", () => {
@@ -90,6 +93,10 @@ describe("PAGE_RATE_PER_CLIENT", () => {
     REQUEST_RATE_PER_CLIENT: "1000",
     OPEN_REQUESTS_TOTAL: "70",
   });
+  const logged = async (): Promise<Logged[]> => {
+    const lines = (await shared.proxy.on("proxy", "logs")).split("\n");
+    return lines.filter((line) => line.startsWith('{"time"')).map((line) => JSON.parse(line));
+  };
 
   test("pages above it wait their turn; those of others, files and envelopes do not", async () => {
     await shared.proxy.web.answer(page);
@@ -113,6 +120,9 @@ describe("PAGE_RATE_PER_CLIENT", () => {
     expect(answered).toBeLessThan(flood.length);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await Promise.all(responses)).toEqual(flood.map(() => 200));
+    // The last one waits for 13 seconds.
+    const waited = ({ path, seconds, upstream_seconds: web }: Logged) => path === "/page" && seconds - Number(web) > 5;
+    await expect.poll(async () => (await logged()).some(waited), { timeout: 60_000 }).toBe(true);
   });
 
   test("a client's wait is bounded; pages that wait count as open, until their clients have given up", async () => {
@@ -129,6 +139,8 @@ describe("PAGE_RATE_PER_CLIENT", () => {
     }
     await expect.poll(() => rejected, { timeout: 60_000 }).toBeGreaterThan(0);
     expect((await proxy.web.count()) - mark).toBeLessThan(61);
+    const limited = ({ status, reason }: Logged) => status === 429 && reason === "rate_limit";
+    await expect.poll(async () => (await logged()).some(limited), { timeout: 60_000 }).toBe(true);
 
     const ask = async () => (await send(proxy.port, { path: picture, headers: from("198.51.100.2") })).status;
     const another = () => {
