@@ -31,7 +31,7 @@ test(`the ingest is down for ${outageSeconds} s under load: every error of a pag
   page,
   allow,
 }) => {
-  test.setTimeout((outageSeconds + 180) * 1_000);
+  test.setTimeout((outageSeconds + 540) * 1_000);
   const origin = `https://localhost:${(forwarder.address() as AddressInfo).port}`;
   allow.origin(origin);
   allow.consoleError(/Thrown in the outage \d+/);

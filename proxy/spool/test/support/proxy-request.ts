@@ -14,7 +14,7 @@ export function requestProxy(
   proxy: { host: string; port: number },
   path: string,
   body?: Buffer,
-  timeout = 30_000,
+  timeout = 120_000,
 ): Promise<number | string> {
   return new Promise((resolve) => {
     const options = { ...proxy, path, agent, method: body ? "POST" : "GET", servername: "localhost" };
