@@ -15,6 +15,15 @@ export interface Attack {
 const unread = { ATTACK: "unread", TARGET: "/", CONNECTIONS: "364", STREAMS: "8" };
 const flood = { ATTACK: "flood", TARGET: "/", CONNECTIONS: "8", STREAMS: "100" };
 
+/** The attack of the row above, against a proxy with these settings. */
+const sameWith = (attacker: Settings, settings: Settings): Attack => ({
+  title: `the same, with ${Object.entries(settings)
+    .map(([name, value]) => `\`${name}=${value}\``)
+    .join(" and ")}`,
+  attacker,
+  settings,
+});
+
 /** The attacks by their names; FILE stands for the path of one of web's hashed files. */
 export const attacks: Record<string, Attack> = {
   files: {
@@ -22,11 +31,7 @@ export const attacks: Record<string, Attack> = {
     attacker: { ATTACK: "unread", TARGET: "FILE", CONNECTIONS: "110", STREAMS: "128" },
   },
   pages: { title: "a page, 364 connections × 8 streams, nothing is read", attacker: unread },
-  "pages-paced": {
-    title: "the same, with `PAGE_RATE_PER_CLIENT=20`",
-    attacker: unread,
-    settings: { PAGE_RATE_PER_CLIENT: "20" },
-  },
+  "pages-paced": sameWith(unread, { PAGE_RATE_PER_CLIENT: "20" }),
   bodies: {
     title: "2,000 small bodies, one byte every 3 s",
     attacker: { ATTACK: "slow-body", TARGET: "/api/x", CONNECTIONS: "2000" },
@@ -49,29 +54,9 @@ export const attacks: Record<string, Attack> = {
     ingestDown: true,
   },
   flood: { title: "as many pages as 8 connections × 100 streams get", attacker: flood },
-  "flood-paced": {
-    title: "the same, with `PAGE_RATE_PER_CLIENT=20`",
-    attacker: flood,
-    settings: { PAGE_RATE_PER_CLIENT: "20" },
-  },
-  "flood-per-replica": {
-    title: "the same, with `OPEN_PAGES_PER_REPLICA=30`",
-    attacker: flood,
-    settings: { OPEN_PAGES_PER_REPLICA: "30" },
-  },
-  "flood-paced-per-replica": {
-    title: "the same, with `OPEN_PAGES_PER_REPLICA=30` and `PAGE_RATE_PER_CLIENT=20`",
-    attacker: flood,
-    settings: { PAGE_RATE_PER_CLIENT: "20", OPEN_PAGES_PER_REPLICA: "30" },
-  },
-  "flood-per-client": {
-    title: "the same, with `OPEN_REQUESTS_PER_CLIENT=128`",
-    attacker: flood,
-    settings: { OPEN_REQUESTS_PER_CLIENT: "128" },
-  },
-  "flood-per-client-small": {
-    title: "the same, with `OPEN_REQUESTS_PER_CLIENT=20`",
-    attacker: flood,
-    settings: { OPEN_REQUESTS_PER_CLIENT: "20" },
-  },
+  "flood-paced": sameWith(flood, { PAGE_RATE_PER_CLIENT: "20" }),
+  "flood-per-replica": sameWith(flood, { OPEN_PAGES_PER_REPLICA: "30" }),
+  "flood-paced-per-replica": sameWith(flood, { OPEN_PAGES_PER_REPLICA: "30", PAGE_RATE_PER_CLIENT: "20" }),
+  "flood-per-client": sameWith(flood, { OPEN_REQUESTS_PER_CLIENT: "128" }),
+  "flood-per-client-small": sameWith(flood, { OPEN_REQUESTS_PER_CLIENT: "20" }),
 };
