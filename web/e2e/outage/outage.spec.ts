@@ -4,12 +4,20 @@ import { setTimeout as pause } from "node:timers/promises";
 import { outcome } from "../../../proxy/spool/test/support/arrivals.ts";
 import { outageSeconds, printResult, rate } from "../../../proxy/spool/test/support/fault-result.ts";
 import { runLoad } from "../../../proxy/spool/test/support/load.ts";
+import { changeConfig } from "../../../proxy/spool/test/support/proxy-config.ts";
 import { type Stack, startStack } from "../../../proxy/spool/test/support/stack.ts";
 import { waitUntil } from "../../../proxy/spool/test/support/wait.ts";
 import { expect, open, test } from "../fixtures.ts";
 import { webImage } from "../test-network.ts";
 
 let stack: Stack;
+// On a machine that stands still for longer than the spool is given to answer, envelopes are sent again: that would test the machine.
+const patient = changeConfig("snippets/envelope-headers.conf", {
+  "proxy_connect_timeout 2s": "proxy_connect_timeout 60s",
+  "proxy_send_timeout 10s": "proxy_send_timeout 60s",
+  "proxy_read_timeout 10s": "proxy_read_timeout 60s",
+});
+test.afterAll(() => patient.remove());
 // The browser may reach localhost only.
 const forwarder = createServer((inside) => {
   const outside = connect(stack.proxy);
@@ -19,7 +27,7 @@ const forwarder = createServer((inside) => {
 });
 test.beforeEach(async () => {
   // Delivering a minute's envelopes at the default of 500 per second would take half a minute more.
-  stack = await startStack({ SPOOL_RATE: "2000" }, { proxy: true, web: webImage });
+  stack = await startStack({ SPOOL_RATE: "2000" }, { proxy: true, web: webImage, proxyArgs: patient.args });
   await once(forwarder.listen(0, "127.0.0.1"), "listening");
 });
 test.afterEach(async () => {
