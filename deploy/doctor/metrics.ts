@@ -19,8 +19,11 @@ export function parseMetrics(text: string): Sample[] {
 export const sum = (samples: Sample[], name: string) =>
   samples.filter((sample) => sample.name === name).reduce((total, { value }) => total + value, 0);
 
-/** Fetches metrics. Rejects without an answer. */
-export async function scrape(url: string): Promise<Sample[]> {
+const ports = { proxy: 8081, spool: 8082 };
+
+/** Fetches the metrics of a service. Rejects without an answer. Both answer only the network in which the stack's own names end. */
+export async function scrape(service: keyof typeof ports, network = process.env.INTERNAL_NETWORK): Promise<Sample[]> {
+  const url = `http://${service}.${network}:${ports[service]}/metrics`;
   return parseMetrics(await (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text());
 }
 

@@ -28,6 +28,9 @@ export function mainName({ SERVER_NAME = "" }: Record<string, string>): string {
   return SERVER_NAME.split(/[ ,]+/).find(Boolean) ?? "localhost";
 }
 
+/** Until 1.1: returns the address as a web of the version before means it, which shares only the internal network with the proxy. */
+const inNetwork = (address: string) => address.replace("//proxy:", `//proxy.${process.env.INTERNAL_NETWORK}:`);
+
 /** Returns the target that stands for the stack's proxy in its own network. */
 export function stackTarget(settings: Record<string, string>): Target {
   const port = Number(settings.HTTPS_PORT || 8443);
@@ -57,14 +60,12 @@ export async function checkStack(facts: Facts, path: string, caFile: string): Pr
     ...list.map((dsn) => attempt("ingest", () => ingest(dsn, caFile))),
     attempt("tunnel", () => envelope(target, settings.SENTRY_DSN)),
     attempt("server tunnel", () =>
-      serverTunnel(effective(facts, "web").SERVER_TUNNEL ?? "", settings.SENTRY_DSN ?? ""),
+      serverTunnel(inNetwork(effective(facts, "web").SERVER_TUNNEL ?? ""), settings.SENTRY_DSN ?? ""),
     ),
     attempt("foreign project", () => foreignProject(target)),
     attempt("ad-blockers", () => blockers(`${target.basePath}${target.tunnelPath}`, list.join(" "))),
     attempt("envelopes", () => outcomes(facts.outcomes, facts.lastAccepted)),
-    attempt("spool", async () =>
-      spool(await scrape("http://spool:8082/metrics"), Number(spoolSettings.SPOOL_MAX_MB || 512)),
-    ),
+    attempt("spool", async () => spool(await scrape("spool"), Number(spoolSettings.SPOOL_MAX_MB || 512))),
     attempt("public address", () => publicAddress(target)),
     attempt("certificate", () => certificate(target, Boolean(settings.TRUSTED_PROXIES))),
     attempt("redirect", () => redirect(target, "proxy", 8080)),

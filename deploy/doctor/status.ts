@@ -76,8 +76,8 @@ function queue(samples: Sample[]): string {
 if (import.meta.main) {
   const facts = parseFacts(await text(process.stdin));
   const [proxy, spool] = await Promise.all(
-    ["http://proxy:8081/metrics", "http://spool:8082/metrics"].map((url) =>
-      scrape(url).catch((error) => `does not answer (${reason(error)})`),
+    (["proxy", "spool"] as const).map((service) =>
+      scrape(service).catch((error) => `does not answer (${reason(error)})`),
     ),
   );
   console.log(mask(screen(facts, proxy ?? [], spool ?? []).join("\n"), secrets(facts, process.env)));

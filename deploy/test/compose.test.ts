@@ -170,7 +170,7 @@ describe("the tables of settings in docs/settings.md", () => {
   const tables = readFileSync(join(root, "docs/settings.md"), "utf8");
   const documented = [...tables.matchAll(/^\| `([A-Z][A-Z0-9_]*)`/gm)].map((match) => match[1] as string);
   const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
-  const interpolated = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]*)/g)].map((match) => match[1] as string);
+  const interpolated = [...compose.matchAll(/\$\{(?!COMPOSE_)([A-Z][A-Z0-9_]*)/g)].map((match) => match[1] as string);
   const passedOn = [...compose.matchAll(/^ +([A-Z][A-Z0-9_]+):$/gm)].map((match) => match[1] as string);
   // Those of compose itself are in its own documentation.
   const scripts = readdirSync(join(root, "deploy/host")).map((name) =>

@@ -9,8 +9,8 @@ import { canRender, rendering, renderWith } from "./lib/render.ts";
 /** Variables that only Kubernetes needs: web's full name. */
 const kubernetesOnly = ["POD_NAMESPACE", "WEB_UPSTREAM", "WEB_FALLBACK_UPSTREAM"];
 
-/** The variable and the volume that only compose needs: Kubernetes gets certificates from cert-manager. */
-const composeOnly = ["ACME", "/srv/certificates"];
+/** What only compose needs: Kubernetes gets certificates from cert-manager, and has NetworkPolicies. */
+const composeOnly = ["ACME", "INTERNAL_NETWORK", "/srv/certificates"];
 
 /** A service that compose does not have: CACHE_URL names an external one. */
 const cache = "cache";

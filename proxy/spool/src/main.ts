@@ -4,6 +4,7 @@ import { Backoff } from "./deliver/backoff.ts";
 import { Delivery } from "./deliver/delivery.ts";
 import { createSend } from "./deliver/send.ts";
 import { DeliveryWorker } from "./deliver/worker.ts";
+import { closeForeign } from "./internal-network.ts";
 import { log } from "./log.ts";
 import { countRejection, metrics, type Rejections } from "./metrics.ts";
 import { openDatabase } from "./queue/database.ts";
@@ -28,8 +29,9 @@ function freeDiskBytes(): number {
   return bavail * bsize;
 }
 
-function start(): void {
+async function start(): Promise<void> {
   const settings = parseSettings(process.env);
+  const onConnection = settings.internalNetwork ? await closeForeign(settings.internalNetwork) : () => {};
   const isNew = !existsSync(`${folder}/spool.db`);
   const database = openDatabase(folder);
   const disk = new Disk(database, folder, () => process.exit(1));
@@ -62,7 +64,7 @@ function start(): void {
   };
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, stop);
 
-  server.listen(port);
+  server.on("connection", onConnection).listen(port);
   startExpiry(eviction, transactions, settings.maxAgeMs);
   for (const worker of workers) worker.start();
   log(`ready on port ${port}; queued envelopes: ${store.mark().queued}`);
@@ -75,7 +77,7 @@ function start(): void {
 }
 
 try {
-  start();
+  await start();
 } catch (error) {
   if (!(error instanceof StartupError)) throw error;
   log(error.message);

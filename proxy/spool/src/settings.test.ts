@@ -50,6 +50,7 @@ test("any invalid value is rejected in one line that names the setting", () => {
     SPOOL_MAX_MB: "512",
     SPOOL_MAX_AGE: "3d",
     SPOOL_RATE: "500",
+    INTERNAL_NETWORK: "culvert_inside",
     INGEST_CA_FILE: "/etc/ssl/certs/none",
   };
   const endings = ["\n", "\nx", "\r", "\t", "\0", "\u2028", "\x1b[2J", '"', "'", ";", "$uri", "}", "é", " x"];

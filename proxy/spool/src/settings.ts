@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Destination, destinations } from "./destination.ts";
+import { isHost } from "./host.ts";
 import { StartupError } from "./startup-error.ts";
 
 /** All settings. Nothing else in the spool reads the environment. */
@@ -12,6 +13,8 @@ export interface Settings {
   maxAgeMs: number;
   /** The maximum of envelopes per second to one ingest. */
   rate: number;
+  /** The Docker network whose containers may connect; undefined: any container may. */
+  internalNetwork: string | undefined;
   /** The trusted CAs as PEM; undefined: the public ones that Node ships. */
   ca: string | undefined;
 }
@@ -32,6 +35,7 @@ export function parseSettings(env: Env): Settings {
     maxBytes: integer("SPOOL_MAX_MB", env.SPOOL_MAX_MB || "512", 1, 1_000_000, "megabytes") * 2 ** 20,
     maxAgeMs: duration("SPOOL_MAX_AGE", env.SPOOL_MAX_AGE || "3d"),
     rate: integer("SPOOL_RATE", env.SPOOL_RATE || "500", 1, 100_000, "envelopes a second"),
+    internalNetwork: networkName(env.INTERNAL_NETWORK),
     ca: readCa(env.INGEST_CA_FILE),
   };
 }
@@ -49,6 +53,15 @@ function duration(name: string, value: string): number {
   const milliseconds = Number(number) * unitSeconds[unit as keyof typeof unitSeconds] * 1_000;
   if (milliseconds > 0) return milliseconds;
   throw new StartupError(name, `'${value}' is not a duration`, "use a number and s, m, h or d, such as 12h or 3d");
+}
+
+function networkName(value: string | undefined): string | undefined {
+  if (!value || isHost(`host.${value}`)) return value || undefined;
+  throw new StartupError(
+    "INTERNAL_NETWORK",
+    `'${value}' is not the name of a network`,
+    "use the Docker network that proxy, web and spool share, such as culvert_inside",
+  );
 }
 
 /** The proxy reads the same file in the same way: its CAs replace the public ones. */
