@@ -1,8 +1,8 @@
 #!/bin/sh
 # What Nginx needs first: its modules and the number of workers. njs is required; brotli is used if the image has it (Nginx's own has not).
 set -eu
-. "$(dirname "$0")/checks.sh"
-. "$(dirname "$0")/render.sh"
+. "${0%/*}/checks.sh"
+. "${0%/*}/render.sh"
 
 is_number "$OPEN_REQUESTS_TOTAL" 1 65535 ||
   refuse OPEN_REQUESTS_TOTAL "'$OPEN_REQUESTS_TOTAL' is not a number of open requests" "use a whole number from 1 to 65535"

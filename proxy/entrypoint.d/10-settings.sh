@@ -1,7 +1,7 @@
 #!/bin/sh
 # Settings that are rendered into location, server_name and other directives, where `nginx -t` accepts almost anything.
 set -eu
-. "$(dirname "$0")/checks.sh"
+. "${0%/*}/checks.sh"
 
 tunnel_fix="use a path of your own such as /monitoring or /api/reports"
 [ "$TUNNEL_PATH" != / ] || refuse TUNNEL_PATH "'/' would hide the whole app" "$tunnel_fix"

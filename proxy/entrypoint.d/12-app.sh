@@ -1,7 +1,7 @@
 #!/bin/sh
 # Settings that describe the app: its paths and its limits.
 set -eu
-. "$(dirname "$0")/checks.sh"
+. "${0%/*}/checks.sh"
 
 [ -z "$BASE_PATH" ] ||
   check_path BASE_PATH "$BASE_PATH" "use the app's basePath from next.config, such as /shop, or leave it empty"

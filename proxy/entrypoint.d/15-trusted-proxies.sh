@@ -2,8 +2,8 @@
 # Behind a load balancer, TRUSTED_PROXIES lists the addresses trusted to report the client IP: in X-Forwarded-For, or with
 # PROXY_PROTOCOL=on in the PROXY protocol, which every connection must then use.
 set -eu
-. "$(dirname "$0")/checks.sh"
-. "$(dirname "$0")/render.sh"
+. "${0%/*}/checks.sh"
+. "${0%/*}/render.sh"
 
 PROXY_PROTOCOL=${PROXY_PROTOCOL:-off}
 check_switch PROXY_PROTOCOL "$PROXY_PROTOCOL"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Nginx does not read resolv.conf itself.
 set -eu
-. "$(dirname "$0")/refuse.sh"
-. "$(dirname "$0")/render.sh"
+. "${0%/*}/refuse.sh"
+. "${0%/*}/render.sh"
 
 NAME_SERVERS=$(awk '$1 == "nameserver" { print ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf | tr '\n' ' ')
 [ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server" "give the container a DNS server"

@@ -2,7 +2,7 @@
 # With WEB_FALLBACK_UPSTREAM (name:port), requests go there while WEB_UPSTREAM's name has no address or none of them answers. In
 # Kubernetes: the replicas that are not ready, while none is ready. Rendered by 50-templates.sh.
 set -eu
-. "$(dirname "$0")/checks.sh"
+. "${0%/*}/checks.sh"
 
 [ -n "${WEB_FALLBACK_UPSTREAM:-}" ] || exit 0
 is_host_and_port "$WEB_FALLBACK_UPSTREAM" ||

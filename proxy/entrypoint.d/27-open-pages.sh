@@ -1,8 +1,8 @@
 #!/bin/sh
 # OPEN_PAGES_PER_REPLICA, off by default: an app whose pages wait for other services has many open at a time, and is not overloaded.
 set -eu
-. "$(dirname "$0")/checks.sh"
-. "$(dirname "$0")/render.sh"
+. "${0%/*}/checks.sh"
+. "${0%/*}/render.sh"
 
 if ! check_limit OPEN_PAGES_PER_REPLICA "$OPEN_PAGES_PER_REPLICA" "open pages" 65535; then
   leave_out open-pages.conf

@@ -2,9 +2,9 @@
 # The tunnel's destination comes from configuration, never from the request: each DSN becomes a fixed upstream, and the
 # arguments that a browser may send only select one of them (templates/ingest.conf).
 set -eu
-. "$(dirname "$0")/checks.sh"
-. "$(dirname "$0")/dsn.sh"
-. "$(dirname "$0")/render.sh"
+. "${0%/*}/checks.sh"
+. "${0%/*}/dsn.sh"
+. "${0%/*}/render.sh"
 
 fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>"
 

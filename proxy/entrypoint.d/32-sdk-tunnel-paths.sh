@@ -1,8 +1,8 @@
 #!/bin/sh
 # The SDK's own tunnel paths: an app with `tunnel: true` posts to one, and its server, which cannot reach the ingest, never sees it.
 set -eu
-. "$(dirname "$0")/sdk-tunnel-path.sh"
-. "$(dirname "$0")/render.sh"
+. "${0%/*}/sdk-tunnel-path.sh"
+. "${0%/*}/render.sh"
 
 # DSNs are numbered as in 30-ingest.sh: the path selects the project, whatever the arguments are.
 INGEST=0 seen=' '

@@ -1,8 +1,8 @@
 #!/bin/sh
 # With SPOOL_UPSTREAM (name:port), envelopes that the ingest cannot accept go to the spool; without it, browsers are told to queue them.
 set -eu
-. "$(dirname "$0")/checks.sh"
-. "$(dirname "$0")/render.sh"
+. "${0%/*}/checks.sh"
+. "${0%/*}/render.sh"
 
 if [ -z "${SPOOL_UPSTREAM:-}" ]; then
   ENVELOPE_FALLBACK=@envelope_failed

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Limits for pages and files: requests that are open at one time, of all clients and of one, and the rates of one client, which are off by
-# default: thousands of people may share one address behind NAT.
+# Limits for pages and files: requests that are open at one time, of all clients and of one, and the rates of one client. Thousands of people
+# may share one address behind NAT: by default no rate applies to a client that leaves the app to others.
 set -eu
-. "$(dirname "$0")/checks.sh"
-. "$(dirname "$0")/render.sh"
+. "${0%/*}/checks.sh"
+. "${0%/*}/render.sh"
 
 REQUEST_RATE_ZONE='' REQUEST_RATE_LIMIT='' PAGE_RATE_ZONE='' PAGE_RATE_LIMIT=''
 OPEN_REQUESTS_ZONE='' OPEN_REQUESTS_LIMIT='' OPEN_PAGES_ZONE='' OPEN_PAGES_LIMIT=''
@@ -13,7 +13,17 @@ if check_limit REQUEST_RATE_PER_CLIENT "$REQUEST_RATE_PER_CLIENT" "requests per 
   # A page comes with dozens of files at once.
   REQUEST_RATE_LIMIT="limit_req zone=client_requests burst=200 nodelay;"
 fi
-if check_limit PAGE_RATE_PER_CLIENT "$PAGE_RATE_PER_CLIENT" "pages per second" 1000; then
+if [ -z "$PAGE_RATE_PER_CLIENT" ]; then
+  # Clients behind the addresses of a CDN have no limits of their own.
+  if [ "${OPEN_REQUESTS_PER_CLIENT:-}" != off ]; then
+    # Keys of njs/pages.js. A prefetch waits for 2 s at most: a click may wait for it.
+    # shellcheck disable=SC2016
+    PAGE_RATE_ZONE='limit_req_zone $limited_page zone=client_page_rate:3m rate=20r/s;
+limit_req_zone $limited_prefetch zone=client_prefetch_rate:1m rate=50r/s;'
+    PAGE_RATE_LIMIT="limit_req zone=client_page_rate burst=1000;
+limit_req zone=client_prefetch_rate burst=100;"
+  fi
+elif check_limit PAGE_RATE_PER_CLIENT "$PAGE_RATE_PER_CLIENT" "pages per second" 1000; then
   # shellcheck disable=SC2016
   PAGE_RATE_ZONE='limit_req_zone $client_network zone=client_page_rate:4m rate='"${PAGE_RATE_PER_CLIENT}r/s;"
   # A second's worth passes at once: a page calls APIs and prefetches links. At most a minute's worth waits, since nobody waits longer, and

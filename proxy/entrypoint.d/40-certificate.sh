@@ -2,8 +2,8 @@
 # Yours (TLS_CERT_FILE and TLS_KEY_FILE), the one that deploy/acme has fetched (ACME=on), or a development certificate made once and
 # kept in the volume.
 set -eu
-. "$(dirname "$0")/checks.sh"
-. "$(dirname "$0")/render.sh"
+. "${0%/*}/checks.sh"
+. "${0%/*}/render.sh"
 
 state=/var/lib/culvert/tls
 : "${TLS_CERT_FILE:=}" "${TLS_KEY_FILE:=}"
@@ -14,7 +14,7 @@ if [ "$ACME" = off ]; then
 else
   [ -z "$TLS_CERT_FILE$TLS_KEY_FILE" ] || refuse ACME "is on, but TLS_CERT_FILE is set too" "use one of them"
   # At the first start there is none yet: the development certificate serves until the CA has asked for its challenge.
-  ! "$(dirname "$0")/install-certificate.sh" "$ACME_PAIR.crt" "$ACME_PAIR.key" 2>/dev/null || exit 0
+  ! "${0%/*}/install-certificate.sh" "$ACME_PAIR.crt" "$ACME_PAIR.key" 2>/dev/null || exit 0
 fi
 
 if [ -z "$TLS_CERT_FILE$TLS_KEY_FILE" ]; then
@@ -39,5 +39,5 @@ check TLS_KEY_FILE "$TLS_KEY_FILE" pkey "private key"
 openssl x509 -noout -checkend 0 -in "$TLS_CERT_FILE" >/dev/null ||
   refuse TLS_CERT_FILE "'$TLS_CERT_FILE' has expired" "renew it"
 
-"$(dirname "$0")/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null ||
+"${0%/*}/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null ||
   refuse TLS_CERT_FILE "'$TLS_CERT_FILE' can't be loaded by Nginx" "give the certificate and its whole chain, with a key of 2048 bits or more"

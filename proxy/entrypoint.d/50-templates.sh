@@ -1,7 +1,7 @@
 #!/bin/sh
 # Renders every template that no step before has rendered or left out.
 set -eu
-. "$(dirname "$0")/render.sh"
+. "${0%/*}/render.sh"
 
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT
 SERVED_NAMES='localhost 127.0.0.1 [::1]'

@@ -9,7 +9,7 @@ path=${BASE_PATH:-}$TUNNEL_PATH
 blocked() {
   while read -r rule; do
     case $1 in *"$rule"*) echo "$rule" && return ;; esac
-  done <"$(dirname "$0")/blocked-paths"
+  done <"${0%/*}/blocked-paths"
 }
 warning() {
   printf "culvert proxy: TUNNEL_PATH '%s' %s (rule %s): %s\n" "$TUNNEL_PATH" "$1" "$2" "use a path that says nothing, such as /k7f2a9" >&2

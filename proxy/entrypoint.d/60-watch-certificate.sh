@@ -20,7 +20,7 @@ watch() {
     found=$(fingerprint "$TLS_CERT_FILE" "$TLS_KEY_FILE")
     if [ "$found" = "$loaded" ]; then
       :
-    elif "$(dirname "$0")/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null; then
+    elif "${0%/*}/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null; then
       loaded=$found
       echo "culvert proxy: loaded the certificate that $TLS_CERT_FILE holds now"
     elif [ "$found" != "$told" ]; then

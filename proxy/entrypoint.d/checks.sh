@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Sourced by the steps: one function for each kind of value. Each compares the whole value: grep and sed would accept a value if one
 # of its lines is valid, and write the others into the configuration. A body with variables is a subshell.
-. "$(dirname "$0")/refuse.sh"
+. "${0%/*}/refuse.sh"
 # A range such as A-Z means bytes.
 export LC_ALL=C
 

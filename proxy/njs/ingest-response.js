@@ -35,9 +35,8 @@ function noteFailure(r) {
  * @param {NginxHTTPRequest} r
  */
 function fromSpool(r) {
-  response.removeUnknownHeaders(r);
   noteFailure(r);
-  response.countEnvelope(r);
+  response.forwarded(r, true);
 }
 
 /**
@@ -46,7 +45,7 @@ function fromSpool(r) {
  */
 function fromNeither(r) {
   noteFailure(r);
-  if (r.variables.upstream_status) response.countEnvelope(r);
+  response.forwarded(r, true);
 }
 
 export default { fromNeither, fromSpool, isDown };

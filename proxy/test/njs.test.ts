@@ -54,7 +54,9 @@ test("of the ingest's headers only those that the SDK reads pass, in any case", 
     constructor: "g" as never,
     "retry-AFTER": "h",
   };
-  response.removeUnknownHeaders({ headersOut } as never);
+  vi.stubGlobal("ngx", { shared: { metrics: { incr: () => 1 } } });
+  const variables = { forwarded_metric: "tunnel|200|200" };
+  response.forwarded({ headersOut, rawHeadersOut: [[]], variables } as never, true);
   expect(Object.keys(headersOut)).toEqual([
     "Content-Type",
     "Content-Length",
@@ -101,7 +103,7 @@ describe("the metrics report an ingest as down", () => {
     expect(ingestResponse.isDown("1")).toBe(false);
     fail(1, ...how);
     expect(ingestResponse.isDown("1")).toBe(true);
-    response.fromIngest(envelope("200"));
+    response.forwarded(envelope("200"));
     expect(ingestResponse.isDown("1")).toBe(false);
   });
   test("not if it was not asked", () => {

@@ -1,5 +1,5 @@
 import type { ClientRequest } from "node:http";
-import { request } from "node:https";
+import { Agent, request } from "node:https";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { TestProxy } from "./proxy.ts";
 import { page, useProxy } from "./use-proxy.ts";
@@ -58,6 +58,14 @@ describe("OPEN_PAGES_PER_REPLICA, with as many pages open", () => {
     expect(answer.body).toContain(`<meta http-equiv="refresh" content="${seconds}">`);
     expect(answer.headers["cache-control"]).toBe("no-store");
     expect(received).toEqual([]);
+  });
+
+  test("the connection stays open: a handshake costs more than the page", async () => {
+    await hang(shared.proxy, 8);
+    const agent = new Agent({ keepAlive: true });
+    const shed = await send(shared.proxy.port, { path: "/page", headers: html }, agent);
+    expect(shed).toMatchObject({ status: 503, headers: { connection: "keep-alive" } });
+    agent.destroy();
   });
 
   test("a program that accepts JSON gets JSON", async () => {

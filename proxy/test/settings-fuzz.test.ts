@@ -24,6 +24,7 @@ const examples: Record<string, string> = {
   OPEN_PAGES_PER_REPLICA: "20",
   TRUSTED_PROXIES: "10.0.0.0/8",
   PROXY_PROTOCOL: "off",
+  INTERNAL_NETWORK: "culvert_inside",
   WEBSOCKET_PATH: "/socket",
   HTTP3: "on",
   CONTENT_SECURITY_POLICY: "report",
@@ -73,7 +74,9 @@ test("every setting that the compose file gives the proxy is tried", () => {
 });
 
 test("the examples themselves are accepted", async () => {
-  const [outcome] = await starts([{ ...examples, TLS_CERT_FILE: "", TLS_KEY_FILE: "", PROXY_PROTOCOL: "" }]);
+  // Without a network there is no internal one either: internal-network.test.ts.
+  const none = { TLS_CERT_FILE: "", TLS_KEY_FILE: "", PROXY_PROTOCOL: "", INTERNAL_NETWORK: "" };
+  const [outcome] = await starts([{ ...examples, ...none }]);
   expect(outcome).toEqual({
     code: 0,
     output: expect.stringContaining("started for https://o1.ingest.sentry.io/api/2"),

@@ -86,8 +86,9 @@ describe("with small limits, unread", () => {
   });
 });
 
-describe("with the defaults, unread", () => {
-  const shared = useProxy(trusted, { memory: true });
+describe("without a limit of pages, unread", () => {
+  // Without the default limit of pages (fairness.test.ts), which would let one client have few of them at a time.
+  const shared = useProxy({ ...trusted, PAGE_RATE_PER_CLIENT: "off" }, { memory: true });
   beforeAll(() => store(shared));
 
   /** Bytes that the kernel counts for the container, in either version of cgroups. */

@@ -2,5 +2,10 @@ import { defineConfig } from "vitest/config";
 
 // Containers start and stop inside tests; nothing here asserts on time.
 export default defineConfig({
-  test: { testTimeout: 180_000, hookTimeout: 300_000, maxWorkers: 3, expect: { poll: { timeout: 60_000 } } },
+  test: {
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
+    maxWorkers: 3,
+    expect: { poll: { timeout: 60_000, interval: 200 } },
+  },
 });
