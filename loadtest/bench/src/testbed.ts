@@ -96,9 +96,12 @@ export class Testbed {
     return meter;
   }
 
-  /** Waits until curl with these arguments gets a 200, run in the sink; throws with the container's log after 30 s. */
+  /**
+   * Waits until curl with these arguments gets a 200, run in the sink; throws with the container's log after two minutes: on a busy machine
+   * a start under Valgrind takes more than half a minute.
+   */
   async ready(name: string, ...curl: string[]): Promise<void> {
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + 120_000;
     for (;;) {
       const answer = await this.exec("sink", "curl", "-skf", "-o", "/dev/null", ...curl).catch((error: Error) => error);
       if (!(answer instanceof Error)) return;

@@ -6,8 +6,10 @@ import { type ClientHttp2Session, connect as connectH2 } from "node:http2";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type TLSSocket } from "node:tls";
 import { gzipSync } from "node:zlib";
+import { browse } from "./office.ts";
 
-const { ATTACK = "", HOST = "", TARGET = "/", CONNECTIONS = "1", STREAMS = "1", SIZE = "0" } = process.env;
+const { ATTACK = "", HOST = "", TARGET = "/", ACCEPT = "text/html", PURPOSE } = process.env;
+const { CONNECTIONS = "1", STREAMS = "1", SIZE = "0" } = process.env;
 const [connections, streams, size] = [CONNECTIONS, STREAMS, SIZE].map(Number) as [number, number, number];
 const [OPEN_MS, REOPEN_MS] = [4, 100];
 /** Well below the proxy's timeouts, which begin anew with each byte. */
@@ -17,7 +19,15 @@ const results: Record<string, number> = {};
 const count = (result: string | number) => {
   results[result] = (results[result] ?? 0) + 1;
 };
+/** How long requests of each kind took, in milliseconds. */
+const times: Record<string, number[]> = {};
+const quantile = (list: number[], share: number) => Math.round(list[Math.floor(list.length * share)] ?? 0);
 process.on("SIGTERM", () => {
+  for (const [kind, list] of Object.entries(times)) {
+    list.sort((a, b) => a - b);
+    results[`${kind}, p50 ms`] = quantile(list, 0.5);
+    results[`${kind}, p99 ms`] = quantile(list, 0.99);
+  }
   console.log(JSON.stringify(results));
   process.exit(0);
 });
@@ -35,7 +45,13 @@ function open(protocol: string): Promise<TLSSocket | undefined> {
 async function request(session: ClientHttp2Session, waitMs: number): Promise<void> {
   while (!session.closed && !session.destroyed) {
     await new Promise<void>((resolve) => {
-      const headers = { ":path": TARGET, ":authority": HOST, accept: "text/html", "accept-encoding": "gzip" };
+      const headers = {
+        ":path": TARGET,
+        ":authority": HOST,
+        accept: ACCEPT,
+        "accept-encoding": "gzip",
+        ...(PURPOSE && { "sec-purpose": PURPOSE }),
+      };
       const stream = session.request(headers);
       stream.once("response", ({ ":status": status = 0 }) => count(status));
       stream.on("error", () => undefined).on("close", resolve);
@@ -87,6 +103,23 @@ async function post(): Promise<void> {
   await new Promise((resolve) => socket.on("close", resolve));
 }
 
+/** One of many browsers behind one address. */
+async function browser(): Promise<void> {
+  const socket = await open("h2");
+  if (!socket) return count("no connection");
+  const session = connectH2(`https://${HOST}:8443`, { createConnection: () => socket });
+  await browse(
+    session.on("error", () => undefined),
+    HOST,
+    TARGET,
+    (kind, status, milliseconds) => {
+      count(`${kind} ${status}`);
+      times[kind] ??= [];
+      times[kind].push(milliseconds);
+    },
+  );
+}
+
 const attacks: Record<string, () => Promise<void>> = {
   unread: () => multiplexed(0, 1_000),
   flood: () => multiplexed(1 << 20, 0),
@@ -94,6 +127,7 @@ const attacks: Record<string, () => Promise<void>> = {
     slowly(`POST ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\ncontent-length: ${size + 1_000}\r\n\r\n`, size),
   "slow-header": () => slowly(`GET ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\nx-slow: `, 0),
   bombs: post,
+  office: browser,
 };
 const attack = attacks[ATTACK];
 if (!attack) throw new Error(`ATTACK '${ATTACK}' is unknown: use one of ${Object.keys(attacks)}`);

@@ -15,6 +15,9 @@ export interface Attack {
 const unread = { ATTACK: "unread", TARGET: "/", CONNECTIONS: "364", STREAMS: "8" };
 const flood = { ATTACK: "flood", TARGET: "/", CONNECTIONS: "8", STREAMS: "100" };
 
+/** Without the default limit of one client's pages. */
+const unlimited = { PAGE_RATE_PER_CLIENT: "off" };
+
 /** The attack of the row above, against a proxy with these settings. */
 const sameWith = (attacker: Settings, settings: Settings): Attack => ({
   title: `the same, with ${Object.entries(settings)
@@ -32,6 +35,7 @@ export const attacks: Record<string, Attack> = {
   },
   pages: { title: "a page, 364 connections × 8 streams, nothing is read", attacker: unread },
   "pages-paced": sameWith(unread, { PAGE_RATE_PER_CLIENT: "20" }),
+  "pages-unlimited": sameWith(unread, unlimited),
   bodies: {
     title: "2,000 small bodies, one byte every 3 s",
     attacker: { ATTACK: "slow-body", TARGET: "/api/x", CONNECTIONS: "2000" },
@@ -54,9 +58,22 @@ export const attacks: Record<string, Attack> = {
     ingestDown: true,
   },
   flood: { title: "as many pages as 8 connections × 100 streams get", attacker: flood },
+  "flood-unmarked": {
+    title: "the same, by requests that do not say that they are for pages",
+    attacker: { ...flood, ACCEPT: "*/*" },
+  },
+  "flood-prefetch": {
+    title: "the same, by requests that claim to be prefetches",
+    attacker: { ...flood, PURPOSE: "prefetch" },
+  },
   "flood-paced": sameWith(flood, { PAGE_RATE_PER_CLIENT: "20" }),
-  "flood-per-replica": sameWith(flood, { OPEN_PAGES_PER_REPLICA: "30" }),
+  "flood-unlimited": sameWith(flood, unlimited),
+  "flood-per-replica": sameWith(flood, { OPEN_PAGES_PER_REPLICA: "30", ...unlimited }),
   "flood-paced-per-replica": sameWith(flood, { OPEN_PAGES_PER_REPLICA: "30", PAGE_RATE_PER_CLIENT: "20" }),
-  "flood-per-client": sameWith(flood, { OPEN_REQUESTS_PER_CLIENT: "128" }),
-  "flood-per-client-small": sameWith(flood, { OPEN_REQUESTS_PER_CLIENT: "20" }),
+  "flood-per-client": sameWith(flood, { OPEN_REQUESTS_PER_CLIENT: "128", ...unlimited }),
+  "flood-per-client-small": sameWith(flood, { OPEN_REQUESTS_PER_CLIENT: "20", ...unlimited }),
+  office: {
+    title: "no attack: 200 browsers behind one address, 10 pages per second with 5 prefetches and 2 API calls each",
+    attacker: { ATTACK: "office", TARGET: "/", CONNECTIONS: "200" },
+  },
 };
