@@ -8,8 +8,9 @@ reason() {
   if [ "$(docker inspect --format '{{.State.Status}}' "$1")" = running ]; then
     output=$(docker inspect --format '{{with .State.Health}}{{range .Log}}{{println .Output}}{{end}}{{end}}' "$1" | grep '[^[:space:]]' | tail -n 1)
   fi
+  # The engine's own output, of a check at the moment when the container ended, is no reason.
   case $output in
-    '' | 'GET '*': status '[1-4]*) docker logs --tail 1 "$1" 2>&1 | tail -n 1 ;;
+    '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*) docker logs --tail 1 "$1" 2>&1 | tail -n 1 ;;
     'GET '*) printf '%s: %s\n' "$output" "$(health_fix "$output")" ;;
     *) printf '%s\n' "$output" ;;
   esac

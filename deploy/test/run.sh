@@ -19,10 +19,8 @@ install() {
 }
 
 # Suites whose containers are their own.
-containers() {
-  suite proxy/test run_vitest proxy/test
-  suite proxy/spool run_vitest proxy/spool
-}
+proxy() { suite proxy/test run_vitest proxy/test; }
+spool() { suite proxy/spool run_vitest proxy/spool; }
 
 # Suites that mostly wait: for streams that are idle, for an outage to end, for pods.
 waiting() {
@@ -82,10 +80,11 @@ trap 'exit 130' INT TERM
 background check "the stack comes up" sh deploy/host/up.sh
 for folder in $projects; do background check "$folder: install" install "$folder"; done
 join
-need_networks 15
+need_networks 20
 
 # Beside one another, because most tests wait. Each job runs its suites in turn.
-background containers
+background proxy
+background spool
 CHROMIUM_PATH=$(sh deploy/host/browser.sh) || record failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium

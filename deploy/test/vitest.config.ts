@@ -2,5 +2,10 @@ import { defineConfig } from "vitest/config";
 
 // Long timeouts, because tests start and stop containers; no test compares times.
 export default defineConfig({
-  test: { testTimeout: 180_000, hookTimeout: 300_000, maxWorkers: 2, expect: { poll: { timeout: 60_000 } } },
+  test: {
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
+    maxWorkers: 2,
+    expect: { poll: { timeout: 60_000, interval: 200 } },
+  },
 });

@@ -8,6 +8,6 @@ export default defineConfig({
     globalSetup: "lib/setup.ts",
     isolate: false,
     maxWorkers: 1,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 60_000, interval: 200 } },
   },
 });
