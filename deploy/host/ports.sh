@@ -16,7 +16,9 @@ port_is_taken() {
 # port_is_ours PORT: whether this compose project publishes PORT.
 port_is_ours() {
   port_project=$(port_containers "$1" '.Label "com.docker.compose.project"')
-  [ -n "$port_project" ] && [ "$port_project" = "$(project_name)" ]
+  [ -n "$port_project" ] || return 1
+  project=$(project_name)
+  [ "$port_project" = "$project" ]
 }
 
 # port_owner PORT: prints " by container NAME" if a container publishes PORT.
@@ -31,8 +33,9 @@ port_containers() {
   docker ps --filter "publish=$1" --format "{{$2}}" 2>/dev/null | head -n 1
 }
 
-# project_name: prints the compose project's name.
-project_name() { docker compose config 2>/dev/null | sed -n 's/^name: //p'; }
+# project_name: prints the compose project's name. A caller that assigns it to `project` has compose read its files once, not each time.
+project=
+project_name() { if [ -n "$project" ]; then echo "$project"; else docker compose config 2>/dev/null | sed -n 's/^name: //p'; fi; }
 
 # is_open CONTAINER: whether a proxy has its ports, if it is to publish any.
 is_open() { [ -n "$(docker port "$1" 8443 2>/dev/null)" ] || [ "$(docker inspect --format '{{len .HostConfig.PortBindings}}' "$1")" = 0 ]; }

@@ -6,12 +6,12 @@
 # For open responses of the old proxy, during which nothing listens: event streams and WebSockets do not end by themselves.
 DRAIN_S=5
 
-# changed SERVICE: whether compose would start another container than the one that runs, or none runs, or its ports are closed.
+# changed SERVICE HASH: whether compose would start another container than the one that runs, or none runs, or its ports are closed.
 changed() {
-  current=$(docker compose ps --quiet "$1" | head -n 1)
+  current=$(containers "$1" --filter status=running | head -n 1)
   [ -n "$current" ] && { [ "$1" != proxy ] || is_open "$current"; } || return 0
   # shellcheck disable=SC2046 # three words
-  set -- "$(docker compose config --hash "$1" | cut -d ' ' -f 2)" \
+  set -- "$2" \
     $(docker inspect --format '{{index .Config.Labels "com.docker.compose.config-hash"}} {{.Image}} {{.Config.Image}}' "$current")
   [ "$1" != "$2" ] || [ "$(docker image inspect --format '{{.Id}}' "$4")" != "$3" ]
 }
@@ -20,9 +20,11 @@ changed() {
 # accepts the envelopes of the proxy before it, and the proxy those of web before it (docs/operations.md).
 list_changed() {
   changes=
-  services=$(docker compose config --services)
-  for service in spool proxy $(echo "$services" | grep -vx -e web -e spool -e proxy); do
-    if echo "$services" | grep -qx "$service" && changed "$service"; then changes="$changes $service"; fi
+  # Each line: a service and the hash of its settings.
+  services=$(docker compose config --hash '*')
+  for service in spool proxy $(echo "$services" | cut -d ' ' -f 1 | grep -vx -e web -e spool -e proxy); do
+    hash=$(echo "$services" | sed -n "s/^$service //p")
+    if [ -n "$hash" ] && changed "$service" "$hash"; then changes="$changes $service"; fi
   done
 }
 
