@@ -70,7 +70,7 @@ beforeAll(async () => {
   for (const volume of volumes) await must("volume", "create", label, volume);
   proxy = await startProxy(
     { ACME: "on", SERVER_NAME: `${host} www.example.com` },
-    { mounts: { [certificates]: "/srv/certificates" }, ports: [8080] },
+    { mounts: { [certificates]: "/srv/certificates" }, ports: [8080], ownNetwork: true },
   );
   await proxy.web.answer(page);
   network = await proxy.on(

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import { label, must } from "../../deploy/test/support/docker.ts";
-import { recorderImage, startProxy, type TestProxy } from "./proxy.ts";
+import { startProxy, type TestProxy } from "./proxy.ts";
+import { recorderImage } from "./stand.ts";
 import { type Response, send } from "./wire.ts";
 
 /** All envelopes of a test come from one client. */
@@ -137,7 +138,7 @@ describe("an ingest", () => {
   afterEach(() => proxy?.stop());
 
   test("that is gone, then back at another address", async () => {
-    proxy = await startProxy();
+    proxy = await startProxy({}, { ownNetwork: true });
     await move(async () => expectDown(await send(proxy.port, envelope)));
     expect(await longest()).toBeLessThan(6);
   });

@@ -1,16 +1,20 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { docker, hardened, label, memoryLimit, must, root } from "../../deploy/test/support/docker.ts";
+import { hardened, memoryLimit, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
-
-/** What runs the recorders. */
-export const recorderImage = "node:24-trixie-slim";
-const recorderFolder = `${root}/deploy/test/support/recorder`;
+import {
+  publishedPorts,
+  returnStand,
+  type Stand,
+  type StandOptions,
+  startRecorder,
+  startService,
+  takeStand,
+} from "./stand.ts";
 
 type Service = "proxy" | "web" | "web2" | "ingest" | "spool";
 
-/** The built proxy image between two recorders, `web` and `ingest`, on a network of their own. */
+/** The built proxy image between two recorders, `web` and `ingest`, on a network that no other proxy is on. */
 export interface TestProxy {
   /** The port of the TLS listener on 127.0.0.1. */
   port: number;
@@ -27,11 +31,9 @@ export interface TestProxy {
   stop(): Promise<void>;
 }
 
-/** Extra mounts (host file to path), network names of the ingest, and environment of the ingest's recorder. */
-export interface Options {
+/** Extra mounts (host file to path), what stands beside the proxy, and how it is reached. */
+export interface Options extends StandOptions {
   mounts?: Record<string, string>;
-  ingestNames?: string[];
-  ingestCert?: string;
   /** Whether a second container answers to the name `web`. */
   twoReplicas?: boolean;
   /** Further listeners to publish: 8080 is the plain one, 8083 that of web. */
@@ -47,40 +49,18 @@ export interface Options {
  * proxy's log if it does not come up; nothing is left then, because Docker has few networks.
  */
 export async function startProxy(settings: Record<string, string> = {}, options: Options = {}): Promise<TestProxy> {
-  const id = `culvert-proxy-test-${randomUUID().slice(0, 8)}`;
-  return startIn(id, settings, options).catch(async (error) => {
-    await remove(id);
+  const stand = await takeStand(options);
+  return startIn(stand, settings, options).catch(async (error) => {
+    stand.changed = true;
+    await returnStand(stand);
     throw error;
   });
 }
 
-/** Removes the network with this name and its containers. */
-async function remove(id: string): Promise<void> {
-  await docker("rm", "-f", "-v", ...["proxy", "web", "web2", "ingest", "spool"].map((service) => `${id}-${service}`));
-  await docker("network", "rm", id);
-}
-
-async function startIn(id: string, settings: Record<string, string>, options: Options): Promise<TestProxy> {
+async function startIn(stand: Stand, settings: Record<string, string>, options: Options): Promise<TestProxy> {
+  const { id } = stand;
   const image = await build();
-  const name = (service: string) => `${id}-${service}`;
-  const start = (service: string, names: string[], ...args: string[]) =>
-    must(
-      ...["run", "-d", label, `--name=${name(service)}`, `--network=${id}`],
-      ...names.map((alias) => `--network-alias=${alias}`),
-      ...args,
-    );
-  const recorder = (service: string, names: string[], cert = "") => {
-    const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
-    const mount = `--volume=${recorderFolder}:/recorder:ro`;
-    return start(service, names, "-p", "127.0.0.1::9001", mount, ...tls, recorderImage, "node", "/recorder/server.ts");
-  };
-
-  await must("network", "create", label, id);
-  await Promise.all([
-    recorder("web", ["web"]),
-    ...(options.twoReplicas ? [recorder("web2", ["web"])] : []),
-    recorder("ingest", ["ingest", ...(options.ingestNames ?? [])], options.ingestCert),
-  ]);
+  if (options.twoReplicas) await startRecorder(id, "web2", ["web"]);
   const environment: Record<string, string> = {
     SENTRY_DSN: "http://key@ingest:9000/prefix/7",
     WEB_UPSTREAM: "web:9000",
@@ -89,23 +69,17 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   if (options.spool) {
     environment.SPOOL_UPSTREAM = "spool:8082";
     const hard = hardened.filter((option) => !option.startsWith("--tmpfs"));
-    await start("spool", ["spool"], ...hard, `--env=SENTRY_DSN=${environment.SENTRY_DSN}`, await build("spool"));
+    const spool = await build("spool");
+    await startService(id, "spool", ["spool"], ...hard, `--env=SENTRY_DSN=${environment.SENTRY_DSN}`, spool);
   }
   const env = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
   const volumes = Object.entries(options.mounts ?? {}).map(([file, path]) => `--volume=${file}:${path}:ro`);
   const ports = [8443, ...(options.ports ?? [])].map((port) => `--publish=127.0.0.1::${port}`);
   const bound = options.memory ? [`--memory=${memoryLimit}`, `--memory-swap=${memoryLimit}`] : [];
-  await start("proxy", [], ...ports, ...bound, ...hardened, ...env, ...volumes, image);
+  await startService(id, "proxy", [], ...ports, ...bound, ...hardened, ...env, ...volumes, image);
 
-  // Docker gives a restarted container other host ports.
-  const services = ["proxy", "web", "ingest", ...(options.twoReplicas ? ["web2"] : [])];
   const addresses = async () => {
-    const format = "{{.Name}} {{json .NetworkSettings.Ports}}";
-    const lines = (await must("inspect", `--format=${format}`, ...services.map(name))).split("\n");
-    const portOf = (service: string, port: number) => {
-      const ports = lines.find((line) => line.startsWith(`/${name(service)} `))?.split(" ")[1] ?? "{}";
-      return Number(JSON.parse(ports)[`${port}/tcp`]?.[0].HostPort);
-    };
+    const portOf = await publishedPorts(id, ["proxy", "web", "ingest", ...(options.twoReplicas ? ["web2"] : [])]);
     const recorder = (service: string) => new Recorder(`http://127.0.0.1:${portOf(service, 9001)}`);
     return {
       port: portOf("proxy", 8443),
@@ -115,18 +89,20 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
       ingest: recorder("ingest"),
     };
   };
-
   const proxy: TestProxy = {
     ...(await addresses()),
-    on: (service, command = "", ...rest) => must(command, name(service), ...rest),
+    on: (service, command = "", ...rest) => {
+      if (service === "web" || service === "ingest") stand.changed = true;
+      return must(command, `${id}-${service}`, ...rest);
+    },
     restart: async (service) => {
-      await must("restart", "-t", "5", name(service));
+      await proxy.on(service, "restart", "-t", "5");
       Object.assign(proxy, await addresses());
       await ready(proxy);
       const recorder = service === "web" || service === "web2" || service === "ingest" ? proxy[service] : undefined;
       while (recorder && (await recorder.count().catch(() => -1)) < 0) await pause(100);
     },
-    stop: () => remove(id),
+    stop: () => returnStand(stand),
   };
   await ready(proxy);
   return proxy;

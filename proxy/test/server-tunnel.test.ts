@@ -10,7 +10,7 @@ const shared = useProxy(
     TUNNEL_RATE_PER_CLIENT: "1",
     TUNNEL_RATE_TOTAL: "1",
   },
-  { ingestNames: ["o42.ingest.us.sentry.io"], spool: true, ports: [8083] },
+  { spool: true, ports: [8083] },
 );
 beforeEach(() => shared.proxy.ingest.answer(well));
 

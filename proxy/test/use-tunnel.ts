@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import type { RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
+import { ingestNames } from "./stand.ts";
 import { type Request, type Response, send } from "./wire.ts";
 
 /** A well-formed envelope, and what the recording ingest answers to it. */
@@ -18,8 +19,6 @@ export interface SharedTunnel {
   /** Posts an envelope (or what `request` says), over HTTP/1.1 or as `by` does it; returns the answer with what the ingest received. */
   through(request?: Partial<Request>, by?: typeof send): Promise<{ answer: Response; received: RecordedRequest[] }>;
 }
-
-const names = ["ingest", "o42.ingest.us.sentry.io", "o44.ingest.sentry.io"];
 
 /** Where the recording ingest listens, for each way to talk to it. */
 export const ingestPort = { http: 9000, https: 9443 };
@@ -42,18 +41,20 @@ export function useTunnel(scheme: keyof typeof ingestPort = "http"): SharedTunne
   } as SharedTunnel;
   beforeAll(async () => {
     const dsn = (key: string, name: number, path: string) =>
-      `${scheme}://${key}@${names[name]}:${ingestPort[scheme]}/${path}`;
+      `${scheme}://${key}@${ingestNames[name]}:${ingestPort[scheme]}/${path}`;
     const settings = {
       SENTRY_DSN: dsn("key", 0, "prefix/7"),
       TUNNEL_ALLOWED_DSNS: `${dsn("second", 1, "43")},${dsn("third", 2, "45")}`,
     };
+    if (scheme === "http") {
+      shared.proxy = await startProxy(settings);
+      return;
+    }
     const folder = mkdtempSync(join(tmpdir(), "culvert-"));
     chmodSync(folder, 0o755);
-    makePair(join(folder, "server"), names);
-    shared.proxy = await startProxy(
-      { ...settings, ...(scheme === "https" && { INGEST_CA_FILE: "/ca" }) },
-      { ingestNames: names.slice(1), ingestCert: folder, mounts: { [join(folder, "server.crt")]: "/ca" } },
-    );
+    makePair(join(folder, "server"), ingestNames);
+    const options = { ingestCert: folder, mounts: { [join(folder, "server.crt")]: "/ca" } };
+    shared.proxy = await startProxy({ ...settings, INGEST_CA_FILE: "/ca" }, options);
   });
   afterAll(() => shared.proxy?.stop());
   beforeEach(() => shared.proxy.ingest.answer(ok));

@@ -109,6 +109,12 @@ export class Recorder {
     await fetch(`${this.control}/proceed`, { method: "PUT" });
   }
 
+  /** Makes the recorder forget its requests and its answer; only for a recorder to which nothing sends any more. */
+  async reset(): Promise<void> {
+    await fetch(`${this.control}/reset`, { method: "PUT" });
+    this.fetched.length = 0;
+  }
+
   /** Fetches the requests that this client does not have yet; waits up to `wait` ms for the first. */
   private async fetchNew(wait = 0): Promise<void> {
     const after = this.fetched.length;

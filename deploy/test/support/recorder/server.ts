@@ -9,6 +9,7 @@
  *   GET /requests?after=N&wait=MS  requests after the Nth; waits up to MS for the first
  *   PUT /answer                    sets the answer of port 9000
  *   PUT /proceed                   sends the rest of held answers
+ *   PUT /reset                     forgets requests and answer, as at the start
  */
 import { readFileSync } from "node:fs";
 import { createServer as createHttp, type IncomingMessage, type RequestListener } from "node:http";
@@ -66,9 +67,13 @@ createHttp(async (request, response) => {
   if (pathname === "/answer") {
     configured = JSON.parse((await bodyOf(request)).toString()) as Answer;
     response.writeHead(204).end();
-  } else if (pathname === "/proceed") {
+  } else if (pathname === "/proceed" || pathname === "/reset") {
     for (const go of held) go();
     held.clear();
+    if (pathname === "/reset") {
+      recorded.length = 0;
+      configured = ok;
+    }
     response.end();
   } else if (pathname === "/count") {
     response.end(String(recorded.length));

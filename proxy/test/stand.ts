@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import { inject } from "vitest";
+import { docker, label, must, root } from "../../deploy/test/support/docker.ts";
+import { Recorder } from "../../deploy/test/support/recorder/client.ts";
+
+/** What runs the recorders. */
+export const recorderImage = "node:24-trixie-slim";
+
+/** By which the ingest is known in every stand: of a self-hosted one, and of Sentry's own. */
+export const ingestNames = ["ingest", "o42.ingest.us.sentry.io", "o44.ingest.sentry.io"];
+
+/** How a stand differs from others; one that does is not used again. */
+export interface StandOptions {
+  /** Further network names of the ingest. */
+  ingestNames?: string[];
+  /** The folder with the certificate of the ingest's recorder. */
+  ingestCert?: string;
+  /** Whether the test changes the network, or its containers other than by `TestProxy.on`. */
+  ownNetwork?: boolean;
+}
+
+/** A network with two recorders, `web` and `ingest`, for one proxy to stand between. */
+export interface Stand {
+  /** The network's name; with a service after it, that of a container. */
+  id: string;
+  /** Whether the proxy still uses it. */
+  taken: boolean;
+  /** Set when a test has changed a recorder's container: the stand is not used again. */
+  changed: boolean;
+}
+
+/** Starts a container in the stand's network, known there by these names. */
+export async function startService(id: string, service: string, names: string[], ...args: string[]): Promise<void> {
+  const aliases = names.map((alias) => `--network-alias=${alias}`);
+  await must("run", "-d", label, `--name=${id}-${service}`, `--network=${id}`, ...aliases, ...args);
+}
+
+/** Starts a recorder in the stand's network. */
+export function startRecorder(id: string, service: string, names: string[], cert = ""): Promise<void> {
+  const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
+  const mount = `--volume=${root}/deploy/test/support/recorder:/recorder:ro`;
+  const command = [recorderImage, "node", "/recorder/server.ts"];
+  return startService(id, service, names, "-p", "127.0.0.1::9001", mount, ...tls, ...command);
+}
+
+/** The ports on 127.0.0.1 at which ports of these services are published; Docker gives a restarted container others. */
+export async function publishedPorts(
+  id: string,
+  services: string[],
+): Promise<(service: string, port: number) => number> {
+  const format = "{{.Name}} {{json .NetworkSettings.Ports}}";
+  const lines = (await must("inspect", `--format=${format}`, ...services.map((one) => `${id}-${one}`))).split("\n");
+  return (service, port) => {
+    const ports = lines.find((line) => line.startsWith(`/${id}-${service} `))?.split(" ")[1] ?? "{}";
+    return Number(JSON.parse(ports)[`${port}/tcp`]?.[0].HostPort);
+  };
+}
+
+/** Stands that no proxy of this process uses now: starting two recorders takes more processor time than most tests. */
+const idle: string[] = [];
+
+/** Returns a stand whose recorders have recorded nothing. */
+export async function takeStand(options: StandOptions): Promise<Stand> {
+  const own = Boolean(options.ingestNames || options.ingestCert || options.ownNetwork);
+  const used = own ? undefined : idle.pop();
+  if (used) {
+    const portOf = await publishedPorts(used, ["web", "ingest"]);
+    const recorders = ["web", "ingest"].map((one) => new Recorder(`http://127.0.0.1:${portOf(one, 9001)}`));
+    await Promise.all(recorders.map((recorder) => recorder.reset()));
+    return { id: used, taken: true, changed: false };
+  }
+  const id = `${standPrefix(inject("run"))}${randomUUID().slice(0, 8)}`;
+  try {
+    await must("network", "create", label, id);
+    await Promise.all([
+      startRecorder(id, "web", ["web"]),
+      startRecorder(id, "ingest", [...ingestNames, ...(options.ingestNames ?? [])], options.ingestCert),
+    ]);
+  } catch (error) {
+    await removeStand(id);
+    throw error;
+  }
+  return { id, taken: true, changed: own };
+}
+
+/** Removes what a test has put into the stand, or the whole stand if it cannot be used again; once. */
+export async function returnStand(stand: Stand): Promise<void> {
+  if (!stand.taken) return;
+  stand.taken = false;
+  if (stand.changed) return removeStand(stand.id);
+  await docker("rm", "-f", "-v", ...["proxy", "web2", "spool"].map((service) => `${stand.id}-${service}`));
+  idle.push(stand.id);
+}
+
+/** With what the names of all stands of this run of the tests begin. */
+export const standPrefix = (run: string): string => `culvert-proxy-test-${run}-`;
+
+/** Removes the network with this name and its containers. */
+async function removeStand(id: string): Promise<void> {
+  await docker("rm", "-f", "-v", ...["proxy", "web", "web2", "ingest", "spool"].map((service) => `${id}-${service}`));
+  await docker("network", "rm", id);
+}
