@@ -36,5 +36,4 @@ for step in /culvert/entrypoint.d/[0-9]*.sh; do
 done
 
 [ "${1:-}" != render ] || exec nginx -T -q
-nginx -t -q
 exec nginx -g 'daemon off;'

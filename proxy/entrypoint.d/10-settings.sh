@@ -2,6 +2,7 @@
 # Settings that are rendered into location, server_name and other directives, where `nginx -t` accepts almost anything.
 set -eu
 . "${0%/*}/checks.sh"
+. "${0%/*}/lists.sh"
 
 tunnel_fix="use a path of your own such as /monitoring or /api/reports"
 [ "$TUNNEL_PATH" != / ] || refuse TUNNEL_PATH "'/' would hide the whole app" "$tunnel_fix"
@@ -44,7 +45,8 @@ names_fix="use the names people type, separated by spaces, without scheme, port 
 is_list "$SERVER_NAME" || refuse SERVER_NAME "'$SERVER_NAME' has a control character" "$names_fix"
 set -f
 case $SERVER_NAME in *[!\ ,]*) ;; *) refuse SERVER_NAME "'$SERVER_NAME' has no name" "$names_fix" ;; esac
-for name in $(printf '%s' "$SERVER_NAME" | tr ',' ' '); do
+split "$SERVER_NAME"
+for name in $entries; do
   is_name "$name" || is_ipv4 "$name" || refuse SERVER_NAME "'$name' is not a host name" "$names_fix"
 done
 set +f

@@ -3,6 +3,7 @@
 # PROXY_PROTOCOL=on in the PROXY protocol, which every connection must then use.
 set -eu
 . "${0%/*}/checks.sh"
+. "${0%/*}/lists.sh"
 . "${0%/*}/render.sh"
 
 PROXY_PROTOCOL=${PROXY_PROTOCOL:-off}
@@ -14,7 +15,8 @@ is_list "${TRUSTED_PROXIES:-}" ||
   refuse TRUSTED_PROXIES "'$TRUSTED_PROXIES' has a control character" "$list_fix, separated by spaces"
 set -f
 REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS=''
-for network in $(printf '%s' "${TRUSTED_PROXIES:-}" | tr ',' ' '); do
+split "${TRUSTED_PROXIES:-}"
+for network in $entries; do
   is_network "$network" || refuse TRUSTED_PROXIES "'$network' is neither an address nor a network" "$list_fix"
   REAL_IP_FROM="$REAL_IP_FROM set_real_ip_from $network;"
   TRUSTED_NETWORKS="$TRUSTED_NETWORKS $network 1;"

@@ -4,7 +4,7 @@ set -eu
 . "${0%/*}/refuse.sh"
 . "${0%/*}/render.sh"
 
-NAME_SERVERS=$(awk '$1 == "nameserver" { print ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf | tr '\n' ' ')
+NAME_SERVERS=$(awk '$1 == "nameserver" { printf "%s ", ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf)
 [ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server" "give the container a DNS server"
 export NAME_SERVERS
 render resolver.conf

@@ -1,12 +1,14 @@
 #!/bin/sh
 # The SDK's own tunnel paths: an app with `tunnel: true` posts to one, and its server, which cannot reach the ingest, never sees it.
 set -eu
+. "${0%/*}/lists.sh"
 . "${0%/*}/sdk-tunnel-path.sh"
 . "${0%/*}/render.sh"
 
 # DSNs are numbered as in 30-ingest.sh: the path selects the project, whatever the arguments are.
 INGEST=0 seen=' '
-for dsn in "$SENTRY_DSN" $(printf '%s' "${TUNNEL_ALLOWED_DSNS:-}" | tr ',' ' '); do
+split "${TUNNEL_ALLOWED_DSNS:-}"
+for dsn in "$SENTRY_DSN" $entries; do
   INGEST=$((INGEST + 1))
   path=$(sdk_tunnel_path "$dsn")
   # A DSN that is listed twice.

@@ -54,7 +54,4 @@ if [ "$OPEN_PAGES_PER_REPLICA" != off ] && [ "$limit" != off ]; then
 fi
 export REQUEST_RATE_ZONE REQUEST_RATE_LIMIT PAGE_RATE_ZONE PAGE_RATE_LIMIT
 export OPEN_REQUESTS_ZONE OPEN_REQUESTS_LIMIT OPEN_PAGES_ZONE OPEN_PAGES_LIMIT
-render open-request-limits.conf
-render client-limits.conf
-render page-rates.conf
-render client-limit-zones.conf
+render open-request-limits.conf client-limits.conf page-rates.conf client-limit-zones.conf

@@ -3,6 +3,7 @@
 # kept in the volume.
 set -eu
 . "${0%/*}/checks.sh"
+. "${0%/*}/lists.sh"
 . "${0%/*}/render.sh"
 
 state=/var/lib/culvert/tls
@@ -18,9 +19,17 @@ else
 fi
 
 if [ -z "$TLS_CERT_FILE$TLS_KEY_FILE" ]; then
-  # shellcheck disable=SC2046 # a list of names
-  /culvert/entrypoint.d/development-ca.sh "$state" $(printf '%s' "$SERVER_NAME" | tr ',' ' ')
+  split "$SERVER_NAME"
+  # shellcheck disable=SC2086 # a list of names
+  /culvert/entrypoint.d/development-ca.sh "$state" $entries
   TLS_CERT_FILE=$state/server.crt TLS_KEY_FILE=$state/server.key
+fi
+
+# Nearly always the two files are a pair that is valid now. What is wrong with others, the checks below say: each takes a process of openssl.
+install() { "${0%/*}/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null; }
+is_valid_now() { read -r expiry <"$RENDERED/certificate/expiry" && [ "$expiry" -gt "$(date +%s)" ]; }
+if (check_file TLS_CERT_FILE "$TLS_CERT_FILE" && check_file TLS_KEY_FILE "$TLS_KEY_FILE") 2>/dev/null && install && is_valid_now; then
+  exit 0
 fi
 
 # check SETTING FILE OPENSSL-COMMAND KIND
@@ -39,5 +48,5 @@ check TLS_KEY_FILE "$TLS_KEY_FILE" pkey "private key"
 openssl x509 -noout -checkend 0 -in "$TLS_CERT_FILE" >/dev/null ||
   refuse TLS_CERT_FILE "'$TLS_CERT_FILE' has expired" "renew it"
 
-"${0%/*}/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null ||
+install ||
   refuse TLS_CERT_FILE "'$TLS_CERT_FILE' can't be loaded by Nginx" "give the certificate and its whole chain, with a key of 2048 bits or more"

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Renders every template that no step before has rendered or left out.
 set -eu
+. "${0%/*}/lists.sh"
 . "${0%/*}/render.sh"
 
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT
 SERVED_NAMES='localhost 127.0.0.1 [::1]'
 # shellcheck disable=SC2153 # set by entrypoint.sh
-for name in $(printf '%s' "$SERVER_NAME" | tr ',' ' '); do
+split "$SERVER_NAME"
+for name in $entries; do
   case " $SERVED_NAMES " in *" $name "*) ;; *) SERVED_NAMES="$SERVED_NAMES $name" ;; esac
 done
 # A year with a certificate of yours or of a CA; never with the development certificate.
@@ -36,9 +38,11 @@ esac
 export TUNNEL_CLIENT REDIRECT_PORT SERVED_NAMES HSTS PROXY_PROTOCOL_PARAMETER HTTP3_LISTEN HTTP3_LISTEN_DEFAULT ALT_SVC WEB_FALLBACK
 
 cd /etc/nginx/templates
+set --
 for template in *.conf routes/*.conf; do
-  [ -e "$RENDERED/$template" ] || render "$template"
+  [ -e "$RENDERED/$template" ] || set -- "$@" "$template"
 done
+render "$@"
 
 # The tunnel below the app's base path as well: there the SDK puts the `tunnelRoute` of an app with one.
 [ -z "$BASE_PATH" ] || (export TUNNEL_PATH="$BASE_PATH$TUNNEL_PATH" && render routes/tunnel.conf)

@@ -6,7 +6,8 @@
 # compares the two.
 base_36_digits='0 1 2 3 4 5 6 7 8 9 a b c d e f g h i j k l m n o p q r s t u v w x y z'
 sdk_tunnel_path() {
-  public=$(printf '%s\n' "$1" | sed -E 's#^(https?://[^:@/]+):[^@]*@#\1@#')
+  public=${1#*://}
+  public=${1%%://*}://${public%%[:@]*}@${public#*@}
   hash=2166136261
   for byte in $(printf '%s' "$public" | od -An -v -tu1); do
     # The shell calculates in 64 bits: a 32-bit hash times this 25-bit prime fits, what exceeds 32 bits is cut off.

@@ -6,8 +6,8 @@ import { build } from "../../deploy/test/support/images.ts";
 
 /** Checks the configuration for real; instead of serving, says what the ingest's address has become. */
 const nginx = `#!/bin/sh
-[ "$1" != -g ] || exec sed -n '1s/^1 /started for /p' /tmp/nginx/ingest/envelope_address
-exec /usr/sbin/nginx "$@"
+[ "$1" = -g ] || exec /usr/sbin/nginx "$@"
+/usr/sbin/nginx -t -q && exec sed -n '1s/^1 /started for /p' /tmp/nginx/ingest/envelope_address
 `;
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,13 @@
+# shellcheck shell=sh
+# Sourced by the steps.
+
+# split VALUE: sets `entries` to the entries of a list, with spaces alone between them.
+split() {
+  entries=$1
+  while :; do
+    case $entries in
+      *,*) entries="${entries%%,*} ${entries#*,}" ;;
+      *) return ;;
+    esac
+  done
+}
