@@ -106,6 +106,7 @@ afterAll(async () => {
   await run(["docker", "compose", "--profile", "*", "down", "--remove-orphans", "--volumes", "-t", "0"]);
   const images = await docker("image", "ls", "--format={{.Repository}}:{{.Tag}}", `--filter=reference=${project}*`);
   await docker("image", "rm", ...images.output.trim().split("\n"));
+  vi.unstubAllEnvs();
 });
 
 test("a release that answers 5xx as often as the one before it is not called bad; another service that does not start is", async () => {

@@ -6,6 +6,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 300_000,
     maxWorkers: 2,
+    // Files share no state but variables of the environment, and those that set some take them back.
+    isolate: false,
     expect: { poll: { timeout: 60_000, interval: 200 } },
   },
 });

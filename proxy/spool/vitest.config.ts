@@ -19,6 +19,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     maxWorkers: 3,
+    // Files share no state but the containers that each has of its own.
+    isolate: false,
     sequence: { sequencer: LongFirst },
   },
 });
