@@ -143,6 +143,8 @@ watch() {
   [ "$new_image" != "$old_image" ] ||
     die "this image ran before, too: look for the cause in the settings, and run make deploy again"
   [ "$rollback_on_errors" = on ] || die "the new release is bad: make rollback puts the one before it back (ROLLBACK_ON_ERRORS=on does so by itself)"
-  RELEASE=$(tags_of "$old_image" | head -n 1) "$here/rollback.sh" || die "the new release is bad, and the rollback failed: the reason is above"
+  # It may have to wait for another deployment, which replaces this release.
+  BAD_IMAGE=$new_image RELEASE=$(tags_of "$old_image" | head -n 1) "$here/rollback.sh" ||
+    die "the new release is bad, and was not undone: the reason is above"
   die "the new release is bad: the one before it was put back"
 }

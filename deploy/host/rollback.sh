@@ -18,6 +18,8 @@ if [ -n "$undone" ] && [ -z "${RELEASE:-}" ]; then
   say "    The release before the interrupted one serves. 'make rollback' now goes one further back."
   exit
 fi
+# From bake.sh.
+[ "${BAD_IMAGE:-$old_image}" = "$old_image" ] || die "rollback: another make deploy or rollback has replaced the bad release"
 "$here/same-settings.sh"
 tag=${RELEASE:-$(tag_before)}
 [ -n "$tag" ] || die "rollback: no earlier release is kept: make deploy keeps the one that it replaces"

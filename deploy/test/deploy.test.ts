@@ -122,6 +122,14 @@ test("a release that answers 5xx as often as the one before it is not called bad
     "culvert: web was replaced, but not all others that have changed have started: the reason is above",
   ]);
   expect(await running()).toBe("second");
+
+  // As the watch of an earlier, bad release would, after it has waited for this deployment.
+  const undo = await run(["sh", "deploy/host/rollback.sh"], { BAD_IMAGE: "sha256:0" });
+  expect([undo.code, lastLine(undo.output)]).toEqual([
+    1,
+    "culvert: rollback: another make deploy or rollback has replaced the bad release",
+  ]);
+  expect(await running()).toBe("second");
 });
 
 test("a release that is healthy but answers with 500 is reported, and undone under load with no other failure", async () => {
