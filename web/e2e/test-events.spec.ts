@@ -1,6 +1,5 @@
 import { arrived, isFromBrowser, messageOf, of, received, traceIdOf } from "./envelopes.ts";
 import { expect, outcomeOf, test, traceOf } from "./fixtures.ts";
-import { app, recorder } from "./stack.ts";
 
 test("an unhandled rejection sends an event", async ({ page, allow }) => {
   allow.consoleError(/Rejected on purpose/);
@@ -65,19 +64,6 @@ test("a slow response to a click is measured, and sent when the page is left", a
   const vital = await arrived("span", ({ item }) => item.payload.trace_id === trace && item.payload.measurements?.inp);
   expect(vital.item.payload.measurements.inp.value).toBeGreaterThanOrEqual(600);
   expect(vital.item.payload.op).toBe("ui.interaction.click");
-});
-
-test("a policy violation is blocked, and its CSP report is sent through the tunnel", async ({ page, allow }) => {
-  allow.consoleError(/Content Security Policy/);
-  await page.goto("/test-events");
-  await page.getByRole("button", { name: "Violate the policy" }).click();
-  await expect(outcomeOf(page, "Violate the policy")).toHaveText("Blocked: style-src-attr.");
-  const report = await recorder.waitFor((request) => {
-    const body = Buffer.from(request.body, "base64").toString();
-    return request.url.includes("/security/") && body.includes("style-src-attr") ? request : undefined;
-  });
-  expect(report.url).toMatch(/\/api\/1\/security\/\?sentry_key=culvert$/);
-  expect(Buffer.from(report.body, "base64").toString()).toContain(`${app.origin}/test-events`);
 });
 
 test("a slow action sends one transaction of the same duration", async ({ page }) => {
