@@ -25,5 +25,7 @@ done
   refuse TRUSTED_PROXIES "is empty, but PROXY_PROTOCOL is on" "list the load balancer's addresses, such as 10.0.0.0/8"
 [ -z "$TRUSTED_NETWORKS" ] || REAL_IP_HEADER="real_ip_header $header; real_ip_recursive on;"
 
-export REAL_IP_FROM REAL_IP_HEADER TRUSTED_NETWORKS
+# shellcheck disable=SC2016 # a variable of Nginx
+[ -n "$TRUSTED_NETWORKS" ] && REQUEST_ID_TRUST='$is_trusted_proxy' || REQUEST_ID_TRUST=''
+export REAL_IP_FROM REAL_IP_HEADER TRUSTED_NETWORKS REQUEST_ID_TRUST
 render trusted-proxies.conf

@@ -35,7 +35,11 @@ case $TUNNEL_CLIENT_IP in
   truncate) TUNNEL_CLIENT='$truncated_client' ;;
   *) TUNNEL_CLIENT='' ;;
 esac
-export TUNNEL_CLIENT REDIRECT_PORT SERVED_NAMES HSTS PROXY_PROTOCOL_PARAMETER HTTP3_LISTEN HTTP3_LISTEN_DEFAULT ALT_SVC WEB_FALLBACK
+# The listeners are of IPv4: without a load balancer that reports other addresses, no envelope needs the patterns of IPv6
+# (templates/rate-limit-zones.conf).
+# shellcheck disable=SC2016 # variables of Nginx
+[ -n "${TRUSTED_PROXIES:-}" ] && CLIENT_NETWORK='$client_network' || CLIENT_NETWORK='$binary_remote_addr'
+export CLIENT_NETWORK TUNNEL_CLIENT REDIRECT_PORT SERVED_NAMES HSTS PROXY_PROTOCOL_PARAMETER HTTP3_LISTEN HTTP3_LISTEN_DEFAULT ALT_SVC WEB_FALLBACK
 
 cd /etc/nginx/templates
 set --

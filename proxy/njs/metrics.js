@@ -14,7 +14,10 @@ const hostsFile = "/tmp/nginx/ingest-hosts";
 /** Separates the parts of a key; none of them can contain it. */
 const separator = "|";
 
-/** The one key that sums bytes instead of counting: response.js. */
+/** What follows the route in the key of an accepted envelope, which is the route alone (snippets/metrics.conf). */
+const accepted = '|200|200|"accepted","reason":""';
+
+/** The one key that sums bytes instead of counting, and half a byte: response.js, ingest-response.js. */
 const bytes = "bytes";
 
 /** @type {Record<string, string>} the series that counts a route's envelopes by outcome */
@@ -31,7 +34,8 @@ const pageOutcomes = {
 /** @type {Record<string, string>} */
 const help = {
   culvert_requests_total: "Requests answered, by route and status class",
-  culvert_pages_total: "Pages and prefetches with OPEN_PAGES_PER_REPLICA, by outcome: accepted, shed, rejected, rate_limited, or failed because web did not answer",
+  culvert_pages_total:
+    "Pages and prefetches with OPEN_PAGES_PER_REPLICA, by outcome: accepted, shed, rejected, rate_limited, or failed because web did not answer",
   culvert_tunnel_envelopes_total: "Envelopes of browsers, by outcome and reason",
   culvert_server_envelopes_total: "Envelopes of web itself, by outcome and reason",
   culvert_tunnel_bytes_total: "Bytes of envelopes received, of browsers and of web",
@@ -62,10 +66,10 @@ function series(counts) {
   counts.forEach((pair) => {
     const times = Number(pair[1]);
     if (pair[0] === bytes) {
-      add("culvert_tunnel_bytes_total", times);
+      add("culvert_tunnel_bytes_total", Math.floor(times));
       return;
     }
-    const parts = pair[0].split(separator);
+    const parts = (envelopes[pair[0]] ? pair[0] + accepted : pair[0]).split(separator);
     const route = parts[0];
     add(`culvert_requests_total{route="${route}",class="${parts[1][0]}xx"}`, times);
     const shed = !envelopes[route] && parts[5] === "shed";
@@ -78,7 +82,8 @@ function series(counts) {
       add(`${envelopes[route]}{outcome="${result.outcome}",reason="${result.reason}"}`, times);
     }
     // Nginx writes 502 as well if no replica may be asked.
-    if (!shed && unanswered(parts[2])) add(`culvert_upstream_failures_total{upstream="${envelopes[route] ? "ingest" : "web"}"}`, times);
+    if (!shed && unanswered(parts[2]))
+      add(`culvert_upstream_failures_total{upstream="${envelopes[route] ? "ingest" : "web"}"}`, times);
   });
   return sums;
 }

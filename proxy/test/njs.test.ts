@@ -56,7 +56,7 @@ test("of the ingest's headers only those that the SDK reads pass, in any case", 
   };
   vi.stubGlobal("ngx", { shared: { metrics: { incr: () => 1 } } });
   const variables = { forwarded_metric: "tunnel|200|200" };
-  response.forwarded({ headersOut, rawHeadersOut: [[]], variables } as never, true);
+  response({ headersOut, rawHeadersOut: [[]], variables } as never, true);
   expect(Object.keys(headersOut)).toEqual([
     "Content-Type",
     "Content-Length",
@@ -72,6 +72,7 @@ describe("the metrics report an ingest as down", () => {
     const incr = (key: string, by: number) => values.set(key, (values.get(key) ?? 0) + by).get(key);
     return {
       incr,
+      add: (key: string, value: number) => !values.has(key) && !!values.set(key, value),
       get: (key: string) => values.get(key),
       delete: (key: string) => values.delete(key),
       size: () => values.size,
@@ -83,10 +84,11 @@ describe("the metrics report an ingest as down", () => {
   beforeEach(() => {
     vi.stubGlobal("ngx", { shared });
     shared.ingest_failures.clear();
+    shared.metrics.clear();
   });
-  const envelope = (upstream_status: string, spool_tried = "") =>
+  const envelope = (upstream_status: string, spool_tried = "", ingest = "1") =>
     ({
-      variables: { ingest: "1", upstream_status, spool_tried, forwarded_metric: upstream_status },
+      variables: { ingest, request_length: "1700", upstream_status, spool_tried, forwarded_metric: upstream_status },
       headersOut: {},
       rawHeadersOut: [],
     }) as never;
@@ -103,8 +105,19 @@ describe("the metrics report an ingest as down", () => {
     expect(ingestResponse.isDown("1")).toBe(false);
     fail(1, ...how);
     expect(ingestResponse.isDown("1")).toBe(true);
-    response.forwarded(envelope("200"));
+    response(envelope("200"));
     expect(ingestResponse.isDown("1")).toBe(false);
+  });
+  test("by itself, and no longer than until it answers", () => {
+    fail(5, "502");
+    for (let n = 0; n < 5; n++) ingestResponse.fromNeither(envelope("502", "", "2"));
+    response(envelope("200"));
+    expect([ingestResponse.isDown("1"), ingestResponse.isDown("2")]).toEqual([false, true]);
+    response(envelope("200", "", "2"));
+    expect(ingestResponse.isDown("2")).toBe(false);
+    // Nothing is left to forget.
+    expect(shared.ingest_failures.size()).toBe(0);
+    expect((shared.metrics.get("bytes") ?? 0) % 1700).toBe(0);
   });
   test("not if it was not asked", () => {
     fail(9, "200", "1");
@@ -144,7 +157,9 @@ test("keys add up to series", () => {
     ['tunnel|503|504|"failed","reason":"unreachable"', 4],
     ['tunnel|200|502 : 200|"queued","reason":"unreachable"', 1],
     ['server|200|502 : 200|"queued","reason":"unreachable"', 6],
-    ["bytes", 1700],
+    ["tunnel", 20],
+    ["server", 30],
+    ["bytes", 1700.5],
   ];
   expect(metrics.series(counts as never)).toEqual({
     'culvert_requests_total{route="page",class="2xx"}': 5,
@@ -156,12 +171,13 @@ test("keys add up to series", () => {
     'culvert_pages_total{kind="page",outcome="rejected"}': 11,
     'culvert_pages_total{kind="page",outcome="rate_limited"}': 11,
     'culvert_pages_total{kind="page",outcome="failed"}': 14,
-    'culvert_requests_total{route="tunnel",class="2xx"}': 6,
+    'culvert_requests_total{route="tunnel",class="2xx"}': 26,
     'culvert_requests_total{route="tunnel",class="5xx"}': 4,
-    'culvert_tunnel_envelopes_total{outcome="accepted",reason=""}': 5,
+    'culvert_tunnel_envelopes_total{outcome="accepted",reason=""}': 25,
     'culvert_tunnel_envelopes_total{outcome="failed",reason="unreachable"}': 4,
     'culvert_tunnel_envelopes_total{outcome="queued",reason="unreachable"}': 1,
-    'culvert_requests_total{route="server",class="2xx"}': 6,
+    'culvert_requests_total{route="server",class="2xx"}': 36,
+    'culvert_server_envelopes_total{outcome="accepted",reason=""}': 30,
     'culvert_server_envelopes_total{outcome="queued",reason="unreachable"}': 6,
     'culvert_upstream_failures_total{upstream="web"}': 16,
     'culvert_upstream_failures_total{upstream="ingest"}': 11,
