@@ -25,8 +25,11 @@ test("a replaced release's file is answered while it is asked for, and gone ASSE
   // The new release has neither. By the time that one has left the store, the other is older than ASSET_RETENTION as well.
   await shared.proxy.web.answer({ status: 404, headers: { "content-type": "text/html" }, body: "gone" });
   const statuses = new Set<number>();
-  do statuses.add((await shared.through({ path: wanted })).answer.status);
-  while (await isStored(idle));
+  const goneWhileWantedIsAskedFor = async () => {
+    statuses.add((await shared.through({ path: wanted })).answer.status);
+    return !(await isStored(idle));
+  };
+  await expect.poll(goneWhileWantedIsAskedFor, { timeout: 90_000, interval: 1_000 }).toBe(true);
   expect([...statuses, (await shared.through({ path: wanted })).answer.status]).toEqual([200, 200]);
   const { answer } = await shared.through({ path: idle });
   expect(answer).toMatchObject({ status: 404, headers: { "cache-control": "no-store", "x-robots-tag": "noindex" } });

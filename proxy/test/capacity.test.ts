@@ -63,7 +63,7 @@ test("stalled envelopes of many clients leave pages their capacity, and browsers
   for (; status === 200; { status } = await send(proxy.port, envelope)) await next(1 << 20);
   expect(status).toBe(503);
   // Counted for the proxy, not for the ingest.
-  const metrics = () => proxy.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+  const metrics = () => proxy.internal("/metrics");
   await expect.poll(metrics).toMatch(/^culvert_tunnel_envelopes_total\{outcome="rejected",reason="capacity"\} [1-9]/m);
   await expectPagesPass();
 });

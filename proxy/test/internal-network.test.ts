@@ -9,11 +9,13 @@ const internal = `${id}.in_side`;
 const other = `${id}-other`;
 const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
 
+/** The container beside the proxy in one of its networks. */
+const client = (network: string) => `${network}-client`;
+
 /** Runs curl beside the proxy in one of its networks; returns the body and the status. */
 async function curl(network: string, path: string, ...args: string[]): Promise<string> {
-  const client = ["--rm", label, `--network=${network}`, "--entrypoint=curl", await build()];
   const request = ["-sS", "-m", "5", "-w", " %{http_code}", ...args, `http://proxy${path}`];
-  return (await docker("run", ...client, ...request)).output;
+  return (await docker("exec", client(network), "curl", ...request)).output;
 }
 
 const waitUntilHealthy = () => {
@@ -30,10 +32,14 @@ beforeAll(async () => {
   await must("create", label, ...names, `--network=${other}`, ...hardened, ...environment, await build());
   await must("network", "connect", "--alias=proxy", internal, id);
   await must("start", id);
+  for (const network of [internal, other]) {
+    const beside = [`--name=${client(network)}`, `--network=${network}`, "--entrypoint=sleep"];
+    await must("run", "-d", label, ...beside, await build(), "600");
+  }
   await waitUntilHealthy();
 });
 afterAll(async () => {
-  await docker("rm", "-f", "-v", id);
+  await docker("rm", "-f", "-v", id, client(internal), client(other));
   for (const network of [internal, other]) await docker("network", "rm", network);
 });
 

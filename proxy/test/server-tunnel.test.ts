@@ -78,7 +78,7 @@ describe("an envelope of web itself", () => {
       (await shared.proxy.on("proxy", "logs")).split("\n").find((text) => text.includes(String(id)));
     await expect.poll(line).toBeDefined();
     expect(JSON.parse((await line()) ?? "")).toMatchObject({ route: "server", client: "", outcome: "accepted" });
-    const metrics = await shared.proxy.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+    const metrics = await shared.proxy.internal("/metrics");
     expect(metrics).toMatch(/^culvert_server_envelopes_total\{outcome="accepted",reason=""\} [1-9]/m);
   });
 });

@@ -9,13 +9,13 @@ export const recorderImage = "node:24-trixie-slim";
 /** By which the ingest is known in every stand: of a self-hosted one, and of Sentry's own. */
 export const ingestNames = ["ingest", "o42.ingest.us.sentry.io", "o44.ingest.sentry.io"];
 
-/** How a stand differs from others; one that does is not used again. */
+/** How a stand differs from others. */
 export interface StandOptions {
   /** Further network names of the ingest. */
   ingestNames?: string[];
   /** The folder with the certificate of the ingest's recorder. */
   ingestCert?: string;
-  /** Whether the test changes the network, or its containers other than by `TestProxy.on`. */
+  /** Whether the test changes the network, or its containers other than by `TestProxy.on`: the stand is not used again. */
   ownNetwork?: boolean;
 }
 
@@ -23,6 +23,8 @@ export interface StandOptions {
 export interface Stand {
   /** The network's name; with a service after it, that of a container. */
   id: string;
+  /** What it can be used for. */
+  kind: string;
   /** Whether the proxy still uses it. */
   taken: boolean;
   /** Set when a test has changed a recorder's container: the stand is not used again. */
@@ -56,18 +58,18 @@ export async function publishedPorts(
   };
 }
 
-/** Stands that no proxy of this process uses now: starting two recorders takes more processor time than most tests. */
-const idle: string[] = [];
+/** By their kinds, stands that no proxy of this process uses now: starting two recorders takes more processor time than most tests. */
+const idle = new Map<string, string[]>();
 
 /** Returns a stand whose recorders have recorded nothing. */
 export async function takeStand(options: StandOptions): Promise<Stand> {
-  const own = Boolean(options.ingestNames || options.ingestCert || options.ownNetwork);
-  const used = own ? undefined : idle.pop();
+  const kind = JSON.stringify([options.ingestNames, options.ingestCert]);
+  const used = options.ownNetwork ? undefined : idle.get(kind)?.pop();
   if (used) {
     const portOf = await publishedPorts(used, ["web", "ingest"]);
     const recorders = ["web", "ingest"].map((one) => new Recorder(`http://127.0.0.1:${portOf(one, 9001)}`));
     await Promise.all(recorders.map((recorder) => recorder.reset()));
-    return { id: used, taken: true, changed: false };
+    return { id: used, kind, taken: true, changed: false };
   }
   const id = `${standPrefix(inject("run"))}${randomUUID().slice(0, 8)}`;
   try {
@@ -80,7 +82,7 @@ export async function takeStand(options: StandOptions): Promise<Stand> {
     await removeStand(id);
     throw error;
   }
-  return { id, taken: true, changed: own };
+  return { id, kind, taken: true, changed: Boolean(options.ownNetwork) };
 }
 
 /** Removes what a test has put into the stand, or the whole stand if it cannot be used again; once. */
@@ -89,7 +91,7 @@ export async function returnStand(stand: Stand): Promise<void> {
   stand.taken = false;
   if (stand.changed) return removeStand(stand.id);
   await docker("rm", "-f", "-v", ...["proxy", "web2", "spool"].map((service) => `${stand.id}-${service}`));
-  idle.push(stand.id);
+  idle.set(stand.kind, [...(idle.get(stand.kind) ?? []), stand.id]);
 }
 
 /** With what the names of all stands of this run of the tests begin. */

@@ -50,7 +50,7 @@ const served = (name: string) => expect.poll(async () => (await peer()).subject.
 
 /** Waits until the proxy has logged this, after the first `mark` characters. */
 const logged = (line: RegExp, mark = 0) =>
-  expect.poll(async () => (await proxy.on("proxy", "logs")).slice(mark), polling).toMatch(line);
+  expect.poll(async () => (await proxy.on("proxy", "logs")).slice(mark), { ...polling, interval: 500 }).toMatch(line);
 
 describe("a certificate of one's own", () => {
   test("is served, with HSTS", async () => {
@@ -96,7 +96,7 @@ describe("a certificate of one's own", () => {
     await inside("chmod 700 /tmp/nginx/certificates");
     await served("second");
     const end = Date.parse((await peer()).valid_to) / 1000;
-    const metrics = await inside("curl -s http://127.0.0.1:8081/metrics");
+    const metrics = await proxy.internal("/metrics");
     expect(metrics).toMatch(new RegExp(`^culvert_certificate_expiry\\S* ${end}$`, "m"));
     const start = Date.parse((await peer()).valid_from) / 1000;
     expect(metrics).toMatch(new RegExp(`^culvert_certificate_not_before\\S* ${start}$`, "m"));

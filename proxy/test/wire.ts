@@ -1,3 +1,4 @@
+import { get } from "node:http";
 import { connect as connectH2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { type Agent, request as httpsRequest } from "node:https";
 import { connect } from "node:tls";
@@ -83,6 +84,20 @@ export function sendH2(
       else resolve({ status, headers: rest, body: bytes.toString(), bytes });
     });
     if (body !== undefined) stream.end(body);
+  });
+}
+
+/** Gets this address in plain HTTP, on a connection of its own; throws when the connection fails. */
+export function getPlain(port: number, path: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const outgoing = get({ host: "127.0.0.1", port, path, agent: false }, (incoming) => {
+      let body = "";
+      incoming.setEncoding("utf8").on("data", (text: string) => {
+        body += text;
+      });
+      incoming.on("error", reject).on("end", () => resolve({ status: incoming.statusCode ?? 0, body }));
+    });
+    outgoing.on("error", reject);
   });
 }
 

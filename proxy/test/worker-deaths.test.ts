@@ -21,7 +21,7 @@ const openConnection = () =>
 
 /** The value of one metric. */
 async function metric(proxy: TestProxy, name: string): Promise<number> {
-  const metrics = await proxy.on("proxy", "exec", "curl", "-sS", "http://127.0.0.1:8081/metrics");
+  const metrics = await proxy.internal("/metrics");
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(metrics)?.[1]);
 }
 
