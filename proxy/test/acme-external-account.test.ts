@@ -2,11 +2,12 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { docker, label, must } from "../../deploy/test/support/docker.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { docker, label, must, type Outcome } from "../../deploy/test/support/docker.ts";
 import { buildImage, buildWithDebian } from "../../deploy/test/support/images.ts";
 import { type Pebble, startPebble } from "../../deploy/test/support/pebble/pebble.ts";
 import { startAcmeClient } from "./acme-client.ts";
+import { inTurn } from "./starts.ts";
 
 const id = `culvert-eab-${randomUUID().slice(0, 8)}`;
 const [account, certificates] = [`${id}-account`, `${id}-certificates`];
@@ -71,33 +72,28 @@ test("a CA that wants an external account: without one, with a wrong key, with t
   expect(await attempt()).toMatch(/^culvert acme: nowhere\.example\.com: /);
 }, 300_000);
 
-test.each([
-  ["ACME_EAB_KEY_ID", { ACME_EAB_KEY_FILE: keyFile }, "", "missing while ACME_EAB_KEY_FILE is set"],
-  ["ACME_EAB_KEY_FILE", { ACME_EAB_KEY_ID: "key-1" }, "", "missing while ACME_EAB_KEY_ID is set"],
-  ["ACME_EAB_KEY_ID", { ACME_EAB_KEY_ID: 'a"b', ACME_EAB_KEY_FILE: keyFile }, "abc", "has a space, a quote"],
-  ["ACME_EAB_KEY_ID", { ACME_EAB_KEY_ID: "a b", ACME_EAB_KEY_FILE: keyFile }, "abc", "has a space, a quote"],
-  ["ACME_EAB_KEY_ID", { ACME_EAB_KEY_ID: "a:b", ACME_EAB_KEY_FILE: keyFile }, "abc", "has a space, a quote"],
-  [
-    "ACME_EAB_KEY_FILE",
-    { ACME_EAB_KEY_ID: "key-1", ACME_EAB_KEY_FILE: "/none" },
-    "",
-    "'/none' cannot be read by uid 101",
-  ],
-  ["ACME_EAB_KEY_FILE", { ACME_EAB_KEY_ID: "key-1", ACME_EAB_KEY_FILE: keyFile }, "\n", "holds no key in base64url"],
-  [
-    "ACME_EAB_KEY_FILE",
-    { ACME_EAB_KEY_ID: "key-1", ACME_EAB_KEY_FILE: keyFile },
-    "top-secret!",
-    "holds no key in base64url",
-  ],
-])("%s: %j is rejected in one line", async (name, settings, key, problem) => {
-  const file = join(folder, randomUUID());
-  writeFileSync(file, key);
-  const environment = Object.entries({ SERVER_NAME: "app.example.com", ...settings }).map(
-    (pair) => `--env=${pair.join("=")}`,
-  );
-  const mount = `--volume=${file}:${keyFile}:ro`;
-  const { code, output } = await docker("run", "--rm", label, "--tmpfs=/tmp", mount, ...environment, image);
-  expect([code, output]).toEqual([1, expect.stringMatching(`^culvert acme: ${name}: [^\n]*${problem}[^\n]*\n$`)]);
-  expect(output).not.toContain("top-secret");
+describe("invalid settings are rejected in one line, which does not hold the key", () => {
+  const both = (id: string, file: string) => ({ ACME_EAB_KEY_ID: id, ACME_EAB_KEY_FILE: `/keys/${file}` });
+  const contents = { some: "abc", empty: "\n", invalid: "top-secret!" };
+  const cases: [name: string, settings: Record<string, string>, problem: string][] = [
+    ["ACME_EAB_KEY_ID", { ACME_EAB_KEY_FILE: "/keys/some" }, "missing while ACME_EAB_KEY_FILE is set"],
+    ["ACME_EAB_KEY_FILE", { ACME_EAB_KEY_ID: "key-1" }, "missing while ACME_EAB_KEY_ID is set"],
+    ["ACME_EAB_KEY_ID", both('a"b', "some"), "has a space, a quote"],
+    ["ACME_EAB_KEY_ID", both("a b", "some"), "has a space, a quote"],
+    ["ACME_EAB_KEY_ID", both("a:b", "some"), "has a space, a quote"],
+    ["ACME_EAB_KEY_FILE", both("key-1", "none"), "'/keys/none' cannot be read by uid 101"],
+    ["ACME_EAB_KEY_FILE", both("key-1", "empty"), "holds no key in base64url"],
+    ["ACME_EAB_KEY_FILE", both("key-1", "invalid"), "holds no key in base64url"],
+  ];
+  let outcomes: Outcome[];
+  beforeAll(async () => {
+    for (const [name, key] of Object.entries(contents)) writeFileSync(join(folder, name), key);
+    const all = cases.map(([, settings]) => ({ SERVER_NAME: "app.example.com", ...settings }));
+    outcomes = await inTurn(image, "/acme/acme.sh", all, ["--tmpfs=/tmp", `--volume=${folder}:/keys:ro`]);
+  });
+  test.each(cases.map((one, index) => [...one, index] as const))("%s: %j", (name, _settings, problem, index) => {
+    const output = expect.stringMatching(`^culvert acme: ${name}: [^\n]*${problem}[^\n]*$`);
+    expect(outcomes[index]).toEqual({ code: 1, output });
+    expect(outcomes[index]?.output).not.toContain("top-secret");
+  });
 });

@@ -13,22 +13,26 @@ const nginx = `#!/bin/sh
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * Starts the proxy's entrypoint with each of these settings, one after the other in one container, since a container for each would
- * take minutes; returns how each ended. `mounts` maps host files to paths. A valid start ends with the line "started for <the ingest's address>;".
+ * Runs this command of an image with each of these settings, one after the other in one container, since a container for each would take
+ * minutes; returns how each ended. `options` are those of the container.
  */
-export async function starts(all: Record<string, string>[], mounts: Record<string, string> = {}): Promise<Outcome[]> {
+export async function inTurn(
+  image: string,
+  command: string,
+  all: Record<string, string>[],
+  options: string[],
+): Promise<Outcome[]> {
   const folder = mkdtempSync(join(tmpdir(), "culvert-"));
   chmodSync(folder, 0o755);
   const run = all.map((settings) => {
     const assignments = Object.entries(settings).map(([name, value]) => `${name}=${quoted(value)}`);
-    return `env ${assignments.join(" ")} /culvert/entrypoint.sh >/tmp/said 2>&1; printf '\\036%s\\n' $?; cat /tmp/said`;
+    return `env ${assignments.join(" ")} ${command} >/tmp/said 2>&1; printf '\\036%s\\n' $?; cat /tmp/said`;
   });
   writeFileSync(join(folder, "nginx"), nginx, { mode: 0o755 });
   writeFileSync(join(folder, "run"), `PATH=/starts:$PATH\n${run.join("\n")}\n`, { mode: 0o644 });
   try {
-    const volumes = Object.entries({ ...mounts, [folder]: "/starts" }).map(([from, to]) => `--volume=${from}:${to}:ro`);
-    const options = ["--rm", label, "--network=none", ...hardened, ...volumes, "--entrypoint=sh"];
-    const { output } = await docker("run", ...options, await build(), "/starts/run");
+    const own = [`--volume=${folder}:/starts:ro`, "--entrypoint=sh"];
+    const { output } = await docker("run", "--rm", label, "--network=none", ...options, ...own, image, "/starts/run");
     return output
       .split("\x1e")
       .slice(1)
@@ -39,4 +43,13 @@ export async function starts(all: Record<string, string>[], mounts: Record<strin
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/**
+ * Starts the proxy's entrypoint with each of these settings, as `inTurn` does. `mounts` maps host files to paths. A valid start ends with
+ * the line "started for <the ingest's address>;".
+ */
+export async function starts(all: Record<string, string>[], mounts: Record<string, string> = {}): Promise<Outcome[]> {
+  const volumes = Object.entries(mounts).map(([from, to]) => `--volume=${from}:${to}:ro`);
+  return inTurn(await build(), "/culvert/entrypoint.sh", all, [...hardened, ...volumes]);
 }
