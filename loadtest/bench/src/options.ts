@@ -10,6 +10,8 @@ export interface Options {
   pageRate: number;
   /** Envelopes per second of the flood, and the rate limit of the flooded proxy. */
   floodRate: number;
+  /** How long the pages that a shedding proxy lets in take to render, in milliseconds. */
+  openMilliseconds: number;
   /** The longest that a measurement waits for the machine to become idle. */
   idleTimeoutSeconds: number;
 }
@@ -20,6 +22,7 @@ const settings: Record<keyof Options, { name: string; fallback: number }> = {
   connections: { name: "CONNECTIONS", fallback: 32 },
   pageRate: { name: "PAGE_RATE", fallback: 40 },
   floodRate: { name: "FLOOD_RATE", fallback: 2000 },
+  openMilliseconds: { name: "OPEN_MS", fallback: 100 },
   idleTimeoutSeconds: { name: "IDLE_TIMEOUT_S", fallback: 0 },
 };
 
@@ -33,6 +36,7 @@ export function readOptions(environment: Record<string, string | undefined>): Op
     connections: read("connections"),
     pageRate: read("pageRate"),
     floodRate: read("floodRate"),
+    openMilliseconds: read("openMilliseconds"),
     idleTimeoutSeconds: read("idleTimeoutSeconds"),
   };
 }

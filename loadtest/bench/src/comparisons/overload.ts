@@ -8,7 +8,6 @@ import { assignCores } from "../processor.ts";
 import { spread } from "../statistics.ts";
 
 const CONNECTIONS = 8;
-const SECONDS_OPEN = 0.5;
 const factors = [0.5, 1, 2, 3] as const;
 const contenders = { web: "web", proxy: "proxy", "proxy, shedding": "proxy-shedding" } as const;
 
@@ -25,7 +24,7 @@ export async function overload(bench: Bench): Promise<Comparison> {
   const full = () => bench.wrk("browser", address("proxy"), CONNECTIONS);
   await full();
   const { perSecond: capacity } = await measure(bench.testbed, { charged: ["proxy", "web"], run: full });
-  const openPages = Math.max(1, Math.round(capacity * SECONDS_OPEN));
+  const openPages = Math.max(1, Math.round((capacity * bench.options.openMilliseconds) / 1000));
   await startShedding(bench.testbed, assignCores(Number(await docker("info", "--format={{.NCPU}}"))), openPages);
 
   const run = async (name: Contender, factor: number): Promise<Overload> => {
