@@ -3,7 +3,8 @@ import { hardened, memoryLimit, must } from "../../deploy/test/support/docker.ts
 import { build } from "../../deploy/test/support/images.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
 import {
-  publishedPorts,
+  addresses,
+  ownPorts,
   returnStand,
   type Stand,
   type StandOptions,
@@ -63,7 +64,7 @@ export async function startProxy(settings: Record<string, string> = {}, options:
 async function startIn(stand: Stand, settings: Record<string, string>, options: Options): Promise<TestProxy> {
   const { id } = stand;
   const image = await build();
-  if (options.twoReplicas) await startRecorder(id, "web2", ["web"]);
+  if (options.twoReplicas) await startRecorder(stand, "web2", ["web"]);
   const environment: Record<string, string> = {
     SENTRY_DSN: "http://key@ingest:9000/prefix/7",
     WEB_UPSTREAM: "web:9000",
@@ -77,35 +78,47 @@ async function startIn(stand: Stand, settings: Record<string, string>, options: 
   }
   const env = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
   const volumes = Object.entries(options.mounts ?? {}).map(([file, path]) => `--volume=${file}:${path}:ro`);
-  const ports = [8443, 8081, ...(options.ports ?? [])].map((port) => `--publish=127.0.0.1::${port}`);
+  const ports = [8443, ...(options.ports ?? [])].map((port) => `--publish=127.0.0.1::${port}`);
   const bound = options.memory ? [`--memory=${memoryLimit}`, `--memory-swap=${memoryLimit}`] : [];
-  await startService(id, "proxy", [], ...ports, ...bound, ...hardened, ...env, ...volumes, image);
+  await startService(
+    id,
+    "proxy",
+    [],
+    ...ports,
+    ...ownPorts(stand, 8081),
+    ...bound,
+    ...hardened,
+    ...env,
+    ...volumes,
+    image,
+  );
 
-  const addresses = async () => {
-    const portOf = await publishedPorts(id, ["proxy", "web", "ingest", ...(options.twoReplicas ? ["web2"] : [])]);
-    const recorder = (service: string) => new Recorder(`http://127.0.0.1:${portOf(service, 9001)}`);
+  const look = async () => {
+    const at = await addresses(id, ["proxy", "web", "ingest", ...(options.twoReplicas ? ["web2"] : [])]);
+    const recorder = (service: string) => new Recorder(`http://${at(service, 9001)}`);
+    const portOf = (listener: number) => Number(at("proxy", listener).split(":")[1]);
     return {
-      port: portOf("proxy", 8443),
-      portOf: (listener: number) => portOf("proxy", listener),
+      port: portOf(8443),
+      portOf,
+      internal: async (path: string) => {
+        const { status, body } = await getPlain(`http://${at("proxy", 8081)}${path}`);
+        if (status !== 200) throw new Error(`${path}: ${status} ${body}`);
+        return body;
+      },
       web: recorder("web"),
       ...(options.twoReplicas && { web2: recorder("web2") }),
       ingest: recorder("ingest"),
     };
   };
   const proxy: TestProxy = {
-    ...(await addresses()),
-    internal: async (path) => {
-      const { status, body } = await getPlain(proxy.portOf(8081), path);
-      if (status !== 200) throw new Error(`${path}: ${status} ${body}`);
-      return body;
-    },
+    ...(await look()),
     on: (service, command = "", ...rest) => {
       if (service === "web" || service === "ingest") stand.changed = true;
       return must(command, `${id}-${service}`, ...rest);
     },
     restart: async (service) => {
       await proxy.on(service, "restart", "-t", "5");
-      Object.assign(proxy, await addresses());
+      Object.assign(proxy, await look());
       await ready(proxy);
       const recorder = service === "web" || service === "web2" || service === "ingest" ? proxy[service] : undefined;
       while (recorder && (await recorder.count().catch(() => -1)) < 0) await pause(100);
@@ -119,10 +132,13 @@ async function startIn(stand: Stand, settings: Record<string, string>, options: 
 /** Waits until the proxy says that it may get traffic; throws with its log when it does not come up. */
 async function ready(proxy: TestProxy): Promise<void> {
   const isRunning = async () => (await proxy.on("proxy", "inspect", "--format={{.State.Running}}")) === "true";
-  for (const end = Date.now() + 120_000; Date.now() < end; await pause(100)) {
-    const answer = await proxy.internal("/readyz").catch((error: NodeJS.ErrnoException) => error);
-    if (typeof answer === "string") return;
-    if (answer.code === "ECONNREFUSED" && !(await isRunning())) break;
+  const begin = Date.now();
+  for (let looked = begin; Date.now() < begin + 120_000; await pause(100)) {
+    const isReady = await proxy.internal("/readyz").then(Boolean, () => false);
+    if (isReady) return;
+    if (Date.now() < looked + 2_000) continue;
+    if (!(await isRunning())) break;
+    looked = Date.now();
   }
   throw new Error(`the proxy did not come up: ${await proxy.on("proxy", "logs")}`);
 }

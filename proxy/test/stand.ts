@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { inject } from "vitest";
 import { docker, label, must, root } from "../../deploy/test/support/docker.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
@@ -25,6 +26,8 @@ export interface Stand {
   id: string;
   /** What it can be used for. */
   kind: string;
+  /** Whether this machine has an interface in the network. */
+  isLocal: boolean;
   /** Whether the proxy still uses it. */
   taken: boolean;
   /** Set when a test has changed a recorder's container: the stand is not used again. */
@@ -37,52 +40,60 @@ export async function startService(id: string, service: string, names: string[],
   await must("run", "-d", label, `--name=${id}-${service}`, `--network=${id}`, ...aliases, ...args);
 }
 
+/**
+ * Options for ports at which only the tests ask. Where this machine reaches containers by their own addresses, published ones only cost
+ * processes: one and a dozen of iptables each.
+ */
+export const ownPorts = ({ isLocal }: Stand, ...ports: number[]): string[] =>
+  isLocal ? [] : ports.map((port) => `--publish=127.0.0.1::${port}`);
+
 /** Starts a recorder in the stand's network. */
-export function startRecorder(id: string, service: string, names: string[], cert = ""): Promise<void> {
+export function startRecorder(stand: Stand, service: string, names: string[], cert = ""): Promise<void> {
   const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
   const mount = `--volume=${root}/deploy/test/support/recorder:/recorder:ro`;
   const command = [recorderImage, "node", "/recorder/server.ts"];
-  return startService(id, service, names, "-p", "127.0.0.1::9001", mount, ...tls, ...command);
+  return startService(stand.id, service, names, ...ownPorts(stand, 9001), mount, ...tls, ...command);
 }
 
-/** The ports on 127.0.0.1 at which ports of these services are published; Docker gives a restarted container others. */
-export async function publishedPorts(
-  id: string,
-  services: string[],
-): Promise<(service: string, port: number) => number> {
-  const format = "{{.Name}} {{json .NetworkSettings.Ports}}";
+/** Where ports of these services are reached, as host and port; a container that is restarted may get others. */
+export async function addresses(id: string, services: string[]): Promise<(service: string, port: number) => string> {
+  const format = "{{.Name}} {{json .NetworkSettings.Ports}} {{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
   const lines = (await must("inspect", `--format=${format}`, ...services.map((one) => `${id}-${one}`))).split("\n");
   return (service, port) => {
-    const ports = lines.find((line) => line.startsWith(`/${id}-${service} `))?.split(" ")[1] ?? "{}";
-    return Number(JSON.parse(ports)[`${port}/tcp`]?.[0].HostPort);
+    const line = lines.find((one) => one.startsWith(`/${id}-${service} `));
+    const [, ports = "{}", own] = line?.split(" ") ?? [];
+    const published = JSON.parse(ports)[`${port}/tcp`]?.[0].HostPort;
+    return published ? `127.0.0.1:${published}` : `${own}:${port}`;
   };
 }
 
 /** By their kinds, stands that no proxy of this process uses now: starting two recorders takes more processor time than most tests. */
-const idle = new Map<string, string[]>();
+const idle = new Map<string, Stand[]>();
 
 /** Returns a stand whose recorders have recorded nothing. */
 export async function takeStand(options: StandOptions): Promise<Stand> {
   const kind = JSON.stringify([options.ingestNames, options.ingestCert]);
   const used = options.ownNetwork ? undefined : idle.get(kind)?.pop();
   if (used) {
-    const portOf = await publishedPorts(used, ["web", "ingest"]);
-    const recorders = ["web", "ingest"].map((one) => new Recorder(`http://127.0.0.1:${portOf(one, 9001)}`));
+    const at = await addresses(used.id, ["web", "ingest"]);
+    const recorders = ["web", "ingest"].map((one) => new Recorder(`http://${at(one, 9001)}`));
     await Promise.all(recorders.map((recorder) => recorder.reset()));
-    return { id: used, kind, taken: true, changed: false };
+    return { ...used, taken: true };
   }
   const id = `${standPrefix(inject("run"))}${randomUUID().slice(0, 8)}`;
   try {
-    await must("network", "create", label, id);
+    const network = await must("network", "create", label, id);
+    const isLocal = existsSync(`/sys/class/net/br-${network.slice(0, 12)}`);
+    const stand = { id, kind, isLocal, taken: true, changed: Boolean(options.ownNetwork) };
     await Promise.all([
-      startRecorder(id, "web", ["web"]),
-      startRecorder(id, "ingest", [...ingestNames, ...(options.ingestNames ?? [])], options.ingestCert),
+      startRecorder(stand, "web", ["web"]),
+      startRecorder(stand, "ingest", [...ingestNames, ...(options.ingestNames ?? [])], options.ingestCert),
     ]);
+    return stand;
   } catch (error) {
     await removeStand(id);
     throw error;
   }
-  return { id, kind, taken: true, changed: Boolean(options.ownNetwork) };
 }
 
 /** Removes what a test has put into the stand, or the whole stand if it cannot be used again; once. */
@@ -91,7 +102,7 @@ export async function returnStand(stand: Stand): Promise<void> {
   stand.taken = false;
   if (stand.changed) return removeStand(stand.id);
   await docker("rm", "-f", "-v", ...["proxy", "web2", "spool"].map((service) => `${stand.id}-${service}`));
-  idle.set(stand.kind, [...(idle.get(stand.kind) ?? []), stand.id]);
+  idle.set(stand.kind, [...(idle.get(stand.kind) ?? []), stand]);
 }
 
 /** With what the names of all stands of this run of the tests begin. */

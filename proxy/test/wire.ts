@@ -88,15 +88,17 @@ export function sendH2(
 }
 
 /** Gets this address in plain HTTP, on a connection of its own; throws when the connection fails. */
-export function getPlain(port: number, path: string): Promise<{ status: number; body: string }> {
+export function getPlain(url: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
-    const outgoing = get({ host: "127.0.0.1", port, path, agent: false }, (incoming) => {
+    const outgoing = get(url, { agent: false, timeout: 20_000 }, (incoming) => {
       let body = "";
       incoming.setEncoding("utf8").on("data", (text: string) => {
         body += text;
       });
       incoming.on("error", reject).on("end", () => resolve({ status: incoming.statusCode ?? 0, body }));
     });
+    // The address of a container that is gone does not answer at all.
+    outgoing.on("timeout", () => outgoing.destroy(new Error(`${url} does not answer`)));
     outgoing.on("error", reject);
   });
 }
