@@ -15,7 +15,7 @@ both() { has chromium && has chromium-headless-shell; }
 if ! both && [ "$(distribution)" = debian ] && can_install; then
   say "    installing chromium"
   # The tests also run without the shell.
-  (debian_install chromium chromium-headless-shell) || "$here/need.sh" chromium
+  (debian_install chromium chromium-headless-shell) 2>/dev/null || "$here/need.sh" chromium
 fi
 # The headless shell is the same engine without windows and profiles, and takes a third of the processor time.
 if both; then command -v chromium-headless-shell; else command -v chromium || true; fi

@@ -18,7 +18,7 @@ if [ -n "$undone" ] && [ -z "${RELEASE:-}" ]; then
   say "    The release before the interrupted one serves. 'make rollback' now goes one further back."
   exit
 fi
-# From bake.sh.
+# BAD_IMAGE, from bake.sh: the release to undo. While this waited, another deployment may have replaced it.
 [ "${BAD_IMAGE:-$old_image}" = "$old_image" ] || die "rollback: another make deploy or rollback has replaced the bad release"
 "$here/same-settings.sh"
 tag=${RELEASE:-$(tag_before)}

@@ -8,7 +8,7 @@ DRAIN_S=5
 
 # changed SERVICE HASH: whether compose would start another container than the one that runs, or none runs, or its ports are closed.
 changed() {
-  current=$(containers "$1" --filter status=running | head -n 1)
+  current=$(containers "$1" --filter status=running --filter status=restarting --filter status=paused | head -n 1)
   [ -n "$current" ] && { [ "$1" != proxy ] || is_open "$current"; } || return 0
   # shellcheck disable=SC2046 # three words
   set -- "$2" \

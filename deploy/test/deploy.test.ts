@@ -100,13 +100,14 @@ beforeAll(async () => {
     await buildImage("deploy/test/bake", { tag: image(NAME as Release), args: { NAME, SHARE: String(SHARE) } });
   await must(["docker", "compose", "up", "--build", "--wait"]);
 });
+// Runs after the next one: other files of this process have the environment that they began with.
+afterAll(() => void vi.unstubAllEnvs());
 afterAll(async () => {
   endLoad();
   rmSync(folder, { recursive: true });
   await run(["docker", "compose", "--profile", "*", "down", "--remove-orphans", "--volumes", "-t", "0"]);
   const images = await docker("image", "ls", "--format={{.Repository}}:{{.Tag}}", `--filter=reference=${project}*`);
   await docker("image", "rm", ...images.output.trim().split("\n"));
-  vi.unstubAllEnvs();
 });
 
 test("a release that answers 5xx as often as the one before it is not called bad; another service that does not start is", async () => {

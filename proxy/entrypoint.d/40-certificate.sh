@@ -25,7 +25,7 @@ if [ -z "$TLS_CERT_FILE$TLS_KEY_FILE" ]; then
   TLS_CERT_FILE=$state/server.crt TLS_KEY_FILE=$state/server.key
 fi
 
-# Nearly always the two files are a pair that is valid now. What is wrong with others, the checks below say: each takes a process of openssl.
+# Nearly always the two files are a valid pair. Otherwise the checks below find out what is wrong; each starts openssl.
 install() { "${0%/*}/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" 2>/dev/null; }
 is_valid_now() { read -r expiry <"$RENDERED/certificate/expiry" && [ "$expiry" -gt "$(date +%s)" ]; }
 if (check_file TLS_CERT_FILE "$TLS_CERT_FILE" && check_file TLS_KEY_FILE "$TLS_KEY_FILE") 2>/dev/null && install && is_valid_now; then

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Sourced by the steps.
 
-# split VALUE: sets `entries` to the entries of a list, with spaces alone between them.
+# split VALUE: sets `entries` to the entries of a list, separated by spaces only.
 split() {
   entries=$1
   while :; do

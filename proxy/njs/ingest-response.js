@@ -1,6 +1,6 @@
 // Responses to envelopes that the ingest did not accept: counts them, and the failures of the ingest. Runs inside Nginx (njs).
 
-import response from "./response.js";
+import forwarded from "./response.js";
 
 /** After this many consecutive failures the metrics report an ingest as down. */
 const maxFailures = 5;
@@ -43,7 +43,7 @@ function noteFailure(r) {
  */
 function fromSpool(r) {
   noteFailure(r);
-  response(r, true);
+  forwarded(r, true);
 }
 
 /**
@@ -52,7 +52,7 @@ function fromSpool(r) {
  */
 function fromNeither(r) {
   noteFailure(r);
-  response(r, true);
+  forwarded(r, true);
 }
 
 export default { fromNeither, fromSpool, isDown };

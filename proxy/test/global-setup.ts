@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { TestProject } from "vitest/node";
 import { docker } from "../../deploy/test/support/docker.ts";
-import { standPrefix } from "./stand.ts";
+import { testbedPrefix } from "./testbed.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** By which the stands of this run of the tests are told from those of others. */
+    /** By which the testbeds of this run of the tests are told from those of others. */
     run: string;
   }
 }
 
-/** Removes the stands after the last test file: files of one worker share them (stand.ts). */
+/** Removes the testbeds after the last test file: files of one worker share them (testbed.ts). */
 export default function setup(project: TestProject): () => Promise<void> {
   const run = randomUUID().slice(0, 8);
   project.provide("run", run);
@@ -25,7 +25,7 @@ export default function setup(project: TestProject): () => Promise<void> {
         ["network", "rm"],
       ],
     ] as const) {
-      const { output } = await docker(...list, "--filter", `name=${standPrefix(run)}`);
+      const { output } = await docker(...list, "--filter", `name=${testbedPrefix(run)}`);
       if (output.trim()) await docker(...remove, ...output.trim().split("\n"));
     }
   };

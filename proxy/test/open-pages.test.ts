@@ -217,6 +217,9 @@ describe("without OPEN_PAGES_PER_REPLICA", () => {
     await hang(shared.proxy, 100);
     expect(await status(shared.proxy, { headers: html })).toBe(200);
     expect(await shared.proxy.on("proxy", "exec", "sh", "-c", "cat /tmp/nginx/open-pages.conf")).toBe("");
-    expect(await shared.proxy.internal("/metrics")).not.toMatch(/^culvert_pages_total\{/m);
+    // A page is counted after it has been sent.
+    const metrics = () => shared.proxy.internal("/metrics");
+    await expect.poll(metrics).toMatch(/^culvert_requests_total\{route="page",class="2xx"\} [1-9]/m);
+    expect(await metrics()).not.toMatch(/^culvert_pages_total\{/m);
   });
 });

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import { label, must } from "../../deploy/test/support/docker.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
-import { recorderImage } from "./stand.ts";
+import { recorderImage } from "./testbed.ts";
 import { type Response, send } from "./wire.ts";
 
 /** All envelopes of a test come from one client. */
@@ -157,26 +157,26 @@ describe("an https ingest", () => {
   });
   afterEach(() => proxy?.stop());
   // The certificate is for the first of its names alone.
-  const stand = { ingestCert: folder, ingestNames: ["other"] };
+  const ingestTls = { ingestCert: folder, ingestNames: ["other"] };
   const trusted = { settings: { INGEST_CA_FILE: "/ca" }, mounts: { [`${tls}.crt`]: "/ca" } };
 
   test("is trusted with its own CA", async () => {
     proxy = await startProxy(
       { SENTRY_DSN: "https://key@ingest:9443/7", ...trusted.settings },
-      { ...stand, mounts: trusted.mounts },
+      { ...ingestTls, mounts: trusted.mounts },
     );
     expect((await send(proxy.port, envelope)).status).toBe(200);
     expect(await proxy.ingest.count()).toBe(1);
   });
   test("is not trusted without it", async () => {
-    proxy = await startProxy({ SENTRY_DSN: "https://key@ingest:9443/7" }, stand);
+    proxy = await startProxy({ SENTRY_DSN: "https://key@ingest:9443/7" }, ingestTls);
     await expectDown(await send(proxy.port, envelope));
     expect(await proxy.ingest.count()).toBe(0);
   });
   test("is not trusted under another name", async () => {
     proxy = await startProxy(
       { SENTRY_DSN: "https://key@other:9443/7", ...trusted.settings },
-      { ...stand, mounts: trusted.mounts },
+      { ...ingestTls, mounts: trusted.mounts },
     );
     await expectDown(await send(proxy.port, envelope));
     expect(await proxy.ingest.count()).toBe(0);

@@ -5,13 +5,13 @@ import { Recorder } from "../../deploy/test/support/recorder/client.ts";
 import {
   addresses,
   ownPorts,
-  returnStand,
-  type Stand,
-  type StandOptions,
+  returnTestbed,
   startRecorder,
   startService,
-  takeStand,
-} from "./stand.ts";
+  type Testbed,
+  type TestbedOptions,
+  takeTestbed,
+} from "./testbed.ts";
 import { getPlain } from "./wire.ts";
 
 type Service = "proxy" | "web" | "web2" | "ingest" | "spool";
@@ -35,14 +35,14 @@ export interface TestProxy {
   stop(): Promise<void>;
 }
 
-/** Extra mounts (host file to path), what stands beside the proxy, and how it is reached. */
-export interface Options extends StandOptions {
+/** Extra mounts (host file to path), what testbeds beside the proxy, and how it is reached. */
+export interface Options extends TestbedOptions {
   mounts?: Record<string, string>;
   /** Whether a second container answers to the name `web`. */
   twoReplicas?: boolean;
   /** Further listeners to publish: 8080 is the plain one, 8083 that of web. */
   ports?: number[];
-  /** Whether the spool stands beside the proxy. */
+  /** Whether the spool testbeds beside the proxy. */
   spool?: boolean;
   /** Whether the proxy's memory is bounded as in the compose file. */
   memory?: boolean;
@@ -53,18 +53,18 @@ export interface Options extends StandOptions {
  * proxy's log if it does not come up; nothing is left then, because Docker has few networks.
  */
 export async function startProxy(settings: Record<string, string> = {}, options: Options = {}): Promise<TestProxy> {
-  const stand = await takeStand(options);
-  return startIn(stand, settings, options).catch(async (error) => {
-    stand.changed = true;
-    await returnStand(stand);
+  const testbed = await takeTestbed(options);
+  return startIn(testbed, settings, options).catch(async (error) => {
+    testbed.changed = true;
+    await returnTestbed(testbed);
     throw error;
   });
 }
 
-async function startIn(stand: Stand, settings: Record<string, string>, options: Options): Promise<TestProxy> {
-  const { id } = stand;
+async function startIn(testbed: Testbed, settings: Record<string, string>, options: Options): Promise<TestProxy> {
+  const { id } = testbed;
   const image = await build();
-  if (options.twoReplicas) await startRecorder(stand, "web2", ["web"]);
+  if (options.twoReplicas) await startRecorder(testbed, "web2", ["web"]);
   const environment: Record<string, string> = {
     SENTRY_DSN: "http://key@ingest:9000/prefix/7",
     WEB_UPSTREAM: "web:9000",
@@ -85,7 +85,7 @@ async function startIn(stand: Stand, settings: Record<string, string>, options: 
     "proxy",
     [],
     ...ports,
-    ...ownPorts(stand, 8081),
+    ...ownPorts(testbed, 8081),
     ...bound,
     ...hardened,
     ...env,
@@ -113,7 +113,7 @@ async function startIn(stand: Stand, settings: Record<string, string>, options: 
   const proxy: TestProxy = {
     ...(await look()),
     on: (service, command = "", ...rest) => {
-      if (service === "web" || service === "ingest") stand.changed = true;
+      if (service === "web" || service === "ingest") testbed.changed = true;
       return must(command, `${id}-${service}`, ...rest);
     },
     restart: async (service) => {
@@ -123,7 +123,7 @@ async function startIn(stand: Stand, settings: Record<string, string>, options: 
       const recorder = service === "web" || service === "web2" || service === "ingest" ? proxy[service] : undefined;
       while (recorder && (await recorder.count().catch(() => -1)) < 0) await pause(100);
     },
-    stop: () => returnStand(stand),
+    stop: () => returnTestbed(testbed),
   };
   await ready(proxy);
   return proxy;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import type { RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
-import { ingestNames } from "./stand.ts";
+import { ingestNames } from "./testbed.ts";
 import { type Request, type Response, send } from "./wire.ts";
 
 /** A well-formed envelope, and what the recording ingest answers to it. */

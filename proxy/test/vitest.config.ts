@@ -6,7 +6,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 300_000,
     maxWorkers: 3,
-    // Files of one worker share its stands (stand.ts) and what they import.
+    // Files of one worker share its testbeds (testbed.ts) and what they import.
     isolate: false,
     globalSetup: "./global-setup.ts",
     expect: { poll: { timeout: 60_000, interval: 200 } },

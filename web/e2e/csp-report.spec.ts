@@ -3,7 +3,7 @@ import { isolated } from "./network/namespace.ts";
 import { app, recorder } from "./stack.ts";
 
 // The headless shell sends no reports to the endpoint of `report-to`; the Chromium beside it does.
-const chromium = process.env.CHROMIUM_PATH?.replace(/-headless-shell$/, "");
+const chromium = process.env.CHROMIUM_PATH?.replace(/\/chromium-headless-shell$/, "/chromium");
 test.use({
   launchOptions: ({ launchOptions }, use) =>
     use(

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** The repository's root. */
@@ -31,6 +31,12 @@ export async function must(...args: string[]): Promise<string> {
   if (code !== 0) throw new Error(`docker ${args.join(" ")}: ${output}`);
   return output.trim();
 }
+
+/**
+ * Whether this machine reaches the containers of a network by their own addresses, as with an engine of its own on Linux. Published ports
+ * then only cost processes: one for each, and a dozen of iptables. `network` is the id.
+ */
+export const isLocal = (network: string): boolean => existsSync(`/sys/class/net/br-${network.slice(0, 12)}`);
 
 /** Label for every container, network and volume of a test run, by which deploy/test/run.sh removes them. */
 export const label = `--label=culvert.test=${process.env.CULVERT_TEST_RUN ?? "by-hand"}`;

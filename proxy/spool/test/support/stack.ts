@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { docker, hardened, label, must, restricted } from "../../../../deploy/test/support/docker.ts";
+import { docker, hardened, isLocal, label, must, restricted } from "../../../../deploy/test/support/docker.ts";
 import { build } from "../../../../deploy/test/support/images.ts";
 import { Recorder } from "../../../../deploy/test/support/recorder/client.ts";
 import type { Rule, Seen } from "./ingest/types.ts";
@@ -104,9 +103,9 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   // In memory, so that the tests do not depend on the disk's fsync time. The recorder mounts it too, because a tmpfs volume is
   // emptied when its last container stops.
   await must("volume", "create", label, ...inMemory, id);
-  // Where this machine reaches the containers by their own addresses, published ports only cost processes: one and five rules each.
-  const isLocal = existsSync(`/sys/class/net/br-${network.slice(0, 12)}`);
-  const published = isLocal ? [] : [9001, ...Object.keys(forwards)].flatMap((port) => ["-p", `127.0.0.1::${port}`]);
+  const published = isLocal(network)
+    ? []
+    : [9001, ...Object.keys(forwards)].flatMap((port) => ["-p", `127.0.0.1::${port}`]);
   const ports = [forwardsSetting, ...published];
   const mounts = [
     `--volume=${path("../../../../deploy/test/support/recorder")}:/recorder:ro`,
