@@ -5,9 +5,10 @@ import response from "./response.js";
 import security from "./security.js";
 
 /**
- * With as many unanswered requests of a kind (its letter), and these more than one in `share` together with others', a client is limited for as long. It is
- * not limited for longer while it exceeds the rate: an office would never get out of it. A page comes with dozens of prefetches, which have
- * a limit of their own, so that a click does not wait behind them.
+ * With as many unanswered requests of a kind (its letter), and these more than one in `share` together with others', a client is limited
+ * for as long. It is not limited for longer while it exceeds the rate: an office would never get out of it. A page comes with dozens of
+ * prefetches, which have a limit of their own, so that a click does not wait behind them.
+ * @type {Record<string, { open: number, ms: number }>}
  */
 const limits = { p: { open: 32, ms: 30000 }, f: { open: 64, ms: 10000 }, o: { open: 32, ms: 30000 } };
 const share = 4;
@@ -99,11 +100,11 @@ function limited(r) {
   if (r.variables.is_private_client !== "0") return "";
   const seen = ngx.shared.page_limits;
   if (seen.has(id)) return id;
-  const limit = id[0] === "p" ? limits.p : id[0] === "f" ? limits.f : limits.o;
+  const limit = limits[id[0]];
   const open = recent(id);
   if (open < limit.open || !seen.has("others")) return "";
   const client = id.slice(1);
-  const own = ["p", "f", other].reduce((sum, kind) => sum + recent(kind + client), 0);
+  const own = Object.keys(limits).reduce((sum, kind) => sum + recent(kind + client), 0);
   if (open * (share - 1) <= recent(all) - own) return "";
   if (id[0] === other) {
     if (recent(pagesOfOthers + client) < maxPages && !seen.has(again + client)) return "";

@@ -19,7 +19,7 @@ export interface TestbedOptions {
   ownNetwork?: boolean;
 }
 
-/** A network with two recorders, `web` and `ingest`, for one proxy to testbed between. */
+/** A network with two recorders, `web` and `ingest`, with one proxy between them. */
 export interface Testbed {
   /** The network's name; with a service after it, that of a container. */
   id: string;

@@ -24,14 +24,9 @@ function itemOf(body: Buffer, encoding: string | undefined): string {
   try {
     const content = encoding === "gzip" ? gunzipSync(body) : body;
     // Two lines of what may be a bomb: all of its 90 million would take seconds and gigabytes.
-    return String(
-      JSON.parse(
-        content
-          .subarray(0, 1 << 20)
-          .toString()
-          .split("\n", 2)[1] ?? "",
-      ).type,
-    );
+    const start = content.subarray(0, 1 << 20).toString();
+    const [, itemHeader = ""] = start.split("\n", 2);
+    return String(JSON.parse(itemHeader).type);
   } catch {
     return "unknown";
   }
