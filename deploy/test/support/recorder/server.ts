@@ -64,6 +64,8 @@ if (process.env.CERT) {
 
 createHttp(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://recorder");
+  // A test's client would keep the connection, for the next recorder that gets this container's address.
+  response.setHeader("connection", "close");
   if (pathname === "/answer") {
     configured = JSON.parse((await bodyOf(request)).toString()) as Answer;
     response.writeHead(204).end();
