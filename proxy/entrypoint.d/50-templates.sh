@@ -24,11 +24,11 @@ if [ "$HTTP3" = on ] && [ -z "$PROXY_PROTOCOL_PARAMETER" ] && nginx -V 2>&1 | gr
 fi
 [ -z "${WEB_FALLBACK_UPSTREAM:-}" ] && WEB_FALLBACK='' || WEB_FALLBACK="server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0;"
 # Pages have upstreams of their own if they are limited (templates/open-pages.conf).
-PAGE_UPSTREAM=web AFTER_PAGE=@page_retry AFTER_PAGE_RETRY=@page_failed PAGE_KIND=''
+PAGE_LOCATION=@page PAGE_UPSTREAM=web AFTER_PAGE=@page_retry AFTER_PAGE_RETRY=@page_failed PAGE_KIND=''
 # shellcheck disable=SC2016 # Nginx's variables
 [ "$OPEN_PAGES_PER_REPLICA" = off ] ||
-  PAGE_UPSTREAM='$page_upstream' AFTER_PAGE='$after_page' AFTER_PAGE_RETRY='$after_page_retry' PAGE_KIND='$page_kind'
-export PAGE_UPSTREAM AFTER_PAGE AFTER_PAGE_RETRY PAGE_KIND
+  PAGE_LOCATION='$open_page_location' PAGE_UPSTREAM='$page_upstream' AFTER_PAGE='$after_page' AFTER_PAGE_RETRY='$after_page_retry' PAGE_KIND='$page_kind'
+export PAGE_LOCATION PAGE_UPSTREAM AFTER_PAGE AFTER_PAGE_RETRY PAGE_KIND
 # shellcheck disable=SC2016 # variables of Nginx
 case $TUNNEL_CLIENT_IP in
   forward) TUNNEL_CLIENT='$remote_addr' ;;

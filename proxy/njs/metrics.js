@@ -2,7 +2,7 @@
 
 import fs from "fs";
 import ingestResponse from "./ingest-response.js";
-import pages from "./pages.js";
+import pageGauges from "./page-gauges.js";
 import workers from "./workers.js";
 
 /** Beside the certificate that is served: entrypoint.d/install-certificate.sh. */
@@ -139,8 +139,8 @@ function show(r) {
   const gauges = {
     ...ingestsDown(fs.readFileSync(hostsFile, "utf8"), ingestResponse.isDown),
     culvert_connections_active: workers.connections(),
-    culvert_pages_open: pages.open(),
-    culvert_clients_limited: pages.clientsLimited(),
+    culvert_pages_open: pageGauges.open(),
+    culvert_clients_limited: pageGauges.clientsLimited(),
     culvert_certificate_not_before_timestamp_seconds: Number(fs.readFileSync(`${certificate}/not-before`, "utf8")),
     culvert_certificate_expiry_timestamp_seconds: Number(fs.readFileSync(`${certificate}/expiry`, "utf8")),
   };

@@ -1,7 +1,7 @@
 // How many requests of each client web has not begun to answer, and whether a client has too many while others are there
 // (PAGE_RATE_PER_CLIENT). Runs inside Nginx (njs).
 
-import response from "./response.js";
+import openRequests from "./open-requests.js";
 import security from "./security.js";
 
 /**
@@ -89,7 +89,41 @@ function noteClient(client) {
 }
 
 /**
- * Variable, the key of limit_req: a client that has too many pages open. Evaluated before web is asked.
+ * @param {string} id of a request of a public client
+ * @returns {boolean} whether it has too many open while others are there
+ */
+function exceeds(id) {
+  const seen = ngx.shared.page_limits;
+  if (seen.has(id)) return true;
+  const limit = limits[id[0]];
+  const open = recent(id);
+  if (open < limit.open || !seen.has("others")) return false;
+  const client = id.slice(1);
+  const own = Object.keys(limits).reduce((sum, kind) => sum + recent(kind + client), 0);
+  if (open * (share - 1) <= recent(all) - own) return false;
+  if (id[0] === other) {
+    if (recent(pagesOfOthers + client) < maxPages && !seen.has(again + client)) return false;
+    seen.set(again + client, 1, againMs);
+  }
+  seen.set(id, 1, limit.ms);
+  return true;
+}
+
+/**
+ * @param {NginxHTTPRequest} r
+ * @param {string} id
+ */
+function add(r, id) {
+  const counts = ngx.shared.page_counts;
+  const now = period(0);
+  counts.incr(id + now, 1, 0);
+  counts.incr(all + now, 1, 0);
+  r.variables.open_page = id + now;
+}
+
+/**
+ * Variable, the key of limit_req: a client that has too many pages open. Evaluated before web is asked. A page that is not limited is counted
+ * at once, because entering njs again costs as much as all of this; other requests have bodies to wait for.
  * @param {NginxHTTPRequest} r
  * @returns {string} empty for a request that is not limited
  */
@@ -97,50 +131,19 @@ function limited(r) {
   const id = identify(r);
   // Of an IPv6 /64, which has 16 digits, the first 12: a number is exact up to 2^53.
   if (!r.variables.is_probe) noteClient(parseInt(id.slice(1, 13), 16));
-  if (r.variables.is_private_client !== "0") return "";
-  const seen = ngx.shared.page_limits;
-  if (seen.has(id)) return id;
-  const limit = limits[id[0]];
-  const open = recent(id);
-  if (open < limit.open || !seen.has("others")) return "";
-  const client = id.slice(1);
-  const own = Object.keys(limits).reduce((sum, kind) => sum + recent(kind + client), 0);
-  if (open * (share - 1) <= recent(all) - own) return "";
-  if (id[0] === other) {
-    if (recent(pagesOfOthers + client) < maxPages && !seen.has(again + client)) return "";
-    seen.set(again + client, 1, againMs);
-  }
-  seen.set(id, 1, limit.ms);
-  return id;
-}
-
-/**
- * Variable of a header for web, so evaluated when web is asked, after the wait: counts the request.
- * @param {NginxHTTPRequest} r
- * @returns {string} always empty
- */
-function count(r) {
-  const id = identify(r);
-  const counts = ngx.shared.page_counts;
-  const now = period(0);
-  counts.incr(id + now, 1, 0);
-  counts.incr(all + now, 1, 0);
-  r.variables.open_page = id + now;
+  if (r.variables.is_private_client === "0" && exceeds(id)) return id;
+  if (id[0] !== other) add(r, id);
   return "";
 }
 
 /**
- * Ends what `count` began.
+ * Variable of a header for web, so evaluated when web is asked, after the wait: counts a request that `limited` has not counted.
  * @param {NginxHTTPRequest} r
+ * @returns {string} always empty
  */
-function release(r) {
-  const key = r.variables.open_page;
-  if (!key) return;
-  r.variables.open_page = "";
-  const counts = ngx.shared.page_counts;
-  [key, all + key.slice(-3)].forEach((counter) => {
-    if (counts.has(counter)) counts.incr(counter, -1);
-  });
+function count(r) {
+  add(r, identify(r));
+  return "";
 }
 
 /**
@@ -154,28 +157,7 @@ function answered(r) {
     if (key[0] === other) ngx.shared.page_counts.incr(pagesOfOthers + key.slice(1, -3) + period(0), 1, 0);
     if (r.method === "GET" && r.status === 200) ngx.shared.page_paths.add(pathOf(r), 1);
   }
-  release(r);
+  openRequests.release(r);
 }
 
-/**
- * Log-phase variable for requests that web has not answered: clients that gave up, failures.
- * @param {NginxHTTPRequest} r
- * @returns {string} always "1"
- */
-function countAnswer(r) {
-  release(r);
-  return response.count(r);
-}
-
-/** @returns {number} requests that web has not begun to answer */
-function open() {
-  return recent(all);
-}
-
-/** @returns {number} clients that are limited by default */
-function clientsLimited() {
-  const clients = ngx.shared.page_limits.keys().filter((key) => /^[pfo][0-9a-f]/.test(key));
-  return clients.map((key) => key.slice(1)).filter((client, n, list) => list.indexOf(client) === n).length;
-}
-
-export default { answered, clientsLimited, count, countAnswer, limited, open };
+export default { answered, count, limited, recent };

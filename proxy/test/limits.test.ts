@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { request } from "node:https";
 import { beforeEach, describe, expect, test } from "vitest";
 import { page, useProxy } from "./use-proxy.ts";
@@ -76,7 +77,15 @@ describe("an app that is silent for RESPONSE_TIMEOUT", () => {
     await shared.proxy.web.answer({ ...page, instead: "hang" });
     const { answer, received } = await shared.through({ path: "/slow", headers: { accept } });
     expect(answer).toMatchObject({ status: 504, body: expect.stringMatching(body) });
-    expect(answer.headers["content-security-policy"]).toContain("nonce-");
+    expect(answer.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(received).toHaveLength(1);
+  });
+
+  test("ends in a page whose style its policy allows", async () => {
+    await shared.proxy.web.answer({ ...page, instead: "hang" });
+    const { answer } = await shared.through({ path: "/slow", headers: { accept: "text/html" } });
+    const style = answer.body.match(/<style>(.*)<\/style>/s)?.[1] ?? "";
+    const hash = createHash("sha256").update(style).digest("base64");
+    expect(answer.headers["content-security-policy"]).toContain(`style-src 'sha256-${hash}';`);
   });
 });

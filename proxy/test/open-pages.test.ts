@@ -124,6 +124,15 @@ describe("OPEN_PAGES_PER_REPLICA, with as many pages open", () => {
     expect(await status(shared.proxy, { headers: html })).toBe(503);
   });
 
+  test("a page that is let in gets the nonce that it asks for", async () => {
+    await shared.proxy.web.answer({ ...page, headers: { ...page.headers, "x-security-headers": "strict" } });
+    const policy = async () =>
+      (await send(shared.proxy.port, { path: "/page", headers: html })).headers["content-security-policy"];
+    // By its first answer the proxy learns that nonces are wanted.
+    await policy();
+    expect(await policy()).toContain("nonce-");
+  });
+
   test("log and metrics tell it from a replica that does not answer", async () => {
     const metric = async (labels: string) => {
       const found = (await shared.proxy.internal("/metrics")).split("\n").find((line) => line.startsWith(labels));
@@ -164,7 +173,7 @@ describe("OPEN_PAGES_PER_REPLICA, with as many pages open", () => {
     // First its address does not answer; later its name has none.
     for (let n = 0; n < 3; n++) expect(await body()).toContain("Back in a moment");
     expect(await shared.proxy.internal("/metrics")).toMatch(/^culvert_pages_total\{kind="page",outcome="failed"\} /m);
-    const nameless = async () => (await shared.proxy.on("proxy", "logs")).includes('"upstream":"web_pages');
+    const nameless = async () => (await shared.proxy.on("proxy", "logs")).includes('"upstream":"web"');
     await expect
       .poll(async () => [(await body()).includes("Back in a moment"), await nameless()], { timeout: 60_000 })
       .toEqual([true, true]);

@@ -25,7 +25,7 @@ async function count(
   request: Counted,
   edits: string[] = [],
 ): Promise<number> {
-  const settings = { ...proxies(UNLIMITED).proxy.settings, WEB_UPSTREAM: "web:3000" };
+  const settings = { ...proxies(UNLIMITED).proxy.settings, WEB_UPSTREAM: "web:3000", ...request.settings };
   const start = name === "bare" ? "CONFIG=/bench/configs/bare.conf nginx -g 'daemon off;'" : "/culvert/entrypoint.sh";
   const [core, image] = ["0", "culvert-bench-instructions"];
   const switches = ["--user=0", "--tmpfs=/tmp", "--entrypoint=sh"];
@@ -35,13 +35,21 @@ async function count(
     command: ["-c", `${prepare} && exec ${start.replace("CONFIG=", "env CONFIG=")}`],
   });
   const url = originOf(name) + request.path;
+  const status = request.status ?? "200";
   const curl = ["--http1.1", ...request.curl];
   await testbed.ready(name, ...curl, url);
+  if (request.unanswered) {
+    const asked = ["curl", "-sk", "-o", "/dev/null", ...curl];
+    // Ends with the container.
+    testbed.exec("sink", ...asked, originOf(name) + request.unanswered).catch(() => {});
+    const wait = `until [ "$("$@")" = ${status} ]; do sleep 0.1; done`;
+    await testbed.exec("sink", "sh", "-c", wait, "wait", ...asked, "-w", "%{http_code}", url);
+  }
   const send = async (times: number) => {
     const wanted = ["-w", "%{http_code}\n", `${url}#[1-${times}]`];
     const codes = await testbed.exec("sink", "curl", "-sk", "-o", "/dev/null", ...curl, ...wanted);
-    if (codes.split("\n").some((code) => code !== "200"))
-      throw new Error(`${name} did not answer each request with 200`);
+    if (codes.split("\n").some((code) => code !== status))
+      throw new Error(`${name} did not answer each request with ${status}`);
     const dump = "callgrind_control -d >/dev/null && sed -n 's/^totals: //p' $(ls -t /tmp/callgrind.* | head -1)";
     return Number(await testbed.exec(name, "sh", "-c", dump));
   };

@@ -15,6 +15,11 @@ export interface Counted {
   curl: string[];
   parts: Part[];
   bare: boolean;
+  /** The status of the answer, if it is not 200, and the proxy's settings that it takes. */
+  status?: string;
+  settings?: Record<string, string>;
+  /** What the proxy is asked before, and does not answer as long as it counts. */
+  unanswered?: string;
   /** Sizes of the two loads whose costs are subtracted, so that handshakes and the start do not count. */
   loads: [few: number, many: number];
 }
@@ -75,6 +80,17 @@ export const requests: Counted[] = [
       },
       { name: "access log, without its counter", ...accessLog() },
     ],
+  },
+  {
+    name: "Page, shed",
+    path: "/",
+    curl: ["-H", "accept: text/html", "-H", "accept-encoding: gzip, br"],
+    bare: false,
+    status: "503",
+    settings: { OPEN_PAGES_PER_REPLICA: "1" },
+    unanswered: "/unanswered",
+    loads: [100, 500],
+    parts: [{ name: "headers of the response", remove: headers }],
   },
 ];
 
