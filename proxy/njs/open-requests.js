@@ -1,5 +1,5 @@
-// Ends what pages.js began to count. A module of its own, because Nginx evaluates what a location imports for each request, and an error page
-// needs no more of it. Runs inside Nginx (njs).
+// Ends what pages.js began to count. Nginx evaluates what a location imports for each request, and an error page needs only this. Runs
+// inside Nginx (njs).
 
 import response from "./response.js";
 

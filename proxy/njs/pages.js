@@ -123,7 +123,7 @@ function add(r, id) {
 
 /**
  * Variable, the key of limit_req: a client that has too many pages open. Evaluated before web is asked. A page that is not limited is counted
- * at once, because entering njs again costs as much as all of this; other requests have bodies to wait for.
+ * at once, because entering njs again costs as much as all of this; other requests may have bodies to wait for.
  * @param {NginxHTTPRequest} r
  * @returns {string} empty for a request that is not limited
  */

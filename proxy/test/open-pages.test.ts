@@ -3,7 +3,7 @@ import { Agent, request } from "node:https";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { TestProxy } from "./proxy.ts";
 import { page, useProxy } from "./use-proxy.ts";
-import { type Request, send } from "./wire.ts";
+import { type Request, send, sendH2 } from "./wire.ts";
 
 const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 const flight = { accept: "*/*", rsc: "1" };
@@ -124,6 +124,22 @@ describe("OPEN_PAGES_PER_REPLICA, with as many pages open", () => {
     expect(await status(shared.proxy, { headers: html })).toBe(503);
   });
 
+  test("over HTTP/2, too", async () => {
+    await hang(shared.proxy, 8);
+    const ask = async (method: string) =>
+      (await sendH2(shared.proxy.port, { method, path: "/page", headers: html })).status;
+    expect(await ask("GET")).toBe(503);
+    expect(await ask("HEAD")).toBe(503);
+    for (const one of open.splice(0)) one.destroy();
+    await expect.poll(() => ask("GET"), { timeout: 60_000 }).toBe(200);
+    expect(await ask("HEAD")).toBe(200);
+  });
+
+  test("web is asked for the page, and not whether it has a place", async () => {
+    const { received } = await shared.through({ path: "/page", headers: html });
+    expect(received).toMatchObject([{ url: "/page" }]);
+  });
+
   test("a page that is let in gets the nonce that it asks for", async () => {
     await shared.proxy.web.answer({ ...page, headers: { ...page.headers, "x-security-headers": "strict" } });
     const policy = async () =>
@@ -213,10 +229,15 @@ describe("OPEN_PAGES_PER_REPLICA without a replica that is ready", () => {
     OPEN_PAGES_PER_REPLICA: "1",
     WEB_UPSTREAM: "not-ready.invalid:9000",
     WEB_FALLBACK_UPSTREAM: "web:9000",
+    REQUEST_RATE_PER_CLIENT: "1",
   });
   test("pages go to WEB_FALLBACK_UPSTREAM, any number of them", async () => {
     await hang(shared.proxy, 3);
     expect(await status(shared.proxy, { headers: html })).toBe(200);
+  });
+  test("with the limits of other pages", async () => {
+    const all = Array.from({ length: 250 }, () => status(shared.proxy, { headers: html }));
+    expect(new Set(await Promise.all(all))).toEqual(new Set([200, 429]));
   });
 });
 

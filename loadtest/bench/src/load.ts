@@ -69,17 +69,21 @@ export function parseOpenLoop(output: string, seconds: number): OpenLoad {
   };
 }
 
-/** What open-loop.ts posts, and how long each request, then on a connection of its own, may take. */
-interface Posted {
+/**
+ * What open-loop.ts posts; how long each request, then on a connection of its own, may take; how many connections it opens before, 256 at
+ * most (Node's agent keeps no more).
+ */
+interface OpenLoopOptions {
   body?: string;
   headers?: Record<string, string>;
   timeoutSeconds?: number;
+  connections?: number;
 }
 
 /** Requests a page at a constant rate, whatever the answers. */
-export function openLoop(url: string, rate: number, seconds: number, posted: Posted = {}): string[] {
-  const { body = "", headers = {}, timeoutSeconds = "" } = posted;
-  const how = { BODY: body, HEADERS: JSON.stringify(headers), TIMEOUT_S: timeoutSeconds };
+export function openLoop(url: string, rate: number, seconds: number, options: OpenLoopOptions = {}): string[] {
+  const { body = "", headers = {}, timeoutSeconds = "", connections = 0 } = options;
+  const how = { BODY: body, HEADERS: JSON.stringify(headers), TIMEOUT_S: timeoutSeconds, CONNECTIONS: connections };
   const all = { PAGE: url, RATE: rate, SECONDS: seconds, ...how };
   const given = Object.entries(all).map(([name, value]) => `${name}=${value}`);
   return ["env", ...given, "node", "--disable-warning=ExperimentalWarning", "/bench/src/open-loop.ts"];

@@ -2,16 +2,24 @@
  * Requests one page at a constant rate, whether or not earlier requests have been answered, as visitors do. wrk and h2load send on a fixed
  * number of connections and slow down with the server. Runs in the load's container without dependencies: PAGE, RATE (per second), SECONDS;
  * BODY is a file to post instead, with the headers of HEADERS (JSON); with TIMEOUT_S, each request has a connection of its own and that long.
- * Waits for all answers and prints one line of JSON.
+ * CONNECTIONS are opened before, each with a request that is not reported. Waits for all answers and prints one line of JSON.
  */
 import { readFileSync } from "node:fs";
 import { Agent as HttpAgent, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 
-const { PAGE = "", RATE = "1", SECONDS = "1", BODY = "", HEADERS = "{}", TIMEOUT_S = "" } = process.env;
+const {
+  PAGE = "",
+  RATE = "1",
+  SECONDS = "1",
+  BODY = "",
+  HEADERS = "{}",
+  TIMEOUT_S = "",
+  CONNECTIONS = "0",
+} = process.env;
 const tls = PAGE.startsWith("https:");
 // A browser gives up a connection before Node, which closes it after 5 s.
-const options = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, timeout: 4_000 };
+const options = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, timeout: 4_000, scheduling: "fifo" as const };
 const keepAlive = tls ? new HttpsAgent({ ...options, rejectUnauthorized: false }) : new HttpAgent(options);
 const headers = {
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
@@ -39,6 +47,7 @@ function visit(): Promise<number> {
   });
 }
 
+await Promise.all(Array.from({ length: Number(CONNECTIONS) }, visit));
 const interval = 1_000 / Number(RATE);
 const requests = Math.round(Number(RATE) * Number(SECONDS));
 const began = performance.now();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Sample } from "./measure.ts";
-import { lines, mostGood, overloadChart } from "./overload-chart.ts";
+import { lines, overloadChart } from "./overload-chart.ts";
 
 const sample = (goodShare: number, p95: number) => ({ goodShare, p95 }) as unknown as Sample;
 const samples = {
@@ -23,11 +23,6 @@ test("a line for each contender: the median at each offered load", () => {
       [3, 750],
     ],
   });
-});
-
-test("the maximum is the highest median of the proxy", () => {
-  const more = { "web, 2 ×": [sample(1.1, 900)], "proxy, 2 ×": [sample(0.5, 1), sample(0.96, 1), sample(0.97, 1)] };
-  expect(mostGood({ ...samples, ...more })).toBe(0.96);
 });
 
 test("a sample whose name has no load is rejected", () => {

@@ -39,11 +39,16 @@ async function count(
   const curl = ["--http1.1", ...request.curl];
   await testbed.ready(name, ...curl, url);
   if (request.unanswered) {
-    const asked = ["curl", "-sk", "-o", "/dev/null", ...curl];
-    // Ends with the container.
-    testbed.exec("sink", ...asked, originOf(name) + request.unanswered).catch(() => {});
-    const wait = `until [ "$("$@")" = ${status} ]; do sleep 0.1; done`;
-    await testbed.exec("sink", "sh", "-c", wait, "wait", ...asked, "-w", "%{http_code}", url);
+    const asked = ["curl", "-sk", "-o", "/dev/null", "-w", "%{http_code}", ...curl];
+    const shell = (script: string, address: string) =>
+      testbed.exec("sink", "sh", "-c", script, "sh", ...asked, address);
+    // Ends with the proxy's container. Repeated while the other loop's requests are in its way.
+    const held = shell(`while [ "$("$@")" = ${status} ]; do :; done`, originOf(name) + request.unanswered);
+    held.catch(() => {});
+    await shell(
+      `n=0; until [ "$("$@")" = ${status} ]; do n=$((n + 1)); [ $n -lt 200 ] || exit 1; sleep 0.3; done`,
+      url,
+    );
   }
   const send = async (times: number) => {
     const wanted = ["-w", "%{http_code}\n", `${url}#[1-${times}]`];

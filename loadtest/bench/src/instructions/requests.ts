@@ -27,6 +27,10 @@ export interface Counted {
 const counter = "sed -i 's/ if=[$]count_answer;/;/' snippets/access-log.conf";
 const headers = "sed -i '/^add_header /d' snippets/security/*.conf snippets/noindex.conf";
 
+/** Variables whose values njs finds are empty instead. */
+const variables =
+  'sed -i \'s/^js_set \\([$][a-z_]*\\) .*/map "" \\1 { default ""; }/\' templates/client-limit-zones.conf snippets/security/*.conf';
+
 /** In the order in which the parts cost. */
 export const requests: Counted[] = [
   {
@@ -60,7 +64,7 @@ export const requests: Counted[] = [
       { name: "compression", remove: "sed -i 's/^gzip on/gzip off/' snippets/compression.conf" },
       {
         name: "njs",
-        remove: `${counter} && sed -i /^js_header_filter/d snippets/forward-to-web.conf`,
+        remove: `${counter} && ${variables} && sed -i /^js_header_filter/d snippets/forward-to-web.conf`,
       },
       { name: "headers of the response", remove: headers },
       { name: "access log, without its counter", ...accessLog() },
