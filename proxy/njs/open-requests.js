@@ -3,6 +3,9 @@
 
 import response from "./response.js";
 
+/** The counter of all clients' requests, before its period. */
+const all = "all";
+
 /**
  * The request counts no longer as one that web has not begun to answer.
  * @param {NginxHTTPRequest} r
@@ -12,7 +15,7 @@ function release(r) {
   if (!key) return;
   r.variables.open_page = "";
   const counts = ngx.shared.page_counts;
-  [key, `all${key.slice(-3)}`].forEach((counter) => {
+  [key, all + key.slice(-3)].forEach((counter) => {
     if (counts.has(counter)) counts.incr(counter, -1);
   });
 }
@@ -27,4 +30,4 @@ function countAnswer(r) {
   return response.count(r);
 }
 
-export default { countAnswer, release };
+export default { all, countAnswer, release };

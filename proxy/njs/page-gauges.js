@@ -1,10 +1,11 @@
 // What pages.js has counted, for the metrics. Runs inside Nginx (njs).
 
+import openRequests from "./open-requests.js";
 import pages from "./pages.js";
 
 /** @returns {number} requests that web has not begun to answer */
 function open() {
-  return pages.recent("all");
+  return pages.recent(openRequests.all);
 }
 
 /** @returns {number} clients that are limited by default */

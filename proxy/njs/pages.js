@@ -34,7 +34,6 @@ const letters = { page: "p", prefetch: "f" };
 const other = "o";
 const pagesOfOthers = "r";
 const again = "a";
-const all = "all";
 
 /**
  * @param {number} ago 0 for this period, 1 for the one before
@@ -100,7 +99,7 @@ function exceeds(id) {
   if (open < limit.open || !seen.has("others")) return false;
   const client = id.slice(1);
   const own = Object.keys(limits).reduce((sum, kind) => sum + recent(kind + client), 0);
-  if (open * (share - 1) <= recent(all) - own) return false;
+  if (open * (share - 1) <= recent(openRequests.all) - own) return false;
   if (id[0] === other) {
     if (recent(pagesOfOthers + client) < maxPages && !seen.has(again + client)) return false;
     seen.set(again + client, 1, againMs);
@@ -117,7 +116,7 @@ function add(r, id) {
   const counts = ngx.shared.page_counts;
   const now = period(0);
   counts.incr(id + now, 1, 0);
-  counts.incr(all + now, 1, 0);
+  counts.incr(openRequests.all + now, 1, 0);
   r.variables.open_page = id + now;
 }
 

@@ -18,7 +18,7 @@ const {
   CONNECTIONS = "0",
 } = process.env;
 const tls = PAGE.startsWith("https:");
-// A browser gives up a connection before Node, which closes it after 5 s.
+// A browser gives up a connection before Node, which closes it after 5 s. In turn, so that none of CONNECTIONS is idle for as long.
 const options = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, timeout: 4_000, scheduling: "fifo" as const };
 const keepAlive = tls ? new HttpsAgent({ ...options, rejectUnauthorized: false }) : new HttpAgent(options);
 const headers = {

@@ -18,6 +18,20 @@ const withoutClock =
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
+/** Requests what is not answered, and waits until the proxy answers `url` with `status` for it; throws if it does not. */
+async function occupy(
+  testbed: Testbed,
+  asked: string[],
+  unanswered: string,
+  url: string,
+  status: string,
+): Promise<void> {
+  const shell = (script: string, address: string) => testbed.exec("sink", "sh", "-c", script, "sh", ...asked, address);
+  // Ends with the proxy's container. Repeated while the other loop's requests are in its way.
+  shell(`while [ "$("$@")" = ${status} ]; do :; done`, unanswered).catch(() => {});
+  await shell(`n=0; until [ "$("$@")" = ${status} ]; do n=$((n + 1)); [ $n -lt 200 ] || exit 1; sleep 0.3; done`, url);
+}
+
 /** Starts a contender under Callgrind, returns the instructions of one request, and removes the container. */
 async function count(
   testbed: Testbed,
@@ -38,21 +52,10 @@ async function count(
   const status = request.status ?? "200";
   const curl = ["--http1.1", ...request.curl];
   await testbed.ready(name, ...curl, url);
-  if (request.unanswered) {
-    const asked = ["curl", "-sk", "-o", "/dev/null", "-w", "%{http_code}", ...curl];
-    const shell = (script: string, address: string) =>
-      testbed.exec("sink", "sh", "-c", script, "sh", ...asked, address);
-    // Ends with the proxy's container. Repeated while the other loop's requests are in its way.
-    const held = shell(`while [ "$("$@")" = ${status} ]; do :; done`, originOf(name) + request.unanswered);
-    held.catch(() => {});
-    await shell(
-      `n=0; until [ "$("$@")" = ${status} ]; do n=$((n + 1)); [ $n -lt 200 ] || exit 1; sleep 0.3; done`,
-      url,
-    );
-  }
+  const asked = ["curl", "-sk", "-o", "/dev/null", "-w", "%{http_code}\n", ...curl];
+  if (request.unanswered) await occupy(testbed, asked, originOf(name) + request.unanswered, url, status);
   const send = async (times: number) => {
-    const wanted = ["-w", "%{http_code}\n", `${url}#[1-${times}]`];
-    const codes = await testbed.exec("sink", "curl", "-sk", "-o", "/dev/null", ...curl, ...wanted);
+    const codes = await testbed.exec("sink", ...asked, `${url}#[1-${times}]`);
     if (codes.split("\n").some((code) => code !== status))
       throw new Error(`${name} did not answer each request with ${status}`);
     const dump = "callgrind_control -d >/dev/null && sed -n 's/^totals: //p' $(ls -t /tmp/callgrind.* | head -1)";

@@ -27,6 +27,8 @@ export interface Counted {
 const counter = "sed -i 's/ if=[$]count_answer;/;/' snippets/access-log.conf";
 const headers = "sed -i '/^add_header /d' snippets/security/*.conf snippets/noindex.conf";
 
+const navigation = ["-H", "accept: text/html", "-H", "accept-encoding: gzip, br"];
+
 /** Variables whose values njs finds are empty instead. */
 const variables =
   'sed -i \'s/^js_set \\([$][a-z_]*\\) .*/map "" \\1 { default ""; }/\' templates/client-limit-zones.conf snippets/security/*.conf';
@@ -56,7 +58,7 @@ export const requests: Counted[] = [
   {
     name: "Page",
     path: "/",
-    curl: ["-H", "accept: text/html", "-H", "accept-encoding: gzip, br"],
+    curl: navigation,
     bare: false,
     // Each takes as long as ten of the others.
     loads: [20, 100],
@@ -88,7 +90,7 @@ export const requests: Counted[] = [
   {
     name: "Page, shed",
     path: "/",
-    curl: ["-H", "accept: text/html", "-H", "accept-encoding: gzip, br"],
+    curl: navigation,
     bare: false,
     status: "503",
     settings: { OPEN_PAGES_PER_REPLICA: "1" },
