@@ -120,8 +120,6 @@ async function startIn(testbed: Testbed, settings: Record<string, string>, optio
       await proxy.on(service, "restart", "-t", "5");
       Object.assign(proxy, await look());
       await ready(proxy);
-      const recorder = service === "web" || service === "web2" || service === "ingest" ? proxy[service] : undefined;
-      while (recorder && (await recorder.count().catch(() => -1)) < 0) await pause(100);
     },
     stop: () => returnTestbed(testbed),
   };
@@ -129,16 +127,26 @@ async function startIn(testbed: Testbed, settings: Record<string, string>, optio
   return proxy;
 }
 
-/** Waits until the proxy says that it may get traffic; throws with its log when it does not come up. */
+/**
+ * Waits until the proxy says that it may get traffic and the recorders respond, which the proxy does not wait for, except for one web;
+ * throws with its log when it does not come up.
+ */
 async function ready(proxy: TestProxy): Promise<void> {
   const isRunning = async () => (await proxy.on("proxy", "inspect", "--format={{.State.Running}}")) === "true";
   const begin = Date.now();
   for (let looked = begin; Date.now() < begin + 120_000; await pause(100)) {
     const isReady = await proxy.internal("/readyz").then(Boolean, () => false);
-    if (isReady) return;
+    if (isReady && (await isUp([proxy.web, proxy.ingest, ...(proxy.web2 ? [proxy.web2] : [])]))) return;
     if (Date.now() < looked + 2_000) continue;
     if (!(await isRunning())) break;
     looked = Date.now();
   }
   throw new Error(`the proxy did not come up: ${await proxy.on("proxy", "logs")}`);
 }
+
+/** Whether all of these recorders respond. */
+const isUp = (recorders: Recorder[]): Promise<boolean> =>
+  Promise.all(recorders.map((recorder) => recorder.count())).then(
+    () => true,
+    () => false,
+  );
