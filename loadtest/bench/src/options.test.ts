@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readChoice, readOptions } from "./options.ts";
 
 test("options have defaults, and an empty one counts as not set", () => {
-  expect(readOptions({ ROUNDS: "", SECONDS: "2" })).toMatchObject({ rounds: 5, seconds: 2, openMilliseconds: 200 });
+  expect(readOptions({ ROUNDS: "", SECONDS: "2" })).toMatchObject({ rounds: 5, seconds: 2, openMilliseconds: 300 });
 });
 
 test.each(["0", "-1", "1.5", "three", "1e3"])("ROUNDS=%s is rejected in one line that names it", (value) => {

@@ -22,7 +22,7 @@ const settings: Record<keyof Options, { name: string; fallback: number }> = {
   connections: { name: "CONNECTIONS", fallback: 32 },
   pageRate: { name: "PAGE_RATE", fallback: 40 },
   floodRate: { name: "FLOOD_RATE", fallback: 2000 },
-  openMilliseconds: { name: "OPEN_MS", fallback: 200 },
+  openMilliseconds: { name: "OPEN_MS", fallback: 300 },
   idleTimeoutSeconds: { name: "IDLE_TIMEOUT_S", fallback: 0 },
 };
 

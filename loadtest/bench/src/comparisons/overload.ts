@@ -25,7 +25,7 @@ export async function overload(bench: Bench): Promise<Comparison> {
   const address = (name: Contender) => `${originOf(name)}/`;
   const full = () => bench.wrk("browser", address("proxy"), CONNECTIONS);
   // An app that has just started is a third slower.
-  for (let time = 0; time < 5; time++) await full();
+  for (let time = 0; time < 10; time++) await full();
   const { perSecond: capacity } = await measure(bench.testbed, { charged: ["proxy", "web"], run: full });
   const openPages = Math.max(1, Math.round((capacity * bench.options.openMilliseconds) / 1000));
   await startShedding(bench.testbed, assignCores(Number(await docker("info", "--format={{.NCPU}}"))), openPages);
