@@ -86,6 +86,8 @@ describe("headers of a request", () => {
     ["HTTP/2", sendH2],
   ])("of 20 kB in one line are web's to reject over %s", async (_, by) => {
     const cookie = cookies(20, 1000).join("; ");
-    expect((await by(shared.proxy.port, { path: "/page", headers: { cookie } })).status).toBe(431);
+    // Node closes the connection without having read all of the request, so its answer can be cut off.
+    const status = () => by(shared.proxy.port, { path: "/page", headers: { cookie } }).then((answer) => answer.status);
+    await expect.poll(() => status().catch((error: Error) => error.message)).toBe(431);
   });
 });
