@@ -51,7 +51,7 @@ describe("the sum of what clients can fill", () => {
     expect(row("envelopes in transit")?.count).toBe(value(/^limit_conn tunnel_open (\d+);/m));
     const rejected = value(/zone=rejected_requests burst=(\d+)/) + value(/zone=rejected_requests:\S+ rate=(\d+)r/) * 5;
     expect(row("unread error pages")?.count).toBe(rejected);
-    expect(config).toMatch(/limit_req_status 444;\s+send_timeout 5s;/);
+    expect(config).toMatch(/error-response\.conf:\n(#.*\n|\n|types.*\n)*send_timeout 5s;/);
     expect(workers).toBeLessThan(row("Nginx itself")?.count ?? 0);
 
     const zones = [...config.matchAll(/(?:zone=|zone |shared:)[a-z_]+[: ](\d+[km])\b/g)];
