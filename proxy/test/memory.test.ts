@@ -52,6 +52,8 @@ describe("the sum of what clients can fill", () => {
     const rejected = value(/zone=rejected_requests burst=(\d+)/) + value(/zone=rejected_requests:\S+ rate=(\d+)r/) * 5;
     expect(row("unread error pages")?.count).toBe(rejected);
     expect(config).toMatch(/error-response\.conf:\n(#.*\n|\n|types.*\n)*send_timeout 5s;/);
+    expect(config.match(/^location @error_\w+ \{\n.*\n {4}include snippets\/error-response\.conf;/gm)).toHaveLength(2);
+    expect(config).toContain("    limit_req_status 444;");
     expect(workers).toBeLessThan(row("Nginx itself")?.count ?? 0);
 
     const zones = [...config.matchAll(/(?:zone=|zone |shared:)[a-z_]+[: ](\d+[km])\b/g)];

@@ -1,7 +1,7 @@
 import type { ClientRequest } from "node:http";
 import { Agent, request } from "node:https";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { TestProxy } from "./proxy.ts";
+import { killWorkers, type TestProxy } from "./proxy.ts";
 import { page, useProxy } from "./use-proxy.ts";
 import { type Request, send, sendH2 } from "./wire.ts";
 
@@ -173,9 +173,7 @@ describe("OPEN_PAGES_PER_REPLICA, with as many pages open", () => {
 
   test("pages that a killed worker had open do not count forever", async () => {
     await hang(shared.proxy, 8);
-    const pids = "grep -l '^nginx: worker' /proc/[0-9]*/cmdline | cut -d/ -f3";
-    const kill = `${pids} | while read -r pid; do kill -9 $pid && echo killed; done`;
-    const killed = (await shared.proxy.on("proxy", "exec", "sh", "-c", kill)).split("\n").length;
+    const killed = await killWorkers(shared.proxy);
     await opens(shared.proxy);
     await hang(shared.proxy, 8);
     expect(await status(shared.proxy, { headers: html })).toBe(503);

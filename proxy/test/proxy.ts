@@ -35,6 +35,9 @@ export interface TestProxy {
   stop(): Promise<void>;
 }
 
+/** A shell command for the proxy's container that prints the process ids of Nginx's workers, a line each. */
+export const workerPids = "grep -l '^nginx: worker' /proc/[0-9]*/cmdline | cut -d/ -f3";
+
 /** Extra mounts (host file to path), what testbeds beside the proxy, and how it is reached. */
 export interface Options extends TestbedOptions {
   mounts?: Record<string, string>;
@@ -136,7 +139,7 @@ async function ready(proxy: TestProxy): Promise<void> {
   const begin = Date.now();
   for (let looked = begin; Date.now() < begin + 120_000; await pause(100)) {
     const isReady = await proxy.internal("/readyz").then(Boolean, () => false);
-    if (isReady && (await isUp([proxy.web, proxy.ingest, ...(proxy.web2 ? [proxy.web2] : [])]))) return;
+    if (isReady && (await isUp([proxy.web, proxy.web2, proxy.ingest]))) return;
     if (Date.now() < looked + 2_000) continue;
     if (!(await isRunning())) break;
     looked = Date.now();
@@ -144,9 +147,15 @@ async function ready(proxy: TestProxy): Promise<void> {
   throw new Error(`the proxy did not come up: ${await proxy.on("proxy", "logs")}`);
 }
 
-/** Whether all of these recorders respond. */
-const isUp = (recorders: Recorder[]): Promise<boolean> =>
-  Promise.all(recorders.map((recorder) => recorder.count())).then(
+/** Whether all of these recorders respond that there are. */
+const isUp = (recorders: (Recorder | undefined)[]): Promise<boolean> =>
+  Promise.all(recorders.map((recorder) => recorder?.count())).then(
     () => true,
     () => false,
   );
+
+/** Kills every worker as the kernel does without memory; returns how many there were. */
+export async function killWorkers(proxy: TestProxy): Promise<number> {
+  const kill = `${workerPids} | while read -r pid; do kill -9 $pid && echo killed; done`;
+  return (await proxy.on("proxy", "exec", "sh", "-c", kill)).split("\n").length;
+}

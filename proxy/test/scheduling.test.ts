@@ -4,19 +4,19 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { hardened } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
+import { workerPids } from "./proxy.ts";
 import { inTurn } from "./starts.ts";
 import { useProxy } from "./use-proxy.ts";
 
 const shared = useProxy();
 
 test("workers do not interrupt what runs on their core", async () => {
-  const pids = "grep -l '^nginx: worker' /proc/[0-9]*/cmdline | cut -d/ -f3";
   const policies = await shared.proxy.on(
     "proxy",
     "exec",
     "sh",
     "-c",
-    `${pids} | while read -r pid; do chrt -p $pid; done`,
+    `${workerPids} | while read -r pid; do chrt -p $pid; done`,
   );
   expect(policies).toContain("scheduling policy: SCHED_BATCH");
   expect(policies).not.toContain("SCHED_OTHER");

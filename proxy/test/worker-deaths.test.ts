@@ -1,6 +1,6 @@
 import { connect, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
-import type { TestProxy } from "./proxy.ts";
+import { killWorkers, type TestProxy } from "./proxy.ts";
 import { requestUnread } from "./unread.ts";
 import { page as html, useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
@@ -23,13 +23,6 @@ const openConnection = () =>
 async function metric(proxy: TestProxy, name: string): Promise<number> {
   const metrics = await proxy.internal("/metrics");
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(metrics)?.[1]);
-}
-
-/** Kills every worker as the kernel does without memory; returns how many there were. */
-async function killWorkers(proxy: TestProxy): Promise<number> {
-  const pids = "grep -l '^nginx: worker' /proc/[0-9]*/cmdline | cut -d/ -f3";
-  const kill = `${pids} | while read -r pid; do kill -9 $pid && echo killed; done`;
-  return (await proxy.on("proxy", "exec", "sh", "-c", kill)).split("\n").length;
 }
 
 test("killed workers are counted and logged, and their connections are not counted as open", async () => {

@@ -26,7 +26,7 @@ test("the overview stays within its transfer budget; the time that the main thre
   const blocked = await page.evaluate(() => (window as unknown as { blocked: { ms: number } }).blocked.ms);
   const found: Record<Kind, number> = { script: 0, stylesheet: 0, document: 0, all: 0 };
   // Not as they finish: the size of a late one would be asked of a page that is closed.
-  for (const request of [...requests]) {
+  for (const request of requests) {
     const kind = request.resourceType();
     const { responseBodySize } = await request.sizes();
     if (kind in found) found[kind as Kind] += responseBodySize / 1000;
