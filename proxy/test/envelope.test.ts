@@ -94,7 +94,7 @@ describe("headers", () => {
     expect(answer.headers).toMatchObject({
       "retry-after": "60",
       "x-sentry-rate-limits": "60:replay:organization",
-      "cache-control": "no-store",
+      "cache-control": "no-cache",
       server: "nginx",
     });
     expect(Object.keys(answer.headers).sort()).toEqual([

@@ -60,7 +60,7 @@ describe("with small limits, unread", () => {
     expect(await fill(shared, path, 100, ...clients.slice(1))).toEqual([{ 200: 100 }, { 200: 100 }]);
     expect(await get(shared, "/page", others)).toMatchObject({
       status: 503,
-      headers: { "retry-after": expect.stringMatching(/^\d+$/), "cache-control": "no-store" },
+      headers: { "retry-after": expect.stringMatching(/^\d+$/), "cache-control": "no-cache" },
       body: expect.stringMatching(/^<!doctype html>.*Too busy right now/s),
     });
     for (const other of ["/page", file, image])
