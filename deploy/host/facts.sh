@@ -40,14 +40,16 @@ section() {
 
 proxy_log() { docker compose logs --no-log-prefix --no-color "$@" proxy 2>/dev/null || true; }
 
-# forge_client: asks the proxy for a page that no app has, from itself, with a client address that it must not believe.
+# forge_client: asks the proxy for a page that no app has, from itself, with a client address that it must not believe. As every request
+# of ours to the app, it belongs to a trace that is not sampled (-0): Sentry's SDK records nothing of it.
 forge_client() {
   site=$(first_of "$(docker compose exec -T proxy printenv SERVER_NAME)")
   # shellcheck disable=SC2016 # the container's variables
   docker compose exec -T proxy sh -c '
     site=$1 forged=$2; shift 2
     [ "${PROXY_PROTOCOL:-off}" = off ] || set -- --haproxy-protocol
-    curl -sk -m 10 -o /dev/null "$@" --resolve "$site:8443:127.0.0.1" -H "X-Forwarded-For: $forged" "https://$site:8443/culvert-doctor-client"' \
+    curl -sk -m 10 -o /dev/null "$@" --resolve "$site:8443:127.0.0.1" -H "X-Forwarded-For: $forged" \
+      -H "sentry-trace: $(tr -d - </proc/sys/kernel/random/uuid)-0123456789abcdef-0" "https://$site:8443/culvert-doctor-client"' \
     sh "${site:-localhost}" "$FORGED_CLIENT" && wait_for_log
 }
 

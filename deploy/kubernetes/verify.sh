@@ -25,14 +25,15 @@ pod() { k get pods -l "app.kubernetes.io/name=$1" --field-selector=status.phase=
 in_proxy() { k exec "$proxy" -c proxy -- "$@" 2>/dev/null; }
 in_web() { k exec "$web" -c web -- node -e "$1" 2>/dev/null; }
 # request PATH [CURL-OPTION...]: prints the proxy's status for PATH, over TLS and by its own name. An envelope is on standard input; the
-# DSN in it does not leave the pod.
+# DSN in it does not leave the pod. The trace is not sampled (-0), so that Sentry's SDK in the app records nothing of the request.
 request() {
   path=$1; shift
   # shellcheck disable=SC2016 # variables of the shell in the pod
   in_proxy sh -c 'site=${SERVER_NAME:-localhost} path=$1; shift
     [ "${PROXY_PROTOCOL:-off}" != on ] || set -- --haproxy-protocol "$@"
     printf "{\"dsn\":\"%s\"}\n{\"type\":\"client_report\"}\n{\"timestamp\":%s,\"discarded_events\":[]}\n" "$SENTRY_DSN" "$(date +%s)" |
-      curl -sk -m 20 -o /dev/null -w "%{http_code}" --resolve "$site:8443:127.0.0.1" "$@" "https://$site:8443$path"' request "$path" "$@"
+      curl -sk -m 20 -o /dev/null -w "%{http_code}" --resolve "$site:8443:127.0.0.1" "$@" \
+      -H "sentry-trace: $(tr -d - </proc/sys/kernel/random/uuid)-0123456789abcdef-0" "https://$site:8443$path"' request "$path" "$@"
 }
 accepted() { in_proxy curl -s http://127.0.0.1:8081/metrics | sed -n 's/^culvert_tunnel_envelopes_total{outcome="accepted".*} //p' | awk '{ n += $1 } END { printf "%.0f", n }'; }
 # connection URL: prints `open` or `closed`, depending on whether web can connect to the URL's port; nothing if web could not try. URL is

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { docker, label, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
 import { send } from "./wire.ts";
 
@@ -95,6 +96,18 @@ describe("the internal port", () => {
     expect(await proxy.web.count()).toBe(mark + 1);
   });
 });
+
+test.each(["/readyz", "/web", "/_next/static/chunks/0123456789abcdef.js"])(
+  "what the proxy asks web for itself is not recorded by Sentry's SDK: %s",
+  async (path) => {
+    if (path.startsWith("/_next/")) await send(proxy.port, { path });
+    else await proxy.internal(path);
+    const asked = path.startsWith("/_next/") ? path : "/healthz";
+    const requests = (await proxy.web.all()).filter(({ url }) => url === asked);
+    expect(requests.length).toBeGreaterThan(0);
+    for (const request of requests) expect(headerOf(request, "sentry-trace")).toMatch(/^[0-9a-f]{32}-[0-9a-f]{16}-0$/);
+  },
+);
 
 describe("failures leave no client IP, query or key in the log either", () => {
   const secrets = { TUNNEL_CLIENT_IP: "withhold", SENTRY_DSN: "http://verysecretkey@ingest:9000/7" };

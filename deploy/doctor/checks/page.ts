@@ -1,13 +1,13 @@
-import { randomBytes } from "node:crypto";
-import { request } from "../probe/request.ts";
+import { request, unsampledTrace } from "../probe/request.ts";
 import type { Target } from "../probe/target.ts";
 import { failed, ok, type Result, reason, unknown } from "../result.ts";
 
 /** Asks for a page within a trace, which is not sampled, and checks that it answers and continues the trace. Never rejects. */
 export async function page(target: Target, path: string): Promise<Result[]> {
-  const id = randomBytes(16).toString("hex");
+  const header = unsampledTrace();
+  const id = header.slice(0, 32);
   const sent = {
-    "sentry-trace": `${id}-${randomBytes(8).toString("hex")}-0`,
+    "sentry-trace": header,
     baggage: `sentry-trace_id=${id},sentry-sampled=false`,
     Accept: "text/html",
   };

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from "node:http";
 import { openTls, type Target, TIMEOUT_MS } from "./target.ts";
 
@@ -12,6 +13,9 @@ export interface Sent {
   headers?: Record<string, string>;
   body?: string;
 }
+
+/** Returns the value of `sentry-trace` for a new trace that is not sampled: Sentry's SDK in the app records nothing of the request. */
+export const unsampledTrace = () => `${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-0`;
 
 /** Sends one request to the target over TLS, without verifying its certificate, and returns the answer. Rejects without one. */
 export async function request(target: Target, path: string, sent: Sent = {}): Promise<Answer> {
@@ -28,10 +32,13 @@ export function exchange(options: RequestOptions, { method = "GET", headers, bod
         ...options,
         method,
         signal: AbortSignal.timeout(TIMEOUT_MS),
-        headers: { "User-Agent": "culvert-doctor", Connection: "close", ...options.headers, ...headers } as Record<
-          string,
-          string
-        >,
+        headers: {
+          "User-Agent": "culvert-doctor",
+          "sentry-trace": unsampledTrace(),
+          Connection: "close",
+          ...options.headers,
+          ...headers,
+        } as Record<string, string>,
       },
       (response) => {
         let text = "";

@@ -10,6 +10,8 @@ import { buildImage } from "../support/images.ts";
 const server = (host: string, start: string) => `
   ${start}
   require("http").createServer((request, response) => {
+    // Sentry's SDK would record this request.
+    if (!/^[0-9a-f]{32}-[0-9a-f]{16}-0$/.test(request.headers["sentry-trace"])) process.abort();
     if (request.url.includes("/missing")) response.statusCode = 404;
     response.end('<script src="/_next/static/a.js"></script>');
   }).listen(3000, "${host}");`;

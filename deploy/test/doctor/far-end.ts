@@ -38,9 +38,12 @@ export function serveTls(answer: RequestListener, http2 = false): Promise<number
   return listen(createSecureServer({ ...files, allowHTTP1: true }, answer as never));
 }
 
-/** Returns a target that is a proxy which answers so. */
+/** Returns a target that is a proxy which answers so; but 418 to a request that Sentry's SDK in the app would record. */
 export async function site(answer: RequestListener, http2 = false): Promise<Target> {
-  const port = await serveTls(answer, http2);
+  const port = await serveTls((request, response) => {
+    if (/^[0-9a-f]{32}-[0-9a-f]{16}-0$/.test(String(request.headers["sentry-trace"]))) answer(request, response);
+    else response.writeHead(418).end();
+  }, http2);
   return { host: "127.0.0.1", port, name: "localhost", publicPort: port, basePath: "", tunnelPath: "/monitoring" };
 }
 
