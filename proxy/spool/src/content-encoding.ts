@@ -1,36 +1,25 @@
 import type { Transform } from "node:stream";
-import {
-  constants,
-  createBrotliCompress,
-  createBrotliDecompress,
-  createDeflate,
-  createGunzip,
-  createGzip,
-  createInflate,
-  createZstdCompress,
-  createZstdDecompress,
-} from "node:zlib";
+import * as zlib from "node:zlib";
+import { Semaphore } from "./semaphore.ts";
+
+/** A frame may ask for 128 MB of memory before its first byte; HTTP allows 8 MB: https://www.rfc-editor.org/rfc/rfc9659 */
+const zstdWindow = { params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } };
+/** Brotli's default quality is by far its slowest; 5 is what servers use for dynamic content. */
+const brotliQuality = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 5 } };
 
 /** The encodings that Sentry's ingest accepts: https://develop.sentry.dev/sdk/foundations/transport/compression/ */
 const codecs: Record<string, { decoder: () => Transform; encoder: () => Transform }> = {
-  gzip: { decoder: createGunzip, encoder: createGzip },
-  deflate: { decoder: createInflate, encoder: createDeflate },
-  // Brotli's default quality is by far its slowest; 5 is what servers use for dynamic content.
-  br: {
-    decoder: createBrotliDecompress,
-    encoder: () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
-  },
-  zstd: { decoder: () => createZstdDecompress(zstdWindow), encoder: createZstdCompress },
+  gzip: { decoder: zlib.createGunzip, encoder: zlib.createGzip },
+  deflate: { decoder: zlib.createInflate, encoder: zlib.createDeflate },
+  br: { decoder: zlib.createBrotliDecompress, encoder: () => zlib.createBrotliCompress(brotliQuality) },
+  zstd: { decoder: () => zlib.createZstdDecompress(zstdWindow), encoder: zlib.createZstdCompress },
 };
 
-/** A frame may ask for 128 MB of memory before its first byte; HTTP allows 8 MB: https://www.rfc-editor.org/rfc/rfc9659 */
-const zstdWindow = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
-
 /** Sentry's own limit, so a larger body is a decompression bomb: https://develop.sentry.dev/sdk/foundations/transport/envelopes/#size-limits */
-export const maxDecompressedBytes = 100 << 20;
+const maxDecompressedBytes = 100 << 20;
 
-/** A body that cannot be decompressed. `status` is what an ingest would answer. */
-export class ContentEncodingError extends Error {
+/** A body that no ingest would accept. `status` is what an ingest would answer. */
+export class BodyError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
     super(message);
@@ -38,20 +27,14 @@ export class ContentEncodingError extends Error {
   }
 }
 
-/** Whether the body is not compressed. */
-export const isIdentity = (encoding: string) => encoding === "" || encoding === "identity";
-
-/** Whether a body with this Content-Encoding can be read here. */
-export function isSupported(encoding: string): boolean {
-  return isIdentity(encoding) || Object.hasOwn(codecs, encoding);
-}
+const isIdentity = (encoding: string) => encoding === "" || encoding === "identity";
 
 /** Returns what makes an encoder, which allocates its memory at once; undefined for identity. */
 export function encoderFor(encoding: string): (() => Transform) | undefined {
   return codecs[encoding]?.encoder;
 }
 
-/** Yields the decompressed body of a supported encoding, in chunks. Throws ContentEncodingError if it is damaged or a bomb. */
+/** Yields the decompressed body of a supported encoding, in chunks. Throws BodyError if it is damaged or a bomb. */
 export async function* decompress(body: Buffer, encoding: string): AsyncGenerator<Buffer> {
   const decoder = codecs[encoding]?.decoder() as Transform;
   decoder.end(body);
@@ -63,10 +46,38 @@ export async function* decompress(body: Buffer, encoding: string): AsyncGenerato
       yield chunk;
     }
   } catch (error) {
-    throw new ContentEncodingError(400, `is not valid ${encoding}: ${(error as Error).message}`);
+    throw new BodyError(400, `the body is not valid ${encoding}: ${(error as Error).message}`);
   }
-  if (length > maxDecompressedBytes) throw tooLarge();
+  if (length > maxDecompressedBytes) throw new BodyError(413, "the body is larger than 100 MB when decompressed");
 }
 
-/** The error for a body above the limit. */
-export const tooLarge = () => new ContentEncodingError(413, "is larger than 100 MB when decompressed");
+/** A decoder needs up to 16 MB whatever the size of the body. */
+const decoders = new Semaphore(2);
+
+/**
+ * Returns the first `maxBytes` of a body, decompressed; what follows is not looked at. Throws BodyError if the encoding is not
+ * supported, if the body is damaged, or if no decoder is free within `timeoutMs`.
+ */
+export async function decompressStart(
+  body: Buffer,
+  encoding: string,
+  maxBytes: number,
+  timeoutMs: number,
+): Promise<Buffer> {
+  if (isIdentity(encoding)) return body.subarray(0, maxBytes);
+  if (!Object.hasOwn(codecs, encoding)) throw new BodyError(415, "the body has an unsupported Content-Encoding");
+  if (!(await decoders.acquire(1, timeoutMs)))
+    throw new BodyError(503, "the body cannot be decompressed now: too many others are waiting");
+  try {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of decompress(body, encoding)) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= maxBytes) break;
+    }
+    return Buffer.concat(chunks, Math.min(length, maxBytes));
+  } finally {
+    decoders.release(1);
+  }
+}

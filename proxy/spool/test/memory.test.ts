@@ -1,6 +1,6 @@
-import { brotliCompressSync, constants } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newId, send } from "./support/envelopes.ts";
+import { envelope, newId, send } from "./support/envelopes.ts";
 import { isEmpty, metric } from "./support/metrics.ts";
 import { type Stack, startStack } from "./support/stack.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -33,15 +33,13 @@ function brotli(): Buffer {
   return brotliCompressSync(Buffer.concat([start(), Buffer.alloc(size, "x")]), { params });
 }
 
+const status = async (coding: string, body: Buffer) =>
+  (await send(stack.url, body, { "content-encoding": coding })).status;
+const many = (count: number, coding: string, body: Buffer) =>
+  Promise.all(Array.from({ length: count }, () => status(coding, body)));
+
 test("small bodies that decompress to 95 MB do not exhaust the memory, when received and when delivered", async () => {
   await stack.ingest({ status: 503 });
-  // Large bodies are decompressed one at a time: 503 means try again.
-  const status = async (coding: string, body: Buffer): Promise<number> => {
-    const { status: answer } = await send(stack.url, body, { "content-encoding": coding });
-    return answer === 503 ? status(coding, body) : answer;
-  };
-  const many = (count: number, coding: string, body: Buffer) =>
-    Promise.all(Array.from({ length: count }, () => status(coding, body)));
   expect(await many(8, "zstd", zstd(128 << 20))).toEqual(Array(8).fill(400));
   expect(await many(4, "zstd", zstd(8 << 20))).toEqual(Array(4).fill(200));
   const one = brotli();
@@ -50,4 +48,20 @@ test("small bodies that decompress to 95 MB do not exhaust the memory, when rece
   await waitUntil(() => isEmpty(stack), 150_000);
   expect(await metric(stack, 'delivered_total{category="error"}')).toBe(16);
   expect(await stack.on("spool", "inspect", "-f", "{{.State.Running}} {{.State.OOMKilled}}")).toBe("true false");
+});
+
+test("decompression bombs in an outage: other compressed envelopes are accepted meanwhile, and the outage ends by itself", async () => {
+  await stack.ingest({ status: 503 });
+  const lines = gzipSync(Buffer.concat([Buffer.from("{}\n"), Buffer.alloc(110 << 20, "\n")]));
+  const items = gzipSync(`{}\n${'{"type":"session"}\n{}\n'.repeat(1_000_000)}`);
+  const header = gzipSync(`{"a":"${"x".repeat(1 << 20)}"}\n`);
+  const bombs = Promise.all([many(4, "gzip", lines), many(2, "gzip", items), many(60, "gzip", header)]);
+  const small = Array.from({ length: 100 }, () => gzipSync(envelope("feedback", newId(), 5_000)));
+  expect(await Promise.all(small.map((body) => status("gzip", body)))).toEqual(Array(100).fill(200));
+  expect(await bombs).toEqual([Array(4).fill(200), Array(2).fill(200), Array(60).fill(400)]);
+  await stack.ingest();
+  await waitUntil(() => isEmpty(stack), 120_000);
+  expect(await metric(stack, 'delivered_total{category="feedback"}')).toBe(100);
+  expect(await metric(stack, 'delivered_total{category="session"}')).toBe(2);
+  expect(await metric(stack, 'dropped_total{reason="unreadable",category="default"}')).toBe(4);
 });

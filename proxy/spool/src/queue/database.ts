@@ -4,7 +4,7 @@ import { StartupError } from "../startup-error.ts";
 import { damagedFix, describeError, notWritable } from "./database-errors.ts";
 import { prepareSchema } from "./schema.ts";
 
-const newerFix =
+const versionFix =
   "run that version of the spool until its envelopes are delivered, or move spool.db and spool.db-wal away";
 
 /**
@@ -28,7 +28,7 @@ export function openDatabase(folder: string): DatabaseSync {
     `);
     const check = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
     if (check !== "ok") throw new StartupError(folder, `holds a damaged spool.db (${check})`, damagedFix);
-    if (!prepareSchema(database)) throw new StartupError(folder, "holds a spool.db of a newer version", newerFix);
+    if (!prepareSchema(database)) throw new StartupError(folder, "holds a spool.db of another version", versionFix);
     return database;
   } catch (error) {
     throw error instanceof StartupError ? error : new StartupError(folder, ...describeError(error, folder));

@@ -1,5 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { crc32 } from "node:zlib";
 import type { EnvelopeHeaders } from "../envelope-headers.ts";
+import { logOncePerMinute } from "../log.ts";
 import { type CounterName, Counters } from "./counters.ts";
 import { keyRange, type Queue, Queues } from "./queues.ts";
 import type { Mark } from "./watermark.ts";
@@ -41,12 +43,14 @@ export class Store {
   constructor(database: DatabaseSync) {
     this.queues = new Queues(database);
     this.counters = new Counters(database);
-    this.#insert = database.prepare("INSERT INTO envelope (id, received, headers, body) VALUES (?, ?, ?, ?)");
+    this.#insert = database.prepare(
+      "INSERT INTO envelope (id, received, checksum, headers, body) VALUES (?, ?, ?, ?, ?)",
+    );
     this.#delete = database.prepare(
       "DELETE FROM envelope WHERE id = ? RETURNING octet_length(headers) + length(body) AS size",
     );
     this.#next = database.prepare(`
-      SELECT envelope.id, received, headers, body, attempt.id IS NOT NULL AS redelivery
+      SELECT envelope.id, received, checksum, headers, body, attempt.id IS NOT NULL AS redelivery
       FROM envelope LEFT JOIN attempt ON attempt.id = envelope.id
       WHERE envelope.id BETWEEN ? AND ? AND attempt.ended IS NOT 0
         AND envelope.id NOT IN (SELECT value FROM json_each(?))
@@ -70,16 +74,24 @@ export class Store {
   add({ destination, category, received, headers, body }: NewEnvelope): void {
     const json = JSON.stringify(headers);
     const id = this.queues.enqueue(destination, category, Buffer.byteLength(json) + body.length);
-    this.#insert.run(id, received, json, body);
+    this.#insert.run(id, received, checksum(json, body), json, body);
     this.counters.add("accepted", category);
   }
 
-  /** Claims the oldest envelopes of a queue for delivery. Recorded on disk, so that a crash does not hide that they were sent. */
+  /**
+   * Claims the oldest envelopes of a queue for delivery. Recorded on disk, so that a crash does not hide that they were sent. Drops those
+   * that are damaged: SQLite checks the structure of its file, and not what is in it.
+   */
   claim({ id: queue, destination, category }: Queue, { max, bytes, except }: ClaimLimits): ClaimedEnvelope[] {
     const claimed: ClaimedEnvelope[] = [];
+    const damaged: number[] = [];
     let size = 0;
     for (const row of this.#next.iterate(...keyRange(queue), JSON.stringify([...except]), max)) {
       const { id, received, headers, body, redelivery } = row as unknown as Row;
+      if (!isIntact(row as unknown as Row)) {
+        damaged.push(id);
+        continue;
+      }
       claimed.push({
         ...{ id, received, destination, category, redelivery: redelivery === 1 },
         headers: JSON.parse(headers) as EnvelopeHeaders,
@@ -89,6 +101,9 @@ export class Store {
       if (size >= bytes) break;
     }
     for (const { id } of claimed) this.#beginAttempt.run(id);
+    for (const id of damaged) this.remove(id, "dropped", "damaged");
+    if (damaged.length > 0)
+      logOncePerMinute("damaged", `dropped envelopes that the disk has damaged: ${damaged.length}`);
     return claimed;
   }
 
@@ -107,4 +122,17 @@ export class Store {
   }
 }
 
-type Row = { id: number; received: number; headers: string; body: Uint8Array; redelivery: number };
+type Row = Pick<NewEnvelope, "received"> & {
+  id: number;
+  checksum: number;
+  headers: string;
+  body: Uint8Array;
+  redelivery: number;
+};
+
+const checksum = (headers: string, body: Uint8Array) => crc32(body, crc32(headers));
+
+/** The types count too: damage may turn a value into one of another type. */
+function isIntact({ checksum: stored, headers, body }: Row): boolean {
+  return typeof headers === "string" && body instanceof Uint8Array && checksum(headers, body) === stored;
+}

@@ -1,15 +1,13 @@
 import type { IncomingMessage } from "node:http";
-import { ContentEncodingError, isSupported } from "../content-encoding.ts";
+import { BodyError, decompressStart } from "../content-encoding.ts";
 import type { Destination } from "../destination.ts";
 import { storedHeaders } from "../envelope-headers.ts";
 import { logOncePerMinute } from "../log.ts";
 import type { Eviction } from "../queue/eviction.ts";
 import type { GroupCommit } from "../queue/group-commit.ts";
-import { defaultCategory, higherPriority } from "../queue/priority.ts";
 import type { NewEnvelope, Store } from "../queue/store.ts";
 import { Semaphore } from "../semaphore.ts";
-import { readDecompressed } from "./decompress.ts";
-import { EnvelopeReader, InvalidEnvelope } from "./envelope.ts";
+import { maxStartBytes, readEnvelope } from "./envelope.ts";
 
 /** The response to the proxy. */
 export interface Reply {
@@ -71,8 +69,7 @@ export class Receiver {
     try {
       content = await readContent(destination, body, headers.contentEncoding ?? "");
     } catch (error) {
-      if (error instanceof ContentEncodingError) return reject(error.status, `the body ${error.message}`);
-      if (error instanceof InvalidEnvelope) return reject(400, `the envelope ${error.message}`);
+      if (error instanceof BodyError) return reject(error.status, error.message);
       throw error;
     }
     const { category, eventId } = content;
@@ -91,21 +88,7 @@ export class Receiver {
 /** The category and the event id of an envelope; a CSP report has the category `security`. */
 async function readContent({ accepts }: Destination, body: Buffer, encoding: string) {
   if (accepts === "csp_report") return { category: "security", eventId: undefined };
-  if (!isSupported(encoding)) throw new ContentEncodingError(415, "has an unsupported Content-Encoding");
-  const reader = await readDecompressed(body, encoding, waitTimeoutMs, () => new CategoryReader());
-  reader.end();
-  return { category: reader.category ?? defaultCategory, eventId: reader.eventId };
-}
-
-/** Reads an envelope; `category` is the one with the highest priority among its items, undefined if it has none. */
-class CategoryReader extends EnvelopeReader {
-  category: string | undefined;
-
-  constructor() {
-    super((item) => {
-      this.category = higherPriority(this.category, item);
-    });
-  }
+  return readEnvelope(await decompressStart(body, encoding, maxStartBytes, waitTimeoutMs));
 }
 
 const reject = (status: number, reason: string): Reply => ({ status, body: { reason } });
