@@ -28,9 +28,6 @@ export function mainName({ SERVER_NAME = "" }: Record<string, string>): string {
   return SERVER_NAME.split(/[ ,]+/).find(Boolean) ?? "localhost";
 }
 
-/** Until 1.1: returns the address as a web of the version before means it, which shares only the internal network with the proxy. */
-const inNetwork = (address: string) => address.replace("//proxy:", `//proxy.${process.env.INTERNAL_NETWORK}:`);
-
 /** Returns the target that stands for the stack's proxy in its own network. */
 export function stackTarget(settings: Record<string, string>): Target {
   const port = Number(settings.HTTPS_PORT || 8443);
@@ -60,7 +57,7 @@ export async function checkStack(facts: Facts, path: string, caFile: string): Pr
     ...list.map((dsn) => attempt("ingest", () => ingest(dsn, caFile))),
     attempt("tunnel", () => envelope(target, settings.SENTRY_DSN)),
     attempt("server tunnel", () =>
-      serverTunnel(inNetwork(effective(facts, "web").SERVER_TUNNEL ?? ""), settings.SENTRY_DSN ?? ""),
+      serverTunnel(effective(facts, "web").SERVER_TUNNEL ?? "", settings.SENTRY_DSN ?? ""),
     ),
     attempt("foreign project", () => foreignProject(target)),
     attempt("ad-blockers", () => blockers(`${target.basePath}${target.tunnelPath}`, list.join(" "))),

@@ -189,7 +189,7 @@ const upgrade = (settings: Record<string, string>) =>
     ...settings,
   });
 
-test("an older spool does not start with the queue of a newer one: the newer one keeps running, and nothing else is replaced", {
+test("an older spool does not start with the queue of another version: the running one keeps serving, and nothing else is replaced", {
   timeout: 300_000,
 }, async () => {
   const others = async () => [await compose("ps", "-q", "proxy"), ...(await replicas())];
@@ -197,7 +197,7 @@ test("an older spool does not start with the queue of a newer one: the newer one
   const image = async () => imageOf(await compose("ps", "-q", "spool"));
   const running = await image();
   const { code, output } = await upgrade({ SPOOL_CHANGE: "s/^const version = .*/const version = 0;/" });
-  expect(output).toMatch(/^culvert: spool: .*newer version/m);
+  expect(output).toMatch(/^culvert: spool: .*another version/m);
   expect([code, lastLine(output)]).toEqual([
     1,
     "culvert: the new spool did not start: the reason is above; the running one keeps serving",

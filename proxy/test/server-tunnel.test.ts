@@ -47,12 +47,6 @@ describe("an envelope of web itself", () => {
     expect(headerOf(request, "user-agent")).toBe("sentry.javascript.nextjs/10");
   });
 
-  test("is accepted on the path of the version before too, as an upgrade needs it", async () => {
-    const { answer, received } = await post("/reports");
-    expect(answer.status).toBe(200);
-    expect(received).toMatchObject([{ method: "POST", url: "/prefix/api/7/envelope/" }]);
-  });
-
   test("may select a project as a browser may, and no other", async () => {
     expect((await post("/envelopes?o=42&p=43&r=us")).received[0]?.url).toBe("/api/43/envelope/");
     const { answer, received } = await post("/envelopes?o=42&p=44&r=us");

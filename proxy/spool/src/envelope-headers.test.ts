@@ -24,14 +24,6 @@ test("a missing header is neither stored nor sent", () => {
   assert.deepEqual(storedHeaders({ origin: "" }), {});
   assert.deepEqual(requestHeaders({ origin: "https://a" }), { Origin: "https://a" });
 });
-test("headers of an earlier version, with empty strings and without client hints, are sent", () => {
-  const stored = { contentType: "text/plain", contentEncoding: "", userAgent: "", clientIp: "192.0.2.1" };
-  assert.deepEqual(requestHeaders(stored), {
-    "Content-Type": "text/plain",
-    "X-Forwarded-For": "192.0.2.1",
-    "X-Sentry-Forwarded-For": "192.0.2.1",
-  });
-});
 test("the tunnel's allow-list is the same", () => {
   const file = new URL("../../snippets/envelope-headers.conf", import.meta.url);
   const tunnel = [...readFileSync(file, "utf8").matchAll(/^proxy_set_header (\S+)/gm)].map(([, name]) => name);

@@ -18,7 +18,7 @@ const names = {
 
 type Key = keyof typeof names;
 
-/** Headers as they are stored. An earlier version stored a missing header as an empty string. */
+/** Headers as they are stored. */
 export type EnvelopeHeaders = Partial<Record<Key, string>>;
 
 /** Takes the headers of a request from the proxy and returns those to store. */

@@ -5,14 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { logOncePerMinute } from "./log.ts";
 import { StartupError } from "./startup-error.ts";
 
-/** How often the proxy's addresses are looked up: as often as Nginx looks up the spool's. */
-const lookupIntervalMs = 5_000;
-
 /** How often an unanswered lookup is repeated at start. */
 const maxLookups = 5;
 
-/** The addresses of a name; none if there is no such name or DNS does not answer. */
-const resolve = (name: string) => lookup(name, { all: true }).catch(() => []);
 const typeOf = (address: string) => (address.includes(":") ? "ipv6" : "ipv4");
 
 /**
@@ -30,31 +25,10 @@ export function subnets(interfaces: ReturnType<typeof networkInterfaces>, addres
   return found.length > 0 ? list : undefined;
 }
 
-/**
- * Until 1.1: returns the addresses of proxies in this container's networks, as a function, because they change: an older one connects from
- * another network.
- */
-function proxyAddresses(): () => BlockList {
-  let current = new BlockList();
-  const interfaces = networkInterfaces();
-  const own = Object.values(interfaces).flatMap((one) => (one ?? []).map(({ address }) => address));
-  const near = subnets(interfaces, own);
-  const update = async () => {
-    const list = new BlockList();
-    for (const { address } of await resolve("proxy"))
-      if (near?.check(address, typeOf(address))) list.addAddress(address, typeOf(address));
-    current = list;
-    setTimeout(update, lookupIntervalMs).unref();
-  };
-  // Not awaited: a DNS server that does not answer must not delay the start.
-  void update();
-  return () => current;
-}
-
-/** The addresses that this container has in a network. */
+/** The addresses that this container has in a network; none if there is no such network or DNS does not answer. */
 async function addressesIn(network: string): Promise<string[]> {
   for (let attempt = 1; ; attempt++) {
-    const found = await resolve(`${hostname()}.${network}`);
+    const found = await lookup(`${hostname()}.${network}`, { all: true }).catch(() => []);
     if (found.length > 0 || attempt === maxLookups) return found.map(({ address }) => address);
     await sleep(500);
   }
@@ -73,11 +47,10 @@ export async function closeForeign(network: string): Promise<(socket: Socket) =>
       `'${network}' is no network of this container, or DNS does not answer`,
       "use the Docker network that proxy, web and spool share, such as culvert_inside",
     );
-  const proxies = proxyAddresses();
   return (socket) => {
     // Undefined if the client has closed the connection.
     const { remoteAddress } = socket;
-    if (remoteAddress && [internal, proxies()].some((list) => list.check(remoteAddress, typeOf(remoteAddress)))) return;
+    if (remoteAddress && internal.check(remoteAddress, typeOf(remoteAddress))) return;
     socket.destroy();
     const problem = `closed a connection from ${remoteAddress}, which is not in the network ${network}`;
     logOncePerMinute("foreign", `${problem} (INTERNAL_NETWORK)`);

@@ -6,7 +6,7 @@ import type { Reply } from "./receive/receiver.ts";
 const counterHelp: Record<CounterName, string> = {
   accepted: "Envelopes received from the proxy and answered with 200",
   delivered: "Envelopes that an ingest answered with 2xx",
-  dropped: "Envelopes dropped: full (evicted for a higher priority), age, damaged, unreadable, or the ingest's final status",
+  dropped: "Envelopes dropped: full (evicted), age, damaged, unreadable, or the ingest's final status",
   redelivered: "Envelopes sent again after an attempt with an unknown result: the ingest may have them twice",
   lost: "Accepted envelopes that a later start did not find: spool.db was gone or set back",
 };

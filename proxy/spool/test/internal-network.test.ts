@@ -42,12 +42,6 @@ test("the spool answers containers of its internal network, closes the connectio
   );
 });
 
-test("until 1.1: a proxy of the version before, which connects from its other network, is answered", async () => {
-  expect(await health(other, 60, "--network-alias=proxy")).toBe("200");
-  // Not the container that gets its address next.
-  await expect.poll(() => health(other), { timeout: 60_000 }).toBe("none");
-});
-
 test("a network that is not the container's stops the spool with one line", async () => {
   const { code, output } = await runSpool({ SENTRY_DSN: "http://key@ingest/1", INTERNAL_NETWORK: "culvert_insid" });
   expect([code, output.trim()]).toEqual([

@@ -26,14 +26,6 @@ test.each([
   expect(answer).toEqual({ status, body: { reason: expect.any(String) } });
 });
 
-test("the header's name before 1.0 counts only where the new one is missing", async () => {
-  const post = (headers: Record<string, string>) =>
-    fetch(url, { method: "POST", body: envelope().toString(), headers });
-  expect((await post({ "x-spool-to": envelopeUrl })).status).toBe(200);
-  expect((await post({ "x-spool-to": envelopeUrl, "x-spool-destination": "" })).status).toBe(403);
-  expect((await post({})).status).toBe(403);
-});
-
 test("an envelope without an event id is answered without one", async () => {
   expect(await send(url, Buffer.from('{}\n{"type":"session"}\n{}\n'))).toEqual({ status: 200, body: {} });
 });

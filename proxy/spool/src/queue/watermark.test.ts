@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "vitest";
@@ -50,9 +50,4 @@ test("an unreadable watermark is ignored", () => {
   truncateSync(join(folder, "spool.count"), 3);
   truncateSync(join(folder, "spool.db-wal"), 0);
   assert.equal(lost(folder), 0);
-});
-test("the watermark of the first version is read", () => {
-  const folder = newFolder();
-  writeFileSync(join(folder, "spool.count"), '{"accepted":7,"waiting":4}');
-  assert.equal(lost(folder, true), 4);
 });

@@ -39,8 +39,7 @@ export class Watermark {
 
   #read(): Mark {
     try {
-      // The first version called it `waiting`.
-      const { accepted, waiting, queued = waiting } = JSON.parse(readFileSync(this.#file, "utf8"));
+      const { accepted, queued } = JSON.parse(readFileSync(this.#file, "utf8"));
       return { accepted: Number(accepted) || 0, queued: Number(queued) || 0 };
     } catch {
       return { accepted: 0, queued: 0 };

@@ -41,9 +41,7 @@ export class Receiver {
 
   /** Handles one request: 200 only once its envelope is on disk. Rejects if the database or the connection fails. */
   async receive(request: IncomingMessage): Promise<Reply> {
-    // X-Spool-To until 1.1: the name before 1.0, which a proxy of that version sends while an upgrade replaces one service after another.
-    const { "x-spool-destination": url, "x-spool-to": oldName } = request.headers;
-    const destination = this.#destinations.get(`${url ?? oldName}`);
+    const destination = this.#destinations.get(`${request.headers["x-spool-destination"]}`);
     if (!destination) {
       logOncePerMinute(
         "destination",
