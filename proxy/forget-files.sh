@@ -1,7 +1,7 @@
 #!/bin/sh
 # forget-files.sh PATH...: removes stored files, so that the next request fetches them from web again. PATH is a file's path as the
 # browser asks for it, without its query (/_next/static/chunks/main-1a2b3c4d.js), /_next/image for all resized images, or the beginning
-# of paths with a * at its end. Nginx revalidates open files every ten seconds; until then it may still answer with the old one.
+# of paths with a * at its end.
 #     docker compose exec proxy sh /culvert/forget-files.sh /_next/static/chunks/main-1a2b3c4d.js
 set -eu
 store=/var/lib/culvert

@@ -18,7 +18,11 @@ const asset: Answer = {
   },
   body: script,
 };
-const gone: Answer = { status: 404, headers: { "content-type": "text/html" }, body: "gone" };
+const gone: Answer = {
+  status: 404,
+  headers: { "content-type": "text/html", "cache-control": "public, max-age=600, immutable" },
+  body: "gone",
+};
 
 let proxy: TestProxy;
 beforeAll(async () => {
@@ -46,8 +50,9 @@ describe("hashed files", () => {
     expect(answer.headers["set-cookie"]).toBeUndefined();
   });
   test.each([
-    ["br", "gzip, deflate, br, zstd", brotliDecompressSync],
+    ["br", "gzip, deflate, br;q=0.9, zstd", brotliDecompressSync],
     ["gzip", "gzip;q=1.0, *;q=0.5", gunzipSync],
+    ["gzip", "gzip, br;q=0", gunzipSync],
   ])("are stored compressed with %s", async (encoding, accept, decompress) => {
     await proxy.web.answer(asset);
     await get(`/_next/static/${encoding}.js`, { "accept-encoding": accept });
@@ -70,10 +75,11 @@ describe("hashed files", () => {
   });
   test("that are missing stay 404, are asked for again, and are kept nowhere", async () => {
     await proxy.web.answer(gone);
-    expect((await asked("/_next/static/none.js")).answer).toMatchObject({
-      status: 404,
-      headers: { "cache-control": "no-store", "x-robots-tag": "noindex" },
-    });
+    for (let i = 0; i < 2; i++)
+      expect(await asked("/_next/static/none.js")).toMatchObject({
+        requests: 1,
+        answer: { status: 404, headers: { "x-robots-tag": "noindex" } },
+      });
     await proxy.web.answer(asset);
     expect((await get("/_next/static/none.js")).status).toBe(200);
   });
@@ -83,69 +89,44 @@ describe("hashed files", () => {
     expect((await asked("/_next/static/shared.js?dpl=b")).requests).toBe(0);
   });
   test.each([
-    "/x%2f..%2f_next%2fstatic%2fchunks%2fpoisoned.js",
-    "/blog/..%2F_next/static/chunks/poisoned.js",
+    "/x%2f..%2f_next%2fstatic/chunks/poisoned.js",
     "/blog/../_next/static/chunks/poisoned.js",
-    "/blog/%2e%2e/_next/static/chunks/poisoned.js",
-    "/_next/static/chunks/x%5c..%5c..%5cpoisoned.js",
     "//_next/static/chunks/poisoned.js",
-    "/_next/static/x/../chunks/poisoned.js",
-  ])("can't be replaced by a page whose address reads as theirs: %s", async (path) => {
-    await proxy.web.answer({ ...page, body: "a page" });
-    expect(await asked(path)).toMatchObject({
-      requests: 0,
-      answer: { status: 404, headers: { "x-robots-tag": "noindex" } },
-    });
-    await proxy.web.answer(asset);
-    expect((await get("/_next/static/chunks/poisoned.js")).body).toBe(script);
-  });
-  test.each([
+    "/_next/%73tatic/chunks/poisoned.js",
     "/_next/static/./chunks/poisoned.js",
-    "/_next/static/../static/chunks/poisoned.js",
+    "/_next/static/x/../chunks/poisoned.js",
     "/_next/static//chunks/poisoned.js",
     "/_next/static/chunks\\poisoned.js",
+    "/_next/static/chunks%5cpoisoned.js",
     "/_next/static/chunks#/poisoned.js",
-    "/_next/static/%2e/chunks/poisoned.js",
+    "/_next/static/chunks/poisoned.js%23",
     "/_next/static/%2E%2e/static/chunks/poisoned.js",
     "/_next/static/chunks%2Fpoisoned.js",
-    "/_next/static/chunks/poisoned.js%23",
     "/_next/static/chunks/poisoned.js%3Fx",
+    "/_next/static/chunks/%2570oisoned.js",
     "/_next/static/chunks/poisoned.js%00",
-    "/_next/static/chunks/%70oisoned.js",
-    "/_next/%73tatic/chunks/poisoned.js",
     `/_next/static/${"%5B".repeat(4_000)}/../chunks/poisoned.js`,
   ])("are asked for by no address that could be read as another: %s", async (path) => {
-    await proxy.web.answer({ ...page, headers: { "content-type": "application/javascript" }, body: "a page" });
+    await proxy.web.answer({ ...asset, body: "of another address" });
+    const mark = await proxy.web.count();
     // Written by hand: a client would tidy the address up.
     const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
     expect(await raw(proxy.port, request)).toMatch(/^HTTP\/1\.1 40[04] /);
+    expect(await proxy.web.count()).toBe(mark);
     await proxy.web.answer(asset);
     expect((await get("/_next/static/chunks/poisoned.js")).body).toBe(script);
   });
   test.each([
-    ["a page instead", "text/html; charset=utf-8", "public, max-age=31536000, immutable", "/_next/static/chunks/x.js"],
-    ["a type of another extension", "text/css", "public, max-age=31536000, immutable", "/_next/static/chunks/y.js"],
-    ["no hash, and not immutable", "application/javascript", "no-cache", "/_next/static/z.js"],
-  ])("are kept only if they are files of the build: %s", async (_, type, cacheControl, path) => {
+    ["a page", "text/html; charset=utf-8", "public, max-age=31536000, immutable"],
+    ["a flight payload", "text/x-component", "public, max-age=31536000, immutable"],
+    ["not immutable", "application/javascript", "public, max-age=600"],
+    ["private", "application/javascript", "private, max-age=600, immutable"],
+  ])("are not stored if they are %s", async (what, type, cacheControl) => {
+    const path = `/_next/static/chunks/${what.replaceAll(" ", "-")}.js`;
     await proxy.web.answer({ ...asset, headers: { "content-type": type, "cache-control": cacheControl } });
-    expect((await get(path)).headers["cache-control"]).not.toMatch(/immutable/);
+    expect((await get(path)).headers["cache-control"]).toBe(cacheControl);
     await proxy.web.answer(asset);
     expect(await asked(path)).toMatchObject({ requests: 1, answer: { status: 200, body: script } });
-  });
-  test("with a hash in their names are kept whatever the app says of caching", async () => {
-    const path = "/_next/static/chunks/main-5f2e1b3c4d5e6f70.js";
-    await proxy.web.answer({ ...asset, headers: { "content-type": "text/javascript", "cache-control": "no-cache" } });
-    expect((await asked(path)).requests).toBe(1);
-    expect((await asked(path)).requests).toBe(0);
-  });
-  test("that are pages, an app's own .html files, pass and are not kept", async () => {
-    await proxy.web.answer({ ...asset, headers: { ...asset.headers, "content-type": "text/html" } });
-    const path = "/_next/static/media/terms.0123abcd.html";
-    for (let i = 0; i < 2; i++)
-      expect(await asked(path)).toMatchObject({
-        requests: 1,
-        answer: { status: 200, body: script, headers: { "cache-control": "no-store" } },
-      });
   });
   test.each(["/_next/static/chunks/wrong-1a.js", "/_next/static/chunks/app/%5Bslug%5D/wrong-1a.js"])(
     "can be removed: %s",
@@ -158,7 +139,7 @@ describe("hashed files", () => {
       const told = await proxy.on("proxy", "exec", "sh", "/culvert/forget-files.sh", wrong);
       expect(told).toBe(`culvert: ${wrong}: removed 1`);
       await proxy.web.answer({ ...asset, body: "mended" });
-      await expect.poll(async () => (await get(wrong)).body, { timeout: 40_000, interval: 500 }).toBe("mended");
+      expect((await get(wrong)).body).toBe("mended");
       expect((await asked(right)).requests).toBe(0);
     },
   );
@@ -228,26 +209,22 @@ describe("resized images", () => {
     expect(request && headerOf(request, "host")).toBe(`localhost:${proxy.port}`);
     expect(Object.keys(theirs).filter((name) => request && headerOf(request, name) !== undefined)).toEqual([]);
   });
-  test("are one image, whatever else stands in the address and however it is written", async () => {
+  test("are one image, whatever else stands in the address", async () => {
     await proxy.web.answer(image);
     const mark = await proxy.web.count();
     await get("/_next/image?url=%2Fone.png%3Fa%3D1%26b&w=64&q=75");
-    for (const query of [
-      "url=%2Fone.png%3Fa%3D1%26b&w=64&q=75&dpl=a",
-      "q=75&w=64&url=%2fone%2epng%3fa%3d1%26b&junk=1",
-      "url=/one.png%3Fa=1%26b&w=%36%34&q=75",
-    ])
+    for (const query of ["q=75&w=64&url=%2Fone.png%3Fa%3D1%26b&dpl=a", "url=%2Fone.png%3Fa%3D1%26b&w=64&q=75&q=1&url=x"])
       expect((await asked(`/_next/image?${query}`)).requests, query).toBe(0);
     expect((await proxy.web.all(mark)).map(({ url }) => url)).toEqual([
       "/_next/image?url=%2Fone.png%3Fa%3D1%26b&w=64&q=75",
     ]);
   });
-  test("can't be replaced by a page whose address reads as theirs", async () => {
-    await proxy.web.answer({ ...page, headers: { "cache-control": "public, s-maxage=60" } });
-    const query = "?url=%2Fpoisoned.png&w=64&q=75";
-    expect(await asked(`/x%2f..%2f_next%2fimage${query}`)).toMatchObject({ requests: 0, answer: { status: 404 } });
+  test("come from their own address, however it is written", async () => {
     await proxy.web.answer(image);
-    expect((await get(`/_next/image${query}`)).body).toBe("webp");
+    const mark = await proxy.web.count();
+    const query = "?url=%2Fspelled.png&w=64&q=75";
+    expect((await get(`/x%2f..%2f_next%2fimage${query}`)).body).toBe("webp");
+    expect(await proxy.web.all(mark)).toMatchObject([{ url: `/_next/image${query}` }]);
   });
   test("are not kept when the app says no", async () => {
     await proxy.web.answer({ ...image, headers: { ...image.headers, "cache-control": "private, no-store" } });
