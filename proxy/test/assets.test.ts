@@ -251,7 +251,7 @@ describe("while web is down", () => {
     expect(answer.status).toBe(503);
     expect(answer.headers).toMatchObject({
       "retry-after": "5",
-      "cache-control": "no-store",
+      "cache-control": "no-cache",
       "content-type": "text/html",
     });
     expect(answer.body).toContain('<meta name="robots" content="noindex">');
