@@ -33,12 +33,13 @@ take_down() {
   docker network ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | xargs -r docker network rm
 }
 
-# clean_up: ends the jobs, removes both stacks and what interrupted tests left, and stops the engine if this run started it.
+# clean_up: ends the jobs, removes all stacks and what interrupted tests left, and stops the engine if this run started it.
 clean_up() {
   for job in $running; do kill_tree "$job"; done
   join
   {
-    (release_stack && take_down)
+    (other_stack 20 && take_down)
+    (other_stack 40 && take_down)
     take_down
     label="label=culvert.test=$CULVERT_TEST_RUN"
     docker ps -aq --filter "$label" | xargs -r docker rm -f -v

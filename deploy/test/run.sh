@@ -27,6 +27,7 @@ waiting() {
   # After a failed test the apps are started again: three failures are enough.
   suite "e2e matrix" run_playwright --project=matrix --max-failures=3
   suite "e2e outage" run_playwright --project=outage
+  suite "e2e readme" run_playwright --project=readme
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
 }
 
@@ -46,13 +47,13 @@ stack() {
   suite deploy/test run_vitest deploy/test --exclude '**/rollout.test.ts'
 }
 
-# release_stack: selects a second stack, whose web is replaced by other releases.
-release_stack() {
-  TEST_STACK=$((${TEST_STACK:-0} + 20))
+# other_stack 20|40: selects a second stack: 20 for other releases of web, 40 for the commands in README.md.
+other_stack() {
+  TEST_STACK=$((${TEST_STACK:-0} + $1))
   . deploy/test/stack.sh
 }
 releases() {
-  release_stack
+  other_stack 20
   check "the stack of releases comes up" sh deploy/host/up.sh
   suite rollout run_vitest deploy/test rollout.test.ts
   suite "e2e release" run_playwright --project=release

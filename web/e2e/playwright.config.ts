@@ -18,12 +18,13 @@ export default defineConfig({
   // A browser in the machine's network aborts requests whenever a container starts.
   retries: isolated ? 0 : 1,
   reporter: [["list"]],
-  // Tests that change the ingest or a service for all others run alone, after them. The outage has its own stack.
+  // Tests that change the ingest or a service for all others run alone, after them. The outage and README's commands have their own stacks.
   projects: [
     { name: "outage", testMatch: "outage/**" },
+    { name: "readme", testMatch: "readme/**" },
     // Other apps in containers of their own, started once for all files.
     { name: "matrix", testMatch: "matrix/*.spec.ts", fullyParallel: false, workers: 1 },
-    { name: "together", testIgnore: ["alone/**", "matrix/**", "outage/**", "release/**"] },
+    { name: "together", testIgnore: ["alone/**", "matrix/**", "outage/**", "readme/**", "release/**"] },
     { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
     // Leaves the stack with another release.
     { name: "release", testMatch: "release/**" },

@@ -22,7 +22,7 @@ test("a check runs once for many pages, and again when its result is old", async
 
 test("a caller may wait longer for a slow check", async () => {
   vi.useFakeTimers();
-  const ask = cachedCheck(() => new Promise((resolve) => setTimeout(resolve, 2_900, good)));
+  const ask = cachedCheck(() => new Promise<Check>((resolve) => setTimeout(resolve, 2_900, good)));
   const [short, long] = [ask(), ask(3_000)];
   await vi.advanceTimersByTimeAsync(3_000);
   expect(await short).toBe(UNKNOWN);
@@ -31,7 +31,7 @@ test("a caller may wait longer for a slow check", async () => {
 });
 
 test("a check that hangs does not block its callers", async () => {
-  const ask = cachedCheck(() => new Promise(() => {}));
+  const ask = cachedCheck(() => new Promise<Check>(() => {}));
   expect(await ask()).toBe(UNKNOWN);
   expect(await ask(10)).toBe(UNKNOWN);
 });

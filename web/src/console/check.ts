@@ -4,6 +4,8 @@ export type Check = {
   latencyMs: number | undefined;
   /** For people: what is wrong and how to fix it; undefined if nothing is wrong. */
   problem: string | undefined;
+  /** No response came at all: what stands before the hop may be down. */
+  unreachable?: true;
 };
 
 export const UNKNOWN: Check = { state: "unknown", latencyMs: undefined, problem: undefined };
@@ -18,10 +20,10 @@ export async function runCheck(
   problemOfFailure: (error: unknown) => string,
 ): Promise<Check> {
   const started = performance.now();
-  const problem = await request().then(
-    ({ status }) => problemOf(status),
-    (error: unknown) => problemOfFailure(error),
+  const found = await request().then(
+    ({ status }) => ({ problem: problemOf(status) }),
+    (error: unknown) => ({ problem: problemOfFailure(error), unreachable: true as const }),
   );
   const latencyMs = Math.round((performance.now() - started) * 10) / 10;
-  return { state: problem ? "bad" : "good", latencyMs, problem };
+  return { state: found.problem ? "bad" : "good", latencyMs, ...found };
 }

@@ -1,4 +1,5 @@
 import { duration } from "../ui/time";
+import type { Queue } from "./spool";
 
 /** Takes an ingest's status and returns what is wrong and how to fix it; undefined if it accepts envelopes. */
 export function ingestProblem(status: number): string | undefined {
@@ -63,8 +64,8 @@ export const QUEUED_IN_SPOOL_PROBLEM =
   "The ingest accepts no envelopes now: it cannot be reached, or fails. The spool queues them. docker compose logs proxy shows the reason (name, route, certificate, status).";
 
 /** Takes what the spool queues and returns that as a problem, with a way to fix it. */
-export function queuedProblem({ envelopes, oldestS }: { envelopes: number; oldestS: number }): string {
-  const what = envelopes === 1 ? "1 envelope is queued" : `${envelopes} envelopes are queued`;
+export function queuedProblem({ queued, oldestS }: Queue): string {
+  const what = queued === 1 ? "1 event is queued" : `${queued} events are queued`;
   return `${what} in the spool, the oldest for ${duration(oldestS)}. They are sent once the ingest accepts them. If they stay, see docker compose logs spool.`;
 }
 

@@ -56,7 +56,7 @@ describe("with envelopes through the proxy", () => {
       'culvert_spool_queued_envelopes{category="error"} 4\n',
     );
     expect(await checkSpool({ spoolUpstream: new URL(`http://${host}`) })).toMatchObject({
-      problem: expect.stringMatching(/^4 envelopes are queued/),
+      problem: expect.stringMatching(/^4 events are queued/),
     });
     server.close();
     expect(requests[0]?.url).toBe("/metrics");

@@ -10,7 +10,7 @@ import {
   upstreamProblem,
 } from "./messages";
 import { probeEnvelope } from "./probe-envelope";
-import { checkSpoolMetrics } from "./spool";
+import { checkSpoolMetrics, type SpoolCheck } from "./spool";
 
 const TIMEOUT_MS = 3_000;
 
@@ -18,13 +18,23 @@ const TIMEOUT_MS = 3_000;
 export const MAX_WAIT_MS = TIMEOUT_MS + 1_000;
 
 /** Whether the ingest accepts this server's envelopes, on their usual path: through the proxy if there is one. */
-export const webToIngest = cachedCheck(() => checkIngest(settings()));
+const webToIngest = cachedCheck(() => checkIngest(settings()));
 
-/** Whether envelopes are queued for the ingest. */
-export const spool = cachedCheck(() => checkSpool(settings()));
+/** What is queued for the ingest. */
+const spool = cachedCheck(() => checkSpool(settings()));
 
 /** Whether the API that /trace calls responds. */
-export const webToUpstream = cachedCheck(() => checkUpstream(settings().upstreamUrl));
+const webToUpstream = cachedCheck(() => checkUpstream(settings().upstreamUrl));
+
+/** What the server knows of the paths of requests and events. */
+export type ServerChecks = { ingest: Check; upstream: Check; spool: SpoolCheck };
+
+/** Takes how long to wait for each check, by default as cachedCheck does; returns the server's checks. Never throws. */
+export async function serverChecks(waitMs?: number): Promise<ServerChecks> {
+  const checks = [webToIngest(waitMs), webToUpstream(waitMs), spool(waitMs)] as const;
+  const [ingest, upstream, queue] = await Promise.all(checks);
+  return { ingest, upstream, spool: queue };
+}
 
 /** Takes the DSN and the proxy's address and sends a probe envelope. Never throws. */
 export async function checkIngest({ dsn, serverTunnel }: Pick<Settings, "dsn" | "serverTunnel">): Promise<Check> {
@@ -43,8 +53,8 @@ export async function checkIngest({ dsn, serverTunnel }: Pick<Settings, "dsn" | 
   return runCheck(probe, problemOf, (error) => connectionProblem(error, address.host, setting));
 }
 
-/** Takes the spool's address and reads from its metrics what it queues. Never throws. */
-export async function checkSpool({ spoolUpstream }: Pick<Settings, "spoolUpstream">): Promise<Check> {
+/** Takes the spool's address and reads the state of its queue from its metrics. Never throws. */
+export async function checkSpool({ spoolUpstream }: Pick<Settings, "spoolUpstream">): Promise<SpoolCheck> {
   if (!spoolUpstream) return UNKNOWN;
   return checkSpoolMetrics(() => read(new URL("/metrics", spoolUpstream)));
 }

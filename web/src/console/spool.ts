@@ -1,25 +1,29 @@
 import { type Check, UNKNOWN } from "./check";
 import { queuedProblem } from "./messages";
 
-/** The number of envelopes in the spool, and the age of the oldest in seconds. */
-export type Queued = { envelopes: number; oldestS: number };
+/** The number of events in the spool (an envelope counts as one), the age of the oldest in seconds, and how many it has delivered. */
+export type Queue = { queued: number; oldestS: number; delivered: number };
+
+export type SpoolCheck = Check & { queue?: Queue };
 
 /**
- * Takes the spool's metrics and returns what it queues. Client reports (category `internal`) are not counted, because the
+ * Takes the spool's metrics and returns the state of its queue. Client reports (category `internal`) are not counted, because the
  * console's own probes of the ingest are among them.
  */
-export function queuedIn(metrics: string): Queued {
-  const values = [...metrics.matchAll(/^culvert_spool_queued_envelopes\{category="(\w+)"\} (\d+)$/gm)]
-    .filter(([, category]) => category !== "internal")
-    .map(([, , count]) => Number(count));
+export function queueIn(metrics: string): Queue {
+  const sum = (name: string) =>
+    [...metrics.matchAll(new RegExp(`^culvert_spool_${name}\\{category="(\\w+)"\\} (\\d+)$`, "gm"))]
+      .filter(([, category]) => category !== "internal")
+      .reduce((all, [, , count]) => all + Number(count), 0);
+  const queued = sum("queued_envelopes");
   const oldest = /^culvert_spool_oldest_envelope_age_seconds ([\d.]+)$/m.exec(metrics)?.[1];
-  return { envelopes: values.reduce((sum, count) => sum + count, 0), oldestS: Number(oldest ?? 0) };
+  return { queued, oldestS: queued > 0 ? Number(oldest) : 0, delivered: sum("delivered_total") };
 }
 
 /** Takes a function that fetches the spool's metrics; returns the state of the queue, unknown if that fails. Never throws. */
-export async function checkSpoolMetrics(metrics: () => Promise<string>): Promise<Check> {
-  const queued = await metrics().then(queuedIn, () => undefined);
-  if (!queued) return UNKNOWN;
-  if (queued.envelopes === 0) return { ...UNKNOWN, state: "good" };
-  return { ...UNKNOWN, state: "bad", problem: queuedProblem(queued) };
+export async function checkSpoolMetrics(metrics: () => Promise<string>): Promise<SpoolCheck> {
+  const queue = await metrics().then(queueIn, () => undefined);
+  if (!queue) return UNKNOWN;
+  if (queue.queued === 0) return { ...UNKNOWN, state: "good", queue };
+  return { ...UNKNOWN, state: "bad", problem: queuedProblem(queue), queue };
 }

@@ -1,22 +1,20 @@
 "use client";
 
 import { useEffect, useState } from "react";
-import { type BrowserChecks, checkFromBrowser } from "../console/browser-checks";
 import type { Check } from "../console/check";
 import { QUEUED_IN_SPOOL_PROBLEM } from "../console/messages";
-import { type Checks, PathDiagram, type Places } from "./path-diagram";
+import type { ServerChecks } from "../console/server-checks";
+import { type PathChecks, watchPath } from "../console/watch-path";
+import { type Checks, PathDiagram, type Places, type Since } from "./path-diagram";
 
-type Server = {
-  ingest: Check;
-  upstream: Check;
-  spool: Check;
+type Page = {
   /** Whether a DSN is set. */
   telemetryOn: boolean;
   throughProxy: boolean;
   /** The milliseconds that this page's request took from the proxy to the app, if known. */
   sinceProxyMs: number | undefined;
 };
-type Props = { places: Places; server: Server; checkedAt: number };
+type Props = { places: Places; page: Page; first: ServerChecks; openedAt: number };
 
 const NOT_THROUGH_PROXY: Check = {
   state: "bad",
@@ -24,30 +22,27 @@ const NOT_THROUGH_PROXY: Check = {
   problem: "This request did not come through the proxy: web is reached directly. Publish the proxy's port only.",
 };
 
-/** Takes the server's checks, adds those of the browser, and renders all hops with their problems. */
-export function LivePath({ places, server, checkedAt }: Props) {
-  const [found, setFound] = useState<{ of: number; checks: BrowserChecks }>();
-  useEffect(() => {
-    let current = true;
-    checkFromBrowser().then((checks) => current && setFound({ of: checkedAt, checks }));
-    return () => {
-      current = false;
-    };
-  }, [checkedAt]);
+/** Takes the server's first checks, and renders all hops with their problems, kept up to date while the page is open. */
+export function LivePath({ places, page, first, openedAt }: Props) {
+  const [latest, setLatest] = useState<Partial<PathChecks>>({ server: first });
+  const [since, setSince] = useState<Since>();
+  useEffect(() => watchPath(first, setLatest), [first]);
+  const server = latest.server ?? first;
+  const { browser } = latest;
+  const { queue } = server.spool;
+  if (queue && !since) setSince({ at: openedAt, delivered: queue.delivered });
 
-  const browser = found?.checks;
   const checks: Checks = {
     proxy: browser?.proxy,
-    web: server.throughProxy ? toWeb(server.sinceProxyMs, browser?.web) : NOT_THROUGH_PROXY,
+    web: page.throughProxy ? toWeb(page.sinceProxyMs, browser?.web) : NOT_THROUGH_PROXY,
     tunnel: orQueued(browser?.tunnel, server.ingest),
-    ingest: server.ingest,
+    ...(places.throughProxy ? serverHops(server.ingest) : { serverTunnel: undefined, ingest: server.ingest }),
     upstream: server.upstream,
     spool: server.spool,
   };
   const problems = [...new Set(Object.values(checks).flatMap((check) => check?.problem ?? []))];
-  const done = found?.of === checkedAt;
   return (
-    <PathDiagram places={places} checks={checks}>
+    <PathDiagram places={places} checks={checks} since={since}>
       {problems.length > 0 ? (
         <ul>
           {problems.map((problem) => (
@@ -55,7 +50,7 @@ export function LivePath({ places, server, checkedAt }: Props) {
           ))}
         </ul>
       ) : (
-        (done && summary(checks, server.telemetryOn)) || <Checking />
+        (browser && summary(checks, page.telemetryOn)) || <Checking />
       )}
     </PathDiagram>
   );
@@ -71,10 +66,17 @@ function orQueued(tunnel: Check | undefined, ingest: Check): Check | undefined {
   return tunnel?.state === "good" && ingest.problem === QUEUED_IN_SPOOL_PROBLEM ? ingest : tunnel;
 }
 
+/** One envelope of the server tests two hops: without a response the first failed, else the response is about the second. */
+function serverHops(ingest: Check): Pick<Checks, "serverTunnel" | "ingest"> {
+  const unmeasured = { latencyMs: undefined, problem: undefined };
+  if (ingest.unreachable) return { serverTunnel: ingest, ingest: { ...unmeasured, state: "unknown" } };
+  return { serverTunnel: { ...unmeasured, state: ingest.state === "unknown" ? "unknown" : "good" }, ingest };
+}
+
 function summary({ proxy, web, upstream, tunnel, ingest }: Checks, telemetryOn: boolean): string {
   const hops = telemetryOn ? [proxy, web, upstream, tunnel, ingest] : [proxy, web, upstream];
   if (hops.some((check) => check?.state === "unknown"))
-    return "No hop is known to fail, but some have not responded yet. Check again in a moment.";
+    return "No hop is known to fail, but some have not responded yet.";
   return telemetryOn
     ? "Every hop responds."
     : "Every hop of a request responds. No events are sent, because SENTRY_DSN is not set.";

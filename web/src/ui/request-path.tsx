@@ -1,4 +1,4 @@
-import { MAX_WAIT_MS, spool, webToIngest, webToUpstream } from "../console/server-checks";
+import { MAX_WAIT_MS, serverChecks } from "../console/server-checks";
 import type { Settings } from "../telemetry/settings/settings";
 import { LivePath } from "./live-path";
 import { PathDiagram, type Places } from "./path-diagram";
@@ -7,16 +7,9 @@ type Props = { settings: Settings; wait: boolean; throughProxy: boolean; sincePr
 
 /** Takes the settings, runs the server's checks (`wait`: until all have finished), and draws the paths of requests and events with their state. */
 export async function RequestPath({ settings, wait, throughProxy, sinceProxyMs }: Props) {
-  const waitMs = wait ? MAX_WAIT_MS : undefined;
-  const checks = [webToIngest(waitMs), webToUpstream(waitMs), spool(waitMs)] as const;
-  const [ingest, upstream, queue] = await Promise.all(checks);
-  return (
-    <LivePath
-      places={places(settings)}
-      server={{ ingest, upstream, spool: queue, telemetryOn: settings.dsn !== undefined, throughProxy, sinceProxyMs }}
-      checkedAt={Date.now()}
-    />
-  );
+  const checks = await serverChecks(wait ? MAX_WAIT_MS : undefined);
+  const page = { telemetryOn: settings.dsn !== undefined, throughProxy, sinceProxyMs };
+  return <LivePath places={places(settings)} page={page} first={checks} openedAt={Date.now()} />;
 }
 
 /** Takes the settings and draws the paths before any check has finished. */
@@ -32,10 +25,11 @@ export function PathLoading({ settings }: { settings: Settings }) {
   );
 }
 
-function places({ dsn, tunnelPath, serverTunnel, upstreamUrl }: Settings): Places {
+function places({ dsn, tunnelPath, serverTunnel, spoolUpstream, upstreamUrl }: Settings): Places {
   return {
     tunnel: tunnelPath,
     throughProxy: serverTunnel !== undefined,
+    spool: spoolUpstream !== undefined,
     ingest: dsn?.host ?? "not set",
     upstream: upstreamUrl.host,
   };

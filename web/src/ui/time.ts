@@ -3,6 +3,11 @@ export function utc(iso: string): string {
   return iso.replace("T", " ").replace(/\.\d+Z$/, " UTC");
 }
 
+/** Takes milliseconds since 1970 and returns the time of day: `10:41:07 UTC`. */
+export function clock(ms: number): string {
+  return `${new Date(ms).toISOString().slice(11, 19)} UTC`;
+}
+
 const UNITS: [name: string, seconds: number][] = [
   ["d", 86_400],
   ["h", 3_600],

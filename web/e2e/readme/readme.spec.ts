@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
+import { must } from "../../../deploy/test/run.ts";
+import { root } from "../../../deploy/test/support/docker.ts";
+import { expect, open, outcomeOf, test, traceOf } from "../fixtures.ts";
+
+/** Set for the tests' stack, and by no user of `make up`. An empty variable counts as unset. */
+const UNSET = "SENTRY_DSN SENTRY_TRACES_SAMPLE_RATE SENTRY_RELEASE TUNNEL_PATH CONSOLE REGION UPSTREAM_URL".split(" ");
+const number = 40 + Number(process.env.TEST_STACK || 0);
+const stack = {
+  ...Object.fromEntries(UNSET.map((name) => [name, ""])),
+  COMPOSE_PROJECT_NAME: `culvert-test${number}`,
+  COMPOSE_FILE: "docker-compose.yml:web/e2e/readme/compose.yml",
+  HTTPS_PORT: `${18443 + number * 10}`,
+  HTTP_PORT: `${18080 + number * 10}`,
+};
+const origin = `https://localhost:${stack.HTTPS_PORT}`;
+const commands = readFileSync(`${root}/README.md`, "utf8").match(/(?<=^ {4})docker compose [a-z]+ [a-z]+/gm) ?? [];
+const run = (index: number) => must((commands[index] ?? "").split(" "), stack);
+
+test.beforeAll(() => must(["sh", "deploy/host/up.sh"], stack));
+test.afterAll(() => must(["docker", "compose", "--profile=*", "down", "--volumes", "--timeout=0"], stack));
+
+/** Reads the local ingest's stream of envelopes until it has had so many that match; exits with 1 after a minute. */
+const READ_STREAM = `
+  const [pattern, count] = process.argv.slice(1);
+  setTimeout(() => process.exit(1), 60_000);
+  let text = "";
+  fetch("http://127.0.0.1:8969/stream").then(async ({ body }) => {
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.split("\\n").filter((line) => RegExp(pattern).test(line)).length >= Number(count)) process.exit();
+    }
+  });
+`;
+const arrived = (pattern: string, count: number) =>
+  must(["docker", "compose", "exec", "-T", "ingest", "node", "-e", READ_STREAM, pattern, String(count)], stack);
+
+/** With SCREENSHOTS=yes, takes the three pictures of a page that web/README.md shows. */
+async function takePictures(page: Page, name: string): Promise<void> {
+  if (process.env.SCREENSHOTS !== "yes") return;
+  for (const [suffix, width, colorScheme] of [
+    ["-mobile", 390, "light"],
+    ["-dark", 1080, "dark"],
+    ["", 1080, "light"],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    await page.screenshot({ path: `${root}/web/screenshots/${name}${suffix}.png`, fullPage: true });
+  }
+}
+
+test("README's three commands: an event outlives an outage of the ingest and a restart of the spool", async ({
+  page,
+  allow,
+}) => {
+  test.setTimeout(600_000);
+  allow.origin(origin);
+  allow.consoleError(/Thrown on purpose/);
+  expect(commands).toHaveLength(3);
+  await open(page, `${origin}/`);
+  const state = page.getByRole("status", { name: "State of the path" });
+  await expect(state).toHaveText("Every hop responds.");
+  // The server's part and the browser's: else they would be queued, too.
+  await arrived(`"transaction".*"trace_id":"${await traceOf(page)}"`, 2);
+
+  await run(0);
+  await expect(state).toContainText("The ingest accepts no envelopes now");
+  await expect(page.getByText("0 events queued")).toBeVisible();
+  await page.getByRole("button", { name: "Throw in the browser" }).click();
+  await expect(page.getByText("1 event queued")).toBeVisible();
+  const outcome = await outcomeOf(page, "Throw in the browser").textContent();
+  const eventId = /[0-9a-f]{32}/.exec(outcome ?? "")?.[0] ?? `no event id in ${outcome}`;
+  await takePictures(page, "overview");
+
+  await run(1);
+  await expect(page.getByText("1 event queued")).toBeVisible();
+
+  await run(2);
+  await expect(page.getByText("1 event delivered since")).toBeVisible();
+  await expect(page.getByText("0 events queued")).toBeVisible();
+  await expect(state).toHaveText("Every hop responds.");
+  await arrived(eventId, 1);
+
+  for (const name of ["test-events", "trace"]) {
+    await open(page, `${origin}/${name}`);
+    await takePictures(page, name);
+  }
+});
