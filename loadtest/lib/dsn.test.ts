@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseDsn, tunnelArguments } from "./dsn.ts";
 
-type Vectors = { valid: Record<string, string>[]; invalid: Record<string, string[]> };
+type Vectors = { valid: Record<string, string>; invalid: string[] };
 const file = new URL("../../deploy/test/vectors/dsn.json", import.meta.url);
 const { valid, invalid } = JSON.parse(readFileSync(file, "utf8")) as Vectors;
 
@@ -20,12 +20,9 @@ describe("a DSN", () => {
     });
   });
 
-  it.each(valid)("that every parser accepts: $dsn", ({ dsn = "", key, host, project }) => {
-    expect(parseDsn(dsn)).toEqual({ text: dsn, publicKey: key, host, project });
-  });
-
-  it.each(Object.entries(invalid))("that every parser rejects, by its %s", (_, dsns) => {
-    expect(dsns.filter(parseDsn)).toEqual([]);
+  it("is accepted or rejected as by proxy, spool and web", () => {
+    expect(Object.keys(valid).filter((dsn) => !parseDsn(dsn))).toEqual([]);
+    expect(invalid.filter(parseDsn)).toEqual([]);
   });
 
   it("becomes a query for Sentry's own hosts only", () => {

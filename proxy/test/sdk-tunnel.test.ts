@@ -11,7 +11,7 @@ const shared = useTunnel();
 const projects = [
   ["http://key@ingest:9000/prefix/7", "/prefix/api/7/envelope/"],
   ["http://second@o42.ingest.us.sentry.io:9000/43", "/api/43/envelope/"],
-  ["http://third@o44.ingest.sentry.io:9000/45", "/api/45/envelope/"],
+  ["http://third:secret@o44.ingest.sentry.io:9000/45", "/api/45/envelope/"],
 ] as const;
 
 test.each(projects)("the SDK's own path for %s leads to its project", async (dsn, url) => {
@@ -42,7 +42,6 @@ test("the paths are those that @sentry/core computes", async () => {
   const hex = (n: number) => Math.imul(n, 2654435761).toString(16).replace("-", "").padStart(32, "a");
   const dsns = [
     "https://key@o1.ingest.sentry.io/2",
-    "https://key:secret@o1.ingest.sentry.io/2",
     "http://KEY_1@[2001:db8::1]:9000/a/b.c/77",
     ...Array.from({ length: 60 }, (_, n) => `https://${hex(n)}@o${n * 7919}.ingest.us.sentry.io/${n * 104729}`),
   ];

@@ -7,7 +7,8 @@ import { build } from "../../deploy/test/support/images.ts";
 /** Checks the configuration for real; instead of serving, says what the ingest's address has become. */
 const nginx = `#!/bin/sh
 [ "$1" = -g ] || exec /usr/sbin/nginx "$@"
-/usr/sbin/nginx -t -q && exec sed -n '1s/^1 /started for /p' /tmp/nginx/ingest/envelope_address
+first() { sed -n '1{s/^1 //; s/;$//; p}' "/tmp/nginx/ingest/$1"; }
+/usr/sbin/nginx -t -q && echo "started for $(first scheme)://$(first host)$(first project)/envelope/"
 `;
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -47,7 +48,7 @@ export async function inTurn(
 
 /**
  * Starts the proxy's entrypoint with each of these settings, as `inTurn` does. `mounts` maps host files to paths. A valid start ends with
- * the line "started for <the ingest's address>;".
+ * the line "started for <the ingest's address>".
  */
 export async function starts(all: Record<string, string>[], mounts: Record<string, string> = {}): Promise<Outcome[]> {
   const volumes = Object.entries(mounts).map(([from, to]) => `--volume=${from}:${to}:ro`);

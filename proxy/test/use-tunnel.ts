@@ -44,7 +44,7 @@ export function useTunnel(scheme: keyof typeof ingestPort = "http"): SharedTunne
       `${scheme}://${key}@${ingestNames[name]}:${ingestPort[scheme]}/${path}`;
     const settings = {
       SENTRY_DSN: dsn("key", 0, "prefix/7"),
-      TUNNEL_ALLOWED_DSNS: `${dsn("second", 1, "43")},${dsn("third", 2, "45")}`,
+      TUNNEL_ALLOWED_DSNS: `${dsn("second", 1, "43")},${dsn("third:secret", 2, "45")}`,
     };
     if (scheme === "http") {
       shared.proxy = await startProxy(settings);

@@ -3,7 +3,7 @@ import { StartupError } from "./startup-error.ts";
 
 /** An address of an ingest that this spool may deliver to. */
 export interface Destination {
-  /** The full address, as the proxy sends it in X-Spool-Destination. */
+  /** The full address, as the URL standard writes it. */
   url: string;
   accepts: "envelope" | "csp_report";
   /** Host and port, for logs: unlike the address they never contain a key. */
@@ -24,10 +24,9 @@ export function destinations(dsn: string | undefined, allowedDsns: string | unde
 const fix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
 
 function addresses(setting: string, dsn: string): Destination[] {
-  const parts = parseDsn(dsn);
-  if (!parts) throw new StartupError(setting, "is not a DSN", fix);
-  const { scheme, key, prefix, project } = parts;
-  const host = parts.port ? `${parts.host}:${parts.port}` : parts.host;
+  const { scheme, key, host: name, port, prefix, project } = parseDsn(dsn) ?? {};
+  if (!scheme) throw new StartupError(setting, "is not a DSN", fix);
+  const host = port ? `${name}:${port}` : `${name}`;
   const api = `${scheme}://${host}${prefix}/api/${project}`;
   return [
     { url: `${api}/envelope/`, accepts: "envelope", host },

@@ -1,10 +1,7 @@
-import { isHost } from "./host.ts";
-
-/** The parts of a DSN, as written. */
+/** The parts of a DSN, as the URL standard writes them: a host in lower case, and an IPv6 address in brackets. */
 export interface Dsn {
   scheme: string;
   key: string;
-  /** An IPv6 address is in brackets. */
   host: string;
   /** Empty for the default port of the scheme. */
   port: string;
@@ -13,16 +10,12 @@ export interface Dsn {
   project: string;
 }
 
-const pattern =
-  /^(https?):\/\/(\w+)(?::\w*)?@([^/@[\]:]+|\[[^/@[\]]+\])(?::([1-9]\d{0,4}))?((?:\/(?!\.\.?\/)[\w.-]+)*)\/(\d{1,20})$/;
-const maxLength = 1_000;
+/** {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}: https://develop.sentry.dev/sdk/foundations/client/dsn/ */
+const pattern = /^(https?):\/\/(\w+)(?::\w*)?@(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?((?:\/\w[\w.-]*)*)\/(\d{1,20})$/;
 
-/**
- * Takes a DSN and returns its parts, or undefined if it is not valid. Rule: https://develop.sentry.dev/sdk/foundations/client/dsn/
- * The other three parsers share the test vectors in deploy/test/vectors/dsn.json.
- */
+/** Takes a DSN and returns its parts, or undefined if it is not valid. The host and the port are for URL to judge. */
 export function parseDsn(text: string): Dsn | undefined {
-  const [, scheme = "", key = "", host = "", port = "", prefix = "", project = ""] = pattern.exec(text) ?? [];
-  if (text.length > maxLength || !isHost(host) || Number(port) > 65_535) return undefined;
-  return { scheme, key, host, port, prefix, project };
+  const [, scheme = "", key = "", prefix = "", project = ""] = pattern.exec(text) ?? [];
+  const url = scheme ? URL.parse(text) : null;
+  return url ? { scheme, key, host: url.hostname, port: url.port, prefix, project } : undefined;
 }

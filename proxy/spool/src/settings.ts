@@ -1,7 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type Destination, destinations } from "./destination.ts";
-import { isHost } from "./host.ts";
 import { StartupError } from "./startup-error.ts";
 
 /** All settings. Nothing else in the spool reads the environment. */
@@ -56,7 +55,8 @@ function duration(name: string, value: string): number {
 }
 
 function networkName(value: string | undefined): string | undefined {
-  if (!value || isHost(`host.${value}`)) return value || undefined;
+  // It becomes a part of a DNS name.
+  if (!value || /^[a-z\d][\w.-]{0,62}$/i.test(value)) return value || undefined;
   throw new StartupError(
     "INTERNAL_NETWORK",
     `'${value}' is not the name of a network`,

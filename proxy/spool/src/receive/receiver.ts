@@ -41,7 +41,7 @@ export class Receiver {
 
   /** Handles one request: 200 only once its envelope is on disk. Rejects if the database or the connection fails. */
   async receive(request: IncomingMessage): Promise<Reply> {
-    const destination = this.#destinations.get(`${request.headers["x-spool-destination"]}`);
+    const destination = this.#destinations.get(`${URL.parse(`${request.headers["x-spool-destination"]}`)}`);
     if (!destination) {
       logOncePerMinute(
         "destination",

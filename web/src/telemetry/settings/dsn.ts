@@ -1,8 +1,5 @@
-import { isHost } from "./host";
-
-const DSN =
-  /^(https?):\/\/(\w+)(?::\w*)?@([^/@[\]:]+|\[[^/@[\]]+\])(?::([1-9]\d{0,4}))?((?:\/(?!\.\.?\/)[\w.-]+)*)\/(\d{1,20})$/;
-const MAX_LENGTH = 1_000;
+/** {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}: https://develop.sentry.dev/sdk/foundations/client/dsn/ */
+const DSN = /^(https?):\/\/(\w+)(?::\w*)?@(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?((?:\/\w[\w.-]*)*)\/(\d{1,20})$/;
 
 export type Dsn = {
   /** The DSN without the secret half of a legacy key: the only form that may reach a browser. */
@@ -13,14 +10,11 @@ export type Dsn = {
   envelopeUrl: string;
 };
 
-/**
- * Takes a DSN and returns its public form and host, or undefined if it is not a DSN. Rule: https://develop.sentry.dev/sdk/foundations/client/dsn/
- * All four parsers follow the vectors in deploy/test/vectors/dsn.json.
- */
+/** Takes a DSN and returns its public form and host, or undefined if it is not a DSN. Host and port are for URL to judge. */
 export function parseDsn(value: string): Dsn | undefined {
-  const [, scheme, key, name = "", port, prefix, project] = DSN.exec(value) ?? [];
-  if (value.length > MAX_LENGTH || !isHost(name) || Number(port ?? 1) > 65_535) return undefined;
-  const host = port ? `${name}:${port}` : name;
+  const [, scheme, key, prefix, project] = DSN.exec(value) ?? [];
+  const host = scheme && URL.parse(value)?.host;
+  if (!host) return undefined;
   return {
     public: `${scheme}://${key}@${host}${prefix}/${project}`,
     host,

@@ -1,5 +1,4 @@
 import { type Dsn, parseDsn } from "./dsn";
-import { isHost } from "./host";
 
 /** An invalid setting. Its message is one line: the setting, the problem, the fix. */
 export class SettingError extends Error {
@@ -53,7 +52,7 @@ export function tunnelPath(value: string): string {
 /** Null for an invalid URL. The check comes first because the parser drops line breaks and encodes invalid characters. */
 function address(value: string): URL | null {
   const parsed = /^[!-~]+$/.test(value) && !/["'<>\\^`{}|]/.test(value) ? URL.parse(value) : null;
-  return parsed && isHost(parsed.hostname) ? parsed : null;
+  return parsed?.hostname ? parsed : null;
 }
 
 /** An address that this server may call. */
@@ -75,8 +74,7 @@ export function serverTunnel(value: string | undefined): URL | undefined {
 /** A plain HTTP service, given as name:port. */
 export function service(name: string, value: string | undefined): URL | undefined {
   if (!value) return undefined;
-  const [, host = "", port] = /^(.+):([1-9]\d{0,4})$/.exec(value) ?? [];
-  const parsed = isHost(host) && Number(port) <= 65_535 ? URL.parse(`http://${value}`) : null;
+  const parsed = /^([\w.-]+|\[[\da-f:.]+\]):[1-9]\d*$/i.test(value) ? URL.parse(`http://${value}`) : null;
   return parsed ?? reject(name, `'${value}' is not name:port`, "use the spool's address, such as spool:8082");
 }
 
