@@ -2,7 +2,6 @@
 // (PAGE_RATE_PER_CLIENT). Runs inside Nginx (njs).
 
 import openRequests from "./open-requests.js";
-import security from "./security.js";
 
 /**
  * With as many unanswered requests of a kind (its letter), and these more than one in `share` together with others', a client is limited
@@ -150,7 +149,6 @@ function count(r) {
  * @param {NginxHTTPRequest} r
  */
 function answered(r) {
-  security.note(r);
   const key = r.variables.open_page;
   if (key && /^text\/(html|x-component)/i.test(r.headersOut["Content-Type"] || "")) {
     if (key[0] === other) ngx.shared.page_counts.incr(pagesOfOthers + key.slice(1, -3) + period(0), 1, 0);

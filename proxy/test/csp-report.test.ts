@@ -4,13 +4,14 @@ import { page, useProxy } from "./use-proxy.ts";
 
 const shared = useProxy({ CONTENT_SECURITY_POLICY: "report" });
 beforeEach(() => shared.proxy.web.answer(page));
+const headers = { accept: "text/html,*/*" };
 
 describe("CONTENT_SECURITY_POLICY=report", () => {
   test("tells of every page what the strict policy would do to it, and stops nothing", async () => {
-    const { answer, received } = await shared.through();
+    const { answer, received } = await shared.through({ headers });
     expect(answer.headers["content-security-policy-report-only"]).toContain("'strict-dynamic'");
     expect(answer.headers["content-security-policy"]).toBeUndefined();
-    expect(answer.headers["reporting-endpoints"]).toBe('csp="/monitoring/csp"');
+    expect(answer.headers["content-security-policy-report-only"]).toMatch(/report-uri \/monitoring\/csp$/);
     expect(received[0] && headerOf(received[0], "content-security-policy")).toContain("nonce-");
   });
   test("leaves an app its own policy to try, and its own endpoints", async () => {
@@ -19,19 +20,24 @@ describe("CONTENT_SECURITY_POLICY=report", () => {
       "reporting-endpoints": 'own="/reports"',
     };
     await shared.proxy.web.answer({ ...page, headers: { ...page.headers, ...own } });
-    expect((await shared.through()).answer.headers).toMatchObject(own);
+    expect((await shared.through({ headers })).answer.headers).toMatchObject(own);
   });
-  test("adds its endpoint to those of an app that leaves the policy to it", async () => {
-    await shared.proxy.web.answer({ ...page, headers: { ...page.headers, "reporting-endpoints": 'own="/reports"' } });
-    const { answer } = await shared.through();
-    expect(answer.headers["reporting-endpoints"]).toBe('csp="/monitoring/csp", own="/reports"');
-  });
-  // A nonce takes njs, whose memory each of thousands of open streams would hold.
-  test.each(["/_next/static/a.js", "/_next/image?url=%2Fa.png&w=64&q=75"])("mints no nonce for %s", async (path) => {
-    await shared.proxy.web.answer({ ...page, headers: { "content-type": "text/javascript" } });
-    const { answer, received } = await shared.through({ path });
-    expect(received).toHaveLength(1);
+});
+
+describe("CONTENT_SECURITY_POLICY=off", () => {
+  const off = useProxy({ CONTENT_SECURITY_POLICY: "off" });
+  test("sends no policy to browsers and no nonce to web, but an app's own policy and that of the error page", async () => {
+    const strict = { ...page, headers: { ...page.headers, "x-security-headers": "strict" } };
+    await off.proxy.web.answer(strict);
+    const { answer, received } = await off.through({ headers });
+    expect(answer.headers["content-security-policy"]).toBeUndefined();
+    expect(answer.headers["permissions-policy"]).toContain("camera=()");
     expect(received[0] && headerOf(received[0], "content-security-policy")).toBeUndefined();
-    expect(answer.headers["content-security-policy-report-only"]).not.toContain("nonce-");
+    const own = { "content-security-policy": "default-src *" };
+    await off.proxy.web.answer({ ...strict, headers: { ...strict.headers, ...own } });
+    expect((await off.through({ headers })).answer.headers).toMatchObject(own);
+    await off.proxy.web.answer({ ...page, instead: "reset" });
+    const error = await off.through({ headers });
+    expect(error.answer.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
   });
 });

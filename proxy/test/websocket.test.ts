@@ -50,9 +50,7 @@ describe("a WebSocket, where the setting allows one", () => {
   });
   test("a page there gets the strict policy with its nonce, as any other", async () => {
     await shared.proxy.web.answer({ ...page, headers: { ...page.headers, "x-security-headers": "strict" } });
-    // By this answer the proxy learns that nonces are wanted.
-    await shared.through({ path: "/socket" });
-    const { answer, received } = await shared.through({ path: "/socket" });
+    const { answer, received } = await shared.through({ path: "/socket", headers: { accept: "text/html" } });
     expect(answer.headers["content-security-policy"]).toContain("nonce-");
     expect(received[0] && headerOf(received[0], "content-security-policy")).toBe(
       answer.headers["content-security-policy"],
