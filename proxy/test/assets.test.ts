@@ -213,7 +213,10 @@ describe("resized images", () => {
     await proxy.web.answer(image);
     const mark = await proxy.web.count();
     await get("/_next/image?url=%2Fone.png%3Fa%3D1%26b&w=64&q=75");
-    for (const query of ["q=75&w=64&url=%2Fone.png%3Fa%3D1%26b&dpl=a", "url=%2Fone.png%3Fa%3D1%26b&w=64&q=75&q=1&url=x"])
+    for (const query of [
+      "q=75&w=64&url=%2Fone.png%3Fa%3D1%26b&dpl=a",
+      "url=%2Fone.png%3Fa%3D1%26b&w=64&q=75&q=1&url=x",
+    ])
       expect((await asked(`/_next/image?${query}`)).requests, query).toBe(0);
     expect((await proxy.web.all(mark)).map(({ url }) => url)).toEqual([
       "/_next/image?url=%2Fone.png%3Fa%3D1%26b&w=64&q=75",
