@@ -4,7 +4,7 @@ import { build, releases } from "./app/build.ts";
 import { securityHeaders } from "./app/csp.ts";
 import { browserEvents, serverEvents } from "./app/events.ts";
 import { type AppFacts, parseAppFacts } from "./app/facts.ts";
-import { files, health, port, stop, user } from "./app/run.ts";
+import { bodies, files, health, port, stop, user, webSocket } from "./app/run.ts";
 import { exitStatus, format } from "./output.ts";
 import type { Result } from "./result.ts";
 
@@ -19,6 +19,8 @@ export function contract(facts: AppFacts): Result[] {
     ...build(facts),
     ...releases(facts),
     ...securityHeaders(facts),
+    ...bodies(facts),
+    ...webSocket(facts),
     ...browserEvents(facts),
     serverEvents(facts),
   ];

@@ -61,24 +61,32 @@ stop_app() {
 }
 
 dsns_in_bundles() { tree .next/static | grep -aoE 'https?://[0-9a-f]{32}@[A-Za-z0-9.:-]+/[A-Za-z0-9./_-]+' | sort -u; }
-# Whether the code that web runs, or that browsers run, has this text.
-mentions() { if tree "$1" | grep -aqF "$2"; then echo yes; else echo no; fi; }
+# mentions PATH TEXT [OPTION]: whether the code that web runs, or that browsers run, has this text; with -E, one that it matches.
+mentions() { if tree "$1" | grep -aq "${3:--F}" -e "$2"; then echo yes; else echo no; fi; }
+
+# answered: prints the output of the last health check.
+answered() { docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$app" | grep '[^[:space:]]' | tail -n 1; }
 
 app_log() { docker logs --tail 1000 "$app" 2>&1; }
 
 app_facts() {
-  section config docker compose config --format json
+  section config docker compose --profile elsewhere config --format json # the proxy's settings, too
   section image docker image inspect "$WEB_IMAGE"
   section state docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$app"
+  section answered answered
   section reason reason "$app"
   section requests in_app app-requests.ts
   section build file .next/required-server-files.json
   section next file node_modules/next/package.json
   section actions file .next/server/server-reference-manifest.json
+  section middleware file .next/server/middleware-manifest.json
+  section functions file .next/server/functions-config-manifest.json
   section actions-key cat "$(setting SERVER_ACTIONS_KEY_FILE .culvert/server-actions.key)"
   section server-js mentions server.js ''
   section dsns dsns_in_bundles
   section browser-tunnel mentions .next/static "$(setting TUNNEL_PATH /monitoring)"
+  section browser-tunnel-true mentions .next/static '[{,]tunnel: ?(!0|true)' -E
+  section browser-websocket mentions .next/static '(new |window\.|globalThis\.|self\.)WebSocket\b' -E
   section server-sentry mentions .next/server sentry.javascript
   section server-tunnel mentions .next/server SERVER_TUNNEL
   section memory docker stats --no-stream --format '{{.MemPerc}}' "$app"

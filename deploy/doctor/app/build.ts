@@ -56,10 +56,10 @@ export function releases({ build, actions, actionsKey }: AppFacts): Result[] {
   if (!build) return [];
   const deployment = build.deploymentId
     ? ok("deploymentId", build.deploymentId)
-    : failed(
+    : unknown(
         "deploymentId",
         "none: open pages do not notice a release",
-        "deploymentId in next.config, another for each build",
+        "deploymentId in next.config, another for each build, or build with deploy/app/Dockerfile",
       );
   if (actions.count === 0) return [deployment, ok("server actions", "none")];
   const found = `${actions.count}, sealed with `;

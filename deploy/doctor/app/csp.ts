@@ -1,11 +1,24 @@
-import { failed, ok, type Result } from "../result.ts";
+import { failed, ok, type Result, unknown } from "../result.ts";
 import type { AppFacts } from "./facts.ts";
 
 /** Checks which policy the page asks for, and what of it the strict one would block. */
-export function securityHeaders({ requests: { headers, html, nonce, path } }: AppFacts): Result[] {
+export function securityHeaders({ requests: { headers, html, nonce, path }, settings }: AppFacts): Result[] {
   const check = "security headers";
   if (!html) return [];
-  if (headers["content-security-policy"]) return [ok(check, "the app has a policy of its own")];
+  const own = headers["content-security-policy"];
+  const blocks = [own, metaPolicy(html)]
+    .flatMap((policy) => policy?.split(",") ?? [])
+    .map(blocksTunnel(settings.SERVER_NAME));
+  const directive = blocks.find(Boolean);
+  if (directive)
+    return [
+      unknown(
+        check,
+        `the app's own policy has ${directive}, so browsers send no events through the tunnel`,
+        "connect-src 'self', and what else the app calls",
+      ),
+    ];
+  if (own) return [ok(check, "the app has a policy of its own")];
   const blocked = violations(html, nonce);
   const list = blocked.join(", ");
   if (headers["x-security-headers"] === "strict") {
@@ -24,6 +37,23 @@ export function securityHeaders({ requests: { headers, html, nonce, path } }: Ap
     ];
   return [ok(check, `none that break a page; on ${path} the strict ones would block ${list}`)];
 }
+
+/** Returns the policy in a page's markup. */
+const metaPolicy = (html: string) =>
+  /<meta[^>]*http-equiv="content-security-policy"[^>]*content="([^"]*)"/i.exec(html)?.[1]?.replaceAll("&#x27;", "'");
+
+/** Returns a function that takes a policy and returns the directive that keeps pages of these names from requests to their own site. */
+const blocksTunnel =
+  (names = "") =>
+  (policy: string): string | undefined => {
+    const directives = policy.split(";").map((text) => text.trim().split(/\s+/));
+    const named = (name: string) => directives.find(([first = ""]) => first.toLowerCase() === name);
+    const [name, ...sources] = named("connect-src") ?? named("default-src") ?? ["", "*"];
+    const isOwn = (source: string) =>
+      /^(?:\*|https:|'self')$/i.test(source) ||
+      (names || "localhost").split(/[ ,]+/).some((one) => one && source.includes(one));
+    return sources.some(isOwn) ? undefined : [name, ...sources].join(" ");
+  };
 
 /** Returns what of a page a policy blocks that allows scripts and styles with this nonce and files of its own origin. */
 export function violations(html: string, nonce: string): string[] {

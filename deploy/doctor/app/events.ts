@@ -1,5 +1,6 @@
 import { type Dsn, parseDsn } from "../../../proxy/spool/src/dsn.ts";
 import { allowed } from "../checks/setting-values.ts";
+import { blockers } from "../checks/tunnel.ts";
 import { failed, ok, type Result, unknown } from "../result.ts";
 import type { AppFacts } from "./facts.ts";
 
@@ -12,6 +13,8 @@ export function browserEvents({ build, dsns, mentions, requests, settings }: App
     if (mentions.tunnelPath) return [ok(check, `the browser's code names ${tunnelPath}`)];
     if (requests.html.includes(`"${tunnelPath}"`))
       return [ok(check, `${requests.path} names ${tunnelPath}, set at run time`)];
+    if (mentions.tunnelTrue)
+      return [ok(check, "tunnel: true, whose path the proxy computes from the DSN"), ...configuredDsns(dsns, settings)];
     if (dsns.length > 0)
       return [
         unknown(
@@ -22,19 +25,31 @@ export function browserEvents({ build, dsns, mentions, requests, settings }: App
       ];
     return [unknown(check, "no sign of the SDK in the browser's code", `tunnel: "${tunnelPath}", or tunnelRoute`)];
   }
-  const path =
-    route === tunnelPath || `${settings.BASE_PATH ?? ""}${tunnelPath}` === route
-      ? ok(check, `tunnelRoute: "${route}"`)
-      : failed(
-          check,
-          `tunnelRoute is "${route}", TUNNEL_PATH "${tunnelPath}"`,
-          `TUNNEL_PATH=${route}; with tunnelRoute: true it changes with every build: name a path`,
-        );
-  return [path, ...selected(dsns, settings)];
+  const dsnResults = configuredDsns(dsns, settings, /^o\d+\.ingest\.(?:[a-z]+\.)?sentry\.io$/);
+  if (route !== tunnelPath && `${settings.BASE_PATH ?? ""}${tunnelPath}` !== route)
+    return [
+      failed(
+        check,
+        `tunnelRoute is "${route}", TUNNEL_PATH "${tunnelPath}"`,
+        `TUNNEL_PATH=${route}; with tunnelRoute: true it changes with every build: name a path`,
+      ),
+      ...dsnResults,
+    ];
+  // The arguments that tunnelRoute adds are on lists of their own.
+  if (blockers(route, ".sentry.io").some(({ state }) => state !== "ok"))
+    return [
+      unknown(
+        check,
+        `ad blockers block tunnelRoute: "${route}"`,
+        'tunnelRoute: "/k7f2a9" in next.config, and TUNNEL_PATH=/k7f2a9',
+      ),
+      ...dsnResults,
+    ];
+  return [ok(check, `tunnelRoute: "${route}"`), ...dsnResults];
 }
 
-/** With tunnelRoute, the request says which project it is for: it must be configured. */
-function selected(dsns: string[], settings: Record<string, string>): Result[] {
+/** Checks that the project of each DSN is configured: tunnelRoute's arguments, or the path of `tunnel: true`, select it. `hosts` are those that the SDK tunnels. */
+function configuredDsns(dsns: string[], settings: Record<string, string>, hosts = /./): Result[] {
   const configured = [settings.SENTRY_DSN ?? "", ...allowed(settings.TUNNEL_ALLOWED_DSNS)].flatMap(
     (dsn) => parseDsn(dsn) ?? [],
   );
@@ -43,7 +58,7 @@ function selected(dsns: string[], settings: Record<string, string>): Result[] {
     .flatMap((dsn) => parseDsn(dsn) ?? [])
     .map((dsn) => {
       const name = `project ${dsn.project} at ${dsn.host}`;
-      if (!/^o\d+\.ingest\.(?:[a-z]+\.)?sentry\.io$/.test(dsn.host))
+      if (!hosts.test(dsn.host))
         return failed(
           "dsn",
           `${name} is not of sentry.io, for which alone the SDK tunnels`,

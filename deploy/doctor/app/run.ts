@@ -5,8 +5,14 @@ import type { AppFacts } from "./facts.ts";
 const MAX_MEMORY = 0.7;
 
 /** Checks that the app gets healthy, and says what its health check was answered. */
-export function health({ state, reason }: AppFacts): Result {
-  if (state === "running healthy") return ok("health", reason.replace(/: see .*/, "") || "healthy");
+export function health({ state, answered, reason }: AppFacts): Result {
+  if (state === "running healthy") {
+    const status = /: status (\d)(\d\d)$/.exec(answered);
+    if (status?.[1] === "3") return ok("health", `${answered}, a redirect, which is not followed`);
+    if (status?.[1] === "4")
+      return ok("health", `${answered}: any below 500 is healthy, HEALTH_PATH names another path`);
+    return ok("health", answered || "healthy");
+  }
   if (/exec: "node"/.test(reason))
     return failed(
       "health",
@@ -27,6 +33,43 @@ export function port({ requests: { loopback, address, path } }: AppFacts): Resul
   if (address > 0) return ok("port", `3000, on all addresses; ${path} answers ${address}`);
   if (loopback > 0) return failed("port", "3000, but on 127.0.0.1 alone", "HOSTNAME=0.0.0.0 in the image");
   return failed("port", "nothing answers on port 3000", "PORT=3000 HOSTNAME=0.0.0.0 in the image");
+}
+
+/** Checks that bodies reach a page behind middleware whole: Next cuts them at a size of its own, and answers as if nothing had happened. */
+export function bodies({ build, hasMiddleware, settings }: AppFacts): Result[] {
+  const { proxyClientMaxBodySize, middlewareClientMaxBodySize } = build?.experimental ?? {};
+  const name = proxyClientMaxBodySize === undefined ? "middlewareClientMaxBodySize" : "proxyClientMaxBodySize";
+  const own = megabytes(proxyClientMaxBodySize ?? middlewareClientMaxBodySize);
+  const accepted = megabytes(settings.MAX_BODY_SIZE || "100m");
+  if (!hasMiddleware || own === undefined || accepted === undefined) return [];
+  if (own >= accepted) return [ok("bodies", `up to ${accepted} MB, behind middleware as well`)];
+  return [
+    unknown(
+      "bodies",
+      `Next cuts those above ${own} MB silently behind middleware; the proxy accepts ${accepted} MB`,
+      `experimental: { ${name}: "${accepted}mb" } in next.config, or MAX_BODY_SIZE=${own}m`,
+    ),
+  ];
+}
+
+/** Returns a size of Next or Nginx in MB, rounded down; undefined if it is none. */
+function megabytes(size: number | string | undefined): number | undefined {
+  const [, count, unit = ""] = /^([\d.]+) *([kmg]?)b?$/i.exec(String(size)) ?? [];
+  const bytes = Number(count) * 1024 ** ["", "k", "m", "g"].indexOf(unit.toLowerCase());
+  return Number.isNaN(bytes) ? undefined : Math.floor(bytes / 1024 ** 2);
+}
+
+/** Checks that the proxy knows of an app's WebSocket. */
+export function webSocket({ mentions, settings }: AppFacts): Result[] {
+  if (settings.WEBSOCKET_PATH) return [ok("websocket", settings.WEBSOCKET_PATH)];
+  if (!mentions.webSocket) return [];
+  return [
+    unknown(
+      "websocket",
+      "the browser's code opens one, and WEBSOCKET_PATH is not set",
+      "WEBSOCKET_PATH=/its/path, if it is one of this site",
+    ),
+  ];
 }
 
 /** Checks that the image does not run as root. */

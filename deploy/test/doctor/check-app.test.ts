@@ -18,12 +18,20 @@ const server = (host: string, start: string) => `
 const apps = {
   good: {
     user: "1000:1000",
-    config: { basePath: "", output: "standalone", deploymentId: "7", env: {} },
+    config: {
+      ...{ basePath: "", output: "standalone", deploymentId: "7", env: {} },
+      experimental: { proxyClientMaxBodySize: "20mb" },
+    },
+    browser: 'init({dsn:"x",tunnel:!0})',
     server: server("0.0.0.0", 'process.on("SIGTERM", () => process.exit(143));'),
   },
   bad: {
     user: "0",
-    config: { basePath: "/shop", output: "export", deploymentId: "", env: {} },
+    config: {
+      ...{ basePath: "/shop", output: "export", deploymentId: "", env: {} },
+      experimental: { proxyClientMaxBodySize: 10_485_760 },
+    },
+    browser: "new WebSocket(address)",
     // Ends by no signal, as the first process of a container that handles none.
     server: server("127.0.0.1", 'try { require("fs").mkdirSync("/data"); } catch (error) { console.error(error); }'),
   },
@@ -34,11 +42,17 @@ afterAll(async () => {
 });
 
 /** Builds an app with just what the contract is about, and returns what make check-app says of it. */
-async function check(name: keyof typeof apps): Promise<{ code: number; states: Record<string, string> }> {
+async function check(
+  name: keyof typeof apps,
+  settings: Record<string, string> = {},
+): Promise<{ code: number; states: Record<string, string>; health: string }> {
   const folder = mkdtempSync(join(tmpdir(), "culvert-app-"));
   const app = apps[name];
   mkdirSync(join(folder, ".next/static"), { recursive: true });
   writeFileSync(join(folder, "server.js"), app.server);
+  writeFileSync(join(folder, ".next/static/a.js"), app.browser);
+  mkdirSync(join(folder, ".next/server"));
+  writeFileSync(join(folder, ".next/server/functions-config-manifest.json"), '{"functions":{"/_middleware":{}}}');
   writeFileSync(join(folder, ".next/required-server-files.json"), JSON.stringify({ config: app.config }));
   writeFileSync(
     join(folder, "Dockerfile"),
@@ -51,13 +65,16 @@ async function check(name: keyof typeof apps): Promise<{ code: number; states: R
     WEB_IMAGE: image,
     BASE_PATH: "",
     COMPOSE_FILE: "docker-compose.yml",
+    ...settings,
   });
   const checks: Result[] = JSON.parse(output).checks;
-  return { code, states: Object.fromEntries(checks.map(({ check, state }) => [check, state])) };
+  const health = checks.find(({ check }) => check === "health")?.found ?? "";
+  return { code, states: Object.fromEntries(checks.map(({ check, state }) => [check, state])), health };
 }
 
 test("an app that meets the contract", { timeout: 240_000 }, async () => {
-  const { code, states } = await check("good");
+  // Settings of the proxy.
+  const { code, states, health } = await check("good", { MAX_BODY_SIZE: "20m", WEBSOCKET_PATH: "/ws" });
   expect(states).toMatchObject({
     health: "ok",
     port: "ok",
@@ -68,7 +85,11 @@ test("an app that meets the contract", { timeout: 240_000 }, async () => {
     "static files": "ok",
     "base path": "ok",
     deploymentId: "ok",
+    bodies: "ok",
+    websocket: "ok",
+    "browser events": "ok",
   });
+  expect(health).toBe("GET /healthz: status 200");
   expect(Object.values(states)).not.toContain("failed");
   expect(code).toBe(0);
 });
@@ -83,7 +104,10 @@ test("an app that breaks the contract", { timeout: 240_000 }, async () => {
     stop: "failed",
     build: "failed",
     "base path": "failed",
-    deploymentId: "failed",
+    deploymentId: "unknown",
+    bodies: "unknown",
+    websocket: "unknown",
+    "browser events": "unknown",
   });
   expect(code).toBe(1);
 });

@@ -1,17 +1,18 @@
 import { expect, test } from "vitest";
 import { violations } from "../../doctor/app/csp.ts";
-import type { AppFacts } from "../../doctor/app/facts.ts";
+import { type AppFacts, parseAppFacts } from "../../doctor/app/facts.ts";
 import { contract } from "../../doctor/check-app.ts";
 
 const key = "0123456789abcdef0123456789abcdef";
 const saas = `https://${key}@o1.ingest.sentry.io/2`;
 const script = '<script src="/_next/static/a.js" nonce="n"></script>';
 const app: AppFacts = {
-  settings: { SENTRY_DSN: saas },
+  settings: { SENTRY_DSN: saas, TUNNEL_PATH: "/k7f2a9" },
   user: "1000:1000",
   workingDirectory: "/app",
   state: "running healthy",
-  reason: "GET /healthz: status 404",
+  answered: "GET /healthz: status 404",
+  reason: "✓ Ready in 90ms",
   requests: {
     loopback: 200,
     address: 200,
@@ -22,13 +23,14 @@ const app: AppFacts = {
     fileStatus: 200,
     nonce: "n",
   },
-  build: { basePath: "", output: "standalone", deploymentId: "1", env: { _sentryRewritesTunnelPath: "/monitoring" } },
+  build: { basePath: "", output: "standalone", deploymentId: "1", env: { _sentryRewritesTunnelPath: "/k7f2a9" } },
   nextVersion: "16.0.1",
   hasServer: true,
+  hasMiddleware: true,
   actions: { count: 2, key: "k" },
   actionsKey: "k",
   dsns: [saas],
-  mentions: { tunnelPath: false, serverSdk: true, serverTunnel: true },
+  mentions: { tunnelPath: false, tunnelTrue: false, webSocket: false, serverSdk: true, serverTunnel: true },
   memory: 0.2,
   log: [],
   stop: { seconds: 1, exitCode: 143 },
@@ -72,14 +74,19 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
   ["lacks its server", { hasServer: false }, "build", /no \/app\/server\.js/],
   ["lacks its static files", { requests: { ...requests, fileStatus: 404 } }, "static files", /COPY \.next\/static/],
   ["has another base path", { build: { ...build, basePath: "/shop" } }, "base path", /BASE_PATH=\/shop/],
-  ["has no deploymentId", { build: { ...build, deploymentId: "" } }, "deploymentId", /another for each build/],
   [
     "has another tunnelRoute",
     { build: { ...build, env: { _sentryRewritesTunnelPath: "/k7" } } },
     "browser events",
     /TUNNEL_PATH=\/k7/,
   ],
-  ["has another DSN", { settings: {} }, "dsn", /TUNNEL_ALLOWED_DSNS/],
+  ["has another DSN", { settings: { TUNNEL_PATH: "/k7f2a9" } }, "dsn", /TUNNEL_ALLOWED_DSNS/],
+  [
+    "has another DSN and tunnel: true",
+    { settings: {}, build: { ...build, env: {} }, mentions: { ...app.mentions, tunnelTrue: true } },
+    "dsn",
+    /TUNNEL_ALLOWED_DSNS/,
+  ],
   [
     "has a tunnelRoute for a self-hosted DSN",
     { dsns: [`https://${key}@sentry.example/2`] },
@@ -98,15 +105,95 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
   expect(`${wrong[0]?.found}: ${wrong[0]?.fix}`).toMatch(words);
 });
 
+const policy = (value: string) => ({ requests: { ...requests, headers: { "content-security-policy": value } } });
+
+test.each<[string, Partial<AppFacts>, string, RegExp]>([
+  ["Next 14", { nextVersion: "14.2.0" }, "next", /tested are 15 and 16/],
+  [
+    "a build that is elsewhere",
+    { build: undefined, dsns: [], mentions: { ...app.mentions, tunnelPath: true } },
+    "build",
+    /output: "standalone"/,
+  ],
+  ["no deploymentId", { build: { ...build, deploymentId: "" } }, "deploymentId", /another for each build/],
+  ["a key of the build's own", { actionsKey: "" }, "server actions", /NEXT_SERVER_ACTIONS_ENCRYPTION_KEY/],
+  ["events past the proxy", { mentions: { ...app.mentions, serverTunnel: false } }, "server events", /SERVER_TUNNEL/],
+  [
+    "a tunnelRoute that ad blockers block",
+    { settings: { SENTRY_DSN: saas }, build: { ...build, env: { _sentryRewritesTunnelPath: "/monitoring" } } },
+    "browser events",
+    /tunnelRoute: "\/k7f2a9" in next\.config, and TUNNEL_PATH=\/k7f2a9/,
+  ],
+  ["a WebSocket", { mentions: { ...app.mentions, webSocket: true } }, "websocket", /WEBSOCKET_PATH=\/its\/path/],
+  [
+    "middleware, whose bodies Next cuts",
+    { build: { ...build, experimental: { proxyClientMaxBodySize: 10_485_760 } } },
+    "bodies",
+    /above 10 MB .*experimental: \{ proxyClientMaxBodySize: "100mb" \}/,
+  ],
+  [
+    "middleware of Next 15",
+    { build: { ...build, experimental: { middlewareClientMaxBodySize: "20mb" } } },
+    "bodies",
+    /above 20 MB .*experimental: \{ middlewareClientMaxBodySize: "100mb" \}/,
+  ],
+  [
+    "a policy that blocks the tunnel",
+    policy("connect-src https://api.example"),
+    "security headers",
+    /connect-src 'self'/,
+  ],
+  ["one that does by default-src", policy("default-src 'none'; img-src *"), "security headers", /default-src 'none'/],
+  ["one of two that does", policy("connect-src 'self', default-src 'none'"), "security headers", /default-src 'none'/],
+  [
+    "one in the page",
+    { requests: { ...requests, html: `<meta http-equiv="Content-Security-Policy" content="connect-src 'none'">` } },
+    "security headers",
+    /connect-src 'none'/,
+  ],
+])("%s is no fault for sure", (_, facts, check, words) => {
+  const open = contract({ ...app, ...facts }).filter(({ state }) => state !== "ok");
+  expect(open.map((result) => [result.check, result.state])).toEqual([[check, "unknown"]]);
+  expect(`${open[0]?.found}: ${open[0]?.fix}`).toMatch(words);
+});
+
 test.each<[string, Partial<AppFacts>, string]>([
-  ["Next 14", { nextVersion: "14.2.0" }, "next"],
-  ["a build that is elsewhere", { build: undefined, dsns: [] }, "build"],
-  ["a key of the build's own", { actionsKey: "" }, "server actions"],
-  ["events past the proxy", { mentions: { ...app.mentions, serverTunnel: false } }, "server events"],
-])("%s is no fault for sure", (_, facts, check) => {
-  const states = Object.fromEntries(contract({ ...app, ...facts }).map((result) => [result.check, result.state]));
-  expect(states[check]).toBe("unknown");
-  expect(Object.values(states)).not.toContain("failed");
+  ["tunnel: true", { build: { ...build, env: {} }, mentions: { ...app.mentions, tunnelTrue: true } }, "browser events"],
+  [
+    "middleware that passes what the proxy accepts",
+    { build: { ...build, experimental: { proxyClientMaxBodySize: "100mb" } } },
+    "bodies",
+  ],
+  [
+    "a smaller limit without middleware",
+    { hasMiddleware: false, build: { ...build, experimental: { proxyClientMaxBodySize: 10_485_760 } } },
+    "build",
+  ],
+  [
+    "a WebSocket with its path",
+    { settings: { ...app.settings, WEBSOCKET_PATH: "/ws" }, mentions: { ...app.mentions, webSocket: true } },
+    "websocket",
+  ],
+  ["a policy that allows its own site", policy("default-src 'none'; connect-src 'self'"), "security headers"],
+  ["a policy that names it", { ...policy("connect-src https://localhost:*") }, "security headers"],
+])("%s is right", (_, facts, check) => {
+  const results = contract({ ...app, ...facts });
+  expect(results.filter(({ state }) => state !== "ok")).toEqual([]);
+  expect(results.map((result) => result.check)).toContain(check);
+});
+
+test.each([
+  ["GET /healthz: status 200", /^GET \/healthz: status 200$/],
+  ["GET /healthz: status 404", /^GET \/healthz: status 404: .*HEALTH_PATH/],
+  ["GET /healthz: status 307", /^GET \/healthz: status 307, a redirect/],
+])("the health check says what answered: %s", (answered, words) => {
+  expect(contract({ ...app, answered })[0]?.found).toMatch(words);
+});
+
+test("only what browsers call is a server action", () => {
+  const node = { "602d2603c375f4f4e6b45cfbce5017db390c05f478": {}, "808084f879a8818ba5b1ef3c8a202476d297ab9a93": {} };
+  const facts = parseAppFacts(`== actions\n${JSON.stringify({ node, edge: {}, encryptionKey: "k" })}\n`);
+  expect(facts.actions).toEqual({ count: 1, key: "k" });
 });
 
 test("what a strict policy blocks of a page", () => {
