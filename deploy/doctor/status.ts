@@ -19,8 +19,8 @@ export function screen(facts: Facts, proxy: Sample[] | string, spool: Sample[] |
     line("release", release || "unnamed (SENTRY_RELEASE)"),
     ...facts.containers.map((container) => line(container.service, describe(container, now))),
     line("certificate", typeof proxy === "string" ? proxy : certificate(proxy, now)),
-    line("ingest", typeof proxy === "string" ? proxy : ingest(proxy, facts.lastAccepted)),
-    ...(typeof proxy === "string" ? [] : [...pages(proxy), ...workers(proxy)]),
+    line("ingest", `last accepted an envelope ${facts.lastAccepted || "before this log begins"}`),
+    ...(typeof proxy === "string" ? [] : pages(proxy)),
     line("envelopes", `last five minutes: ${summary(facts.outcomes) || "none"}`),
     line("spool", typeof spool === "string" ? spool : queue(spool)),
   ];
@@ -43,14 +43,7 @@ function certificate(samples: Sample[], now: number): string {
     : "unknown";
 }
 
-function ingest(samples: Sample[], lastAccepted: string): string {
-  const down = samples
-    .filter(({ name, value }) => name === "culvert_ingest_down" && value > 0)
-    .map(({ labels }) => labels.ingest);
-  return `${down.length > 0 ? `down: ${down.join(", ")}` : "up"}; last accepted an envelope ${lastAccepted || "before this log begins"}`;
-}
-
-/** Without OPEN_PAGES_PER_REPLICA there is nothing to show. */
+/** Without MAX_CONCURRENT_PAGES_PER_REPLICA there is nothing to show. */
 function pages(samples: Sample[]): string[] {
   const all = samples.filter(({ name, labels }) => name === "culvert_pages_total" && labels.kind === "page");
   const total = sum(all, "culvert_pages_total");
@@ -60,11 +53,6 @@ function pages(samples: Sample[]): string[] {
     "culvert_pages_total",
   );
   return [line("pages", `${shed} of ${total} shed (${Math.round((shed / total) * 100)} %) since the proxy started`)];
-}
-
-function workers(samples: Sample[]): string[] {
-  const deaths = sum(samples, "culvert_worker_deaths_total");
-  return deaths > 0 ? [line("workers", `${deaths} of the proxy killed since it started: see its log`)] : [];
 }
 
 function queue(samples: Sample[]): string {

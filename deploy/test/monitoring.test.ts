@@ -7,7 +7,7 @@ const eventually = { timeout: 180_000, interval: 1_000 };
 
 beforeAll(async () => {
   // A flood is above the first within seconds, requests that hang above the second.
-  Object.assign(environment, { TUNNEL_RATE_PER_CLIENT: "5", OPEN_PAGES_PER_REPLICA: "12" });
+  Object.assign(environment, { TUNNEL_RATE_PER_CLIENT: "5", MAX_CONCURRENT_PAGES_PER_REPLICA: "12" });
   // Twelve seconds for a quarter of an hour.
   await start(75);
   await traffic({ pages: 3, envelopes: 3, serverEnvelopes: 2 }, 1_000);

@@ -4,8 +4,8 @@ set -eu
 . "${0%/*}/checks.sh"
 . "${0%/*}/render.sh"
 
-is_number "$OPEN_REQUESTS_TOTAL" 1 65535 ||
-  refuse OPEN_REQUESTS_TOTAL "'$OPEN_REQUESTS_TOTAL' is not a number of open requests" "use a whole number from 1 to 65535"
+is_number "$MAX_CONCURRENT_REQUESTS" 1 65535 ||
+  refuse MAX_CONCURRENT_REQUESTS "'$MAX_CONCURRENT_REQUESTS' is not a number of requests" "use a whole number from 1 to 65535"
 
 # As many workers as this container may use CPUs, not as the machine has: each takes memory of its own.
 # https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files
@@ -25,7 +25,7 @@ fi
 # Each takes memory of its own, and so does each connection: 8192 in total with the default of 3,000 open requests (SECURITY.md). Each
 # further one needs two, the client's and one to web.
 [ "$WORKERS" -le 4 ] || WORKERS=4
-further=$((OPEN_REQUESTS_TOTAL > 3000 ? 2 * (OPEN_REQUESTS_TOTAL - 3000) : 0))
+further=$((MAX_CONCURRENT_REQUESTS > 3000 ? 2 * (MAX_CONCURRENT_REQUESTS - 3000) : 0))
 # Nginx does not balance connections: a worker can use up its share before the others. With all of them for each, the sum would be exceeded.
 WORKER_CONNECTIONS=$(((8192 + further) / WORKERS))
 # Of one worker, which has files of the store open as well.

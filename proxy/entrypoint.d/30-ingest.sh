@@ -52,8 +52,6 @@ destination() {
   echo "$INGEST $host;" >>"$maps/tls_name"
   echo "$INGEST $prefix/api/$project;" >>"$maps/project"
   echo "$INGEST $key;" >>"$maps/key"
-  # For njs/metrics.js.
-  echo "$INGEST $host$port" >>"$RENDERED/ingest-hosts"
 
   [ "$scheme" = https ] && default_port=:443 || default_port=:80
   INGEST_ADDRESS=$host${port:-$default_port} SDK_TUNNEL_PATH=$(sdk_tunnel_path "$dsn")

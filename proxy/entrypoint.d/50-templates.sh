@@ -23,23 +23,17 @@ if [ "$HTTP3" = on ] && [ -z "$PROXY_PROTOCOL_PARAMETER" ] && nginx -V 2>&1 | gr
   ALT_SVC=$(printf 'h3=":%s"; ma=86400' "$HTTPS_PORT")
 fi
 [ -z "${WEB_FALLBACK_UPSTREAM:-}" ] && WEB_FALLBACK='' || WEB_FALLBACK="server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0;"
-# Pages have upstreams of their own if they are limited (templates/open-pages.conf).
-PAGE_LOCATION=@page PAGE_UPSTREAM=web AFTER_PAGE=@page_retry AFTER_PAGE_RETRY=@page_failed PAGE_KIND=''
-# shellcheck disable=SC2016 # Nginx's variables
-[ "$OPEN_PAGES_PER_REPLICA" = off ] ||
-  PAGE_LOCATION='$open_page_location' PAGE_UPSTREAM='$page_upstream' AFTER_PAGE='$after_page' AFTER_PAGE_RETRY='$after_page_retry' PAGE_KIND='$page_kind'
-export PAGE_LOCATION PAGE_UPSTREAM AFTER_PAGE AFTER_PAGE_RETRY PAGE_KIND
+# Pages have an upstream of their own if they are limited (templates/concurrent-pages.conf).
+# shellcheck disable=SC2016 # Nginx's variable
+[ "$MAX_CONCURRENT_PAGES_PER_REPLICA" = off ] && PAGE_UPSTREAM=web || PAGE_UPSTREAM='$page_upstream'
+export PAGE_UPSTREAM
 # shellcheck disable=SC2016 # variables of Nginx
 case $TUNNEL_CLIENT_IP in
   forward) TUNNEL_CLIENT='$remote_addr' ;;
   truncate) TUNNEL_CLIENT='$truncated_client' ;;
   *) TUNNEL_CLIENT='' ;;
 esac
-# The listeners are of IPv4: without a load balancer that reports other addresses, no envelope needs the patterns of IPv6
-# (templates/rate-limit-zones.conf).
-# shellcheck disable=SC2016 # variables of Nginx
-[ -n "${TRUSTED_PROXIES:-}" ] && CLIENT_NETWORK='$client_network' || CLIENT_NETWORK='$binary_remote_addr'
-export CLIENT_NETWORK TUNNEL_CLIENT REDIRECT_PORT SERVED_NAMES HSTS PROXY_PROTOCOL_PARAMETER HTTP3_LISTEN HTTP3_LISTEN_DEFAULT ALT_SVC WEB_FALLBACK
+export TUNNEL_CLIENT REDIRECT_PORT SERVED_NAMES HSTS PROXY_PROTOCOL_PARAMETER HTTP3_LISTEN HTTP3_LISTEN_DEFAULT ALT_SVC WEB_FALLBACK
 
 cd /etc/nginx/templates
 set --

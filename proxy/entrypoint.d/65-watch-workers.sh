@@ -1,36 +1,31 @@
 #!/bin/sh
-# Nginx counts the open requests of a killed worker forever, and there would be less capacity with every death. A reload begins to count
-# anew (upstreams by themselves, the zones of limits if they have another size); open requests go on for worker_shutdown_timeout.
+# Nginx counts the open requests of a killed worker forever, and there would be less capacity with every death. So the container ends, and
+# its restart policy starts it again; open requests have two seconds to finish. Nothing else replaces a worker: nothing reloads Nginx.
 set -eu
 
-deaths() { curl -fsS --max-time 5 http://127.0.0.1:8081/metrics 2>/dev/null | sed -n 's/^culvert_worker_deaths_total //p'; }
+# workers: the folders of their processes in /proc, separated by spaces.
+workers() { echo $(grep -l '^nginx: worker' /proc/[0-9]*/cmdline 2>/dev/null); }
 
-resize_zones() {
-  sed -i -e 's/:8m;/:8196k;/;t' -e 's/:8196k;/:8m;/;t' -e 's/:64k;/:68k;/;t' -e 's/:68k;/:64k;/;t' -e 's/:1m;/:1028k;/;t' \
-    -e 's/:1028k;/:1m;/' "$RENDERED/client-limit-zones.conf" "$RENDERED/rate-limit-zones.conf"
-}
-
-# next_generation: by which njs/workers.js tells a reload's workers from replacements of dead ones.
-next_generation() {
-  generation=$((${generation:-0} + 1))
-  # shellcheck disable=SC2016 # Nginx's variable
-  echo 'map "" $generation { default '"$generation; }" >"$RENDERED/generation.conf"
-}
+# has_new KNOWN: whether there is a worker that is not among these. While Nginx stops, there are only fewer.
+has_new() (
+  for worker in $(workers); do
+    case " $1 " in *" $worker "*) ;; *) return 0 ;; esac
+  done
+  return 1
+)
 
 watch() {
   set +e
-  known=0
-  while sleep 5; do
-    found=$(deaths)
-    [ "${found:-$known}" != "$known" ] || continue
-    known=$found
-    echo "culvert proxy: a worker was killed: reloading, so that its open requests are no longer counted"
-    resize_zones
-    next_generation
-    kill -HUP "$(cat /tmp/nginx.pid)"
-    # Requests of the old workers take memory until worker_shutdown_timeout: no second reload before that.
-    sleep 180
+  known=''
+  # All of them: Nginx starts one after the other.
+  until [ -n "$known" ] && [ "$known" = "$(workers)" ]; do
+    known=$(workers)
+    sleep 1
   done
+  until has_new "$known"; do sleep 2; done
+  echo "culvert proxy: a worker of Nginx has died: the container ends, to start again"
+  kill -QUIT 1
+  sleep 2
+  kill -TERM 1
 }
-next_generation
 watch &

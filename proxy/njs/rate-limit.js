@@ -1,4 +1,4 @@
-// Answers clients that exceed the tunnel's rate limits (snippets/rate-limit-zones.conf). Runs inside Nginx (njs).
+// Answers clients that exceed the tunnel's rate limits (snippets/tunnel-limits.conf). Runs inside Nginx (njs).
 
 /** For how many seconds a rate-limited client is asked to stop sending. */
 const silenceSeconds = 60;
@@ -20,7 +20,7 @@ function limits(times) {
 }
 
 /**
- * The client's IPv4 address or IPv6 network (templates/rate-limit-zones.conf).
+ * The client's IPv4 address or IPv6 network (templates/app-limits.conf).
  * @param {NginxHTTPRequest} r
  * @returns {string}
  */

@@ -1,81 +1,158 @@
-import type { ClientRequest, IncomingMessage } from "node:http";
-import { request } from "node:https";
-import { describe, expect, test } from "vitest";
-import { hardened, label, must } from "../../deploy/test/support/docker.ts";
-import { build } from "../../deploy/test/support/images.ts";
-import { page, useProxy } from "./use-proxy.ts";
-import { type Request, type Response, send } from "./wire.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Held, hold } from "./held.ts";
+import { page, type SharedProxy, useProxy } from "./use-proxy.ts";
+import { type Request, send } from "./wire.ts";
 
 const trusted = { TRUSTED_PROXIES: "0.0.0.0/0" };
+/** Of which web sends the rest when the test has ended. */
+const unfinished = { ...page, rest: "<p>rest</p>" };
 const from = (client: string, headers = {}) => ({ "x-forwarded-for": client, ...headers });
-const html = { accept: "text/html" };
-const json = { accept: "application/json" };
+const [client, another] = ["203.0.113.1", "198.51.100.1"];
 const envelope = { method: "POST", path: "/monitoring", body: '{}\n{"type":"event"}\n{}\n' };
 const file = "/_next/static/chunks/main-0123456789abcdef.js";
-const picture = "/_next/image?url=%2Fa.png&w=64&q=75";
+const script = { "content-type": "application/javascript", "cache-control": "public, max-age=31536000, immutable" };
 
-/** Sends these requests, 50 at a time. */
-async function sendAll(port: number, requests: Request[]): Promise<Response[]> {
-  const responses: Response[] = [];
-  const left = requests.entries();
-  const worker = async () => {
-    for (const [i, one] of left) responses[i] = await send(port, one);
-  };
-  await Promise.all(Array.from({ length: 50 }, worker));
-  return responses;
+const held: Held[] = [];
+const web = new Set<SharedProxy>();
+/** Ends what `fill` has begun. Nginx fetches what it may store to the end, even if its client has gone. */
+const close = async () => {
+  for (const one of held.splice(0)) one.close();
+  for (const { proxy } of web) await proxy.web.proceed();
+  web.clear();
+};
+afterEach(close);
+
+const ask = async ({ proxy }: SharedProxy, from: string, request: Partial<Request> = {}) =>
+  (await send(proxy.port, { path: "/page", ...request, headers: { "x-forwarded-for": from, ...request.headers } }))
+    .status;
+const becomes = (status: () => Promise<number>, expected: number) => expect.poll(status).toBe(expected);
+
+/** Begins requests that web does not finish, waits until it has them all, and lets it answer further ones. */
+async function fill(shared: SharedProxy, count: number, client: string, headers = {}): Promise<void> {
+  const { proxy } = shared;
+  web.add(shared);
+  await proxy.web.answer(unfinished);
+  const mark = await proxy.web.count();
+  held.push(hold(proxy.port, count, from(client, headers)));
+  await expect.poll(() => proxy.web.count()).toBe(mark + count);
+  await proxy.web.answer(page);
 }
 
-/** Begins a request that nobody waits for. */
-function open(port: number, client: string): ClientRequest {
-  const options = { host: "127.0.0.1", port, path: "/hangs", agent: false, rejectUnauthorized: false };
-  const outgoing = request({ ...options, headers: { host: "localhost", ...from(client) } });
-  outgoing.on("error", () => undefined).end();
-  return outgoing;
-}
+describe("with MAX_CONCURRENT_REQUESTS_PER_CLIENT=3, a client that has as many at web", () => {
+  const shared = useProxy({ ...trusted, MAX_CONCURRENT_REQUESTS_PER_CLIENT: "3", WEBSOCKET_PATH: "/socket" });
+  beforeEach(async () => {
+    await shared.proxy.web.answer(page);
+    await becomes(() => ask(shared, client), 200);
+  });
 
-/** Of a line of the access log. */
-type Logged = { path: string; status: number; reason: string; seconds: number; upstream_seconds: string };
+  test.each<[string, Record<string, string>]>([
+    ["pages", { accept: "text/html" }],
+    ["API calls", { ":path": "/api/x", accept: "*/*" }],
+    ["prefetches", { rsc: "1", "next-router-prefetch": "1" }],
+    ["files that web does not have", { ":path": "/_next/static/chunks/missing-*.js" }],
+    ["images", { ":path": "/_next/image?url=%2F*.png&w=64&q=75" }],
+  ])("gets 429, whatever it asks for: %s", async (_, kind) => {
+    await fill(shared, 3, client, kind);
+    const { answer, received } = await shared.through({ headers: from(client, { accept: "text/html" }) });
+    expect(answer).toMatchObject({ status: 429, body: expect.stringContaining("Too many requests") });
+    const seconds = answer.headers["retry-after"];
+    expect(seconds).toMatch(/^([4-9]|10)$/);
+    expect(answer.body).toContain(`<meta http-equiv="refresh" content="${seconds}">`);
+    expect(received).toEqual([]);
+    for (const path of ["/api/x", "/socket", "/_next/static/chunks/missing-too.js", "/_next/image?url=%2Fb.png&w=64&q=75"])
+      expect(await ask(shared, client, { path })).toBe(429);
+    expect(await ask(shared, client, { method: "POST", body: "a=1" })).toBe(429);
+    expect(await ask(shared, client, { method: "POST", body: Buffer.alloc(100_000) })).toBe(429);
 
-const rejected = (responses: Response[]) => responses.filter(({ status }) => status === 429);
+    expect(await ask(shared, another)).toBe(200);
+    expect(await ask(shared, client, envelope)).toBe(200);
+    await close();
+    await becomes(() => ask(shared, client), 200);
+  });
+
+  test("gets files from the store", async () => {
+    await shared.proxy.web.answer({ ...page, headers: script });
+    expect(await ask(shared, another, { path: file })).toBe(200);
+    await fill(shared, 3, client);
+    expect(await ask(shared, client, { path: file })).toBe(200);
+  });
+
+  test("gets JSON if it accepts that; the log says why", async () => {
+    await fill(shared, 3, client);
+    const { answer } = await shared.through({ headers: from(client, { accept: "application/json" }) });
+    expect(JSON.parse(answer.body).reason).toMatch(/^too many requests/);
+    const log = () => shared.proxy.on("proxy", "logs");
+    await expect.poll(log).toMatch(new RegExp(`${answer.headers["x-request-id"]}.*"status":429,.*"reason":"rate_limit"`));
+  });
+
+  test("is an IPv6 /64, and its /48 has four times as many", async () => {
+    await fill(shared, 3, "2001:db8:1:1::1");
+    expect(await ask(shared, "2001:db8:1:1:2::")).toBe(429);
+    for (const n of [2, 3, 4]) await fill(shared, 3, `2001:db8:1:${n}::1`);
+    expect(await ask(shared, "2001:db8:1:5::1")).toBe(429);
+    expect(await ask(shared, "2001:db8:2:1::1")).toBe(200);
+    expect(await ask(shared, "::ffff:198.51.100.9")).toBe(200);
+  });
+
+  test("is a private address, too", async () => {
+    await fill(shared, 3, "10.0.0.1");
+    expect(await ask(shared, "10.0.0.1")).toBe(429);
+  });
+});
+
+describe("by default", () => {
+  const shared = useProxy(trusted);
+
+  test("200 event streams of an office and a hundred pages at a time pass, further requests of it do not", async () => {
+    const stream = { ...page, headers: { "content-type": "text/event-stream" }, rest: "data: 2\n\n" };
+    await shared.proxy.web.answer(stream);
+    web.add(shared);
+    const streams = hold(shared.proxy.port, 200, from(client, { ":path": "/events" }));
+    held.push(streams);
+    await expect.poll(() => streams.statuses[200]).toBe(200);
+    await fill(shared, 100, client);
+    expect(await ask(shared, client)).toBe(429);
+    expect(await ask(shared, another)).toBe(200);
+  });
+
+  test("an address that was once answered with a page is as any other", async () => {
+    expect(await ask(shared, client, { path: "/api/x" })).toBe(200);
+    await fill(shared, 150, another, { ":path": "/api/x", accept: "*/*" });
+    expect(await ask(shared, another, { path: "/api/x" })).toBe(200);
+  });
+
+  test("a private address, which may be a load balancer's, has no limit of its own", async () => {
+    await fill(shared, 400, "10.0.0.1");
+    expect(await ask(shared, "10.0.0.1")).toBe(200);
+  });
+});
+
+describe("with `off`", () => {
+  const shared = useProxy({ ...trusted, MAX_CONCURRENT_REQUESTS_PER_CLIENT: "off" });
+  test("no client is limited", async () => {
+    await fill(shared, 400, client);
+    expect(await ask(shared, client)).toBe(200);
+  });
+});
 
 describe("REQUEST_RATE_PER_CLIENT", () => {
   const shared = useProxy({ ...trusted, REQUEST_RATE_PER_CLIENT: "1" });
-  const flood = (path: string, client: (n: number) => string, headers = {}) =>
-    sendAll(
-      shared.proxy.port,
-      Array.from({ length: 300 }, (_, n) => ({ path, headers: from(client(n), headers) })),
-    );
 
   test.each([
-    ["pages", "/page", "203.0.113.1", html, /^<!doctype html>.*Too many requests/s],
-    [
-      "pages, for programs",
-      "/page",
-      "203.0.113.2",
-      json,
-      /^\{"reason":"too many requests; try again in a few seconds"/,
-    ],
-    ["files", file, "203.0.113.3", json, /^\{"reason":"too many requests/],
-    ["images", picture, "203.0.113.4", html, /Too many requests/],
-    ["a /64 of IPv6", "/page", "2001:db8::1:", json, /^\{"reason":"too many requests/],
-  ])("rejects too many requests for %s with 429, of this client only", async (_, path, client, headers, body) => {
-    const type = path === file ? "application/javascript" : "text/html";
-    await shared.proxy.web.answer({ ...page, headers: { "content-type": type } });
-    const mark = await shared.proxy.web.count();
-    const responses = await flood(path, (n) => (client.includes(":") ? client + n.toString(16) : client), headers);
-    const [first] = rejected(responses);
-    expect(first).toMatchObject({ body: expect.stringMatching(body), headers: { "retry-after": "5" } });
-    expect(responses.length - rejected(responses).length).toBeGreaterThanOrEqual(200);
-    if (path === "/page") expect((await shared.proxy.web.count()) - mark).toBe(300 - rejected(responses).length);
-
-    expect((await send(shared.proxy.port, { path, headers: from("198.51.100.1") })).status).toBe(200);
-    expect((await send(shared.proxy.port, { ...envelope, headers: from(client.replace(/:$/, "0")) })).status).toBe(200);
-  });
-
-  test("does not apply to health probes", async () => {
-    const probe = "for _ in $(seq 250); do echo http://127.0.0.1:8081/healthz; done | xargs curl -fsS";
-    const said = await shared.proxy.on("proxy", "exec", "sh", "-c", probe);
-    expect(said.match(/^ok$/gm)).toHaveLength(250);
+    ["pages", client, "/page"],
+    ["files that are not stored", "203.0.113.3", "/_next/static/chunks/missing-*.js"],
+    ["a /64 of IPv6", "2001:db8::1", "/page"],
+  ])("rejects with 429 what exceeds it after a burst of 200: %s", async (_, flooding, path) => {
+    await shared.proxy.web.answer({ ...page, status: path === "/page" ? 200 : 404 });
+    const requests = hold(shared.proxy.port, 300, from(flooding, { ":path": path }));
+    held.push(requests);
+    const answered = () => Object.values(requests.statuses).reduce((sum, count) => sum + count, 0);
+    await expect.poll(answered).toBe(300);
+    expect(requests.statuses[429]).toBeGreaterThan(0);
+    expect(300 - (requests.statuses[429] ?? 0)).toBeGreaterThanOrEqual(200);
+    await shared.proxy.web.answer(page);
+    expect(await ask(shared, another)).toBe(200);
+    expect(await ask(shared, flooding, envelope)).toBe(200);
   });
 
   test("passes a 429 of web as it is", async () => {
@@ -83,115 +160,4 @@ describe("REQUEST_RATE_PER_CLIENT", () => {
     const { answer } = await shared.through({ headers: from("203.0.113.9") });
     expect(answer).toMatchObject({ status: 429, body: "web's own" });
   });
-});
-
-describe("PAGE_RATE_PER_CLIENT", () => {
-  const shared = useProxy({
-    ...trusted,
-    PAGE_RATE_PER_CLIENT: "1",
-    // Evaluated as well; the longest wait applies.
-    REQUEST_RATE_PER_CLIENT: "1000",
-    OPEN_REQUESTS_TOTAL: "70",
-  });
-  const logged = async (): Promise<Logged[]> => {
-    const lines = (await shared.proxy.on("proxy", "logs")).split("\n");
-    return lines.filter((line) => line.startsWith('{"time"')).map((line) => JSON.parse(line));
-  };
-
-  test("pages above it wait their turn; those of others, files and envelopes do not", async () => {
-    await shared.proxy.web.answer(page);
-    const flood = Array.from({ length: 15 }, (_, n) => ({
-      ...(n % 3 === 0 ? { method: "POST", body: "a=1" } : {}),
-      ...{ path: "/page", headers: from("203.0.113.1", html) },
-    }));
-    let answered = 0;
-    const responses = flood.map(async (one) => {
-      const { status } = await send(shared.proxy.port, one);
-      answered++;
-      return status;
-    });
-    await expect.poll(() => answered, { timeout: 60_000 }).toBeGreaterThan(0);
-    const others = [
-      { path: "/page", headers: from("198.51.100.1", html) },
-      { path: picture, headers: from("203.0.113.1") },
-      { ...envelope, headers: from("203.0.113.1") },
-    ];
-    const answers = await Promise.all(others.map((one) => send(shared.proxy.port, one)));
-    expect(answered).toBeLessThan(flood.length);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(await Promise.all(responses)).toEqual(flood.map(() => 200));
-    // The last one waits for 13 seconds.
-    const waited = ({ path, seconds, upstream_seconds: web }: Logged) => path === "/page" && seconds - Number(web) > 5;
-    await expect.poll(async () => (await logged()).some(waited), { timeout: 60_000 }).toBe(true);
-  });
-
-  test("a client's wait is bounded; pages that wait count as open, until their clients have given up", async () => {
-    const { proxy } = shared;
-    const mark = await proxy.web.count();
-    const waiting: ClientRequest[] = [];
-    let rejected = 0;
-    // 61 wait, less one a second.
-    for (let n = 0; n < 120; n++) {
-      const count = ({ statusCode, headers }: IncomingMessage) => {
-        if (statusCode === 429 && headers["retry-after"] === "5") rejected++;
-      };
-      waiting.push(open(proxy.port, "203.0.113.2").on("response", count));
-    }
-    await expect.poll(() => rejected, { timeout: 60_000 }).toBeGreaterThan(0);
-    expect((await proxy.web.count()) - mark).toBeLessThan(61);
-    const limited = ({ status, reason }: Logged) => status === 429 && reason === "rate_limit";
-    await expect.poll(async () => (await logged()).some(limited), { timeout: 60_000 }).toBe(true);
-
-    const ask = async () => (await send(proxy.port, { path: picture, headers: from("198.51.100.2") })).status;
-    const another = () => {
-      for (let n = 0; n < 10; n++) waiting.push(open(proxy.port, "203.0.113.3"));
-      return ask();
-    };
-    await expect.poll(another, { timeout: 60_000 }).toBe(503);
-    for (const one of waiting) one.destroy();
-    await expect.poll(ask, { timeout: 60_000 }).toBe(200);
-  });
-});
-
-describe("OPEN_REQUESTS_PER_CLIENT", () => {
-  const shared = useProxy({ ...trusted, OPEN_REQUESTS_PER_CLIENT: "3" });
-
-  test("rejects what exceeds it with 429, of this client only, until a request has ended", async () => {
-    await shared.proxy.web.answer({ ...page, instead: "hang" });
-    const mark = await shared.proxy.web.count();
-    const requests = Array.from({ length: 3 }, () => open(shared.proxy.port, "203.0.113.1"));
-    await expect.poll(() => shared.proxy.web.count(), { timeout: 60_000 }).toBe(mark + 3);
-    await shared.proxy.web.answer(page);
-
-    const ask = async (path: string, client: string) =>
-      (await send(shared.proxy.port, { path, headers: from(client) })).status;
-    expect(await ask("/page", "203.0.113.1")).toBe(429);
-    expect(await ask(file, "203.0.113.1")).toBe(429);
-    expect(await ask("/page", "198.51.100.1")).toBe(200);
-    expect((await send(shared.proxy.port, { ...envelope, headers: from("203.0.113.1") })).status).toBe(200);
-    for (const one of requests) one.destroy();
-    await expect.poll(() => ask("/page", "203.0.113.1"), { timeout: 60_000 }).toBe(200);
-  });
-});
-
-describe("without these settings", () => {
-  const shared = useProxy(trusted);
-  test("one client may send any number of requests", async () => {
-    const all = Array.from({ length: 400 }, () => ({ path: "/page", headers: from("203.0.113.1") }));
-    const responses = await sendAll(shared.proxy.port, all);
-    expect(responses.filter(({ status }) => status !== 200)).toEqual([]);
-  });
-});
-
-test("`off` and other totals are written into the configuration", async () => {
-  const image = await build();
-  const render = async (settings: string[]) =>
-    (await must("run", "--rm", label, ...hardened, ...settings.map((one) => `--env=${one}`), image, "render")).match(
-      /^limit_conn (?:client_open|client_pages|open_requests) .*$/gm,
-    );
-  const dsn = "SENTRY_DSN=http://key@ingest:9000/7";
-  const web = "WEB_UPSTREAM=127.0.0.1:9";
-  expect(await render([dsn, web])).toEqual(["limit_conn client_open 1000;", "limit_conn open_requests 3000;"]);
-  const off = ["OPEN_REQUESTS_PER_CLIENT=off", "OPEN_PAGES_PER_REPLICA=30", "OPEN_REQUESTS_TOTAL=5000"];
-  expect(await render([dsn, web, ...off])).toEqual(["limit_conn open_requests 5000;"]);
 });

@@ -8,7 +8,7 @@ const STEP_S = 3;
 
 beforeAll(async () => {
   // The queue empties slowly enough to be seen, and the oldest envelopes expire before the outage is over.
-  Object.assign(environment, { SPOOL_RATE: "60", SPOOL_MAX_AGE: "75s", OPEN_PAGES_PER_REPLICA: "25" });
+  Object.assign(environment, { SPOOL_RATE: "60", SPOOL_MAX_AGE: "75s", MAX_CONCURRENT_PAGES_PER_REPLICA: "25" });
   await start(1, `${STEP_S}s`);
 }, 300_000);
 afterAll(stop);

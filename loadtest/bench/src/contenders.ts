@@ -85,7 +85,7 @@ export const proxies = (limit: number) => ({
 export async function startShedding(testbed: Testbed, cores: Cores, openPages: number): Promise<void> {
   const name: Contender = "proxy-shedding";
   await testbed.start(name, {
-    ...proxy(name, UNLIMITED, { OPEN_PAGES_PER_REPLICA: String(openPages) }),
+    ...proxy(name, UNLIMITED, { MAX_CONCURRENT_PAGES_PER_REPLICA: String(openPages) }),
     core: cores.subject,
   });
   await testbed.ready(name, `${originOf(name)}/`);

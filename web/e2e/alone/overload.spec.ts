@@ -12,7 +12,7 @@ const trace = { level: 1, name: "The trace of this page view" } as const;
 
 /** Replaces the proxy by one with this limit. */
 async function startProxy(openPages: string): Promise<void> {
-  const options = { cwd: root, env: { ...process.env, OPEN_PAGES_PER_REPLICA: openPages } };
+  const options = { cwd: root, env: { ...process.env, MAX_CONCURRENT_PAGES_PER_REPLICA: openPages } };
   await promisify(execFile)("docker", ["compose", "up", "-d", "--wait", "--no-deps", "proxy"], options);
 }
 

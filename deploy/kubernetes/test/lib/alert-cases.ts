@@ -46,9 +46,9 @@ export const cases: Record<
     silentAt: 4,
     firingAt: 10,
   },
-  CulvertWorkersDie: {
-    failing: { "culvert_worker_deaths_total{": "0x10 1x110" },
-    healthy: { "culvert_worker_deaths_total{": "3x120" },
+  CulvertProxyRestarts: {
+    failing: { "culvert_start_timestamp_seconds{": "100x10 700x110" },
+    healthy: { "culvert_start_timestamp_seconds{": "100x120" },
     silentAt: 10,
     firingAt: 12,
   },

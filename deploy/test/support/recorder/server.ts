@@ -39,6 +39,7 @@ const record: RequestListener = async (request, response) => {
   const answer = configured.only && !body.includes(configured.only) ? ok : configured;
   if (url === "/upstream") response.end(JSON.stringify(request.headers));
   else if (answer.instead === "reset") request.socket.destroy();
+  else if (answer.instead === "raw") request.socket.end(answer.body);
   else if (answer.instead !== "hang") {
     response.writeHead(answer.status, answer.headers);
     response.write(answer.body);

@@ -13,8 +13,8 @@ export interface Answer {
   body: string;
   /** Sent after `body`, but not before `Recorder.proceed`: a page that is still being rendered. */
   rest?: string;
-  /** Instead of an answer: `hang` keeps the connection open, `reset` closes it. */
-  instead?: "hang" | "reset";
+  /** Instead of an answer: `hang` keeps the connection open, `reset` closes it, `raw` sends the body's bytes alone and closes it. */
+  instead?: "hang" | "reset" | "raw";
   /** For bodies that contain this text only; others get 200. */
   only?: string;
 }

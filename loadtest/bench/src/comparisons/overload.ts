@@ -58,7 +58,7 @@ export async function overload(bench: Bench): Promise<Comparison> {
     how:
       `\`/\` at 0.5, 1, 2 and 3 times the rate at which the proxy and \`web\` on one core render it (about ${Math.round(capacity)} a second, measured ` +
       `with ${CONNECTIONS} connections before and after each run), for ${long} s, whether or not earlier requests were answered. Good: a page within ${GOOD_MS / 1000} s; ` +
-      `its share is of that rate. Times are those of pages, not of the 503 that shed requests get. Shedding: OPEN_PAGES_PER_REPLICA=${openPages}.`,
+      `its share is of that rate. Times are those of pages, not of the 503 that shed requests get. Shedding: MAX_CONCURRENT_PAGES_PER_REPLICA=${openPages}.`,
     samples,
     columns: [
       ["offered per second", "offeredPerSecond", middle],

@@ -93,7 +93,7 @@ export const requests: Counted[] = [
     curl: navigation,
     bare: false,
     status: "503",
-    settings: { OPEN_PAGES_PER_REPLICA: "1" },
+    settings: { MAX_CONCURRENT_PAGES_PER_REPLICA: "1" },
     unanswered: "/unanswered",
     loads: [100, 500],
     parts: [{ name: "headers of the response", remove: headers }],

@@ -1,0 +1,21 @@
+// The response headers of an ingest by an allow-list, which Nginx's own directives cannot express. Runs inside Nginx (njs).
+
+/** What the SDK reads. */
+const allowed = ["content-type", "content-length", "x-sentry-rate-limits", "retry-after"];
+
+/**
+ * Header filter: removes every other header. Usually none is left (snippets/ingest-response-headers.conf).
+ * @param {NginxHTTPRequest} r
+ * @throws {Error} for a response that is not HTTP: Nginx takes it for HTTP/0.9, and would send its bytes to the client as they are. The
+ * connection is closed instead: the browser queues the envelope as it does while it is offline, web's server gives it to the spool.
+ */
+function filter(r) {
+  if (r.status < 100) throw new Error("the response of the ingest is not HTTP");
+  if (r.rawHeadersOut.length === 0) return;
+  const headers = r.headersOut;
+  for (const name in headers) {
+    if (allowed.indexOf(name.toLowerCase()) < 0) delete headers[name];
+  }
+}
+
+export default { filter };

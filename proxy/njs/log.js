@@ -1,0 +1,87 @@
+// Counts each request and each envelope once, when it is logged, and writes what it has counted into the log line. Runs inside Nginx (njs).
+//
+// njs has no directive for the log phase. A variable of js_set that a log format contains is evaluated once for each line, and vendor
+// examples count requests this way: https://github.com/nginx/njs-examples#logging-the-number-of-requests-per-client-logging-num-requests
+
+/** The reasons of the proxy's own rejections. */
+const rejections = { 403: "arguments", 404: "path", 405: "method", 413: "size", 415: "content_type" };
+
+/** The outcome of a page by the reason why the proxy answered itself (snippets/error-pages.conf); else web has failed. */
+const pageOutcomes = { "": "accepted", rate_limit: "rate_limited", overload: "shed", size: "rejected" };
+
+/**
+ * The outcome of an envelope and its reason, in Relay's words.
+ * @param {number} status of the response
+ * @param {string} asked `$upstream_status`: "502, 502 : 200" if the spool answered after two attempts at the ingest; empty if none was asked
+ * @param {string} answeredBy "spool", "capacity", or empty
+ * @returns {string[]}
+ */
+function outcome(status, asked, answeredBy) {
+  // An ingest's response that is not HTTP: njs/ingest-headers.js.
+  if (status < 100) return ["failed", "unreachable"];
+  if (answeredBy === "spool") return [status < 300 ? "queued" : "failed", "unreachable"];
+  if (answeredBy === "capacity") return ["rejected", "capacity"];
+  if (status === 429) return ["rate_limited", asked ? "ingest" : "proxy"];
+  if (status === 503) return ["failed", "unreachable"];
+  if (status < 300) return ["accepted", ""];
+  if (!asked) return ["rejected", rejections[status] || `status_${status}`];
+  return [status < 500 ? "rejected" : "failed", `ingest_status_${status}`];
+}
+
+/**
+ * Adds to a counter that njs/metrics.js shows by this name.
+ * @param {string} series
+ * @param {number} by
+ */
+function add(series, by) {
+  ngx.shared.metrics.incr(series, by, 0);
+}
+
+/**
+ * @param {string} route
+ * @param {number} status of the response
+ * @param {string} asked `$upstream_status`: Nginx writes 502 and 504 for an attempt without a response
+ * @param {string} upstream
+ */
+function addRequest(route, status, asked, upstream) {
+  add(`culvert_requests_total{route="${route}",class="${Math.floor(status / 100)}xx"}`, 1);
+  if (/50[24]/.test(asked)) add(`culvert_upstream_failures_total{upstream="${upstream}"}`, 1);
+}
+
+/**
+ * Variable of the log format of envelopes.
+ * @param {NginxHTTPRequest} r
+ * @returns {string} fields of its JSON
+ */
+function envelope(r) {
+  const variables = r.variables;
+  const status = Number(variables.status);
+  const asked = variables.upstream_status || "";
+  const route = variables.envelope_route || "";
+  const result = outcome(status, asked, variables.answered_by || "");
+  const labels = `outcome="${result[0]}",reason="${result[1]}"`;
+  addRequest(route, status, asked, "ingest");
+  add(`culvert_${route}_envelopes_total{${labels}}`, 1);
+  add("culvert_tunnel_bytes_total", Number(variables.request_length));
+  return `"outcome":"${result[0]}","reason":"${result[1]}","status":${status}`;
+}
+
+/**
+ * Variable of the log format of pages and files.
+ * @param {NginxHTTPRequest} r
+ * @returns {string} the status, as a number of JSON: `$status` of a response that is not HTTP is 009
+ */
+function request(r) {
+  const variables = r.variables;
+  const status = Number(variables.status);
+  const reason = variables.page_reason || "";
+  const kind = variables.page_kind;
+  // Nginx writes 502 as well if no replica may be asked.
+  addRequest(variables.route || "proxy", status, reason === "overload" ? "" : variables.upstream_status || "", "web");
+  // With MAX_CONCURRENT_PAGES_PER_REPLICA (templates/concurrent-pages.conf).
+  if (kind && variables.route === "page")
+    add(`culvert_pages_total{kind="${kind}",outcome="${pageOutcomes[reason] || "failed"}"}`, 1);
+  return `${status}`;
+}
+
+export default { envelope, outcome, request };
