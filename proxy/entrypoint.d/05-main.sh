@@ -4,8 +4,8 @@ set -eu
 . "${0%/*}/checks.sh"
 . "${0%/*}/render.sh"
 
-is_number "$MAX_CONCURRENT_REQUESTS" 1 65535 ||
-  refuse MAX_CONCURRENT_REQUESTS "'$MAX_CONCURRENT_REQUESTS' is not a number of requests" "use a whole number from 1 to 65535"
+is_number "$MAX_CONCURRENT_REQUESTS" 1 30000 ||
+  refuse MAX_CONCURRENT_REQUESTS "'$MAX_CONCURRENT_REQUESTS' is not a number of requests" "use a whole number from 1 to 30000"
 
 # As many workers as this container may use CPUs, not as the machine has: each takes memory of its own.
 # https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files

@@ -4,6 +4,7 @@
 set -eu
 
 # workers: the folders of their processes in /proc, separated by spaces.
+# shellcheck disable=SC2005,SC2046 # one line
 workers() { echo $(grep -l '^nginx: worker' /proc/[0-9]*/cmdline 2>/dev/null); }
 
 # has_new KNOWN: whether there is a worker that is not among these. While Nginx stops, there are only fewer.
@@ -16,12 +17,8 @@ has_new() (
 
 watch() {
   set +e
-  known=''
-  # All of them: Nginx starts one after the other.
-  until [ -n "$known" ] && [ "$known" = "$(workers)" ]; do
-    known=$(workers)
-    sleep 1
-  done
+  all=$(sed -n 's/^worker_processes \(.*\);/\1/p' "$RENDERED/main.conf")
+  until known=$(workers) && [ "$(echo "$known" | wc -w)" -eq "$all" ]; do sleep 0.1; done
   until has_new "$known"; do sleep 2; done
   echo "culvert proxy: a worker of Nginx has died: the container ends, to start again"
   kill -QUIT 1

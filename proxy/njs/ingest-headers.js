@@ -11,7 +11,6 @@ const allowed = ["content-type", "content-length", "x-sentry-rate-limits", "retr
  */
 function filter(r) {
   if (r.status < 100) throw new Error("the response of the ingest is not HTTP");
-  if (r.rawHeadersOut.length === 0) return;
   const headers = r.headersOut;
   for (const name in headers) {
     if (allowed.indexOf(name.toLowerCase()) < 0) delete headers[name];

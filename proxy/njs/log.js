@@ -3,10 +3,10 @@
 // njs has no directive for the log phase. A variable of js_set that a log format contains is evaluated once for each line, and vendor
 // examples count requests this way: https://github.com/nginx/njs-examples#logging-the-number-of-requests-per-client-logging-num-requests
 
-/** The reasons of the proxy's own rejections. */
+/** @type {Record<string, string>} the reasons of the proxy's own rejections */
 const rejections = { 403: "arguments", 404: "path", 405: "method", 413: "size", 415: "content_type" };
 
-/** The outcome of a page by the reason why the proxy answered itself (snippets/error-pages.conf); else web has failed. */
+/** @type {Record<string, string>} the outcome of a page by the reason why the proxy answered itself (snippets/error-pages.conf); else web has failed */
 const pageOutcomes = { "": "accepted", rate_limit: "rate_limited", overload: "shed", size: "rejected" };
 
 /**

@@ -42,14 +42,13 @@ function count(client) {
 }
 
 /**
- * Answers an envelope that exceeds a rate limit.
+ * Header filter of the response to an envelope that exceeds a rate limit. A content handler of njs would read the envelope's body first.
  * @param {NginxHTTPRequest} r
  */
-function reject(r) {
+function addHeaders(r) {
   const times = count(clientNetwork(r));
   r.headersOut["X-Sentry-Rate-Limits"] = limits(times);
   r.headersOut["Retry-After"] = String(silenceSeconds);
-  r.return(429, '{"reason":"rate limited; errors are still accepted"}');
 }
 
-export default { limits, reject };
+export default { addHeaders, limits };

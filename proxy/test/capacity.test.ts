@@ -25,15 +25,17 @@ describe.each([true, false])("stalled envelopes of one client, with a spool: %s"
       void stall(shared.proxy.port, { path: "/monitoring", client, ...how }).then(({ answer }) =>
         answer.then((line) => answers.push(line)),
       );
-    // All but four.
+    // All but four, before their bodies have ended: also those above the rate limit.
     await expect.poll(() => answers.length).toBe(count - 4);
-    expect(new Set(answers)).toEqual(new Set(["HTTP/1.1 503 Service Temporarily Unavailable"]));
+    for (const line of answers) expect(line).toMatch(/^HTTP\/1\.1 (503|429) /);
     expect((await large(client)).status).toBe(503);
     expect((await large(another)).status).toBe(200);
     const small = { ...post, headers: { "x-forwarded-for": client }, body: Buffer.alloc(40_000) };
     expect((await send(shared.proxy.port, small)).status).toBe(200);
     const metrics = () => shared.proxy.internal("/metrics");
-    await expect.poll(metrics).toMatch(/^culvert_tunnel_envelopes_total\{outcome="rejected",reason="capacity"\} [1-9]/m);
+    await expect
+      .poll(metrics)
+      .toMatch(/^culvert_tunnel_envelopes_total\{outcome="rejected",reason="capacity"\} [1-9]/m);
     expect(await shared.proxy.on("proxy", "logs")).not.toContain("203.0.113.");
   });
 });
@@ -42,7 +44,8 @@ describe("large envelopes of many clients", () => {
   const shared = useProxy(trusted);
   test("leave pages their capacity, and browsers queue what exceeds it", async () => {
     let number = 0;
-    const next = (size: number) => stall(shared.proxy.port, { path: "/monitoring", client: `203.0.113.${++number}`, size });
+    const next = (size: number) =>
+      stall(shared.proxy.port, { path: "/monitoring", client: `203.0.113.${++number}`, size });
     for (let n = 0; n < 6; n++) await next(19 << 20);
     const envelope = { method: "POST", path: "/monitoring", body: Buffer.alloc(1 << 20) };
     let status = 200;
@@ -58,21 +61,30 @@ describe("stalled bodies to web", () => {
   beforeEach(() => shared.proxy.web.answer(page));
   /** Bytes in /tmp: files of bodies have no name. */
   const used = async () =>
-    Number((await shared.proxy.on("proxy", "exec", "df", "--block-size=1", "--output=used", "/tmp")).split("\n").at(-1));
+    Number(
+      (await shared.proxy.on("proxy", "exec", "df", "--block-size=1", "--output=used", "/tmp")).split("\n").at(-1),
+    );
 
   test.each([
     ["of 900 kB", 900_000],
     ["of 5 kB", 5_000],
-  ])("of one client wait nowhere in /tmp, count towards their client's limit, and leave others theirs: %s", async (_, size) => {
-    const before = await used();
-    await Promise.all(Array.from({ length: 100 }, () => stall(shared.proxy.port, { path: "/form", client, size })));
-    const form = (from: string) => ({
-      ...{ method: "POST", path: "/form", body: Buffer.alloc(900_000) },
-      headers: { "x-forwarded-for": from },
-    });
-    // The last ones have been written, but Nginx may not have read their headers yet.
-    await expect.poll(async () => (await send(shared.proxy.port, form(client))).status).toBe(429);
-    expect((await used()) - before).toBeLessThan(1e6);
-    expect((await send(shared.proxy.port, form(another))).status).toBe(200);
-  });
+  ])(
+    "of one client wait nowhere in /tmp, count towards their client's limit, and leave others theirs: %s",
+    async (_, size) => {
+      const before = await used();
+      await Promise.all(Array.from({ length: 100 }, () => stall(shared.proxy.port, { path: "/form", client, size })));
+      const form = (from: string) => ({
+        ...{ method: "POST", path: "/form", body: Buffer.alloc(900_000) },
+        headers: { "x-forwarded-for": from },
+      });
+      // Nginx may not have read the last headers yet, or given up a body of which this process sent nothing for ten seconds.
+      const onceMore = async () => {
+        await stall(shared.proxy.port, { path: "/form", client, size });
+        return (await send(shared.proxy.port, form(client))).status;
+      };
+      await expect.poll(onceMore).toBe(429);
+      expect((await used()) - before).toBeLessThan(1e6);
+      expect((await send(shared.proxy.port, form(another))).status).toBe(200);
+    },
+  );
 });

@@ -59,7 +59,12 @@ describe("with MAX_CONCURRENT_REQUESTS_PER_CLIENT=3, a client that has as many a
     expect(seconds).toMatch(/^([4-9]|10)$/);
     expect(answer.body).toContain(`<meta http-equiv="refresh" content="${seconds}">`);
     expect(received).toEqual([]);
-    for (const path of ["/api/x", "/socket", "/_next/static/chunks/missing-too.js", "/_next/image?url=%2Fb.png&w=64&q=75"])
+    for (const path of [
+      "/api/x",
+      "/socket",
+      "/_next/static/chunks/missing-too.js",
+      "/_next/image?url=%2Fb.png&w=64&q=75",
+    ])
       expect(await ask(shared, client, { path })).toBe(429);
     expect(await ask(shared, client, { method: "POST", body: "a=1" })).toBe(429);
     expect(await ask(shared, client, { method: "POST", body: Buffer.alloc(100_000) })).toBe(429);
@@ -82,7 +87,9 @@ describe("with MAX_CONCURRENT_REQUESTS_PER_CLIENT=3, a client that has as many a
     const { answer } = await shared.through({ headers: from(client, { accept: "application/json" }) });
     expect(JSON.parse(answer.body).reason).toMatch(/^too many requests/);
     const log = () => shared.proxy.on("proxy", "logs");
-    await expect.poll(log).toMatch(new RegExp(`${answer.headers["x-request-id"]}.*"status":429,.*"reason":"rate_limit"`));
+    await expect
+      .poll(log)
+      .toMatch(new RegExp(`${answer.headers["x-request-id"]}.*"status":429,.*"reason":"rate_limit"`));
   });
 
   test("is an IPv6 /64, and its /48 has four times as many", async () => {

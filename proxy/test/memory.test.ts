@@ -31,9 +31,7 @@ beforeAll(async () => {
     SENTRY_DSN: "http://key@127.0.0.1:9/7",
     WEB_UPSTREAM: "127.0.0.1:9",
     // They have zones of their own.
-    OPEN_PAGES_PER_REPLICA: "30",
-    REQUEST_RATE_PER_CLIENT: "100",
-    PAGE_RATE_PER_CLIENT: "20",
+    MAX_CONCURRENT_PAGES_PER_REPLICA: "30",
   };
   const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
   config = await must("run", "--rm", label, ...hardened, ...env, await build(), "render");
@@ -63,7 +61,7 @@ describe("the sum of what clients can fill", () => {
   });
 
   test("leaves two connections for each further open request", async () => {
-    const env = ["SENTRY_DSN=http://key@127.0.0.1:9/7", "WEB_UPSTREAM=127.0.0.1:9", "OPEN_REQUESTS_TOTAL=6000"];
+    const env = ["SENTRY_DSN=http://key@127.0.0.1:9/7", "WEB_UPSTREAM=127.0.0.1:9", "MAX_CONCURRENT_REQUESTS=6000"];
     const raised = await must(
       ...["run", "--rm", label, ...hardened, ...env.map((one) => `--env=${one}`), await build(), "render"],
     );
@@ -77,17 +75,15 @@ describe("the sum of what clients can fill", () => {
     const compose = hardened.flatMap((option) => /tmpfs=(.*?):.*size=(\w+)/.exec(option)?.slice(1) ?? []);
     const pod = [...file("deploy/kubernetes/base/proxy/deployment.yaml").matchAll(/medium: Memory, sizeLimit: (\w+)/g)];
     const each = (what: string) => Math.floor(((row(what)?.each ?? 0) * 1e3) / 1024 ** 2);
-    expect(compose).toEqual([
-      "/tmp",
-      `${each("bodies of pages")}m`,
-      "/tmp/envelopes",
-      `${each("bodies of envelopes")}m`,
-    ]);
-    expect(pod.map(([, size]) => size)).toEqual([`${each("bodies of pages")}Mi`, `${each("bodies of envelopes")}Mi`]);
+    expect(compose).toEqual(["/tmp", "16m", "/tmp/envelopes", `${each("bodies of envelopes")}m`]);
+    expect(pod.map(([, size]) => size)).toEqual(["16Mi", `${each("bodies of envelopes")}Mi`]);
+    // What one client may send at a time leaves others room.
+    const large = value(/^limit_conn tunnel_large (\d+);/m) * bytes("20m");
+    expect(large).toBeLessThan(0.7 * bytes(`${each("bodies of envelopes")}m`));
   });
 
   test("is right, and below 90 % of the memory limit of Compose and Kubernetes", () => {
-    expect(rows).toHaveLength(9);
+    expect(rows).toHaveLength(8);
     for (const { what, count, each, sum } of rows) expect(Math.round((count * each) / 1e3), what).toBe(sum);
     const sum = rows.reduce((all, one) => all + one.sum, 0);
     expect(number(/\*\*Sum\*\* \| \| \| (\S+) \|/.exec(table)?.[1])).toBe(sum);

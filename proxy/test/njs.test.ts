@@ -32,7 +32,7 @@ test("a client's rejections are forgotten a minute after the first of them", () 
   vi.stubGlobal("ngx", { shared: { rate_limited: rejections } });
   const headersOut: Record<string, string> = {};
   const reject = (times: number) => {
-    for (let n = 0; n < times; n++) rateLimit.reject({ rawVariables: {}, headersOut, return: () => {} } as never);
+    for (let n = 0; n < times; n++) rateLimit.addHeaders({ rawVariables: {}, headersOut } as never);
     return headersOut["X-Sentry-Rate-Limits"];
   };
   expect(reject(150)).toBe(rateLimit.limits(150));
@@ -53,7 +53,7 @@ test("of the ingest's headers only those that the SDK reads pass, in any case", 
     constructor: "g" as never,
     "retry-AFTER": "h",
   };
-  ingestHeaders.filter({ status: 200, headersOut, rawHeadersOut: [[]] } as never);
+  ingestHeaders.filter({ status: 200, headersOut } as never);
   expect(Object.keys(headersOut)).toEqual([
     "Content-Type",
     "Content-Length",
@@ -64,7 +64,7 @@ test("of the ingest's headers only those that the SDK reads pass, in any case", 
 });
 
 test("a response that is not HTTP ends the request", () => {
-  expect(() => ingestHeaders.filter({ status: 0, rawHeadersOut: [] } as never)).toThrow("not HTTP");
+  expect(() => ingestHeaders.filter({ status: 0 } as never)).toThrow("not HTTP");
 });
 
 describe("the outcome of an envelope", () => {
@@ -98,7 +98,12 @@ describe("what is counted of", () => {
   test.each<[string, Record<string, string>, string, string[]]>([
     ["a page", { status: "200", upstream_status: "200" }, "200", []],
     ["one that another replica answered", { status: "200", upstream_status: "502, 200" }, "200", ["web"]],
-    ["one that web did not answer", { status: "503", upstream_status: "504", page_reason: "unreachable" }, "503", ["web"]],
+    [
+      "one that web did not answer",
+      { status: "503", upstream_status: "504", page_reason: "unreachable" },
+      "503",
+      ["web"],
+    ],
     ["one that is shed", { status: "503", upstream_status: "502", page_reason: "overload" }, "503", []],
     ["one that is not HTTP", { status: "009", upstream_status: "200" }, "9", []],
   ])("%s", (_, variables, status, failures) => {

@@ -135,7 +135,8 @@ describe("an ingest that cannot accept envelopes", () => {
     ["one over HTTP/1.1", send],
     ["one over HTTP/2", sendH2],
   ])("answering something that is not HTTP: no byte of it reaches the browser, %s", async (_, by) => {
-    const forged = "not HTTP\r\nSet-Cookie: session=forged\r\n\r\nHTTP/1.1 200 OK\r\nSet-Cookie: session=forged\r\n\r\n";
+    const forged =
+      "not HTTP\r\nSet-Cookie: session=forged\r\n\r\nHTTP/1.1 200 OK\r\nSet-Cookie: session=forged\r\n\r\n";
     await proxy.ingest.answer({ status: 200, headers: {}, body: forged, instead: "raw" });
     await expect(by(proxy.port, envelope)).rejects.toThrow(/hang up|reset|no answer|closed|code/i);
     const lines = async () => (await failedEnvelopes()).map((line) => JSON.stringify(line));

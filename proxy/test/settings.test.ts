@@ -77,24 +77,19 @@ describe("an invalid setting stops the proxy with one line", () => {
       "REQUEST_RATE_PER_CLIENT '0' is not a number of requests per second: use a whole number from 1 to 999999, or off",
     ],
     [
-      "PAGE_RATE_PER_CLIENT",
-      "1001",
-      "PAGE_RATE_PER_CLIENT '1001' is not a number of pages per second: use a whole number from 1 to 1000, or off",
-    ],
-    [
-      "OPEN_REQUESTS_PER_CLIENT",
+      "MAX_CONCURRENT_REQUESTS_PER_CLIENT",
       "no",
-      "OPEN_REQUESTS_PER_CLIENT 'no' is not a number of open requests: use a whole number from 1 to 65535, or off",
+      "MAX_CONCURRENT_REQUESTS_PER_CLIENT 'no' is not a number of requests: use a whole number from 1 to 16000, or off",
     ],
     [
-      "OPEN_REQUESTS_TOTAL",
+      "MAX_CONCURRENT_REQUESTS",
       "off",
-      "OPEN_REQUESTS_TOTAL 'off' is not a number of open requests: use a whole number from 1 to 65535",
+      "MAX_CONCURRENT_REQUESTS 'off' is not a number of requests: use a whole number from 1 to 30000",
     ],
     [
-      "OPEN_PAGES_PER_REPLICA",
+      "MAX_CONCURRENT_PAGES_PER_REPLICA",
       "0",
-      "OPEN_PAGES_PER_REPLICA '0' is not a number of open pages: use a whole number from 1 to 65535, or off",
+      "MAX_CONCURRENT_PAGES_PER_REPLICA '0' is not a number of pages: use a whole number from 1 to 65535, or off",
     ],
     [
       "TRUSTED_PROXIES",
