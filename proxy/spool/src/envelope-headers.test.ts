@@ -22,7 +22,7 @@ test("the headers of the allow-list are stored and sent, no others", () => {
 });
 test("a missing header is neither stored nor sent", () => {
   assert.deepEqual(storedHeaders({ origin: "" }), {});
-  assert.deepEqual(requestHeaders({ origin: "https://a" }), { Origin: "https://a" });
+  assert.deepEqual(requestHeaders({ Origin: "https://a" }), { Origin: "https://a" });
 });
 test("the tunnel's allow-list is the same", () => {
   const file = new URL("../../snippets/envelope-headers.conf", import.meta.url);

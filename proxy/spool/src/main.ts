@@ -1,19 +1,19 @@
 /** Starts the spool: reads the settings, opens the database, receives envelopes and delivers them. */
 import { existsSync, statfsSync } from "node:fs";
 import { Backoff } from "./deliver/backoff.ts";
-import { Delivery } from "./deliver/delivery.ts";
+import { createDelivery } from "./deliver/delivery.ts";
 import { createSend } from "./deliver/send.ts";
 import { DeliveryWorker } from "./deliver/worker.ts";
 import { closeForeign } from "./internal-network.ts";
 import { log } from "./log.ts";
 import { countRejection, metrics, type Rejections } from "./metrics.ts";
 import { openDatabase } from "./queue/database.ts";
-import { Disk } from "./queue/disk.ts";
+import { watchDisk } from "./queue/disk.ts";
 import { Eviction } from "./queue/eviction.ts";
 import { startExpiry } from "./queue/expiry.ts";
 import { startLossDetection } from "./queue/loss-detection.ts";
 import { Store } from "./queue/store.ts";
-import { Receiver } from "./receive/receiver.ts";
+import { createReceive } from "./receive/receiver.ts";
 import { closeServer, createSpoolServer } from "./server.ts";
 import { folder, parseSettings, port } from "./settings.ts";
 import { StartupError } from "./startup-error.ts";
@@ -24,41 +24,39 @@ import { StartupError } from "./startup-error.ts";
  */
 const stopTimeoutMs = 18_000;
 
-function freeDiskBytes(): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
-}
-
 async function start(): Promise<void> {
   const settings = parseSettings(process.env);
   const onConnection = settings.internalNetwork ? await closeForeign(settings.internalNetwork) : () => {};
   const isNew = !existsSync(`${folder}/spool.db`);
   const database = openDatabase(folder);
-  const disk = new Disk(database, folder, () => process.exit(1));
-  const { transactions } = disk;
+  const { transactions, isHealthy } = watchDisk(database, folder, () => process.exit(1));
   const store = new Store(database);
+  const freeDiskBytes = () => {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  };
   const eviction = new Eviction(database, store, settings.maxBytes, freeDiskBytes);
-  const saveWatermark = startLossDetection(folder, isNew, store, transactions);
+  const saveMark = startLossDetection(folder, isNew, store, transactions);
   const urls = new Set(settings.destinations.map(({ url }) => url));
 
   const send = createSend(settings.ca);
   const backoffs = new Map(settings.destinations.map(({ host }) => [host, new Backoff(settings.rate)]));
   const workers = settings.destinations.map((destination) => {
     const backoff = backoffs.get(destination.host) as Backoff;
-    return new DeliveryWorker(new Delivery(destination, store, transactions, send, backoff), backoff);
+    return new DeliveryWorker(createDelivery(destination, store, transactions, send, backoff), backoff);
   });
 
   const rejections: Rejections = new Map();
   const server = createSpoolServer({
-    receiver: new Receiver(settings.destinations, store, eviction, transactions),
-    isHealthy: () => disk.isHealthy(),
+    receive: createReceive(settings.destinations, store, eviction, transactions),
+    isHealthy,
     metrics: () => transactions.read(() => metrics(store, eviction, rejections, urls)),
     onReply: (reply) => reply.status === 200 || countRejection(rejections, reply),
   });
 
   const stop = async (): Promise<void> => {
     await Promise.all([closeServer(server, stopTimeoutMs), ...workers.map((worker) => worker.stop(stopTimeoutMs))]);
-    saveWatermark();
+    saveMark();
     database.close();
     process.exit(0);
   };
@@ -69,11 +67,8 @@ async function start(): Promise<void> {
   for (const worker of workers) worker.start();
   log(`ready on port ${port}; queued envelopes: ${store.mark().queued}`);
   const undeliverable = store.queues.undeliverable(urls);
-  if (undeliverable > 0)
-    log(
-      `SENTRY_DSN: ${undeliverable} envelopes are queued for an ingest that is in no configured DSN: ` +
-        "set the old DSN again until they are delivered",
-    );
+  const problem = "envelopes are queued for an ingest that is in no configured DSN";
+  if (undeliverable > 0) log(`SENTRY_DSN: ${undeliverable} ${problem}: set the old DSN again until they are delivered`);
 }
 
 try {

@@ -25,56 +25,47 @@ export function countRejection(rejections: Rejections, { status, rejected }: Rep
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 export function metrics(
-  store: Store,
+  { queues, counters }: Store,
   eviction: Eviction,
   rejections: Rejections,
   urls: ReadonlySet<string>,
   now = Date.now(),
 ): string {
-  const queues = store.queues.nonEmpty();
+  const queued = queues.nonEmpty();
   const byCategory = (value: "envelopes" | "bytes"): Sample[] => {
     const sums = new Map<string, number>();
-    for (const queue of queues) sums.set(queue.category, (sums.get(queue.category) ?? 0) + queue[value]);
+    for (const queue of queued) sums.set(queue.category, (sums.get(queue.category) ?? 0) + queue[value]);
     return [...sums].map(([category, sum]) => [{ category }, sum]);
   };
-  const oldest = Math.min(now, ...queues.map((queue) => queue.oldest));
-  const counters = store.counters.all();
-  const counterFamilies = Object.entries(counterHelp).flatMap(([name, help]) => {
-    const samples = counters
-      .filter((counter) => counter.name === name)
+  const gauge = (name: string, help: string, value: Sample[] | number) =>
+    family(name, "gauge", help, typeof value === "number" ? [[{}, value]] : value);
+  const counter = (name: string, help: string, samples: Sample[]) => family(`${name}_total`, "counter", help, samples);
+  const ageSeconds = (now - Math.min(now, ...queued.map(({ oldest }) => oldest))) / 1_000;
+  const undeliverable = queues.undeliverable(urls);
+  const counts = counters.all();
+  const samplesOf = (name: string): Sample[] =>
+    counts
+      .filter((one) => one.name === name)
       .map(({ reason, category, count }): Sample => [reason ? { reason, category } : { category }, count]);
-    return family(`${name}_total`, "counter", help, samples);
-  });
+  const rejected = [...rejections].map(([labels, count]): Sample => [JSON.parse(labels), count]);
   return [
-    ...family("queued_envelopes", "gauge", "Envelopes in the queues", byCategory("envelopes")),
-    ...family("queued_bytes", "gauge", "Bytes of the envelopes in the queues", byCategory("bytes")),
-    ...family("undeliverable_envelopes", "gauge", "Queued envelopes for an ingest that is in no configured DSN", [
-      [{}, store.queues.undeliverable(urls)],
-    ]),
-    ...family("oldest_envelope_age_seconds", "gauge", "Age of the oldest queued envelope", [
-      [{}, (now - oldest) / 1_000],
-    ]),
-    ...family("disk_bytes", "gauge", "Size of the queues on disk, which SPOOL_MAX_MB limits", [
-      [{}, eviction.pages().used],
-    ]),
-    ...counterFamilies,
-    ...family(
-      "rejected_total",
-      "counter",
-      "Requests not answered with 200, since the start; by category if the queue was full",
-      [...rejections].map(([labels, count]) => [JSON.parse(labels), count]),
-    ),
-    "",
-  ].join("\n");
+    gauge("queued_envelopes", "Envelopes in the queues", byCategory("envelopes")),
+    gauge("queued_bytes", "Bytes of the envelopes in the queues", byCategory("bytes")),
+    gauge("undeliverable_envelopes", "Queued envelopes for an ingest that is in no configured DSN", undeliverable),
+    gauge("oldest_envelope_age_seconds", "Age of the oldest queued envelope", ageSeconds),
+    gauge("disk_bytes", "Size of the queues on disk, which SPOOL_MAX_MB limits", eviction.pages().used),
+    ...Object.entries(counterHelp).map(([name, help]) => counter(name, help, samplesOf(name))),
+    counter("rejected", "Requests not answered with 200, since the start; by category if the queue was full", rejected),
+  ].join("");
 }
 
 type Sample = [labels: Record<string, string>, value: number];
 
-function family(name: string, type: string, help: string, samples: Sample[]): string[] {
+function family(name: string, type: string, help: string, samples: Sample[]): string {
   const full = `culvert_spool_${name}`;
   const lines = samples.map(([labels, value]) => {
     const list = Object.entries(labels).map(([key, label]) => `${key}="${label}"`);
     return `${full}${list.length > 0 ? `{${list.join()}}` : ""} ${value}`;
   });
-  return [`# HELP ${full} ${help}`, `# TYPE ${full} ${type}`, ...lines];
+  return [`# HELP ${full} ${help}`, `# TYPE ${full} ${type}`, ...lines, ""].join("\n");
 }

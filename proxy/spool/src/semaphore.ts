@@ -9,25 +9,20 @@ export class Semaphore {
 
   /** Resolves with true once the caller holds the permits, or with false after `timeoutMs`, which may be Infinity. */
   acquire(permits: number, timeoutMs: number): Promise<boolean> {
-    if (this.#waiters.length === 0 && permits <= this.#available) {
-      this.#available -= permits;
-      return Promise.resolve(true);
-    }
     return new Promise((resolve) => {
-      const waiter = {
-        permits,
-        grant: () => {
-          clearTimeout(timer);
-          resolve(true);
-        },
-      };
       const giveUp = () => {
         this.#waiters = this.#waiters.filter((other) => other !== waiter);
         this.#grantNext();
         resolve(false);
       };
       const timer = timeoutMs < Number.POSITIVE_INFINITY ? setTimeout(giveUp, timeoutMs) : undefined;
+      const grant = () => {
+        clearTimeout(timer);
+        resolve(true);
+      };
+      const waiter = { permits, grant };
       this.#waiters.push(waiter);
+      this.#grantNext();
     });
   }
 

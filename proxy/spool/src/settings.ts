@@ -67,22 +67,15 @@ function networkName(value: string | undefined): string | undefined {
 /** The proxy reads the same file in the same way: its CAs replace the public ones. */
 function readCa(file: string | undefined): string | undefined {
   if (!file) return undefined;
-  const name = "INGEST_CA_FILE";
-  let pem: string;
+  let problem = `'${file}' cannot be read by uid ${process.getuid?.()}`;
+  let fix = "mount a PEM file that this user can read";
   try {
-    pem = readFileSync(file, "utf8");
-  } catch {
-    throw new StartupError(
-      name,
-      `'${file}' cannot be read by uid ${process.getuid?.()}`,
-      "mount a PEM file that this user can read",
-    );
-  }
-  try {
+    const pem = readFileSync(file, "utf8");
+    problem = `'${file}' holds no certificate`;
+    fix = "give a PEM file that begins with -----BEGIN CERTIFICATE-----";
     new X509Certificate(pem);
     return pem;
   } catch {
-    const fix = "give a PEM file that begins with -----BEGIN CERTIFICATE-----";
-    throw new StartupError(name, `'${file}' holds no certificate`, fix);
+    throw new StartupError("INGEST_CA_FILE", problem, fix);
   }
 }

@@ -10,18 +10,13 @@ export class DeferredEnvelopes {
   #failedThisRound = new Set<number>();
 
   /**
-   * Defers an envelope for `pauseMs`, doubled for each time it failed while the ingest was healthy. During an outage every
-   * envelope fails, which says nothing about the envelope.
+   * Defers an envelope until all others have been tried, and for `pauseMs`, doubled for each time it failed while the ingest was healthy.
+   * During an outage every envelope fails, which says nothing about the envelope.
    */
   defer(id: number, pauseMs: number, wasIngestHealthy: boolean, now: number): void {
     const failures = (this.#deferred.get(id)?.failures ?? 0) + (wasIngestHealthy ? 1 : 0);
-    if (this.#deferred.size >= maxEntries) this.#deferred.clear();
+    for (const entries of [this.#deferred, this.#failedThisRound]) if (entries.size >= maxEntries) entries.clear();
     this.#deferred.set(id, { until: now + Math.min(maxDeferralMs, pauseMs * 2 ** failures), failures });
-  }
-
-  /** Records a failure: until the ingest accepts an envelope, all others are tried first. */
-  failed(id: number): void {
-    if (this.#failedThisRound.size >= maxEntries) this.#failedThisRound.clear();
     this.#failedThisRound.add(id);
   }
 

@@ -7,12 +7,12 @@ import { openDatabase } from "../queue/database.ts";
 import { GroupCommit } from "../queue/group-commit.ts";
 import { Store } from "../queue/store.ts";
 import { Backoff } from "./backoff.ts";
-import { Delivery } from "./delivery.ts";
+import { createDelivery } from "./delivery.ts";
 import type { Response } from "./send.ts";
 import { DeliveryWorker } from "./worker.ts";
 
 const url = "http://ingest/api/1/envelope/";
-const headers = { contentType: "", contentEncoding: "", userAgent: "", clientIp: "" };
+const headers = {};
 const hour = 3_600_000;
 const accepted: Response = { status: 200, headers: {} };
 
@@ -37,7 +37,7 @@ async function attempts(set: number, ...responses: (Response | Error)[]): Promis
     };
     const transactions = new GroupCommit(database, () => {});
     worker = new DeliveryWorker(
-      new Delivery({ url, accepts: "csp_report", host: "ingest" }, store, transactions, send, backoff),
+      createDelivery({ url, accepts: "csp_report", host: "ingest" }, store, transactions, send, backoff),
       backoff,
     );
   });

@@ -68,12 +68,8 @@ export class DeliveryWorker {
   /** Sleeps until a delivery ends, but no longer than `maxMs`. */
   #sleep(maxMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake(), maxMs);
-      this.#wake = () => {
-        clearTimeout(timer);
-        this.#wake = () => {};
-        resolve();
-      };
+      setTimeout(resolve, maxMs).unref();
+      this.#wake = resolve;
     });
   }
 }

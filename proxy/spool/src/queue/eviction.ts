@@ -14,13 +14,6 @@ const maxEmptyFileBytes = 16 << 20;
 const sizeLine = "SPOOL_MAX_MB is reached: lower priorities are evicted, all else is rejected; is the ingest down?";
 const diskLine = `the disk under ${folder} has 64 MB left: as with SPOOL_MAX_MB; free space there, or lower it`;
 
-/** What the database takes on disk, in bytes: pages in use, and free pages in its file. */
-export interface Pages {
-  used: number;
-  spare: number;
-  page: number;
-}
-
 const fits = (missing: { SPOOL_MAX_MB: number; disk: number }) => missing.SPOOL_MAX_MB <= 0 && missing.disk <= 0;
 
 /** Keeps the queues within their limits of size and age. What changes envelopes belongs in a transaction (group-commit.ts). */
@@ -47,9 +40,9 @@ export class Eviction {
       ORDER BY id LIMIT ${batchSize}`);
   }
 
-  /** What the database takes on disk. */
-  pages(): Pages {
-    return this.#pages.get() as unknown as Pages;
+  /** What the database takes on disk, in bytes: pages in use, free pages in its file, and one page. */
+  pages() {
+    return this.#pages.get() as { used: number; spare: number; page: number };
   }
 
   /**
@@ -77,11 +70,6 @@ export class Eviction {
       }
     }
     return full;
-  }
-
-  /** When the oldest queued envelope was received; Infinity if all queues are empty. */
-  oldest(): number {
-    return Math.min(...this.#store.queues.nonEmpty().map(({ oldest }) => oldest));
   }
 
   /** Drops envelopes received before this time, at most `max` in one call; returns how many. */

@@ -27,8 +27,7 @@ export function startExpiry(eviction: Eviction, transactions: GroupCommit, maxAg
   const intervalMs = Math.min(maxIntervalMs, maxAgeMs / 2);
   const expireBatch = async (): Promise<number> => {
     const before = now() - maxAgeMs;
-    const hasExpired = transactions.read(() => eviction.oldest() < before);
-    const dropped = hasExpired ? await transactions.write(() => eviction.expire(before, batchSize)) : 0;
+    const dropped = await transactions.write(() => eviction.expire(before, batchSize));
     if (dropped === 0) transactions.read(() => eviction.shrink());
     return dropped;
   };

@@ -1,12 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-type Work = () => unknown;
-
-interface Pending {
-  work: Work;
-  resolve: (value: unknown) => void;
-  reject: (error: unknown) => void;
-}
+type Pending = { work: () => unknown; resolve: (value: unknown) => void; reject: (error: unknown) => void };
 
 /**
  * Group commit: everything requested during one fsync is committed together by the next one, so that a slow disk costs latency

@@ -6,10 +6,9 @@ import { Eviction } from "./eviction.ts";
 import { type NewEnvelope, Store } from "./store.ts";
 
 export const headers = {
-  contentType: "text/plain",
-  contentEncoding: "",
-  userAgent: "a browser",
-  clientIp: "192.0.2.1",
+  "Content-Type": "text/plain",
+  "User-Agent": "a browser",
+  "X-Forwarded-For": "192.0.2.1",
 };
 export const claim = { max: 10, bytes: 1 << 20, except: [] as number[] };
 

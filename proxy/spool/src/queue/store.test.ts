@@ -53,7 +53,7 @@ describe("the store", () => {
   });
   test("the bytes of a queue are those of its envelopes, also with headers that are not ASCII", () => {
     const { store, newEnvelope, first } = openStore();
-    const umlauts = { ...newEnvelope("error"), headers: { ...headers, userAgent: "ü".repeat(50) } };
+    const umlauts = { ...newEnvelope("error"), headers: { ...headers, "User-Agent": "ü".repeat(50) } };
     for (let i = 0; i < 3; i++) store.add(umlauts);
     const bytes = () => store.queues.nonEmpty().map((queue) => queue.bytes);
     const each = Buffer.byteLength(JSON.stringify(umlauts.headers)) + umlauts.body.length;

@@ -4,7 +4,6 @@ import type { EnvelopeHeaders } from "../envelope-headers.ts";
 import { logOncePerMinute } from "../log.ts";
 import { type CounterName, Counters } from "./counters.ts";
 import { keyRange, type Queue, Queues } from "./queues.ts";
-import type { Mark } from "./watermark.ts";
 
 /** An envelope as the proxy sent it. */
 export interface NewEnvelope {
@@ -22,11 +21,10 @@ export interface ClaimedEnvelope extends NewEnvelope {
   redelivery: boolean;
 }
 
-/** The most envelopes and bytes to claim, and the keys to leave out. */
-export interface ClaimLimits {
-  max: number;
-  bytes: number;
-  except: Iterable<number>;
+/** Envelopes accepted since the volume was created, and how many of them are queued. */
+export interface Mark {
+  accepted: number;
+  queued: number;
 }
 
 /** The envelopes on disk. What changes them belongs in a transaction (group-commit.ts). */
@@ -61,7 +59,7 @@ export class Store {
     this.#deleteAttempt = database.prepare("DELETE FROM attempt WHERE id = ?");
   }
 
-  /** How many envelopes were ever accepted, and how many are queued. */
+  /** The present mark, for loss-detection.ts. */
   mark(): Mark {
     const accepted = this.counters.all().filter(({ name }) => name === "accepted");
     return {
@@ -79,26 +77,25 @@ export class Store {
   }
 
   /**
-   * Claims the oldest envelopes of a queue for delivery. Recorded on disk, so that a crash does not hide that they were sent. Drops those
-   * that are damaged: SQLite checks the structure of its file, and not what is in it.
+   * Claims the oldest envelopes of a queue for delivery, up to a number and about a size, without those of some keys. Recorded on disk, so
+   * that a crash does not hide that they were sent. Drops damaged ones: SQLite checks the structure of its file, not what is in it.
    */
-  claim({ id: queue, destination, category }: Queue, { max, bytes, except }: ClaimLimits): ClaimedEnvelope[] {
+  claim({ id: queue, destination, category }: Queue, limits: { max: number; bytes: number; except: number[] }) {
     const claimed: ClaimedEnvelope[] = [];
     const damaged: number[] = [];
     let size = 0;
-    for (const row of this.#next.iterate(...keyRange(queue), JSON.stringify([...except]), max)) {
-      const { id, received, headers, body, redelivery } = row as unknown as Row;
-      if (!isIntact(row as unknown as Row)) {
-        damaged.push(id);
+    for (const found of this.#next.iterate(...keyRange(queue), JSON.stringify(limits.except), limits.max)) {
+      const row = found as unknown as Row;
+      if (!isIntact(row)) {
+        damaged.push(row.id);
         continue;
       }
-      claimed.push({
-        ...{ id, received, destination, category, redelivery: redelivery === 1 },
-        headers: JSON.parse(headers) as EnvelopeHeaders,
-        body: Buffer.from(body.buffer, body.byteOffset, body.length),
-      });
+      const body = Buffer.from(row.body.buffer, row.body.byteOffset, row.body.length);
+      const headers = JSON.parse(row.headers) as EnvelopeHeaders;
+      const { id, received } = row;
+      claimed.push({ id, destination, category, received, headers, body, redelivery: row.redelivery === 1 });
       size += body.length;
-      if (size >= bytes) break;
+      if (size >= limits.bytes) break;
     }
     for (const { id } of claimed) this.#beginAttempt.run(id);
     for (const id of damaged) this.remove(id, "dropped", "damaged");
@@ -122,17 +119,10 @@ export class Store {
   }
 }
 
-type Row = Pick<NewEnvelope, "received"> & {
-  id: number;
-  checksum: number;
-  headers: string;
-  body: Uint8Array;
-  redelivery: number;
-};
+type Row = { id: number; received: number; checksum: number; headers: string; body: Uint8Array; redelivery: number };
 
 const checksum = (headers: string, body: Uint8Array) => crc32(body, crc32(headers));
 
 /** The types count too: damage may turn a value into one of another type. */
-function isIntact({ checksum: stored, headers, body }: Row): boolean {
-  return typeof headers === "string" && body instanceof Uint8Array && checksum(headers, body) === stored;
-}
+const isIntact = (row: Row) =>
+  typeof row.headers === "string" && row.body instanceof Uint8Array && checksum(row.headers, row.body) === row.checksum;

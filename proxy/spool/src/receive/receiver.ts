@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { BodyError, decompressStart } from "../content-encoding.ts";
 import type { Destination } from "../destination.ts";
-import { storedHeaders } from "../envelope-headers.ts";
+import { encodingOf, storedHeaders } from "../envelope-headers.ts";
 import { logOncePerMinute } from "../log.ts";
 import type { Eviction } from "../queue/eviction.ts";
 import type { GroupCommit } from "../queue/group-commit.ts";
-import type { NewEnvelope, Store } from "../queue/store.ts";
+import type { Store } from "../queue/store.ts";
 import { Semaphore } from "../semaphore.ts";
 import { maxStartBytes, readEnvelope } from "./envelope.ts";
 
@@ -24,69 +24,53 @@ const maxMemoryBytes = 32 << 20;
 /** For memory and again for a decoder: together less than the 10 s after which the proxy counts the spool as failed. */
 const waitTimeoutMs = 4_000;
 
-/** Receives envelopes from the proxy, one in each request. */
-export class Receiver {
-  #destinations: Map<string, Destination>;
-  #store: Store;
-  #eviction: Eviction;
-  #transactions: GroupCommit;
-  #memory = new Semaphore(maxMemoryBytes);
+const unknownLine = "SENTRY_DSN: rejected envelopes for a DSN that this spool does not have: restart proxy and spool";
 
-  constructor(destinations: Destination[], store: Store, eviction: Eviction, transactions: GroupCommit) {
-    this.#destinations = new Map(destinations.map((destination) => [destination.url, destination]));
-    this.#store = store;
-    this.#eviction = eviction;
-    this.#transactions = transactions;
-  }
+/** Handles one request of the proxy: 200 only once its envelope is on disk. Rejects if the database or the connection fails. */
+export type Receive = (request: IncomingMessage) => Promise<Reply>;
 
-  /** Handles one request: 200 only once its envelope is on disk. Rejects if the database or the connection fails. */
-  async receive(request: IncomingMessage): Promise<Reply> {
-    const destination = this.#destinations.get(`${URL.parse(`${request.headers["x-spool-destination"]}`)}`);
+/** Returns a function that receives envelopes for these destinations. */
+export function createReceive(
+  destinations: Destination[],
+  store: Store,
+  eviction: Eviction,
+  transactions: GroupCommit,
+): Receive {
+  const byUrl = new Map(destinations.map((destination) => [destination.url, destination]));
+  const memory = new Semaphore(maxMemoryBytes);
+
+  const enqueue = async ({ url, accepts }: Destination, request: IncomingMessage, body: Buffer): Promise<Reply> => {
+    const headers = storedHeaders(request.headers);
+    const start =
+      accepts === "envelope" && (await decompressStart(body, encodingOf(headers), maxStartBytes, waitTimeoutMs));
+    const { category, eventId } = start ? readEnvelope(start) : { category: "security", eventId: undefined };
+    const envelope = { destination: url, category, received: Date.now(), headers, body };
+    const full = await transactions.write(() => eviction.makeSpaceFor(envelope) ?? store.add(envelope));
+    if (!full) return { status: 200, body: eventId ? { id: eventId } : {} };
+    const reply = reject(503, full === "disk" ? "the disk is full" : "SPOOL_MAX_MB is reached");
+    return { ...reply, rejected: { reason: "full", category } };
+  };
+
+  return async (request) => {
+    const destination = byUrl.get(`${URL.parse(`${request.headers["x-spool-destination"]}`)}`);
     if (!destination) {
-      logOncePerMinute(
-        "destination",
-        "SENTRY_DSN: rejected envelopes for a DSN that this spool does not have: restart proxy and spool",
-      );
+      logOncePerMinute("destination", unknownLine);
       return reject(403, "X-Spool-Destination is not an address of a configured DSN");
     }
     const length = Number(request.headers["content-length"]);
     if (!(length >= 0)) return reject(411, "Content-Length is required");
     if (length > maxBodyBytes) return reject(413, "the body is larger than 20 MB");
-    if (!(await this.#memory.acquire(length, waitTimeoutMs)))
+    if (!(await memory.acquire(length, waitTimeoutMs)))
       return reject(503, "envelopes arrive faster than they can be written");
     try {
-      return await this.#enqueue(destination, request, await readBody(request, length));
-    } finally {
-      this.#memory.release(length);
-    }
-  }
-
-  async #enqueue(destination: Destination, request: IncomingMessage, body: Buffer): Promise<Reply> {
-    const headers = storedHeaders(request.headers);
-    let content: { category: string; eventId: string | undefined };
-    try {
-      content = await readContent(destination, body, headers.contentEncoding ?? "");
+      return await enqueue(destination, request, await readBody(request, length));
     } catch (error) {
       if (error instanceof BodyError) return reject(error.status, error.message);
       throw error;
+    } finally {
+      memory.release(length);
     }
-    const { category, eventId } = content;
-    const envelope: NewEnvelope = { destination: destination.url, category, received: Date.now(), headers, body };
-    const full = await this.#transactions.write(
-      () => this.#eviction.makeSpaceFor(envelope) ?? this.#store.add(envelope),
-    );
-    if (full) {
-      const reply = reject(503, full === "disk" ? "the disk is full" : "SPOOL_MAX_MB is reached");
-      return { ...reply, rejected: { reason: "full", category } };
-    }
-    return { status: 200, body: eventId ? { id: eventId } : {} };
-  }
-}
-
-/** The category and the event id of an envelope; a CSP report has the category `security`. */
-async function readContent({ accepts }: Destination, body: Buffer, encoding: string) {
-  if (accepts === "csp_report") return { category: "security", eventId: undefined };
-  return readEnvelope(await decompressStart(body, encoding, maxStartBytes, waitTimeoutMs));
+  };
 }
 
 const reject = (status: number, reason: string): Reply => ({ status, body: { reason } });

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "vitest";
 import { openDatabase } from "./database.ts";
+import { lostEnvelopes, saveMark } from "./loss-detection.ts";
 import { Store } from "./store.ts";
-import { Watermark } from "./watermark.ts";
 
-const headers = { contentType: "", contentEncoding: "", userAgent: "", clientIp: "" };
+const headers = {};
 const envelope = { destination: "http://a/", category: "error", received: 0, headers, body: Buffer.from("x") };
 const newFolder = () => mkdtempSync(join(tmpdir(), "spool-"));
 
@@ -20,7 +20,7 @@ function killed(): string {
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   store.add(envelope);
   store.add(envelope);
-  new Watermark(from).save(store.mark());
+  saveMark(from, store.mark());
   for (const file of ["spool.db", "spool.db-wal", "spool.count"]) copyFileSync(join(from, file), join(to, file));
   database.close();
   return to;
@@ -28,7 +28,7 @@ function killed(): string {
 
 function lost(folder: string, isNew = false): number {
   const database = openDatabase(folder);
-  const found = new Watermark(folder).lost(new Store(database).mark(), isNew);
+  const found = lostEnvelopes(folder, new Store(database).mark(), isNew);
   database.close();
   return found;
 }
@@ -45,7 +45,7 @@ test("a deleted database is detected, by what was queued in it", () => {
   rmSync(join(folder, "spool.db"));
   assert.equal(lost(folder, true), 3);
 });
-test("an unreadable watermark is ignored", () => {
+test("an unreadable mark is ignored", () => {
   const folder = killed();
   truncateSync(join(folder, "spool.count"), 3);
   truncateSync(join(folder, "spool.db-wal"), 0);
