@@ -8,6 +8,7 @@ import { BrowserTestEvent } from "../../ui/browser-test-event";
 import { Facts } from "../../ui/facts";
 import { PathLoading, RequestPath } from "../../ui/request-path";
 import { duration } from "../../ui/time";
+import { checkAgain } from "./actions";
 
 type Props = { searchParams: Promise<{ wait?: string }> };
 
@@ -31,9 +32,12 @@ export default async function OverviewPage({ searchParams }: Props) {
       <section aria-labelledby="path">
         <div className="heading">
           <h2 id="path">Request path</h2>
-          <div className="scripted">
-            <BrowserTestEvent name="exception" />
-          </div>
+          <form action={checkAgain}>
+            <button type="submit">Check again</button>
+          </form>
+        </div>
+        <div className="scripted">
+          <BrowserTestEvent name="exception" />
         </div>
         {/* Streamed parts need JavaScript, so without it users can request a page that waits for them. */}
         {wait ? path : <Suspense fallback={<PathLoading settings={current} />}>{path}</Suspense>}
