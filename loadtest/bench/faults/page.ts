@@ -1,0 +1,56 @@
+import { captureException, init, makeFetchTransport, startSpan } from "@sentry/browser";
+import { withOfflineQueue } from "../../../web/src/telemetry/send/offline-queue.ts";
+
+/** How a page sends: the tunnel on its own origin, and whether with the browser's queue of web/src/telemetry. */
+export interface Sending {
+  dsn: string;
+  tunnel: string;
+  queue: boolean;
+  /** The pause between two events. */
+  intervalMs: number;
+}
+
+/** What a page has sent: the ids of its events, how many posts were retries, and each post without a 200 (id, status or error). */
+export interface Sent {
+  ids: string[];
+  retried: number;
+  failures: [id: string, result: string][];
+}
+
+/** As much as an event of a real app has in breadcrumbs, tags and contexts. */
+const extra = { padding: "x".repeat(1_200) };
+
+/**
+ * Runs in a browser's page: sends events with Sentry's own SDK, two errors, then a transaction. Everything but the tunnel and the queue is
+ * the SDK's default. Returns functions that end it and that report what was sent.
+ */
+export function startSending({ dsn, tunnel, queue, intervalMs }: Sending) {
+  const posts = new Map<string, number>();
+  const failures: Sent["failures"] = [];
+  const countedFetch: typeof fetch = (url, options) => {
+    const [, id] = /^\{[^\n]*"event_id":"(\w+)"/.exec(String(options?.body)) ?? [];
+    if (id) posts.set(id, (posts.get(id) ?? 0) + 1);
+    const answer = fetch(url, options);
+    const failed = (result: string) => void failures.push([id ?? "", `${new Date().toISOString()} ${result}`]);
+    answer.then(
+      ({ status }) => status === 200 || failed(`${status}`),
+      (error) => failed(`${error}`),
+    );
+    return answer;
+  };
+  const make = (options: Parameters<typeof makeFetchTransport>[0]) => makeFetchTransport(options, countedFetch);
+  const client = init({ dsn, tunnel, tracesSampleRate: 1, transport: queue ? withOfflineQueue(make) : make });
+  const ids: string[] = [];
+  client?.on("beforeEnvelope", ([header]) => {
+    if ("event_id" in header && typeof header.event_id === "string") ids.push(header.event_id);
+  });
+  let number = 0;
+  const timer = setInterval(() => {
+    if (++number % 3) captureException(new Error(`Event ${number}`), { extra });
+    else startSpan({ name: `Transaction ${number}`, forceTransaction: true, attributes: extra }, () => {});
+  }, intervalMs);
+  return {
+    stop: () => clearInterval(timer),
+    sent: (): Sent => ({ ids, failures, retried: [...posts.values()].reduce((sum, count) => sum + count - 1, 0) }),
+  };
+}
