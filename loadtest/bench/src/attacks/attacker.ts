@@ -8,7 +8,7 @@ import { connect, type TLSSocket } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { browse } from "./office.ts";
 
-const { ATTACK = "", HOST = "", TARGET = "/", ACCEPT = "text/html", PURPOSE } = process.env;
+const { ATTACK = "", HOST = "", TARGET = "/", METHOD = "GET", ACCEPT = "text/html", PURPOSE } = process.env;
 const { CONNECTIONS = "1", STREAMS = "1", SIZE = "0" } = process.env;
 const [connections, streams, size] = [CONNECTIONS, STREAMS, SIZE].map(Number) as [number, number, number];
 const [OPEN_MS, REOPEN_MS] = [4, 100];
@@ -46,13 +46,15 @@ async function request(session: ClientHttp2Session, waitMs: number): Promise<voi
   while (!session.closed && !session.destroyed) {
     await new Promise<void>((resolve) => {
       const headers = {
-        ":path": TARGET,
+        ":method": METHOD,
+        // A file that is missing is another one each time: requests for the same one wait for the first.
+        ":path": TARGET.replace("*", String(Math.random())),
         ":authority": HOST,
         accept: ACCEPT,
         "accept-encoding": "gzip",
         ...(PURPOSE && { "sec-purpose": PURPOSE }),
       };
-      const stream = session.request(headers);
+      const stream = session.request(headers, { endStream: true });
       stream.once("response", ({ ":status": status = 0 }) => count(status));
       stream.on("error", () => undefined).on("close", resolve);
       if (session.localSettings.initialWindowSize) stream.resume();

@@ -8,6 +8,8 @@ export interface Attack {
   attacker: Settings;
   /** The proxy's. */
   settings?: Settings;
+  /** By how much the median time of another client's pages may grow; default 1,200. */
+  maxCostMs?: number;
   /** Whether proxy and spool have an ingest that refuses every connection. */
   ingestDown?: boolean;
 }
@@ -15,16 +17,17 @@ export interface Attack {
 const unread = { ATTACK: "unread", TARGET: "/", CONNECTIONS: "364", STREAMS: "8" };
 const flood = { ATTACK: "flood", TARGET: "/", CONNECTIONS: "8", STREAMS: "100" };
 
-/** Without the default limit of one client's pages. */
-const unlimited = { PAGE_RATE_PER_CLIENT: "off" };
+/** A number of requests of one client that suits an app which is not behind large offices. */
+const fifty = { MAX_CONCURRENT_REQUESTS_PER_CLIENT: "50" };
 
 /** The attack of the row above, against a proxy with these settings. */
-const sameWith = (attacker: Settings, settings: Settings): Attack => ({
-  title: `the same, with ${Object.entries(settings)
+const sameWith = (attacker: Settings, settings: Settings, what = "the same"): Attack => ({
+  title: `${what}, with ${Object.entries(settings)
     .map(([name, value]) => `\`${name}=${value}\``)
     .join(" and ")}`,
   attacker,
   settings,
+  ...(settings === fifty && { maxCostMs: 300 }),
 });
 
 /** The attacks by their names; FILE stands for the path of one of web's hashed files. */
@@ -34,8 +37,7 @@ export const attacks: Record<string, Attack> = {
     attacker: { ATTACK: "unread", TARGET: "FILE", CONNECTIONS: "110", STREAMS: "128" },
   },
   pages: { title: "a page, 364 connections × 8 streams, nothing is read", attacker: unread },
-  "pages-paced": sameWith(unread, { PAGE_RATE_PER_CLIENT: "20" }),
-  "pages-unlimited": sameWith(unread, unlimited),
+  "pages-fifty": sameWith(unread, fifty),
   bodies: {
     title: "2,000 small bodies, one byte every 3 s",
     attacker: { ATTACK: "slow-body", TARGET: "/api/x", CONNECTIONS: "2000" },
@@ -66,12 +68,19 @@ export const attacks: Record<string, Attack> = {
     title: "the same, by requests that claim to be prefetches",
     attacker: { ...flood, PURPOSE: "prefetch" },
   },
-  "flood-paced": sameWith(flood, { PAGE_RATE_PER_CLIENT: "20" }),
-  "flood-unlimited": sameWith(flood, unlimited),
-  "flood-per-replica": sameWith(flood, { OPEN_PAGES_PER_REPLICA: "30", ...unlimited }),
-  "flood-paced-per-replica": sameWith(flood, { OPEN_PAGES_PER_REPLICA: "30", PAGE_RATE_PER_CLIENT: "20" }),
-  "flood-per-client": sameWith(flood, { OPEN_REQUESTS_PER_CLIENT: "128", ...unlimited }),
-  "flood-per-client-small": sameWith(flood, { OPEN_REQUESTS_PER_CLIENT: "20", ...unlimited }),
+  "flood-posts": { title: "the same, by forms", attacker: { ...flood, METHOD: "POST" } },
+  "flood-missing": {
+    title: "the same, of files that do not exist",
+    attacker: { ...flood, TARGET: "/_next/static/missing-*.js" },
+  },
+  "flood-fifty": sameWith(flood, fifty),
+  "flood-posts-fifty": sameWith({ ...flood, METHOD: "POST" }, fifty, "forms in place of pages"),
+  "flood-off": sameWith(flood, { MAX_CONCURRENT_REQUESTS_PER_CLIENT: "off" }),
+  "flood-per-replica": sameWith(flood, { MAX_CONCURRENT_PAGES_PER_REPLICA: "30" }),
+  envelopes: {
+    title: "150 envelopes of 999,999 bytes, the last bytes one every 3 s",
+    attacker: { ATTACK: "slow-body", TARGET: "/monitoring", CONNECTIONS: "150", SIZE: "998999" },
+  },
   office: {
     title: "no attack: 200 browsers behind one address, 10 pages per second with 5 prefetches and 2 API calls each",
     attacker: { ATTACK: "office", TARGET: "/", CONNECTIONS: "200" },

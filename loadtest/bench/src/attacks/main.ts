@@ -40,7 +40,8 @@ async function main(): Promise<void> {
     const got = await testbed.stop("attacker");
     const after = await phase(seconds);
     say(`    the attacker's requests: ${got.trim()}`);
-    const row = { title: attack.title, before, during, after, ...(await resources(testbed)) };
+    const { title, maxCostMs } = attack;
+    const row = { title, ...(maxCostMs && { maxCostMs }), before, during, after, ...(await resources(testbed)) };
     for (const name of ["attacker", "proxy", "spool"]) await testbed.remove(name);
     return row;
   };

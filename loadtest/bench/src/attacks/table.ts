@@ -1,4 +1,3 @@
-import { GOOD_MS } from "../load.ts";
 import { figure, table as markdownTable } from "../markdown.ts";
 import type { Honest } from "./honest.ts";
 import type { Resources } from "./stack.ts";
@@ -6,10 +5,14 @@ import type { Resources } from "./stack.ts";
 /** What an honest client saw before, during and after an attack. */
 export interface Row extends Resources {
   title: string;
+  maxCostMs?: number;
   before: Honest;
   during: Honest;
   after: Honest;
 }
+
+/** By default: 300 requests of one client, of 4 ms each. */
+const MAX_COST_MS = 1_200;
 
 const phases = ["before", "during", "after"] as const;
 const inTurn = (row: Row, show: (honest: Honest) => string) => phases.map((phase) => show(row[phase])).join(" / ");
@@ -22,10 +25,10 @@ function failures(honest: Honest): string {
   return failed ? `${failed} of ${all.reduce((sum, one) => sum + one.requests, 0)}` : "0";
 }
 
-/** Whether the other client had its pages: within twice the quiet median, and a second, every one; and no worker died. */
-function held({ before, during, deaths }: Row): boolean {
+/** Whether nothing of the other client failed, and the attack cost its pages no more time than allowed at the median. */
+function held({ before, during, maxCostMs = MAX_COST_MS }: Row): boolean {
   const failed = Object.values(during).some((one) => one.failed > 0);
-  return !failed && deaths === 0 && during.page.p50 < 2 * before.page.p50 && during.page.p99 < GOOD_MS;
+  return !failed && during.page.p50 - before.page.p50 <= maxCostMs;
 }
 
 /** The attacks as a table in Markdown; a cell has the figures before, during and after the attack. */

@@ -24,14 +24,10 @@ export interface Counted {
   loads: [few: number, many: number];
 }
 
-const counter = "sed -i 's/ if=[$]count_answer;/;/' snippets/access-log.conf";
+const counter = "sed -i 's/[$]counted_request/$status/' snippets/access-log.conf";
 const headers = "sed -i '/^add_header /d' snippets/security/*.conf snippets/noindex.conf";
 
 const navigation = ["-H", "accept: text/html", "-H", "accept-encoding: gzip, br"];
-
-/** Variables whose values njs finds are empty instead. */
-const variables =
-  'sed -i \'s/^js_set \\([$][a-z_]*\\) .*/map "" \\1 { default ""; }/\' templates/client-limit-zones.conf snippets/security/*.conf';
 
 /** In the order in which the parts cost. */
 export const requests: Counted[] = [
@@ -45,7 +41,7 @@ export const requests: Counted[] = [
       { name: "njs", remove: "sed -i /js_header_filter/d snippets/forward-to-ingest.conf" },
       {
         name: "rate and connection limits",
-        remove: "sed -i '/^limit_req zone/d; /^limit_conn tunnel/d' snippets/rate-limits.conf",
+        remove: "sed -i '/^limit_req zone/d; /^limit_conn tunnel/d' snippets/tunnel-limits.conf",
       },
       {
         name: "allow-list of request headers",
@@ -64,10 +60,7 @@ export const requests: Counted[] = [
     loads: [20, 100],
     parts: [
       { name: "compression", remove: "sed -i 's/^gzip on/gzip off/' snippets/compression.conf" },
-      {
-        name: "njs",
-        remove: `${counter} && ${variables} && sed -i /^js_header_filter/d snippets/forward-to-web.conf`,
-      },
+      { name: "njs, which counts", remove: counter },
       { name: "headers of the response", remove: headers },
       { name: "access log, without its counter", ...accessLog() },
     ],
