@@ -14,18 +14,23 @@ list_fix="list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32"
 is_list "${TRUSTED_PROXIES:-}" ||
   refuse TRUSTED_PROXIES "'$TRUSTED_PROXIES' has a control character" "$list_fix, separated by spaces"
 set -f
-REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS=''
+REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0
 split "${TRUSTED_PROXIES:-}"
 for network in $entries; do
   is_network "$network" || refuse TRUSTED_PROXIES "'$network' is neither an address nor a network" "$list_fix"
+  case $REAL_IP_FROM in *" $network;"*) continue ;; esac
   REAL_IP_FROM="$REAL_IP_FROM set_real_ip_from $network;"
-  TRUSTED_NETWORKS="$TRUSTED_NETWORKS $network 1;"
+  # All addresses are the default of Nginx's `geo`.
+  case $network in
+    */0) TRUSTED_BY_DEFAULT=1 ;;
+    *) TRUSTED_NETWORKS="$TRUSTED_NETWORKS $network 1;" ;;
+  esac
 done
-[ "$header" != proxy_protocol ] || [ -n "$TRUSTED_NETWORKS" ] ||
+[ "$header" != proxy_protocol ] || [ -n "$REAL_IP_FROM" ] ||
   refuse TRUSTED_PROXIES "is empty, but PROXY_PROTOCOL is on" "list the load balancer's addresses, such as 10.0.0.0/8"
-[ -z "$TRUSTED_NETWORKS" ] || REAL_IP_HEADER="real_ip_header $header; real_ip_recursive on;"
+[ -z "$REAL_IP_FROM" ] || REAL_IP_HEADER="real_ip_header $header; real_ip_recursive on;"
 
 # shellcheck disable=SC2016 # a variable of Nginx
-[ -n "$TRUSTED_NETWORKS" ] && REQUEST_ID_TRUST='$is_trusted_proxy' || REQUEST_ID_TRUST=''
-export REAL_IP_FROM REAL_IP_HEADER TRUSTED_NETWORKS REQUEST_ID_TRUST
+[ -n "$REAL_IP_FROM" ] && REQUEST_ID_TRUST='$is_trusted_proxy' || REQUEST_ID_TRUST=''
+export REAL_IP_FROM REAL_IP_HEADER TRUSTED_NETWORKS TRUSTED_BY_DEFAULT REQUEST_ID_TRUST
 render trusted-proxies.conf

@@ -7,7 +7,7 @@ set -eu
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT
 SERVED_NAMES='localhost 127.0.0.1 [::1]'
 # shellcheck disable=SC2153 # set by entrypoint.sh
-split "$SERVER_NAME"
+split "$(printf %s "$SERVER_NAME" | tr '[:upper:]' '[:lower:]')"
 for name in $entries; do
   case " $SERVED_NAMES " in *" $name "*) ;; *) SERVED_NAMES="$SERVED_NAMES $name" ;; esac
 done

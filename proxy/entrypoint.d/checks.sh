@@ -65,7 +65,7 @@ is_ipv6() (
 # is_name VALUE: a DNS name; with underscores, which Docker's have. A name that ends in a number is an address, or invalid:
 # https://url.spec.whatwg.org/#ends-in-a-number-checker
 is_name() (
-  case $1 in '' | *[!A-Za-z0-9._-]* | .* | *. | *..* | -* | *- | *.-* | *-.*) return 1 ;; esac
+  case $1 in '' | _ | *[!A-Za-z0-9._-]* | .* | *. | *..* | -* | *- | *.-* | *-.*) return 1 ;; esac
   [ "${#1}" -le 253 ] || return 1
   IFS=.
   for label in $1; do

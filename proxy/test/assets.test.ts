@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
-import { page } from "./use-proxy.ts";
 import { raw, send } from "./wire.ts";
 
 const script = "export const a = 1;\n".repeat(200);

@@ -4,7 +4,7 @@ import { docker, label, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
-import { send } from "./wire.ts";
+import { raw, send } from "./wire.ts";
 
 let proxy: TestProxy;
 beforeAll(async () => {
@@ -108,6 +108,14 @@ test.each(["/readyz", "/web", "/_next/static/chunks/0123456789abcdef.js"])(
     for (const request of requests) expect(headerOf(request, "sentry-trace")).toMatch(/^[0-9a-f]{32}-[0-9a-f]{16}-0$/);
   },
 );
+
+test("the log has printable ASCII only, whatever a client sends", async () => {
+  const path = "/find\u009b31m\u202e";
+  await raw(proxy.port, `GET ${path}?q=1 HTTP/1.1\r\nHost: local\u009bhost\r\nConnection: close\r\n\r\n`);
+  await raw(proxy.port, `GET ${path}?q=1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+  await expect.poll(() => proxy.on("proxy", "logs")).toContain('"path":"/find"');
+  expect(await proxy.on("proxy", "logs")).toMatch(/^[\n -~]*$/);
+});
 
 describe("failures leave no client IP, query or key in the log either", () => {
   const secrets = { TUNNEL_CLIENT_IP: "withhold", SENTRY_DSN: "http://verysecretkey@ingest:9000/7" };

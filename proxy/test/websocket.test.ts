@@ -1,9 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { page, useProxy } from "./use-proxy.ts";
-import { firstBytes, raw } from "./wire.ts";
+import { firstBytes } from "./wire.ts";
 
 const shared = useProxy({ WEBSOCKET_PATH: "/socket" });
+
+beforeEach(() => shared.proxy.web.answer(page));
 
 const handshake = (path: string, headers: string[] = []) =>
   [
@@ -64,13 +66,15 @@ describe("any other Upgrade", () => {
     ["a path that only begins alike", "/sockets", "websocket"],
     ["another protocol", "/socket", "h2c"],
     ["two protocols", "/socket", "websocket, h2c"],
-  ])("%s: the header does not reach web", async (_, path, protocol) => {
+    ["an image", "/_next/image?url=%2Fa.png&w=64&q=75", "websocket"],
+    ["a file", "/_next/static/chunks/a.js", "h2c"],
+  ])("%s: no tunnel, even if web answered with 101", async (_, path, protocol) => {
+    await shared.proxy.web.answer({ status: 101, headers: { upgrade: protocol, connection: "upgrade" }, body: "" });
     const bytes = handshake(path)
       .replace("Upgrade: websocket", `Upgrade: ${protocol}`)
       .replace("Connection: Upgrade", "Connection: Upgrade, close");
     const mark = await shared.proxy.web.count();
-    expect(await raw(shared.proxy.port, bytes)).toMatch(/^HTTP\/1\.1 200 /);
-    const [request] = await shared.proxy.web.all(mark);
-    expect(request && headerOf(request, "upgrade")).toBeUndefined();
+    expect(await firstBytes(shared.proxy.port, bytes, /\r\n\r\n/)).not.toMatch(/^HTTP\/1\.1 101 /);
+    for (const request of await shared.proxy.web.all(mark)) expect(headerOf(request, "upgrade")).toBeUndefined();
   });
 });
