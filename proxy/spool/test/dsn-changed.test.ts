@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { envelope, send } from "./support/envelopes.ts";
-import { metric } from "./support/metrics.ts";
+import { outcome } from "./support/arrivals.ts";
+import { envelope, newId, send, sendMany } from "./support/envelopes.ts";
+import { isEmpty, metric } from "./support/metrics.ts";
 import { type Stack, startStack, waitUntilReady } from "./support/stack.ts";
+import { waitUntil } from "./support/wait.ts";
 
 let stack: Stack;
 beforeAll(async () => {
@@ -9,20 +11,28 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-test("a spool with another DSN than its envelopes and the proxy logs both", async () => {
-  await stack.on("ingest", "pause");
-  expect((await send(stack.url, envelope())).status).toBe(200);
+const logs = (line: string) => waitUntil(async () => (await stack.logs()).includes(line));
+
+test("with another DSN, envelopes for the old one are neither sent nor lost, and the spool says so", async () => {
+  await stack.ingest({ status: 503 });
+  const old = await sendMany(stack.url, 10);
   expect(await metric(stack, "undeliverable_envelopes")).toBe(0);
 
-  await stack.replaceSpool("--env=SENTRY_DSN=http://key@ingest:9000/99");
+  await stack.replaceSpool("--env=SENTRY_DSN=http://key@ingest:9000/8");
   await waitUntilReady(stack);
-  expect(await metric(stack, "undeliverable_envelopes")).toBe(1);
-  await expect
-    .poll(stack.logs, { timeout: 90_000 })
-    .toContain("1 envelopes are queued for an ingest that is in no configured DSN");
-
+  await stack.ingest();
+  const mine = newId();
+  await send(stack.url, envelope("session", mine), { "x-spool-destination": "http://ingest:9000/api/8/envelope/" });
+  // A lower priority than the envelopes for the old DSN: if those could be sent, they would be sent first.
+  await waitUntil(async () => (await outcome(stack, [mine])).lost === 0);
+  expect((await outcome(stack, old)).lost).toBe(10);
+  expect(await metric(stack, "undeliverable_envelopes")).toBe(10);
+  await logs("10 envelopes are queued for an ingest that is in no configured DSN");
+  // A proxy that still has the old DSN.
   expect((await send(stack.url, envelope())).status).toBe(403);
-  await expect
-    .poll(stack.logs, { timeout: 90_000 })
-    .toContain("rejected envelopes for a DSN that this spool does not have");
+  await logs("rejected envelopes for a DSN that this spool does not have");
+
+  await stack.replaceSpool();
+  await waitUntil(() => isEmpty(stack));
+  expect(await outcome(stack, old)).toEqual({ lost: 0, repeated: 0 });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { outcome, repeatedEnvelopes } from "./support/arrivals.ts";
-import { envelope, newId, send, sendMany } from "./support/envelopes.ts";
+import { sendMany } from "./support/envelopes.ts";
 import { isEmpty, metric } from "./support/metrics.ts";
 import { type Stack, startStack, waitUntilReady } from "./support/stack.ts";
 import { waitUntil } from "./support/wait.ts";
@@ -93,21 +93,4 @@ test("stopped and started while it receives and delivers: nothing is lost or rep
   await waitUntil(() => isEmpty(stack), 150_000);
   expect(await outcome(stack, ids)).toEqual({ lost: 0, repeated: 0 });
   expect(await metric(stack, 'redelivered_total{category="session"}'), await stack.logs()).toBe(0);
-});
-
-test("with another DSN, envelopes for the old one are neither sent nor lost", async () => {
-  await stack.ingest({ status: 503 });
-  const old = await sendMany(stack.url, 10);
-  await stack.replaceSpool("--env=SENTRY_DSN=http://key@ingest:9000/8");
-  await waitUntilReady(stack);
-  await stack.ingest();
-  const mine = newId();
-  await send(stack.url, envelope("session", mine), { "x-spool-destination": "http://ingest:9000/api/8/envelope/" });
-  // A lower priority than the envelopes for the old DSN: if those could be sent, they would be sent first.
-  await waitUntil(async () => (await outcome(stack, [mine])).lost === 0);
-  expect(await metric(stack, 'queued_envelopes{category="error"}')).toBe(10);
-  expect((await outcome(stack, old)).lost).toBe(10);
-  await stack.replaceSpool();
-  await waitUntil(() => isEmpty(stack));
-  expect(await outcome(stack, old)).toEqual({ lost: 0, repeated: 0 });
 });
