@@ -24,7 +24,7 @@ test("CONTRIBUTING.md names every project of Playwright", () => {
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
 
-test.each(["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"])("every file that %s names exists", (document) => {
+test.each(["CONTRIBUTING.md", "ARCHITECTURE.md"])("every file that %s names exists", (document) => {
   const paths = readFileSync(`${root}/${document}`, "utf8").matchAll(
     /`((?:deploy|proxy|web|loadtest)(?:\/[\w/.-]+)?)`/g,
   );
@@ -57,13 +57,44 @@ test.each(files.filter((file) => file.endsWith(".md")))(
   },
 );
 
-test("README.md repeats names and defaults of docs/settings.md", () => {
-  const rows = (file: string) =>
-    [...readFileSync(join(root, file), "utf8").matchAll(/^\| (`[A-Z][A-Z0-9_]*` \| [^|]+) \|/gm)].map(([, row]) => row);
-  const all = rows("docs/settings.md");
-  expect(rows("README.md").length).toBeGreaterThan(5);
-  expect(rows("README.md").filter((row) => !all.includes(row))).toEqual([]);
+const documents = files.filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md");
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+/** Everything but documents, in which a name must occur to exist. */
+const sources = files.filter((file) =>
+  /\.(?:ts|tsx|mjs|js|sh|conf|yml|yaml|env|json|tpl|c?fg)$|file$|\.example$/i.test(file),
+);
+const code = sources.map(read).join("\n");
+
+test.each(documents)("every setting, make target and script that %s names exists", (document) => {
+  const text = read(document);
+  const find = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = ""]) => found);
+  // Names of k6's own settings are k6's.
+  const names = find(/`((?!K6_)[A-Z][A-Z0-9]*_[A-Z0-9_]+)(?==|`)/g);
+  expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(code))).toEqual([]);
+  const targets = find(/(?:^ {4}|&& |`)make ([a-z-]+)/gm);
+  expect(targets.filter((target) => !new RegExp(`^${target}:`, "m").test(read("Makefile")))).toEqual([]);
+  const scripts = find(/\bsh ((?:deploy|loadtest|proxy|web)\/[\w/.-]+\.sh)/g);
+  expect(scripts.filter((script) => !files.includes(script))).toEqual([]);
+  const runs = find(/npm --prefix (\S+ (?:run )?[\w:-]+)/g).map((run) => run.replace(" run", "").split(" "));
+  const exists = ([folder, name = ""]: string[]) =>
+    name === "ci" || name in JSON.parse(read(`${folder}/package.json`)).scripts;
+  expect(runs.filter((run) => !exists(run))).toEqual([]);
 });
+
+// The load test has settings of its own, some with the same names.
+test.each(documents.filter((document) => !document.startsWith("loadtest/")))(
+  "a default that %s names is that of docs/settings.md",
+  (document) => {
+    const rows = (file: string) =>
+      [...read(file).matchAll(/^\| `([A-Z][A-Z0-9_]*)` \| ([^|]+) \|/gm)].map(([, name = "", value = ""]) => [
+        name,
+        value,
+      ]);
+    const defaults = Object.fromEntries(rows("docs/settings.md"));
+    expect(Object.keys(defaults).length).toBeGreaterThan(20);
+    expect(rows(document).filter(([name = "", value]) => name in defaults && defaults[name] !== value)).toEqual([]);
+  },
+);
 
 test("every test that SECURITY.md names exists", () => {
   const commands = [
