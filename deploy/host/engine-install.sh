@@ -61,9 +61,13 @@ PIN
 
 # shellcheck disable=SC2046 # lists
 set -- $(packages $(package_names) "$1")
-say "    installing from $(distribution)'s packages: $*"
 case "$(os_release VERSION_CODENAME) $1" in
-  "$OLD_DEBIAN "*-ce* | "$OLD_DEBIAN "*-plugin) debian_install "$@" ;;
-  "$OLD_DEBIAN "*) install_from_new_debian "$@" ;;
-  *) debian_install "$@" ;;
+  "$OLD_DEBIAN docker.io"* | "$OLD_DEBIAN docker-compose" | "$OLD_DEBIAN docker-buildx")
+    say "    installing from Debian $NEW_DEBIAN, the next release; a pin keeps every other package on $OLD_DEBIAN: $*"
+    install_from_new_debian "$@"
+    ;;
+  *)
+    say "    installing from $(distribution)'s packages: $*"
+    debian_install "$@"
+    ;;
 esac

@@ -10,4 +10,9 @@ host=../../deploy/host
 : "${BUILD_CA_FILE:=$("$host/build-ca.sh")}"
 export BUILD_CA_FILE
 npm ci --ignore-scripts --no-audit --no-fund --silent
+if [ "${1:-bench}" = faults ]; then
+  CHROMIUM_PATH=$("$host/browser.sh")
+  export CHROMIUM_PATH
+  [ -n "$CHROMIUM_PATH" ] || npx playwright-core install chromium
+fi
 exec npm run --silent "${1:-bench}"
