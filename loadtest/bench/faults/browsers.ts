@@ -11,7 +11,7 @@ export type Sender = Sending & { origin: string };
 
 /** Open pages that send events until they are stopped. */
 export interface Senders {
-  /** Ends the sending; pages stay open, so that a browser's queue can empty. */
+  /** Ends the sending and waits for the last response; pages stay open, so that a browser's queue can empty. */
   stop(): Promise<void>;
   /** What all pages together have sent. */
   sent(): Promise<Sent>;

@@ -27,15 +27,17 @@ const extra = { padding: "x".repeat(1_200) };
 export function startSending({ dsn, tunnel, queue, intervalMs }: Sending) {
   const posts = new Map<string, number>();
   const failures: Sent["failures"] = [];
+  const answers: Promise<unknown>[] = [];
   const countedFetch: typeof fetch = (url, options) => {
     const [, id] = /^\{[^\n]*"event_id":"(\w+)"/.exec(String(options?.body)) ?? [];
     if (id) posts.set(id, (posts.get(id) ?? 0) + 1);
     const answer = fetch(url, options);
     const failed = (result: string) => void failures.push([id ?? "", `${new Date().toISOString()} ${result}`]);
-    answer.then(
+    const settled = answer.then(
       ({ status }) => status === 200 || failed(`${status}`),
       (error) => failed(`${error}`),
     );
+    answers.push(settled);
     return answer;
   };
   const make = (options: Parameters<typeof makeFetchTransport>[0]) => makeFetchTransport(options, countedFetch);
@@ -50,7 +52,11 @@ export function startSending({ dsn, tunnel, queue, intervalMs }: Sending) {
     else startSpan({ name: `Transaction ${number}`, forceTransaction: true, attributes: extra }, () => {});
   }, intervalMs);
   return {
-    stop: () => clearInterval(timer),
+    /** Ends the sending; resolves when no post is open any more, except retries. */
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all(answers);
+    },
     sent: (): Sent => ({ ids, failures, retried: [...posts.values()].reduce((sum, count) => sum + count - 1, 0) }),
   };
 }
