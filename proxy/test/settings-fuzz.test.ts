@@ -126,6 +126,11 @@ describe("a DSN, as every parser reads it", () => {
     // The spool compares addresses as the URL standard writes them.
     expect(addresses.map((address) => address && new URL(address).href)).toEqual(Object.values(valid));
   });
+  test("one that is listed twice, and two keys of one project", async () => {
+    const TUNNEL_ALLOWED_DSNS = "https://a:x@o1.ingest.sentry.io/2 https://b@o1.ingest.sentry.io/2";
+    const [outcome] = await starts([{ SENTRY_DSN: "https://a@o1.ingest.sentry.io/2", TUNNEL_ALLOWED_DSNS }]);
+    expect(outcome?.output).toContain("started for https://o1.ingest.sentry.io/api/2/envelope/");
+  });
   test("invalid ones are rejected", async () => {
     const all = ["", ...invalid, ...unusable.map((host) => `http://k@${host}/1`)];
     const outcomes = await starts(all.map((dsn) => ({ SENTRY_DSN: dsn })));
