@@ -4,12 +4,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 export type CounterName = "accepted" | "delivered" | "dropped" | "redelivered" | "lost";
 
 /** One counter with its labels. `reason` is empty for counters without that label. */
-export interface Counter {
-  name: CounterName;
-  reason: string;
-  category: string;
-  count: number;
-}
+type Counter = { name: CounterName; reason: string; category: string; count: number };
 
 /** Counters on disk, changed in the same transaction as the envelopes they count: they agree even after kill -9. */
 export class Counters {

@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StartupError } from "../startup-error.ts";
 import { damagedFix, describeError, notWritable } from "./database-errors.ts";
@@ -37,12 +37,8 @@ export function openDatabase(folder: string): DatabaseSync {
 
 /** Checked before SQLite opens the file, because SQLite reports a read-only volume as "disk I/O error". */
 function isWritable(folder: string): boolean {
-  const { R_OK, W_OK, X_OK } = constants;
   try {
-    accessSync(folder, R_OK | W_OK | X_OK);
-    // Only SQLite's own files: a backup next to them may be read-only.
-    for (const name of readdirSync(folder))
-      if (/^spool\.db(-wal|-shm)?$/.test(name)) accessSync(`${folder}/${name}`, R_OK | W_OK);
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return true;
   } catch {
     return false;
