@@ -20,13 +20,8 @@ case $TUNNEL_CLIENT_IP in
   *) refuse TUNNEL_CLIENT_IP "'$TUNNEL_CLIENT_IP' is not a policy" "use forward, truncate or withhold" ;;
 esac
 
-# check_rate SETTING VALUE
-check_rate() {
-  is_number "$2" 1 999999 ||
-    refuse "$1" "'$2' is not a number of envelopes per second" "use a whole number from 1 to 999999"
-}
-check_rate TUNNEL_RATE_PER_CLIENT "$TUNNEL_RATE_PER_CLIENT"
-check_rate TUNNEL_RATE_TOTAL "$TUNNEL_RATE_TOTAL"
+is_number "$TUNNEL_RATE_PER_CLIENT" 1 999999 ||
+  refuse TUNNEL_RATE_PER_CLIENT "'$TUNNEL_RATE_PER_CLIENT' is not a number of envelopes per second" "use a whole number from 1 to 999999"
 
 check_switch HTTP3 "$HTTP3"
 

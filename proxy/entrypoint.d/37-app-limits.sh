@@ -1,5 +1,5 @@
 #!/bin/sh
-# Limits for pages and files: how many requests may be open at a time, of everyone, of one client and on one replica, and a client's rate.
+# Limits: how many requests for pages and files may be open at a time, of everyone, of one client and on one replica; rates.
 set -eu
 . "${0%/*}/checks.sh"
 . "${0%/*}/render.sh"
@@ -20,7 +20,9 @@ fi
 MAX_AT_WEB_OF_SITE=$((4 * MAX_AT_WEB_OF_CLIENT))
 export REQUEST_RATE REQUEST_RATE_PER_SECOND LIMIT_PUBLIC_CLIENTS LIMIT_PRIVATE_CLIENTS
 export MAX_REQUESTS_OF_SITE MAX_AT_WEB_OF_CLIENT MAX_AT_WEB_OF_SITE
-render app-limits.conf open-limits.conf web-limits.conf
+# Of everyone together.
+export TUNNEL_RATE_TOTAL=$((40 * TUNNEL_RATE_PER_CLIENT))
+render app-limits.conf open-limits.conf web-limits.conf tunnel-limits.conf
 
 # Off by default: an app whose pages wait for other services has many open at a time without being overloaded.
 if check_limit MAX_CONCURRENT_PAGES_PER_REPLICA "$MAX_CONCURRENT_PAGES_PER_REPLICA" "pages" 65535; then

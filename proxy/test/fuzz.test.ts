@@ -101,7 +101,6 @@ type Generated = typeof request extends fc.Arbitrary<infer T> ? T : never;
 const shared = useProxy({
   TUNNEL_ALLOWED_DSNS: "http://second@o42.ingest.us.sentry.io:9000/43",
   TUNNEL_RATE_PER_CLIENT: "999999",
-  TUNNEL_RATE_TOTAL: "999999",
 });
 
 /** What HTTP/2 lets a client put into a header or an address; the rest is for raw connections. */

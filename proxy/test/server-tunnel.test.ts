@@ -8,7 +8,6 @@ const shared = useProxy(
   {
     TUNNEL_ALLOWED_DSNS: "http://second@o42.ingest.us.sentry.io:9000/43",
     TUNNEL_RATE_PER_CLIENT: "1",
-    TUNNEL_RATE_TOTAL: "1",
   },
   { spool: true, ports: [8083] },
 );

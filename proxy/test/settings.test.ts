@@ -65,11 +65,6 @@ describe("an invalid setting stops the proxy with one line", () => {
     ],
     ["TUNNEL_CLIENT_IP", "hide", "TUNNEL_CLIENT_IP 'hide' is not a policy: use forward, truncate or withhold"],
     [
-      "TUNNEL_RATE_TOTAL",
-      "0",
-      "TUNNEL_RATE_TOTAL '0' is not a number of envelopes per second: use a whole number from 1 to 999999",
-    ],
-    [
       "TUNNEL_RATE_PER_CLIENT",
       "many",
       "TUNNEL_RATE_PER_CLIENT 'many' is not a number of envelopes per second: use a whole number from 1 to 999999",

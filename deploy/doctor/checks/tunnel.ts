@@ -16,7 +16,7 @@ const fixes: Record<number, string> = {
   401: "copy SENTRY_DSN from the project's Client Keys page",
   403: "copy SENTRY_DSN from the project's Client Keys page, and check that the key is active",
   404: "TUNNEL_PATH leads elsewhere: is this the path that the proxy was started with?",
-  429: "rate limited: TUNNEL_RATE_TOTAL, or the project's quota",
+  429: "rate limited: TUNNEL_RATE_PER_CLIENT, or the project's quota",
   503: "neither ingest nor spool accepted it: docker compose ps, docker compose logs spool",
 };
 

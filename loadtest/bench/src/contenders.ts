@@ -23,14 +23,13 @@ export const app = (image: string, other: Record<string, string> = {}) => ({
   settings: { ...telemetry, NODE_EXTRA_CA_CERTS: certificate, ...other },
 });
 
-export const proxy = (name: string, total = UNLIMITED, more: Record<string, string> = {}) => ({
+export const proxy = (name: string, rate = UNLIMITED, more: Record<string, string> = {}) => ({
   image: images.proxy,
   switches: nginx,
   settings: {
     ...telemetry,
     SERVER_NAME: name,
-    TUNNEL_RATE_PER_CLIENT: String(UNLIMITED),
-    TUNNEL_RATE_TOTAL: String(total),
+    TUNNEL_RATE_PER_CLIENT: String(rate),
     INGEST_CA_FILE: certificate,
     TLS_CERT_FILE: certificate,
     TLS_KEY_FILE: "/tls/server.key",

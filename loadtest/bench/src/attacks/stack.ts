@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { app, hardened, noIngest, proxy, spool, withConfig } from "../contenders.ts";
+import { app, hardened, noIngest, proxy, spool, UNLIMITED, withConfig } from "../contenders.ts";
 import { images } from "../images.ts";
 import { root } from "../paths.ts";
 import type { Cores } from "../processor.ts";
@@ -47,8 +47,8 @@ export async function startShared(testbed: Testbed, cores: Cores): Promise<void>
 /** Starts a proxy and a spool for this attack, with the limits of the compose file; returns the path of one of web's hashed files. */
 export async function startProxy(testbed: Testbed, cores: Cores, attack: Attack): Promise<string> {
   const dsn: Record<string, string> = attack.ingestDown ? { SENTRY_DSN: noIngest.dsn } : {};
-  const defaults = { TUNNEL_RATE_PER_CLIENT: "", TUNNEL_RATE_TOTAL: "", SPOOL_UPSTREAM: "spool:8082" };
-  const { settings, image } = proxy("proxy", 0, { ...defaults, ...dsn, ...attack.settings });
+  const defaults = { TUNNEL_RATE_PER_CLIENT: "", SPOOL_UPSTREAM: "spool:8082" };
+  const { settings, image } = proxy("proxy", UNLIMITED, { ...defaults, ...dsn, ...attack.settings });
   const switches = [...limited(proxyMemory), ...folders.map((folder) => `--tmpfs=${folder}`)];
   await testbed.start("spool", { ...spool(dsn), switches: limited(spoolMemory), core: cores.subject });
   await testbed.ready("spool", "http://spool:8082/healthz");

@@ -46,7 +46,7 @@ export async function flood(bench: Bench): Promise<Comparison> {
   return {
     title: "Pages under a flood of envelopes",
     how:
-      `\`/\` at ${pageRate} requests a second. At the limit: ${floodRate} envelopes a second, this proxy's TUNNEL_RATE_TOTAL. Beyond: as many as ` +
+      `\`/\` at ${pageRate} requests a second. At the limit: ${floodRate} envelopes a second, this proxy's TUNNEL_RATE_PER_CLIENT. Beyond: as many as ` +
       `${connections} connections can send. Proxy and web share one core, tunnelRoute has one. The CPU figures include the flood's.`,
     samples,
     claims: [

@@ -136,7 +136,7 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
       "SPOOL_UPSTREAM=spool:8082",
       `WEB_UPSTREAM=${options.web ? "web:3000" : "recorder:9000"}`,
     ];
-    const rates = ["TUNNEL_RATE_PER_CLIENT=10000", "TUNNEL_RATE_TOTAL=10000"];
+    const rates = ["TUNNEL_RATE_PER_CLIENT=10000"];
     const given = [...addresses, ...rates].map((one) => `--env=${one}`);
     await start("proxy", ...hardened, ...trust, ...given, ...(options.proxyArgs ?? []), await build());
   }
