@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { docker, label, must } from "./support/docker.ts";
+import { type BuildOptions, buildImage } from "./support/images.ts";
+
+// Real builds of Next are in web/e2e/matrix. This one leaves what Next leaves.
+const nextBuild = (output: string) => `
+  const { mkdirSync, writeFileSync } = require("fs");
+  const { NEXT_DEPLOYMENT_ID: id, NEXT_SERVER_ACTIONS_ENCRYPTION_KEY: key } = process.env;
+  mkdirSync(".next/static", { recursive: true });
+  for (const file of ["a.js", "a.js.map"]) writeFileSync(".next/static/" + file, "1");
+  mkdirSync("${output}/.next", { recursive: true });
+  writeFileSync("${output}/server.js", "console.log(" + JSON.stringify(id + " " + key) + ")");`;
+const key = Buffer.alloc(32, 7).toString("base64");
+const lockfiles = {
+  npm: ["package-lock.json", '{ "lockfileVersion": 3, "packages": { "": {} } }'],
+  pnpm: ["pnpm-lock.yaml", "lockfileVersion: '9.0'\n\nimporters:\n\n  .: {}\n"],
+  yarn: ["yarn.lock", "# yarn lockfile v1\n"],
+} as const;
+const images: string[] = [];
+afterAll(async () => {
+  await docker("image", "rm", "--force", ...images);
+});
+
+/** Builds an app that a package manager has locked and whose build leaves its server in `output`; returns the image. */
+async function build(manager: keyof typeof lockfiles, output: string, options: BuildOptions = {}, source = "") {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-app-"));
+  const app = join(folder, options.args?.APP ?? ".");
+  mkdirSync(join(app, "public"), { recursive: true });
+  writeFileSync(
+    join(folder, "package.json"),
+    '{ "name": "x", "private": true, "scripts": { "build": "node build.cjs" } }',
+  );
+  writeFileSync(
+    join(app, "package.json"),
+    '{ "name": "x", "private": true, "scripts": { "build": "node build.cjs" } }',
+  );
+  writeFileSync(join(folder, lockfiles[manager][0]), lockfiles[manager][1]);
+  writeFileSync(join(app, "build.cjs"), nextBuild(output) + source);
+  writeFileSync(join(app, "public/robots.txt"), "");
+  const secret = join(folder, "node_modules");
+  mkdirSync(secret);
+  writeFileSync(join(secret, "key"), key);
+  const secrets = { server_actions_key: join(secret, "key"), ...options.secrets };
+  const image = await buildImage(folder, { dockerfile: "deploy/app/Dockerfile", ...options, secrets });
+  images.push(image);
+  return image;
+}
+const run = (image: string, ...command: string[]) => must("run", "--rm", label, "--network=none", image, ...command);
+
+test.each(["npm", "pnpm", "yarn"] as const)(
+  "an app that %s has locked, in a version that nobody names",
+  async (manager) => {
+    const image = await build(manager, ".next/standalone");
+    const found = await run(
+      image,
+      "sh",
+      "-c",
+      "id -u; ls public .next/static; touch .next/cache/x .next/server/route-cache/x && echo writable; ls key; touch x; which npm pnpm yarn; :",
+    );
+    expect(found.split("\n").slice(0, 6)).toEqual(["1000", ".next/static:", "a.js", "", "public:", "robots.txt"]);
+    expect(found).toMatch(/writable/);
+    expect(found).toMatch(/touch: .*Permission denied/);
+    expect(found).not.toMatch(/\/bin\//);
+  },
+);
+
+test("an app of a monorepo starts in its own folder, which is /app", async () => {
+  const image = await build("npm", ".next/standalone/apps/shop", { args: { APP: "apps/shop" } });
+  expect(await run(image, "sh", "-c", "pwd -P; ls /app")).toBe("/srv/apps/shop\npublic\nserver.js");
+});
+
+test("deploymentId is of the sources and the key, and the key is the secret", async () => {
+  const [one, again, other] = [
+    await build("npm", ".next/standalone"),
+    await build("npm", ".next/standalone"),
+    await build("npm", ".next/standalone", {}, "// changed"),
+  ];
+  const [id, built] = (await run(one)).split(" ");
+  expect([id, built]).toEqual([expect.stringMatching(/^[0-9a-f]{12}$/), key]);
+  expect(await run(again)).toBe(`${id} ${key}`);
+  expect(await run(other)).not.toContain(id);
+  expect(await must("image", "history", "--no-trunc", one)).not.toContain(key);
+});
+
+test("what is missing is one line", async () => {
+  await expect(build("npm", "elsewhere")).rejects.toThrow(
+    /next\.config: the build has no standalone server: add output: "standalone"/,
+  );
+  const secrets = { server_actions_key: join(mkdtempSync(join(tmpdir(), "culvert-key-")), "key") };
+  writeFileSync(secrets.server_actions_key, "short");
+  await expect(build("npm", ".next/standalone", { secrets }, "// with another key")).rejects.toThrow(
+    /server_actions_key: not 32 bytes in base64: make it with 'openssl rand -base64 32'/,
+  );
+});
