@@ -7,6 +7,8 @@ const config: NextConfig = {
   // Set in the Dockerfile for each release. Otherwise files such as _buildManifest.js would have the same address in all releases.
   generateBuildId: () => process.env.NEXT_DEPLOYMENT_ID || null,
   poweredByHeader: false,
+  // An image's build reads no cache of an earlier one: writing it takes a third of the build's processor time.
+  experimental: { turbopackFileSystemCacheForBuild: false },
   // Every page is rendered with the nonce, so the proxy may add the strict policy and headers (docs/your-app.md).
   headers: async () => [{ source: "/:path*", headers: [{ key: "X-Security-Headers", value: "strict" }] }],
   // The image optimizer needs a writable disk, which this container does not have. Its native library is excluded too.

@@ -2,17 +2,28 @@ import { buildImage } from "../../../deploy/test/support/images.ts";
 import type { Recorder } from "../../../deploy/test/support/recorder/client.ts";
 import { test as base } from "../fixtures.ts";
 import { createTestNetwork } from "../test-network.ts";
-import { DSN, startSentryHost } from "./sentry-host.ts";
+import { dsnOf, startSentryHost } from "./sentry-host.ts";
 import { type App, image, startApp } from "./start.ts";
 import { openStream, type Stream } from "./stream.ts";
 
-/** The apps, none of which knows Culvert: built and started once for all tests of the matrix. */
+/** The apps, none of which knows Culvert: built with the Dockerfile that users copy, and started once for all tests of the matrix. */
 interface Apps {
   appRouter: App;
   pagesRouter: App;
-  /** An app as Sentry's wizard sets it up, and the ingest of its DSN. */
-  wizard: App & { ingest: Recorder };
+  wizard: App;
+  /** The ingest of the DSNs in the code of the first and the last. */
+  ingest: Recorder;
 }
+
+/** Folder → the app's folder in it. */
+const repositories = { "app-router": "shop", "pages-router": ".", wizard: "." };
+
+/** The settings with which an app's events, and those of its browser, reach the ingest of its DSN. */
+const events = (name: "app-router" | "wizard") => ({
+  TUNNEL_ALLOWED_DSNS: dsnOf(name),
+  INGEST_CA_FILE: "/ca",
+  NODE_EXTRA_CA_CERTS: "/ca",
+});
 
 /** Playwright's `test` with the apps, and with a stream that is idle for longer than most tests take. */
 export const test = base.extend<object, { apps: Apps; stream: Stream }>({
@@ -20,24 +31,26 @@ export const test = base.extend<object, { apps: Apps; stream: Stream }>({
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's dependencies from the pattern.
     async ({}, use) => {
       // Without a cache, each is an npm ci and a Next build.
-      for (const name of ["app-router", "pages-router", "wizard"])
-        await buildImage(`web/e2e/matrix/${name}`, { tag: image(name), dockerfile: "web/Dockerfile" });
+      for (const [name, APP] of Object.entries(repositories))
+        await buildImage(`web/e2e/matrix/${name}`, {
+          tag: image(name),
+          dockerfile: "deploy/app/Dockerfile",
+          args: { APP },
+        });
       const network = await createTestNetwork();
       try {
         const { recorder: ingest, ca } = await startSentryHost(network);
         const [appRouter, pagesRouter, wizard] = await Promise.all([
           // Node accepts 16 kB of request headers, which the cookies in this test use up.
           startApp(network, "app-router", {
-            settings: { BASE_PATH: "/shop" },
+            settings: { BASE_PATH: "/shop", ...events("app-router") },
             own: { NODE_OPTIONS: "--max-http-header-size=32768" },
-          }),
-          startApp(network, "pages-router"),
-          startApp(network, "wizard", {
-            settings: { TUNNEL_ALLOWED_DSNS: DSN, INGEST_CA_FILE: "/ca", NODE_EXTRA_CA_CERTS: "/ca" },
             mounts: { [ca]: "/ca" },
           }),
+          startApp(network, "pages-router"),
+          startApp(network, "wizard", { settings: events("wizard"), mounts: { [ca]: "/ca" } }),
         ]);
-        await use({ appRouter, pagesRouter, wizard: { ...wizard, ingest } });
+        await use({ appRouter, pagesRouter, wizard, ingest });
       } finally {
         await network.close();
       }

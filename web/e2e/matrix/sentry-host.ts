@@ -5,10 +5,13 @@ import { makePair } from "../../../deploy/test/support/certificate.ts";
 import type { Recorder } from "../../../deploy/test/support/recorder/client.ts";
 import type { TestNetwork } from "../test-network.ts";
 
-// The DSN in the code of wizard/.
+// Of the DSNs in the apps' code.
 export const HOST = "o4509632503087104.ingest.de.sentry.io";
-export const PROJECT = "4509632503218256";
-export const DSN = `https://3a1b2c3d4e5f60718293a4b5c6d7e8f9@${HOST}/${PROJECT}`;
+export const PROJECTS = { wizard: "4509632503218256", "app-router": "4509632503218257" };
+
+/** Returns the DSN in an app's code. */
+export const dsnOf = (name: keyof typeof PROJECTS) =>
+  `https://3a1b2c3d4e5f60718293a4b5c6d7e8f9@${HOST}/${PROJECTS[name]}`;
 
 /** Forwards port 443 to the recorder. */
 const forward =

@@ -7,7 +7,7 @@ test("events continue after 90 s of silence", async ({ stream }) => {
 });
 
 test("Next can write its files: no app logs an error of its file system", async ({ apps }) => {
-  for (const app of [apps.appRouter, apps.pagesRouter]) {
+  for (const app of [apps.appRouter, apps.pagesRouter, apps.wizard]) {
     expect(await app.log("app")).not.toMatch(/EROFS|ENOENT|EACCES|ENOSPC/);
   }
 });

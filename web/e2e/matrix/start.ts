@@ -14,6 +14,8 @@ export interface App {
   origin: string;
   /** The output of the app or its proxy so far. */
   log(of: "app" | "proxy"): Promise<string>;
+  /** Runs the health check of docker-compose.yml, and asks the proxy for its probe of the app. */
+  check(): Promise<void>;
 }
 
 /** How an app is started: it and its proxy get `settings`, as from compose; `mounts` maps host file to path, in both. */
@@ -49,5 +51,9 @@ export async function startApp(network: TestNetwork, name: string, start: Start 
   return {
     origin: `https://localhost:${port}`,
     log: (of: "app" | "proxy") => network.log(of === "app" ? name : `${name}-proxy`),
+    check: async () => {
+      await network.exec(name, ...isHealthy);
+      await network.exec(`${name}-proxy`, "curl", "-sS", "http://127.0.0.1:8081/web");
+    },
   };
 }

@@ -1,9 +1,10 @@
 import { withSentryConfig } from "@sentry/nextjs";
+import createNextIntlPlugin from "next-intl/plugin";
 
 /** @type {import('next').NextConfig} */
-const nextConfig = { output: "standalone" };
+const nextConfig = { output: "standalone", experimental: { turbopackFileSystemCacheForBuild: false } };
 
-export default withSentryConfig(nextConfig, {
+export default withSentryConfig(createNextIntlPlugin()(nextConfig), {
   org: "example",
   project: "shop",
   silent: !process.env.CI,

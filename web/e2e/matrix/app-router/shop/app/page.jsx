@@ -1,6 +1,6 @@
+import Counter from "counter";
 import Link from "next/link";
 import Script from "next/script";
-import Counter from "./counter";
 import Styled from "./styled";
 import ThirdParty from "./third-party";
 

@@ -1,6 +1,6 @@
+import Counter from "counter";
 import { cookies, headers } from "next/headers";
 import { Suspense } from "react";
-import Counter from "../counter";
 
 /** The part that is rendered for each request. */
 async function Hole() {

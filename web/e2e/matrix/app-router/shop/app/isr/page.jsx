@@ -1,5 +1,5 @@
+import Counter from "counter";
 import { cacheLife } from "next/cache";
-import Counter from "../counter";
 
 export default async function Revalidated() {
   "use cache";

@@ -1,3 +1,0 @@
-export default function Page() {
-  return <h1>A foreign app</h1>;
-}
