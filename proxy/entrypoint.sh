@@ -1,39 +1,30 @@
 #!/bin/sh
-# entrypoint.sh [render]: starts Nginx after the steps of entrypoint.d; with `render`, prints its whole configuration instead.
-# A step checks settings and renders the configuration that follows from them; bad input ends the container with a one-line error.
+# entrypoint.sh [render]: starts Nginx; with `render`, prints its whole configuration instead. An invalid setting ends the container with a
+# one-line error.
 set -eu
-
-export TUNNEL_PATH="${TUNNEL_PATH:-/monitoring}"
-export TUNNEL_CLIENT_IP="${TUNNEL_CLIENT_IP:-forward}"
-export TUNNEL_RATE_PER_CLIENT="${TUNNEL_RATE_PER_CLIENT:-50}"
-export ACME="${ACME:-off}"
-export REQUEST_RATE_PER_CLIENT="${REQUEST_RATE_PER_CLIENT:-off}"
-export MAX_CONCURRENT_REQUESTS="${MAX_CONCURRENT_REQUESTS:-3000}"
-export MAX_CONCURRENT_PAGES_PER_REPLICA="${MAX_CONCURRENT_PAGES_PER_REPLICA:-off}"
-export HTTP3="${HTTP3:-off}"
-export SERVER_NAME="${SERVER_NAME:-localhost}"
-export HTTPS_PORT="${HTTPS_PORT:-8443}"
-export ASSET_RETENTION="${ASSET_RETENTION:-7d}"
-export CONTENT_SECURITY_POLICY="${CONTENT_SECURITY_POLICY:-enforce}"
-export WEB_UPSTREAM="${WEB_UPSTREAM:-web:3000}"
-export BASE_PATH="${BASE_PATH:-}"
-export HEALTH_PATH="${HEALTH_PATH:-/healthz}"
-export MAX_BODY_SIZE="${MAX_BODY_SIZE:-100m}"
-export RESPONSE_TIMEOUT="${RESPONSE_TIMEOUT:-5m}"
-
-export RENDERED=/tmp/nginx
+steps=${0%/*}/entrypoint.d
+# Exports all variables: to the templates (render.sh) and the programs below.
+set -a
+RENDERED=/tmp/nginx
 # Written by deploy/acme.
-export ACME_PAIR=/srv/certificates/current/server
+# shellcheck disable=SC2034 # for certificate.sh
+ACME_PAIR=/srv/certificates/current/server
 # /tmp may outlive a killed container (an emptyDir of Kubernetes does): a socket left there cannot be bound again, and the temporary
 # files of interrupted requests would stay forever.
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
-mkdir -p "$RENDERED/routes"
+mkdir -p "$RENDERED/routes" "$RENDERED/ingest"
 
-for step in /culvert/entrypoint.d/[0-9]*.sh; do
-  "$step"
+for step in values types settings workers public-listeners trusted-proxies internal-network limits render dsn sdk-tunnel-path \
+  ingest certificate; do
+  # shellcheck source=/dev/null
+  . "$steps/$step.sh"
 done
+render_all
+"$steps/blocked-paths.sh"
 
 [ "${1:-}" != render ] || exec nginx -T -q
+"$steps/watch-certificate.sh"
+"$steps/watch-workers.sh"
 # Nginx that wakes up lets another program finish its few milliseconds, which on the same core is often web in the middle of a page; on a free
 # core nothing changes (loadtest/bench/README.md, Overload). Not every sandbox lets a process choose.
 set -- nginx -g 'daemon off;'

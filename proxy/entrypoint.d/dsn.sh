@@ -1,5 +1,5 @@
-# shellcheck shell=sh disable=SC2034 # variables for 30-ingest.sh
-# Sourced by 30-ingest.sh, after checks.sh.
+# shellcheck shell=sh disable=SC2034
+# For ingest.sh.
 
 # read_dsn DSN: sets scheme, key, host, port (empty, or with a colon), prefix and project; fails if it is no DSN.
 # {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}, https://develop.sentry.dev/sdk/foundations/client/dsn/

@@ -11,35 +11,30 @@ trap 'rm -rf "$new"' EXIT
 cp "$1" "$new/server.crt"
 cp "$2" "$new/server.key"
 
-# Each openssl takes as long as ten other programs: one for each file.
-key=$(openssl pkey -pubout -in "$new/server.key" -passin pass: 2>/dev/null)
-certificate=$(openssl x509 -noout -pubkey -startdate -enddate -in "$new/server.crt" 2>/dev/null)
-dates=${certificate#"$key"}
-[ -n "$key" ] && [ "$dates" != "$certificate" ]
-
-# Loaded at the first handshake only, it would fail there: a chain cut short, a key that is too weak.
+# Loaded at the first handshake only, it would fail there: another certificate's key, a chain cut short, a key that is too weak. With an
+# empty passphrase, because Nginx would ask for one.
 mkdir "$new/try"
+: >"$new/try/passphrase"
 cat >"$new/try/nginx.conf" <<CONF
 pid $new/try/pid;
 events {}
 http {
     access_log off;
     include /etc/nginx/snippets/temporary-files.conf;
-    server {
-        listen unix:$new/try/socket ssl;
-        ssl_certificate $new/server.crt;
-        ssl_certificate_key $new/server.key;
-    }
+    ssl_certificate $new/server.crt;
+    ssl_certificate_key $new/server.key;
+    ssl_password_file $new/try/passphrase;
+    server { listen unix:$new/try/socket ssl; }
 }
 CONF
 nginx -t -q -e stderr -c "$new/try/nginx.conf"
 rm -r "$new/try"
 
 # In seconds since 1970, for the metrics.
-start=${dates#*notBefore=}
-date -d "${start%%notAfter=*}" +%s >"$new/not-before"
+dates=$(openssl x509 -noout -startdate -enddate -in "$new/server.crt")
+dates=${dates#notBefore=}
+date -d "${dates%%notAfter=*}" +%s >"$new/not-before"
 date -d "${dates#*notAfter=}" +%s >"$new/expiry"
-
 # nginx.conf
 mkdir "$new/root"
 

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Sourced by 30-ingest.sh.
+# For ingest.sh.
 
 # sdk_tunnel_path DSN: prints the path to which Sentry's SDK (11.10 and later) posts with `tunnel: true`, for a DSN without a secret:
 # "/" + FNV-1a 32 of the DSN in base 36 (getTunnelPath in @sentry/core, utils/tunnel.js). test/sdk-tunnel.test.ts compares the two.

@@ -115,7 +115,7 @@ test("a certificate that changes between its copy and the watch is loaded", asyn
     mkdir /tmp/nginx && cp /tls/live.* /tmp
     /culvert/entrypoint.d/install-certificate.sh /tmp/live.crt /tmp/live.key
     cp /tls/second.crt /tmp/live.crt && cp /tls/second.key /tmp/live.key
-    /culvert/entrypoint.d/60-watch-certificate.sh
+    /culvert/entrypoint.d/watch-certificate.sh
     timeout 60 sh -c 'until cmp -s /tls/second.crt /tmp/nginx/certificate/server.crt; do sleep 0.2; done' && echo loaded`;
   const settings = {
     ACME: "off",

@@ -74,7 +74,7 @@ const names =
 test("the proxy warns at startup of exactly the paths that the lists block", () => {
   const warns = (dsn: string) => (path: string) => {
     const env = { PATH: process.env.PATH, TUNNEL_PATH: path, SENTRY_DSN: dsn };
-    const script = "proxy/entrypoint.d/55-blocked-paths.sh";
+    const script = "proxy/entrypoint.d/blocked-paths.sh";
     const { status, stdout, stderr } = spawnSync("sh", [script], { cwd: root, env, encoding: "utf8" });
     expect([status, stdout]).toEqual([0, ""]);
     expect(stderr).toMatch(/^(culvert proxy: TUNNEL_PATH '.*\n)?$/);

@@ -70,7 +70,7 @@ export async function foreignProject(target: Target): Promise<Result[]> {
   ];
 }
 
-/** Compares the tunnel's path with the rules of blockers that proxy/entrypoint.d/55-blocked-paths.sh uses. */
+/** Compares the tunnel's path with the rules of blockers that proxy/entrypoint.d/blocked-paths.sh uses. */
 export function blockers(path: string, dsnList: string, rules = blockedPaths()): Result[] {
   const check = "ad-blockers";
   const rule = (address: string) => rules.find((text) => `${address}|`.includes(text));

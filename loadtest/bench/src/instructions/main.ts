@@ -13,8 +13,8 @@ import { type Counted, requests } from "./requests.ts";
  * the upstreams after a pause.
  */
 const withoutClock =
-  "sed -i /js_periodic/d templates/health.conf && sed -i '/^watch &$/d' /culvert/entrypoint.d/65-watch-workers.sh" +
-  " && sed -i 's/keepalive_timeout 4s/keepalive_timeout 1h/' templates/ingest-upstream.conf templates/web.conf";
+  "sed -i /js_periodic/d templates/health.conf && sed -i '/^watch &$/d' /culvert/entrypoint.d/watch-workers.sh" +
+  " && sed -i 's/keepalive_timeout 4s/keepalive_timeout 1h/' templates/ingest/upstream.conf templates/web.conf";
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 

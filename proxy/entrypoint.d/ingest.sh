@@ -1,13 +1,6 @@
-#!/bin/sh
+# shellcheck shell=sh disable=SC2034,SC2154
 # The tunnel's destination comes from configuration, never from the request: each DSN becomes a fixed upstream, and the
 # arguments that a browser may send only select one of them (templates/ingest.conf).
-set -eu
-. "${0%/*}/checks.sh"
-. "${0%/*}/dsn.sh"
-. "${0%/*}/lists.sh"
-. "${0%/*}/render.sh"
-. "${0%/*}/sdk-tunnel-path.sh"
-
 fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>"
 
 # tunnel_route_arguments: sets what the SDK adds to a `tunnelRoute`: ?o=<org>&p=<project>[&r=<region>]; fails if the DSN's host is not
@@ -26,10 +19,6 @@ tunnel_route_arguments() {
   case $organization in '' | *[!0-9]*) return 1 ;; esac
   arguments="o=$organization&p=$project${region:+&r=$region}"
 }
-
-# each TEMPLATE: renders it once more, for this DSN.
-# shellcheck disable=SC2016 # envsubst wants the names, not the values
-each() { envsubst '$INGEST $INGEST_ADDRESS $BASE_PATH $SDK_TUNNEL_PATH' <"/etc/nginx/templates/$1" >>"$RENDERED/$1"; }
 
 # destination DSN SETTING: adds a line to each map, an upstream, and the SDK's own path. Messages do not contain the key: logs are read
 # by more people than settings.
@@ -55,24 +44,17 @@ destination() {
 
   [ "$scheme" = https ] && default_port=:443 || default_port=:80
   INGEST_ADDRESS=$host${port:-$default_port} SDK_TUNNEL_PATH=$(sdk_tunnel_path "$dsn")
-  export INGEST INGEST_ADDRESS SDK_TUNNEL_PATH
-  each ingest-upstream.conf
-  each routes/sdk-tunnel-path.conf
+  render ingest/upstream.conf "ingest/upstream-$INGEST.conf"
+  render ingest/sdk-tunnel-path.conf "ingest/sdk-tunnel-path-$INGEST.conf"
 }
 
-[ -n "${SENTRY_DSN:=}" ] || refuse SENTRY_DSN "is empty" "$fix"
-is_list "${TUNNEL_ALLOWED_DSNS:=}" || refuse TUNNEL_ALLOWED_DSNS "has a control character" "separate DSNs by spaces"
-maps=$RENDERED/ingest
-mkdir "$maps"
-INGEST=0 seen=' '
+[ -n "$SENTRY_DSN" ] || refuse SENTRY_DSN "is empty" "$fix"
+maps=$RENDERED/ingest INGEST=0 seen=' '
 destination "$SENTRY_DSN" SENTRY_DSN
 set -f
-split "$TUNNEL_ALLOWED_DSNS"
-for entry in $entries; do destination "$entry" TUNNEL_ALLOWED_DSNS; done
+for entry in $(without_commas "$TUNNEL_ALLOWED_DSNS"); do destination "$entry" TUNNEL_ALLOWED_DSNS; done
+set +f
 
-export INGEST_CA_FILE="${INGEST_CA_FILE:-/etc/ssl/certs/ca-certificates.crt}"
-check_file INGEST_CA_FILE "$INGEST_CA_FILE"
 [ -r "$INGEST_CA_FILE" ] || refuse INGEST_CA_FILE "'$INGEST_CA_FILE' can't be read by uid $(id -u)" "mount a PEM file that this user may read"
 openssl x509 -noout -in "$INGEST_CA_FILE" 2>/dev/null ||
   refuse INGEST_CA_FILE "'$INGEST_CA_FILE' holds no certificate" "give a PEM file that begins with -----BEGIN CERTIFICATE-----"
-render ingest-tls.conf

@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# Sourced by the steps: one function for each kind of value. Each compares the whole value: grep and sed would accept a value if one
-# of its lines is valid, and write the others into the configuration. A body with variables is a subshell.
-. "${0%/*}/refuse.sh"
+# One function for each kind of value. Each compares the whole value: grep and sed would accept a value if one of its lines is valid, and
+# write the others into the configuration. A body with variables is a subshell.
+
 # A range such as A-Z means bytes.
-export LC_ALL=C
+LC_ALL=C
 
 # is_number VALUE MIN MAX: a whole number without a sign or leading zeros.
 is_number() {
@@ -102,43 +102,5 @@ is_network() {
   esac
 }
 
-# is_list VALUE: entries are separated by spaces and commas only.
-is_list() {
-  case $1 in *[[:cntrl:]]*) return 1 ;; esac
-}
-
-# check_switch SETTING VALUE
-check_switch() {
-  case $2 in
-    on | off) ;;
-    *) refuse "$1" "'$2' is neither on nor off" "use on or off" ;;
-  esac
-}
-
-# check_limit SETTING VALUE UNIT MAX: on success, whether the limit is on.
-check_limit() {
-  [ "$2" != off ] || return 1
-  is_number "$2" 1 "$4" ||
-    refuse "$1" "'$2' is not a number of $3" "use a whole number from 1 to $4, or off"
-}
-
-# check_path SETTING VALUE FIX: a path of the app that is valid in a location, as it is or in a pattern.
-check_path() {
-  case $2 in
-    /_next | /_next/*) refuse "$1" "'$2' belongs to Next.js" "$3" ;;
-    /*[!A-Za-z0-9/_-]*) refuse "$1" "'$2' has a character outside A-Z a-z 0-9 / _ -" "$3" ;;
-    */ | *//*) refuse "$1" "'$2' has an empty segment" "$3" ;;
-    /*) ;;
-    *) refuse "$1" "'$2' does not start with a slash" "$3" ;;
-  esac
-  [ "${#2}" -le 200 ] || refuse "$1" "has ${#2} characters" "$3, of 200 at most"
-}
-
-# check_file SETTING VALUE: a file's path that is valid in Nginx's configuration.
-check_file() {
-  case $2 in
-    /*[!A-Za-z0-9/._@+-]*) refuse "$1" "'$2' has a character outside A-Z a-z 0-9 / . _ @ + -" "mount the file under another name" ;;
-    /*) ;;
-    *) refuse "$1" "'$2' does not start with a slash" "give the file's whole path in the container" ;;
-  esac
-}
+# without_commas VALUE: the entries of a list, separated by spaces.
+without_commas() { printf '%s' "$1" | tr , ' '; }

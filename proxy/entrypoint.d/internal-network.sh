@@ -1,9 +1,6 @@
-#!/bin/sh
+# shellcheck shell=sh disable=SC2034
 # With INTERNAL_NETWORK, the name of a Docker network of this container, ports 8081 and 8083 answer the addresses of that network only, and
 # this container itself. Without it they answer everyone: in Kubernetes, a NetworkPolicy decides.
-set -eu
-. "${0%/*}/checks.sh"
-. "${0%/*}/render.sh"
 
 # subnet_of ADDRESS: prints the IPv4 subnet, as CIDR, in which this container has an interface and which contains ADDRESS; or nothing.
 subnet_of() (
@@ -26,7 +23,7 @@ subnet_of() (
 )
 
 OTHERS_ARE_INTERNAL=1 INTERNAL_SUBNET=''
-if [ -n "${INTERNAL_NETWORK:-}" ]; then
+if [ -n "$INTERNAL_NETWORK" ]; then
   fix="use the Docker network that proxy, web and spool share, such as culvert_inside"
   is_name "$INTERNAL_NETWORK" || refuse INTERNAL_NETWORK "'$INTERNAL_NETWORK' is not the name of a network" "$fix"
   # Docker's DNS knows a container by its host name, and with the name of a network after it, in that network alone.
@@ -39,5 +36,3 @@ if [ -n "${INTERNAL_NETWORK:-}" ]; then
   [ -n "$subnet" ] || refuse INTERNAL_NETWORK "'$INTERNAL_NETWORK' is no network of this container, or DNS does not answer" "$fix"
   OTHERS_ARE_INTERNAL=0 INTERNAL_SUBNET="$subnet 1;"
 fi
-export OTHERS_ARE_INTERNAL INTERNAL_SUBNET
-render internal-network.conf

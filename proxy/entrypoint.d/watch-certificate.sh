@@ -6,7 +6,6 @@ set -eu
 [ "$ACME" = off ] || TLS_CERT_FILE=$ACME_PAIR.crt TLS_KEY_FILE=$ACME_PAIR.key
 [ -n "${TLS_CERT_FILE:-}" ] || exit 0
 
-# fingerprint CERTIFICATE KEY
 fingerprint() { cat "$1" "$2" 2>/dev/null | cksum; }
 
 # Failures are retried in the next iteration: if this loop ended, it would not be noticed before the certificate expires.
