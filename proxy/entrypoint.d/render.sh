@@ -14,7 +14,7 @@ is_needed() {
   case $1 in
     brotli.conf) [ -n "$LOAD_BROTLI" ] ;;
     concurrent-pages.conf) [ "$MAX_CONCURRENT_PAGES_PER_REPLICA" != off ] ;;
-    spool.conf | routes/spool.conf) [ -n "$SPOOL_UPSTREAM" ] ;;
+    spool-upstream.conf | routes/spool.conf) [ -n "$SPOOL_UPSTREAM" ] ;;
     routes/acme-challenge.conf) [ "$ACME" = on ] ;;
     routes/websocket.conf) [ -n "$WEBSOCKET_PATH" ] ;;
   esac

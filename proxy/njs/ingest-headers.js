@@ -4,7 +4,7 @@
 const allowed = ["content-type", "content-length", "x-sentry-rate-limits", "retry-after"];
 
 /**
- * Header filter: removes every other header. Usually none is left (snippets/ingest-response-headers.conf).
+ * Header filter: removes every other header. Usually none is left (templates/forward-to-ingest.conf).
  * @param {NginxHTTPRequest} r
  * @throws {Error} for a response that is not HTTP: Nginx takes it for HTTP/0.9, and would send its bytes to the client as they are. The
  * connection is closed instead: the browser queues the envelope as it does while it is offline, web's server gives it to the spool.

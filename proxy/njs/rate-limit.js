@@ -1,4 +1,4 @@
-// Answers clients that exceed the tunnel's rate limits (snippets/tunnel-limits.conf). Runs inside Nginx (njs).
+// Answers clients that exceed the tunnel's rate limits (templates/tunnel-limits.conf). Runs inside Nginx (njs).
 
 /** For how many seconds a rate-limited client is asked to stop sending. */
 const silenceSeconds = 60;

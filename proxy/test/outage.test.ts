@@ -39,7 +39,7 @@ async function nextSecond(): Promise<void> {
 
 /**
  * Waits until an envelope is accepted again, without a restart: ten seconds, and more on a slow machine. Nginx forgets the failures before
- * it only if they were in an earlier second (templates/ingest-upstream.conf).
+ * it only if they were in an earlier second (templates/ingest/upstream.conf).
  */
 async function recovered(): Promise<void> {
   let failed = second();

@@ -10,7 +10,7 @@ export interface Handlers {
   onReply: (reply: Reply) => void;
 }
 
-/** Longer than the proxy (4 s, proxy/templates/spool.conf) and web keep an idle connection: the client must be the one that closes it. */
+/** Longer than the proxy (4 s, proxy/templates/spool-upstream.conf) and web keep an idle connection: the client must be the one that closes it. */
 const keepAliveTimeoutMs = 75_000;
 
 const unwritten: Reply = { status: 503, body: { reason: "the envelope could not be written" } };

@@ -14,7 +14,7 @@ import { type Counted, requests } from "./requests.ts";
  */
 const withoutClock =
   "sed -i /js_periodic/d templates/health.conf && sed -i '/^watch &$/d' /culvert/entrypoint.d/watch-workers.sh" +
-  " && sed -i 's/keepalive_timeout 4s/keepalive_timeout 1h/' templates/ingest/upstream.conf templates/web.conf";
+  " && sed -i 's/keepalive_timeout 4s/keepalive_timeout 1h/' templates/ingest/upstream.conf templates/web-upstream.conf";
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 

@@ -38,10 +38,10 @@ export const requests: Counted[] = [
     bare: true,
     loads: [100, 500],
     parts: [
-      { name: "njs", remove: "sed -i /js_header_filter/d snippets/forward-to-ingest.conf" },
+      { name: "njs", remove: "sed -i /js_header_filter/d templates/forward-to-ingest.conf" },
       {
         name: "rate and connection limits",
-        remove: "sed -i '/^limit_req zone/d; /^limit_conn tunnel/d' snippets/tunnel-limits.conf",
+        remove: "sed -i '/^limit_req zone/d; /^limit_conn tunnel/d' templates/forward-to-ingest.conf",
       },
       {
         name: "allow-list of request headers",
@@ -75,7 +75,7 @@ export const requests: Counted[] = [
       { name: "njs", remove: counter },
       {
         name: "headers of the response",
-        remove: `${headers} && sed -i '/^ *add_header Cache-Control/d' templates/routes/static.conf`,
+        remove: `${headers} && sed -i '/^ *add_header Cache-Control/d' templates/routes/hashed-files.conf`,
       },
       { name: "access log, without its counter", ...accessLog() },
     ],

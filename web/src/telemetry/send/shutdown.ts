@@ -46,7 +46,7 @@ export function flushOnShutdown(): void {
 
 /**
  * A closing server ends idle connections. The proxy may have just sent a form on one of them, and it never resends a form. So
- * idle connections stay open until the proxy closes them, within `keepalive_timeout` (proxy/templates/web.conf), or Node does after 5 s.
+ * idle connections stay open until the proxy closes them, within `keepalive_timeout` (proxy/templates/web-upstream.conf), or Node does after 5 s.
  */
 function keepIdleConnections(): void {
   Server.prototype.closeIdleConnections = () => {};
