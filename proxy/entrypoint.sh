@@ -12,7 +12,7 @@ ACME_PAIR=/srv/certificates/current/server
 # /tmp may outlive a killed container (an emptyDir of Kubernetes does): a socket left there cannot be bound again, and the temporary
 # files of interrupted requests would stay forever.
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
-mkdir -p "$RENDERED/routes" "$RENDERED/ingest"
+mkdir -p "$RENDERED/routes" "$RENDERED/ingest" "$RENDERED/security"
 
 for step in values types settings workers public-listeners trusted-proxies internal-network limits render dsn sdk-tunnel-path \
   ingest certificate; do

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034,SC2153
-# What templates/server.conf and settings.conf derive from settings.
+# What templates/server.conf, ingest.conf, resolver.conf and security/ derive from settings.
 
 names_fix="use the names people type, separated by spaces, without scheme, port or wildcard, such as app.example.com"
 SERVED_NAMES='localhost 127.0.0.1 [::1]' names=$(without_commas "$SERVER_NAME" | tr '[:upper:]' '[:lower:]')

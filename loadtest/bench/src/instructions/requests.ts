@@ -25,7 +25,7 @@ export interface Counted {
 }
 
 const counter = "sed -i 's/[$]counted_request/$status/' snippets/access-log.conf";
-const headers = "sed -i '/^add_header /d' snippets/security/*.conf snippets/noindex.conf";
+const headers = "sed -i '/^add_header /d' snippets/security/*.conf templates/security/*.conf snippets/noindex.conf";
 
 const navigation = ["-H", "accept: text/html", "-H", "accept-encoding: gzip, br"];
 
