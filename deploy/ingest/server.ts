@@ -2,7 +2,8 @@
  * Starts Spotlight as a library, because its command and its UI send events to Spotlight's own Sentry project, and a local ingest must
  * not. Without the command the server sends none; the UI gets an empty DSN.
  */
-import type { IncomingMessage } from "node:http";
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,12 +35,40 @@ replaceIn("index.html", ownPolicy, "");
 const { RAW_TYPES } = await import(new URL("../shared/constants.js", import.meta.resolve("@spotlightjs/spotlight")).href);
 RAW_TYPES.add("replay_recording");
 
-const server = await setupSpotlight({ port: Number(process.env.PORT), filesToServe: files, isStandalone: true });
+// As Sentry's ingest, whose response has a body. https://github.com/getsentry/relay, relay-server/src/endpoints/envelope.rs
+const sentryHeaders = {
+  "Content-Type": "application/json",
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": "x-sentry-error,x-sentry-rate-limits,retry-after",
+  "Cross-Origin-Resource-Policy": "cross-origin",
+  Vary: "origin, access-control-request-method, access-control-request-headers",
+};
+const responses = new AsyncLocalStorage<ServerResponse>();
+
+/** Makes the response to the current request Sentry's: the id of the event, if the envelope has one. */
+function respondAsSentry(envelope: string): void {
+  const response = responses.getStore();
+  const id = /^\{[^\n]*"event_id"\s*:\s*"([0-9a-f-]+)"/.exec(envelope)?.[1];
+  if (!response) return;
+  const { writeHead, end } = response;
+  Object.assign(response, {
+    writeHead: (status: number) => writeHead.call(response, status, sentryHeaders),
+    end: () => end.call(response, JSON.stringify(id ? { id } : {}), "utf8"),
+  });
+}
+
+const server = await setupSpotlight({
+  port: Number(process.env.PORT),
+  filesToServe: files,
+  isStandalone: true,
+  incomingPayload: respondAsSentry,
+});
 
 // SDKs send envelopes as text/plain or without a Content-Type, which Sentry's ingest ignores; Spotlight drops those without one and
 // does not show those with text/plain.
-server?.prependListener("request", (request: IncomingMessage) => {
+server?.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
   if (request.method === "POST" && request.url?.startsWith("/api/")) {
+    responses.enterWith(response);
     const others = request.rawHeaders.flatMap((name, i, all) =>
       i % 2 || name.toLowerCase() === "content-type" ? [] : [name, all[i + 1] as string],
     );

@@ -126,7 +126,7 @@ describe("headers that no ingest is known to send never reach a client", () => {
   const expectNone = async (names: string[]) => {
     const { headers } = await envelopeAnswer([]);
     const all = await envelopeAnswer(names);
-    expect(all).toMatchObject({ status: 200, body: ok.body });
+    expect(all).toMatchObject({ status: 200, body: "" });
     expect(Object.keys(all.headers).sort()).toEqual(Object.keys(headers).sort());
   };
   const envelopeAnswer = async (names: string[]) => {

@@ -20,7 +20,7 @@ test.each(projects)("the SDK's own path for %s leads to its project", async (dsn
   for (const address of [path, `${path}?o=1&p=2`, `${path}/`]) {
     const headers = { "content-type": "application/x-sentry-envelope" };
     const { answer, received } = await shared.through({ path: address, headers });
-    expect(answer).toMatchObject({ status: 200, body: '{"id":"9ec7"}' });
+    expect(answer).toMatchObject({ status: 200, body: "" });
     expect(received.map((request) => request.url)).toEqual([url]);
   }
 });

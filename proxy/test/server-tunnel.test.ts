@@ -35,7 +35,7 @@ describe("an envelope of web itself", () => {
       "x-spool-destination": "http://evil.example/",
     };
     const { answer, body, received } = await post("/envelopes", { headers });
-    expect([answer.status, body]).toEqual([200, '{"id":"9ec7"}']);
+    expect([answer.status, body]).toEqual([200, ""]);
     expect(received).toMatchObject([{ method: "POST", url: "/prefix/api/7/envelope/" }]);
     const [request] = received;
     if (!request) return;
@@ -115,7 +115,6 @@ test("the spool queues what the ingest cannot accept, and web is told; a client 
   await shared.proxy.ingest.answer({ ...well, instead: "reset" });
   const queued = await post();
   expect([queued.answer.status, queued.answer.headers.get("x-envelope-outcome")]).toEqual([200, "queued"]);
-  expect(queued.body).toBe('{"id":"9ec79c33ec9942ab8353589fcb2e04dc"}');
   const client = await send(shared.proxy.port, { method: "POST", path: "/monitoring", body: envelope });
   expect([client.status, client.headers["x-envelope-outcome"]]).toEqual([200, undefined]);
 

@@ -13,19 +13,21 @@ afterAll(() => proxy?.stop());
 /** Waits until the ingest gets envelopes from the proxy again, and the spool has delivered what it had. */
 async function recovered(): Promise<void> {
   await proxy.ingest.answer(well);
-  await expect.poll(async () => (await post(1)).body, { timeout: 60_000 }).toBe(well.body);
+  await expect.poll(reachesIngest, { timeout: 60_000 }).toBe(true);
   await expect.poll(spoolMetrics, { timeout: 60_000 }).not.toContain("culvert_spool_queued_envelopes{");
 }
 
-const eventId = (n: number) => n.toString(16).padStart(32, "0");
-const post = (n: number) =>
-  send(proxy.port, {
-    method: "POST",
-    path: "/monitoring",
-    body: `{"event_id":"${eventId(n)}"}\n{"type":"event"}\n{"message":"${n}"}\n`,
-  });
+const envelope = (n: number) =>
+  `{"event_id":"${n.toString(16).padStart(32, "0")}"}\n{"type":"event"}\n{"message":"${n}"}\n`;
+const post = (n: number) => send(proxy.port, { method: "POST", path: "/monitoring", body: envelope(n) });
 const well: Answer = { status: 200, headers: {}, body: "{}" };
-const bodies = async () => (await proxy.ingest.all()).map((request) => Buffer.from(request.body, "base64").toString());
+const bodies = async (mark = 0) =>
+  (await proxy.ingest.all(mark)).map((request) => Buffer.from(request.body, "base64").toString());
+/** Whether the proxy asks the ingest itself: the spool adds `sent_at`. */
+async function reachesIngest(): Promise<boolean> {
+  const mark = await proxy.ingest.count();
+  return (await post(1)).status === 200 && (await bodies(mark)).includes(envelope(1));
+}
 
 const spoolMetrics = () => proxy.on("proxy", "exec", "curl", "-sS", "http://spool:8082/metrics");
 /** How many envelopes the proxy has counted with this outcome. */
@@ -47,7 +49,7 @@ describe("an envelope that the ingest cannot accept is queued, acknowledged, and
   ])("%s", async (_, fault) => {
     await proxy.ingest.answer({ ...well, ...fault });
     const answer = await post(7);
-    expect(answer).toMatchObject({ status: 200, body: `{"id":"${eventId(7)}"}` });
+    expect(answer).toMatchObject({ status: 200, body: "" });
     expect(answer.headers["retry-after"]).toBeUndefined();
     const mark = await proxy.ingest.count();
     await proxy.ingest.answer(well);
@@ -137,10 +139,10 @@ test("a redirect and every 5xx of the standard or of a CDN before the ingest are
   for (const status of [301, 307, 501, 507, 511, 525, 526, 529]) {
     await proxy.ingest.answer({ ...well, status, headers: { "retry-after": "600" } });
     const answer = await post(status);
-    expect([status, answer.status, answer.body]).toEqual([status, 200, `{"id":"${eventId(status)}"}`]);
+    expect([status, answer.status, answer.body]).toEqual([status, 200, ""]);
     expect(answer.headers["retry-after"]).toBeUndefined();
     // An ingest that responds gets the next one.
     await proxy.ingest.answer(well);
-    expect(await post(1)).toMatchObject({ status: 200, body: "{}" });
+    expect(await reachesIngest()).toBe(true);
   }
 });

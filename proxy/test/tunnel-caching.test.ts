@@ -66,7 +66,7 @@ test.each<[string, number, () => Promise<{ status: number; headers: Record<strin
   ["the ingest's rejection", 400, () => answered({ status: 400 }, post)],
   ["the ingest's rate limit", 429, () => answered({ status: 429 }, post)],
   ["the spool's", 200, () => answered({ status: 500 }, post)],
-  ["the spool's rejection", 400, () => answered({ status: 500 }, () => post({ body: "{}\nno item" }))],
+  ["the spool's rejection", 400, () => answered({ status: 500 }, () => post({ body: "no JSON\n" }))],
   ["rate limited", 429, exceedRate],
   ["neither", 503, () => proxy.on("spool", "stop", "-t", "0").then(() => answered({ status: 500 }, otherClient))],
 ])("no response of the tunnel says no-store: %s", async (_, status, request) => {
@@ -74,6 +74,7 @@ test.each<[string, number, () => Promise<{ status: number; headers: Record<strin
   const { headers, ...answer } = await request();
   expect(answer.status).toBe(status);
   expect(`${headers["cache-control"]}`).not.toContain("no-store");
+  if (status === 200) expect(headers["content-length"]).toBe("0");
 });
 
 /** What `request` gets while the ingest answers so. */

@@ -19,7 +19,7 @@ describe.each(["http", "https"] as const)("to an %s ingest", (scheme) => {
         ["/monitoring?o=44&p=45", "o44.ingest.sentry.io", "/api/45/envelope/"],
       ])("POST %s", async (path, host, url) => {
         const { answer, received } = await through({ path });
-        expect(answer).toMatchObject({ status: 200, body: '{"id":"9ec7"}' });
+        expect(answer).toMatchObject({ status: 200, body: "" });
         expect(received).toHaveLength(1);
         expect(received[0]).toMatchObject({ method: "POST", url });
         expect(Buffer.from(received[0]?.body ?? "", "base64").toString()).toBe(envelope);
