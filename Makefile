@@ -37,8 +37,8 @@ test: ## Run all checks: types, lint, unit tests, tests of the images, a real br
 bench: ## Compare the proxy with tunnelRoute, a bare proxy_pass, HAProxy and Caddy
 	@sh loadtest/bench/run.sh
 
-loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.example.com
-	@sh loadtest/run.sh
+loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.example.com ARGS='--tag team=shop'
+	@sh loadtest/run.sh $(ARGS)
 
 render: ## Write all objects of a Kubernetes overlay into one file: OVERLAY=production
 	@sh deploy/kubernetes/render.sh "$(OVERLAY)"

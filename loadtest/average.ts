@@ -1,6 +1,6 @@
 import { suite } from "./suite/suite.ts";
 
-const { options, setup, iteration, handleSummary } = suite("average");
+const { options, setup, iteration, teardown, handleSummary } = suite("average");
 
-export { handleSummary, options, setup };
+export { handleSummary, options, setup, teardown };
 export default iteration;

@@ -3,7 +3,4 @@ declare const crypto: {
   getRandomValues<T extends Uint8Array>(array: T): T;
   subtle: { digest(algorithm: "SHA-256", data: Uint8Array): Promise<ArrayBuffer> };
 };
-declare class TextEncoder {
-  encode(text: string): Uint8Array;
-}
 declare function setTimeout(callback: () => void, milliseconds: number): number;

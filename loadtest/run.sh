@@ -1,16 +1,20 @@
 #!/bin/sh
-# Runs one load profile: PROFILE=average BASE_URL=https://… sh run.sh. Uses the k6 on PATH, else the image of compose's profile
-# `loadtest`. Exits with k6's status: 0 only if every check has samples and passed.
+# Runs one load profile: PROFILE=average BASE_URL=https://… sh run.sh [arguments of k6 run]. Uses the k6 on PATH, else the image of
+# compose's profile `loadtest`. Exit codes: README.
 set -eu
 from=$PWD
 cd "$(dirname "$0")"
 : "${PROFILE:=smoke}" "${OUT:=test-results/$PROFILE}"
+finish=:
+trap 'eval "$finish"' EXIT
+trap 'exit 130' INT TERM
 
 die() {
   echo "culvert loadtest: $*" >&2
   exit 1
 }
 profiles() { for script in *.ts; do case $script in *.*.ts) ;; *) printf ' %s' "${script%.ts}" ;; esac done; }
+have() { command -v "$1" >/dev/null 2>&1; }
 
 case $PROFILE in
 *[!a-z]* | '') die "PROFILE '$PROFILE' is not a profile: use one of$(profiles)" ;;
@@ -19,13 +23,27 @@ esac
 
 mkdir -p "$OUT"
 # If this run ends early, the files of an earlier one could be mistaken for its results.
-rm -f "$OUT/ca.crt" "$OUT/summary.txt" "$OUT/summary.json" "$OUT/junit.xml" "$OUT/report.html"
+for file in ca.crt limits.json baseline.json settings.env summary.txt summary.json junit.xml report.html chart.svg; do rm -f "$OUT/$file"; done
 
-# A copy that the image's user may read, under the same path.
-if [ -n "${SSL_CERT_FILE:-}" ]; then
-  case $SSL_CERT_FILE in /*) ;; *) SSL_CERT_FILE=$from/$SSL_CERT_FILE ;; esac
-  cp "$SSL_CERT_FILE" "$OUT/ca.crt" 2>/dev/null || die "SSL_CERT_FILE '$SSL_CERT_FILE' cannot be read: give the path of a PEM file"
-fi
+# near NAME FILE: copies the file that setting NAME gives to where the image's user may read it, and points NAME there.
+near() {
+  eval "value=\${$1:-}"
+  case $value in '' | '{'*) return 0 ;; esac
+  case $value in
+  http://* | https://*) curl -fsSL "$value" -o "$OUT/$2" || die "$1 '$value' cannot be fetched: give a reachable address" ;;
+  *)
+    case $value in /*) ;; *) value=$from/$value ;; esac
+    # Of a folder, the newest summary.
+    [ ! -d "$value" ] || value=$(find "$value" -name '*summary*.json' | sort | tail -n 1)
+    cp "$value" "$OUT/$2" 2>/dev/null || die "$1 '$value' cannot be read: give the path of a file"
+    ;;
+  esac
+  chmod a+r "$OUT/$2"
+  export "$1=$OUT/$2"
+}
+near SSL_CERT_FILE ca.crt
+near LIMITS limits.json
+near BASELINE baseline.json
 # The certificate of the stack on this machine is issued by its own development CA.
 case ${BASE_URL:-https://localhost} in
 https://localhost* | https://127.0.0.1*) [ ! -r ../.culvert/dev-ca.crt ] || cat ../.culvert/dev-ca.crt >>"$OUT/ca.crt" ;;
@@ -34,13 +52,13 @@ if [ -e "$OUT/ca.crt" ]; then
   chmod a+r "$OUT/ca.crt"
   export SSL_CERT_FILE="$OUT/ca.crt"
 fi
-
-export OUT K6_NO_USAGE_REPORT=true K6_AUTO_EXTENSION_RESOLUTION=false
-# Port -1: k6 writes the HTML report without listening. A report needs at least three periods.
-export K6_WEB_DASHBOARD=true K6_WEB_DASHBOARD_PORT=-1 K6_WEB_DASHBOARD_PERIOD=1s K6_WEB_DASHBOARD_EXPORT="$OUT/report.html"
+export PROFILE OUT "K6_NO_USAGE_REPORT=${K6_NO_USAGE_REPORT:-true}" "K6_AUTO_EXTENSION_RESOLUTION=${K6_AUTO_EXTENSION_RESOLUTION:-false}"
+RUN_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+export RUN_COMMIT
 
 compose() { docker compose --profile loadtest "$@"; }
-if command -v k6 >/dev/null 2>&1; then
+if have k6; then
+  k6=path
   # In compose's image, localhost:8443 is the proxy itself.
   # shellcheck disable=SC2034 # read by settings.sh
   root=$(cd .. && pwd)
@@ -49,12 +67,53 @@ if command -v k6 >/dev/null 2>&1; then
   export BASE_URL
   k6() { command k6 "$@"; }
 elif compose pull --quiet --policy missing loadtest >/dev/null 2>&1; then
+  k6=image
   chmod a+w "$OUT" # the image's user does not exist on this machine
+  # shellcheck disable=SC2046 # one word per variable
   # --no-deps: an option that is also a setting of the stack must not recreate the stack.
-  k6() { compose run --rm -T --no-deps loadtest "$@"; }
+  k6() { compose run --rm -T --no-deps $(env | sed -n 's/^\(K6_[A-Z0-9_]*\)=.*/-e \1/p') loadtest "$@"; }
 else
   die "k6 is not on PATH and its image is not available: install it (https://grafana.com/docs/k6/latest/set-up/install-k6/)"
 fi
+RUN_K6=$(k6 version | sed -n 's/^k6 v\([0-9.]*\).*/\1/p')
+case $RUN_K6 in 0.* | 1.*) die "k6 $RUN_K6 is too old: install 2.0 or newer" ;; esac
+export RUN_K6
+
+# What the run would use for settings that are not set.
+k6 run --quiet --no-thresholds preflight.ts || exit $?
+[ "$PROFILE" != preflight ] || exit 0
+while IFS='=' read -r name value; do export "$name=$value"; done <"$OUT/settings.env"
+
+# Starts the reader of what arrived beside k6: for Sentry's API, for a recording ingest on port INGEST, or for the local ingest.
+# https://docs.sentry.io/api/events/retrieve-an-event-for-a-project/
+reader() {
+  spotlight=http://127.0.0.1:8969
+  port=0
+  case ${INGEST:-}:${SENTRY_API:-} in
+  *:https://*) spotlight='' ;;
+  [1-9]*:) port=$INGEST spotlight='' ;;
+  :) case ${SENTRY_DSN:-}:$TUNNEL_PATH in *:off) return 0 ;; *@ingest:*) ;; *) return 0 ;; esac ;;
+  *) return 0 ;;
+  esac
+  if [ "$k6" = image ]; then
+    [ -z "$spotlight" ] || spotlight=http://ingest:8969
+    id=$(compose run --rm -d -T --no-deps -e PORT=8970 -e SPOTLIGHT="$spotlight" -e SENTRY_API -e SENTRY_AUTH_TOKEN \
+      ${INGEST:+-p "$INGEST:8970"} -v "$PWD/reader.mjs:/reader.mjs:ro" --entrypoint node ingest /reader.mjs) || return 0
+    finish="$finish; docker rm -f $id >/dev/null"
+    INGEST=http://$(docker inspect -f '{{.Config.Hostname}}' "$id"):8970
+  elif have node; then
+    mkfifo "$OUT/port.$$"
+    SPOTLIGHT=$spotlight PORT=$port HOST=$([ "$port" = 0 ] && echo 127.0.0.1 || echo 0.0.0.0) node reader.mjs >"$OUT/port.$$" &
+    finish="$finish; kill $! 2>/dev/null || :"
+    read -r port <"$OUT/port.$$" || die "INGEST: the reader did not start on port '$port': is it in use?"
+    rm "$OUT/port.$$"
+    INGEST=http://127.0.0.1:$port
+  else
+    return 0
+  fi
+  export INGEST
+}
+reader
 
 # Stops the local ingest for the middle third of the script's duration.
 outage() {
@@ -73,7 +132,7 @@ outage() {
   third=$((($(echo "$length" | sed 's/h/*3600+/; s/m/*60+/; s/s//')) / 3))
   (sleep "$third" && compose stop --timeout 0 ingest && sleep "$third" && compose start ingest) 2>/dev/null &
   switch=$!
-  trap 'kill "$switch" 2>/dev/null || :; compose start ingest 2>/dev/null' EXIT
+  finish="$finish; kill $switch 2>/dev/null || :; compose start ingest 2>/dev/null"
 }
 switch=''
 case $PROFILE:${OUTAGE:-} in
@@ -83,7 +142,13 @@ outage:*) die "OUTAGE '$OUTAGE' is invalid: use manual, or leave it out" ;;
 esac
 
 status=0
-k6 run --quiet "$PROFILE.ts" || status=$?
-echo "  results: loadtest/$OUT/" >&2
+k6 run --quiet "$@" "$PROFILE.ts" || status=$?
 [ "$PROFILE:${OUTAGE:-}" != outage:automatic ] || [ "$status" != 0 ] || wait "$switch" || die "the ingest was not stopped and started: no outage was tested"
+# k6 knows one code for every crossed threshold: the summary tells them apart.
+if [ -r "$OUT/summary.json" ]; then
+  code=$(sed -n 's/^  "exit": \([0-9]*\).*/\1/p' "$OUT/summary.json")
+  case $status in 0 | 99) status=${code:-$status} ;; esac
+  ! have node || node trend.mjs "$OUT" || :
+fi
+echo "  results: loadtest/$OUT/ (exit code $status)" >&2
 exit "$status"

@@ -1,18 +1,46 @@
-import { assertPage, assertResponse, describeResponse } from "../lib/assertions.ts";
-import type { Client } from "../lib/client.ts";
+import { answers, type Client, type Response } from "../lib/client.ts";
 import { assets as assetsOf } from "../lib/html.ts";
-import { pick } from "../lib/random.ts";
+import { nextOf } from "../lib/random.ts";
+import { assertPage, assertResponse, describeResponse } from "../lib/responses.ts";
+
+/** What a file of that type answers with, and how it ends: a cut one ends elsewhere. */
+const TYPES: Record<string, { type: RegExp; end: RegExp }> = {
+  js: {
+    type: /^(?:text|application)\/(?:javascript|x-javascript)/,
+    end: /(?:[;})\]"'`\w]|\/\/[#@] ?source\S+=\S+|\*\/)\s*$/,
+  },
+  css: { type: /^text\/css/, end: /(?:\}|;|\*\/)\s*$/ },
+};
+
+/** The length of each file so far: a build's files never change. */
+const lengths = new Map<string, number>();
 
 /** Fetches a page and then, concurrently as a browser does, the build's files that it references. */
 export async function assets(client: Client): Promise<void> {
-  const path = pick(client.options.pages);
-  const page = await client.request({ path, name: path });
+  const path = nextOf(client.options.pages);
+  const page = await client.request({ path, kind: "page" });
   if (!assertPage(client, page, path)) return;
   const files = assetsOf(page.body);
-  if (files.length === 0) return client.check("asset_ok", false, `${path} references no file below /_next/static/`);
-  const responses = await Promise.all(files.map((file) => client.request({ path: file, name: "asset" })));
-  responses.forEach((response, at) => {
-    assertResponse(client, response, "asset");
-    client.check("asset_ok", response.status === 200, `${path} references ${files[at]}: ${describeResponse(response)}`);
-  });
+  if (files.length === 0)
+    return client.check("asset_ok", false, page, "the page references no file below /_next/static/");
+  const responses = await answers(files.map((file) => client.request({ path: file, kind: "file", name: "asset" })));
+  for (const [at, on] of responses.entries()) {
+    if (!on) continue;
+    assertResponse(client, on);
+    const problem = fileProblem(files[at] ?? "", on);
+    client.check("asset_ok", problem === "", on, `${path} references it: ${problem}`);
+  }
+}
+
+function fileProblem(file: string, on: Response): string {
+  const { type, end } = TYPES[/\.(\w+)(?:\?|$)/.exec(file)?.[1] ?? ""] ?? {};
+  if (on.status !== 200) return describeResponse(on);
+  if (type && !type.test(on.headers["content-type"] ?? ""))
+    return `not a ${file.replace(/\?.*|.*\./g, "")} file: ${describeResponse(on)}`;
+  if (/^\s*<(?:!doctype|html)/i.test(on.body)) return `an HTML page: ${describeResponse(on)}`;
+  if (end && (on.body === "" || !end.test(on.body)))
+    return `cut: ${on.body.length} characters that end "${on.body.slice(-30)}"`;
+  const known = lengths.get(file) ?? on.body.length;
+  lengths.set(file, known);
+  return known === on.body.length ? "" : `${on.body.length} characters, ${known} before`;
 }

@@ -1,19 +1,31 @@
-import { assertPage } from "../lib/assertions.ts";
-import type { Client } from "../lib/client.ts";
-import { assertFreshTrace } from "../lib/fresh-trace.ts";
-import { pick } from "../lib/random.ts";
+import { answers, type Client } from "../lib/client.ts";
+import { pageTrace } from "../lib/page-trace.ts";
+import { nextOf } from "../lib/random.ts";
+import { assertFreshTrace, assertPage } from "../lib/responses.ts";
+import { newContext } from "../lib/trace/context.ts";
 
 const REQUESTS = 10;
 
 /**
- * Sends ten requests without a trace at the same moment from one virtual user: if the server mixes up concurrent requests,
- * two of them get the same trace.
+ * Sends ten traces at the same moment from one virtual user, then ten requests without a trace. If the server mixes up concurrent
+ * requests, a page is in the trace of another one.
  */
 export async function concurrent(client: Client): Promise<void> {
-  const path = pick(client.options.pages);
-  const request = { path, name: `${path} (concurrent)`, untimed: true } as const;
-  const requests = Array.from({ length: REQUESTS }, () => client.request(request));
-  for (const response of await Promise.all(requests)) {
-    if (assertPage(client, response, path)) assertFreshTrace(client, response, path);
+  const path = nextOf(client.options.pages);
+  const request = { path, kind: "page", untimed: true } as const;
+  const sent = Array.from({ length: REQUESTS }, () => newContext(client.options.dsn.publicKey));
+  const pages = sent.map(({ headers, traceId }) => client.request({ ...request, headers, traceId }));
+  for (const [at, on] of (await answers(pages)).entries()) {
+    if (!on || !assertPage(client, on, path)) continue;
+    const [expected, received] = [sent[at]?.traceId, pageTrace(on.body).trace?.traceId];
+    const other = sent.some(({ traceId }) => traceId === received) ? ", which another of the ten requests sent" : "";
+    client.check(
+      "concurrent_trace",
+      received === expected,
+      on,
+      `sent trace ${expected}, the page is in trace ${received}${other}`,
+    );
   }
+  for (const on of await answers(Array.from({ length: REQUESTS }, () => client.request(request))))
+    if (on && assertPage(client, on, path)) assertFreshTrace(client, on);
 }

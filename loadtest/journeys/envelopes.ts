@@ -1,5 +1,5 @@
 import type { Client } from "../lib/client.ts";
-import { errorEnvelope, transactionEnvelope } from "../lib/envelope.ts";
+import { errorEnvelope, replayEnvelope, transactionEnvelope } from "../lib/envelope.ts";
 import { newSender, sendEnvelope } from "../lib/send-envelope.ts";
 
 /** Sends an error and three transactions, as a browser does when a page fails. */
@@ -7,4 +7,10 @@ export async function envelopes(client: Client): Promise<void> {
   const sender = newSender(client);
   await sendEnvelope(client, "error", errorEnvelope(sender), sender);
   for (let at = 0; at < 3; at++) await sendEnvelope(client, "transaction", transactionEnvelope(sender), sender);
+}
+
+/** Sends one segment of a session replay, forty times the size of an error. */
+export async function replay(client: Client): Promise<void> {
+  const sender = newSender(client);
+  await sendEnvelope(client, "replay", replayEnvelope(sender), sender);
 }

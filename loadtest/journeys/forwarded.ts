@@ -1,22 +1,34 @@
-import { assertResponse, describeResponse } from "../lib/assertions.ts";
-import type { Client } from "../lib/client.ts";
-import { newContext, type SentContext } from "../lib/trace/context.ts";
+import type { Client, Response } from "../lib/client.ts";
+import { assertResponse, describeResponse } from "../lib/responses.ts";
+import { newContext, partialContexts } from "../lib/trace/context.ts";
 
 /** Requests the echo route, which returns the headers the app received: a proxy that drops or rewrites a trace header shows here first. */
 export async function forwarded(client: Client): Promise<void> {
-  const path = client.options.echoPath;
-  const sent = newContext(client.options.dsn.publicKey);
-  const response = await client.request({ path, name: path, headers: sent.headers, traceId: sent.traceId });
-  assertResponse(client, response, path);
-  const changed = changedHeaders(sent, response.body);
-  const example = response.status === 200 ? changed : describeResponse(response);
-  client.check("forwarded", changed === "", `${path}: ${example}`, sent.traceId);
+  await echo(client, newContext(client.options.dsn.publicKey));
+  for (const caller of partialContexts()) await echo(client, caller);
 }
 
-function changedHeaders(sent: SentContext, body: string): string {
-  const received = echoed(body);
-  const changed = Object.entries(sent.headers).filter(([name, value]) => received[name] !== value);
-  return changed.map(([name]) => `${name} arrived as "${received[name]}"`).join("; ");
+async function echo(client: Client, sent: { headers: Record<string, string>; traceId: string }): Promise<void> {
+  const path = client.options.echoPath;
+  const on = await client.request({ path, kind: "echo", headers: sent.headers, traceId: sent.traceId });
+  assertResponse(client, on);
+  const changed = on.status === 200 ? changedHeaders(sent.headers, on) : describeResponse(on);
+  client.check("forwarded", changed === "", on, changed);
+}
+
+/** The echo has only the headers that its app knows: one that it never shows is no statement, `sentry-trace` and `baggage` always are. */
+function changedHeaders(sent: Record<string, string>, on: Response): string {
+  const received = echoed(on.body);
+  const known = (name: string) => name === "sentry-trace" || name === "baggage" || name in received;
+  const changed = Object.entries(sent).filter(([name, value]) => known(name) && received[name] !== value);
+  return changed.map(([name, value]) => `${name} sent as "${value}", ${arrived(value, received[name])}`).join("; ");
+}
+
+function arrived(sent: string, received: unknown): string {
+  if (received === undefined || received === null) return "did not arrive";
+  const values = String(received).split(/,\s*/).length - sent.split(/,\s*/).length;
+  const more = String(received).includes(sent) && values > 0 ? ` (with ${values} more: a second header)` : "";
+  return `arrived as "${received}"${more}`;
 }
 
 function echoed(body: string): Record<string, unknown> {

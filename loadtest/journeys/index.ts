@@ -1,12 +1,12 @@
 import type { CheckId } from "../lib/checks.ts";
-import type { Journey } from "../lib/client.ts";
-import type { Options } from "../lib/options.ts";
+import type { Journey, Kind } from "../lib/client.ts";
+import { OptionError, type Options } from "../lib/options.ts";
 import { action } from "./action.ts";
 import { assets } from "./assets.ts";
 import { browse } from "./browse.ts";
 import { concurrent } from "./concurrent.ts";
-import { continued } from "./continued.ts";
-import { envelopes } from "./envelopes.ts";
+import { callers, continued } from "./continued.ts";
+import { envelopes, replay } from "./envelopes.ts";
 import { forwarded } from "./forwarded.ts";
 import { independence } from "./independence.ts";
 import { invalidHeaders } from "./invalid-headers.ts";
@@ -14,7 +14,6 @@ import { notFound } from "./not-found.ts";
 import { outgoing } from "./outgoing.ts";
 import { redirect } from "./redirect.ts";
 import { reject } from "./reject.ts";
-import { replay } from "./replay.ts";
 
 interface Entry {
   run: Journey;
@@ -22,46 +21,80 @@ interface Entry {
   share: number;
   /** The checks that must have samples at the end, apart from those recorded for every response. */
   checks: CheckId[];
-  /** The option whose value `off` disables the journey. */
-  needs?: keyof Pick<Options, "tracePage" | "echoPath" | "actionPage" | "redirectPage" | "tunnelPath">;
+  /** The kinds of its requests, other than pages. */
+  kinds?: Kind[];
+  /** Envelopes that it sends, on average. */
+  envelopes?: number;
+  /** The option that disables the journey: `off`, or no trace. */
+  needs?: keyof Pick<Options, "tracePage" | "echoPath" | "actionPage" | "redirectPage" | "tunnelPath" | "trace">;
 }
 
 const CONTINUED: CheckId[] = ["continued_trace", "continued_span", "continued_sampled", "continued_baggage"];
+const OUTGOING: CheckId[] = ["outgoing_trace", "outgoing_traceparent", "outgoing_baggage", "outgoing_vendor"];
+const TUNNEL: CheckId[] = ["tunnel_accepted", "tunnel_answer"];
 
 /** Every journey: what it does, how often it runs and which checks it records. */
 export const JOURNEYS = {
-  browse: { run: browse, share: 37, checks: ["fresh_valid", "fresh_unique", "page_ok", "navigation_ok", "indexable"] },
-  continued: { run: continued, share: 20, checks: CONTINUED },
-  outgoing: {
-    run: outgoing,
-    share: 10,
-    checks: ["outgoing_trace", "outgoing_traceparent", "outgoing_baggage", "outgoing_vendor"],
-    needs: "tracePage",
-  },
-  forwarded: { run: forwarded, share: 4, checks: ["forwarded"], needs: "echoPath" },
-  concurrent: { run: concurrent, share: 2, checks: ["fresh_unique"] },
+  browse: { run: browse, share: 36, checks: ["page_ok", "page_complete", "indexable"] },
+  continued: { run: continued, share: 20, checks: CONTINUED, needs: "trace" },
+  callers: { run: callers, share: 1, checks: ["continued_caller"], needs: "trace" },
+  outgoing: { run: outgoing, share: 10, checks: OUTGOING, needs: "tracePage" },
+  forwarded: { run: forwarded, share: 4, checks: ["forwarded"], kinds: ["echo"], needs: "echoPath" },
+  concurrent: { run: concurrent, share: 2, checks: ["concurrent_trace", "fresh_unique"], needs: "trace" },
   invalidHeaders: {
     run: invalidHeaders,
     share: 1,
     checks: ["invalid_headers_page", "invalid_headers_echo", "no_trace_headers"],
   },
-  assets: { run: assets, share: 6, checks: ["asset_ok"] },
-  action: { run: action, share: 4, checks: ["action_ok"], needs: "actionPage" },
-  redirect: { run: redirect, share: 4, checks: ["redirect_ok"], needs: "redirectPage" },
-  notFound: { run: notFound, share: 3, checks: ["not_found_status", "not_found_noindex"] },
-  envelopes: { run: envelopes, share: 6, checks: ["tunnel_accepted", "tunnel_within_limits"], needs: "tunnelPath" },
-  replay: { run: replay, share: 1, checks: ["tunnel_accepted"], needs: "tunnelPath" },
-  reject: { run: reject, share: 1, checks: ["tunnel_rejected"], needs: "tunnelPath" },
-  independence: { run: independence, share: 1, checks: ["page_independent"], needs: "tunnelPath" },
+  assets: { run: assets, share: 6, checks: ["asset_ok"], kinds: ["file"] },
+  action: { run: action, share: 4, checks: ["action_ok"], kinds: ["action"], needs: "actionPage" },
+  redirect: { run: redirect, share: 4, checks: ["redirect_ok"], kinds: ["redirect"], needs: "redirectPage" },
+  notFound: { run: notFound, share: 3, checks: ["not_found_status"], kinds: ["404"] },
+  envelopes: {
+    run: envelopes,
+    share: 6,
+    checks: [...TUNNEL, "tunnel_within_limits"],
+    kinds: ["envelope"],
+    envelopes: 4,
+    needs: "tunnelPath",
+  },
+  replay: { run: replay, share: 1, checks: TUNNEL, kinds: ["envelope"], envelopes: 1, needs: "tunnelPath" },
+  reject: { run: reject, share: 1, checks: ["tunnel_rejected"], kinds: ["rejected"], needs: "tunnelPath" },
+  independence: {
+    run: independence,
+    share: 1,
+    checks: ["page_independent"],
+    kinds: ["envelope"],
+    envelopes: 40,
+    needs: "tunnelPath",
+  },
 } as const satisfies Record<string, Entry>;
 
 export type JourneyName = keyof typeof JOURNEYS;
 
-/** The journeys that the options leave enabled, in the table's order. */
+export const JOURNEY_NAMES = Object.keys(JOURNEYS) as JourneyName[];
+
+/** A journey's row, with the optional fields that it may not have. */
+export const journey = (name: JourneyName): Entry => JOURNEYS[name];
+
+/** The journeys that the options leave enabled, in the table's order. Throws an OptionError for an unknown name, or if none is left. */
 export function journeysFor(options: Options): JourneyName[] {
-  const names = Object.keys(JOURNEYS) as JourneyName[];
-  return names.filter((name) => {
-    const { needs }: Entry = JOURNEYS[name];
-    return needs === undefined || options[needs] !== "";
+  const { skip, only, journeys: shares } = options;
+  for (const [option, names] of Object.entries({ SKIP: skip, ONLY: only, JOURNEYS: Object.keys(shares) })) {
+    const unknown = names.find((name) => !(name in JOURNEYS));
+    if (unknown) throw new OptionError(`${option} "${unknown}" is not a journey: use ${JOURNEY_NAMES.join(", ")}`);
+  }
+  const chosen = [...only, ...Object.keys(shares)];
+  const enabled = JOURNEY_NAMES.filter((name) => {
+    const { needs } = journey(name);
+    const possible = needs === undefined || Boolean(options[needs]);
+    return possible && !skip.includes(name) && (chosen.length === 0 || chosen.includes(name));
   });
+  if (enabled.length === 0)
+    throw new OptionError("SKIP, ONLY and JOURNEYS leave no journey that this target can run: name others");
+  return enabled;
 }
+
+/** A journey's part of all iterations. */
+export const shareOfJourney = (name: JourneyName, { journeys }: Options): number =>
+  journeys[name] ?? JOURNEYS[name].share;

@@ -1,5 +1,5 @@
-import { assertPage } from "../lib/assertions.ts";
 import type { Client } from "../lib/client.ts";
+import { assertPage } from "../lib/responses.ts";
 import { parseBaggage } from "../lib/trace/baggage.ts";
 import { newContext } from "../lib/trace/context.ts";
 import { changedFields, thirdParty } from "../lib/trace/sampling-context.ts";
@@ -11,18 +11,19 @@ import { upstreamHeaders, upstreamText } from "../lib/upstream.ts";
 export async function outgoing(client: Client): Promise<void> {
   const path = client.options.tracePage;
   const sent = newContext(client.options.dsn.publicKey);
-  const response = await client.request({ path, name: path, headers: sent.headers, traceId: sent.traceId });
-  if (!assertPage(client, response, path, sent.traceId)) return;
+  const on = await client.request({ path, kind: "page", headers: sent.headers, traceId: sent.traceId });
+  if (!assertPage(client, on, path)) return;
 
-  const received = upstreamHeaders(response.body);
+  const received = upstreamHeaders(on.body);
   const continues = (trace?: { traceId: string; spanId: string; sampled?: boolean }) =>
     trace?.traceId === sent.traceId && trace.spanId !== sent.spanId && trace.sampled === sent.sampled;
-  const example = `${path} shows: ${upstreamText(response.body)}`;
-  client.check("outgoing_trace", continues(parseSentryTrace(received["sentry-trace"])), example, sent.traceId);
-  client.check("outgoing_traceparent", continues(parseTraceParent(received.traceparent)), example, sent.traceId);
+  const example = `sent ${sent.headers["sentry-trace"]}, the page shows: ${upstreamText(on.body)}`;
+  client.check("outgoing_trace", continues(parseSentryTrace(received["sentry-trace"])), on, example);
+  client.check("outgoing_traceparent", continues(parseTraceParent(received.traceparent)), on, example);
   const changed = changedFields(sent.sampling, received.baggage);
-  client.check("outgoing_baggage", changed.length === 0, `${path}: ${changed.join("; ")}`, sent.traceId);
+  client.check("outgoing_baggage", changed.length === 0, on, changed.join("; "));
   const vendor = thirdParty(parseBaggage(received.baggage) ?? []).filter(({ key }) => key === sent.vendor.key);
   const intact = vendor.length === 0 || (vendor.length === 1 && vendor[0]?.value === sent.vendor.value);
-  client.check("outgoing_vendor", intact, `${path}: the API received "${received.baggage}"`, sent.traceId);
+  const vendors = `sent "${sent.headers.baggage}", the API received "${received.baggage}"`;
+  client.check("outgoing_vendor", intact, on, vendors);
 }

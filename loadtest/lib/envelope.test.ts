@@ -33,7 +33,7 @@ function read(envelope: ArrayBuffer): Read {
 
 describe("an envelope", () => {
   it("contains its DSN, time and trace", () => {
-    const { header } = read(errorEnvelope(sender));
+    const { header } = read(errorEnvelope(sender).body);
     expect(header).toMatchObject({
       dsn: dsn.text,
       sent_at: "2026-01-02T03:04:05.000Z",
@@ -48,7 +48,7 @@ describe("an envelope", () => {
       envelope(sender, "e", [
         { header: { type: "event" }, payload },
         { header: { type: "event" }, payload },
-      ]),
+      ]).body,
     );
     expect(items.map(({ header }) => header.length)).toEqual([payload.length, payload.length]);
   });
@@ -57,7 +57,8 @@ describe("an envelope", () => {
     ["error", errorEnvelope, "event", 5_000, 20_000],
     ["transaction", transactionEnvelope, "transaction", 8_000, 40_000],
   ] as const)("with a %s contains one item with its ids, of a realistic size", (_, build, type, minBytes, maxBytes) => {
-    const built = build(sender);
+    const { eventId, body: built } = build(sender);
+    expect(read(built).header.event_id).toBe(eventId);
     const { header, items } = read(built);
     expect(items.map((item) => item.header.type)).toEqual([type]);
     const event = JSON.parse(items[0]?.payload.toString() ?? "");
@@ -68,7 +69,7 @@ describe("an envelope", () => {
   });
 
   it("with a replay contains its event, and a recording after a header line", () => {
-    const built = replayEnvelope(sender, 400_000);
+    const { body: built } = replayEnvelope(sender, 400_000);
     const { items } = read(built);
     expect(items.map(({ header }) => header.type)).toEqual(["replay_event", "replay_recording"]);
     const recording = items[1]?.payload ?? Buffer.alloc(0);
@@ -78,6 +79,6 @@ describe("an envelope", () => {
   });
 
   it("has a new event id every time", () => {
-    expect(read(errorEnvelope(sender)).header.event_id).not.toBe(read(errorEnvelope(sender)).header.event_id);
+    expect(read(errorEnvelope(sender).body).header.event_id).not.toBe(read(errorEnvelope(sender).body).header.event_id);
   });
 });

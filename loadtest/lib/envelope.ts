@@ -1,12 +1,15 @@
 import type { Dsn } from "./dsn.ts";
-import { randomBytes, randomHex } from "./random.ts";
+import { randomBytes, randomHex, utf8 } from "./random.ts";
 
 interface Item {
   header: Record<string, unknown>;
   payload: Uint8Array;
 }
 
-const utf8 = new TextEncoder();
+export interface Envelope {
+  eventId: string;
+  body: ArrayBuffer;
+}
 
 /** What an SDK writes in the header of every envelope. */
 export interface Sender {
@@ -20,7 +23,7 @@ export interface Sender {
  *
  * Rule: https://develop.sentry.dev/sdk/foundations/transport/envelopes/#serialization-format
  */
-export function envelope({ dsn, traceId, now }: Sender, eventId: string, items: Item[]): ArrayBuffer {
+export function envelope({ dsn, traceId, now }: Sender, eventId: string, items: Item[]): Envelope {
   const header = {
     event_id: eventId,
     sent_at: now.toISOString(),
@@ -30,14 +33,14 @@ export function envelope({ dsn, traceId, now }: Sender, eventId: string, items: 
   };
   const parts = [line(header)];
   for (const { header, payload } of items) parts.push(line({ ...header, length: payload.length }), payload, NEW_LINE);
-  return concat(parts);
+  return { eventId, body: concat(parts) };
 }
 
 const SDK = { name: "sentry.javascript.nextjs", version: "10.78.0" };
-const NEW_LINE = utf8.encode("\n");
+const NEW_LINE = utf8("\n");
 
 function line(json: unknown): Uint8Array {
-  return utf8.encode(`${JSON.stringify(json)}\n`);
+  return utf8(`${JSON.stringify(json)}\n`);
 }
 
 function concat(parts: Uint8Array[]): ArrayBuffer {
@@ -51,7 +54,7 @@ function concat(parts: Uint8Array[]): ArrayBuffer {
 }
 
 /** An error as a browser sends it: 20 stack frames and 30 breadcrumbs, about 10 KB. */
-export function errorEnvelope(sender: Sender): ArrayBuffer {
+export function errorEnvelope(sender: Sender): Envelope {
   const eventId = randomHex(16);
   const seconds = sender.now.getTime() / 1000;
   const event = {
@@ -87,7 +90,7 @@ function chunkName(at: number): string {
 }
 
 /** A page load's transaction with 40 spans, about 14 KB; a browser sends several of them on a busy page. */
-export function transactionEnvelope(sender: Sender): ArrayBuffer {
+export function transactionEnvelope(sender: Sender): Envelope {
   const eventId = randomHex(16);
   const end = sender.now.getTime() / 1000;
   const root = randomHex(8);
@@ -113,7 +116,7 @@ export function transactionEnvelope(sender: Sender): ArrayBuffer {
 }
 
 /** A segment of a session replay: its event and a recording. A real recording is compressed, so this one is random bytes. */
-export function replayEnvelope(sender: Sender, bytes = 400_000): ArrayBuffer {
+export function replayEnvelope(sender: Sender, bytes = 400_000): Envelope {
   const replayId = randomHex(16);
   const event = {
     ...common(sender, replayId),
@@ -130,7 +133,7 @@ export function replayEnvelope(sender: Sender, bytes = 400_000): ArrayBuffer {
 }
 
 function json(type: string, payload: unknown): Item {
-  return { header: { type, content_type: "application/json" }, payload: utf8.encode(JSON.stringify(payload)) };
+  return { header: { type, content_type: "application/json" }, payload: utf8(JSON.stringify(payload)) };
 }
 
 function common({ now }: Sender, eventId: string): Record<string, unknown> {

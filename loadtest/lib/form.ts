@@ -6,13 +6,13 @@ export interface ActionForm {
 }
 
 /**
- * Finds the first form that posts a server action; returns undefined if the page has none.
+ * Finds the first form that posts a server action and contains the text; returns undefined if the page has none.
  *
  * Next marks such a form with hidden `$ACTION_…` inputs: https://react.dev/reference/rsc/server-functions
  */
-export function findActionForm(html: string): ActionForm | undefined {
+export function findActionForm(html: string, text = ""): ActionForm | undefined {
   const forms = Array.from(html.matchAll(/<form\b[\s\S]*?<\/form>/gi), ([form]) => form);
-  const form = forms.find((text) => text.includes('name="$ACTION_'));
+  const form = forms.find((one) => one.includes('name="$ACTION_') && one.includes(text));
   if (!form) return undefined;
   const named = [...tags(form, "input"), ...tags(form, "textarea")].filter(({ name }) => name);
   return { fields: named.map(({ name = "", value, type }) => [name, value || (type === "hidden" ? "" : "load test")]) };

@@ -28,7 +28,7 @@ export function tags(html: string, name: string): Record<string, string>[] {
 /** The contents of every `<meta name=…>` with that name: a faulty page may have none or two. */
 export function metas(html: string, name: string): string[] {
   return tags(html, "meta")
-    .filter((meta) => meta.name === name)
+    .filter((meta) => meta.name?.toLowerCase() === name)
     .map((meta) => meta.content ?? "");
 }
 

@@ -1,3 +1,5 @@
+import { utf8 } from "./random.ts";
+
 /**
  * The headers and address of a client navigation in Next's App Router.
  *
@@ -6,7 +8,7 @@
  */
 export async function navigation(from: string, to: string): Promise<{ path: string; headers: Record<string, string> }> {
   const tree = encodeURIComponent(JSON.stringify(routerState(from)));
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`0,0,${tree},${from}`));
+  const digest = await crypto.subtle.digest("SHA-256", utf8(`0,0,${tree},${from}`));
   const hash = base64Url(new Uint8Array(digest).subarray(0, 12));
   return {
     path: `${to}${to.includes("?") ? "&" : "?"}_rsc=${hash}`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { OptionError, readOptions } from "./options.ts";
+import { isLocalIngest, OptionError, readOptions } from "./options.ts";
 
 describe("options", () => {
   it("have defaults for a stack on this machine; an empty value counts as not set", () => {
@@ -42,15 +42,50 @@ describe("options", () => {
     ["SENTRY_DSN", "https://host/1"],
     ["FOREIGN_PROJECT", "1"],
     ["FOREIGN_PROJECT", "x"],
-    ["PAGE_P95_MS", "NaN"],
+    ["EXPECT_TEXT", "Welcome"],
+    ["TRACE", "yes"],
+    ["ROUTER", "none"],
+    ["NOINDEX", "both"],
+    ["SEND_EVENTS", "true"],
+    ["JOURNEYS", "browse"],
+    ["JOURNEYS", "browse:0"],
+    ["INGEST", "localhost:8970"],
+    ["TRACE_URL", "https://sentry.example/"],
+    ["DELIVERY_WAIT", "soon"],
     ["OUTAGE", "yes"],
-    // The names of earlier versions.
-    ["OUTAGE", "by-hand"],
-    ["OUTAGE", "switched"],
   ])("%s=%s is rejected in one line that names it and says how to fix it", (name, value) => {
     const message = () => readOptions({ [name]: value });
     expect(message).toThrow(OptionError);
     expect(message).toThrow(new RegExp(`^${name} .*: .+$`));
+  });
+
+  it("are lists and pairs", () => {
+    const given = {
+      SKIP: "replay, reject",
+      JOURNEYS: "browse:80,envelopes:20",
+      EXPECT_TEXT: "/=Welcome home,/products=a=b",
+    };
+    expect(readOptions(given)).toMatchObject({
+      skip: ["replay", "reject"],
+      journeys: { browse: 80, envelopes: 20 },
+      expectText: { "/": "Welcome home", "/products": "a=b" },
+    });
+  });
+
+  it("send the local ingest's DSN to this machine only", () => {
+    const foreign = { BASE_URL: "https://shop.example" };
+    expect(() => readOptions(foreign)).toThrow(
+      /^SENTRY_DSN is not set for BASE_URL https:\/\/shop.example: give the target's/,
+    );
+    expect(readOptions({ ...foreign, TUNNEL_PATH: "off" }).tunnelPath).toBe("");
+    expect(readOptions({ ...foreign, SENTRY_DSN: "https://k@o1.ingest.sentry.io/7" }).dsn.project).toBe("7");
+    expect(readOptions({ BASE_URL: "https://127.0.0.1:9443" }).dsn.publicKey).toBe("culvert");
+  });
+
+  it("tell a local ingest from a project that stores events for good", () => {
+    const local = (host: string) => isLocalIngest(readOptions({ SENTRY_DSN: `https://k@${host}/7` }).dsn);
+    expect(["ingest", "recorder:9000", "127.0.0.1", "ingest.culvert.svc.cluster.local"].filter(local)).toHaveLength(4);
+    expect(["o1.ingest.sentry.io", "sentry.example.com", "203.0.113.7"].filter(local)).toEqual([]);
   });
 
   it("never repeats a DSN, which holds a key", () => {

@@ -1,14 +1,14 @@
-import { assertResponse, describeResponse } from "./assertions.ts";
-import type { Client, Response } from "./client.ts";
+import { type Client, isAnswer, type Response } from "./client.ts";
 import { tunnelArguments } from "./dsn.ts";
-import type { Sender } from "./envelope.ts";
+import type { Envelope, Sender } from "./envelope.ts";
 import { randomHex } from "./random.ts";
+import { assertResponse, describeResponse } from "./responses.ts";
 import { SENT_TRACE_PREFIX } from "./trace/context.ts";
 
 /** An error response must arrive within this time: a page that is being closed cannot wait longer. */
 const MAX_ERROR_RESPONSE_MS = 5000;
 
-const HEADERS = { "content-type": "text/plain;charset=UTF-8" };
+export const ENVELOPE_HEADERS = { "content-type": "text/plain;charset=UTF-8" };
 
 /** A sender with a new trace. */
 export function newSender(client: Client): Sender {
@@ -16,23 +16,51 @@ export function newSender(client: Client): Sender {
 }
 
 /** Posts one envelope to the tunnel as the SDK does, and checks the response. `kind` names the request in the results. */
-export async function sendEnvelope(client: Client, kind: string, body: ArrayBuffer, sender: Sender): Promise<void> {
+export async function sendEnvelope(
+  client: Client,
+  name: string,
+  { eventId, body }: Envelope,
+  { traceId }: Sender,
+): Promise<void> {
   const { tunnelPath, dsn } = client.options;
   const path = tunnelPath + tunnelArguments(dsn);
-  const request = { method: "POST", path, name: `${tunnelPath} (${kind})`, headers: HEADERS, body } as const;
-  const response = await client.request({ ...request, traceId: sender.traceId });
-  assertResponse(client, response, request.name);
-  const example = `${request.name}: ${describeResponse(response)} after ${response.milliseconds.toFixed(0)} ms`;
+  const on = await client.request({
+    method: "POST",
+    path,
+    kind: "envelope",
+    name,
+    headers: ENVELOPE_HEADERS,
+    body,
+    traceId,
+  });
   const phase = client.phase();
   if (phase === "transition") return;
-  const accepted = response.status >= 200 && response.status < 300;
-  const rateLimited = response.status === 429;
+  if (on.status !== 0) assertResponse(client, on);
+  const example = `${name}: ${describeResponse(on)} after ${on.milliseconds.toFixed(0)} ms`;
+  const accepted = on.status >= 200 && on.status < 300;
+  const rateLimited = on.status === 429;
   // Rate limiting one client is by design, and the SDK understands it. A tunnel that rate-limits nearly everything is not usable.
-  if (phase !== "down" && (accepted || rateLimited))
-    client.check("tunnel_within_limits", accepted, example, sender.traceId);
-  if (phase === "down" || rateLimited) {
-    client.check("tunnel_retryable", accepted || isRetryable(response), example, sender.traceId);
-  } else client.check("tunnel_accepted", accepted, example, sender.traceId);
+  if (phase !== "down" && (accepted || rateLimited)) client.check("tunnel_within_limits", accepted, on, example);
+  if (phase === "down" || rateLimited) client.check("tunnel_retryable", accepted || isRetryable(on), on, example);
+  else if (isAnswer(on)) client.check("tunnel_accepted", accepted, on, example);
+  if (!accepted) return;
+  const problem = answerProblem(client, on, eventId);
+  client.check("tunnel_answer", problem === "", on, `${name}: ${problem}`);
+  await client.recordSent(eventId, body, on);
+}
+
+/** An ingest answers with the event's id. A local one may answer nothing, if what arrived can be read from it. */
+function answerProblem({ options }: Client, on: Response, eventId: string): string {
+  const answer = on.body.trim();
+  const begin = `${describeResponse(on)} "${answer.slice(0, 80)}"`;
+  if (answer === "" || answer === "{}")
+    return /sentry\.io$/.test(options.dsn.host) ? `expected {"id":"${eventId}"}, got ${begin}` : "";
+  try {
+    const { id } = JSON.parse(answer);
+    return id === eventId ? "" : `expected id ${eventId}, got ${begin}`;
+  } catch {
+    return `expected {"id":"${eventId}"}, got ${begin}`;
+  }
 }
 
 /**

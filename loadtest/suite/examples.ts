@@ -1,54 +1,45 @@
 import { CHECK_IDS, type CheckId } from "../lib/checks.ts";
-import type { RunData } from "./summary.ts";
+import type { Group, RunData } from "./summary.ts";
 
+/** The first failure of a check: the request, its trace, and what was expected and came. */
 export interface Example {
-  check: CheckId;
-  text: string;
+  check: CheckId | "availability";
+  at: string;
   traceId: string;
+  text: string;
 }
 
-// Passes a failure example from a virtual user to the end-of-test summary, which receives no text but the names of groups. Those
-// are tags too and must not contain ids, so the trace id is passed as numbers: the values of gauges.
+// Passes a failure from a virtual user to the end-of-test summary, which receives no text but the names of groups. A group is a tag of one
+// sample, so each virtual user passes its first failure of a check only.
 
-const MAX_LENGTH = 400;
-const PARTS = [0, 1, 2, 3];
-const PART = 2 ** 32;
+const MAX_LENGTH = 700;
+/** k6 forbids `::` in the name of a group. */
+const [SEPARATOR, SUBSTITUTE] = ["::", ":\u2060:"];
 
-/** The gauges that hold the trace id of a check's example. */
-export const traceMetrics = (check: CheckId): string[] => PARTS.map((part) => `${check}_trace_${part}`);
-
-/** Encodes a user's first failure example as the name of a k6 group, which may not contain `::`; shortens ids. */
-export function exampleName(check: CheckId, user: number, text: string): string {
-  const idless = text.replace(/([0-9a-f]{6})[0-9a-f]{2,}/gi, "$1…");
-  const short = idless.length > MAX_LENGTH ? `${idless.slice(0, MAX_LENGTH)}…` : idless;
-  return `first failure|${check}|${user}|${short.replaceAll("::", ": :").replace(/\s+/g, " ")}`;
+/** Encodes a virtual user's first failure as the name of a k6 group. */
+export function exampleName(user: number, { check, at, traceId, text }: Example): string {
+  const short = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+  return `failure ${JSON.stringify([check, user, at, traceId, short])}`.replaceAll(SEPARATOR, SUBSTITUTE);
 }
 
-/**
- * A trace id as one number per gauge; empty if it is not a trace id. Each number starts with the user's number, so that the minima
- * of several users' values all belong to one user.
- */
-export function traceNumbers(user: number, traceId: string): number[] {
-  if (!/^[0-9a-f]{32}$/.test(traceId)) return [];
-  return PARTS.map((part) => user * PART + Number.parseInt(traceId.slice(part * 8, part * 8 + 8), 16));
-}
-
-/** The failure example of the first user that has one for this check. */
-export function exampleOf(check: CheckId, { metrics, root_group }: Pick<RunData, "metrics" | "root_group">) {
-  const [first] = root_group.groups
-    .flatMap(({ name }) => readName(name) ?? [])
+/** The failures of a check, of up to three virtual users. */
+export function examplesOf(check: Example["check"], { root_group }: Pick<RunData, "root_group">): Example[] {
+  return namesOf(root_group)
+    .flatMap((name) => readName(name) ?? [])
     .filter((one) => one.check === check)
-    .sort((a, b) => a.user - b.user);
-  if (!first) return undefined;
-  const parts = traceMetrics(check).map((name) => (metrics[name]?.values.min ?? -1) - first.user * PART);
-  const known = parts.every((part) => part >= 0 && part < PART);
-  const traceId = known ? parts.map((part) => part.toString(16).padStart(8, "0")).join("") : "";
-  return { check, text: first.text, traceId };
+    .sort((a, b) => a.user - b.user)
+    .slice(0, 3)
+    .map(({ user: _, ...example }) => example);
+}
+
+/** The names of all groups; k6 puts those of `teardown` into a group of its own. */
+function namesOf({ groups = [] }: Group): string[] {
+  return groups.flatMap((group) => [group.name, ...namesOf(group)]);
 }
 
 /** Decodes a group's name; undefined for any other group. */
-function readName(name: string): { check: CheckId; user: number; text: string } | undefined {
-  const [, check, user, text = ""] = /^first failure\|(\w+)\|(\d+)\|(.*)$/.exec(name) ?? [];
-  const id = CHECK_IDS.find((known) => known === check);
-  return id && { check: id, user: Number(user), text };
+function readName(name: string): (Example & { user: number }) | undefined {
+  if (!name.startsWith("failure [")) return undefined;
+  const [check, user, at, traceId, text] = JSON.parse(name.slice("failure ".length).replaceAll(SUBSTITUTE, SEPARATOR));
+  return check === "availability" || CHECK_IDS.includes(check) ? { check, user, at, traceId, text } : undefined;
 }

@@ -1,60 +1,97 @@
 import { group, check as k6check } from "k6";
 import exec from "k6/execution";
 import http, { type Response as K6Response } from "k6/http";
-import type { Trend } from "k6/metrics";
-import { CHECKS, type CheckId } from "../lib/checks.ts";
-import type { Client, OutagePhase, Request, Response } from "../lib/client.ts";
+import { CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
+import {
+  type Client,
+  isAnswer,
+  type Kind,
+  type OutagePhase,
+  type Probe,
+  type Request,
+  type Response,
+  Unavailable,
+} from "../lib/client.ts";
 import type { Options } from "../lib/options.ts";
 import { pageTrace } from "../lib/page-trace.ts";
 import { RecentIds } from "../lib/recent-ids.ts";
 import { balanceOf } from "./balance.ts";
-import { exampleName, traceNumbers } from "./examples.ts";
-import { balance, failedTraces, pageTime, rates, samples, tracesReceived, tracesSent, tunnelTime } from "./metrics.ts";
+import { reportSent } from "./delivery.ts";
+import { type Example, exampleName } from "./examples.ts";
+import * as metrics from "./metrics.ts";
 import { outagePhase } from "./outage.ts";
-import { PAGE_TIME, TUNNEL_TIME } from "./thresholds.ts";
+import { PAGES_DOWN, SLICES } from "./thresholds.ts";
 
 /** Trace ids that one virtual user remembers. */
 const MAX_RECENT_IDS = 5000;
+/** https://grafana.com/docs/k6/latest/javascript-api/error-codes/ */
+const REQUEST_TIMEOUT = 1050;
+
+const USUAL = http.expectedStatuses({ min: 200, max: 399 });
+/** Statuses that are no failed requests for k6, where they differ. */
+const EXPECTED: Partial<Record<Kind, ReturnType<typeof http.expectedStatuses>>> = {
+  "404": http.expectedStatuses(404),
+  rejected: http.expectedStatuses(200, 400, 403, 405),
+  page: http.expectedStatuses({ min: 200, max: 399 }, 431),
+};
+
+/** What `setup` found before the run. */
+export interface SetupData {
+  probed: Record<string, Probe>;
+  /** Tells this run's envelopes from those of other runs. */
+  run: string;
+}
 
 /** Creates a client that sends its requests with k6, one for each virtual user. `plateau` is undefined outside the outage profile. */
-export function k6Client(options: Options, probedTraceIds: ReadonlySet<string>, plateau: number | undefined): Client {
+export function k6Client(options: Options, { probed, run }: SetupData, plateau: number | undefined): Client {
   const recent = new RecentIds(MAX_RECENT_IDS);
   const failed = new Set<CheckId>();
+  const brokenAnswers = new WeakSet<Response>();
   const phase = () =>
     plateau === undefined ? undefined : outagePhase(exec.instance.currentTestRunDuration / 1000, plateau);
 
   return {
     options,
-    probedTraceIds,
+    probed,
     phase,
     async request(request) {
       setMetadata(request.traceId);
-      const response = await send(options, request);
-      if (request.headers?.["sentry-trace"] && request.traceId) tracesSent.add(1);
+      const on = await send(options, request);
+      if (request.headers?.["sentry-trace"] && request.traceId) metrics.tracesSent.add(1);
       // A new trace is known only now: too late for k6's own samples of this request, in time for the suite's.
-      setMetadata(request.traceId ?? pageTrace(response.body).trace?.traceId, response.headers["x-request-id"]);
-      recordTime(options, request, response, phase());
-      return response;
+      setMetadata(on.traceId, on.headers["x-request-id"]);
+      record(request, on, phase());
+      if (request.kind !== "envelope" && !isAnswer(on)) throw new Unavailable(`${on.at}: ${on.status} ${on.error}`);
+      return on;
     },
-    check(id, ok, example = "", traceId = "") {
-      if (traceId) setMetadata(traceId);
+    check(id, ok, on, example = "") {
+      if (on) setMetadata(on.traceId, on.headers["x-request-id"]);
       k6check(null, { [CHECKS[id].name]: () => ok });
-      rates[id].add(ok);
-      samples.add(1, { of: id });
-      if (ok || failed.has(id)) return;
+      metrics.rates[id].add(ok);
+      metrics.samples.add(1, { of: id });
+      if (ok) return;
+      if (shareOf(id) === 1 && !(on && brokenAnswers.has(on))) metrics.broken.add(1);
+      if (on) brokenAnswers.add(on);
+      if (failed.has(id)) return;
       failed.add(id);
-      const { idInTest } = exec.vu;
-      group(exampleName(id, idInTest, example), () => {});
-      for (const [part, number] of traceNumbers(idInTest, traceId).entries()) failedTraces[id][part]?.add(number);
+      passExample(id, on?.at ?? "", on?.traceId ?? "", example);
     },
     recordTraceId(traceId) {
       const { slot, step } = balanceOf(traceId);
-      balance.add(step, { slot: String(slot) });
+      metrics.balance.add(step, { slot: String(slot) });
       const isNew = recent.add(traceId);
-      if (isNew) tracesReceived.add(1);
+      if (isNew) metrics.tracesReceived.add(1);
       return isNew;
     },
+    async recordSent(eventId, body, { traceId }) {
+      if (options.ingest) await reportSent(options.ingest, { run, eventId, body, traceId });
+    },
   };
+}
+
+/** Passes a failure to the summary. */
+export function passExample(check: Example["check"], at: string, traceId: string, text: string): void {
+  group(exampleName(exec.vu.idInTest, { check, at, traceId, text: text.replace(/\s+/g, " ") }), () => {});
 }
 
 /** Adds ids to the samples that follow, as metadata: as tags each would create a time series. */
@@ -66,38 +103,60 @@ function setMetadata(traceId?: string, requestId?: string): void {
   }
 }
 
-async function send(options: Options, { method = "GET", path, name, headers, body }: Request): Promise<Response> {
-  const params = { headers, redirects: 0, timeout: "30s", tags: { name } };
+export async function send(options: Options, request: Request): Promise<Response> {
+  const { method = "GET", path, kind, name = path, headers, body, traceId } = request;
+  const tags = { name: kind === "page" ? name : `${kind}: ${name}`, kind };
+  const params = {
+    headers,
+    redirects: 0,
+    timeout: `${options.timeout}s`,
+    tags,
+    responseCallback: EXPECTED[kind] ?? USUAL,
+  };
   const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, params);
+  const text = typeof response.body === "string" ? response.body : "";
+  const received = Object.entries(response.headers).map(([header, value]) => [header.toLowerCase(), value]);
   return {
     status: response.status,
-    headers: lowerCase(response.headers),
-    body: typeof response.body === "string" ? response.body : "",
-    milliseconds: response.timings.duration,
+    headers: Object.fromEntries(received),
+    body: text,
+    milliseconds: response.error_code === REQUEST_TIMEOUT ? options.timeout * 1000 : response.timings.duration,
     error: reason(response),
+    at: `${method} ${path}`,
+    traceId: traceId ?? pageTrace(text).trace?.traceId ?? "",
   };
 }
 
-function reason({ error }: K6Response): string {
-  return error.replace(/^(Get|Post|Put) "[^"]*": /, "");
+function reason({ error, error_code }: K6Response): string {
+  return error_code === REQUEST_TIMEOUT ? "timed out" : error.replace(/^(Get|Post) "[^"]*": /, "");
 }
 
-function lowerCase(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+/** Records availability and duration; not those of envelopes while the ingest is down on purpose. */
+function record({ kind, path, name = path, untimed }: Request, on: Response, phase?: OutagePhase): void {
+  if (kind === "envelope" && (phase === "down" || phase === "transition")) return;
+  const answered = isAnswer(on);
+  const slice = String(Math.min(SLICES - 1, Math.floor(exec.scenario.progress * SLICES)));
+  metrics.availability.add(answered, { kind });
+  metrics.timelineAnswered.add(answered, { slice });
+  const hasTimedOut = on.error === "timed out";
+  if (hasTimedOut) metrics.timedOut.add(1, { kind, name });
+  if (!answered) passUnanswered(kind, on);
+  // A refused connection takes no time: counting it would make an outage look fast.
+  if (untimed || (!answered && !hasTimedOut)) return;
+  metrics.responseTime.add(on.milliseconds, { kind, name });
+  metrics.samples.add(1, { of: kind === "page" ? name : kind });
+  if (kind !== "page") return;
+  metrics.timeline.add(on.milliseconds, { slice });
+  if (phase === "down") metrics.samples.add(1, { of: PAGES_DOWN });
 }
 
-/** Records the duration of a page or envelope; not of envelopes while the ingest is down on purpose. */
-function recordTime(options: Options, request: Request, response: Response, phase: OutagePhase | undefined): void {
-  if (request.untimed) return;
-  if (request.path.replace(/\?.*/, "") === options.tunnelPath) {
-    const ingestUp = phase !== "down" && phase !== "transition";
-    if (response.status < 300 && ingestUp) addTime(tunnelTime, TUNNEL_TIME, request, response);
-  } else if (/^text\/html/.test(response.headers["content-type"] ?? "")) {
-    addTime(pageTime, PAGE_TIME, request, response);
-  }
-}
+const passed = new Set<string>();
 
-function addTime(trend: Trend, of: string, { name }: Request, { milliseconds }: Response): void {
-  trend.add(milliseconds, { name });
-  samples.add(1, { of });
+/** Passes the first unanswered request of each kind and reason. */
+function passUnanswered(kind: Kind, on: Response): void {
+  const reason = on.error || `status ${on.status}`;
+  const what = `${kind} ${reason.replace(/\d+/g, "")}`;
+  if (passed.has(what)) return;
+  passed.add(what);
+  passExample("availability", on.at, on.traceId, reason);
 }

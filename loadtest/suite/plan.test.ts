@@ -3,6 +3,7 @@ import { JOURNEYS, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, CHECKS } from "../lib/checks.ts";
 import { readOptions } from "../lib/options.ts";
 import { SLOTS } from "./balance.ts";
+import { readLimits } from "./limits.ts";
 import { outagePhase } from "./outage.ts";
 import { PROFILES, type ProfileName } from "./profiles.ts";
 import { journeyOf, plannedIterations, scenarios } from "./scenarios.ts";
@@ -10,11 +11,16 @@ import { BALANCE, requiredChecks, SAMPLES, thresholds } from "./thresholds.ts";
 
 const profiles = Object.keys(PROFILES) as ProfileName[];
 const options = readOptions({});
+const planOf = (profile: ProfileName, own = options) => ({ profile, options: own, limits: readLimits(profile, own) });
 
 describe("the plan", () => {
   it("requires every check in some journey or profile", () => {
-    const required = new Set(profiles.flatMap((profile) => requiredChecks(profile, options)));
-    expect(CHECK_IDS.filter((id) => !required.has(id))).toEqual([]);
+    const required = new Set(
+      profiles.flatMap((profile) => requiredChecks(profile, { ...options, ingest: "http://reader" })),
+    );
+    // Only some targets' responses have what these two judge.
+    const some = ["not_shared", "no_trace_cookie"];
+    expect(CHECK_IDS.filter((id) => !required.has(id) && !some.includes(id))).toEqual([]);
   });
 
   it("has shares that add up to a hundred", () => {
@@ -30,24 +36,60 @@ describe("the plan", () => {
     expect(journeysFor(few)).not.toContain("outgoing");
     expect(requiredChecks("average", few)).not.toContain("tunnel_accepted");
     expect(Object.keys(scenarios("average", few))).not.toContain("envelopes");
-    expect(thresholds("average", few)).not.toHaveProperty("tunnel_duration");
+    expect(Object.keys(thresholds(planOf("average", few))).filter((name) => name.includes("envelope"))).toEqual([]);
+  });
+
+  it("runs the journeys that SKIP, ONLY and JOURNEYS leave, with their shares", () => {
+    const of = (env: Record<string, string>) => journeysFor(readOptions(env));
+    expect(of({ ONLY: "browse,assets" })).toEqual(["browse", "assets"]);
+    expect(of({ SKIP: "browse" })).not.toContain("browse");
+    const mixed = readOptions({ JOURNEYS: "browse:75,assets:25", RATE: "10" });
+    const peak = Object.entries(scenarios("average", mixed)).map(([name, scenario]) => [
+      name,
+      (scenario as { stages: { target: number }[] }).stages[0]?.target,
+    ]);
+    expect(peak).toEqual([
+      ["browse", 450],
+      ["assets", 150],
+    ]);
+    expect(() => of({ ONLY: "browsing" })).toThrow(/^ONLY "browsing" is not a journey: use browse, continued/);
+    expect(() => of({ ONLY: "action", ACTION_PAGE: "off" })).toThrow(/leave no journey/);
+  });
+
+  it("has limits by profile, which LIMITS changes", () => {
+    const limits = (profile: ProfileName, LIMITS = "") => readLimits(profile, readOptions({ LIMITS }));
+    expect(limits("smoke").times).toEqual({});
+    expect(limits("average", '{"/slow":{"p95":900},"availability":99.9}')).toMatchObject({
+      availability: 99.9,
+      times: { "/slow": { p95: 900 }, page: { p95: 500 } },
+    });
+    for (const [LIMITS, words] of [
+      ["{", "is not a JSON object"],
+      ['{"pages":{}}', 'LIMITS has "pages"'],
+      ['{"page":{"p50":1}}', 'has "p50"'],
+      ['{"page":{"p95":"1s"}}', 'page p95 is "1s"'],
+    ])
+      expect(() => limits("average", LIMITS)).toThrow(words);
   });
 
   it.each(profiles)(
     "%s: each check has a threshold, each required one also a counter that fails without samples",
     (profile) => {
-      const all = thresholds(profile, options);
-      for (const id of CHECK_IDS) expect(all[id]?.[0]?.threshold).toMatch(/^rate>=(1|0\.\d+)$/);
+      const all = thresholds(planOf(profile));
+      for (const id of CHECK_IDS)
+        expect(all[id]?.[0]?.threshold).toMatch(
+          id === "page_independent" && profile === "smoke" ? /^rate>=0$/ : /^rate>=(1|0\.\d+)$/,
+        );
       for (const id of requiredChecks(profile, options))
         expect(all[`${SAMPLES}{of:${id}}`]?.[0]?.threshold).toBe("count>0");
-      expect(all[`${SAMPLES}{of:page_duration}`]?.[0]?.threshold).toBe("count>0");
+      expect(all[`${SAMPLES}{of:/}`]?.[0]?.threshold).toBe("count>0");
       expect(Object.keys(all).filter((name) => name.startsWith(BALANCE))).toHaveLength(SLOTS);
     },
   );
 
   it("stops early only in the profile that looks for the limit", () => {
     const stops = profiles.filter((profile) =>
-      Object.values(thresholds(profile, options))
+      Object.values(thresholds(planOf(profile)))
         .flat()
         .some((limit) => limit.abortOnFail),
     );

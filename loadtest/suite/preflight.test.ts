@@ -3,7 +3,15 @@ import { readOptions } from "../lib/options.ts";
 import { targetProblem } from "./preflight.ts";
 
 const options = readOptions({});
-const response = { status: 200, headers: { "content-type": "text/html" }, body: "", milliseconds: 1, error: "" };
+const response = {
+  status: 200,
+  headers: { "content-type": "text/html" },
+  body: "",
+  milliseconds: 1,
+  error: "",
+  at: "GET /",
+  traceId: "",
+};
 const noResponse = (error: string) => targetProblem(options, "/", { ...response, status: 0, error });
 
 describe("a target", () => {
@@ -27,7 +35,8 @@ describe("a target", () => {
   });
 
   it("is rejected if it is another kind of app, or the page does not exist", () => {
-    expect(targetProblem(options, "/", response)).toContain("not an app with Sentry's tracing");
+    expect(targetProblem(options, "/", response)).toContain("set TRACE=off for an app without Sentry's tracing");
+    expect(targetProblem(readOptions({ TRACE: "off" }), "/", response)).toBe("");
     expect(targetProblem(options, "/x", { ...response, status: 404 })).toContain("set PAGES to pages that exist");
   });
 });

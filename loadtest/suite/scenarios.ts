@@ -1,4 +1,4 @@
-import { JOURNEYS, type JourneyName, journeysFor } from "../journeys/index.ts";
+import { type JourneyName, journeysFor, shareOfJourney } from "../journeys/index.ts";
 import type { Options } from "../lib/options.ts";
 import { type LoadProfile, PROFILES, type ProfileName, type Stage } from "./profiles.ts";
 
@@ -52,9 +52,9 @@ function arrivalRate({ stages }: Shape, iterationsPerMinute: number, options: Op
  * per second. In a short run it is high enough for the journey's checks to have samples.
  */
 function perMinute(profile: ProfileName, options: Options, name: JourneyName): number {
-  const total = journeysFor(options).reduce((sum, other) => sum + JOURNEYS[other].share, 0);
+  const total = journeysFor(options).reduce((sum, other) => sum + shareOfJourney(other, options), 0);
   const { rate, stages } = shape(profile, options);
-  return Math.ceil(Math.max((rate * 60 * JOURNEYS[name].share) / total, (MIN_ITERATIONS * 60) / area(stages)));
+  return Math.ceil(Math.max((rate * 60 * shareOfJourney(name, options)) / total, (MIN_ITERATIONS * 60) / area(stages)));
 }
 
 /** The number of iterations that a run starts. */

@@ -1,4 +1,5 @@
 import { junit } from "./junit.ts";
+import { chart, report } from "./report.ts";
 import type { Summary } from "./summary.ts";
 import { text } from "./text.ts";
 
@@ -11,5 +12,7 @@ export function summaryFiles(summary: Summary, folder: string): Record<string, s
     [`${folder}/summary.txt`]: readable,
     [`${folder}/summary.json`]: `${JSON.stringify(summary, null, 2)}\n`,
     [`${folder}/junit.xml`]: junit(summary),
+    [`${folder}/report.html`]: report(summary),
+    [`${folder}/chart.svg`]: chart(summary),
   };
 }

@@ -1,181 +1,238 @@
 import { describe, expect, it } from "vitest";
-import { CHECKS, type CheckId } from "../lib/checks.ts";
+import { CHECKS } from "../lib/checks.ts";
 import { readOptions } from "../lib/options.ts";
-import { exampleName, exampleOf, traceMetrics, traceNumbers } from "./examples.ts";
+import type { Baseline } from "./baseline.ts";
+import { type Example, exampleName, examplesOf } from "./examples.ts";
 import { junit } from "./junit.ts";
+import { readLimits } from "./limits.ts";
+import type { ProfileName } from "./profiles.ts";
+import { report } from "./report.ts";
 import { type RunData, summarise } from "./summary.ts";
 import { summaryFiles } from "./summary-files.ts";
 import { text } from "./text.ts";
-import { requiredChecks } from "./thresholds.ts";
+import { AVAILABILITY, type Plan, requiredChecks, rows, TIME } from "./thresholds.ts";
 
-const options = readOptions({});
 const TRACE = "10ad7e5710ad00000000ffffffff0001";
-const OTHER = "0".repeat(31).concat("1");
+const RUN = { time: "2026-11-24T00:00:00.000Z", commit: "abc1234", k6: "2.2.0" };
+
+function planOf(profile: ProfileName = "average", env: Record<string, string> = {}, baseline?: Baseline): Plan {
+  const options = readOptions({ REDIRECT_TO: "/trace", INGEST: "http://reader", ...env });
+  return { profile, options, limits: readLimits(profile, options), baseline };
+}
 
 /** k6's end-of-test data of a passed run, which each test modifies. */
-function goodRun(): RunData {
-  const rates = requiredChecks("smoke", options).map((id) => [id, { values: { passes: 5, fails: 0, rate: 1 } }]);
+function goodRun(plan = planOf()): RunData {
+  const rates = requiredChecks(plan.profile, plan.options).map((id) => [
+    id,
+    { values: { passes: 5, fails: 0, rate: 1 } },
+  ]);
+  const times = rows(plan).map(({ selector }) => [
+    TIME + selector,
+    { values: { count: 211, med: 26, "p(95)": 180, "p(99)": 235, max: 300 } },
+  ]);
   return {
     metrics: {
-      ...Object.fromEntries(rates),
+      ...Object.fromEntries([...rates, ...times]),
+      [AVAILABILITY]: { values: { passes: 1204, fails: 0 } },
+      [`${AVAILABILITY}{kind:page}`]: { values: { passes: 1000, fails: 0 } },
       iterations: { values: { count: 70 } },
-      http_reqs: { values: { count: 756 } },
-      page_duration: { values: { count: 211, med: 26, "p(95)": 180, "p(99)": 235 } },
-      tunnel_duration: { values: { count: 420, med: 17, "p(95)": 105, "p(99)": 181 } },
-      traces_received: { values: { count: 65 } },
-      traces_sent: { values: { count: 20 } },
     },
     state: { testRunDurationMs: 9000 },
-    root_group: { groups: [] },
+    root_group: { name: "" },
   };
 }
 
-/** Adds a failed check of a virtual user to k6's data. */
-function fail(run: RunData, id: CheckId, user: number, text: string, traceId: string): void {
-  run.root_group.groups.push({ name: exampleName(id, user, text) });
-  for (const [part, number] of traceNumbers(user, traceId).entries()) {
-    const name = traceMetrics(id)[part] ?? "";
-    run.metrics[name] = {
-      values: { min: Math.min(number, run.metrics[name]?.values.min ?? Number.POSITIVE_INFINITY) },
-    };
-  }
+/** Adds a failure of a virtual user to k6's data. */
+function fail(run: RunData, check: Example["check"], user: number, text: string, traceId = ""): void {
+  run.root_group.groups = [
+    ...(run.root_group.groups ?? []),
+    { name: "teardown", groups: [{ name: exampleName(user, { check, at: "GET /", text, traceId }) }] },
+  ];
 }
 
-const resultOf = (data: RunData) => summarise("smoke", options, data);
+const resultOf = (data: RunData, plan = planOf()) => summarise(plan, RUN, data);
+const page = `${TIME}{kind:page,name:/}`;
 
 describe("the result", () => {
-  it("is passed if every check was measured and passed", () => {
-    expect(resultOf(goodRun())).toMatchObject({ passed: true, other: [] });
-    expect(text(resultOf(goodRun()))).toContain("PASSED  smoke");
+  it("is passed if every check was measured and passed; says which faults would have been seen", () => {
+    expect(resultOf(goodRun())).toMatchObject({ result: "passed", exit: 0, other: [] });
+    const [, head, integrity, availability] = text(resultOf(goodRun())).split("\n");
+    expect(head).toMatch(/^PASSED · average/);
+    expect(integrity).toBe(
+      "  integrity: 0 broken of 1,204 answered (a fault in 0.57 % of requests would have been seen with 99.9 % probability)",
+    );
+    expect(availability).toBe("  availability: 100.0 %");
   });
 
-  it("is failed if a check failed once, with the first example and its trace", () => {
+  it("is broken integrity if a check failed once, with the request, both values and the trace", () => {
     const run = goodRun();
     run.metrics.continued_trace = { values: { passes: 99, fails: 1 } };
-    fail(run, "continued_trace", 7, "a later one", OTHER);
-    fail(run, "continued_trace", 3, "/: the page is in trace b", TRACE);
+    fail(run, "continued_trace", 7, "a later one");
+    fail(run, "continued_trace", 3, `sent trace ${TRACE}, the page is in trace b`, TRACE);
     const summary = resultOf(run);
-    expect(summary.passed).toBe(false);
-    expect(text(summary)).toContain(`first: /: the page is in trace b [trace ${TRACE}]`);
+    expect(summary).toMatchObject({ result: "integrity", exit: 20 });
+    const line = `GET /: sent trace ${TRACE}, the page is in trace b [trace ${TRACE}]`;
+    expect(text(summary)).toContain(`first: ${line}`);
     expect(text(summary)).not.toContain("a later one");
-    expect(junit(summary)).toContain(`<failure message="1 of 100: /: the page is in trace b [trace ${TRACE}]"/>`);
+    expect(junit(summary)).toContain(`<failure message="1 of 100: ${line}"/>`);
+  });
+
+  it("is lacking availability, and no broken integrity, if requests were not answered", () => {
+    const run = goodRun();
+    run.metrics[AVAILABILITY] = { values: { passes: 900, fails: 100 } };
+    run.metrics[`${AVAILABILITY}{kind:page}`] = { values: { passes: 700, fails: 100 } };
+    fail(run, "availability", 1, "timed out");
+    expect(resultOf(run)).toMatchObject({
+      result: "availability",
+      exit: 21,
+      integrity: { broken: 0, answered: 900 },
+      availability: 90,
+    });
+    expect(text(resultOf(run))).toContain("availability: 90.0 %, below the limit: page 87.5 %\n  ");
+    expect(text(resultOf(run))).toContain("not answered: GET /: timed out");
   });
 
   it("lets a timing check fail as often as its share allows, and no more", () => {
     const run = goodRun();
     run.metrics.page_independent = { values: { passes: 3, fails: 1 } };
-    expect(resultOf(run).passed).toBe(true);
+    expect(resultOf(run).exit).toBe(0);
     run.metrics.page_independent = { values: { passes: 2, fails: 1 } };
-    expect(resultOf(run).passed).toBe(false);
+    expect(resultOf(run)).toMatchObject({ result: "limits", exit: 22 });
   });
 
-  it("is failed if a required check has no samples, though no threshold was crossed", () => {
+  it("is incomplete if a required check or a page has no samples, or nothing ran, though no threshold was crossed", () => {
     const run = goodRun();
     delete run.metrics.fresh_unique;
-    expect(resultOf(run).passed).toBe(false);
+    expect(resultOf(run)).toMatchObject({ result: "incomplete", exit: 24 });
     expect(text(resultOf(run))).toMatch(/\? fresh: no two clients share a trace .*not measured/);
-    expect(junit(resultOf(run))).toContain('<failure message="not measured"/>');
-  });
-
-  it("is failed if nothing was measured, and says only that", () => {
-    const nothing = { metrics: {}, state: { testRunDurationMs: 10 }, root_group: { groups: [] } };
-    expect(resultOf(nothing).passed).toBe(false);
-    expect(text(resultOf(nothing))).toContain("nothing was measured");
-    expect(text(resultOf(nothing)).trim().split("\n")).toHaveLength(2);
-  });
-
-  it("is failed if pages were slow or never timed", () => {
-    const run = goodRun();
-    run.metrics.page_duration = { values: { count: 9, "p(95)": options.maxPageP95Ms } };
-    expect(resultOf(run)).toMatchObject({ passed: false, durations: [{ ok: false }, { ok: true }] });
-    delete run.metrics.page_duration;
-    expect(resultOf(run).passed).toBe(false);
+    const untimed = goodRun();
+    delete untimed.metrics[page];
+    expect(resultOf(untimed).exit).toBe(24);
+    const nothing = resultOf({ metrics: {}, state: { testRunDurationMs: 10 }, root_group: { name: "" } });
+    expect(text(nothing)).toContain("nothing was measured");
+    expect(text(nothing)).not.toContain("continued:");
   });
 
   it.each([
-    ["trace_id_balance{slot:3}", "shared across virtual users"],
-    ["dropped_iterations", "were dropped"],
-    ["something_new", "threshold crossed: something_new"],
-  ])("is failed if %s crossed its threshold", (metric, words) => {
+    ["p(95)", 500],
+    ["p(99)", 2000],
+  ])("is over the limits if %s of a page is %i ms", (key, ms) => {
+    const run = goodRun();
+    Object.assign(run.metrics[page]?.values ?? {}, { [key]: ms });
+    expect(resultOf(run)).toMatchObject({ result: "limits", exit: 22 });
+    expect(text(resultOf(run))).toMatch(/✗ \/ .*p95 500, p99 2000/);
+    expect(resultOf(run, planOf("average", { LIMITS: '{"/":{"p95":9000,"p99":9000}}' })).exit).toBe(0);
+  });
+
+  it("is a regression if a p95 is beyond the baseline and its noise; an improvement is said", () => {
+    const former = {
+      time: "yesterday",
+      commit: "old",
+      availability: 100,
+      times: { "/": { p95: 100, max: 130 }, echo: { p95: 400, max: 520 } },
+    };
+    const plan = planOf("average", {}, former);
+    const summary = resultOf(goodRun(plan), plan);
+    expect(summary).toMatchObject({ result: "regression", exit: 23 });
+    expect(text(summary)).toMatch(/✗ \/ .*was 100; REGRESSION\n/);
+    expect(text(summary)).toMatch(/✓ echo .*was 400; IMPROVEMENT\n/);
+    expect(text(summary)).toContain("compared with yesterday, commit old");
+  });
+
+  it.each([
+    ["trace_id_balance{slot:3}", "shared across virtual users", "integrity"],
+    ["dropped_iterations", "were dropped", "limits"],
+    ["something_new", "threshold crossed: something_new", "limits"],
+  ])("is failed if %s crossed its threshold", (metric, words, result) => {
     const run = goodRun();
     run.metrics[metric] = { values: { count: 500 }, thresholds: { "count<=100": { ok: false } } };
-    expect(resultOf(run).passed).toBe(false);
+    expect(resultOf(run).result).toBe(result);
     expect(text(resultOf(run))).toContain(words);
   });
 
   it("shows the breakpoint, if there was one", () => {
-    const run = goodRun();
+    const plan = planOf("breakpoint", { RATE: "80", DURATION: "60s" });
+    const run = goodRun(plan);
     run.state.testRunDurationMs = 30_000;
-    const half = readOptions({ RATE: "80", DURATION: "60s" });
-    expect(summarise("breakpoint", half, run).breakpoint).toBeUndefined();
+    expect(resultOf(run, plan).breakpoint).toBeUndefined();
     run.metrics.page_ok = { values: { passes: 0, fails: 1 } };
-    expect(text(summarise("breakpoint", half, run))).toContain("crossed at about 40 iterations/s");
-    expect(summarise("average", half, run).breakpoint).toBeUndefined();
+    expect(text(resultOf(run, plan))).toContain("crossed at about 40 iterations/s");
   });
 
-  it("says of a manual outage that the suite did not verify it", () => {
-    const word = (OUTAGE: string) => text(summarise("outage", readOptions({ OUTAGE }), goodRun()));
-    expect(word("manual")).toContain("? not verified: that the ingest was down");
-    expect(word("automatic")).not.toContain("not verified");
-  });
-
-  it("lists disabled journeys", () => {
-    const few = readOptions({ ACTION_PAGE: "off" });
-    const run = goodRun();
-    delete run.metrics.action_ok;
-    expect(text(summarise("smoke", few, run))).toContain("disabled: action");
-    expect(summarise("smoke", few, run).passed).toBe(true);
+  it("says what was not verified, and lists disabled journeys", () => {
+    const plan = planOf("outage", {
+      OUTAGE: "manual",
+      INGEST: "off",
+      ACTION_PAGE: "/form",
+      REDIRECT_PAGE: "/old",
+      REDIRECT_TO: "",
+      ECHO_PATH: "off",
+    });
+    const said = text(resultOf(goodRun(plan), plan));
+    for (const words of [
+      "that accepted envelopes arrived",
+      "that the action ran",
+      "where the redirect should lead",
+      "that the ingest was down",
+    ])
+      expect(said).toContain(`? not verified: ${words}`);
+    expect(said).toContain("disabled: forwarded");
+    expect(text(resultOf(goodRun()))).not.toContain("not verified");
   });
 });
 
 describe("an example", () => {
-  const none = { metrics: {}, root_group: { groups: [] } };
-  const through = (name: string) => exampleOf("page_ok", { ...none, root_group: { groups: [{ name }] } });
+  const through = (name: string) => examplesOf("page_ok", { root_group: { name: "", groups: [{ name }] } });
 
-  it("can be passed as a group's name, which may not contain ::", () => {
-    const name = exampleName("page_ok", 2, "a::b\n  c|d");
-    expect(name).not.toContain("::");
-    expect(through(name)).toEqual({ check: "page_ok", text: "a: :b c|d", traceId: "" });
-  });
-
-  it("shortens ids, because the name is a tag", () => {
-    expect(through(exampleName("page_ok", 1, `/: in trace ${TRACE}, 404 by /gone-0123456789ab`))?.text).toBe(
-      "/: in trace 10ad7e…, 404 by /gone-012345…",
-    );
-  });
-
-  it("has its own trace, never one combined from two users or another user's", () => {
-    const run = goodRun();
-    fail(run, "page_ok", 9, "of nine", "f".repeat(32));
-    fail(run, "page_ok", 4, "of four", TRACE);
-    expect(exampleOf("page_ok", run)).toMatchObject({ text: "of four", traceId: TRACE });
-    fail(run, "page_ok", 2, "of two, without a trace", "");
-    expect(exampleOf("page_ok", run)).toMatchObject({ text: "of two, without a trace", traceId: "" });
+  it("can be passed as a group's name, which may not contain ::, with every id whole", () => {
+    const example = { check: "page_ok", at: "GET /a::b", traceId: TRACE, text: 'sent "a::b"|c' } as const;
+    expect(exampleName(2, example)).not.toContain("::");
+    expect(through(exampleName(2, example))).toEqual([example]);
   });
 
   it("is shortened if long, and ignored if it is not an example", () => {
-    expect(exampleName("page_ok", 1, "x".repeat(5000)).length).toBeLessThan(500);
-    expect(through("another group")).toBeUndefined();
-    expect(through("first failure|unknown|1|b")).toBeUndefined();
+    const example = { check: "page_ok", at: "", traceId: "", text: "x".repeat(5000) } as const;
+    expect(exampleName(1, example).length).toBeLessThan(800);
+    expect(through("another group")).toEqual([]);
+    expect(through('failure ["unknown",1,"","",""]')).toEqual([]);
   });
 });
 
-describe("the summary files", () => {
-  it("are the text alone, or with a folder also text, JSON and JUnit files", () => {
+describe("the files", () => {
+  it("are the text alone, or with a folder text, JSON, JUnit, report and chart", () => {
     expect(Object.keys(summaryFiles(resultOf(goodRun()), ""))).toEqual(["stdout"]);
     const files = summaryFiles(resultOf(goodRun()), "out");
-    expect(Object.keys(files)).toEqual(["stdout", "out/summary.txt", "out/summary.json", "out/junit.xml"]);
-    expect(JSON.parse(files["out/summary.json"] ?? "")).toMatchObject({ profile: "smoke", passed: true });
+    expect(Object.keys(files)).toEqual([
+      "stdout",
+      ...["summary.txt", "summary.json", "junit.xml", "report.html", "chart.svg"].map((name) => `out/${name}`),
+    ]);
+    expect(JSON.parse(files["out/summary.json"] ?? "")).toMatchObject({
+      schema: 2,
+      profile: "average",
+      exit: 0,
+      ...RUN,
+      settings: { dsn: "ingest/1" },
+    });
   });
 
   it("have correct totals in JUnit, and escape what XML forbids", () => {
     const run = goodRun();
     run.metrics.invalid_headers_echo = { values: { passes: 0, fails: 2 } };
-    fail(run, "invalid_headers_echo", 1, `<b a="1">&'\u0000`, "");
+    fail(run, "invalid_headers_echo", 1, `<b a="1">&'\u0000`);
     const xml = junit(resultOf(run));
-    expect(xml).toContain("2 of 2: &lt;b a=&quot;1&quot;&gt;&amp;&apos;");
+    expect(xml).toContain("2 of 2: GET /: &lt;b a=&quot;1&quot;&gt;&amp;&apos;");
     expect(xml.match(/<testcase /g)).toHaveLength(Number(/tests="(\d+)"/.exec(xml)?.[1]));
     expect(xml.match(/<failure /g)).toHaveLength(Number(/failures="(\d+)"/.exec(xml)?.[1]));
     expect(xml).toContain(CHECKS.tunnel_rejected.name);
+  });
+
+  it("have a report that needs nothing else, escapes what it shows, and links to traces", () => {
+    const run = goodRun();
+    run.metrics.page_ok = { values: { passes: 0, fails: 2 } };
+    fail(run, "page_ok", 1, "<script>alert(1)</script>", TRACE);
+    const html = report(resultOf(run, planOf("average", { TRACE_URL: "https://sentry.example/trace/{trace_id}" })));
+    expect(html).toContain(`<a href="https://sentry.example/trace/${TRACE}">`);
+    expect(html).toContain("&lt;script&gt;alert");
+    expect(html).not.toMatch(/<script|<link|src=|@import/);
   });
 });

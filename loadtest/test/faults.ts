@@ -1,90 +1,448 @@
-import type { JourneyName } from "../journeys/index.ts";
 import type { CheckId } from "../lib/checks.ts";
+import type { ProfileName } from "../suite/profiles.ts";
+import type { Answer, Fault, Seen } from "./stub.ts";
 
-/** How the stub misbehaves: each flag injects one fault. */
-export interface Fault {
-  /** An app without the example's console: not a fault, but the default pages do not exist. */
-  noConsole?: true;
-  dropBaggage?: true;
-  dropSentryTrace?: true;
-  cachedPage?: true;
-  cachedNotFound?: true;
-  mixedUpClients?: true;
-  flipSampled?: true;
-  changedBaggage?: true;
-  sameSpan?: true;
-  noindexMissing?: true;
-  noindexEverywhere?: true;
-  softNotFound?: true;
-  openRelay?: true;
-  getOnTunnel?: true;
-  upstreamUntraced?: true;
-  otherTraceparent?: true;
-  echo?: true;
-  continuesMalformed?: true;
-  breaksOnInvalidTrace?: true;
-  respondsWithTrace?: true;
-  acceptsOneEnvelope?: true;
-  ingestDown?: true;
-  actionLost?: true;
-  assetLost?: true;
-  redirectAway?: true;
-  delayMs?: number;
-  tunnelBlocksPages?: true;
+/** A fault, and what must name it: a check or part of the result, with words of its example. */
+export interface Planted {
+  fault: Fault;
+  /** Default: smoke. */
+  profile?: ProfileName;
+  env?: Record<string, string>;
+  expect: CheckId | "availability" | `row ${string}`;
+  words: RegExp;
 }
 
-/** A check that must fail; `page duration` is the p95 limit of pages. */
-export type Failure = CheckId | "page duration";
+const isPage = ({ path, method }: Seen) => /^\/(?:products|trace|test-events)?(?:\?|$)/.test(path) && method === "GET";
+const isDocument = (answer: Answer, seen: Seen) => isPage(seen) && answer.body.includes("<html");
+const page = (change: (answer: Answer, seen: Seen) => void): Fault => ({
+  response: (answer, seen) => isDocument(answer, seen) && change(answer, seen),
+});
+const at = (path: string, change: (answer: Answer, seen: Seen) => void): Fault => ({
+  response: (answer, seen) => seen.path.startsWith(path) && change(answer, seen),
+});
+const answers = (path: string, answer: Partial<Answer>) => at(path, (old) => Object.assign(old, answer));
+const header = (name: string, value: string): Fault => page(({ headers }) => Object.assign(headers, { [name]: value }));
+const incoming = (change: (headers: Seen["headers"]) => void): Fault => ({ request: ({ headers }) => change(headers) });
+const LOGIN = {
+  status: 200,
+  headers: { "content-type": "text/html" },
+  body: "<html><body>Please log in</body></html>",
+};
+/** The header of an envelope and a part of its items. */
+const cutEnvelope = (raw: Buffer) =>
+  raw.subarray(0, raw.indexOf(10) + 1 + Math.floor((raw.length - raw.indexOf(10)) * 0.6));
 
-/** Every fault that the suite must detect: its flag, the checks that must fail, and in which journeys (default: all). */
-export const FAULTS: Record<string, { fault: Fault; detectedBy: Failure[]; journeys?: JourneyName[] }> = {
+/** Pages swapped between two concurrent requests: each gets the other's trace. */
+function swap(): Fault {
+  let before: string | undefined;
+  return {
+    request: (seen) => {
+      const own = seen.headers["sentry-trace"];
+      if (seen.path !== "/" || seen.method !== "GET" || !own) return;
+      if (seen.count % 40 > 28 && before) seen.headers["sentry-trace"] = before;
+      before = String(own);
+    },
+  };
+}
+
+/** Every fault that the suite must detect. */
+export const FAULTS: Record<string, Planted> = {
+  // Trace headers.
   "proxy drops baggage": {
-    fault: { dropBaggage: true },
-    detectedBy: ["forwarded", "continued_baggage", "outgoing_baggage"],
+    fault: incoming((headers) => delete headers.baggage),
+    expect: "forwarded",
+    words: /baggage sent as .*did not arrive/,
   },
   "proxy drops sentry-trace": {
-    fault: { dropSentryTrace: true },
-    detectedBy: ["forwarded", "continued_trace", "outgoing_trace"],
+    fault: incoming((headers) => delete headers["sentry-trace"]),
+    expect: "continued_trace",
+    words: /sent trace 10ad7e5710ad[0-9a-f]{20}, the page is in trace [0-9a-f]{32}/,
   },
-  "a page is cached with its trace": { fault: { cachedPage: true }, detectedBy: ["fresh_unique", "continued_trace"] },
-  "the 404 page is cached with its trace": { fault: { cachedNotFound: true }, detectedBy: ["fresh_unique"] },
-  "two concurrent clients are mixed up": { fault: { mixedUpClients: true }, detectedBy: ["fresh_unique"] },
-  "sampling flag flipped": { fault: { flipSampled: true }, detectedBy: ["continued_sampled", "outgoing_trace"] },
-  "sampling rate rewritten": { fault: { changedBaggage: true }, detectedBy: ["continued_baggage", "outgoing_baggage"] },
-  "the caller's span id is reused": { fault: { sameSpan: true }, detectedBy: ["continued_span"] },
-  "404 header removed": { fault: { noindexMissing: true }, detectedBy: ["not_found_noindex"] },
-  "noindex on every response": { fault: { noindexEverywhere: true }, detectedBy: ["indexable"] },
-  "soft 404": { fault: { softNotFound: true }, detectedBy: ["not_found_status"] },
-  "tunnel forwards a foreign project": { fault: { openRelay: true }, detectedBy: ["tunnel_rejected"] },
-  "tunnel accepts GET": { fault: { getOnTunnel: true }, detectedBy: ["tunnel_rejected"] },
+  "proxy rewrites traceparent": {
+    fault: incoming(
+      (headers) => headers.traceparent && (headers.traceparent = `${headers.traceparent.slice(0, -2)}99`),
+    ),
+    expect: "forwarded",
+    words: /traceparent sent as "00-.*-0[01]", arrived as "00-.*-99"/,
+  },
+  "proxy adds a second sentry-trace": {
+    fault: incoming(
+      (headers) => (headers["sentry-trace"] = `${headers["sentry-trace"]}, ${"b".repeat(32)}-${"c".repeat(16)}-1`),
+    ),
+    expect: "forwarded",
+    words: /1 more: a second header/,
+  },
+  "sampling flag flipped": {
+    fault: { app: "flips sampled" },
+    expect: "continued_sampled",
+    words: /sent sampled (true|false), got (true|false)/,
+  },
+  "sampling rate rewritten": {
+    fault: { app: "changes baggage" },
+    expect: "continued_baggage",
+    words: /sample_rate was "0.5", is "1"/,
+  },
+  "the caller's span id is reused": {
+    fault: { app: "same span" },
+    expect: "continued_span",
+    words: /sent span ([0-9a-f]{16}), the page has span \1/,
+  },
+  "a trace without a decision is not continued": {
+    fault: incoming(
+      (headers) => /^\w{32}-\w{16}$/.test(String(headers["sentry-trace"])) && delete headers["sentry-trace"],
+    ),
+    expect: "continued_caller",
+    words: /no sampling decision: sent trace/,
+  },
   "upstream call without a trace": {
-    fault: { upstreamUntraced: true },
-    detectedBy: ["outgoing_trace", "outgoing_traceparent", "outgoing_baggage"],
+    fault: { app: "upstream untraced" },
+    expect: "outgoing_trace",
+    words: /sent 10ad7e5710ad/,
   },
   "upstream call with a traceparent of another trace": {
-    fault: { otherTraceparent: true },
-    detectedBy: ["outgoing_traceparent"],
+    fault: { app: "other traceparent" },
+    expect: "outgoing_traceparent",
+    words: /the page shows: Outgoing/,
   },
-  "an invalid header is echoed": { fault: { echo: true }, detectedBy: ["invalid_headers_echo"] },
-  "a malformed trace id is continued": { fault: { continuesMalformed: true }, detectedBy: ["invalid_headers_echo"] },
-  "an invalid header breaks the page": { fault: { breaksOnInvalidTrace: true }, detectedBy: ["invalid_headers_page"] },
-  "responses carry trace headers": { fault: { respondsWithTrace: true }, detectedBy: ["no_trace_headers"] },
-  "web throttled to 1 s": {
-    fault: { delayMs: 1000 },
-    detectedBy: ["page duration"],
-    journeys: ["continued", "concurrent"],
+  "a third party's baggage is changed": {
+    fault: { app: "changes vendor" },
+    expect: "outgoing_vendor",
+    words: /the API received ".*vendor=/,
   },
-  "ingest down": { fault: { ingestDown: true }, detectedBy: ["tunnel_accepted"] },
-  "tunnel accepts one envelope and rate-limits all others": {
-    fault: { acceptsOneEnvelope: true },
-    detectedBy: ["tunnel_within_limits"],
+  // Traces that clients share.
+  "a page is cached with its trace": {
+    fault: { app: "cached page" },
+    expect: "fresh_unique",
+    words: /trace [0-9a-f]{32} (existed before the run|was (given|sent))/,
+  },
+  "the 404 page is cached with its trace": {
+    fault: { app: "cached 404" },
+    expect: "fresh_unique",
+    words: /was given to another client/,
+  },
+  "concurrent clients are mixed up": {
+    fault: { app: "mixed up" },
+    expect: "fresh_unique",
+    words: /was given to another client/,
+  },
+  "two clients' pages are swapped": {
+    fault: swap(),
+    expect: "concurrent_trace",
+    words: /is in trace 10ad7e5710ad[0-9a-f]{20}, which another of the ten requests sent/,
+  },
+  "Cache-Control: public on a traced page": {
+    fault: header("cache-control", "public, max-age=60"),
+    expect: "not_shared",
+    words: /Cache-Control "public, max-age=60"/,
+  },
+  "s-maxage on a traced page": {
+    fault: header("cache-control", "s-maxage=10"),
+    expect: "not_shared",
+    words: /s-maxage=10/,
+  },
+  "the trace id is copied into a cookie": {
+    fault: page((answer) =>
+      Object.assign(answer.headers, { "set-cookie": `t=${/sentry-trace" content="(\w{32})/.exec(answer.body)?.[1]}` }),
+    ),
+    expect: "no_trace_cookie",
+    words: /Set-Cookie: t=[0-9a-f]{32}/,
+  },
+  "responses carry trace headers": {
+    fault: header("sentry-trace", `${"a".repeat(32)}-${"b".repeat(16)}-1`),
+    expect: "no_trace_headers",
+    words: /sentry-trace: a{32}-/,
+  },
+  // Invalid headers.
+  "an invalid header is echoed": {
+    fault: { app: "echoes" },
+    expect: "invalid_headers_echo",
+    words: /the response contains (canary|[0-9a-f]{16})/,
+  },
+  "a malformed trace id is continued": {
+    fault: { app: "continues malformed" },
+    expect: "invalid_headers_echo",
+    words: /two sentry-traces in one|version ff/,
+  },
+  "an invalid header breaks the page": {
+    fault: {
+      response: (answer, seen) =>
+        /script/.test(String(seen.headers["sentry-trace"])) && Object.assign(answer, { status: 500 }),
+    },
+    expect: "invalid_headers_page",
+    words: /a malformed sentry-trace: 500/,
+  },
+  // Robots.
+  "404 header removed": {
+    fault: { response: ({ headers }) => delete headers["x-robots-tag"] },
+    expect: "not_found_noindex",
+    words: /X-Robots-Tag ""/,
+  },
+  "noindex on every response": {
+    fault: header("x-robots-tag", "noindex"),
+    expect: "indexable",
+    words: /200 with X-Robots-Tag "noindex"/,
+  },
+  "X-Robots-Tag: none": { fault: header("x-robots-tag", "none"), expect: "indexable", words: /X-Robots-Tag "none"/ },
+  "X-Robots-Tag: NOINDEX": {
+    fault: header("x-robots-tag", "NOINDEX, NOFOLLOW"),
+    expect: "indexable",
+    words: /"NOINDEX, NOFOLLOW"/,
+  },
+  "meta robots noindex": {
+    fault: page(
+      (answer) => (answer.body = answer.body.replace("<head>", '<head><meta name="robots" content="noindex"/>')),
+    ),
+    expect: "indexable",
+    words: /meta robots "noindex"/,
+  },
+  "soft 404": {
+    fault: {
+      response: (answer) =>
+        answer.status === 404 && Object.assign(answer, { status: 200, headers: { "content-type": "text/html" } }),
+    },
+    expect: "not_found_status",
+    words: /GET \/no-such-page-[0-9a-f]+.*200 text\/html/,
+  },
+  // Pages and their parts.
+  "a page is cut after its head": {
+    fault: page(
+      (answer, { count }) =>
+        count % 3 === 0 && (answer.body = answer.body.slice(0, answer.body.indexOf("</head>") + 7)),
+    ),
+    expect: "page_complete",
+    words: /<\/html> is missing/,
+  },
+  "a page shows an application error with 200": {
+    fault: page(
+      (answer, { count }) =>
+        count % 4 === 0 &&
+        (answer.body = "<html><body>Application error: a server-side exception has occurred</body></html>"),
+    ),
+    expect: "page_complete",
+    words: /an error page with status 200: .*Application error/,
+  },
+  "a page shows Next's error document with 200": {
+    fault: page(
+      (answer, { count }) => count % 4 === 0 && (answer.body = '<html id="__next_error__"><body></body></html>'),
+    ),
+    expect: "page_complete",
+    words: /__next_error__/,
+  },
+  "a page is nearly empty": {
+    fault: page((answer, { count }) => count > 1 && count % 3 === 0 && (answer.body = "<html><body>ok</body></html>")),
+    expect: "page_complete",
+    words: /28 characters .* before the run/,
+  },
+  "another page is shown": {
+    fault: page(
+      (answer, { count }) => count > 2 && (answer.body = answer.body.replace("Page /products", "Page /other")),
+    ),
+    env: { PAGES: "/,/products", EXPECT_TEXT: "/products=Page /products" },
+    expect: "page_complete",
+    words: /EXPECT_TEXT "Page \/products" is missing/,
+  },
+  "a page answers 500": {
+    fault: at("/trace", (answer) => Object.assign(answer, { status: 500 })),
+    expect: "page_ok",
+    words: /GET \/trace: 500/,
+  },
+  "a component payload is HTML": {
+    fault: { response: (answer, { headers }) => headers.rsc && Object.assign(answer, LOGIN) },
+    expect: "navigation_ok",
+    words: /_rsc=.*200 text\/html/,
+  },
+  "a component payload is empty": {
+    fault: { response: (answer, { headers }) => headers.rsc && (answer.body = "") },
+    expect: "navigation_ok",
+    words: /row 0 is missing in 0 characters/,
+  },
+  "a component payload is cut": {
+    fault: { response: (answer, { headers }) => headers.rsc && (answer.body = answer.body.slice(0, -20)) },
+    expect: "navigation_ok",
+    words: /row 0 is cut/,
+  },
+  "the action is answered with a login page": {
+    fault: {
+      response: (answer, { method, path }) =>
+        method === "POST" && path === "/test-events" && Object.assign(answer, LOGIN),
+    },
+    expect: "action_ok",
+    words: /expected "received trace [0-9a-f]{32}".*Please log in/,
+  },
+  "the action is turned into a GET": {
+    fault: { request: (seen) => seen.path === "/test-events" && (seen.method = "GET") },
+    expect: "action_ok",
+    words: /expected "received trace [0-9a-f]{32}", got 200/,
+  },
+  "the action fails": {
+    fault: {
+      response: (answer, { method, path }) =>
+        method === "POST" && path === "/test-events" && Object.assign(answer, { status: 500 }),
+    },
+    expect: "action_ok",
+    words: /got 500/,
+  },
+  "the action's form is missing": {
+    fault: at("/test-events", (answer) => (answer.body = answer.body.replace(/<form[\s\S]*<\/form>/, ""))),
+    expect: "action_ok",
+    words: /no form with a server action that contains "Call the upstream"/,
+  },
+  "redirect to the internal address": {
+    fault: answers("/test-events/redirect", { headers: { location: "http://web:3000/trace" } }),
+    expect: "redirect_ok",
+    words: /Location "http:\/\/web:3000\/trace", expected a redirect within/,
+  },
+  "redirect to the wrong page": {
+    fault: answers("/test-events/redirect", { headers: { location: "/" } }),
+    expect: "redirect_ok",
+    words: /Location "\/", expected \/trace/,
+  },
+  "a build file is missing": {
+    fault: answers("/_next/static/chunks/app.js", { status: 404 }),
+    expect: "asset_ok",
+    words: /app\.js: \/ references it: 404/,
+  },
+  "a script is an HTML page": {
+    fault: answers("/_next/static/chunks/app.js", LOGIN),
+    expect: "asset_ok",
+    words: /not a js file: 200 text\/html/,
+  },
+  "a style sheet is cut": {
+    fault: at("/_next/static/chunks/app.css", (answer) => (answer.body = answer.body.slice(0, 8))),
+    expect: "asset_ok",
+    words: /cut: 8 characters/,
+  },
+  // The tunnel.
+  "the tunnel throws every envelope away": {
+    fault: { deliver: () => undefined },
+    expect: "delivered",
+    words: /event [0-9a-f]{32}: answered 200 and did not arrive; \d+ of \d+ envelopes are missing/,
+  },
+  "the tunnel throws one envelope in ten away": {
+    fault: { deliver: (raw, count) => (count % 10 === 0 ? undefined : raw) },
+    expect: "delivered",
+    words: /are missing \(read from the recording ingest\)/,
+  },
+  "the tunnel cuts 40 % of an envelope": {
+    fault: { deliver: cutEnvelope },
+    expect: "unaltered",
+    words: /sent \d+ bytes with digest [0-9a-f]{64}, \d+ bytes/,
+  },
+  "the tunnel answers with a login page": {
+    fault: at(
+      "/monitoring",
+      (answer, { method }) => method === "POST" && answer.status === 200 && Object.assign(answer, LOGIN),
+    ),
+    expect: "tunnel_answer",
+    words: /expected \{"id":"[0-9a-f]{32}"\}, got 200 text\/html.*Please log in/,
+  },
+  "the tunnel answers with another event's id": {
+    fault: at("/monitoring", (answer) => answer.body && (answer.body = `{"id":"${"a".repeat(32)}"}`)),
+    expect: "tunnel_answer",
+    words: /expected id [0-9a-f]{32}, got .*a{32}/,
+  },
+  "the tunnel rejects envelopes": {
+    fault: at("/monitoring", (answer) => answer.status === 200 && Object.assign(answer, { status: 400 })),
+    expect: "tunnel_accepted",
+    words: /(error|transaction|burst|replay): 400/,
+  },
+  "the tunnel forwards a foreign project": {
+    fault: { request: (seen) => (seen.path = seen.path.replace(/^(\/monitoring)\?.*/, "$1")) },
+    expect: "tunnel_rejected",
+    words: /a foreign (project|organisation).*: expected 403, got 200/,
+  },
+  "the tunnel accepts GET": {
+    fault: at("/monitoring", (answer, { method }) => method === "GET" && Object.assign(answer, { status: 200 })),
+    expect: "tunnel_rejected",
+    words: /GET \/monitoring: expected 405, got 200/,
+  },
+  "the tunnel rate-limits all but one envelope": {
+    fault: at(
+      "/monitoring",
+      (answer, { count }) =>
+        answer.status === 200 &&
+        count > 1 &&
+        Object.assign(answer, { status: 429, headers: { "x-sentry-rate-limits": "60:replay:key" } }),
+    ),
+    expect: "tunnel_within_limits",
+    words: /429/,
+  },
+  "a rate limit silences every category": {
+    fault: at(
+      "/monitoring",
+      (answer, { count }) => answer.status === 200 && count % 7 === 0 && Object.assign(answer, { status: 429 }),
+    ),
+    expect: "tunnel_retryable",
+    words: /429/,
   },
   "envelopes delay pages": {
-    fault: { tunnelBlocksPages: true },
-    detectedBy: ["page_independent"],
-    journeys: ["independence"],
+    fault: {
+      delay: (seen, { envelopes }) =>
+        isPage(seen) && envelopes > 0 ? 600 : seen.path === "/monitoring" && seen.count % 3 === 0 ? 2500 : 0,
+    },
+    env: { ONLY: "independence", PAGES: "/products", LIMITS: '{"page":{"p95":60000}}' },
+    expect: "page_independent",
+    words: /ms alone, \d+ ms while envelopes are sent/,
   },
-  "the action is lost": { fault: { actionLost: true }, detectedBy: ["action_ok"] },
-  "a build file is missing": { fault: { assetLost: true }, detectedBy: ["asset_ok"] },
-  "redirect to the internal address": { fault: { redirectAway: true }, detectedBy: ["redirect_ok"] },
+  // Availability and speed.
+  "the ingest is down": {
+    fault: answers("/monitoring", { status: 502 }),
+    expect: "availability",
+    words: /envelope .* %.*POST \/monitoring: status 502/s,
+  },
+  "a page answers 503 one time in two": {
+    fault: page(
+      (answer, { path, count }) => path === "/trace" && count % 2 === 0 && Object.assign(answer, { status: 503 }),
+    ),
+    expect: "availability",
+    words: /GET \/trace: status 503/,
+  },
+  "a page times out": {
+    fault: { delay: ({ path, count }) => (path === "/trace" && count > 1 ? 1700 : 0) },
+    env: { TIMEOUT: "1s", ONLY: "outgoing,browse" },
+    expect: "availability",
+    words: /GET \/trace: timed out/,
+  },
+  "every page takes a second": {
+    fault: { delay: (seen) => (isPage(seen) ? 1000 : 0) },
+    profile: "average",
+    env: { ONLY: "browse" },
+    expect: "row /",
+    words: /✗ \/ .*p95 500, p99 2000/,
+  },
+  "one page of PAGES is slow": {
+    fault: { delay: ({ path, headers }) => (path === "/products" && !headers.rsc ? 900 : 0) },
+    profile: "average",
+    env: { PAGES: "/,/products", ONLY: "browse" },
+    expect: "row /products",
+    words: /✗ \/products/,
+  },
+  "one page in twenty is three seconds late": {
+    fault: { delay: (seen) => (seen.path === "/" && !seen.headers.rsc && seen.count % 20 === 5 ? 3000 : 0) },
+    profile: "average",
+    env: { ONLY: "browse" },
+    expect: "row /",
+    words: /✗ \/ /,
+  },
+  "component payloads are slow": {
+    fault: { delay: ({ headers }) => (headers.rsc ? 900 : 0) },
+    profile: "average",
+    env: { ONLY: "browse" },
+    expect: "row navigation",
+    words: /✗ navigation/,
+  },
+  "actions are slow": {
+    fault: { delay: ({ method, path }) => (method === "POST" && path === "/test-events" ? 1500 : 0) },
+    profile: "average",
+    env: { ONLY: "action" },
+    expect: "row action",
+    words: /✗ action/,
+  },
+  "files are slow": {
+    fault: { delay: ({ path }) => (path.startsWith("/_next") ? 600 : 0) },
+    profile: "average",
+    env: { ONLY: "assets" },
+    expect: "row file",
+    words: /✗ file/,
+  },
 };

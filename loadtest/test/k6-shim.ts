@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import type { RunData } from "../suite/summary.ts";
 
 // Replaces the parts of the modules `k6`, `k6/http`, `k6/execution` and `k6/metrics` that the suite uses (vitest.config.ts). It runs one
 // virtual user at a time: `exec` is the current one.
 
 type Tags = Record<string, string>;
-type Kind = "Counter" | "Gauge" | "Rate" | "Trend";
+type Kind = "Counter" | "Rate" | "Trend";
 
 /** Every sample recorded, with its tags as an output would receive them. */
 export const samples: { metric: string; value: number; tags: Tags }[] = [];
@@ -20,7 +21,6 @@ class Metric {
   }
 }
 export class Counter extends Metric {}
-export class Gauge extends Metric {}
 export class Rate extends Metric {}
 export class Trend extends Metric {}
 
@@ -29,7 +29,7 @@ export const iterations = new Counter("iterations");
 
 const exec = {
   vu: { idInTest: 1, metrics: { tags: {} as Tags, metadata: {} as Tags } },
-  scenario: { name: "", iterationInTest: 0 },
+  scenario: { name: "", iterationInTest: 0, progress: 0 },
   instance: { currentTestRunDuration: 0 },
   test: {
     abort(problem: string): never {
@@ -50,6 +50,11 @@ export function check(_: unknown, checks: Record<string, () => boolean>): void {
 interface Params {
   headers?: Tags;
   tags: Tags;
+  timeout: string;
+}
+
+function sha256(bytes: ArrayBuffer, encoding: "hex"): string {
+  return createHash("sha256").update(Buffer.from(bytes)).digest(encoding);
 }
 
 async function asyncRequest(method: string, url: string, body: string | ArrayBuffer | null, params: Params) {
@@ -57,18 +62,33 @@ async function asyncRequest(method: string, url: string, body: string | ArrayBuf
   const begin = performance.now();
   const timed = () => ({ timings: { duration: performance.now() - begin } });
   try {
-    const response = await fetch(url, { method, headers: params.headers, body, redirect: "manual" });
+    const response = await fetch(url, {
+      method,
+      headers: params.headers,
+      body,
+      redirect: "manual",
+      signal: AbortSignal.timeout(Number.parseInt(params.timeout ?? "60s", 10) * 1000),
+    });
     const text = await response.text();
     // In Go's canonical form.
     const spelled = (name: string) => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
     const headers = Object.fromEntries([...response.headers].map(([name, value]) => [spelled(name), value]));
-    return { status: response.status, headers, body: text, error: "", ...timed() };
+    return { status: response.status, headers, body: text, error: "", error_code: 0, ...timed() };
   } catch (problem) {
-    return { status: 0, headers: {}, body: null, error: String((problem as Error).cause ?? problem), ...timed() };
+    const { name, cause } = problem as Error;
+    // https://grafana.com/docs/k6/latest/javascript-api/error-codes/
+    return {
+      status: 0,
+      headers: {},
+      body: null,
+      error: String(cause ?? problem),
+      error_code: name === "TimeoutError" ? 1050 : 1000,
+      ...timed(),
+    };
   }
 }
 
-export default { ...exec, asyncRequest };
+export default { ...exec, asyncRequest, sha256, expectedStatuses: () => null };
 
 /** k6's end-of-test data for all samples: each metric's values, each threshold's result, and the groups by their tag. */
 export function endOfTest(thresholds: Record<string, { threshold: string }[]>): RunData {
@@ -90,18 +110,17 @@ export function endOfTest(thresholds: Record<string, { threshold: string }[]>): 
   const groups = [...new Set(samples.map(({ tags }) => tags.group?.slice(2)))].flatMap((name) =>
     name ? { name } : [],
   );
-  return { metrics, state: { testRunDurationMs: 1000 }, root_group: { groups } };
+  return { metrics, state: { testRunDurationMs: 1000 }, root_group: { name: "", groups } };
 }
 
 function valuesOf(kind: Kind, values: number[]): Record<string, number> {
   const sum = values.reduce((total, value) => total + value, 0);
   if (kind === "Counter") return { count: sum };
   if (values.length === 0) return {};
-  if (kind === "Gauge") return { min: Math.min(...values) };
   if (kind === "Rate") return { rate: sum / values.length, passes: sum, fails: values.length - sum };
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
-  return { count: values.length, med: at(0.5), "p(95)": at(0.95), "p(99)": at(0.99) };
+  return { count: values.length, med: at(0.5), "p(95)": at(0.95), "p(99)": at(0.99), max: at(1) };
 }
 
 /** As in k6, a rate or trend without samples passes any threshold, a counter does not. */

@@ -1,11 +1,39 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const script = join(import.meta.dirname, "../run.sh");
-const TOOLS = ["sh", "dirname", "mkdir", "rm", "cp", "chmod", "sed", "tail", "sleep", "cat", "ls", "tr"];
+const TOOLS = [
+  "sh",
+  "dirname",
+  "mkdir",
+  "rm",
+  "cp",
+  "chmod",
+  "sed",
+  "tail",
+  "sleep",
+  "cat",
+  "ls",
+  "tr",
+  "env",
+  "find",
+  "sort",
+  "mkfifo",
+];
+/** Paths that the preflight finds on a target without a tunnel: no reader is started. */
+const FOUND = "TUNNEL_PATH=off";
 let box: string;
 
 beforeEach(() => {
@@ -22,14 +50,27 @@ function fake(command: string, body: string): void {
   chmodSync(join(box, command), 0o755);
 }
 
+/** A k6 of this version whose preflight finds FOUND. */
+function fakeK6(body: string, version = "2.2.0"): void {
+  fake("k6", answering(body, version));
+}
+
+function answering(body: string, version = "2.2.0"): string {
+  return `case "$*" in *version) echo "k6 v${version} (commit)" ;; *preflight.ts) echo "${FOUND}" >"$OUT/settings.env" ;; *)\n${body}\n;; esac`;
+}
+
 /** A running stack, as docker compose describes it. */
 function stack(body: string, dsn = "http://culvert@ingest:8969/1"): void {
   fake("docker", `case "$*" in *"port proxy"*) echo 0.0.0.0:8443 ;; *printenv*) echo ${dsn} ;; esac\n${body}`);
 }
 
-function run(env: Record<string, string>) {
+function run(env: Record<string, string>, args: string[] = []) {
   const own = { PATH: box, OUT: join(box, "out"), COMPOSE_ENV_FILES: "/dev/null", ...env };
-  const { status, stdout, stderr } = spawnSync(join(box, "sh"), [script], { env: own, cwd: box, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync(join(box, "sh"), [script, ...args], {
+    env: own,
+    cwd: box,
+    encoding: "utf8",
+  });
   return { status, stdout, stderr };
 }
 
@@ -37,7 +78,7 @@ describe("run.sh", () => {
   it.each(["nope", "../smoke", "Smoke", "k6-globals.d"])(
     "rejects the profile %j in one line, and lists the valid ones",
     (PROFILE) => {
-      fake("k6", "echo ran");
+      fakeK6("echo ran");
       const { status, stdout, stderr } = run({ PROFILE });
       expect([status, stdout]).toEqual([1, ""]);
       expect(stderr).toMatch(
@@ -53,17 +94,49 @@ describe("run.sh", () => {
     expect(stderr).toMatch(/^culvert loadtest: k6 is not on PATH and its image is not available: install it .*\n$/);
   });
 
-  it("runs the profile's script without usage reports, and exits with k6's status", () => {
-    const told = "$K6_NO_USAGE_REPORT|$K6_AUTO_EXTENSION_RESOLUTION";
-    const board = "$K6_WEB_DASHBOARD|$K6_WEB_DASHBOARD_PORT|$K6_WEB_DASHBOARD_EXPORT";
-    fake("k6", `echo "$*|${told}|${board}"; exit 99`);
-    const { status, stdout } = run({ PROFILE: "average" });
-    expect(stdout).toBe(`run --quiet average.ts|true|false|true|-1|${join(box, "out/report.html")}\n`);
-    expect(status).toBe(99);
+  it("runs the profile's script without usage reports and with its arguments, and exits with k6's status", () => {
+    fakeK6('echo "$*|$K6_NO_USAGE_REPORT|$K6_AUTO_EXTENSION_RESOLUTION|$TUNNEL_PATH"; exit 107');
+    const { status, stdout } = run({ PROFILE: "average" }, ["--tag", "team=shop"]);
+    expect(stdout).toBe("run --quiet --tag team=shop average.ts|true|false|off\n");
+    expect(status).toBe(107);
+  });
+
+  it("tells the results apart by the summary's exit code, also for a result that no threshold knows", () => {
+    for (const [k6, exit, status] of [
+      [99, 20, 20],
+      [0, 24, 24],
+      [99, 21, 21],
+      [0, 0, 0],
+      [108, 20, 108],
+    ]) {
+      fakeK6(`echo '  "exit": ${exit},' >"$OUT/summary.json"; exit ${k6}`);
+      expect(run({}).status).toBe(status);
+    }
+  });
+
+  it("rejects a k6 that is too old in one line", () => {
+    fakeK6("", "1.4.0");
+    expect(run({})).toMatchObject({
+      status: 1,
+      stderr: "culvert loadtest: k6 1.4.0 is too old: install 2.0 or newer\n",
+    });
+  });
+
+  it("ends with the preflight if that stops", () => {
+    fake("k6", 'case "$*" in *version) echo "k6 v2.2.0" ;; *preflight.ts) exit 108 ;; *) echo ran ;; esac');
+    expect(run({})).toMatchObject({ status: 108, stdout: "" });
+  });
+
+  it("takes the newest summary of a folder as the baseline, and JSON as it is", () => {
+    fakeK6('cat "$BASELINE"; echo "$LIMITS"');
+    mkdirSync(join(box, "history"));
+    for (const name of ["summary-1.json", "summary-2.json"]) writeFileSync(join(box, "history", name), `${name}\n`);
+    expect(run({ BASELINE: "history", LIMITS: '{"noise":5}' }).stdout).toBe('summary-2.json\n{"noise":5}\n');
+    expect(run({ BASELINE: "none.json" }).stderr).toMatch(/^culvert loadtest: BASELINE '.*none.json' cannot be read: /);
   });
 
   it("finds the stack on this machine by its HTTPS_PORT, from the shell or .env; BASE_URL wins", () => {
-    fake("k6", 'echo "$BASE_URL"');
+    fakeK6('echo "$BASE_URL"');
     const settings = join(box, "settings");
     writeFileSync(settings, "HTTPS_PORT=9444\n");
     const given = { COMPOSE_ENV_FILES: settings };
@@ -74,18 +147,33 @@ describe("run.sh", () => {
   });
 
   it("does not set BASE_URL for the image, where the proxy is always on localhost:8443", () => {
-    fake("docker", 'case "$*" in *pull*) exit 0 ;; esac; [ -n "$BASE_URL" ] && echo "$BASE_URL" || echo none');
+    fake(
+      "docker",
+      `case "$*" in *pull*) exit 0 ;; esac; ${answering('[ -n "$BASE_URL" ] && echo "$BASE_URL" || echo none')}`,
+    );
     expect(run({ HTTPS_PORT: "9443" }).stdout).toBe("none\n");
   });
 
   it("uses the image if k6 is not installed, and does not change the stack", () => {
-    fake("docker", 'case "$*" in *pull*) exit 0 ;; esac; echo "$*"');
-    expect(run({}).stdout).toBe("compose --profile loadtest run --rm -T --no-deps loadtest run --quiet smoke.ts\n");
+    fake("docker", `case "$*" in *pull*) exit 0 ;; esac; ${answering('echo "$*"')}`);
+    const variables = "-e K6_AUTO_EXTENSION_RESOLUTION -e K6_NO_USAGE_REPORT -e K6_WEB_DASHBOARD";
+    const { stdout } = run({ K6_WEB_DASHBOARD: "true" });
+    expect(
+      stdout.replace(
+        /( -e K6_\w+)+/,
+        (given) =>
+          ` ${given
+            .trim()
+            .split(/ (?=-e)/)
+            .sort()
+            .join(" ")}`,
+      ),
+    ).toBe(`compose --profile loadtest run --rm -T --no-deps ${variables} loadtest run --quiet smoke.ts\n`);
   });
 
   it("passes the CA as a copy that the image's user may read, also for a relative path", () => {
     writeFileSync(join(box, "my-ca.pem"), "PEM", { mode: 0o600 });
-    fake("k6", 'cat "$SSL_CERT_FILE"; ls -l "$SSL_CERT_FILE"');
+    fakeK6('cat "$SSL_CERT_FILE"; ls -l "$SSL_CERT_FILE"');
     expect(run({ SSL_CERT_FILE: "my-ca.pem", BASE_URL: "https://app.example" }).stdout).toMatch(/^PEM-rw.r..r--/);
     expect(run({ SSL_CERT_FILE: "none.pem" }).stderr).toMatch(
       /^culvert loadtest: SSL_CERT_FILE '.*none.pem' cannot be read: .*\n$/,
@@ -93,7 +181,7 @@ describe("run.sh", () => {
   });
 
   it("first removes the files of an earlier run", () => {
-    fake("k6", "exit 0");
+    fakeK6("exit 0");
     run({});
     writeFileSync(join(box, "out/summary.json"), "old");
     run({});
@@ -102,15 +190,15 @@ describe("run.sh", () => {
 
   it("leaves an invalid option of an outage to k6, which reports it in one line", () => {
     stack("");
-    fake("k6", "case $1 in run) echo RATE is out of range >&2; exit 108 ;; esac");
+    fakeK6("case $1 in run) echo RATE is out of range >&2; exit 108 ;; esac");
     const { status, stderr } = run({ PROFILE: "outage", RATE: "fast" });
     expect(status).toBe(108);
-    expect(stderr).toMatch(/^RATE is out of range\n {2}results: .*\n$/);
+    expect(stderr).toMatch(/^RATE is out of range\n {2}results: .*\(exit code 108\)\n$/);
   });
 
   it("fails if the outage did not happen", () => {
     stack('case "$*" in *stop*) exit 1 ;; esac');
-    fake("k6", `case $1 in inspect) echo '"duration": "3s"' ;; esac`);
+    fakeK6(`case $1 in inspect) echo '"duration": "3s"' ;; esac`);
     const { status, stderr } = run({ PROFILE: "outage" });
     expect(status).toBe(1);
     expect(stderr).toContain("culvert loadtest: the ingest was not stopped and started: no outage was tested");
@@ -121,10 +209,7 @@ describe("run.sh", () => {
     stack(`case "$*" in *ingest) echo "$*" >>${log} ;; esac`);
     // Ends when the ingest was stopped and started, no matter how long that took.
     const wait = `until [ "$(sed -n '$=' ${log} 2>/dev/null)" = 2 ]; do sleep 0.1; done`;
-    fake(
-      "k6",
-      `case $1 in inspect) echo '"duration": "1s", "duration": "3s"' | tr , '\\n' ;; *) ${wait}; exit 5 ;; esac`,
-    );
+    fakeK6(`case $1 in inspect) echo '"duration": "1s", "duration": "3s"' | tr , '\\n' ;; *) ${wait}; exit 5 ;; esac`);
     expect(run({ PROFILE: "outage" }).status).toBe(5);
     const calls = readFileSync(log, "utf8").trim().split("\n");
     expect(calls.map((call) => call.replace("compose --profile loadtest ", ""))).toEqual([
@@ -141,7 +226,7 @@ describe("run.sh", () => {
   ])("rejects an outage in one line, and stops no ingest: %s", (_, dsn, env) => {
     const log = join(box, "docker.log");
     stack(`case "$*" in *ingest) echo "$*" >>${log} ;; esac`, dsn);
-    fake("k6", "echo ran");
+    fakeK6("echo ran");
     const { status, stdout, stderr } = run({ PROFILE: "outage", ...env });
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^culvert loadtest: PROFILE outage: .*: stop .* yourself, with OUTAGE=manual\n$/);
@@ -151,7 +236,7 @@ describe("run.sh", () => {
   it.each(["by-hand", "yes"])("rejects OUTAGE=%s in one line, and stops no ingest", (OUTAGE) => {
     const log = join(box, "docker.log");
     stack(`case "$*" in *ingest) echo "$*" >>${log} ;; esac`);
-    fake("k6", "echo ran");
+    fakeK6("echo ran");
     const { status, stdout, stderr } = run({ PROFILE: "outage", OUTAGE });
     expect([status, stdout, stderr]).toEqual([
       1,
@@ -162,7 +247,7 @@ describe("run.sh", () => {
   });
 
   it("does not stop an ingest if the outage is manual", () => {
-    fake("k6", 'echo "$1 $OUTAGE"');
+    fakeK6('echo "$1 $OUTAGE"');
     expect(run({ PROFILE: "outage", OUTAGE: "manual", BASE_URL: "https://app.example" })).toMatchObject({
       status: 0,
       stdout: "run manual\n",

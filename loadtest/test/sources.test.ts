@@ -61,8 +61,9 @@ describe("an option", () => {
 
 describe("the entry scripts", () => {
   it("exist for each profile, have at most thirty lines, and run the profile they are named after", () => {
-    expect(entries.map((entry) => entry.replace(".ts", "")).sort()).toEqual(Object.keys(PROFILES).sort());
-    for (const entry of entries) {
+    const profiles = entries.filter((entry) => entry !== "preflight.ts");
+    expect(profiles.map((entry) => entry.replace(".ts", "")).sort()).toEqual(Object.keys(PROFILES).sort());
+    for (const entry of profiles) {
       expect(readFileSync(join(root, entry), "utf8").split("\n").length).toBeLessThanOrEqual(30);
       expect(code(entry)).toContain(`suite("${entry.replace(".ts", "")}")`);
     }

@@ -1,51 +1,62 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { parseBaggage } from "../lib/trace/baggage.ts";
-import { type SamplingContext, samplingContext, samplingMembers } from "../lib/trace/sampling-context.ts";
+import { type SamplingContext, samplingContext, samplingMembers, thirdParty } from "../lib/trace/sampling-context.ts";
 import { formatSentryTrace, parseSentryTrace, type SentryTrace } from "../lib/trace/sentry-trace.ts";
 import { formatTraceParent } from "../lib/trace/traceparent.ts";
-import type { Fault } from "./faults.ts";
+import type { AppFault } from "./stub.ts";
 
 const hex = (bytes: number) => randomBytes(bytes).toString("hex");
 
 /** Renders a page that continues the request's trace, or starts one, and shows the headers that its API received. */
-export function renderPage(headers: IncomingHttpHeaders, content: string, fault: Fault, traceId = hex(16)): string {
+export function renderPage(
+  headers: IncomingHttpHeaders,
+  content: string,
+  fault: AppFault | undefined,
+  traceId = hex(16),
+): string {
   const incoming =
-    parseSentryTrace(headers["sentry-trace"] as string | undefined) ?? (fault.continuesMalformed && firstIds(headers));
+    parseSentryTrace(headers["sentry-trace"] as string | undefined) ??
+    (fault === "continues malformed" ? firstIds(headers) : undefined);
   const context = samplingContext(parseBaggage(headers.baggage as string | undefined) ?? []);
   const continues = incoming !== undefined && context.trace_id === incoming.traceId;
-  const sampled = (incoming?.sampled ?? true) !== Boolean(incoming && fault.flipSampled);
+  const sampled = (incoming?.sampled ?? true) !== Boolean(incoming && fault === "flips sampled");
   const own: SamplingContext = {
     trace_id: incoming?.traceId ?? traceId,
     public_key: "culvert",
     sampled: String(sampled),
   };
-  const sampling = { ...(continues ? context : own), ...(fault.changedBaggage ? { sample_rate: "1" } : {}) };
+  const sampling = { ...(continues ? context : own), ...(fault === "changes baggage" ? { sample_rate: "1" } : {}) };
 
-  const spanId = () => (fault.sameSpan && incoming ? incoming.spanId : hex(8));
+  const spanId = () => (fault === "same span" && incoming ? incoming.spanId : hex(8));
   const trace = () => formatSentryTrace({ traceId: own.trace_id ?? "", spanId: spanId(), sampled });
-  const baggage = samplingMembers(sampling)
+  const vendors = thirdParty(parseBaggage(headers.baggage as string | undefined) ?? []);
+  const changed = vendors
+    .filter(({ key }) => key === "vendor")
+    .map(({ key, value }) => ({ key, value: fault === "changes vendor" ? `${value}!` : value }));
+  const baggage = [...samplingMembers(sampling), ...changed]
     .map(({ key, value }) => `${key}=${encodeURIComponent(value)}`)
     .join(",");
-  const upstream = fault.upstreamUntraced
-    ? []
-    : [
-        ["sentry-trace", trace()],
-        [
-          "traceparent",
-          formatTraceParent({
-            traceId: fault.otherTraceparent ? hex(16) : (own.trace_id ?? ""),
-            spanId: spanId(),
-            sampled,
-          }),
-        ],
-        ["baggage", baggage],
-      ];
+  const upstream =
+    fault === "upstream untraced"
+      ? []
+      : [
+          ["sentry-trace", trace()],
+          [
+            "traceparent",
+            formatTraceParent({
+              traceId: fault === "other traceparent" ? hex(16) : (own.trace_id ?? ""),
+              spanId: spanId(),
+              sampled,
+            }),
+          ],
+          ["baggage", baggage],
+        ];
   return `<!DOCTYPE html><html><head>
     <meta name="sentry-trace" content="${trace()}"/><meta name="baggage" content="${escapeHtml(baggage)}"/>
-    <script src="/_next/static/chunks/app.js" async=""></script></head><body>${content}
+    <script src="/_next/static/chunks/app.js" async=""></script><link rel="stylesheet" href="/_next/static/chunks/app.css"/></head><body>${content}
     <h2>Outgoing</h2><dl>${upstream.map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value ?? "")}</dd>`).join("")}</dl>
-    ${fault.echo ? escapeHtml(JSON.stringify(headers)) : ""}</body></html>`;
+    ${fault === "echoes" ? escapeHtml(JSON.stringify(headers)) : ""}</body></html>`;
 }
 
 /** The first ids in the headers that look like a trace, whatever surrounds them. */

@@ -1,19 +1,55 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Fault } from "./faults.ts";
 import { renderPage } from "./stub-page.ts";
-import { respondToEnvelope } from "./stub-tunnel.ts";
 
-export type Reply = (status: number, headers?: Record<string, string>, text?: string) => void;
+/** What a target receives and answers; a fault changes either. `count` is the number of requests for that path so far. */
+export interface Seen {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  count: number;
+}
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
 
-/** Starts a correct target with one injected fault, on a free port of this machine. */
-export async function startStub(fault: Fault = {}): Promise<{ url: string; stop: () => Promise<void> }> {
-  const state: State = { fault, firstRendering: new Map(), envelopes: 0, received: 0 };
+/** How the stub misbehaves: between client and target, like a faulty proxy, or in the app itself. */
+export interface Fault {
+  request?: (seen: Seen) => void;
+  response?: (answer: Answer, seen: Seen) => void;
+  /** Milliseconds before the answer. */
+  delay?: (seen: Seen, state: { envelopes: number }) => number;
+  /** What reaches the ingest of an envelope; undefined: nothing. */
+  deliver?: (raw: Buffer, count: number) => Buffer | undefined;
+  app?: AppFault;
+}
+export type AppFault =
+  | "cached page"
+  | "cached 404"
+  | "mixed up"
+  | "flips sampled"
+  | "changes baggage"
+  | "same span"
+  | "upstream untraced"
+  | "other traceparent"
+  | "changes vendor"
+  | "echoes"
+  | "continues malformed";
+
+/** Starts a correct target with one injected fault, on a free port of this machine; accepted envelopes go to `ingest`. */
+export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: string; stop: () => Promise<void> }> {
+  const state: State = { fault, ingest, firstRendering: new Map(), counts: new Map(), envelopes: 0 };
   const server = createServer(async (request, response) => {
-    const body = await read(request);
-    const reply: Reply = (status, headers = {}, text = "") => response.writeHead(status, headers).end(text);
-    await respond(request, body, state, reply);
+    const answer = await respond(await read(request, state), state).catch((error) => ({
+      status: 599,
+      headers: {},
+      body: String(error),
+    }));
+    response.writeHead(answer.status, answer.headers).end(answer.body);
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const stop = () =>
@@ -26,68 +62,92 @@ export async function startStub(fault: Fault = {}): Promise<{ url: string; stop:
 
 interface State {
   fault: Fault;
+  ingest: string;
   /** The first rendering of each page, by address. */
   firstRendering: Map<string, string>;
-  /** Envelopes in progress, and the total received. */
+  counts: Map<string, number>;
+  /** Envelopes in progress. */
   envelopes: number;
-  received: number;
   lastTraceId?: { id: string; at: number };
 }
 
-async function read(request: IncomingMessage): Promise<string> {
+async function read(request: IncomingMessage, { counts }: State): Promise<Seen> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("latin1");
+  const { method = "GET", url: path = "/", headers } = request;
+  const count = (counts.get(path) ?? 0) + 1;
+  counts.set(path, count);
+  return { method, path, headers, body: Buffer.concat(chunks), count };
 }
 
-async function respond(request: IncomingMessage, body: string, state: State, reply: Reply): Promise<void> {
+async function respond(seen: Seen, state: State): Promise<Answer> {
   const { fault } = state;
-  const { pathname, search } = new URL(request.url ?? "/", "http://stub");
-  const { method = "GET", headers } = request;
-  if (pathname === "/monitoring") {
-    state.envelopes++;
-    // Longer than all pages of the journey take: between two batches of envelopes a page would be fast.
-    await sleep(fault.tunnelBlocksPages ? 6_000 : 0);
-    state.envelopes--;
-    if (fault.acceptsOneEnvelope && method === "POST" && search === "" && state.received++ > 0)
-      return reply(429, { "x-sentry-rate-limits": "60:replay:key" });
-    return respondToEnvelope(method, search, body, fault, reply);
-  }
-  await sleep(fault.delayMs ?? (fault.tunnelBlocksPages && state.envelopes > 0 ? 600 : 0));
-  if (fault.dropBaggage) delete headers.baggage;
-  if (fault.dropSentryTrace) delete headers["sentry-trace"];
-
-  const extra: Record<string, string> = {};
-  if (fault.noindexEverywhere) extra["x-robots-tag"] = "noindex";
-  if (fault.respondsWithTrace) extra["sentry-trace"] = `${"a".repeat(32)}-${"b".repeat(16)}-1`;
-  const html = { ...extra, "content-type": "text/html; charset=utf-8" };
-
-  const isConsolePage = fault.noConsole && /^\/(trace|test-events\/.*|api\/echo)$/.test(pathname);
-  if (isConsolePage)
-    return reply(404, { ...html, "x-robots-tag": "noindex" }, page("/404", headers, state, fault.cachedNotFound));
-  if (pathname === "/api/echo") return reply(200, { "content-type": "application/json" }, JSON.stringify(headers));
-  if (pathname === "/test-events/redirect")
-    return reply(307, { location: fault.redirectAway ? "http://web:3000/trace" : "/trace" });
-  if (pathname === "/_next/static/chunks/app.js")
-    return reply(fault.assetLost ? 404 : 200, fault.assetLost ? { "x-robots-tag": "noindex" } : {}, "0");
-  if (!["/", "/trace", "/products"].includes(pathname)) {
-    const status = fault.softNotFound ? 200 : 404;
-    const robots: Record<string, string> =
-      fault.noindexMissing || fault.softNotFound ? {} : { "x-robots-tag": "noindex" };
-    return reply(status, { ...html, ...robots }, page("/404", headers, state, fault.cachedNotFound));
-  }
-  if (headers.rsc) return reply(200, { "content-type": "text/x-component" }, "0:{}");
-  if (method === "POST" && (fault.actionLost || !body.includes("$ACTION_REF_1"))) return reply(500, html);
-  if (fault.breaksOnInvalidTrace && headers["sentry-trace"] && !/^[0-9a-f-]+$/.test(String(headers["sentry-trace"])))
-    return reply(500, html);
-  reply(200, html, page(pathname, headers, state, fault.cachedPage));
+  fault.request?.(seen);
+  const isTunnel = seen.path.startsWith("/monitoring");
+  if (isTunnel) state.envelopes++;
+  await sleep(fault.delay?.(seen, state) ?? 0);
+  const answer = isTunnel ? await tunnel(seen, state) : app(seen, state);
+  if (isTunnel) state.envelopes--;
+  fault.response?.(answer, seen);
+  return answer;
 }
 
-const FORM = '<form action=""><input type="hidden" name="$ACTION_REF_1"/><input name="text" value="hello"/></form>';
+/** Responds to an envelope as the tunnel must: accepts its own project only, and only envelopes that an ingest can parse. */
+async function tunnel({ method, path, body, count }: Seen, { fault, ingest }: State): Promise<Answer> {
+  const json = { "content-type": "application/json" };
+  if (method !== "POST") return { status: 405, headers: {}, body: "" };
+  if (path.includes("?")) return { status: 403, headers: {}, body: "" };
+  if (!wellFormed(body.toString("latin1"))) return { status: 400, headers: json, body: "{}" };
+  const arriving = fault.deliver ? fault.deliver(body, count) : body;
+  if (ingest && arriving) await fetch(`${ingest}/api/1/envelope/`, { method: "POST", body: new Uint8Array(arriving) });
+  const { event_id: id } = JSON.parse(body.subarray(0, body.indexOf(10)).toString());
+  return { status: 200, headers: json, body: JSON.stringify({ id }) };
+}
 
-function page(path: string, headers: IncomingMessage["headers"], state: State, cached: boolean | undefined): string {
-  const fresh = renderPage(headers, path === "/" ? FORM : "", state.fault, mixedUp(state));
-  if (!cached) return fresh;
+/** Parses an envelope by the lengths in its item headers, as an ingest does. `body` has one character per byte. */
+export function wellFormed(body: string): boolean {
+  let rest = body.slice(body.indexOf("\n") + 1);
+  while (rest.length > 0) {
+    const end = rest.indexOf("\n");
+    const { length } = JSON.parse(rest.slice(0, end));
+    if (rest[end + 1 + length] !== "\n") return false;
+    rest = rest.slice(end + length + 2);
+  }
+  return true;
+}
+
+const PAYLOAD = '1:"$Sreact.fragment"\n2:T7,cut\nüx0:{"b":"build","f":[["children",{"s":"__PAGE__"}]]}\n';
+const FORM = `<form action="" method="POST"><input type="hidden" name="$ACTION_REF_1"/><input name="text" value="hello"/>
+  <button>Call the upstream</button><output>OUTPUT</output></form>`;
+
+function app({ method, path: url, headers, body }: Seen, state: State): Answer {
+  const { pathname } = new URL(url, "http://stub");
+  const html = { "content-type": "text/html; charset=utf-8", "cache-control": "private, no-store" };
+  if (pathname === "/api/echo")
+    return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(headers) };
+  if (pathname === "/test-events/redirect") return { status: 307, headers: { location: "/trace" }, body: "" };
+  if (pathname === "/_next/static/chunks/app.js")
+    return {
+      status: 200,
+      headers: { "content-type": "application/javascript" },
+      body: "(self.x=self.x||[]).push([1,{}]);",
+    };
+  if (pathname === "/_next/static/chunks/app.css")
+    return { status: 200, headers: { "content-type": "text/css" }, body: "body{color:red}" };
+  if (!["/", "/trace", "/products", "/test-events"].includes(pathname))
+    return { status: 404, headers: { ...html, "x-robots-tag": "noindex" }, body: page("/404", headers, state) };
+  if (headers.rsc) return { status: 200, headers: { "content-type": "text/x-component" }, body: PAYLOAD };
+  if (method === "POST" && !body.includes("$ACTION_REF_1")) return { status: 500, headers: html, body: "" };
+  const [, traceId = ""] = /^([0-9a-f]{32})/.exec(String(headers["sentry-trace"])) ?? [];
+  const output = method === "POST" ? `api received trace <!-- -->${traceId}.` : "";
+  return { status: 200, headers: html, body: page(pathname, headers, state, output) };
+}
+
+function page(path: string, headers: IncomingHttpHeaders, state: State, output = ""): string {
+  const { app: fault } = state.fault;
+  const content = `<h1>Page ${path}</h1>${path === "/test-events" ? FORM.replace("OUTPUT", output) : ""}`;
+  const fresh = renderPage(headers, content, fault, mixedUp(state));
+  if (fault !== (path === "/404" ? "cached 404" : "cached page")) return fresh;
   const first = state.firstRendering.get(path) ?? fresh;
   state.firstRendering.set(path, first);
   return first;
@@ -95,10 +155,9 @@ function page(path: string, headers: IncomingMessage["headers"], state: State, c
 
 /** With that fault, a request within 5 ms of another gets the other's trace. */
 function mixedUp(state: State): string | undefined {
-  if (!state.fault.mixedUpClients) return undefined;
+  if (state.fault.app !== "mixed up") return undefined;
   const now = Date.now();
-  if (!state.lastTraceId || now - state.lastTraceId.at > 5) {
+  if (!state.lastTraceId || now - state.lastTraceId.at > 5)
     state.lastTraceId = { id: crypto.randomUUID().replaceAll("-", ""), at: now };
-  }
   return state.lastTraceId.id;
 }

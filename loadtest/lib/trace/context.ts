@@ -1,4 +1,4 @@
-import { pick, randomHex } from "../random.ts";
+import { nextOf, randomHex } from "../random.ts";
 import { formatBaggage } from "./baggage.ts";
 import { type SamplingContext, samplingMembers } from "./sampling-context.ts";
 import { formatSentryTrace } from "./sentry-trace.ts";
@@ -25,7 +25,7 @@ export interface SentContext {
  * Takes the DSN's public key, which is part of Sentry's context. `sample_rand` is below the rate only for a sampled trace,
  * since a receiver may verify that.
  */
-export function newContext(publicKey: string, sampled: boolean = pick([true, false])): SentContext {
+export function newContext(publicKey: string, sampled: boolean = nextOf([true, false])): SentContext {
   const traceId = SENT_TRACE_PREFIX + randomHex(10);
   const spanId = randomHex(8);
   const sampling: SamplingContext = {
@@ -45,4 +45,31 @@ export function newContext(publicKey: string, sampled: boolean = pick([true, fal
     traceparent: formatTraceParent({ traceId, spanId, sampled }),
   };
   return { traceId, spanId, sampled, sampling, vendor, headers };
+}
+
+export interface PartialContext {
+  name: string;
+  headers: Record<string, string>;
+  traceId: string;
+  spanId: string;
+  /** The headers are enough for every SDK of Sentry to continue the trace. */
+  mustContinue?: true;
+}
+
+/** The headers of callers that are not Sentry's SDK. */
+export function partialContexts(): PartialContext[] {
+  const caller = (
+    name: string,
+    headers: (trace: { traceId: string; spanId: string }) => Record<string, string>,
+    mustContinue?: true,
+  ) => {
+    const trace = { traceId: SENT_TRACE_PREFIX + randomHex(10), spanId: randomHex(8) };
+    return { name, headers: headers(trace), ...trace, mustContinue };
+  };
+  const w3c = (trace: { traceId: string; spanId: string }) => formatTraceParent({ ...trace, sampled: true });
+  return [
+    caller("traceparent only", (trace) => ({ traceparent: w3c(trace) })),
+    caller("traceparent and tracestate", (trace) => ({ traceparent: w3c(trace), tracestate: "vendor=a1,other=b2" })),
+    caller("no sampling decision", (trace) => ({ "sentry-trace": formatSentryTrace(trace) }), true),
+  ];
 }
