@@ -4,6 +4,7 @@ import { isLocal, OptionError, type Options, readOptions } from "../lib/options.
 import { pageTrace } from "../lib/page-trace.ts";
 import { randomHex } from "../lib/random.ts";
 import { describeResponse } from "../lib/responses.ts";
+import { newContext } from "../lib/trace/context.ts";
 import { send } from "./k6-client.ts";
 
 /**
@@ -100,8 +101,9 @@ async function findExamplePages(
   { tracePage, echoPath, actionPage, redirectPage }: Options,
   get: Get,
 ): Promise<Record<string, string>> {
+  const { headers } = newContext("preflight");
   const of = async (path: string, holds: (on: Response) => boolean) =>
-    path && holds(await get({ path })) ? path : "off";
+    path && holds(await get({ path, headers })) ? path : "off";
   return {
     TRACE_PAGE: await of(tracePage, ({ status, body }) => status === 200 && /<dt[^>]*>sentry-trace/.test(body)),
     ECHO_PATH: await of(

@@ -1,0 +1,87 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { detect, settingsFile } from "../suite/preflight.ts";
+import { type Fault, startStub } from "./stub.ts";
+
+let stub: Awaited<ReturnType<typeof startStub>>;
+afterEach(() => stub?.stop());
+
+const NEXT = '<script>self.__next_f.push([1,""])</script></body>';
+/** An app without any page of the example: everything but `/` is a 404. */
+const only = (body: string, notFound: Record<string, string> = {}): Fault => ({
+  response: (answer, { path }) => {
+    const html = { "content-type": "text/html" };
+    if (path === "/") Object.assign(answer, { status: 200, headers: html, body });
+    else
+      Object.assign(answer, {
+        status: 404,
+        headers: { ...html, ...notFound },
+        body: '<meta name="robots" content="noindex"/>',
+      });
+  },
+});
+const META = `<meta name="sentry-trace" content="${"a".repeat(32)}-${"b".repeat(16)}-1"/>`;
+
+async function found(fault: Fault, env: Record<string, string> = {}) {
+  stub = await startStub(fault);
+  return detect({ BASE_URL: stub.url, ...env });
+}
+
+describe("the preflight", () => {
+  it("finds the example's pages and its tunnel", async () => {
+    const { settings } = await found({ response: (answer) => (answer.body = answer.body.replace("</body>", NEXT)) });
+    expect(settings).toEqual({
+      PAGES: "/",
+      TRACE: "on",
+      ROUTER: "app",
+      NOINDEX: "header",
+      TRACE_PAGE: "/trace",
+      ECHO_PATH: "/api/echo",
+      ACTION_PAGE: "/test-events",
+      REDIRECT_PAGE: "/test-events/redirect",
+      TUNNEL_PATH: "/monitoring",
+      SENTRY_DSN: "http://culvert@ingest:8969/1",
+    });
+  });
+
+  const none = { TRACE_PAGE: "off", ECHO_PATH: "off", ACTION_PAGE: "off", REDIRECT_PAGE: "off", TUNNEL_PATH: "off" };
+  it.each([
+    ["an App Router without Sentry", `<html><body>${NEXT}</html>`, { TRACE: "off", ROUTER: "app", NOINDEX: "meta" }],
+    [
+      "a Pages Router with Sentry",
+      `<html>${META}<script id="__NEXT_DATA__"></script></html>`,
+      { TRACE: "on", ROUTER: "pages", NOINDEX: "meta" },
+    ],
+  ])("finds what %s lacks", async (_, body, expected) => {
+    const { settings, problem } = await found(only(body));
+    expect(problem).toBeUndefined();
+    expect(settings).toEqual({ PAGES: "/", ...none, ...expected });
+  });
+
+  it("keeps what is set, and takes tunnel and DSN from Culvert's own page", async () => {
+    const telemetry = '{"dsn":"https://k@o1.ingest.sentry.io/7","tunnelPath":"/t"}'.replaceAll('"', "&quot;");
+    const fault = only(`<html>${META}<meta name="culvert-telemetry" content="${telemetry}">${NEXT}</html>`);
+    const tunnel = fault.response;
+    fault.response = (answer, seen) =>
+      seen.path.startsWith("/t?") ? Object.assign(answer, { status: 403 }) : tunnel?.(answer, seen);
+    const { settings } = await found(fault, { NOINDEX: "off" });
+    expect(settings).toMatchObject({ TUNNEL_PATH: "/t", SENTRY_DSN: "https://k@o1.ingest.sentry.io/7" });
+    expect(settings).not.toHaveProperty("NOINDEX");
+  });
+
+  it("says in one line what stops a run", async () => {
+    expect((await found({}, { PAGES: "/nowhere" })).problem).toMatch(/\/nowhere responds 404.*set PAGES/);
+    expect((await found({}, { RATE: "fast" })).problem).toMatch(/^RATE /);
+  });
+
+  it("prints settings that can be pasted, and writes a file for run.sh", () => {
+    const settings = { PAGES: "/a b,/", TRACE: "on" };
+    const { readable, file } = settingsFile(
+      { settings, remarks: ["a remark"] },
+      { PROFILE: "average", BASE_URL: "https://a.example" },
+    );
+    expect(readable).toBe(
+      "  settings: PROFILE=average BASE_URL=https://a.example PAGES='/a b,/' TRACE=on\n  a remark\n",
+    );
+    expect(file).toBe("PAGES=/a b,/\nTRACE=on\n");
+  });
+});
