@@ -44,7 +44,8 @@ type Get = (request: Omit<Request, "kind">) => Promise<Response>;
 export async function detect(env: Env): Promise<Found> {
   let options: Options;
   try {
-    options = readOptions({ ...env, SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1" });
+    // run.sh replaces a port by the reader's address later.
+    options = readOptions({ ...env, INGEST: "", SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1" });
   } catch (error) {
     if (error instanceof OptionError) return { settings: {}, remarks: [], problem: error.message };
     throw error;

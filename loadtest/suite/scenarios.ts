@@ -27,7 +27,7 @@ export function journeyOf(scenario: string, iteration: number, options: Options)
 }
 
 function sharedIterations(names: JourneyName[]): Scenario {
-  return { executor: "shared-iterations", vus: 1, iterations: names.length * SMOKE_ROUNDS, maxDuration: "120s" };
+  return { executor: "shared-iterations", vus: 1, iterations: names.length * SMOKE_ROUNDS, maxDuration: "10m" };
 }
 
 function arrivalRate({ stages }: Shape, iterationsPerMinute: number, options: Options): Scenario {

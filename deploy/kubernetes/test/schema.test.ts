@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
 import type { Resource } from "./lib/objects.ts";
 import { canRender, everything } from "./lib/render.ts";
 import { schemaProblems } from "./lib/schema.ts";
+import { restrictedPodSecurity } from "./rules/pod-security.ts";
 
 /** API versions that are stable in Kubernetes 1.30 to 1.36, and the add-ons' stable ones. */
 const stable = [
@@ -35,6 +38,20 @@ describe.skipIf(!canRender)("base, base with each component, every overlay", () 
     const used = all.flatMap(([, objects]) => objects.map((object) => object.apiVersion));
     expect(used.filter((version) => !stable.includes(version))).toEqual([]);
   });
+});
+
+test("the load test's reader is valid, and allowed in the namespace", async () => {
+  const text = readFileSync(new URL("../../../loadtest/ci/kubernetes-reader.yaml", import.meta.url), "utf8");
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as Resource);
+  expect(objects.map(({ kind }) => kind)).toEqual([
+    "Deployment",
+    "Service",
+    "NetworkPolicy",
+    "NetworkPolicy",
+    "NetworkPolicy",
+  ]);
+  expect((await Promise.all(objects.map(schemaProblems))).flat()).toEqual([]);
+  expect(restrictedPodSecurity(objects)).toEqual([]);
 });
 
 test("a wrong type, a missing field, an unknown field and an unknown kind are found", async () => {
