@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { docker, label, must } from "./support/docker.ts";
+import { docker, label, must, root } from "./support/docker.ts";
 import { type BuildOptions, buildImage } from "./support/images.ts";
 
 // Real builds of Next are in web/e2e/matrix. This one leaves what Next leaves.
@@ -94,4 +94,11 @@ test("what is missing is one line", async () => {
   await expect(build("npm", ".next/standalone", { secrets }, "// with another key")).rejects.toThrow(
     /server_actions_key: not 32 bytes in base64: make it with 'openssl rand -base64 32'/,
   );
+});
+
+test("the base image, and what is removed from it, are those of web/Dockerfile", () => {
+  const shared = (file: string) =>
+    readFileSync(join(root, file), "utf8").match(/^FROM node:\S+|^RUN rm -rf .*\n.*|^ENV NODE_ENV.*/gm);
+  expect(shared("deploy/app/Dockerfile")).toEqual(shared("web/Dockerfile"));
+  expect(shared("web/Dockerfile")).toHaveLength(4);
 });

@@ -33,7 +33,10 @@ export function securityHeaders({ requests: { headers, html, nonce, path }, sett
   }
   if (blocked.length === 0)
     return [
-      ok(check, `none that break a page; ${path} would work with the strict headers (X-Security-Headers: strict, CONTENT_SECURITY_POLICY=enforce)`),
+      ok(
+        check,
+        `none that break a page; ${path} would work with the strict headers (X-Security-Headers: strict, CONTENT_SECURITY_POLICY=enforce)`,
+      ),
     ];
   return [ok(check, `none that break a page; on ${path} the strict ones would block ${list}`)];
 }
