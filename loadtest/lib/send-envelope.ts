@@ -44,17 +44,16 @@ export async function sendEnvelope(
   if (phase === "down" || rateLimited) client.check("tunnel_retryable", accepted || isRetryable(on), on, example);
   else if (isAnswer(on)) client.check("tunnel_accepted", accepted, on, example);
   if (!accepted) return;
-  const problem = answerProblem(client, on, eventId);
+  const problem = answerProblem(on, eventId);
   client.check("tunnel_answer", problem === "", on, `${name}: ${problem}`);
   await client.recordSent(eventId, body, on);
 }
 
-/** An ingest answers with the event's id. A local one may answer nothing, if what arrived can be read from it. */
-function answerProblem({ options }: Client, on: Response, eventId: string): string {
+/** An ingest answers with the event's id. Culvert's proxy drops that, because no SDK reads it: an empty response is right, a login page is not. */
+function answerProblem(on: Response, eventId: string): string {
   const answer = on.body.trim();
+  if (answer === "" || answer === "{}") return "";
   const begin = `${describeResponse(on)} "${answer.slice(0, 80)}"`;
-  if (answer === "" || answer === "{}")
-    return /sentry\.io$/.test(options.dsn.host) ? `expected {"id":"${eventId}"}, got ${begin}` : "";
   try {
     const { id } = JSON.parse(answer);
     return id === eventId ? "" : `expected id ${eventId}, got ${begin}`;
