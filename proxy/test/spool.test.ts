@@ -7,6 +7,8 @@ let proxy: TestProxy;
 const start = async () => {
   // All envelopes come from one client.
   proxy = await startProxy({ TUNNEL_RATE_PER_CLIENT: "10000" }, { spool: true });
+  // The proxy does not wait for it.
+  await expect.poll(() => spoolMetrics().catch(() => "")).toContain("culvert_spool_");
 };
 afterAll(() => proxy?.stop());
 
