@@ -84,7 +84,7 @@ test("web answers 500, the ingest 403; a flood, a killed worker, a certificate n
     "CulvertPagesFail",
     "CulvertEnvelopesRejected",
     "CulvertEnvelopesRateLimited",
-    "CulvertWorkersDie",
+    "CulvertProxyRestarts",
     "CulvertCertificateExpires",
   );
 });
