@@ -65,6 +65,11 @@ test("web answers 500, the ingest 403; a flood, a killed worker, a certificate n
   await answer("app", { status: 500 });
   await answer("recorder", { status: 403 });
   await traffic({ envelopes: 40 }, 60);
+  // One hour of two days is left. Copied over the file, as a renewed one is.
+  const time = (hours: number) => `$(date -u -d @$(($(date +%s) + ${hours} * 3600)) +%Y%m%d%H%M%SZ)`;
+  const request = `openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -not_before ${time(-47)} -not_after ${time(1)} -keyout /dev/stdout 2>/dev/null`;
+  const pem = await compose("exec", "-T", "proxy", "sh", "-c", request);
+  // The container ends and starts again.
   await compose(
     "exec",
     "-T",
@@ -73,10 +78,6 @@ test("web answers 500, the ingest 403; a flood, a killed worker, a certificate n
     "-c",
     "kill -9 $(grep -l '^nginx: worker' /proc/[0-9]*/cmdline | cut -d/ -f3 | head -n 1)",
   );
-  // One hour of two days is left. Copied over the file, as a renewed one is.
-  const time = (hours: number) => `$(date -u -d @$(($(date +%s) + ${hours} * 3600)) +%Y%m%d%H%M%SZ)`;
-  const request = `openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -not_before ${time(-47)} -not_after ${time(1)} -keyout /dev/stdout 2>/dev/null`;
-  const pem = await compose("exec", "-T", "proxy", "sh", "-c", request);
   const part = (name: string) => new RegExp(`-----BEGIN ${name}-----[^]*-----END ${name}-----\n?`).exec(pem)?.[0] ?? "";
   writeFileSync(environment.TLS_CERT_FILE ?? "", part("CERTIFICATE"));
   writeFileSync(environment.TLS_KEY_FILE ?? "", part("PRIVATE KEY"));

@@ -8,7 +8,8 @@ const start = async () => {
   // All envelopes come from one client.
   proxy = await startProxy({ TUNNEL_RATE_PER_CLIENT: "10000" }, { spool: true });
   // The proxy does not wait for it.
-  await expect.poll(() => spoolMetrics().catch(() => "")).toContain("culvert_spool_");
+  const patient = ["--retry", "60", "--retry-delay", "1", "--retry-connrefused"];
+  await proxy.on("proxy", "exec", "curl", "-sS", ...patient, "http://spool:8082/healthz");
 };
 afterAll(() => proxy?.stop());
 
