@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 : "${PROFILE:=smoke}" "${OUT:=test-results/$PROFILE}"
 finish=:
 trap 'eval "$finish"' EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT PIPE TERM
 
 die() {
   echo "culvert loadtest: $*" >&2
