@@ -3,7 +3,7 @@ import { detect, type Found, settingsFile } from "./suite/preflight.ts";
 
 // Finds out what the target is, and prints the settings that a run would use. run.sh starts it before each run.
 
-export const options = { vus: 1, iterations: 1, setupTimeout: "90s" };
+export const options = { vus: 1, iterations: 1, setupTimeout: "20m" };
 
 export async function setup(): Promise<Found> {
   const found = await detect(__ENV);

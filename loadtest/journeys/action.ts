@@ -4,6 +4,7 @@ import { unescapeHtml } from "../lib/html.ts";
 import { randomHex } from "../lib/random.ts";
 import { assertPage, assertResponse, describeResponse } from "../lib/responses.ts";
 import { newContext } from "../lib/trace/context.ts";
+import { callFailed } from "../lib/upstream.ts";
 
 /** Submits the page's server action as a browser without JavaScript does, and looks for the action's result on the page. */
 export async function action(client: Client): Promise<void> {
@@ -24,6 +25,7 @@ export async function action(client: Client): Promise<void> {
   const expected = actionExpect.replaceAll("{trace}", sent.traceId);
   const shown = unescapeHtml(on.body.replace(/<!--[\s\S]*?-->/g, ""));
   const ok = on.status === 200 && /<\/html>\s*$/i.test(on.body) && shown.includes(expected);
+  if (!ok && callFailed(shown)) return client.recordUpstream(on, false);
   client.check("action_ok", ok, on, `expected "${expected}", got ${describeResponse(on)}: ${textOf(on.body)}`);
 }
 

@@ -38,7 +38,7 @@ export const JOURNEYS = {
   browse: { run: browse, share: 36, checks: ["page_ok", "page_complete", "indexable"] },
   continued: { run: continued, share: 20, checks: CONTINUED, needs: "trace" },
   callers: { run: callers, share: 1, checks: ["continued_caller"], needs: "trace" },
-  outgoing: { run: outgoing, share: 10, checks: OUTGOING, needs: "tracePage" },
+  outgoing: { run: outgoing, share: 10, checks: OUTGOING, kinds: ["upstream"], needs: "tracePage" },
   forwarded: { run: forwarded, share: 4, checks: ["forwarded"], kinds: ["echo"], needs: "echoPath" },
   concurrent: { run: concurrent, share: 2, checks: ["concurrent_trace", "fresh_unique"], needs: "trace" },
   invalidHeaders: {
@@ -47,7 +47,7 @@ export const JOURNEYS = {
     checks: ["invalid_headers_page", "invalid_headers_echo", "no_trace_headers"],
   },
   assets: { run: assets, share: 6, checks: ["asset_ok"], kinds: ["file"] },
-  action: { run: action, share: 4, checks: ["action_ok"], kinds: ["action"], needs: "actionPage" },
+  action: { run: action, share: 4, checks: ["action_ok"], kinds: ["action", "upstream"], needs: "actionPage" },
   redirect: { run: redirect, share: 4, checks: ["redirect_ok"], kinds: ["redirect"], needs: "redirectPage" },
   notFound: { run: notFound, share: 3, checks: ["not_found_status"], kinds: ["404"] },
   envelopes: {

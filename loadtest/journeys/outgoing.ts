@@ -5,7 +5,7 @@ import { newContext } from "../lib/trace/context.ts";
 import { changedFields, thirdParty } from "../lib/trace/sampling-context.ts";
 import { parseSentryTrace } from "../lib/trace/sentry-trace.ts";
 import { parseTraceParent } from "../lib/trace/traceparent.ts";
-import { upstreamHeaders, upstreamText } from "../lib/upstream.ts";
+import { callFailed, upstreamHeaders, upstreamText } from "../lib/upstream.ts";
 
 /** Requests the page that calls an API while it renders, and reads from the page which headers that API received. */
 export async function outgoing(client: Client): Promise<void> {
@@ -15,6 +15,9 @@ export async function outgoing(client: Client): Promise<void> {
   if (!assertPage(client, on, path)) return;
 
   const received = upstreamHeaders(on.body);
+  const answered = Object.keys(received).length > 0 || !callFailed(upstreamText(on.body));
+  client.recordUpstream(on, answered);
+  if (!answered) return;
   const continues = (trace?: { traceId: string; spanId: string; sampled?: boolean }) =>
     trace?.traceId === sent.traceId && trace.spanId !== sent.spanId && trace.sampled === sent.sampled;
   const example = `sent ${sent.headers["sentry-trace"]}, the page shows: ${upstreamText(on.body)}`;

@@ -1,7 +1,7 @@
 import type { CheckId } from "./checks.ts";
 import type { Options } from "./options.ts";
 
-/** What a request is for. Each kind has its own durations, availability and limits. */
+/** What a request is for; `upstream`: the app's own call while it answers. Each kind has its own durations, availability and limits. */
 export const KINDS = [
   "page",
   "navigation",
@@ -12,6 +12,7 @@ export const KINDS = [
   "404",
   "envelope",
   "rejected",
+  "upstream",
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -57,6 +58,8 @@ export interface Client {
   request(request: Request): Promise<Response>;
   /** Records one result of a check. Only the first failure of each virtual user is kept: `example` says what was expected and what came. */
   check(id: CheckId, ok: boolean, on?: Response, example?: string): void;
+  /** Counts whether the API answered that the app called for this response: an overload of it is no fault of the trace. */
+  recordUpstream(on: Response, answered: boolean): void;
   /** Records a trace id that a page started; returns whether this virtual user has not seen it before. */
   recordTraceId(traceId: string): boolean;
   /** The pages before the run, by path. */

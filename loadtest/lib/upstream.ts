@@ -23,3 +23,7 @@ export function upstreamText(html: string): string {
 function lastSection(html: string): string {
   return html.slice(html.lastIndexOf("<h2")).replace(/(<\/li>|<\/main>|<footer|<script)[\s\S]*$/, "");
 }
+
+/** Whether a page says that the app's own call had no answer, in the words of Node's fetch or with the status of an overload. */
+export const callFailed = (text: string): boolean =>
+  /aborted due to timeout|ECONN(?:REFUSED|RESET)|ETIMEDOUT|responds with 50[234]/.test(text);

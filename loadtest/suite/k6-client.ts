@@ -76,6 +76,10 @@ export function k6Client(options: Options, { probed, run }: SetupData, plateau: 
       failed.add(id);
       passExample(id, on?.at ?? "", on?.traceId ?? "", example);
     },
+    recordUpstream(on, answered) {
+      metrics.availability.add(answered, { kind: "upstream" });
+      if (!answered) passUnanswered("upstream", { ...on, error: "the app's own call was not answered" });
+    },
     recordTraceId(traceId) {
       const { slot, step } = balanceOf(traceId);
       metrics.balance.add(step, { slot: String(slot) });
@@ -126,6 +130,17 @@ export async function send(options: Options, request: Request): Promise<Response
     traceId: traceId ?? pageTrace(text).trace?.traceId ?? "",
   };
 }
+
+/** Sends a request before the run, up to three times: a busy target is not a wrong one. */
+export async function probe(options: Options, request: Request): Promise<Response> {
+  let on = await send(options, request);
+  for (let more = 2; more > 0 && (on.error === "timed out" || (on.status !== 0 && !isAnswer(on))); more--)
+    on = await send(options, request);
+  return on;
+}
+
+/** The most seconds that probing that many pages, one after the other, may take. */
+export const probeSeconds = ({ timeout }: Options, requests: number): number => 30 + 3 * timeout * requests;
 
 function reason({ error, error_code }: K6Response): string {
   return error_code === REQUEST_TIMEOUT ? "timed out" : error.replace(/^(Get|Post) "[^"]*": /, "");

@@ -5,7 +5,7 @@ import { pageTrace } from "../lib/page-trace.ts";
 import { randomHex } from "../lib/random.ts";
 import { describeResponse } from "../lib/responses.ts";
 import { newContext } from "../lib/trace/context.ts";
-import { send } from "./k6-client.ts";
+import { probe } from "./k6-client.ts";
 
 /**
  * Checks the response for one of the pages before the run; returns the problem in one line, empty if there is none.
@@ -50,7 +50,7 @@ export async function detect(env: Env): Promise<Found> {
     if (error instanceof OptionError) return { settings: {}, remarks: [], problem: error.message };
     throw error;
   }
-  const get: Get = (request) => send(options, { ...request, kind: "page" });
+  const get: Get = (request) => probe(options, { ...request, kind: "page" });
   const pages = await Promise.all(options.pages.map((path) => get({ path })));
   const problems = pages.map((page, at) => targetProblem({ ...options, trace: false }, options.pages[at] ?? "/", page));
   const problem = problems.find(Boolean);
@@ -90,8 +90,8 @@ async function findTunnel(env: Env, { tunnelPath, baseUrl, foreignProject }: Opt
   const [meta = "{}"] = metas(html, "culvert-telemetry");
   const own: { dsn?: string; tunnelPath?: string } = JSON.parse(meta);
   const path = env.TUNNEL_PATH ? tunnelPath : (own.tunnelPath ?? tunnelPath);
-  const probe = path && (await get({ method: "POST", path: `${path}?o=1&p=${foreignProject}`, body: "{}" }));
-  const isTunnel = probe && probe.status === 403;
+  const answer = path && (await get({ method: "POST", path: `${path}?o=1&p=${foreignProject}`, body: "{}" }));
+  const isTunnel = answer && answer.status === 403;
   const dsn = env.SENTRY_DSN || own.dsn || (isLocal(baseUrl) ? "http://culvert@ingest:8969/1" : "");
   const tunnel = Boolean(isTunnel && dsn) || Boolean(env.TUNNEL_PATH && dsn);
   return { tunnel, TUNNEL_PATH: tunnel ? path : "off", ...(tunnel ? { SENTRY_DSN: dsn } : {}) };

@@ -6,7 +6,7 @@ import { pageTrace } from "../lib/page-trace.ts";
 import { randomHex } from "../lib/random.ts";
 import { readBaseline } from "./baseline.ts";
 import { deliveryExamples, readDelivery, readerProblem } from "./delivery.ts";
-import { k6Client, passExample, type SetupData, send } from "./k6-client.ts";
+import { k6Client, passExample, probe, probeSeconds, type SetupData } from "./k6-client.ts";
 import { readLimits } from "./limits.ts";
 import { rates, samples } from "./metrics.ts";
 import { targetProblem } from "./preflight.ts";
@@ -46,7 +46,7 @@ function script(plan: Plan) {
       thresholds: thresholds(plan),
       tags: { profile },
       userAgent: "culvert-loadtest",
-      setupTimeout: "60s",
+      setupTimeout: `${probeSeconds(options, options.pages.length)}s`,
       teardownTimeout: `${options.deliveryWait + 60}s`,
       summaryTrendStats: ["count", "med", "p(95)", "p(99)", "max"],
     },
@@ -56,7 +56,7 @@ function script(plan: Plan) {
       if (refusal) exec.test.abort(refusal);
       const probed: SetupData["probed"] = {};
       for (const path of options.pages) {
-        const page = await send(options, { path, kind: "page" });
+        const page = await probe(options, { path, kind: "page" });
         const problem = targetProblem(options, path, page);
         if (problem) exec.test.abort(problem);
         probed[path] = { traceId: pageTrace(page.body).trace?.traceId ?? "", length: page.body.length };

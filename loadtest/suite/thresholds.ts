@@ -69,7 +69,7 @@ export function rows({ options, limits }: Pick<Plan, "options" | "limits">): Row
   const pages = new Set(onlyPages ? options.pages : []);
   if (names.includes("outgoing")) pages.add(options.tracePage);
   if (names.includes("action")) pages.add(options.actionPage);
-  const others = kindsOf(options).filter((kind) => kind !== "rejected");
+  const others = kindsOf(options).filter((kind) => kind !== "rejected" && kind !== "upstream");
   return [...[...pages].map((page) => rowOf("page", page, limits)), ...others.map((kind) => rowOf(kind, kind, limits))];
 }
 

@@ -16,6 +16,7 @@ async function recorded(
     phase: () => phase,
     recordTraceId: () => true,
     recordSent: async () => {},
+    recordUpstream: () => {},
     request: async () => ({
       status: 200,
       headers: {},

@@ -397,6 +397,15 @@ export const FAULTS: Record<string, Planted> = {
     expect: "availability",
     words: /GET \/trace: status 503/,
   },
+  "the app's own call times out": {
+    fault: at(
+      "/trace",
+      (answer) =>
+        (answer.body = answer.body.replace(/<dl>[\s\S]*<\/dl>/, "Unknown: The operation was aborted due to timeout.")),
+    ),
+    expect: "availability",
+    words: /upstream .* %.*GET \/trace: the app's own call was not answered/s,
+  },
   "a page times out": {
     fault: { delay: ({ path, count }) => (path === "/trace" && count > 1 ? 1700 : 0) },
     env: { TIMEOUT: "1s", ONLY: "outgoing,browse" },
