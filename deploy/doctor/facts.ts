@@ -11,6 +11,8 @@ export interface Facts {
   lastAccepted: string;
   /** Clients of the proxy's log of the last five minutes, the most frequent first. */
   clients: { address: string; count: number }[];
+  /** Paths of WebSocket handshakes that the proxy refused in the last five minutes, the most frequent first. */
+  upgrades: { path: string; count: number }[];
   /** The client that the proxy logged for a request with a forged X-Forwarded-For. */
   forged: string;
   /** Base images and when they were built. */
@@ -81,6 +83,10 @@ export function parseFacts(text: string): Facts {
     clients: lines("clients")
       .map(counted)
       .map(([count, address]) => ({ address, count }))
+      .sort((a, b) => b.count - a.count),
+    upgrades: lines("upgrades")
+      .map(counted)
+      .map(([count, path]) => ({ path, count }))
       .sort((a, b) => b.count - a.count),
     forged: lines("forged")[0] ?? "",
     images: lines("images").map((line) => {

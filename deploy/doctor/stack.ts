@@ -7,7 +7,7 @@ import { http2, http3, publicAddress, redirect, unknownPage } from "./checks/pub
 import { settingNames } from "./checks/setting-names.ts";
 import { allowed, applied, dsns } from "./checks/setting-values.ts";
 import { spool } from "./checks/spool.ts";
-import { clientAddresses, outcomes } from "./checks/traffic.ts";
+import { clientAddresses, outcomes, upgrades } from "./checks/traffic.ts";
 import { blockers, envelope, foreignProject, serverTunnel } from "./checks/tunnel.ts";
 import type { Facts } from "./facts.ts";
 import { scrape } from "./metrics.ts";
@@ -62,6 +62,7 @@ export async function checkStack(facts: Facts, path: string, caFile: string): Pr
     attempt("foreign project", () => foreignProject(target)),
     attempt("ad-blockers", () => blockers(`${target.basePath}${target.tunnelPath}`, list.join(" "))),
     attempt("envelopes", () => outcomes(facts.outcomes, facts.lastAccepted)),
+    attempt("websocket", () => upgrades(facts.upgrades)),
     attempt("spool", async () => spool(await scrape("spool"), Number(spoolSettings.SPOOL_MAX_MB || 512))),
     attempt("public address", () => publicAddress(target)),
     attempt("certificate", () => certificate(target, Boolean(settings.TRUSTED_PROXIES))),

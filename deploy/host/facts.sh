@@ -61,16 +61,18 @@ wait_for_log() {
   done
 }
 
-# summarize_log: prints the sections `outcomes`, `clients` and `forged` for the proxy's log at standard input.
+# summarize_log: prints the sections `outcomes`, `clients`, `upgrades` and `forged` for the proxy's log at standard input.
 summarize_log() {
   awk '
     function field(name) { return match($0, "\"" name "\":\"[^\"]*\"") ? substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 5) : "" }
     /"outcome":"/ { outcomes[field("outcome") " " field("reason")]++; next }
     /"path":"\/culvert-doctor-client"/ { forged = field("client"); next }
+    /"reason":"upgrade_refused"/ { upgrades[field("path")]++ }
     /"path":"/ { clients[field("client")]++ }
     END {
       print ""; print "== outcomes"; for (key in outcomes) print outcomes[key], key
       print "== clients"; for (key in clients) print clients[key], key
+      print "== upgrades"; for (key in upgrades) print upgrades[key], key
       print "== forged"; print forged
     }'
 }

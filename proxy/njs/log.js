@@ -7,7 +7,7 @@
 const rejections = { 403: "arguments", 404: "path", 405: "method", 413: "size", 415: "content_type" };
 
 /** @type {Record<string, string>} the outcome of a page by the reason why the proxy answered itself (snippets/error-texts.conf); else web has failed */
-const pageOutcomes = { "": "accepted", rate_limit: "rate_limited", overload: "shed", size: "rejected" };
+const pageOutcomes = { "": "accepted", rate_limit: "rate_limited", overload: "shed", size: "rejected", request_headers: "rejected" };
 
 /**
  * The outcome of an envelope and its reason, in Relay's words.

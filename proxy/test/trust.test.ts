@@ -30,6 +30,7 @@ describe("web trusts what the proxy saw, not what a client says", () => {
       "x-real-ip": "6.6.6.6",
       forwarded: "for=6.6.6.6",
       "x-request-id": "mine",
+      "x-client-request-id": "mine-as-well",
       "x-request-start": "t=1",
       "content-security-policy": "script-src 'nonce-mine'",
     };
@@ -41,6 +42,7 @@ describe("web trusts what the proxy saw, not what a client says", () => {
     expect(headerOf(request, "host")).toBe(host);
     expect(headerOf(request, "x-forwarded-host")).toBe(host);
     expect(headerOf(request, "x-forwarded-proto")).toBe("https");
+    expect(headerOf(request, "x-forwarded-port")).toBe(String(shared.proxy.port));
     expect(headerOf(request, "x-request-id")).toMatch(/^[0-9a-f]{32}$/);
     expect(headerOf(request, "x-request-start")).toMatch(/^t=\d{10}\.\d{3}$/);
     expect(headerOf(request, "x-request-id")).toBe(answer.headers["x-request-id"]);
@@ -155,6 +157,7 @@ describe("names that are not served", () => {
     await raw(shared.proxy.port, "GET https://localhost/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
     const [request] = await shared.proxy.web.all(mark);
     expect(request && headerOf(request, "host")).toBe("localhost");
+    expect(request && headerOf(request, "x-forwarded-port")).toBe("443");
   });
 });
 
@@ -173,6 +176,17 @@ describe("a request's id", () => {
     "%s of a trusted load balancer is replaced",
     async (id) => expect(await ask(balanced, id)).toMatch(/^[0-9a-f]{32}$/),
   );
-  test("of any other client is replaced", async () =>
-    expect(await ask(shared, "0af76519-16cd-43dd-8448-eb211c80319c")).toMatch(/^[0-9a-f]{32}$/));
+  test("of any other client is replaced, and kept in X-Client-Request-Id if it is well-formed", async () => {
+    const ids = [];
+    for (const id of ["0af76519-16cd-43dd-8448-eb211c80319c", "<script>alert(1)</script>"]) {
+      const headers = { "x-request-id": id, "x-client-request-id": "anything-else" };
+      const { answer, received } = await shared.through({ headers });
+      expect(answer.headers["x-request-id"]).toMatch(/^[0-9a-f]{32}$/);
+      ids.push([received[0] && headerOf(received[0], "x-client-request-id"), answer.headers["x-request-id"]]);
+    }
+    expect(ids).toEqual([
+      ["0af76519-16cd-43dd-8448-eb211c80319c", expect.any(String)],
+      [ids[1]?.[1], expect.any(String)],
+    ]);
+  });
 });

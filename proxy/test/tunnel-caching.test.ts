@@ -58,7 +58,7 @@ test.each<[string, number, () => Promise<{ status: number; headers: Record<strin
   ["a CSP report of another type", 415, () => post({ ...csp, ...typed("text/html") })],
   ["another path", 404, () => post({ path: "/monitoring/x" })],
   ["too large", 413, () => post({ body: Buffer.alloc((20 << 20) + 1) })],
-  ["headers above 32 kB", 400, () => post({ headers: { cookie: "c".repeat(40_000) } })],
+  ["headers above 32 kB", 431, () => post({ headers: { cookie: "c".repeat(40_000) } })],
   ["another host", 421, () => post({ host: "other.example" })],
   ["no capacity", 503, exceedCapacity],
   ["web: another path", 404, () => postAsServer("/")],

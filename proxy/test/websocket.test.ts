@@ -77,4 +77,11 @@ describe("any other Upgrade", () => {
     expect(await firstBytes(shared.proxy.port, bytes, /\r\n\r\n/)).not.toMatch(/^HTTP\/1\.1 101 /);
     for (const request of await shared.proxy.web.all(mark)) expect(headerOf(request, "upgrade")).toBeUndefined();
   });
+  test("the log says why a WebSocket's handshake was refused", async () => {
+    await firstBytes(shared.proxy.port, handshake("/elsewhere"), /\r\n\r\n/);
+    const lines = async () => (await shared.proxy.on("proxy", "logs")).split("\n");
+    const reason = async () => (await lines()).find((line) => line.includes('"path":"/elsewhere"'));
+    await expect.poll(reason).toContain('"reason":"upgrade_refused"');
+    expect((await lines()).find((line) => line.includes('"path":"/socket/"'))).toContain('"reason":""');
+  });
 });

@@ -31,6 +31,13 @@ export function outcomes(list: Facts["outcomes"], lastAccepted = ""): Result[] {
   ];
 }
 
+/** Tells of WebSocket handshakes outside WEBSOCKET_PATH: of the app itself, or of a scanner. */
+export function upgrades([most]: Facts["upgrades"]): Result[] {
+  if (!most) return [];
+  const found = `last five minutes: the proxy refused ${most.count} handshakes at ${most.path}`;
+  return [unknown("websocket", found, "if the app has a WebSocket there, set WEBSOCKET_PATH to that path")];
+}
+
 /** Returns how many ended how, such as "12 accepted, 1 queued". */
 export function summary(list: Facts["outcomes"]): string {
   const totals = new Map<string, number>();

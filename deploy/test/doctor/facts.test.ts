@@ -7,7 +7,7 @@ import { baseImages, disk } from "../../doctor/checks/machine.ts";
 import { settingNames } from "../../doctor/checks/setting-names.ts";
 import { applied, dropped, dsns, WITH_DEFAULT } from "../../doctor/checks/setting-values.ts";
 import { spool } from "../../doctor/checks/spool.ts";
-import { clientAddresses, outcomes } from "../../doctor/checks/traffic.ts";
+import { clientAddresses, outcomes, upgrades } from "../../doctor/checks/traffic.ts";
 import { blockers } from "../../doctor/checks/tunnel.ts";
 import { type Container, parseFacts } from "../../doctor/facts.ts";
 import { parseMetrics } from "../../doctor/metrics.ts";
@@ -214,6 +214,7 @@ test.each<[string, Result[]]>([
   ["envelopes that wait for a moment", queue('queued_envelopes{category="error"} 3', "oldest_envelope_age_seconds 4")],
   ["a few rejected envelopes, which anyone can send", outcomes([ended("rejected", 2, "arguments")])],
   ["no envelope at all", outcomes([])],
+  ["a WebSocket outside WEBSOCKET_PATH", upgrades(parseFacts("== upgrades\n2 /bot\n9 /socket\n").upgrades)],
   ["a base image dated last month: an official one has the date of its Dockerfile", built("2026-06-20T00:00:00Z")],
   ["a path that is blocked with arguments only", blockers("/monitoring", dsn)],
 ])("%s decides nothing", (_, results) => {
