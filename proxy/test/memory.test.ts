@@ -73,9 +73,8 @@ describe("the sum of what clients can fill", () => {
   });
 
   test("counts error pages and workers as they are", () => {
-    expect(config).toMatch(/error-response\.conf:\n(#.*\n|\n|types.*\n)*send_timeout 5s;/);
-    expect(config.match(/^location @error_\w+ \{\n.*\n {4}include snippets\/error-response\.conf;/gm)).toHaveLength(2);
-    expect(config).toContain("    limit_req_status 444;");
+    expect(config).toMatch(/send-error-page\.conf:\n(#.*\n|\n|alias.*\n|ssi.*\n)*send_timeout 5s;/);
+    expect(config).toContain("    limit_req_status 444;\n    include snippets/send-error-page.conf;");
     expect(value(/^worker_processes (\d+);/m)).toBeLessThan(5);
   });
 
