@@ -18,7 +18,11 @@ const origin = `https://localhost:${stack.HTTPS_PORT}`;
 const commands = readFileSync(`${root}/README.md`, "utf8").match(/(?<=^ {4})docker compose [a-z]+ [a-z]+/gm) ?? [];
 const run = (index: number) => must((commands[index] ?? "").split(" "), stack);
 
-test.beforeAll(() => must(["sh", "deploy/host/up.sh"], stack));
+test.beforeAll(async () => {
+  // It may have to build the images.
+  test.setTimeout(900_000);
+  await must(["sh", "deploy/host/up.sh"], stack);
+});
 test.afterAll(() => must(["docker", "compose", "--profile=*", "down", "--volumes", "--timeout=0"], stack));
 
 /** Reads the local ingest's stream of envelopes until it has had so many that match; exits with 1 after a minute. */
