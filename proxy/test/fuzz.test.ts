@@ -124,6 +124,8 @@ function sendOn(
       ":method": method,
       ":path": sendable(path + query),
       "user-agent": mark(index),
+      // As browsers send it. Bodies without a length have a limit of their own.
+      "content-length": Buffer.byteLength(body),
       ...Object.fromEntries(clean),
     });
     stream.on("response", (answer) => {

@@ -34,9 +34,12 @@ export function changed(configured: Facts["configured"], containers: Container[]
 }
 
 /** Settings that have a value in the compose file when nobody sets them. */
-export const WITH_DEFAULT = ["CONSOLE", "HTTP3", "SENTRY_DSN", "SENTRY_TRACES_SAMPLE_RATE"];
-/** Those of them whose value in the compose file depends on SENTRY_DSN. */
-const FROM_DSN = ["CONSOLE", "SENTRY_TRACES_SAMPLE_RATE"];
+export const WITH_DEFAULT = ["CONSOLE", "CONTENT_SECURITY_POLICY", "HTTP3", "SENTRY_DSN", "SENTRY_TRACES_SAMPLE_RATE"];
+/** Those of them whose value in the compose file depends on another setting. */
+const FROM_OTHERS: Record<string, string[]> = {
+  SENTRY_DSN: ["CONSOLE", "SENTRY_TRACES_SAMPLE_RATE"],
+  WEB_IMAGE: ["CONTENT_SECURITY_POLICY"],
+};
 
 /**
  * Returns the settings with which running containers were started, and which neither the shell nor .env has now: a new container would
@@ -61,8 +64,8 @@ export function dropped({
         // The name of the setting, not of the variable of Node.
         .map(([name]) => (name === "NODE_EXTRA_CA_CERTS" ? "INGEST_CA_FILE" : name)),
     ]);
-  const withDsn = differing.includes("SENTRY_DSN");
-  const now = ["SENTRY_RELEASE", ...names.environment, ...names.file, ...(withDsn ? FROM_DSN : [])];
+  const following = differing.flatMap((name) => FROM_OTHERS[name] ?? []);
+  const now = ["SENTRY_RELEASE", ...names.environment, ...names.file, ...following];
   return [...new Set(differing)].filter((name) => !now.includes(name)).sort();
 }
 

@@ -150,7 +150,7 @@ describe("each check of facts passes without a fault and names the planted one",
 describe("the settings that a new container would lose", () => {
   const none = { environment: [], file: [], known: [] };
   const local = { SENTRY_DSN: "http://culvert@ingest:8969/1", CONSOLE: "", SERVER_TUNNEL: "http://proxy:8083/new" };
-  const configured = { web: { environment: { ...local, REGION: null } } };
+  const configured = { web: { environment: { ...local, REGION: null, CONTENT_SECURITY_POLICY: "" } } };
   const running = {
     ...web,
     environment: {
@@ -167,6 +167,8 @@ describe("the settings that a new container would lose", () => {
       dropped({ configured, containers: [{ ...running, ...container }], names: { ...none, ...names } });
     expect(lost({}, {})).toEqual(["REGION", "SENTRY_DSN"]);
     expect(lost({ given: ["WEB_IMAGE"] }, { file: ["SENTRY_DSN"] })).toEqual(["REGION", "WEB_IMAGE"]);
+    const off = { ...running.environment, CONTENT_SECURITY_POLICY: "off" };
+    expect(lost({ given: ["WEB_IMAGE"], environment: off }, {})).toEqual(["REGION", "SENTRY_DSN", "WEB_IMAGE"]);
     // Given again, empty or not, in the shell; or set by the image.
     expect(lost({ image: { REGION: "eu" } }, { environment: ["SENTRY_DSN"] })).toEqual([]);
     expect(lost({ environment: { ...local, CONSOLE: "off" } }, {})).toEqual(["CONSOLE"]);
