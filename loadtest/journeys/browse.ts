@@ -1,7 +1,7 @@
 import type { Client } from "../lib/client.ts";
 import { navigation } from "../lib/navigation.ts";
 import { payloadProblem } from "../lib/payload.ts";
-import { nextOf } from "../lib/random.ts";
+import { nextOf, pick } from "../lib/random.ts";
 import { assertFreshTrace, assertPage, assertResponse, describeResponse } from "../lib/responses.ts";
 
 /** Opens a page without a trace, then follows a link as the browser's router does, in the trace that the page started. */
@@ -13,7 +13,7 @@ export async function browse(client: Client): Promise<void> {
   const { trace, baggage = "" } = assertFreshTrace(client, page);
   if (!client.options.navigation) return;
 
-  const to = nextOf(tracePage ? [...pages, tracePage] : pages);
+  const to = pick(tracePage ? [...pages, tracePage] : pages);
   const { path: address, headers } = await navigation(path, to);
   const tracing: Record<string, string> = trace ? { "sentry-trace": `${trace.traceId}-${trace.spanId}`, baggage } : {};
   const request = {

@@ -18,6 +18,13 @@ export function nextOf<T>(items: readonly T[]): T {
   return item;
 }
 
+/** One item at random, each equally likely. Throws if there are none. */
+export function pick<T>(items: readonly T[]): T {
+  const item = items[Math.floor(Math.random() * items.length)];
+  if (item === undefined) throw new Error("nothing to choose from");
+  return item;
+}
+
 /** A text as UTF-8. `TextEncoder` would need k6 2.2. */
 export function utf8(text: string): Uint8Array<ArrayBuffer> {
   const escaped = encodeURIComponent(text);

@@ -46,6 +46,7 @@ export interface SetupData {
 export function k6Client(options: Options, { probed, run }: SetupData, plateau: number | undefined): Client {
   const recent = new RecentIds(MAX_RECENT_IDS);
   const failed = new Set<CheckId>();
+  const unanswered = new Set<string>();
   const brokenAnswers = new WeakSet<Response>();
   const phase = () =>
     plateau === undefined ? undefined : outagePhase(exec.instance.currentTestRunDuration / 1000, plateau);
@@ -61,6 +62,7 @@ export function k6Client(options: Options, { probed, run }: SetupData, plateau: 
       // A new trace is known only now: too late for k6's own samples of this request, in time for the suite's.
       setMetadata(on.traceId, on.headers["x-request-id"]);
       record(request, on, phase());
+      if (!isAnswer(on) && !isOutage(request.kind, phase())) passUnanswered(unanswered, request.kind, on);
       if (request.kind !== "envelope" && !isAnswer(on)) throw new Unavailable(`${on.at}: ${on.status} ${on.error}`);
       return on;
     },
@@ -78,7 +80,7 @@ export function k6Client(options: Options, { probed, run }: SetupData, plateau: 
     },
     recordUpstream(on, answered) {
       metrics.availability.add(answered, { kind: "upstream" });
-      if (!answered) passUnanswered("upstream", { ...on, error: "the app's own call was not answered" });
+      if (!answered) passUnanswered(unanswered, "upstream", { ...on, error: "the app's own call was not answered" });
     },
     recordTraceId(traceId) {
       const { slot, step } = balanceOf(traceId);
@@ -146,16 +148,19 @@ function reason({ error, error_code }: K6Response): string {
   return error_code === REQUEST_TIMEOUT ? "timed out" : error.replace(/^(Get|Post) "[^"]*": /, "");
 }
 
+/** Whether a request is an envelope while the ingest is down on purpose. */
+const isOutage = (kind: Kind, phase?: OutagePhase) =>
+  kind === "envelope" && (phase === "down" || phase === "transition");
+
 /** Records availability and duration; not those of envelopes while the ingest is down on purpose. */
 function record({ kind, path, name = path, untimed }: Request, on: Response, phase?: OutagePhase): void {
-  if (kind === "envelope" && (phase === "down" || phase === "transition")) return;
+  if (isOutage(kind, phase)) return;
   const answered = isAnswer(on);
   const slice = String(Math.min(SLICES - 1, Math.floor(exec.scenario.progress * SLICES)));
   metrics.availability.add(answered, { kind });
   metrics.timelineAnswered.add(answered, { slice });
   const hasTimedOut = on.error === "timed out";
   if (hasTimedOut) metrics.timedOut.add(1, { kind, name });
-  if (!answered) passUnanswered(kind, on);
   // A refused connection takes no time: counting it would make an outage look fast.
   if (untimed || (!answered && !hasTimedOut)) return;
   metrics.responseTime.add(on.milliseconds, { kind, name });
@@ -165,10 +170,8 @@ function record({ kind, path, name = path, untimed }: Request, on: Response, pha
   if (phase === "down") metrics.samples.add(1, { of: PAGES_DOWN });
 }
 
-const passed = new Set<string>();
-
 /** Passes the first unanswered request of each kind and reason. */
-function passUnanswered(kind: Kind, on: Response): void {
+function passUnanswered(passed: Set<string>, kind: Kind, on: Response): void {
   const reason = on.error || `status ${on.status}`;
   const what = `${kind} ${reason.replace(/\d+/g, "")}`;
   if (passed.has(what)) return;

@@ -14,13 +14,18 @@ beforeAll(async () => {
 });
 afterAll(() => reader.stop());
 
-async function run({ fault, profile = "smoke", env = {} }: { fault: Fault } & Partial<Planted>) {
+async function run({
+  fault,
+  profile = "smoke",
+  env = {},
+  rounds = profile === "smoke" ? 5 : 6,
+}: { fault: Fault } & Partial<Planted>) {
   const stub = await startStub(fault, reader.url);
   const all = { BASE_URL: stub.url, INGEST: reader.url, DELIVERY_WAIT: "1s", ...env };
   try {
     return await (hasK6
       ? runK6(profile, profile === "smoke" ? all : { RATE: "8", DURATION: "5s", ...all })
-      : runShim(profile, all, profile === "smoke" ? 5 : 20));
+      : runShim(profile, all, rounds));
   } finally {
     await stub.stop();
   }

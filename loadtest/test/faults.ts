@@ -8,6 +8,8 @@ export interface Planted {
   /** Default: smoke. */
   profile?: ProfileName;
   env?: Record<string, string>;
+  /** Iterations of each scenario with the shim. */
+  rounds?: number;
   expect: CheckId | "availability" | `row ${string}`;
   words: RegExp;
 }
@@ -123,7 +125,7 @@ export const FAULTS: Record<string, Planted> = {
   "concurrent clients are mixed up": {
     fault: { app: "mixed up" },
     expect: "fresh_unique",
-    words: /was given to another client/,
+    words: /trace [0-9a-f]{32} (was given to another client|existed before the run)/,
   },
   "two clients' pages are swapped": {
     fault: swap(),
@@ -412,15 +414,15 @@ export const FAULTS: Record<string, Planted> = {
     expect: "availability",
     words: /GET \/trace: timed out/,
   },
-  "every page takes a second": {
-    fault: { delay: (seen) => (isPage(seen) ? 1000 : 0) },
+  "every page takes 600 ms": {
+    fault: { delay: (seen) => (isPage(seen) ? 600 : 0) },
     profile: "average",
     env: { ONLY: "browse" },
     expect: "row /",
     words: /✗ \/ .*p95 500, p99 2000/,
   },
   "one page of PAGES is slow": {
-    fault: { delay: ({ path, headers }) => (path === "/products" && !headers.rsc ? 900 : 0) },
+    fault: { delay: ({ path, headers }) => (path === "/products" && !headers.rsc ? 600 : 0) },
     profile: "average",
     env: { PAGES: "/,/products", ONLY: "browse" },
     expect: "row /products",
@@ -429,26 +431,27 @@ export const FAULTS: Record<string, Planted> = {
   "one page in twenty is three seconds late": {
     fault: { delay: (seen) => (seen.path === "/" && !seen.headers.rsc && seen.count % 20 === 5 ? 3000 : 0) },
     profile: "average",
+    rounds: 20,
     env: { ONLY: "browse" },
     expect: "row /",
     words: /✗ \/ /,
   },
   "component payloads are slow": {
-    fault: { delay: ({ headers }) => (headers.rsc ? 900 : 0) },
+    fault: { delay: ({ headers }) => (headers.rsc ? 600 : 0) },
     profile: "average",
     env: { ONLY: "browse" },
     expect: "row navigation",
     words: /✗ navigation/,
   },
   "actions are slow": {
-    fault: { delay: ({ method, path }) => (method === "POST" && path === "/test-events" ? 1500 : 0) },
+    fault: { delay: ({ method, path }) => (method === "POST" && path === "/test-events" ? 1100 : 0) },
     profile: "average",
     env: { ONLY: "action" },
     expect: "row action",
     words: /✗ action/,
   },
   "files are slow": {
-    fault: { delay: ({ path }) => (path.startsWith("/_next") ? 600 : 0) },
+    fault: { delay: ({ path }) => (path.startsWith("/_next") ? 300 : 0) },
     profile: "average",
     env: { ONLY: "assets" },
     expect: "row file",

@@ -1,4 +1,4 @@
-import { nextOf, randomHex } from "../random.ts";
+import { pick, randomHex } from "../random.ts";
 import { formatBaggage } from "./baggage.ts";
 import { type SamplingContext, samplingMembers } from "./sampling-context.ts";
 import { formatSentryTrace } from "./sentry-trace.ts";
@@ -25,7 +25,7 @@ export interface SentContext {
  * Takes the DSN's public key, which is part of Sentry's context. `sample_rand` is below the rate only for a sampled trace,
  * since a receiver may verify that.
  */
-export function newContext(publicKey: string, sampled: boolean = nextOf([true, false])): SentContext {
+export function newContext(publicKey: string, sampled: boolean = pick([true, false])): SentContext {
   const traceId = SENT_TRACE_PREFIX + randomHex(10);
   const spanId = randomHex(8);
   const sampling: SamplingContext = {
