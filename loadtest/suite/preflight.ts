@@ -114,7 +114,7 @@ async function findExamplePages(
     ACTION_PAGE: await of(actionPage, ({ status, body }) => status === 200 && body.includes('name="$ACTION_')),
     REDIRECT_PAGE: await of(
       redirectPage,
-      ({ status, headers }) => status > 300 && status < 309 && headers.location !== undefined,
+      ({ status, headers }) => status > 300 && status < 309 && !`${headers.location}`.endsWith(`${redirectPage}/`),
     ),
   };
 }
