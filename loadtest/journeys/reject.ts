@@ -29,7 +29,7 @@ export async function reject(client: Client): Promise<void> {
 
 /**
  * Names a foreign project in the envelope alone. The tunnel's destination is fixed, so it may accept the envelope: it then reaches its own
- * project's ingest, which rejects it. What is read back says whether it went anywhere else.
+ * project's ingest, which rejects it. Whether it went anywhere else is not checked.
  */
 async function foreignBody(client: Client): Promise<void> {
   const { dsn, foreignProject, tunnelPath } = client.options;
