@@ -44,7 +44,12 @@ export async function startApp(network: TestNetwork, name: string, start: Start 
   await network.run(name, as(web, own), image(name));
   const [, ...isHealthy] = web.healthcheck.test;
   await expect(() => network.exec(name, ...isHealthy)).toPass({ timeout: 60_000 });
-  const front = { SENTRY_DSN: "http://culvert@recorder:9000/1", WEB_UPSTREAM: `${name}:3000` };
+  // The policy is the default of docker-compose.yml with WEB_IMAGE.
+  const front = {
+    SENTRY_DSN: "http://culvert@recorder:9000/1",
+    WEB_UPSTREAM: `${name}:3000`,
+    CONTENT_SECURITY_POLICY: "off",
+  };
   const port = await network.run(`${name}-proxy`, as(proxy, front), `${process.env.COMPOSE_PROJECT_NAME}-proxy`, 8443);
   const isReady = ["curl", "-fsS", "http://127.0.0.1:8081/readyz"];
   await expect(() => network.exec(`${name}-proxy`, ...isReady)).toPass({ timeout: 60_000 });
