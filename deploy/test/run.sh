@@ -54,6 +54,8 @@ other_stack() {
 }
 releases() {
   other_stack 20
+  # Its default depends on WEB_IMAGE: the first release of another image would replace the proxy, too.
+  export CONTENT_SECURITY_POLICY=enforce
   check "the stack of releases comes up" sh deploy/host/up.sh
   suite rollout run_vitest deploy/test rollout.test.ts
   suite "e2e release" run_playwright --project=release
