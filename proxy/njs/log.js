@@ -6,7 +6,7 @@
 /** @type {Record<string, string>} the reasons of the proxy's own rejections */
 const rejections = { 403: "arguments", 404: "path", 405: "method", 413: "size", 415: "content_type" };
 
-/** @type {Record<string, string>} the outcome of a page by the reason why the proxy answered itself (snippets/error-texts.conf); else web has failed */
+/** @type {Record<string, string>} the outcome of a page by the reason why the proxy answered itself (snippets/error-reasons.conf); else web has failed */
 const pageOutcomes = { "": "accepted", rate_limit: "rate_limited", overload: "shed", size: "rejected", request_headers: "rejected" };
 
 /**

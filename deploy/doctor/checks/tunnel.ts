@@ -7,7 +7,7 @@ import { failed, ok, type Result, reason, unknown } from "../result.ts";
 const CHECK = "tunnel";
 const headers = { "Content-Type": "text/plain;charset=UTF-8" };
 
-/** Set by the proxy's inner listener alone, which browsers do not reach: proxy/snippets/envelope-outcome.conf. */
+/** Set by the proxy's inner listener alone, which browsers do not reach: proxy/templates/spool-upstream.conf. */
 const OUTCOME = "x-envelope-outcome";
 
 const LOGS = 'docker compose logs proxy: its lines with "route":"tunnel"';
