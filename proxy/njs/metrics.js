@@ -35,16 +35,30 @@ function exposition(counters, gauges) {
 }
 
 /**
+ * Returns how often deploy/acme has failed since the last certificate. Without a failure there is no such file.
+ * @returns {number}
+ */
+function renewalFailures() {
+  try {
+    return Number(fs.readFileSync("/srv/certificates/failures", "utf8"));
+  } catch (_) {
+    return 0;
+  }
+}
+
+/**
  * Answers a scrape.
  * @param {NginxHTTPRequest} r
  */
 function show(r) {
   r.headersOut["Content-Type"] = "text/plain; version=0.0.4";
   const gauges = {
+    culvert_certificate_rejected: Number(fs.readFileSync(`${certificate}-rejected`, "utf8")),
+    culvert_certificate_renewal_failures: renewalFailures(),
     culvert_connections_active: Number(r.variables.connections_active),
     culvert_certificate_not_before_timestamp_seconds: Number(fs.readFileSync(`${certificate}/not-before`, "utf8")),
     culvert_certificate_expiry_timestamp_seconds: Number(fs.readFileSync(`${certificate}/expiry`, "utf8")),
-    // After a worker's death the container starts again: entrypoint.d/65-watch-workers.sh.
+    // After a worker's death the container starts again: entrypoint.d/watch-workers.sh.
     culvert_start_timestamp_seconds: Math.floor(fs.statSync("/tmp/nginx.pid").mtimeMs / 1000),
   };
   r.return(200, exposition(ngx.shared.metrics.items(), gauges));
