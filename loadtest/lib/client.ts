@@ -2,19 +2,10 @@ import type { CheckId } from "./checks.ts";
 import type { Options } from "./options.ts";
 
 /** What a request is for; `upstream`: the app's own call while it answers. Each kind has its own durations, availability and limits. */
-export const KINDS = [
-  "page",
-  "navigation",
-  "action",
-  "redirect",
-  "file",
-  "echo",
-  "404",
-  "envelope",
-  "rejected",
-  "upstream",
-] as const;
-export type Kind = (typeof KINDS)[number];
+export const KINDS = "page navigation action redirect file echo 404 envelope rejected upstream".split(" ");
+export type Kind =
+  | ("page" | "navigation" | "action" | "redirect" | "file")
+  | ("echo" | "404" | "envelope" | "rejected" | "upstream");
 
 export interface Request {
   method?: "GET" | "POST";
@@ -48,9 +39,11 @@ export interface Response {
 /** Where in an outage a run is; `transition` is the time around its start and end, when either result is correct. */
 export type OutagePhase = "before" | "down" | "after" | "transition";
 
-/** Sends a journey's requests and records its checks. Implemented with k6, and with Node's fetch for the unit tests. */
+/** Sends the requests of a virtual user's journeys and records their checks. */
 export interface Client {
   options: Options;
+  /** The pages before the run, by path: their trace, which a cached page returns again, and their length, which a cut one does not reach. */
+  probed: Record<string, { traceId: string; length: number }>;
   /**
    * Sends a request without cookies and counts its availability. Never follows a redirect. Throws Unavailable without an answer, except
    * for an envelope, whose journeys check every outcome.
@@ -60,20 +53,12 @@ export interface Client {
   check(id: CheckId, ok: boolean, on?: Response, example?: string): void;
   /** Counts whether the API answered that the app called for this response: an overload of it is no fault of the trace. */
   recordUpstream(on: Response, answered: boolean): void;
-  /** Records a trace id that a page started; returns whether this virtual user has not seen it before. */
-  recordTraceId(traceId: string): boolean;
-  /** The pages before the run, by path. */
-  probed: Record<string, Probe>;
+  /** Remembers a trace id that a page started; returns whether this virtual user has not seen it before. */
+  isNewTrace(traceId: string): boolean;
   /** Tells the reader beside k6 which envelope was accepted, so that it can look for it; does nothing without INGEST. */
-  recordSent(eventId: string, body: ArrayBuffer, response: Response): Promise<void>;
+  recordSent(name: string, eventId: string, body: ArrayBuffer, response: Response): Promise<void>;
   /** The current phase of the outage profile; undefined for other profiles. */
   phase(): OutagePhase | undefined;
-}
-
-/** A page before the run: its trace, which a cached page returns again, and its length, which a truncated page does not reach. */
-export interface Probe {
-  traceId: string;
-  length: number;
 }
 
 export type Journey = (client: Client) => Promise<void>;
@@ -89,12 +74,14 @@ export function isAnswer({ status, headers }: Response): boolean {
   return status !== 0 && (!NOT_NOW.includes(status) || headers["x-sentry-rate-limits"] !== undefined);
 }
 
-/** The responses to concurrent requests, without those that were not answered. */
+/** The responses to concurrent requests; undefined in place of those that were not answered. */
 export async function answers(requests: Promise<Response>[]): Promise<(Response | undefined)[]> {
-  const settled = await Promise.allSettled(requests);
-  return settled.map((one) => {
-    if (one.status === "fulfilled") return one.value;
-    if (one.reason instanceof Unavailable) return undefined;
-    throw one.reason;
-  });
+  return Promise.all(
+    requests.map((request) =>
+      request.catch((error) => {
+        if (!(error instanceof Unavailable)) throw error;
+        return undefined;
+      }),
+    ),
+  );
 }

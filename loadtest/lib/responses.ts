@@ -94,7 +94,7 @@ function sharedWith(client: Client, traceId: string): string {
   if (traceId.startsWith(SENT_TRACE_PREFIX)) return "was sent by another client";
   if (Object.values(client.probed).some((probe) => probe.traceId === traceId))
     return "existed before the run: this page is cached";
-  return client.recordTraceId(traceId) ? "" : "was given to another client before";
+  return client.isNewTrace(traceId) ? "" : "was given to another client before";
 }
 
 /** Describes a response in a few words for a failure example. */

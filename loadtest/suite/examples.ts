@@ -1,45 +1,34 @@
-import { CHECK_IDS, type CheckId } from "../lib/checks.ts";
-import type { Group, RunData } from "./summary.ts";
+import type { CheckId } from "../lib/checks.ts";
 
-/** The first failure of a check: the request, its trace, and what was expected and came. */
+/** A failure of a check: the request, its trace, and what was expected and came. */
 export interface Example {
   check: CheckId | "availability";
   at: string;
   traceId: string;
   text: string;
 }
+export interface Group {
+  name: string;
+  groups?: Group[];
+}
 
-// Passes a failure from a virtual user to the end-of-test summary, which receives no text but the names of groups. A group is a tag of one
-// sample, so each virtual user passes its first failure of a check only.
-
+const PREFIX = "failure ";
 const MAX_LENGTH = 700;
 /** k6 forbids `::` in the name of a group. */
 const [SEPARATOR, SUBSTITUTE] = ["::", ":\u2060:"];
 
-/** Encodes a virtual user's first failure as the name of a k6 group. */
-export function exampleName(user: number, { check, at, traceId, text }: Example): string {
+/** Encodes a virtual user's first failure of a check as the name of a k6 group, which is a tag of one sample. */
+export function exampleName(user: number, { text, ...example }: Example): string {
   const short = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
-  return `failure ${JSON.stringify([check, user, at, traceId, short])}`.replaceAll(SEPARATOR, SUBSTITUTE);
+  return PREFIX + JSON.stringify({ ...example, text: short, user }).replaceAll(SEPARATOR, SUBSTITUTE);
 }
 
-/** The failures of a check, of up to three virtual users. */
-export function examplesOf(check: Example["check"], { root_group }: Pick<RunData, "root_group">): Example[] {
-  return namesOf(root_group)
-    .flatMap((name) => readName(name) ?? [])
+/** The failures of a check, of up to three virtual users. k6 puts those of `teardown` into a group of its own. */
+export function examplesOf(check: Example["check"], { groups = [] }: Group): Example[] {
+  return [...groups, ...groups.flatMap((group) => group.groups ?? [])]
+    .filter(({ name }) => name.startsWith(PREFIX))
+    .map(({ name }) => JSON.parse(name.slice(PREFIX.length).replaceAll(SUBSTITUTE, SEPARATOR)))
     .filter((one) => one.check === check)
     .sort((a, b) => a.user - b.user)
-    .slice(0, 3)
-    .map(({ user: _, ...example }) => example);
-}
-
-/** The names of all groups; k6 puts those of `teardown` into a group of its own. */
-function namesOf({ groups = [] }: Group): string[] {
-  return groups.flatMap((group) => [group.name, ...namesOf(group)]);
-}
-
-/** Decodes a group's name; undefined for any other group. */
-function readName(name: string): (Example & { user: number }) | undefined {
-  if (!name.startsWith("failure [")) return undefined;
-  const [check, user, at, traceId, text] = JSON.parse(name.slice("failure ".length).replaceAll(SUBSTITUTE, SEPARATOR));
-  return check === "availability" || CHECK_IDS.includes(check) ? { check, user, at, traceId, text } : undefined;
+    .slice(0, 3);
 }

@@ -1,32 +1,32 @@
 import { group, check as k6check } from "k6";
 import exec from "k6/execution";
 import http, { type Response as K6Response } from "k6/http";
-import { CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
+import { Counter, Rate, Trend } from "k6/metrics";
+import type { CheckId } from "../lib/checks.ts";
 import {
   type Client,
   isAnswer,
   type Kind,
   type OutagePhase,
-  type Probe,
   type Request,
   type Response,
   Unavailable,
 } from "../lib/client.ts";
 import type { Options } from "../lib/options.ts";
 import { pageTrace } from "../lib/page-trace.ts";
-import { RecentIds } from "../lib/recent-ids.ts";
-import { balanceOf } from "./balance.ts";
 import { reportSent } from "./delivery.ts";
-import { type Example, exampleName } from "./examples.ts";
-import * as metrics from "./metrics.ts";
-import { outagePhase } from "./outage.ts";
-import { PAGES_DOWN, SLICES } from "./thresholds.ts";
+import { exampleName } from "./examples.ts";
+import { outagePhase, PAGES_DOWN } from "./plan.ts";
+import { AVAILABILITY, SAMPLES, SLICES, TIME, TIMED_OUT } from "./thresholds.ts";
 
-/** Trace ids that one virtual user remembers. */
-const MAX_RECENT_IDS = 5000;
+// k6 requires metrics to be created while a script loads, so they are the only state outside a function.
+const samples = new Counter(SAMPLES);
+const responseTime = new Trend(TIME, true);
+const timedOut = new Counter(TIMED_OUT);
+const availability = new Rate(AVAILABILITY);
+
 /** https://grafana.com/docs/k6/latest/javascript-api/error-codes/ */
 const REQUEST_TIMEOUT = 1050;
-
 const USUAL = http.expectedStatuses({ min: 200, max: 399 });
 /** Statuses that are no failed requests for k6, where they differ. */
 const EXPECTED: Partial<Record<Kind, ReturnType<typeof http.expectedStatuses>>> = {
@@ -35,21 +35,26 @@ const EXPECTED: Partial<Record<Kind, ReturnType<typeof http.expectedStatuses>>> 
   page: http.expectedStatuses({ min: 200, max: 399 }, 431),
 };
 
-/** What `setup` found before the run. */
+/** What `setup` found before the run; `run` tells its envelopes from those of other runs. */
 export interface SetupData {
-  probed: Record<string, Probe>;
-  /** Tells this run's envelopes from those of other runs. */
+  probed: Client["probed"];
   run: string;
 }
 
-/** Creates a client that sends its requests with k6, one for each virtual user. `plateau` is undefined outside the outage profile. */
+/** Creates a virtual user's client. `plateau` is undefined outside the outage profile. */
 export function k6Client(options: Options, { probed, run }: SetupData, plateau: number | undefined): Client {
-  const recent = new RecentIds(MAX_RECENT_IDS);
-  const failed = new Set<CheckId>();
-  const unanswered = new Set<string>();
-  const brokenAnswers = new WeakSet<Response>();
+  const traces = new Set<string>();
+  const shown = new Set<string>();
   const phase = () =>
     plateau === undefined ? undefined : outagePhase(exec.instance.currentTestRunDuration / 1000, plateau);
+  /** Passes the first failure of each kind to the summary. */
+  const pass = (of: CheckId | "availability", what: string, at: string, traceId: string, text: string) => {
+    if (shown.has(of + what)) return;
+    shown.add(of + what);
+    passExample(of, at, traceId, text);
+  };
+  const unanswered = (kind: Kind, on: Response, reason: string) =>
+    pass("availability", kind + reason.replace(/\d+/g, ""), on.at, on.traceId, reason);
 
   return {
     options,
@@ -58,45 +63,38 @@ export function k6Client(options: Options, { probed, run }: SetupData, plateau: 
     async request(request) {
       setMetadata(request.traceId);
       const on = await send(options, request);
-      if (request.headers?.["sentry-trace"] && request.traceId) metrics.tracesSent.add(1);
       // A new trace is known only now: too late for k6's own samples of this request, in time for the suite's.
       setMetadata(on.traceId, on.headers["x-request-id"]);
+      if (request.kind === "envelope" && (phase() === "down" || phase() === "transition")) return on;
       record(request, on, phase());
-      if (!isAnswer(on) && !isOutage(request.kind, phase())) passUnanswered(unanswered, request.kind, on);
+      if (!isAnswer(on)) unanswered(request.kind, on, on.error || `status ${on.status}`);
       if (request.kind !== "envelope" && !isAnswer(on)) throw new Unavailable(`${on.at}: ${on.status} ${on.error}`);
       return on;
     },
     check(id, ok, on, example = "") {
       if (on) setMetadata(on.traceId, on.headers["x-request-id"]);
-      k6check(null, { [CHECKS[id].name]: () => ok });
-      metrics.rates[id].add(ok);
-      metrics.samples.add(1, { of: id });
-      if (ok) return;
-      if (shareOf(id) === 1 && !(on && brokenAnswers.has(on))) metrics.broken.add(1);
-      if (on) brokenAnswers.add(on);
-      if (failed.has(id)) return;
-      failed.add(id);
-      passExample(id, on?.at ?? "", on?.traceId ?? "", example);
+      recordCheck(id, ok);
+      if (!ok) pass(id, "", on?.at ?? "", on?.traceId ?? "", example);
     },
     recordUpstream(on, answered) {
-      metrics.availability.add(answered, { kind: "upstream" });
-      if (!answered) passUnanswered(unanswered, "upstream", { ...on, error: "the app's own call was not answered" });
+      availability.add(answered, { kind: "upstream" });
+      if (!answered) unanswered("upstream", on, "the app's own call was not answered");
     },
-    recordTraceId(traceId) {
-      const { slot, step } = balanceOf(traceId);
-      metrics.balance.add(step, { slot: String(slot) });
-      const isNew = recent.add(traceId);
-      if (isNew) metrics.tracesReceived.add(1);
-      return isNew;
-    },
-    async recordSent(eventId, body, { traceId }) {
-      if (options.ingest) await reportSent(options.ingest, { run, eventId, body, traceId });
+    isNewTrace: (traceId) => traces.size !== traces.add(traceId).size,
+    async recordSent(name, id, body, { traceId }) {
+      if (options.ingest) await reportSent(options.ingest, { run, name, id, traceId }, body);
     },
   };
 }
 
-/** Passes a failure to the summary. */
-export function passExample(check: Example["check"], at: string, traceId: string, text: string): void {
+/** Records one result of a check. */
+export function recordCheck(id: CheckId, ok: boolean): void {
+  k6check(null, { [id]: () => ok });
+  samples.add(1, { of: id });
+}
+
+/** Passes a failure to the end-of-test summary, which receives no text but the names of groups. */
+export function passExample(check: CheckId | "availability", at: string, traceId: string, text: string): void {
   group(exampleName(exec.vu.idInTest, { check, at, traceId, text: text.replace(/\s+/g, " ") }), () => {});
 }
 
@@ -109,17 +107,11 @@ function setMetadata(traceId?: string, requestId?: string): void {
   }
 }
 
-export async function send(options: Options, request: Request): Promise<Response> {
+async function send(options: Options, request: Request): Promise<Response> {
   const { method = "GET", path, kind, name = path, headers, body, traceId } = request;
   const tags = { name: kind === "page" ? name : `${kind}: ${name}`, kind };
-  const params = {
-    headers,
-    redirects: 0,
-    timeout: `${options.timeout}s`,
-    tags,
-    responseCallback: EXPECTED[kind] ?? USUAL,
-  };
-  const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, params);
+  const own = { headers, redirects: 0, timeout: `${options.timeout}s`, responseCallback: EXPECTED[kind] ?? USUAL };
+  const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, { ...own, tags });
   const text = typeof response.body === "string" ? response.body : "";
   const received = Object.entries(response.headers).map(([header, value]) => [header.toLowerCase(), value]);
   return {
@@ -141,40 +133,19 @@ export async function probe(options: Options, request: Request): Promise<Respons
   return on;
 }
 
-/** The most seconds that probing that many pages, one after the other, may take. */
-export const probeSeconds = ({ timeout }: Options, requests: number): number => 30 + 3 * timeout * requests;
-
 function reason({ error, error_code }: K6Response): string {
   return error_code === REQUEST_TIMEOUT ? "timed out" : error.replace(/^(Get|Post) "[^"]*": /, "");
 }
 
-/** Whether a request is an envelope while the ingest is down on purpose. */
-const isOutage = (kind: Kind, phase?: OutagePhase) =>
-  kind === "envelope" && (phase === "down" || phase === "transition");
-
-/** Records availability and duration; not those of envelopes while the ingest is down on purpose. */
+/** Records availability and duration. */
 function record({ kind, path, name = path, untimed }: Request, on: Response, phase?: OutagePhase): void {
-  if (isOutage(kind, phase)) return;
-  const answered = isAnswer(on);
   const slice = String(Math.min(SLICES - 1, Math.floor(exec.scenario.progress * SLICES)));
-  metrics.availability.add(answered, { kind });
-  metrics.timelineAnswered.add(answered, { slice });
+  availability.add(isAnswer(on), { kind, slice });
   const hasTimedOut = on.error === "timed out";
-  if (hasTimedOut) metrics.timedOut.add(1, { kind, name });
+  if (hasTimedOut) timedOut.add(1, { kind, name });
   // A refused connection takes no time: counting it would make an outage look fast.
-  if (untimed || (!answered && !hasTimedOut)) return;
-  metrics.responseTime.add(on.milliseconds, { kind, name });
-  metrics.samples.add(1, { of: kind === "page" ? name : kind });
-  if (kind !== "page") return;
-  metrics.timeline.add(on.milliseconds, { slice });
-  if (phase === "down") metrics.samples.add(1, { of: PAGES_DOWN });
-}
-
-/** Passes the first unanswered request of each kind and reason. */
-function passUnanswered(passed: Set<string>, kind: Kind, on: Response): void {
-  const reason = on.error || `status ${on.status}`;
-  const what = `${kind} ${reason.replace(/\d+/g, "")}`;
-  if (passed.has(what)) return;
-  passed.add(what);
-  passExample("availability", on.at, on.traceId, reason);
+  if (untimed || (!isAnswer(on) && !hasTimedOut)) return;
+  responseTime.add(on.milliseconds, { kind, name, slice });
+  samples.add(1, { of: kind === "page" ? name : kind });
+  if (kind === "page" && phase === "down") samples.add(1, { of: PAGES_DOWN });
 }

@@ -14,7 +14,7 @@ async function recorded(
     options: readOptions({}),
     probed: {},
     phase: () => phase,
-    recordTraceId: () => true,
+    isNewTrace: () => true,
     recordSent: async () => {},
     recordUpstream: () => {},
     request: async () => ({
