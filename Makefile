@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy rollback releases down logs doctor status check-app test bench loadtest render render-proxy verify-cluster release
+.PHONY: help up deploy rollback releases down logs doctor status check-app test bench loadtest settings render render-proxy verify-cluster release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,9 @@ bench: ## Compare the proxy with tunnelRoute, a bare proxy_pass, HAProxy and Cad
 
 loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.example.com ARGS='--tag team=shop'
 	@sh loadtest/run.sh $(ARGS)
+
+settings: ## Write docs/settings.md and every other list of settings from deploy/settings/settings.json
+	@node deploy/settings/generate.mjs
 
 render: ## Write all objects of a Kubernetes overlay into one file: OVERLAY=production
 	@sh deploy/kubernetes/render.sh "$(OVERLAY)"

@@ -66,7 +66,7 @@ describe("an invalid setting stops the proxy with one line", () => {
     PROXY_PROTOCOL=on => TRUSTED_PROXIES is empty, but PROXY_PROTOCOL is on: list the load balancer's addresses, such as 10.0.0.0/8
     WEBSOCKET_PATH=/ => WEBSOCKET_PATH '/' has an empty segment: ${socketFix}
     WEBSOCKET_PATH=socket => WEBSOCKET_PATH 'socket' does not start with a slash: ${socketFix}
-    WEBSOCKET_PATH=/monitoring/ws => WEBSOCKET_PATH '/monitoring/ws' belongs to the tunnel: ${socketFix}
+    WEBSOCKET_PATH=/monitoring/ws => WEBSOCKET_PATH '/monitoring/ws' belongs to the tunnel: set another TUNNEL_PATH
     HTTP3=yes => HTTP3 'yes' is neither on nor off: use on or off
     CONTENT_SECURITY_POLICY=strict => CONTENT_SECURITY_POLICY 'strict' is not a mode: use enforce, report or off
     HSTS_MAX_AGE=1y => HSTS_MAX_AGE '1y' is not a number of seconds: use 0 for off, or 31536000 for a year

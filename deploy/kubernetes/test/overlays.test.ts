@@ -163,23 +163,4 @@ configMapGenerator:
     expect(readme()).toContain("rollout restart deployment,statefulset -l app.kubernetes.io/part-of=culvert");
     expect(readme()).not.toContain("kustomize edit");
   });
-
-  test("every setting of docs/settings.md can be set here, or exists in compose only", () => {
-    const table = [...readFileSync(`${root}/docs/settings.md`, "utf8").matchAll(/^\| `([A-Z_]+)` \|/gm)].map(
-      ([, name]) => name ?? "",
-    );
-    const objects = renderWith(["tls", "ingest-ca", "spool", "shared-cache"]);
-    const maps = of(objects, "ConfigMap").flatMap(({ data }) => Object.keys(data ?? {}));
-    const variables = workloads(objects).flatMap(({ pod }) =>
-      pod.containers.flatMap(({ env = [] }) => env.map(({ name }) => name)),
-    );
-    const atBuild = [
-      ...["BUILD_CA_FILE", "SERVER_ACTIONS_KEY_FILE"],
-      ...["SENTRY_AUTH_TOKEN_FILE", "SENTRY_ORG", "SENTRY_PROJECT", "SENTRY_URL"],
-    ];
-    const acme = ["ACME", "ACME_EMAIL", "ACME_DIRECTORY", "ACME_CA_FILE", "ACME_EAB_KEY_ID", "ACME_EAB_KEY_FILE"];
-    const deploy = ["BAKE_TIME_S", "ROLLBACK_ON_ERRORS"];
-    const composeOnly = [...acme, ...deploy, "HTTP_PORT", "WEB_EGRESS", "WEB_IMAGE", ...atBuild];
-    expect(table.filter((name) => ![...maps, ...variables, ...composeOnly].includes(name))).toEqual([]);
-  });
 });
