@@ -16,3 +16,4 @@ export interface ByHand {
 export type Step = Change | ByHand;
 
 export const isChange = (step: Step): step is Change => "after" in step;
+export const isByHand = (step: Step): step is ByHand => !isChange(step);

@@ -2,17 +2,24 @@ import type { Change } from "./change.js";
 
 /** Unchanged lines that are shown around a changed one. */
 const CONTEXT = 2;
+/** Longer new files are shown by their first line. */
+const MAX_NEW_LINES = 20;
 
-/** Returns a change as a unified diff without line numbers. Lines of a new file are all additions. */
+/** Returns a change as a unified diff without line numbers. */
 export function diff({ file, before, after }: Change): string {
-  const lines = compare(before === undefined ? [] : split(before), split(after));
+  if (before === undefined) {
+    const added = split(after).map((line) => `+${line}`);
+    const shown = added.length > MAX_NEW_LINES ? [added[0], `… ${added.length} lines`] : added;
+    return [`new file: ${file}`, ...shown].join("\n");
+  }
+  const lines = compare(split(before), split(after));
   const isNear = (at: number) =>
     lines.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(([mark]) => mark !== " ");
   const shown = lines.flatMap(([mark, text], at) => {
     if (isNear(at)) return [`${mark}${text}`];
     return at === 0 || isNear(at - 1) ? ["…"] : [];
   });
-  return [`${before === undefined ? "new file" : "edit"}: ${file}`, ...shown].join("\n");
+  return [`edit: ${file}`, ...shown].join("\n");
 }
 
 const split = (text: string) => text.replace(/\n$/, "").split("\n");

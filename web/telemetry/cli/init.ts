@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type App, inspect } from "./app.js";
-import { type ByHand, type Change, isChange } from "./change.js";
+import { type ByHand, type Change, isByHand, isChange } from "./change.js";
 import { container } from "./edits/container.js";
 import { nextConfig } from "./edits/next-config.js";
 import { telemetry } from "./edits/telemetry.js";
@@ -26,7 +26,7 @@ export function plan(folder: string): Plan {
   return {
     app,
     changes: all.filter(isChange),
-    byHand: all.filter((step) => !isChange(step)),
+    byHand: all.filter(isByHand),
     commands: [...install, up],
   };
 }

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
+import { inspect } from "./app.js";
+import { check, format } from "./check.js";
 import { diff } from "./diff.js";
 import { describe, plan, write } from "./init.js";
 import { UsageError } from "./usage-error.js";
@@ -54,6 +56,11 @@ async function main(): Promise<number> {
   switch (positionals[0]) {
     case "init":
       return init(values);
+    case "check": {
+      const results = check(inspect(process.cwd()));
+      console.log(format(results, values.json));
+      return results.some(({ state }) => state === "failed") ? 1 : 0;
+    }
     default:
       console.error(USAGE);
       return 2;

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type App, findSource, read } from "../app.js";
 import type { Change, Step } from "../change.js";
+import { basePathOf } from "./next-config.js";
 
 /** The names under which `docker compose` looks for a file by itself. */
 const COMPOSE_FILES = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
@@ -31,21 +32,22 @@ export function container(app: App): { steps: Step[]; up: string } {
 const create = (app: App, file: string, after: string): Change[] =>
   read(app, file) === undefined ? [{ file, after }] : [];
 
+/** Returns a setting of the stack, from the shell or .env; undefined if it is not set. */
+export const settingIn = (app: App, name: string): string | undefined =>
+  process.env[name] || new RegExp(`^${name}=(.+)$`, "m").exec(read(app, ".env") ?? "")?.[1];
+
 /** The settings that the app needs from the start; those that .env names already stay. */
 function settings(app: App): Change[] {
   const before = read(app, ".env");
-  const basePath = /\bbasePath:\s*["'`](\/[^"'`]*)["'`]/.exec(
-    read(app, findSource(app, app.path, "next.config")) ?? "",
-  )?.[1];
-  const has = (name: string) => new RegExp(`^(?:# )?${name}=`, "m").test(before ?? "");
-  const lines = has("SENTRY_DSN")
+  const basePath = basePathOf(app);
+  const lines = /^(?:# )?SENTRY_DSN=/m.test(before ?? "")
     ? []
     : [
         "# A local ingest: http://localhost:8969. With a project of Sentry, remove COMPOSE_PROFILES and set SENTRY_DSN.",
         "COMPOSE_PROFILES=local",
         `# SENTRY_DSN=${dsnOf(app) ?? "https://<key>@o<org>.ingest.sentry.io/<project>"}`,
       ];
-  if (basePath && !has("BASE_PATH")) lines.push(`BASE_PATH=${basePath}`);
+  if (basePath && !settingIn(app, "BASE_PATH")) lines.push(`BASE_PATH=${basePath}`);
   if (lines.length === 0) return [];
   return [{ file: ".env", before, after: `${before ? `${before.trimEnd()}\n\n` : ""}${lines.join("\n")}\n` }];
 }

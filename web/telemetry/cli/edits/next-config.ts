@@ -34,6 +34,10 @@ export function nextConfig(app: App): Step[] {
   return steps;
 }
 
+/** Returns the base path of next.config, if it is written out there. */
+export const basePathOf = (app: App): string | undefined =>
+  /\bbasePath:\s*["'`](\/[^"'`]*)["'`]/.exec(read(app, findSource(app, app.path, "next.config")) ?? "")?.[1];
+
 const newConfig = ({ typescript }: App) =>
   typescript
     ? `import { withCulvert } from "${PACKAGE}";\nimport type { NextConfig } from "next";\n\nconst config: NextConfig = {};\n\nexport default withCulvert(config);\n`

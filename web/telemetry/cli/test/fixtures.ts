@@ -215,7 +215,7 @@ export const onRouterTransitionStart = captureRouterTransitionStart;
   ),
   "monorepo-pnpm": fixture(
     {
-      "package.json": json({ name: "root", private: true, packageManager: "pnpm@10.30.3" }),
+      "package.json": json({ name: "root", private: true, packageManager: "pnpm@10.34.8" }),
       "pnpm-workspace.yaml": "packages: [apps/*]\noverrides: { rollup: 4.65.0 }\n",
       "pnpm-lock.yaml": "lockfileVersion: '9.0'\n",
       ...below("apps/shop", {
