@@ -19,7 +19,7 @@ compose() { docker compose --profile loadtest "$@"; }
 case $PROFILE in *[!a-z]*) die "PROFILE '$PROFILE' is not a profile: see README.md" ;; esac
 mkdir -p "$OUT"
 # If this run ends early, the files of an earlier one could be mistaken for its results.
-for file in ca.crt limits.json baseline.json settings.env summary.txt summary.json junit.xml report.html chart.svg; do rm -f "$OUT/$file"; done
+for file in ca.crt limits.json baseline.json settings.env summary.txt summary.json report.html chart.svg; do rm -f "$OUT/$file"; done
 
 # near NAME FILE: copies the file that setting NAME gives to where the image's user may read it, and points NAME there.
 near() {

@@ -20,9 +20,9 @@ const rows = [...new Set(runs.flat().map(({ name }) => name))].map((name) => {
   const points = values.map((value, at) => `${4 + at * 13},${36 - (32 * value) / Math.max(1, ...values)}`);
   const svg = `<svg width="260" height="40"><polyline points="${points.join(" ")}" fill="none" stroke="#2563c9" stroke-width="2"/></svg>`;
   const [least, now, most] = [Math.min(...values), values.at(-1) ?? 0, Math.max(...values)].map(Math.round);
-  return `<tr><td>${escapeHtml(name)}</td><td>${svg}</td><td class="n">${now} ms, ${least}–${most} ms</td></tr>`;
+  return `<tr><td>${escapeHtml(name)}</td><td>${svg}</td><td>${now} ms, ${least}–${most} ms</td></tr>`;
 });
-const table = `<h2>p95 of the last runs (${runs.length})</h2><table><tr><th>request</th><th>oldest to newest</th><th class="n">now, range</th></tr>${rows.join("")}</table>`;
+const table = `<h2>p95 of the last runs (${runs.length})</h2><table><tr><th>request</th><th>oldest to newest</th><th>now, range</th></tr>${rows.join("")}</table>`;
 const report = readFileSync(`${out}/report.html`, "utf8");
 writeFileSync(
   `${out}/report.html`,

@@ -1,6 +1,7 @@
 import type { CheckId } from "../lib/checks.ts";
-import type { Journey, Kind } from "../lib/client.ts";
+import type { Journey } from "../lib/client.ts";
 import { OptionError, type Options } from "../lib/options.ts";
+import type { Kind } from "../lib/request.ts";
 import { action } from "./action.ts";
 import { assets } from "./assets.ts";
 import { browse } from "./browse.ts";

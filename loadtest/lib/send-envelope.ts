@@ -1,9 +1,9 @@
-import { type Client, isAnswer, type Response } from "./client.ts";
+import type { Client } from "./client.ts";
+import { newTraceId } from "./context.ts";
 import { tunnelArguments } from "./dsn.ts";
 import type { Envelope, Sender } from "./envelope.ts";
-import { randomHex } from "./random.ts";
+import { isAnswer, type Response } from "./request.ts";
 import { assertResponse, describeResponse } from "./responses.ts";
-import { SENT_TRACE_PREFIX } from "./trace/context.ts";
 
 /** An error response must arrive within this time: a page that is being closed cannot wait longer. */
 const MAX_ERROR_RESPONSE_MS = 5000;
@@ -12,7 +12,7 @@ export const ENVELOPE_HEADERS = { "content-type": "text/plain;charset=UTF-8" };
 
 /** A sender with a new trace. */
 export function newSender({ options }: Client): Sender {
-  return { dsn: options.dsn, traceId: SENT_TRACE_PREFIX + randomHex(10), now: new Date() };
+  return { dsn: options.dsn, traceId: newTraceId(), now: new Date() };
 }
 
 /** Posts one envelope to the tunnel as the SDK does, and checks the response. */

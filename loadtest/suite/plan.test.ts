@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { JOURNEYS, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, shareOf } from "../lib/checks.ts";
-import { outagePhase, readPlan } from "./plan.ts";
+import { outagePhase, SAMPLES } from "../lib/client.ts";
+import { readPlan } from "./plan.ts";
 import { PROFILES } from "./profiles.ts";
 import { journeyOf, plannedIterations, scenarios } from "./scenarios.ts";
-import { SAMPLES, thresholds } from "./thresholds.ts";
+import { thresholds } from "./thresholds.ts";
 
 const profiles = Object.keys(PROFILES);
 const planOf = (profile: string, env: Record<string, string> = {}) => readPlan(profile, { OUTAGE: "manual", ...env });

@@ -1,7 +1,8 @@
 import { journey, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, type CheckId } from "../lib/checks.ts";
-import { KINDS, type Kind, type OutagePhase } from "../lib/client.ts";
+import { PAGES_DOWN } from "../lib/client.ts";
 import { OptionError, type Options, readOptions } from "../lib/options.ts";
+import { KINDS, type Kind } from "../lib/request.ts";
 import { type LoadProfile, PROFILES } from "./profiles.ts";
 
 /** Limits of one row of durations, in milliseconds. */
@@ -34,7 +35,6 @@ export interface Plan {
 
 /** The version of summary.json; a baseline of another one cannot be compared. */
 export const SCHEMA = 3;
-export const PAGES_DOWN = "pages while the ingest is down";
 /** A baseline's p95 of fewer samples is left out. */
 const MIN_SAMPLES = 20;
 
@@ -145,15 +145,4 @@ function readBaseline(name: string, value: string) {
     throw new OptionError(`BASELINE "${value}" is not a summary.json of PROFILE ${name} with schema ${SCHEMA}`);
   const known = durations.filter(({ count }) => count >= MIN_SAMPLES).map((row) => [row.name, row.p95]);
   return { time: `${time}`, commit: `${commit}`, p95: Object.fromEntries(known) as Record<string, number> };
-}
-
-/** Time around the start and end of an outage in which the tunnel is not checked, because the switch is not exact. */
-const TRANSITION_SECONDS = 5;
-
-/** The phase at a moment of the outage profile: the ingest is down for the middle third of the plateau. */
-export function outagePhase(elapsed: number, plateau: number): OutagePhase {
-  const [start, end] = [plateau / 3, (2 * plateau) / 3];
-  if (Math.abs(elapsed - start) < TRANSITION_SECONDS) return "transition";
-  if (elapsed >= end && elapsed < end + TRANSITION_SECONDS) return "transition";
-  return elapsed < start ? "before" : elapsed < end ? "down" : "after";
 }

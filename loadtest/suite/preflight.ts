@@ -1,12 +1,12 @@
-import type { Request, Response } from "../lib/client.ts";
+import { probe } from "../lib/client.ts";
+import { newContext } from "../lib/context.ts";
 import { foreignProject } from "../lib/dsn.ts";
 import { metas } from "../lib/html.ts";
 import { isLocal, OptionError, type Options } from "../lib/options.ts";
-import { pageTrace } from "../lib/page-trace.ts";
 import { randomHex } from "../lib/random.ts";
+import type { Request, Response } from "../lib/request.ts";
 import { describeResponse } from "../lib/responses.ts";
-import { newContext } from "../lib/trace/context.ts";
-import { probe } from "./k6-client.ts";
+import { pageTrace } from "../lib/trace.ts";
 import { readPlan } from "./plan.ts";
 
 const UNREACHABLE: [RegExp, string][] = [

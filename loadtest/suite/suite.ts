@@ -1,11 +1,11 @@
 import exec from "k6/execution";
 import { JOURNEYS, journey, journeysFor, shareOfJourney } from "../journeys/index.ts";
-import { type Client, Unavailable } from "../lib/client.ts";
+import { type Client, newClient, passExample, probe, recordCheck, type SetupData } from "../lib/client.ts";
+import { readDelivery, readerProblem } from "../lib/delivery.ts";
 import { isLocalIngest, OptionError } from "../lib/options.ts";
-import { pageTrace } from "../lib/page-trace.ts";
 import { randomHex } from "../lib/random.ts";
-import { readDelivery, readerProblem } from "./delivery.ts";
-import { k6Client, passExample, probe, recordCheck, type SetupData } from "./k6-client.ts";
+import { Unavailable } from "../lib/request.ts";
+import { pageTrace } from "../lib/trace.ts";
 import { type Plan, readPlan } from "./plan.ts";
 import { targetProblem } from "./preflight.ts";
 import { summaryFiles } from "./report.ts";
@@ -57,7 +57,7 @@ function script(plan: Plan) {
     },
 
     async iteration(data: SetupData): Promise<void> {
-      client ??= k6Client(options, data, plateau);
+      client ??= newClient(options, data, plateau);
       const name = journeyOf(exec.scenario.name, exec.scenario.iterationInTest, options);
       exec.vu.metrics.tags.journey = name;
       if (plateau !== undefined) exec.vu.metrics.tags.phase = client.phase() ?? "";

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { CHECKS } from "../lib/checks.ts";
-import { type Example, exampleName, examplesOf } from "./examples.ts";
+import { AVAILABILITY, TIME } from "../lib/client.ts";
+import { type Example, exampleName, examplesOf } from "../lib/examples.ts";
 import { readPlan } from "./plan.ts";
-import { junit, report, summaryFiles } from "./report.ts";
+import { summaryFiles } from "./report.ts";
 import { type RunData, summarise } from "./summary.ts";
 import { text } from "./text.ts";
-import { AVAILABILITY, TIME } from "./thresholds.ts";
 
 const TRACE = "10ad7e5710ad00000000ffffffff0001";
 const RUN = { time: "2026-11-24T00:00:00.000Z", commit: "abc1234", k6: "2.2.0" };
@@ -64,7 +63,6 @@ describe("the result", () => {
     const line = `GET /: sent trace ${TRACE}, the page is in trace b [trace ${TRACE}]`;
     expect(text(summary)).toContain(`first: ${line}`);
     expect(text(summary)).not.toContain("a later one");
-    expect(junit(summary)).toContain(`<failure message="1 of 100: ${line}"/>`);
   });
 
   it("is lacking availability, and no broken integrity, if requests were not answered", () => {
@@ -187,12 +185,12 @@ describe("an example", () => {
 });
 
 describe("the files", () => {
-  it("are the text alone, or with a folder text, JSON, JUnit, report and chart", () => {
+  it("are the text alone, or with a folder text, JSON, report and chart", () => {
     expect(Object.keys(summaryFiles(resultOf(goodRun()), ""))).toEqual(["stdout"]);
     const files = summaryFiles(resultOf(goodRun()), "out");
     expect(Object.keys(files)).toEqual([
       "stdout",
-      ...["summary.txt", "summary.json", "junit.xml", "report.html", "chart.svg"].map((name) => `out/${name}`),
+      ...["summary.txt", "summary.json", "report.html", "chart.svg"].map((name) => `out/${name}`),
     ]);
     expect(JSON.parse(files["out/summary.json"] ?? "")).toMatchObject({
       schema: 3,
@@ -203,22 +201,12 @@ describe("the files", () => {
     });
   });
 
-  it("have correct totals in JUnit, and escape what XML forbids", () => {
-    const run = goodRun();
-    run.metrics["checks{check:invalid_headers_echo}"] = { values: { passes: 0, fails: 2 } };
-    fail(run, "invalid_headers_echo", 1, `<b a="1">&'\u0000`);
-    const xml = junit(resultOf(run));
-    expect(xml).toContain("2 of 2: GET /: &#60;b a=&#34;1&#34;&#62;&#38;&#39;");
-    expect(xml.match(/<testcase /g)).toHaveLength(Number(/tests="(\d+)"/.exec(xml)?.[1]));
-    expect(xml.match(/<failure /g)).toHaveLength(Number(/failures="(\d+)"/.exec(xml)?.[1]));
-    expect(xml).toContain(CHECKS.tunnel_rejected.name);
-  });
-
   it("have a report that needs nothing else, escapes what it shows, and links to traces", () => {
     const run = goodRun();
     run.metrics["checks{check:page_ok}"] = { values: { passes: 0, fails: 2 } };
     fail(run, "page_ok", 1, "<script>alert(1)</script>", TRACE);
-    const html = report(resultOf(run, planOf("average", { TRACE_URL: "https://sentry.example/trace/{trace_id}" })));
+    const plan = planOf("average", { TRACE_URL: "https://sentry.example/trace/{trace_id}" });
+    const html = summaryFiles(resultOf(run, plan), "out")["out/report.html"];
     expect(html).toContain(`<a href="https://sentry.example/trace/${TRACE}">`);
     expect(html).toContain("&#60;script&#62;alert");
     expect(html).not.toMatch(/<script|<link|src=|@import/);

@@ -1,10 +1,10 @@
 import { JOURNEY_NAMES, journey, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
+import { AVAILABILITY, SLICES, TIME, TIMED_OUT } from "../lib/client.ts";
+import { type Example, examplesOf, type Group } from "../lib/examples.ts";
 import { isLocalIngest } from "../lib/options.ts";
-import { type Example, examplesOf, type Group } from "./examples.ts";
 import { type Plan, type Row, SCHEMA } from "./plan.ts";
 import { plannedIterations, plateauOf } from "./scenarios.ts";
-import { AVAILABILITY, SLICES, TIME, TIMED_OUT } from "./thresholds.ts";
 
 /** The part of `handleSummary`'s data that is used here. */
 export interface RunData {

@@ -1,16 +1,7 @@
 import { CHECK_IDS, shareOf } from "../lib/checks.ts";
+import { AVAILABILITY, SAMPLES, SLICES, TIME, TIMED_OUT } from "../lib/client.ts";
 import type { Plan } from "./plan.ts";
 import { plannedIterations } from "./scenarios.ts";
-
-/** Counts the samples of each check and row of durations: a rate or trend without samples passes any threshold, a counter does not. */
-export const SAMPLES = "check_samples";
-/** Time to a response's last byte; a request that timed out counts with the whole time that it waited. */
-export const TIME = "response_time";
-export const TIMED_OUT = "timed_out";
-/** Share of requests that were answered. */
-export const AVAILABILITY = "availability";
-/** Parts of the run in the report's chart. */
-export const SLICES = 30;
 
 /** Every threshold of a run. k6 reports the values of a tag only if a threshold names it, so some can't be crossed. */
 export function thresholds(plan: Plan) {

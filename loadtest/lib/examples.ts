@@ -1,4 +1,4 @@
-import type { CheckId } from "../lib/checks.ts";
+import type { CheckId } from "./checks.ts";
 
 /** A failure of a check: the request, its trace, and what was expected and came. */
 export interface Example {

@@ -1,6 +1,6 @@
 import crypto from "k6/crypto";
 import http from "k6/http";
-import type { Options } from "../lib/options.ts";
+import type { Options } from "./options.ts";
 
 // Asks the reader beside k6 (reader.mjs) which of the accepted envelopes arrived, and whether they arrived as sent.
 
