@@ -58,14 +58,16 @@ const DEFAULT_TIMES: Record<string, Limit> = {
 
 /** Reads the plan of a profile's run from the environment. Throws an OptionError for anything that is invalid. */
 export function readPlan(name: string, env: Record<string, string | undefined>): Plan {
-  const options = readOptions(env);
   const profile = PROFILES[name];
   if (!profile) throw new OptionError(`PROFILE "${name}" is not a profile: use ${Object.keys(PROFILES).join(", ")}`);
+  const isSmoke = profile.stages.length === 0;
+  // Also a timeout is a limit of time.
+  const options = readOptions(isSmoke ? { ...env, TIMEOUT: env.TIMEOUT || "2m" } : env);
   // The response is the same whether the ingest or the spool accepted an envelope, so a missing outage would go unnoticed.
   if (name === "outage" && options.outage === "")
     throw new OptionError("OUTAGE is not set: start run.sh, or stop and start the ingest yourself with OUTAGE=manual");
   // A busy machine is not a broken trace: smoke has no limits of time by default.
-  const times = profile.stages.length === 0 ? {} : DEFAULT_TIMES;
+  const times = isSmoke ? {} : DEFAULT_TIMES;
   const limits: Limits = { ...DEFAULT_LIMITS, ...times, ...readLimits(options.limits) };
   const baseline = readBaseline(name, options.baseline);
   const names = journeysFor(options);

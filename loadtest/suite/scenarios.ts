@@ -17,7 +17,7 @@ export function scenarios(plan: Plan): Record<string, Record<string, unknown>> {
         executor: "shared-iterations",
         vus: 1,
         iterations: names.length * SMOKE_ROUNDS,
-        maxDuration: "10m",
+        maxDuration: "30m",
       },
     };
   const stages = stagesOf(plan);
