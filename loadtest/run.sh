@@ -138,5 +138,6 @@ if [ -r "$OUT/summary.json" ]; then
   result=$(sed -n 's/^\([A-Z].*\) · .*/\1/p' "$OUT/summary.txt" 2>/dev/null || :)
   ! have node || node trend.mjs "$OUT" || :
 fi
-echo "  results: loadtest/$OUT/ (exit code $status, $result)" >&2
+case $OUT in /*) ;; *) OUT=loadtest/$OUT ;; esac
+echo "  results: $OUT/ (exit code $status, $result)" >&2
 exit "$status"

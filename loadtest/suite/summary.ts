@@ -41,7 +41,7 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
   const durations = plan.rows.map((row) => durationOf(row, values));
   const { passes: answered = 0, fails: unanswered = 0 } = values(AVAILABILITY);
   const unavailable = plan.kinds
-    .map((kind) => ({ kind, percent: 100 * (values(`${AVAILABILITY}{kind:${kind}}`).rate ?? 1) }))
+    .map((kind) => ({ kind, percent: 100 * shareAnswered(values(`${AVAILABILITY}{kind:${kind}}`)) }))
     .filter(({ percent }) => percent < limits.availability);
   const failed = checks.filter(({ result }) => result === "failed");
   const broken = failed.filter(({ id }) => shareOf(id) === 1);
@@ -97,7 +97,7 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
         count: times.count ?? 0,
         p50,
         p95,
-        answered: values(`${AVAILABILITY}{slice:${slice}}`).rate ?? 1,
+        answered: shareAnswered(values(`${AVAILABILITY}{slice:${slice}}`)),
       };
     }).filter((one) => one.count > 0 || one.answered < 1),
     /** Iterations per second when a threshold stopped the run, for a profile with one linear ramp. */
@@ -112,6 +112,10 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
     traceUrl: options.traceUrl,
   };
 }
+
+/** Without samples k6 gives a rate of 0. */
+const shareAnswered = ({ passes = 0, fails = 0 }: Record<string, number>) =>
+  fails === 0 ? 1 : passes / (passes + fails);
 
 const isCrossed = ({ ok }: { ok: boolean }) => !ok;
 
