@@ -22,7 +22,7 @@ async function run({
   fault,
   profile = "smoke",
   env: given = {},
-  rounds = profile === "smoke" ? 5 : 6,
+  rounds = profile === "smoke" ? 5 : 3,
   expect: check,
 }: { fault: Fault } & Partial<Planted>) {
   const env = hasK6 ? given : { ONLY: journeysOf(check as CheckId), ...given };
