@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy rollback releases down logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release
+.PHONY: help up deploy rollback releases down logs doctor status check-app test bench loadtest settings render render-proxy verify-cluster release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -31,9 +31,6 @@ status: ## Show containers, certificate, envelopes of the last five minutes and 
 check-app: ## Check an image of your own app against the contract of docs/your-app.md: WEB_IMAGE=registry.example/shop:1.4
 	@sh deploy/host/check-app.sh $(if $(JSON),--json)
 
-check: ## Check types, lint and unit tests of what differs from main, in about a minute
-	@sh deploy/test/check.sh
-
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack
 	@sh deploy/test/run.sh
 
@@ -52,8 +49,8 @@ render: ## Write all objects of a Kubernetes overlay into one file: OVERLAY=prod
 render-proxy: ## Print Nginx's whole configuration for the settings in .env
 	@docker compose build --quiet proxy && docker compose run --rm --no-deps --no-TTY proxy render
 
-verify-cluster: ## Check a deployment from inside its cluster, one line per check: NAMESPACE=culvert
-	@sh deploy/kubernetes/verify.sh $(NAMESPACE)
+verify-cluster: ## Check a deployment from inside its cluster, one line per check: OVERLAY=production or NAMESPACE=culvert
+	@NAMESPACE="$(NAMESPACE)" OVERLAY="$(OVERLAY)" sh deploy/kubernetes/verify.sh
 
 release: ## Push the images and the Helm chart: VERSION=1.0.0 REGISTRY=registry.example.com/culvert
 	@sh deploy/chart/release.sh
