@@ -10,8 +10,8 @@ import { references } from "./rules/references.ts";
 const kustomization = (overlay: string) => readFileSync(`${kubernetes}/overlays/${overlay}/kustomization.yaml`, "utf8");
 const readme = () => readFileSync(`${kubernetes}/README.md`, "utf8");
 
-test.each(folders("overlays"))("overlay %s only composes, in 30 lines at most", (overlay) => {
-  expect(kustomization(overlay).trimEnd().split("\n").length).toBeLessThanOrEqual(30);
+test.each(folders("overlays"))("overlay %s only composes, in 40 lines at most", (overlay) => {
+  expect(kustomization(overlay).trimEnd().split("\n").length).toBeLessThanOrEqual(40);
   expect(kustomization(overlay)).not.toMatch(/^patches:/m);
 });
 
@@ -109,7 +109,7 @@ configMapGenerator:
     expect(text).not.toContain("SERVER_NAME");
     expect(text).toContain('"dnsNames":["localhost"]');
     expect(text).toContain('"value":"https://localhost"');
-    expect(text.match(/"hostnames?":(\["localhost"\]|"localhost")/g)).toHaveLength(4);
+    expect(text.match(/"hostnames":\["localhost"\]/g)).toHaveLength(1);
   });
 
   test("a terminating pod keeps serving until it gets no new requests, and then has the time to finish", () => {
