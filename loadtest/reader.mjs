@@ -39,7 +39,7 @@ function record(raw) {
 
 /** Follows Spotlight's stream of envelopes, and fetches each one of a load test as it was received. Reconnects until the end. */
 async function follow() {
-  let last = "";
+  let [last, said] = ["", ""];
   for (;;) {
     try {
       const stream = await fetch(`${SPOTLIGHT}/stream`, { headers: last ? { "last-event-id": last } : {} });
@@ -56,7 +56,9 @@ async function follow() {
         }
       }
     } catch (error) {
-      console.error(`culvert loadtest: ${SPOTLIGHT}: ${error.cause?.message ?? error.message}`);
+      const problem = error.cause?.message ?? error.message;
+      if (problem !== said) console.error(`culvert loadtest: ${SPOTLIGHT}: ${problem}`);
+      said = problem;
     }
     await sleep(POLL_MS);
   }
