@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { transpileModule } from "typescript";
 import { afterEach, describe, expect, test } from "vitest";
 import { plan, write } from "../init.js";
-import { type Fixture, fixtures, writeFixture } from "./fixtures.js";
+import { DSN, type Fixture, fixtures, writeFixture } from "./fixtures.js";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -44,6 +44,33 @@ describe.each(names)("%s", (name) => {
       ).toEqual([]);
     }
   });
+});
+
+test("Sentry.init of the wizard: the DSN in the code counts only where no SENTRY_DSN is set, all else goes through culvertOptions", () => {
+  expect(
+    initialised(fixtures["wizard-app"]).text("instrumentation-client.ts"),
+  ).toBe(`import { culvertOptions } from "@culvert/nextjs";
+import * as Sentry from "@sentry/nextjs";
+
+Sentry.init({
+  dsn: "${DSN}",
+  ...culvertOptions({
+    // Define how likely traces are sampled. Adjust this value in production, or use tracesSampler for greater control.
+    tracesSampleRate: 1,
+
+    integrations: [Sentry.replayIntegration()],
+    replaysOnErrorSampleRate: 1.0,
+  }),
+});
+
+export const onRouterTransitionStart = Sentry.captureRouterTransitionStart;
+`);
+});
+
+test("next.config of the wizard: withSentryConfig stays the app's own, and tunnelRoute is gone with its comment", () => {
+  const config = initialised(fixtures["wizard-app"]).text("next.config.ts");
+  expect(config).toMatch(/export default withCulvert\(withSentryConfig\([\s\S]*\}\), \{ sentry: false \}\);/);
+  expect(config).not.toMatch(/tunnelRoute|ad-blockers/);
 });
 
 describe("files of other shapes", () => {
