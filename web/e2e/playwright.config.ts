@@ -23,7 +23,7 @@ export default defineConfig({
     { name: "outage", testMatch: "outage/**" },
     { name: "readme", testMatch: "readme/**" },
     // The commands in docs/your-app.md, in apps of their own.
-    { name: "your-app", testMatch: "your-app/**", fullyParallel: false, workers: 1 },
+    { name: "your-app", testMatch: "your-app/*.spec.ts", fullyParallel: false, workers: 1 },
     // Other apps in containers of their own, started once for all files.
     { name: "matrix", testMatch: "matrix/*.spec.ts", fullyParallel: false, workers: 1 },
     { name: "together", testIgnore: ["alone/**", "matrix/**", "outage/**", "readme/**", "release/**", "your-app/**"] },

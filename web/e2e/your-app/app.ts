@@ -16,6 +16,8 @@ export interface App {
   close(): Promise<void>;
 }
 
+const cli = join(root, "web/telemetry/dist/cli/main.js");
+
 /** The images of Culvert that an app's stack names, as a team has them: built, unless CULVERT_IMAGES says that they are there. */
 const images = process.env.CULVERT_IMAGES || "culvert-your-app";
 
@@ -33,8 +35,11 @@ export async function packPackage(): Promise<string> {
   return join(folder, readdirSync(folder)[0] ?? "");
 }
 
-/** Makes an app with the packed package beside it. Whatever installs `@culvert/nextjs` from npm installs that file instead. */
-export async function makeApp(fixture: Fixture, tarball: string): Promise<App> {
+/**
+ * Makes an app with the packed package beside it. What installs `@culvert/nextjs` from npm installs that file instead. `isQuick` writes the
+ * lockfile only, which is what the image needs, and runs the CLI from this repository.
+ */
+export async function makeApp(fixture: Fixture, tarball: string, isQuick: boolean): Promise<App> {
   const repository = mkdtempSync(join(tmpdir(), "culvert-app-"));
   const folder = writeFixture(fixture, repository);
   copyFileSync(tarball, join(repository, "culvert-nextjs.tgz"));
@@ -57,8 +62,11 @@ export async function makeApp(fixture: Fixture, tarball: string): Promise<App> {
     origin: `https://localhost:${ports.HTTPS_PORT}`,
     type: (command) => {
       if (command.startsWith("docker")) return docker(command);
-      const install = isPnpm ? `npx --yes pnpm@10.34.8 add ./${file}` : `npm install ./${file}`;
-      return must(command.replace(/^npm install @culvert\/nextjs/, install), folder, environment());
+      const install = isPnpm
+        ? "npx --yes pnpm@10.34.8 add --lockfile-only"
+        : `npm install${isQuick ? " --package-lock-only" : ""}`;
+      const typed = command.replace("npm install @culvert/nextjs", `${install} ./${file}`);
+      return must(isQuick ? typed.replace("npx @culvert/nextjs", `node ${cli}`) : typed, folder, environment());
     },
     close: async () => {
       await docker("docker compose down --volumes --rmi local --timeout 0").catch(console.error);
