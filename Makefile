@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy rollback releases down logs doctor status check-app test bench loadtest settings render render-proxy verify-cluster release
+.PHONY: help up deploy rollback releases down logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,9 @@ status: ## Show containers, certificate, envelopes of the last five minutes and 
 
 check-app: ## Check an image of your own app against the contract of docs/your-app.md: WEB_IMAGE=registry.example/shop:1.4
 	@sh deploy/host/check-app.sh $(if $(JSON),--json)
+
+check: ## Check types, lint and unit tests of what differs from main, in about a minute
+	@sh deploy/test/check.sh
 
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack
 	@sh deploy/test/run.sh

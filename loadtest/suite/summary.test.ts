@@ -82,6 +82,18 @@ describe("the result", () => {
     expect(text(resultOf(run))).toContain("not answered: GET /: timed out");
   });
 
+  it("allows smoke, but no other profile, that the app's own call times out now and then", () => {
+    for (const [profile, result] of [
+      ["smoke", "passed"],
+      ["average", "availability"],
+    ] as const) {
+      const plan = planOf(profile);
+      const run = goodRun(plan);
+      run.metrics[`${AVAILABILITY}{kind:upstream}`] = { values: { passes: 4, fails: 1 } };
+      expect(resultOf(run, plan).result).toBe(result);
+    }
+  });
+
   it("lets envelopes be rate-limited as often as the share allows, and no more", () => {
     const run = goodRun();
     run.metrics["checks{check:tunnel_within_limits}"] = { values: { passes: 9, fails: 1 } };

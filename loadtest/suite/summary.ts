@@ -3,7 +3,7 @@ import { CHECK_IDS, CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
 import { AVAILABILITY, SLICES, TIME, TIMED_OUT } from "../lib/client.ts";
 import { type Example, examplesOf, type Group } from "../lib/examples.ts";
 import { isLocalIngest } from "../lib/options.ts";
-import { type Plan, type Row, SCHEMA } from "./plan.ts";
+import { minAvailability, type Plan, type Row, SCHEMA } from "./plan.ts";
 import { plannedIterations, plateauOf } from "./scenarios.ts";
 
 /** The part of `handleSummary`'s data that is used here. */
@@ -42,7 +42,7 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
   const { passes: answered = 0, fails: unanswered = 0 } = values(AVAILABILITY);
   const unavailable = plan.kinds
     .map((kind) => ({ kind, percent: 100 * shareAnswered(values(`${AVAILABILITY}{kind:${kind}}`)) }))
-    .filter(({ percent }) => percent < limits.availability);
+    .filter(({ kind, percent }) => percent < minAvailability(plan, kind));
   const failed = checks.filter(({ result }) => result === "failed");
   const broken = failed.filter(({ id }) => shareOf(id) === 1);
 

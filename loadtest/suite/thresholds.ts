@@ -1,6 +1,6 @@
 import { CHECK_IDS, shareOf } from "../lib/checks.ts";
 import { AVAILABILITY, SAMPLES, SLICES, TIME, TIMED_OUT } from "../lib/client.ts";
-import type { Plan } from "./plan.ts";
+import { minAvailability, type Plan } from "./plan.ts";
 import { plannedIterations } from "./scenarios.ts";
 
 /** Every threshold of a run. k6 reports the values of a tag only if a threshold names it, so some can't be crossed. */
@@ -22,7 +22,7 @@ export function thresholds(plan: Plan) {
     if (own.p99 !== undefined) limit(TIME + selector, `p(99)<${own.p99}`);
     if (former) final(TIME + selector, `p(95)<=${former.max}`);
   }
-  for (const kind of plan.kinds) limit(`${AVAILABILITY}{kind:${kind}}`, `rate>=${plan.limits.availability / 100}`);
+  for (const kind of plan.kinds) limit(`${AVAILABILITY}{kind:${kind}}`, `rate>=${minAvailability(plan, kind) / 100}`);
   for (let slice = 0; slice < SLICES; slice++) {
     final(`${TIME}{kind:page,slice:${slice}}`, "max>=0");
     final(`${AVAILABILITY}{slice:${slice}}`, "rate>=0");

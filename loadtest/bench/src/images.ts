@@ -9,7 +9,6 @@ export const images = {
   spool: "culvert-bench-spool",
   web: "culvert-bench-web",
   tunnelRoute: "culvert-bench-tunnel-route",
-  tunnelHandler: "culvert-bench-tunnel-handler",
   tools: "culvert-bench-tools",
 };
 
@@ -17,9 +16,6 @@ export const images = {
 export async function buildImages(): Promise<void> {
   await buildStackImages();
   await buildTunnelRoute();
-  const handler = copyOfWeb("tunnel-handler");
-  cpSync(`${bench}/apps/sentry-tunnel`, `${handler}/src/app/sentry-tunnel`, { recursive: true });
-  await buildApp(images.tunnelHandler, handler);
 }
 
 /** The images without the SDK's own tunnels. */
