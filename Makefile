@@ -23,13 +23,13 @@ logs: ## Follow the logs
 	@docker compose logs --follow --tail 100
 
 doctor: ## Say what is wrong and what to do, a line for each check: BASE_URL=https://app.example.com checks from outside
-	@sh deploy/host/doctor.sh $(if $(JSON),--json)
+	@sh deploy/doctor/doctor.sh $(if $(JSON),--json)
 
 status: ## Show containers, certificate, envelopes of the last five minutes and the spool's queue
-	@sh deploy/host/status.sh
+	@sh deploy/doctor/status.sh
 
 check-app: ## Check an image of your own app against the contract of docs/your-app.md: WEB_IMAGE=registry.example/shop:1.4
-	@sh deploy/host/check-app.sh $(if $(JSON),--json)
+	@sh deploy/doctor/check-app.sh $(if $(JSON),--json)
 
 check: ## Check types, lint and unit tests of what differs from main, in about a minute
 	@sh deploy/test/check.sh

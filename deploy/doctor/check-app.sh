@@ -2,13 +2,11 @@
 # Takes the image of an app through the contract of docs/your-app.md before it goes live: runs it as docker-compose.yml runs web, asks it
 # for a page, stops it. Usage: WEB_IMAGE=registry.example/shop:1.4 check-app.sh [--json]. PAGE is the page that is asked for.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-. "$here/lib.sh"
-. "$here/settings.sh"
-. "$here/reason.sh"
-. "$here/facts.sh"
-cd "$root"
+cd "$(dirname "$0")/../.."
+root=$PWD
+. deploy/host/lib.sh
+. deploy/host/settings.sh
+. deploy/doctor/facts.sh
 
 START_TIMEOUT_S=60
 STOP_TIMEOUT_S=10 # as in the contract
@@ -47,7 +45,7 @@ wait_until_healthy() {
 }
 
 # in_app PROGRAM: runs a program of deploy/doctor in the app's own network, where it is localhost.
-in_app() { run_alone --network "container:$app" "$@"; }
+in_app() { run_alone "container:$app" "$@"; }
 
 # file PATH: prints a file of the app, nothing if there is none. tree PATH: prints all files below.
 file() { docker cp --follow-link "$app:/app/$1" - 2>/dev/null | tar -xO 2>/dev/null; }
@@ -67,6 +65,11 @@ mentions() { if tree "$1" | grep -aq "${3:--F}" -e "$2"; then echo yes; else ech
 # answered: prints the output of the last health check.
 answered() { docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$app" | grep '[^[:space:]]' | tail -n 1; }
 
+# last_output: prints the last output of the health check, or else of the app.
+last_output() {
+  { docker logs --tail 5 "$app" 2>&1; answered; } | grep '[^[:space:]]' | tail -n 1
+}
+
 app_log() { docker logs --tail 1000 "$app" 2>&1; }
 
 app_facts() {
@@ -74,7 +77,7 @@ app_facts() {
   section image docker image inspect "$WEB_IMAGE"
   section state docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$app"
   section answered answered
-  section reason reason "$app"
+  section reason last_output
   section requests in_app app-requests.ts
   section build file .next/required-server-files.json
   section next file node_modules/next/package.json
@@ -95,4 +98,4 @@ app_facts() {
 }
 
 wait_until_healthy
-app_facts | run_alone --network none check-app.ts "$@"
+app_facts | run_alone none check-app.ts "$@"
