@@ -14,6 +14,7 @@ const help = {
   culvert_server_envelopes_total: "Envelopes of web itself, by outcome and reason",
   culvert_tunnel_bytes_total: "Bytes of envelopes received, of browsers and of web",
   culvert_upstream_failures_total: "Requests with an attempt that an upstream did not answer, by upstream",
+  culvert_page_duration_seconds: "How long web took to begin its response to a page",
 };
 
 /**
@@ -26,8 +27,8 @@ function exposition(counters, gauges) {
   /** @type {string[]} */
   const lines = [];
   Object.keys(help).forEach((name) => {
-    lines.push(`# HELP ${name} ${help[name]}`, `# TYPE ${name} counter`);
-    const series = counters.filter((counter) => counter[0].split("{")[0] === name);
+    lines.push(`# HELP ${name} ${help[name]}`, `# TYPE ${name} ${name.endsWith("_total") ? "counter" : "histogram"}`);
+    const series = counters.filter((counter) => counter[0].split("{")[0].replace(/_(bucket|sum|count)$/, "") === name);
     series.forEach((counter) => lines.push(`${counter[0]} ${counter[1]}`));
   });
   Object.keys(gauges).forEach((name) => lines.push(`# TYPE ${name} gauge`, `${name} ${gauges[name]}`));
