@@ -71,11 +71,11 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       docker("volume", "rm", ...Object.values(node.volumes), ...node.scratch);
     });
 
-    test("the proxy starts without the others, and is not ready before web is", { timeout: startTimeout }, async () => {
+    test("the proxy starts without the others, and is not ready before web is", { timeout: 2 * startTimeout }, async () => {
       start("proxy");
       await expect
         .poll(() => docker("exec", ids.proxy ?? "", "curl", "-sS", "http://127.0.0.1:8081/healthz"), {
-          timeout: 60_000,
+          timeout: 150_000,
         })
         .toBe("ok");
       expect(isReady(objects, "proxy", ids.proxy ?? "")).toBe(false);
