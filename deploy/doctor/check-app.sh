@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 root=$PWD
 . deploy/host/lib.sh
-. deploy/host/settings.sh
+[ ! -e deploy/host/settings.sh ] || . deploy/host/settings.sh
 . deploy/doctor/facts.sh
 
 START_TIMEOUT_S=60
