@@ -71,7 +71,9 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       docker("volume", "rm", ...Object.values(node.volumes), ...node.scratch);
     });
 
-    test("the proxy starts without the others, and is not ready before web is", { timeout: 2 * startTimeout }, async () => {
+    test("the proxy starts without the others, and is not ready before web is", {
+      timeout: 2 * startTimeout,
+    }, async () => {
       start("proxy");
       await expect
         .poll(() => docker("exec", ids.proxy ?? "", "curl", "-sS", "http://127.0.0.1:8081/healthz"), {

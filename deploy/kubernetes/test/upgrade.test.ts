@@ -1,11 +1,51 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { makePair } from "../../test/support/certificate.ts";
+import { hasHelm, images, merge, template } from "./lib/chart.ts";
 import type { Resource } from "./lib/objects.ts";
 import { kubernetes, root } from "./lib/paths.ts";
 import { canRender, render } from "./lib/render.ts";
 import { schemaProblems } from "./lib/schema.ts";
+
+/** The README's commands, without their comments. */
+const commands = [...readFileSync(join(kubernetes, "README.md"), "utf8").matchAll(/^ {4}(\S.*?)(?: {2,}#.*)?$/gm)].map(
+  ([, command]) => command ?? "",
+);
+
+const creates = commands.filter((command) => /^kubectl -n \S+ create /.test(command));
+test.skipIf(spawnSync("kubectl", ["version", "--client"]).status !== 0).each(creates)("README: %s", (command) => {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-readme-"));
+  makePair(join(folder, "site"), ["app.example.com"]);
+  for (const [name, from] of [
+    ["fullchain.pem", "site.crt"],
+    ["privkey.pem", "site.key"],
+    ["average.tar", "site.crt"],
+  ] as const)
+    cpSync(join(folder, from), join(folder, name));
+  const output = execFileSync("sh", ["-ec", `${command} --dry-run=client -o name`], { cwd: folder, encoding: "utf8" });
+  rmSync(folder, { recursive: true });
+  // What the manifests reference: references.ts compares the names.
+  expect(output).toMatch(/^(secret\/(sentry|proxy-tls)|configmap\/loadtest-archive)$/m);
+});
+
+test("README: each folder of a command exists, or is the copy of the example", () => {
+  const folders = commands.flatMap((command) => /-k (\S+)/.exec(command)?.[1] ?? []);
+  expect(folders.length).toBeGreaterThan(2);
+  for (const folder of folders)
+    expect(existsSync(join(root, folder.replace("/shop", "/production"))), folder).toBe(true);
+});
+
+test.skipIf(!hasHelm)("README: the values of the chart's example are accepted, and name both releases", () => {
+  const [example = ""] = /^ {4}web:\n(?: {4}.*\n)+/m.exec(readFileSync(join(kubernetes, "README.md"), "utf8")) ?? [];
+  const web = template(merge(images("1.0.0"), parse(example.replace(/^ {4}/gm, "")))).find(
+    ({ metadata, kind }) => kind === "Deployment" && metadata.name === "culvert-web",
+  );
+  expect(JSON.stringify(web)).toMatch(/shop:1\.4\.0.*shop:1\.5\.0/);
+});
 
 /** A platform team's copy of production, with all components and all patches of the example. */
 describe.skipIf(!canRender)("an overlay of your own", () => {
@@ -25,8 +65,8 @@ describe.skipIf(!canRender)("an overlay of your own", () => {
     cpSync(join(root, "deploy/settings"), join(checkout, "deploy/settings"), { recursive: true });
     for (const folder of ["base", "components", "release", "overlays"])
       cpSync(join(kubernetes, folder), file(folder), { recursive: true });
-    // The command of the README, then the edits.
-    cpSync(file("overlays/production"), file("overlays/shop"), { recursive: true });
+    const copy = commands.find((command) => command.startsWith("cp -r")) ?? "false";
+    execFileSync("sh", ["-ec", copy], { cwd: checkout });
     edit("overlays/shop/kustomization.yaml", (own) =>
       own
         .replace("namespace: culvert", "namespace: shop")
