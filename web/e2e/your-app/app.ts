@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { root } from "../../../deploy/test/support/docker.ts";
 import { buildCa, buildImage } from "../../../deploy/test/support/images.ts";
-import { type Fixture, writeFixture } from "../../telemetry/cli/test/fixtures.ts";
+import { type Fixture, writeFixture } from "../../telemetry/cli/fixtures/apps.ts";
 import { must } from "./shell.ts";
 
 const number = 60 + Number(process.env.TEST_STACK || 0);

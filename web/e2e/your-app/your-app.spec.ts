@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { root } from "../../../deploy/test/support/docker.ts";
-import { fixtures } from "../../telemetry/cli/test/fixtures.ts";
+import { fixtures } from "../../telemetry/cli/fixtures/apps.ts";
 import { expect, open, test } from "../fixtures.ts";
 import { buildImages, makeApp, packPackage } from "./app.ts";
 

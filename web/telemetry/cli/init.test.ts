@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { transpileModule } from "typescript";
 import { afterEach, describe, expect, test } from "vitest";
-import { plan, write } from "../init.js";
-import { DSN, type Fixture, fixtures, writeFixture } from "./fixtures.js";
+import { DSN, type Fixture, fixtures, writeFixture } from "./fixtures/apps.js";
+import { plan, write } from "./init.js";
 
 const folders: string[] = [];
 afterEach(() => {

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { inspect } from "../app.js";
-import { check, format } from "../check.js";
-import { plan, write } from "../init.js";
-import { fixtures, writeFixture } from "./fixtures.js";
+import { inspect } from "./app.js";
+import { check, format } from "./check.js";
+import { fixtures, writeFixture } from "./fixtures/apps.js";
+import { plan, write } from "./init.js";
 
 const folders: string[] = [];
 afterEach(() => {
