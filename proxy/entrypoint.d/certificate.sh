@@ -30,7 +30,6 @@ if [ -n "$TLS_CERT_FILE$TLS_KEY_FILE" ]; then
   for setting in TLS_CERT_FILE TLS_KEY_FILE; do
     eval "value=\$$setting"
     [ -n "$value" ] || refuse "$setting" "is empty, but its other half is set" "set both TLS_CERT_FILE and TLS_KEY_FILE, or neither"
-    file "$setting" ''
   done
   if ! problem=$(install_own 2>&1); then
     # `render` is for trying settings.

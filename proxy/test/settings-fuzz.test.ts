@@ -56,11 +56,11 @@ test("the examples themselves are accepted", async () => {
 
 test("an invalid value is rejected with one line that names the setting", async () => {
   const tried = Object.entries(examples).flatMap(([name, good]) => bad(good).map((value) => ({ name, value })));
-  // Of a certificate's two files the first is looked at first; without one, the development certificate is made.
-  const TLS_CERT_FILE = examples.TLS_CERT_FILE ?? "";
+  // A certificate without its key is rejected for the key.
+  const { TLS_CERT_FILE = "", TLS_KEY_FILE = "" } = examples;
   const attempts = tried.map(({ name, value }) => {
-    const others: Record<string, string> = name === "TLS_KEY_FILE" ? { SENTRY_DSN, TLS_CERT_FILE } : { SENTRY_DSN };
-    return { ...others, [name]: value };
+    const pair: Record<string, string> = name.startsWith("TLS_") ? { TLS_CERT_FILE, TLS_KEY_FILE } : {};
+    return { SENTRY_DSN, ...pair, [name]: value };
   });
   const [, ...outcomes] = await starts([{ SENTRY_DSN }, ...attempts]);
   expect(outcomes).toHaveLength(tried.length);
