@@ -73,7 +73,7 @@ async function detectWith(options: Options, env: Env): Promise<Found> {
   const html = pages.map(({ on }) => on.body).join("\n");
   const isApp = html.includes("self.__next_f");
   const form = pages.find(({ on }) => on.body.includes('name="$ACTION_'))?.path;
-  const { tunnel, ...telemetry } = await findTunnel(env, options, get, html);
+  const { tunnel, ...telemetry } = await findTunnel(env, options, get);
   const missing = await get({ path: `/no-such-page-${randomHex(6)}` });
   const inMeta = /noindex/.test(metas(missing.body, "robots").join());
   const settings = {
@@ -95,14 +95,15 @@ async function detectWith(options: Options, env: Env): Promise<Found> {
   };
 }
 
-/** Culvert's own app says where its tunnel is; any other tunnel of Culvert rejects a foreign project with 403. */
-async function findTunnel(env: Env, { tunnelPath, baseUrl, dsn: given }: Options, get: Get, html: string) {
-  const [meta = "{}"] = metas(html, "culvert-telemetry");
-  const own: { dsn?: string; tunnelPath?: string } = JSON.parse(meta);
-  const path = env.TUNNEL_PATH ? tunnelPath : (own.tunnelPath ?? tunnelPath);
+/** An app with @culvert/nextjs says where its tunnel is (web/telemetry/settings/browser-settings.ts); any other tunnel of Culvert rejects a foreign project with 403. */
+async function findTunnel(env: Env, { tunnelPath, baseUrl, dsn: given }: Options, get: Get) {
+  const { headers } = await get({ path: "/", headers: { accept: "text/html" } });
+  const [, own = ""] = /\bculvert;desc="([^"]*)"/.exec(headers["server-timing"] ?? "") ?? [];
+  const field = (name: string) => decodeURIComponent(new RegExp(`(?:^|&)${name}=([^&]*)`).exec(own)?.[1] ?? "");
+  const path = env.TUNNEL_PATH ? tunnelPath : field("tunnel") || tunnelPath;
   const query = `?o=1&p=${foreignProject(given)}`;
   const rejects = path !== "" && (await get({ method: "POST", path: path + query, body: "{}" })).status === 403;
-  const dsn = env.SENTRY_DSN || own.dsn || (isLocal(baseUrl) ? "http://culvert@ingest:8969/1" : "");
+  const dsn = env.SENTRY_DSN || field("dsn") || (isLocal(baseUrl) ? "http://culvert@ingest:8969/1" : "");
   const tunnel = dsn !== "" && (rejects || Boolean(env.TUNNEL_PATH));
   const settings: Record<string, string> = tunnel ? { TUNNEL_PATH: path, SENTRY_DSN: dsn } : { TUNNEL_PATH: "off" };
   return { tunnel, ...settings };
