@@ -30,3 +30,23 @@ test("defaults, which follow the port that this process listens on; the package'
   });
   expect(() => parseSettings({ TUNNEL_PATH: "/" })).toThrow(/^TUNNEL_PATH/);
 });
+
+test("the defaults are those of deploy/settings/settings.json", async () => {
+  const { default: groups } = await import("../../deploy/settings/settings.json");
+  const all: { name: string; services: string[]; default: string }[] = Object.values(groups).flat();
+  const documented = all.filter(({ services, default: value }) => services.includes("web") && value);
+  const {
+    environment,
+    tracesSampleRate,
+    tunnelPath,
+    console: onOff,
+  } = parseSettings({ SERVER_TUNNEL: "http://proxy:8083" });
+  expect(Object.fromEntries(documented.map((one) => [one.name, one.default]))).toEqual({
+    SENTRY_ENVIRONMENT: environment,
+    SENTRY_TRACES_SAMPLE_RATE: `${tracesSampleRate}`,
+    TUNNEL_PATH: tunnelPath,
+    CONSOLE: onOff ? "on" : "off",
+    // The proxy's alone.
+    HEALTH_PATH: "/healthz",
+  });
+});

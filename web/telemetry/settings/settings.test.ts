@@ -97,21 +97,6 @@ describe("settings that are optional", () => {
   });
 });
 
-test("the defaults are those of deploy/settings/settings.json", async () => {
-  const { default: groups } = await import("../../../../deploy/settings/settings.json");
-  const all: { name: string; services: string[]; default: string }[] = Object.values(groups).flat();
-  const documented = all.filter(({ services, default: value }) => services.includes("web") && value);
-  const { environment, tracesSampleRate, tunnelPath, console: onOff } = parseSettings({});
-  expect(Object.fromEntries(documented.map((one) => [one.name, one.default]))).toEqual({
-    SENTRY_ENVIRONMENT: environment,
-    SENTRY_TRACES_SAMPLE_RATE: `${tracesSampleRate}`,
-    TUNNEL_PATH: tunnelPath,
-    CONSOLE: onOff ? "on" : "off",
-    // The proxy's alone.
-    HEALTH_PATH: "/healthz",
-  });
-});
-
 test("all settings set", () => {
   const env = {
     SENTRY_DSN: "https://key@sentry.example.com:9000/prefix/42",
