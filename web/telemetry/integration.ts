@@ -8,6 +8,7 @@ type SentEvent = ErrorEvent & { type?: string; event_id?: string; tags?: Record<
 type Hint = { originalException?: unknown };
 type Breadcrumb = { category?: string };
 type Client = {
+  addEventProcessor(processor: <T extends SentEvent>(event: T, hint: Hint) => T): void;
   on(hook: "beforeAddBreadcrumb", callback: (breadcrumb: Breadcrumb, hint?: object) => void): unknown;
   on(hook: "beforeEnvelope", callback: (envelope: Envelope) => void): unknown;
   on(hook: "createDsc", callback: (context: { transaction?: string }) => void): unknown;
@@ -24,29 +25,34 @@ type Requests = {
 
 /**
  * Takes the region, if any, and how this side finds an event's request; returns an SDK integration that filters, tags and scrubs.
- * It uses the SDK's own hooks for integrations, so `beforeSend` and the other options stay the app's. Order of one event: this filters and
- * tags, then `ignoreErrors` and the app's integrations, then `beforeSend`, and last, when the envelope is ready, this scrubs.
+ * It uses the SDK's own hooks for integrations, so `beforeSend` and the other options stay the app's. Order of one event: this filters,
+ * then `ignoreErrors` and the app's integrations, then this tags, then `beforeSend`, and last, when the envelope is ready, this scrubs.
  */
 export function culvertIntegration(region: string | undefined, { addRequestId, noteBreadcrumb }: Requests) {
+  const tag = <T extends SentEvent>(event: T, hint: Hint): T => {
+    const tagged = region ? { ...event, tags: { region, ...event.tags } } : event;
+    const identified = process.env.CULVERT_REQUEST_IDS === "off" ? tagged : addRequestId(tagged);
+    return event.type ? identified : tagDigest(identified, hint);
+  };
   return {
     name: NAME,
     setup(client: Client): void {
       if (noteBreadcrumb) client.on("beforeAddBreadcrumb", noteBreadcrumb);
-      if (process.env.CULVERT_SCRUBBING === "off") return;
-      client.on("beforeEnvelope", scrubEnvelope);
-      // The root span's name is also in the `baggage` header of outgoing calls and of the page. The server's SDK adds it by a hook of
-      // its own, which it sets after those of integrations.
-      queueMicrotask(() =>
-        client.on("createDsc", (context) => {
-          if (context.transaction) context.transaction = scrubText(context.transaction);
-        }),
-      );
+      const scrubs = process.env.CULVERT_SCRUBBING !== "off";
+      if (scrubs) client.on("beforeEnvelope", scrubEnvelope);
+      // After Sentry.init, and so after the SDK's own integrations and hooks: they add the request to events, and the root span's name to
+      // the `baggage` header of outgoing calls and of the page.
+      queueMicrotask(() => {
+        client.addEventProcessor(tag);
+        if (scrubs)
+          client.on("createDsc", (context) => {
+            if (context.transaction) context.transaction = scrubText(context.transaction);
+          });
+      });
     },
     processEvent<T extends SentEvent>(event: T, hint: Hint): T | null {
       if (process.env.CULVERT_EVENT_FILTERS !== "off" && isFiltered(event, hint)) return null;
-      const tagged = region ? { ...event, tags: { region, ...event.tags } } : event;
-      const identified = process.env.CULVERT_REQUEST_IDS === "off" ? tagged : addRequestId(tagged);
-      return event.type ? identified : tagDigest(identified, hint);
+      return event;
     },
   };
 }
