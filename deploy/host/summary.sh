@@ -1,12 +1,8 @@
 #!/bin/sh
 # Prints the addresses of the running stack.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-. "$here/lib.sh"
-. "$here/settings.sh"
-. "$here/ports.sh"
-cd "$root"
+cd "$(dirname "$0")/../.."
+. deploy/host/lib.sh
 
 # published SERVICE PORT: prints the host's port for PORT of SERVICE.
 published() { docker compose port "$1" "$2" | sed 's/.*://'; }

@@ -6,7 +6,9 @@ const environment = {
   COMPOSE_FILE: "deploy/test/unused.compose.yml",
 };
 const start = async (settings: Record<string, string>) => {
-  await must(["sh", "deploy/host/start.sh"], { ...environment, ...settings });
+  const script =
+    "for file in lib stack; do . deploy/host/$file.sh; done; docker compose up --detach --no-recreate proxy; rest";
+  await must(["sh", "-euc", script], { ...environment, ...settings });
   const { output } = await run(["docker", "compose", "--profile", "*", "ps", "--all", "--services"], environment);
   return output.trim().split("\n").sort();
 };
@@ -15,7 +17,7 @@ afterAll(async () => {
   await run(["docker", "compose", "--profile", "*", "down", "-t", "0"], environment);
 });
 
-test("a start removes the services that the settings no longer include", async () => {
+test("make up removes the services that the settings no longer include", async () => {
   expect(await start({ ACME: "on", SENTRY_DSN: "" })).toEqual(["acme", "ingest", "proxy"]);
   const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
   expect(await start({ ACME: "off", SENTRY_DSN })).toEqual(["proxy"]);
