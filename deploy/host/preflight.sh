@@ -20,27 +20,26 @@ check_switch() {
   esac
 }
 
-# check_port NAME DEFAULT: setting NAME is a port that is free, or this project's.
+# check_port NAME DEFAULT: setting NAME is a port.
 check_port() {
   port=$(setting "$1" "$2")
   case $port in
-    0* | *[!0-9]* | ??????*) die "$1: '$port' is not a port: use a number from 1 to 65535" ;;
+    0* | *[!0-9]* | ??????*) port=65536 ;;
   esac
-  [ "$port" -le 65535 ] || die "$1: '$port' is not a port: use a number from 1 to 65535"
-  check_free "$port" "$1" "use another, e.g. $1=$((port % 50000 + 1000))"
+  [ "$port" -le 65535 ] || die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"
 }
 
 # check_free PORT NAME FIX: dies if another program or stack uses PORT. What a container of this project is to publish is its own, in a
 # crash loop as well, when the port is free now and then.
 check_free() {
-  ! echo "$own_ports" | grep -qx "$1" || return 0
+  ! echo "$own_ports" | grep -qx "$1" && listens "$1" || return 0
   by=$(! has docker || docker ps --filter "publish=$1" --format '{{.Names}}' 2>/dev/null | head -n 1)
-  if [ -n "$by" ] || listens "$1"; then die "$2: port $1 is in use${by:+ by container $by}: stop what uses it, or $3"; fi
+  die "$2: port $1 is in use${by:+ by container $by}: stop what uses it, or $3"
 }
 
-# own_ports: prints the ports that the living containers of this project publish.
+# own_ports PROJECT: prints the ports that the living containers of this project publish.
 own_ports() {
-  docker ps --quiet --filter "label=com.docker.compose.project=$(project_name)" --filter status=running --filter status=restarting --filter status=paused |
+  docker ps --quiet --filter "label=com.docker.compose.project=$1" --filter status=running --filter status=restarting --filter status=paused |
     xargs -r docker inspect --format '{{range .HostConfig.PortBindings}}{{range .}}{{println .HostPort}}{{end}}{{end}}'
 }
 
@@ -63,15 +62,24 @@ check_switch ACME
 [ "$(setting ACME)" != on ] || [ -z "$(setting TLS_CERT_FILE)" ] || die "ACME: on, but TLS_CERT_FILE is set too: use one of them"
 check_switch WEB_EGRESS
 
-# Without compose, which may have to be installed first, no stack of ours can run.
-own_ports=
-if has docker && docker compose version >/dev/null 2>&1; then
-  config=$(docker compose config 2>&1) || die "docker compose cannot read its files: $(printf '%s\n' "$config" | tail -n 1)"
-  own_ports=$(own_ports 2>/dev/null) || own_ports=
-fi
 check_port HTTPS_PORT 8443
 check_port HTTP_PORT 8080
-[ "$(setting HTTPS_PORT 8443)" -ne "$(setting HTTP_PORT 8080)" ] ||
-  die "HTTP_PORT: the same as HTTPS_PORT ($(setting HTTPS_PORT 8443)): use two different ports"
-[ -n "$(setting SENTRY_DSN)" ] || check_port INGEST_PORT 8969
-for port in $(printf '%s\n' "${config:-}" | sed -n 's/^ *published: "\([0-9]*\)"$/\1/p'); do check_free "$port" docker-compose.yml "change it there"; done
+check_port INGEST_PORT 8969
+https_port=$(setting HTTPS_PORT 8443) http_port=$(setting HTTP_PORT 8080)
+[ "$https_port" -ne "$http_port" ] || die "HTTP_PORT: the same as HTTPS_PORT ($https_port): use two different ports"
+
+# Without compose, which may have to be installed first, no stack of ours can run.
+own_ports='' ports="$https_port $http_port"
+if has docker && docker compose version >/dev/null 2>&1; then
+  config=$(docker compose config 2>&1) || die "docker compose cannot read its files: $(printf '%s\n' "$config" | tail -n 1)"
+  own_ports=$(own_ports "$(printf '%s\n' "$config" | sed -n 's/^name: //p')" 2>/dev/null) || own_ports=
+  ports=$(printf '%s\n' "$config" | sed -n 's/^ *published: "\([0-9]*\)"$/\1/p' | sort -u)
+fi
+for port in $ports; do
+  case $port in
+    "$https_port") check_free "$port" HTTPS_PORT "use another, e.g. HTTPS_PORT=$((port % 50000 + 1000))" ;;
+    "$http_port") check_free "$port" HTTP_PORT "use another, e.g. HTTP_PORT=$((port % 50000 + 1000))" ;;
+    "$(setting INGEST_PORT 8969)") check_free "$port" INGEST_PORT "use another, e.g. INGEST_PORT=$((port % 50000 + 1000))" ;;
+    *) check_free "$port" docker-compose.yml "change it there" ;;
+  esac
+done

@@ -89,16 +89,21 @@ name_images() {
     while read -r id name; do [ "$(image_id "$name")" = "$id" ] || docker tag "$id" "$name" || true; done 2>/dev/null
 }
 
-# repair: ends what an interrupted command has begun. Of two containers of spool or proxy, the one that runs stays; if none does, the one
-# that has run before. Two releases of web both serve: roll replaces whatever is not wanted.
+# repair: ends what an interrupted command has begun. Of two containers of spool or proxy, the older one stays if the newer one is not
+# complete: not started, or a proxy without its outer networks. Two releases of web both serve: roll replaces whatever is not wanted.
 repair() {
   remove_trials
   for service in spool proxy; do
-    [ "$(containers "$service" | count)" -gt 1 ] || continue
-    say "==> An interrupted command has left two containers of $service: keeping the one that serves"
-    [ -n "$(alive "$service")" ] || docker start "$(containers "$service" --filter status=exited | head -n 1)" >/dev/null
-    wait_until_healthy "$(alive "$service" | head -n 1)" >&2 || true
-    for container in $(containers "$service" --filter status=created --filter status=exited --filter status=dead); do docker rm "$container" >/dev/null; done
+    # shellcheck disable=SC2046 # two ids, the newest first
+    set -- $(containers "$service")
+    [ $# -gt 1 ] || continue
+    say "==> An interrupted command has left two containers of $service: keeping one"
+    if [ "$(docker inspect --format '{{.State.Running}} {{len .NetworkSettings.Networks}}' "$1")" = "true $(docker inspect --format '{{len .NetworkSettings.Networks}}' "$2")" ]; then
+      set -- "$2" "$1"
+    fi
+    docker rm --force "$1" >/dev/null
+    docker start "$2" >/dev/null
+    wait_until_healthy "$2" >&2 || true
   done
 }
 
@@ -119,17 +124,26 @@ kept='nothing was replaced, what runs keeps serving'
 trials() { docker ps --all --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --filter label=culvert.trial; }
 service_of() { docker inspect --format '{{index .Config.Labels "com.docker.compose.service"}}' "$1"; }
 
-# swap SERVICE: replaces the only container of spool or proxy by one that is created before the old one stops. If the new one does not become
-# healthy, the old one is started again. Between the two, signals wait.
+# swap SERVICE: replaces the only container of spool or proxy. The new one is created before the old one stops; a proxy also starts before, in
+# the inner network only, where it needs no port. If the new one does not become healthy, the old one is started again.
 swap() {
   old=$(alive "$1")
-  if [ -z "$old" ]; then docker compose --progress quiet up --detach --no-build --no-deps --wait "$1" >&2; return; fi
-  docker compose --progress quiet up --no-start --no-build --no-deps --no-recreate --scale "$1=2" "$1" >&2 || return
+  if [ -z "$old" ]; then docker compose --progress quiet up --no-build --wait --scale "web=$(replicas)" "$1" >&2; return; fi
+  # Not --no-deps here and below: depends_on is part of the settings hash of some versions of compose.
+  docker compose --progress quiet create --no-build --no-recreate --scale "$1=2" --scale "web=$(containers web | count)" "$1" >&2 || return
   new=$(containers "$1" --filter status=created)
+  outer=
+  if [ "$1" = proxy ]; then
+    outer=$(docker inspect --format '{{range $name, $network := .NetworkSettings.Networks}}{{$name}}{{range $network.Aliases}} --alias={{.}}{{end}}
+{{end}}' "$new" | grep -v -e "^${COMPOSE_PROJECT_NAME}_inside " -e '^$')
+    echo "$outer" | while read -r network _; do docker network disconnect "$network" "$new"; done
+    docker start "$new" >/dev/null
+    problem=$(wait_until_healthy "$new") || { docker rm --force "$new" >/dev/null; die "$1: $problem; $kept"; }
+  fi
   trap '' INT TERM HUP PIPE
   # Ctrl-C ends the client's wait, not the stop. Open responses have a few seconds: event streams and WebSockets do not end by themselves.
   docker stop --time 5 "$old" >/dev/null || docker wait "$old" >/dev/null
-  if docker start "$new" >/dev/null && problem=$(wait_until_healthy "$new"); then
+  if connect "$new" "$outer" && docker start "$new" >/dev/null && problem=$(wait_until_healthy "$new"); then
     docker rm "$old" >/dev/null
     undo_at_exit
     return
@@ -139,6 +153,14 @@ swap() {
   die "$1: ${problem:-the reason is above}; the one before it was started again"
 }
 
+# connect CONTAINER NETWORKS: connects it to these networks, a line for each with its options; the engine then publishes its ports.
+connect() {
+  [ -z "$2" ] || echo "$2" | while read -r network aliases; do
+    # shellcheck disable=SC2086 # options
+    docker network connect $aliases "$network" "$1" || exit
+  done
+}
+
 # roll: replaces web's containers that are not as wanted, without failing a request: the new ones start beside them, and the old ones stop
 # when the proxy has got an answer below 500 from each new one.
 roll() {
@@ -146,7 +168,7 @@ roll() {
   docker compose --progress quiet rm --force web >/dev/null 2>&1
   missing=$((wanted - $(as_wanted web | count)))
   if [ "$missing" -gt 0 ]; then
-    docker compose --progress quiet up --detach --no-build --no-deps --no-recreate --scale "web=$((missing + $(alive web | count)))" web >&2 || give_up
+    docker compose --progress quiet up --detach --no-build --no-recreate --scale "web=$((missing + $(alive web | count)))" web >&2 || give_up
   fi
   new=$(as_wanted web)
   old=$(alive web | without "$new")
@@ -212,7 +234,7 @@ remove_gracefully() {
 rest() {
   others=$(docker compose config --services | grep -vx -e proxy -e web -e spool || true)
   # shellcheck disable=SC2086 # lists
-  [ -z "$others" ] || docker compose --progress quiet up --no-build --no-deps --wait $others >&2 || die "proxy, web and spool run, but not all of the others: the reason is above"
+  [ -z "$others" ] || docker compose --progress quiet up --no-build --wait --scale "web=$(replicas)" $others >&2 || die "proxy, web and spool run, but not all of the others: the reason is above"
   unused=$(docker compose --profile '*' ps --all --services | grep -x -e acme -e ingest | without "$others")
   # shellcheck disable=SC2086
   [ -z "$unused" ] || docker compose --progress quiet --profile '*' rm --force --stop $unused >&2
