@@ -128,9 +128,12 @@ service_of() { docker inspect --format '{{index .Config.Labels "com.docker.compo
 # the inner network only, where it needs no port. If the new one does not become healthy, the old one is started again.
 swap() {
   old=$(alive "$1")
-  if [ -z "$old" ]; then docker compose --progress quiet up --no-build --wait --scale "web=$(replicas)" "$1" >&2; return; fi
+  if [ -z "$old" ]; then docker compose --progress quiet up --no-build --wait "$1" >&2; return; fi
   # Not --no-deps here and below: depends_on is part of the settings hash of some versions of compose.
-  docker compose --progress quiet create --no-build --no-recreate --scale "$1=2" --scale "web=$(containers web | count)" "$1" >&2 || return
+  scale=$1=2
+  [ "$1" = spool ] || scale="$scale --scale web=$(containers web | count)"
+  # shellcheck disable=SC2086 # options
+  docker compose --progress quiet create --no-build --no-recreate --scale $scale "$1" >&2 || return
   new=$(containers "$1" --filter status=created)
   outer=
   if [ "$1" = proxy ]; then
@@ -232,10 +235,8 @@ remove_gracefully() {
 
 # rest: starts what no request passes, and stops what the settings no longer include (ACME=off, a SENTRY_DSN).
 rest() {
-  others=$(docker compose config --services | grep -vx -e proxy -e web -e spool || true)
-  # shellcheck disable=SC2086 # lists
-  [ -z "$others" ] || docker compose --progress quiet up --no-build --wait --scale "web=$(replicas)" $others >&2 || die "proxy, web and spool run, but not all of the others: the reason is above"
-  unused=$(docker compose --profile '*' ps --all --services | grep -x -e acme -e ingest | without "$others")
+  docker compose --progress quiet up --no-build --wait --scale "web=$(replicas)" >&2 || die "proxy, web and spool run, but not all of the others: the reason is above"
+  unused=$(docker compose --profile '*' ps --all --services | grep -x -e acme -e ingest | without "$(docker compose config --services)")
   # shellcheck disable=SC2086
   [ -z "$unused" ] || docker compose --progress quiet --profile '*' rm --force --stop $unused >&2
 }
