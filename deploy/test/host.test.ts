@@ -178,11 +178,7 @@ test("facts: names come from the compose files of .env, with spaces in their pat
   const own = join(folder, "own file.yml");
   writeFileSync(own, "services: { web: { environment: { NAME_OF_MY_OWN: } } }\n");
   writeFileSync(join(folder, "env"), `COMPOSE_FILE="docker-compose.yml:${own}"\n`);
-<<<<<<< HEAD
-  const script = "root=$PWD; . deploy/host/lib.sh; . deploy/host/settings.sh; . deploy/doctor/facts.sh; known_names";
-=======
-  const script = ". deploy/host/lib.sh; . deploy/host/facts.sh; known_names";
->>>>>>> c8c4670 (make update, backup and restore; docs for a year's events)
+  const script = ". deploy/host/lib.sh; . deploy/doctor/facts.sh; known_names";
   const { output } = await run(["env", "-u", "COMPOSE_FILE", "sh", "-c", script], {
     COMPOSE_ENV_FILES: join(folder, "env"),
   });
