@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034
-# Numbers for templates/app-limits.conf, open-limits.conf, web-limits.conf, tunnel-limits.conf and concurrent-pages.conf.
+# Numbers for app-limits.conf, tunnel-limits.conf and concurrent-pages.conf of templates/.
 
 # Of everyone together.
 TUNNEL_RATE_TOTAL=$((40 * TUNNEL_RATE_PER_CLIENT))

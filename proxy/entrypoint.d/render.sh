@@ -3,16 +3,16 @@
 
 # render TEMPLATE [FILE]: writes the template to FILE of $RENDERED, with its ${NAME}s filled in. Nginx's own variables are in lower case.
 render() {
-  names=$(grep -o '\${[A-Z][A-Z0-9_]*}' "/etc/nginx/templates/$1" | sort -u || true)
-  # A name that nothing has set ends the container.
-  eval ": \"$names\""
+  names=$(grep -oE '\$\{[A-Z][A-Z0-9_]*\}' "/etc/nginx/templates/$1" || true)
+  for name in $(echo "$names" | tr -d '\${}'); do
+    printenv "$name" >/dev/null || refuse "$name" "of templates/$1 is not set" "set it in entrypoint.d"
+  done
   envsubst "$names" <"/etc/nginx/templates/$1" >"$RENDERED/${2:-$1}"
 }
 
 # is_needed TEMPLATE
 is_needed() {
   case $1 in
-    brotli.conf) [ -n "$LOAD_BROTLI" ] ;;
     concurrent-pages.conf) [ "$MAX_CONCURRENT_PAGES_PER_REPLICA" != off ] ;;
     spool-upstream.conf | routes/spool.conf) [ -n "$SPOOL_UPSTREAM" ] ;;
     routes/acme-challenge.conf) [ "$ACME" = on ] ;;
