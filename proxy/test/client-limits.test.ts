@@ -116,6 +116,24 @@ describe("by default", () => {
     expect(await ask(shared, another)).toBe(200);
   });
 
+  test("hundreds of connections to web are kept: Node would accept further ones one by one", async () => {
+    const burst = async () => {
+      const mark = await shared.proxy.web.count();
+      await fill(shared, 300, "10.0.0.1");
+      await shared.proxy.web.proceed();
+      return new Set((await shared.proxy.web.all(mark)).map(({ port }) => port));
+    };
+    let before = await burst();
+    const reused = async () => {
+      const now = await burst();
+      const count = [...now].filter((port) => before.has(port)).length;
+      before = now;
+      return count;
+    };
+    // Within the four seconds for which they are kept, on a machine that is not too busy. Four workers with 64 each would be 256.
+    await expect.poll(reused).toBeGreaterThan(256);
+  });
+
   test("a private address, which may be a load balancer's, has no limit of its own", async () => {
     await fill(shared, 400, "10.0.0.1");
     expect(await ask(shared, "10.0.0.1")).toBe(200);
