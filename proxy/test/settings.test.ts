@@ -10,8 +10,6 @@ import { starts } from "./starts.ts";
 const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
 const dsnFix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
 const pathFix = "use a path of your own such as /monitoring or /api/reports";
-const socketFix = "use the path where the app opens its WebSockets, such as /socket";
-const healthFix = "use a path below BASE_PATH that web answers with a status below 500, such as /healthz or /";
 const namesFix =
   "use the names people type, separated by spaces, without scheme, port or wildcard, such as app.example.com";
 const readFix = "let that uid read it (chown 101, or chmod o+r in a closed folder)";
@@ -59,14 +57,10 @@ describe("an invalid setting stops the proxy with one line", () => {
     WEBSOCKET_PATH=/monitoring/ws => WEBSOCKET_PATH '/monitoring/ws' belongs to the tunnel: set another TUNNEL_PATH
     CONTENT_SECURITY_POLICY=strict => CONTENT_SECURITY_POLICY 'strict' is not a mode: use enforce, report or off
     HSTS_MAX_AGE=1y => HSTS_MAX_AGE '1y' is not a number of seconds: use 0 for off, or 31536000 for a year
-    ASSET_RETENTION=a week => ASSET_RETENTION 'a week' is not a time: use a number and a unit (s, m, h, d, w), such as 7d
     WEB_FALLBACK_UPSTREAM=web-all => WEB_FALLBACK_UPSTREAM 'web-all' is not name:port: use the name of all replicas of web, such as web-all:3000
     SPOOL_UPSTREAM=http://spool => SPOOL_UPSTREAM 'http://spool' is not name:port: use the spool's address, such as spool:8082
     BASE_PATH=/ => BASE_PATH '/' is not a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most: use the app's basePath from next.config, such as /shop, or leave it empty
     BASE_PATH=/monitoring/app => BASE_PATH '/monitoring/app' is below TUNNEL_PATH, which belongs to the tunnel: set another TUNNEL_PATH
-    HEALTH_PATH=/a?b => HEALTH_PATH '/a?b' has a character outside A-Z a-z 0-9 / . _ ~ -: ${healthFix}
-    HEALTH_PATH=healthz => HEALTH_PATH 'healthz' does not start with a slash: ${healthFix}
-    HEALTH_PATH=/../x => HEALTH_PATH '/../x' has an empty segment or one of dots: ${healthFix}
     MAX_BODY_SIZE=many => MAX_BODY_SIZE 'many' is not a size: use a number and a unit (k, m, g), such as 100m
     RESPONSE_TIMEOUT=60 => RESPONSE_TIMEOUT '60' is not a time: use a number and a unit (s, m, h, d, w), such as 5m
     HTTPS_PORT=https => HTTPS_PORT 'https' is not a port: use a number from 1 to 65535, such as 8443
