@@ -1,14 +1,11 @@
 # shellcheck shell=sh disable=SC2016,SC2034
 # What of the templates is rendered, and when.
 
-# render TEMPLATE [FILE]: writes the template to FILE of $RENDERED, with its ${NAME}s filled in. Nginx's own variables are in lower case.
-render() {
-  names=$(grep -oE '\$\{[A-Z][A-Z0-9_]*\}' "/etc/nginx/templates/$1" || true)
-  for name in $(echo "$names" | tr -d '\${}'); do
-    printenv "$name" >/dev/null || refuse "$name" "of templates/$1 is not set" "set it in entrypoint.d"
-  done
-  envsubst "$names" <"/etc/nginx/templates/$1" >"$RENDERED/${2:-$1}"
-}
+# Of all templates; Nginx's own variables are in lower case.
+all_names=$(grep -rhoE '\$\{[A-Z][A-Z0-9_]*\}' /etc/nginx/templates)
+
+# render TEMPLATE [FILE]: writes the template to FILE of $RENDERED, with its ${NAME}s filled in.
+render() { envsubst "$all_names" <"/etc/nginx/templates/$1" >"$RENDERED/${2:-$1}"; }
 
 # is_needed TEMPLATE
 is_needed() {
