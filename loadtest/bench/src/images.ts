@@ -46,12 +46,12 @@ function copyOfWeb(name: string): string {
   return copy;
 }
 
-/** Adds the option to the text of a next.config.ts; throws if it does not contain `withSentryConfig(config, {`. */
+/** Adds the option to the text of a next.config.ts; throws if it does not contain `withCulvert(config, {`. */
 export function withTunnelRoute(config: string): string {
-  const call = "withSentryConfig(config, {";
+  const call = "withCulvert(config, {";
   if (!config.includes(call))
     throw new Error(`web/next.config.ts has no '${call}': adapt loadtest/bench/src/images.ts to it`);
-  return config.replace(call, `${call}\n  tunnelRoute: ${JSON.stringify(tunnelPath)},`);
+  return config.replace(call, `${call} sentry: { tunnelRoute: ${JSON.stringify(tunnelPath)} },`);
 }
 
 async function buildApp(image: string, folder: string): Promise<void> {
