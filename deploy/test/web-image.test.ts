@@ -15,11 +15,7 @@ describe("an invalid setting stops web with a one-line error, its last line", ()
     ["TUNNEL_PATH", "monitoring", /^culvert: TUNNEL_PATH 'monitoring' does not start with a slash: /],
     ["TUNNEL_PATH", "/", /^culvert: TUNNEL_PATH '\/' /],
     ["CACHE_URL", "cache:6379", /^culvert: CACHE_URL is not the address of a cache: use /],
-    [
-      "UPSTREAM_URL",
-      "api.example",
-      /^culvert: UPSTREAM_URL is not an http\(s\) address .*: use an address such as /,
-    ],
+    ["UPSTREAM_URL", "api.example", /^culvert: UPSTREAM_URL is not an http\(s\) address .*: use an address such as /],
   ])("%s=%s", async (name, value, line) => {
     const { code, output } = await docker(
       "run",
