@@ -23,6 +23,14 @@ tag_before() {
 # label IMAGE NAME: prints a label that its build gave it: culvert.release (SENTRY_RELEASE) or culvert.image (WEB_IMAGE).
 label() { docker image inspect --format "{{index .Config.Labels \"culvert.$2\"}}" "$1"; }
 
+# running_image: prints the image of web; if an interrupted command has left two releases, that of the later one, which may have no tag yet.
+running_image() {
+  for container in $(alive web); do
+    image=$(image_of "$container")
+    echo "$(tags_of "$image" | grep . || echo release-untagged) $image"
+  done | sort -r | awk 'NR == 1 { print $2 }'
+}
+
 # untag TAG: forgets a release. Never an error: the engine keeps the last name of an image that a container uses.
 untag() { problem=$(docker image rm "$(repository):$1" 2>&1) || say "    $1 was not removed: $problem"; }
 

@@ -11,7 +11,7 @@ use_project
 repair
 serves || die "rollback: the stack does not run: start it first (make up)"
 export NOTIFY_FAILURE="make rollback"
-running=$(image_of "$(alive web | head -n 1)")
+running=$(running_image)
 # BAD_IMAGE, from watch.sh: the release to undo. While this waited, another command may have replaced it.
 [ "${BAD_IMAGE:-$running}" = "$running" ] || die "rollback: another make up or rollback has replaced the bad release"
 deploy/host/same-settings.sh
