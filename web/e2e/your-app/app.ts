@@ -65,7 +65,7 @@ export async function makeApp(fixture: Fixture, tarball: string, isQuick: boolea
       const install = isPnpm
         ? "npx --yes pnpm@10.34.8 add --lockfile-only"
         : `npm install${isQuick ? " --package-lock-only" : ""}`;
-      const typed = command.replace("npm install @culvert/nextjs", `${install} ./${file}`);
+      const typed = command.replace(/npm install \S*culvert-nextjs\S*/, `${install} ./${file}`);
       return must(isQuick ? typed.replace("npx @culvert/nextjs", `node ${cli}`) : typed, folder, environment());
     },
     close: async () => {
