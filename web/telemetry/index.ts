@@ -13,8 +13,10 @@ export type { SentryOptions } from "./sentry-options.js";
  */
 export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
   const current = settings();
-  if (!current.dsn || process.env.NEXT_PHASE === "phase-production-build") return yours;
-  if (process.env.CULVERT_SHUTDOWN !== "off") flushOnShutdown();
+  if (process.env.NEXT_PHASE === "phase-production-build") return yours;
+  // Without a DSN too: error pages quote the request id, which is in the proxy's log.
   if (process.env.CULVERT_BROWSER_SETTINGS !== "off") sendBrowserSettings(current);
+  if (!current.dsn) return yours;
+  if (process.env.CULVERT_SHUTDOWN !== "off") flushOnShutdown();
   return serverOptions(current, yours);
 }

@@ -4,18 +4,19 @@ import { culvertIntegration } from "../integration.js";
 import { queueNote, withOfflineQueue } from "../send/offline-queue.js";
 import { recordingOutcomes } from "../send/recording-transport.js";
 import type { SentryOptions } from "../sentry-options.js";
-import { type BrowserSettings, readBrowserSettings } from "../settings/browser-settings.js";
+import { type BrowserSettings, readBrowserSettings, readRequestId } from "../settings/browser-settings.js";
 import { joined, sharedOptions, withIntegration } from "./shared.js";
 
 /** Takes the app's options for `Sentry.init` and returns them with ours; only the app's if the server sent no settings. */
 export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
-  const settings = process.env.CULVERT_BROWSER_SETTINGS === "off" ? undefined : readBrowserSettings(performance);
+  if (process.env.CULVERT_BROWSER_SETTINGS === "off") return yours;
+  noteDocumentRequest(readRequestId(performance));
+  const settings = readBrowserSettings(performance);
   return settings ? browserOptions(settings, yours) : yours;
 }
 
 /** Takes the settings from the server and the app's options; returns the browser's options. Trace headers go to the own origin only (SDK default). */
 export function browserOptions(settings: BrowserSettings, yours: SentryOptions): SentryOptions {
-  noteDocumentRequest(settings.requestId);
   const integration = culvertIntegration(settings.region, {
     addRequestId: (event) => ({ ...event, tags: { ...event.tags, request_id: pageRequestId() } }),
     noteBreadcrumb: ({ category }, hint) => category === "fetch" && notePageRequest(hint ?? {}),

@@ -12,7 +12,6 @@ const visible = {
   region: undefined,
   tracesSampleRate: 0.5,
   tunnelPath: "/reports",
-  requestId: undefined,
 };
 
 test("the browser posts to the bare tunnel path on its own origin, without cookies", () => {

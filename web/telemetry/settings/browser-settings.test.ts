@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { readBrowserSettings, serverTiming } from "./browser-settings.js";
+import { readBrowserSettings, readRequestId, serverTiming } from "./browser-settings.js";
 import { sendBrowserSettings } from "./send-browser-settings.js";
 import { parseSettings } from "./settings.js";
 
@@ -29,16 +29,19 @@ test("the browser reads back what the server wrote, beside metrics of the app's 
     region: "eu",
     tracesSampleRate: 1,
     tunnelPath: "/monitoring",
-    requestId: "r1",
   });
+  expect(readRequestId(page(serverTiming(settings, "r1")))).toBe("r1");
 });
 
 test("neither the DSN's secret nor an internal address reaches the page", () => {
   expect(serverTiming(settings, undefined)).not.toMatch(/topsecret|internal/);
 });
 
-test("without a DSN the page carries no settings, and the browser starts nothing", () => {
-  expect(serverTiming(parseSettings({}), "r1")).toBeUndefined();
+test("without a DSN the page carries the request id only, and the browser starts nothing", () => {
+  const header = serverTiming(parseSettings({}), "r1");
+  expect(header).toBe('culvert;desc="request=r1"');
+  expect([readBrowserSettings(page(header)), readRequestId(page(header))]).toEqual([undefined, "r1"]);
+  expect(serverTiming(parseSettings({}), undefined)).toBeUndefined();
   expect(readBrowserSettings(page(undefined))).toBeUndefined();
   expect(readBrowserSettings({ getEntriesByType: () => [] } as unknown as Performance)).toBeUndefined();
 });
