@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy rollback releases down logs doctor status check-app test bench loadtest render render-proxy verify-cluster release
+.PHONY: help up deploy rollback releases down logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -23,13 +23,16 @@ logs: ## Follow the logs
 	@docker compose logs --follow --tail 100
 
 doctor: ## Say what is wrong and what to do, a line for each check: BASE_URL=https://app.example.com checks from outside
-	@sh deploy/host/doctor.sh $(if $(JSON),--json)
+	@sh deploy/doctor/doctor.sh $(if $(JSON),--json)
 
 status: ## Show containers, certificate, envelopes of the last five minutes and the spool's queue
-	@sh deploy/host/status.sh
+	@sh deploy/doctor/status.sh
 
 check-app: ## Check an image of your own app against the contract of docs/your-app.md: WEB_IMAGE=registry.example/shop:1.4
-	@sh deploy/host/check-app.sh $(if $(JSON),--json)
+	@sh deploy/doctor/check-app.sh $(if $(JSON),--json)
+
+check: ## Check types, lint and unit tests of what differs from main, in about a minute
+	@sh deploy/test/check.sh
 
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack
 	@sh deploy/test/run.sh
@@ -40,14 +43,17 @@ bench: ## Compare the proxy with tunnelRoute, a bare proxy_pass, HAProxy and Cad
 loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.example.com ARGS='--tag team=shop'
 	@sh loadtest/run.sh $(ARGS)
 
+settings: ## Write docs/settings.md and every other list of settings from deploy/settings/settings.json
+	@node deploy/settings/generate.mjs
+
 render: ## Write all objects of a Kubernetes overlay into one file: OVERLAY=production
 	@sh deploy/kubernetes/render.sh "$(OVERLAY)"
 
 render-proxy: ## Print Nginx's whole configuration for the settings in .env
 	@docker compose build --quiet proxy && docker compose run --rm --no-deps --no-TTY proxy render
 
-verify-cluster: ## Check a deployment from inside its cluster, one line per check: NAMESPACE=culvert
-	@sh deploy/kubernetes/verify.sh $(NAMESPACE)
+verify-cluster: ## Check a deployment from inside its cluster, one line per check: OVERLAY=production or NAMESPACE=culvert
+	@NAMESPACE="$(NAMESPACE)" OVERLAY="$(OVERLAY)" sh deploy/kubernetes/verify.sh
 
 release: ## Push the images and the Helm chart: VERSION=1.0.0 REGISTRY=registry.example.com/culvert
 	@sh deploy/chart/release.sh

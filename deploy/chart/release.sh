@@ -22,26 +22,18 @@ cd "$root"
 . "$here/../host/ports.sh"
 export_build_files
 project=$(project_name)
-images=''
 for name in proxy spool web; do
   image=$REGISTRY/culvert-$name:$VERSION
   docker compose build "$name"
   docker tag "$project-$name" "$image"
   docker push "$image"
-  images="$images\\n  culvert-$name: $image"
 done
-# Right for a first release; an upgrade names the running release.
-images="$images\\n  culvert-web-previous: $REGISTRY/culvert-web:$VERSION"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # -L: with the files behind its symbolic links.
 cp -RL deploy/chart "$work/culvert"
-{
-  sed '/^images: {}$/,$d' deploy/chart/values.yaml
-  printf '%b\n' "images:$images"
-  sed '1,/^images: {}$/d' deploy/chart/values.yaml
-} >"$work/culvert/values.yaml"
+sed -E "s#repository: (culvert-(proxy|spool|web))#repository: $REGISTRY/\1#" deploy/chart/values.yaml >"$work/culvert/values.yaml"
 "$helm" package "$work/culvert" --version "$VERSION" --app-version "$VERSION" --destination "$work" >/dev/null
 # shellcheck disable=SC2086 # an option or nothing
 "$helm" push $plain "$work/culvert-$VERSION.tgz" "oci://$REGISTRY"

@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 . "$here/lib.sh"
 . "$here/settings.sh"
-. "$here/facts.sh"
+. "$root/deploy/doctor/facts.sh"
 cd "$root"
 
 need_stack

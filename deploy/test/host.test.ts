@@ -160,7 +160,7 @@ test("facts: names come from the compose files of .env, with spaces in their pat
   const own = join(folder, "own file.yml");
   writeFileSync(own, "services: { web: { environment: { NAME_OF_MY_OWN: } } }\n");
   writeFileSync(join(folder, "env"), `COMPOSE_FILE="docker-compose.yml:${own}"\n`);
-  const script = "root=$PWD; . deploy/host/lib.sh; . deploy/host/settings.sh; . deploy/host/facts.sh; known_names";
+  const script = "root=$PWD; . deploy/host/lib.sh; . deploy/host/settings.sh; . deploy/doctor/facts.sh; known_names";
   const { output } = await run(["env", "-u", "COMPOSE_FILE", "sh", "-c", script], {
     COMPOSE_ENV_FILES: join(folder, "env"),
   });

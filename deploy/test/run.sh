@@ -67,6 +67,7 @@ shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIP
 static() {
   has shellcheck || { can_install && debian_install shellcheck; }
   if has shellcheck; then check "shell scripts" shellcheck_all; else record skipped "shell scripts (no shellcheck here)"; fi
+  check "lists of settings are current" node deploy/settings/generate.mjs --check
   for folder in $projects; do
     check "$folder: types" npm --prefix "$folder" run typecheck
     check "$folder: lint" npm --prefix "$folder" run lint

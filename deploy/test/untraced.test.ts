@@ -14,7 +14,10 @@ const NEAR_LINES = 22;
 const elsewhere = [
   // The ports of the proxy itself, of spool, local ingest, Prometheus and Grafana. The proxy's /web has the header from health.conf.
   /127\.0\.0\.1[:/](?:808[12]|8969|9090)|localhost:8081|127\.0\.0\.1:3000\/api\/health/,
-  /^deploy\/kubernetes\/.*(?:port: health \}|[&*]health)/,
+  /^deploy\/(?:kubernetes|chart)\/.*(?:port: health \}|[&*]health)/,
+  /^deploy\/chart\/templates\/(?:spool|ingest)\.yaml: /,
+  // To the API server, Prometheus, the tunnel and the ingest.
+  /^deploy\/kubernetes\/verify\/(?:api|cluster|tunnel)\.ts: /,
   /^deploy\/doctor\/metrics\.ts: /,
   /^proxy\/templates\/routes\//,
   // From the proxy's store, or by its request for it (static.conf).

@@ -65,8 +65,8 @@ echo "$*" >>${folder}/commands\n`,
     const chart = ["template", "culvert", `oci://${registry}/culvert`, "--version=1.2.3", "--plain-http"];
     const rendered = await run(inject("helm"), chart);
     for (const name of names) expect(rendered.output).toContain(`image: ${registry}/culvert-${name}:1.2.3`);
-    expect(rendered.output).toContain("SENTRY_RELEASE: 1.2.3");
-    expect(rendered.output).not.toContain(":local");
+    expect(rendered.output).toContain('SENTRY_RELEASE: "1.2.3"');
+    expect(rendered.output).not.toContain("culvert-web:local");
   });
 
   test.each([

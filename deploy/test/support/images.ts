@@ -17,7 +17,7 @@ export interface BuildOptions {
 let ca: Promise<string> | undefined;
 
 /** The file with the extra CA that npm needs on this machine, found as `make up` does; empty if none is needed. */
-function buildCa(): Promise<string> {
+export function buildCa(): Promise<string> {
   ca ??= process.env.BUILD_CA_FILE
     ? Promise.resolve(process.env.BUILD_CA_FILE)
     : run("sh", ["deploy/host/build-ca.sh"]).then(({ output }) => output.trim().split("\n").at(-1) ?? "");

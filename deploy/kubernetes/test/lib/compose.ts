@@ -42,7 +42,7 @@ export function listens(service: ComposeService): string[] {
 export function health({ healthcheck }: ComposeService): { port: number; path: string } {
   const command = healthcheck.test.join(" ");
   const [, port] = /127\.0\.0\.1(?:[:/]|', port: )(\d+)/.exec(command) ?? [];
-  const [, path = ""] = /(?:GET |:\d+)(\/\w+)/.exec(command) ?? [];
+  const [, path = ""] = /(?:GET |:\d+|\|\| ')(\/\w+)/.exec(command) ?? [];
   return { port: Number(port), path };
 }
 
