@@ -1,23 +1,31 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy rollback releases down logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release
+.PHONY: help up deploy update rollback releases down backup restore logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-up: ## Build and start everything, then print the addresses
+up: ## Bring the stack to what .env and the sources say: build, try and start what has changed, web without failing a request
 	@sh deploy/host/up.sh
 
-deploy: ## Replace what has changed: web without failing a request, and Culvert itself after a git pull
-	@sh deploy/host/deploy.sh
+deploy: up ## The same as up
+
+update: ## Build on the newest base images, and deploy
+	@sh deploy/host/update.sh
 
 rollback: ## Put the release of web before this one back, without a build or a failed request: RELEASE=<tag> chooses another
 	@sh deploy/host/rollback.sh
 
 releases: ## List the releases of web that can be put back, and which one runs
-	@sh deploy/host/releases.sh
+	@sh deploy/host/list-releases.sh
 
 down: ## Stop this project's containers; certificate, stored files and queued envelopes stay
 	@docker compose --profile '*' down
+
+backup: ## Write settings, keys, queued envelopes and certificates into one file: FILE=culvert.tar
+	@sh deploy/host/backup.sh
+
+restore: ## Put a backup back, into a clone without a stack: FILE=culvert.tar
+	@sh deploy/host/restore.sh
 
 logs: ## Follow the logs
 	@docker compose logs --follow --tail 100

@@ -52,9 +52,9 @@ export PROFILE OUT RUN_COMMIT "K6_NO_USAGE_REPORT=${K6_NO_USAGE_REPORT:-true}" \
 if have k6; then
   k6=path
   # In compose's image, localhost:8443 is the proxy itself.
-  # shellcheck disable=SC2034 # read by settings.sh
+  # shellcheck disable=SC2034 # read by setting
   root=$(cd .. && pwd)
-  . ../deploy/host/settings.sh
+  . ../deploy/host/lib.sh
   : "${BASE_URL:=https://localhost:$(setting HTTPS_PORT 8443)}"
   export BASE_URL
   k6() { command k6 "$@"; }

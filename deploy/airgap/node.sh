@@ -14,10 +14,10 @@ tag=${image#node:}
 major=${tag%%-*}
 suite=${tag#*-}
 suite=${suite%-slim}
-case $(uname -m) in
-  x86_64) arch=x64 ;;
-  aarch64 | arm64) arch=arm64 ;;
-  *) die "$image: npm has Node for x86_64 and arm64 only, this machine is $(uname -m)" ;;
+case $arch in
+  amd64) node_arch=x64 ;;
+  arm64) node_arch=arm64 ;;
+  *) die "$image: npm has Node for amd64 and arm64 only, not for $arch" ;;
 esac
 
 # fetch PACKAGE DIRECTORY MEMBER...: downloads PACKAGE with the host's npm and unpacks these members of it.
@@ -32,7 +32,7 @@ fetch() {
 
 # Node is downloaded while Debian is unpacked; npm is installed first if it is missing.
 has npm || say "    installing npm"
-({ has npm || debian_install npm; } && fetch "node-linux-$arch@$major" node package/bin/node &&
+({ has npm || debian_install npm; } && fetch "node-linux-$node_arch@$major" node package/bin/node package/package.json &&
   fetch "npm@$NPM_MAJOR" npm package) 2>"$work/fetch.log" &
 fetching=$!
 bootstrap "$suite" ca-certificates
@@ -47,4 +47,4 @@ ln -s ../lib/node_modules/npm/bin/npx-cli.js "$root/usr/local/bin/npx"
 add_user node 1000
 
 import_as 'node --version && npm --version' --change 'CMD ["node"]' \
-  --change "ENV NODE_VERSION=$("$root/usr/local/bin/node" -p process.versions.node)"
+  --change "ENV NODE_VERSION=$(sed -n 's/^ *"version": "\(.*\)",*$/\1/p' "$work/node/package.json")"

@@ -54,6 +54,9 @@ recipe_failed() {
   die "$image: $1 failed: $(printf '%s\n' "$2" | grep -E '^(E:|npm (error|ERR!) [^ces]|tar:|Error|culvert:)' | head -n 1 || true)"
 }
 
+# arch: Debian's name of the architecture that images are built for: ARCH, else this machine's. Another one needs qemu-user (binfmt).
+arch=${ARCH:-$(dpkg --print-architecture)}
+
 # bootstrap SUITE PACKAGES: creates a minimal root filesystem of the suite with dpkg and apt in $root, without documentation.
 bootstrap() {
   mirror=$(debian_mirror)
@@ -64,7 +67,7 @@ bootstrap() {
     echo 'Acquire::Check-Valid-Until "false";'
     echo 'Acquire::Languages "none";'
   } >"$work/apt.conf" || disk_full 'at the start'
-  output=$(mmdebstrap --variant=apt --keyring="$keys" --include="$2" --aptopt="$work/apt.conf" --dpkgopt='force-unsafe-io' \
+  output=$(mmdebstrap --variant=apt --architectures="$arch" --keyring="$keys" --include="$2" --aptopt="$work/apt.conf" --dpkgopt='force-unsafe-io' \
     "$1" "$root" "$mirror" 2>&1 </dev/null) || recipe_failed "building from Debian $1" "$output"
   # Not with dpkg's path-exclude, which doubles the total time.
   find "$root/usr/share/doc" -type f ! -name copyright -delete
@@ -90,7 +93,7 @@ import_as() {
     sleep 1
   done
   output=$({ tar -C "$root" -cf - . || : >"$work/tar-failed"; } |
-    docker import --change 'LABEL culvert.built-by=deploy/airgap' "$@" - 2>&1) || import_failed "$output"
+    docker import --platform "linux/$arch" --change 'LABEL culvert.built-by=deploy/airgap' "$@" - 2>&1) || import_failed "$output"
   # A failure of tar would otherwise produce an incomplete image.
   [ ! -e "$work/tar-failed" ] || recipe_failed "packing the image" ''
   id=$output

@@ -16,11 +16,9 @@ case $REGISTRY in localhost:* | 127.0.0.1:*) plain=--plain-http ;; *) plain='' ;
 
 root=$(cd "$here/../.." && pwd)
 cd "$root"
-# shellcheck source=../host/settings.sh
-. "$here/../host/settings.sh"
-# shellcheck source=../host/ports.sh
-. "$here/../host/ports.sh"
-export_build_files
+BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/host/build-ca.sh)")
+export BUILD_CA_FILE
+export_build_settings
 project=$(project_name)
 for name in proxy spool web; do
   image=$REGISTRY/culvert-$name:$VERSION

@@ -3,9 +3,7 @@
 # for a page, stops it. Usage: WEB_IMAGE=registry.example/shop:1.4 check-app.sh [--json]. PAGE is the page that is asked for.
 set -eu
 cd "$(dirname "$0")/../.."
-root=$PWD
 . deploy/host/lib.sh
-[ ! -e deploy/host/settings.sh ] || . deploy/host/settings.sh
 . deploy/doctor/facts.sh
 
 START_TIMEOUT_S=60

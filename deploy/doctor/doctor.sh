@@ -4,9 +4,7 @@
 # then SENTRY_DSN has a probe envelope sent as well, and TUNNEL_PATH is the deployment's; both may be in .env.
 set -eu
 cd "$(dirname "$0")/../.."
-root=$PWD
 . deploy/host/lib.sh
-[ ! -e deploy/host/settings.sh ] || . deploy/host/settings.sh
 . deploy/doctor/facts.sh
 
 if [ -n "${BASE_URL:-}" ]; then

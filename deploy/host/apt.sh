@@ -1,6 +1,20 @@
 # shellcheck shell=sh
 # Installs packages without prompts. Sourced after lib.sh.
 
+# is_root: whether this shell may install packages and start daemons.
+is_root() { [ "$(id -u)" -eq 0 ]; }
+
+# os_release KEY: prints KEY's value from os-release, or nothing if either is missing.
+os_release() {
+  sed -n "s/^$1=//p" "${OS_RELEASE_FILE:-/etc/os-release}" 2>/dev/null | tr -d '"' | head -n 1
+}
+
+# distribution: prints "debian", "ubuntu" or nothing.
+distribution() { os_release ID | grep -x -e debian -e ubuntu || true; }
+
+# can_install: whether this shell can install packages of the distribution.
+can_install() { is_root && [ -n "$(distribution)" ] && has apt-get; }
+
 # apt_quiet LOG APT-GET-ARGUMENTS...: apt-get without prompts, its output appended to LOG.
 apt_quiet() {
   apt_log=$1; shift

@@ -4,6 +4,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
+. "$here/apt.sh"
 . "$here/pull.sh"
 AIRGAP=$here/../airgap/build.sh
 

@@ -55,8 +55,13 @@ const example = () =>
     .join("\n");
 
 const secret = (name) => name.toLowerCase().replace(/_file$/, "");
-const composeValue = ({ name, type, compose = type === "file" ? `\${${name}:+/run/secrets/${secret(name)}}` : "" }) =>
-  `      ${name}: ${compose}`.trimEnd();
+// An empty setting is the same as none, so that no container is replaced for it. Not in web: an empty variable would hide one of its image.
+const composeDefault = ({ name, type }, service) => {
+  if (type === "file") return `\${${name}:+/run/secrets/${secret(name)}}`;
+  return service === "web" ? "" : `\${${name}:-}`;
+};
+const composeValue = (setting, service) =>
+  `      ${setting.name}: ${setting.compose ?? composeDefault(setting, service)}`.trimEnd();
 /** Replaces the block below `environment: # …make settings…` of each service. */
 const compose = (text) => {
   let service;
@@ -65,7 +70,7 @@ const compose = (text) => {
     if (!start) return line;
     const settings = of(service).filter((one) => one.compose !== false);
     if (settings.length === 0) fail(`docker-compose.yml: ${service} has no setting in settings.json`);
-    return `${start}\n${settings.map(composeValue).join("\n")}\n`;
+    return `${start}\n${settings.map((one) => composeValue(one, service)).join("\n")}\n`;
   });
 };
 

@@ -56,9 +56,16 @@ test.each([
       restart: "unless-stopped",
       pids_limit: 512,
       healthcheck: { test: expect.any(Array) },
+      logging: { driver: "json-file", options: { "max-size": "20m", "max-file": "5" } },
       mem_limit: expect.anything(),
     });
   }
+});
+
+test("an empty setting is the same as none, except in web, whose image may have a value of its own", async () => {
+  const names = Object.keys({ ...services.proxy?.environment, ...services.spool?.environment });
+  const empty = await config({ ...defaults, ...Object.fromEntries(names.map((name) => [name, ""])) });
+  for (const name of ["proxy", "spool", "ingest"]) expect(empty[name]).toEqual(services[name]);
 });
 
 test("what fetches certificates is alone in its network and gets no DSN; the proxy cannot write what it leaves", async () => {

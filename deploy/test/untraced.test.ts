@@ -21,7 +21,8 @@ const elsewhere = [
   /^deploy\/doctor\/metrics\.ts: /,
   /^proxy\/templates\/routes\//,
   // From the proxy's store, or by its request for it (static.conf).
-  /^deploy\/host\/rolling\.sh: .*Accept-Encoding/,
+  /^deploy\/host\/stack\.sh: .*Accept-Encoding/,
+  /^deploy\/host\/notify\.sh: /,
   /^deploy\/host\/base-images-early\.sh: .*\$REGISTRY/,
   /^deploy\/host\/summary\.sh: echo /,
 ];

@@ -1,6 +1,6 @@
 /**
  * The header in which the proxy sends each request's id, which is also in its log line and in events: 32 hex digits, or the id
- * of a trusted load balancer in front (proxy/snippets/request-id.conf).
+ * of a trusted load balancer in front (proxy/templates/request-id.conf).
  */
 export const REQUEST_ID_HEADER = "x-request-id";
 
