@@ -8,8 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/rootfs.sh"
 
 SUITE=sid # the only suite with Nginx >= 1.29, which the proxy's configuration needs
-PACKAGES=nginx,libnginx-mod-http-js,libnginx-mod-http-brotli-filter,libnginx-mod-http-brotli-static
-PACKAGES=$PACKAGES,gettext-base,openssl,curl,ca-certificates
+PACKAGES=nginx,libnginx-mod-http-js,gettext-base,openssl,curl,ca-certificates
 
 start_recipe "$1"
 wanted=${image#nginx:}

@@ -9,8 +9,8 @@ addresses="$path| $path/csp|"
 # The SDK adds arguments for projects of sentry.io only.
 case "$SENTRY_DSN ${TUNNEL_ALLOWED_DSNS:-}" in *.sentry.io*) addresses="$addresses $path?o=1&p=2|" ;; esac
 for address in $addresses; do
-  if rule=$(echo "$address" | grep -oFf "${0%/*}/blocked-paths"); then
-    echo "culvert proxy: ad-blockers block ${address%|} (rule $rule): set TUNNEL_PATH to a path that says nothing, such as /k7f2a9" >&2
-    break
-  fi
+  rule=$(echo "$address" | grep -oFf "${0%/*}/blocked-paths" | head -n 1)
+  [ -n "$rule" ] || continue
+  echo "culvert proxy: ad-blockers block ${address%|} (rule $rule): set TUNNEL_PATH to a path that says nothing, such as /k7f2a9" >&2
+  break
 done
