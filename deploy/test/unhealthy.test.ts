@@ -24,7 +24,7 @@ test.each([
 ])(
   "%s: the start fails with one line that names the request, the response and the fix",
   {
-    timeout: 180_000,
+    timeout: 900_000,
   },
   async (_, settings, line) => {
     const { code, output } = await run(["sh", "deploy/host/start.sh"], { ...environment, ...settings });
