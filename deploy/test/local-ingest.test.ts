@@ -14,7 +14,7 @@ test("the local ingest answers as Sentry's: JSON with the id of the event", asyn
       ({ ok }) => ok,
       () => false,
     );
-  await expect.poll(isUp, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isUp).toBe(true);
   const post = async (header: string) => {
     const body = `${header}\n{"type":"event"}\n{}\n`;
     const response = await fetch(`${url}/api/1/envelope/`, { method: "POST", body });

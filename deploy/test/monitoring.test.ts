@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { alerts, answer, compose, environment, panels, query, start, stop, traffic } from "./monitoring/stack.ts";
 
 const startOfTest = String(Date.now() / 1_000);
-const eventually = { timeout: 180_000, interval: 1_000 };
+const eventually = { timeout: 600_000, interval: 1_000 };
 
 beforeAll(async () => {
   // A flood is above the first within seconds, requests that hang above the second.
@@ -11,7 +11,7 @@ beforeAll(async () => {
   // Twelve seconds for a quarter of an hour.
   await start(75);
   await traffic({ pages: 6, envelopes: 8, serverEnvelopes: 8 }, 1_000);
-}, 300_000);
+});
 afterAll(stop);
 
 /** The names of the alerts that are or were in a state. */
@@ -54,7 +54,7 @@ test("Prometheus loads every alert", async () => {
   expect(loaded.map(({ name }: { name: string }) => name)).toEqual(alerts);
 });
 
-test("none is even pending while pages and envelopes are accepted", { timeout: 200_000 }, async () => {
+test("none is even pending while pages and envelopes are accepted", async () => {
   const enough = [
     "culvert_requests_total{route='page',class='2xx'}",
     "culvert_tunnel_envelopes_total{outcome='accepted'}",
@@ -74,7 +74,7 @@ test("none is even pending while pages and envelopes are accepted", { timeout: 2
 });
 
 test("web answers 500, the ingest 403; a flood, a killed worker, a certificate near its end", {
-  timeout: 400_000,
+  timeout: 1_800_000,
 }, async () => {
   await answer("app", { status: 500 });
   await answer("recorder", { status: 403 });
@@ -107,7 +107,7 @@ test("web answers 500, the ingest 403; a flood, a killed worker, a certificate n
   await expectToFire("CulvertCertificateRejected");
 });
 
-test("web and ingest cut connections; the spool's database is deleted", { timeout: 200_000 }, async () => {
+test("web and ingest cut connections; the spool's database is deleted", async () => {
   await answer("app", { instead: "reset" });
   await answer("recorder", { instead: "reset" });
   await loseDatabase();
@@ -123,14 +123,14 @@ test("web and ingest cut connections; the spool's database is deleted", { timeou
 async function loseDatabase(): Promise<void> {
   const inSpool = (line: string) => compose("exec", "-T", "spool", "sh", "-c", `cd /var/lib/spool && ${line}`);
   const isRecorded = async () => JSON.parse(await inSpool("cat spool.count")).queued > 0;
-  await expect.poll(isRecorded, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isRecorded).toBe(true);
   await inSpool("rm spool.db spool.db-wal");
   await compose("kill", "spool");
   await compose("start", "spool");
 }
 
 test("the spool alone is started with another DSN, then what is queued expires; web hangs", {
-  timeout: 400_000,
+  timeout: 1_800_000,
 }, async () => {
   await answer("app", { instead: "hang" });
   environment.SENTRY_DSN = "http://key@recorder:9000/2";
@@ -141,7 +141,7 @@ test("the spool alone is started with another DSN, then what is queued expires; 
   await expectToFire("CulvertEnvelopesDropped");
 });
 
-test("the spool is stopped, then the proxy", { timeout: 400_000 }, async () => {
+test("the spool is stopped, then the proxy", async () => {
   await compose("stop", "spool");
   await expectToFire("CulvertSpoolGone", "CulvertEnvelopesFail", "CulvertServerEnvelopesFail");
   await compose("stop", "proxy");
@@ -151,7 +151,7 @@ test("the spool is stopped, then the proxy", { timeout: 400_000 }, async () => {
 test("every alert has fired", () =>
   expect([...fired, ...elsewhere.map((name) => `Culvert${name}`)].sort()).toEqual([...alerts].sort()));
 
-test("every panel of the dashboard has data", { timeout: 200_000 }, async () => {
+test("every panel of the dashboard has data", async () => {
   let empty = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ title, expr })));
   const remaining = async () => {
     const end = String(Date.now() / 1_000);

@@ -84,7 +84,7 @@ afterAll(async () => {
 });
 
 test("a new release of web replaces two replicas of the old one under load, and no request fails", {
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   const old = await replicas();
   expect(old).toHaveLength(2);
@@ -101,7 +101,7 @@ test("a new release of web replaces two replicas of the old one under load, and 
 });
 
 test("if a release does not start, the old one keeps serving, and the list of releases stays as it was", {
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   const before = await releases();
   expect(before).toHaveLength(2);
@@ -122,7 +122,7 @@ test("if a release does not start, the old one keeps serving, and the list of re
 });
 
 test("a rollback puts the release before back under load, without a build, and no request fails", {
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   const [running = "", before = ""] = await releases();
   // More than are kept.
@@ -163,7 +163,7 @@ test("a rollback puts the release before back under load, without a build, and n
 });
 
 test("one of two replicas killed under load: only its open responses and forms fail", {
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   const [killed = ""] = await replicas();
   const address = await must([
@@ -192,7 +192,7 @@ const upgrade = (settings: Record<string, string>) =>
   });
 
 test("an older spool does not start with the queue of another version: the running one keeps serving, and nothing else is replaced", {
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   const others = async () => [await compose("ps", "-q", "proxy"), ...(await replicas())];
   const before = await others();
@@ -213,7 +213,7 @@ test("an older spool does not start with the queue of another version: the runni
 });
 
 test("Culvert itself is upgraded under load: only requests fail that found no proxy listening; no response is cut", {
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   // Of two replicas the first has exited, which compose would rather keep than the one that runs.
   await compose("start", "web");
@@ -254,7 +254,7 @@ test("Culvert itself is upgraded under load: only requests fail that found no pr
     if (Buffer.from(body, "base64").toString().includes('{"rollout":true}')) arrived += 1;
     return arrived >= accepted || undefined;
   };
-  await recorder.waitFor(isLast, mark, 120_000);
+  await recorder.waitFor(isLast, mark, 600_000);
   console.log(`${JSON.stringify(result.requests)}, found no proxy: ${result.failures.length}`);
   const { output: again } = await run(["docker", "compose", "--dry-run", "up", "--detach"], {
     COMPOSE_FILE: `${process.env.COMPOSE_FILE}:deploy/test/upgrade.compose.yml`,

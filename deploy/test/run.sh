@@ -19,8 +19,10 @@ install() {
 }
 
 # Suites whose containers are their own.
-proxy() { suite proxy/test run_vitest proxy/test; }
-spool() { suite proxy/spool run_vitest proxy/spool; }
+proxy() {
+  suite proxy/test run_vitest proxy/test
+  suite proxy/spool run_vitest proxy/spool
+}
 
 # Suites that mostly wait: for streams that are idle, for an outage to end, for pods.
 waiting() {
@@ -61,6 +63,11 @@ releases() {
   suite "e2e release" run_playwright --project=release
 }
 
+stack_then_releases() {
+  (stack)
+  (releases)
+}
+
 shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
 
 # Checks and unit tests that need no stack.
@@ -86,16 +93,15 @@ for folder in $projects; do background check "$folder: install" install "$folder
 join
 need_networks 20
 
-# Beside one another, because most tests wait. Each job runs its suites in turn.
-background proxy
-background spool
 CHROMIUM_PATH=$(sh deploy/host/browser.sh) || record failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
-background stack
-background waiting
+
+# Three jobs beside one another, because most tests wait; with more, two cores made tests wait for minutes.
+background proxy
+background stack_then_releases
 static
-background releases
+waiting
 join
 
 node deploy/test/totals.mjs "$results"

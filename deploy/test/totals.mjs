@@ -21,6 +21,9 @@ const skip = (where) => {
   skipped[where] = (skipped[where] ?? 0) + 1;
 };
 
+/** Failed tests, each with the begin of its message: printed last, where the end of a long log still shows them. */
+const failures = [];
+
 /** Tests that passed on their second attempt, each with the first attempt's failure. */
 const flaky = [];
 
@@ -29,6 +32,7 @@ function readVitest(report) {
     const file = relative(process.cwd(), name);
     for (const { status, ancestorTitles, title, failureMessages } of assertionResults) {
       if (["pending", "skipped", "todo"].includes(status)) skip(`${file}: ${ancestorTitles[0] || title}`);
+      if (status === "failed") failures.push([`${file}: ${title}`, failureMessages[0] ?? ""]);
       if (status === "passed" && failureMessages.length > 0) flaky.push([`${file}: ${title}`, failureMessages[0]]);
     }
   }
@@ -38,6 +42,8 @@ function readPlaywright({ suites = [], specs = [] }) {
   for (const suite of suites) readPlaywright(suite);
   for (const { file, title, tests } of specs) {
     if (tests.some(({ status }) => status === "skipped")) skip(`web/e2e/${file}: ${title}`);
+    for (const { results } of tests.filter(({ status }) => status === "unexpected"))
+      failures.push([`web/e2e/${file}: ${title}`, results[0]?.error?.message ?? ""]);
     for (const { results } of tests.filter(({ status }) => status === "flaky"))
       flaky.push([`web/e2e/${file}: ${title}`, results[0].error?.message ?? results[0].status]);
   }
@@ -81,6 +87,7 @@ if (flaky.length > maxFlaky) {
   console.error(`${flaky.length} tests needed a second attempt; ${maxFlaky} may`);
   add(0, 1, 0);
 }
+for (const [where, failure] of failures) console.log(`failed: ${where}\n${failure.split("\n").slice(0, 4).join("\n")}`);
 for (const [where, count] of Object.entries(skipped)) console.log(`skipped ${count}: ${where}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);

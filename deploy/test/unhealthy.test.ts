@@ -31,7 +31,7 @@ test.each([
 ])(
   "%s: the start fails with one line that names the request, the response and the fix",
   {
-    timeout: 180_000,
+    timeout: 900_000,
   },
   async (_, settings, line) => {
     const { code, output } = await run(["sh", "deploy/host/up.sh"], { ...environment, ...settings });

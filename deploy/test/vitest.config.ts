@@ -3,11 +3,11 @@ import { defineConfig } from "vitest/config";
 // Long timeouts, because tests start and stop containers; no test compares times.
 export default defineConfig({
   test: {
-    testTimeout: 180_000,
-    hookTimeout: 300_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     maxWorkers: 2,
     // Files share no state but variables of the environment, and those that set some take them back.
     isolate: false,
-    expect: { poll: { timeout: 60_000, interval: 200 } },
+    expect: { poll: { timeout: 240_000, interval: 200 } },
   },
 });

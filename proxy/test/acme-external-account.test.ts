@@ -25,7 +25,7 @@ beforeAll(async () => {
   // As secrets are: one line, readable by any container. The CAs' pages show padded keys as well.
   for (const [name, key] of Object.entries(keys)) writeFileSync(join(folder, name), `${key.toString("base64")}\n`);
   chmodSync(folder, 0o755);
-}, 300_000);
+});
 afterAll(async () => {
   await docker("rm", "-f", id);
   await pebble?.stop();
@@ -44,7 +44,7 @@ async function attempt(key?: keyof typeof keys): Promise<string> {
     ...{ image, network: id, caFile: pebble.caFile, volumes: [account, certificates], settings },
     mounts: key ? { [join(folder, key)]: keyFile } : {},
   });
-  await expect.poll(client.isSettled, { timeout: 120_000 }).toBe(true);
+  await expect.poll(client.isSettled).toBe(true);
   const lines = await client.lines();
   const left = await must("exec", id, "sh", "-c", "cat /tmp/uacme.log; find /var/lib/acme -type f -exec cat {} +");
   for (const text of [left, lines.join("\n"), await must("inspect", id)]) {
@@ -70,7 +70,7 @@ test("a CA that wants an external account: without one, with a wrong key, with t
   );
   // The account is bound; the key is not needed again.
   expect(await attempt()).toMatch(/^culvert acme: nowhere\.example\.com: /);
-}, 300_000);
+});
 
 describe("invalid settings are rejected in one line, which does not hold the key", () => {
   const both = (id: string, file: string) => ({ ACME_EAB_KEY_ID: id, ACME_EAB_KEY_FILE: `/keys/${file}` });

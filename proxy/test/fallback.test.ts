@@ -26,7 +26,7 @@ test("the fallback gets nothing while there is a replica that is ready", async (
 test("while no replica is, the fallback gets every request, and none fails", async () => {
   // Its name leads nowhere from now on, as that of a headless Service without ready pods.
   await proxy.on("web", "stop", "-t", "0");
-  await expect.poll(() => bodies(1, "GET"), { timeout: 45_000 }).toEqual(["not ready"]);
+  await expect.poll(() => bodies(1, "GET")).toEqual(["not ready"]);
   expect(await bodies(20, "GET")).toEqual(Array(20).fill("not ready"));
   expect(await bodies(20, "POST")).toEqual(Array(20).fill("not ready"));
 });

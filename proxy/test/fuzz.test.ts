@@ -123,7 +123,7 @@ function sendOn(
 }
 
 test(`${runs} generated envelopes (seed ${seed}) reach the project they select and no other, and no client error is a 5xx`, {
-  timeout: 240_000,
+  timeout: 900_000,
 }, async () => {
   const requests = fc.sample(request, { numRuns: runs, seed });
   const wrong: string[] = [];

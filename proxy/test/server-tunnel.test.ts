@@ -110,7 +110,7 @@ test("the spool queues what the ingest cannot accept, and web is told; a client 
 
   const mark = await shared.proxy.ingest.count();
   await shared.proxy.ingest.answer(well);
-  const delivered = await shared.proxy.ingest.waitFor((request) => request, mark, 50_000);
+  const delivered = await shared.proxy.ingest.waitFor((request) => request, mark);
   expect(Buffer.from(delivered.body, "base64").toString()).toContain('"message":"hello"');
   const { answer } = await post();
   expect(answer.headers.get("x-envelope-outcome")).toBeNull();

@@ -16,8 +16,8 @@ afterAll(() => proxy?.stop());
 /** Waits until the ingest gets envelopes from the proxy again, and the spool has delivered what it had. */
 async function recovered(): Promise<void> {
   await proxy.ingest.answer(well);
-  await expect.poll(reachesIngest, { timeout: 60_000 }).toBe(true);
-  await expect.poll(spoolMetrics, { timeout: 60_000 }).not.toContain("culvert_spool_queued_envelopes{");
+  await expect.poll(reachesIngest).toBe(true);
+  await expect.poll(spoolMetrics).not.toContain("culvert_spool_queued_envelopes{");
 }
 
 const envelope = (n: number) =>
@@ -92,7 +92,7 @@ describe("an envelope that the ingest cannot accept is queued, acknowledged, and
     for (let n = 0; n < 10; n++) expect(seen).toContain(String(n));
     // Until the proxy asks the spool again, too.
     await proxy.ingest.answer({ ...well, status: 500 });
-    await expect.poll(async () => (await post(1)).status, { timeout: 60_000 }).toBe(200);
+    await expect.poll(async () => (await post(1)).status).toBe(200);
   });
 });
 

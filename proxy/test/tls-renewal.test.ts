@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => proxy?.stop());
 
 /** The proxy looks every five seconds. */
-const polling = { timeout: 60_000, interval: 100 };
+const polling = { timeout: 240_000, interval: 100 };
 
 /** The certificate that a new connection gets. */
 const peer = () =>

@@ -28,12 +28,12 @@ afterAll(async () => {
 });
 
 test("a proxy that was killed starts again on the same /tmp, and leaves nothing there of what was cut off", async () => {
-  await expect.poll(healthy, { timeout: 60_000 }).toBe(true);
+  await expect.poll(healthy).toBe(true);
   await must("exec", name, "touch", leftover);
   // SIGKILL of the process with id 1: the master, and with it every process of the container.
   await must("kill", "--signal=KILL", name);
   await must("wait", name);
   await must("start", name);
-  await expect.poll(healthy, { timeout: 60_000 }).toBe(true);
+  await expect.poll(healthy).toBe(true);
   expect((await inside("ls", leftover)).code).not.toBe(0);
 });

@@ -28,7 +28,7 @@ test("without a DSN the console says that no events are sent, and no page shows 
       "Every hop of a request responds. No events are sent, because SENTRY_DSN is not set.",
       { timeout: 3_000 },
     );
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 180_000 });
 
   await open(page, `${web}/test-events`);
   await page.getByRole("button", { name: "Throw in a route handler" }).click();

@@ -20,7 +20,7 @@ test("the overview shows that every hop responds, with its latency", async ({ pa
   await expect(async () => {
     await page.goto("/");
     await expect(state).toHaveText("Every hop responds.", { timeout: 2_000 });
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 180_000 });
   await expect(page.getByText(/^responds [\d.]+ ms$/)).toHaveCount(6);
   await page.getByRole("button", { name: "Check again" }).click();
   await expect(state).toHaveText("Every hop responds.");
@@ -58,7 +58,7 @@ test.describe("without JavaScript", () => {
       await page.goto("/?wait");
       // From the proxy to web, from web to the ingest and to the upstream.
       await expect(page.getByText(/^responds [\d.]+ ms$/)).toHaveCount(3, { timeout: 3_000 });
-    }).toPass({ timeout: 60_000 });
+    }).toPass({ timeout: 180_000 });
     // Playwright's Chromium without scripts still parses <noscript> as if scripts were on.
     expect(await page.content()).toContain("The checks of the browser need JavaScript");
   });
@@ -80,6 +80,6 @@ test.describe("without JavaScript", () => {
       await expect(page.getByRole("region", { name: "Table: Sent by this server" })).toContainText(id, {
         timeout: 2_000,
       });
-    }).toPass({ timeout: 60_000 });
+    }).toPass({ timeout: 180_000 });
   });
 });

@@ -37,7 +37,7 @@ test("with rate 0 a page still propagates one trace with a negative decision; er
     const call = calls.find((one) => headerOf(one, "sentry-trace")?.startsWith(`${trace}-`));
     expect(call && headerOf(call, "sentry-trace")).toMatch(/-[0-9a-f]{16}-0$/);
     expect(call && headerOf(call, "traceparent")).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-00$`));
-  }).toPass({ timeout: 120_000 });
+  }).toPass({ timeout: 360_000 });
 
   expect((await fetch(`${web}/test-events/server-exception?a=1`)).status).toBe(500);
   const event = await recorder.waitFor((request) => itemsIn(request, "event")[0]);

@@ -77,7 +77,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       start("proxy");
       await expect
         .poll(() => docker("exec", ids.proxy ?? "", "curl", "-sS", "http://127.0.0.1:8081/healthz"), {
-          timeout: 150_000,
+          timeout: 600_000,
         })
         .toBe("ok");
       expect(isReady(objects, "proxy", ids.proxy ?? "")).toBe(false);

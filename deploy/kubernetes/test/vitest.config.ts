@@ -3,11 +3,11 @@ import { defineConfig } from "vitest/config";
 // Finding kustomize may fetch a package once. One worker for all files: what one has rendered, the others need not.
 export default defineConfig({
   test: {
-    testTimeout: 180_000,
-    hookTimeout: 300_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     globalSetup: "lib/setup.ts",
     isolate: false,
     maxWorkers: 1,
-    expect: { poll: { timeout: 60_000, interval: 200 } },
+    expect: { poll: { timeout: 240_000, interval: 200 } },
   },
 });

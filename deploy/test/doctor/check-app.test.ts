@@ -72,7 +72,7 @@ async function check(
   return { code, states: Object.fromEntries(checks.map(({ check, state }) => [check, state])), health };
 }
 
-test("an app that meets the contract", { timeout: 240_000 }, async () => {
+test("an app that meets the contract", async () => {
   // Settings of the proxy.
   const { code, states, health } = await check("good", { MAX_BODY_SIZE: "20m", WEBSOCKET_PATH: "/ws" });
   expect(states).toMatchObject({
@@ -94,7 +94,7 @@ test("an app that meets the contract", { timeout: 240_000 }, async () => {
   expect(code).toBe(0);
 });
 
-test("an app that breaks the contract", { timeout: 240_000 }, async () => {
+test("an app that breaks the contract", async () => {
   const { code, states } = await check("bad");
   expect(states).toMatchObject({
     health: "ok",

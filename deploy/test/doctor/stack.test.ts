@@ -1,11 +1,9 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Result } from "../../doctor/result.ts";
 import { run } from "../run.ts";
-
-vi.setConfig({ testTimeout: 180_000 });
 
 // Vitest sets BASE_URL for its own purposes.
 const doctor = (argument: string, environment: Record<string, string> = {}) =>

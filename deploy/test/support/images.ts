@@ -63,4 +63,4 @@ export function build(what: "proxy" | "spool" = "proxy"): Promise<string> {
 export const buildWithDebian = (): Promise<string> => buildImage("deploy/test/support/debian");
 
 /** How long that may take in ms: Debian's mirror may be slow. */
-export const downloadTimeout = 300_000;
+export const downloadTimeout = 900_000;

@@ -30,7 +30,7 @@ test("full: replays are evicted first, then profiles, nothing else; exactly sent
   expect(kept).toHaveLength(80 + replays.length + 20);
   expect(await metric(stack, "disk_bytes")).toBeLessThanOrEqual(8 << 20);
   await stack.ingest();
-  await waitUntil(() => isEmpty(stack), 150_000);
+  await waitUntil(() => isEmpty(stack), 600_000);
   expect(await outcome(stack, kept)).toEqual({ lost: 0, repeated: 0 });
   for (const [category, ids] of [
     ["replay", replays],

@@ -18,8 +18,8 @@ afterEach(async () => {
 });
 afterAll(() => stack?.stop());
 
-const drained = () => waitUntil(() => isEmpty(stack), 150_000);
-const delivered = (ids: string[]) => waitUntil(async () => (await outcome(stack, ids)).lost === 0, 150_000);
+const drained = () => waitUntil(() => isEmpty(stack), 600_000);
+const delivered = (ids: string[]) => waitUntil(async () => (await outcome(stack, ids)).lost === 0, 600_000);
 
 /** Returns the requests that reach the ingest from now on. */
 async function recordRequests(): Promise<() => Promise<Seen[]>> {

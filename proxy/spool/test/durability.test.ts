@@ -12,7 +12,7 @@ beforeAll(async () => {
   stack = await startStack({ SPOOL_RATE: "400" });
 });
 afterAll(() => stack?.stop());
-afterEach(() => waitUntil(() => isEmpty(stack), 150_000));
+afterEach(() => waitUntil(() => isEmpty(stack), 600_000));
 
 const accepts = 200;
 
@@ -53,7 +53,7 @@ test("killed three times while it receives: every envelope answered with 200 arr
     );
   }
   await stack.ingest();
-  await waitUntil(() => isEmpty(stack), 150_000);
+  await waitUntil(() => isEmpty(stack), 600_000);
   expect(ids.length).toBeGreaterThanOrEqual(6 * accepts);
   expect(await outcome(stack, ids)).toMatchObject({ lost: 0, repeated: 0 });
 });
@@ -67,7 +67,7 @@ test("killed three times while it delivers: nothing is lost, and redeliveries ar
     await waitUntil(async () => (await stack.recorder.count()) > mark + i * 100);
     await stack.kill("spool");
   }
-  await waitUntil(() => isEmpty(stack), 150_000);
+  await waitUntil(() => isEmpty(stack), 600_000);
   const { lost, repeated } = await outcome(stack, ids);
   expect(lost).toBe(0);
   // At most the envelopes in flight at each kill.
@@ -90,7 +90,7 @@ test("stopped and started while it receives and delivers: nothing is lost or rep
     await stack.on("spool", "start");
     await waitUntilReady(stack);
   });
-  await waitUntil(() => isEmpty(stack), 150_000);
+  await waitUntil(() => isEmpty(stack), 600_000);
   expect(await outcome(stack, ids)).toEqual({ lost: 0, repeated: 0 });
   expect(await metric(stack, 'redelivered_total{category="session"}'), await stack.logs()).toBe(0);
 });

@@ -13,7 +13,7 @@ test("SPOOL_RATE: a returning ingest gets a part of it at first, and never more 
   await stack.ingest({ status: 503 });
   const ids = await sendMany(stack.url, 400);
   await stack.ingest();
-  await waitUntil(() => isEmpty(stack), 150_000);
+  await waitUntil(() => isEmpty(stack), 600_000);
   expect(await outcome(stack, ids)).toEqual({ lost: 0, repeated: 0 });
   const times = (await stack.seen()).filter(({ status }) => status === 200).map(({ at }) => at);
   // Longer than a second: the envelopes in flight while a container stalls, at most 32, arrive together.

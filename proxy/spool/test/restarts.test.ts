@@ -52,11 +52,11 @@ async function inFlight(fault: Rule, change: () => Promise<unknown>): Promise<vo
   const answers = Promise.all(
     ids.map((id) => requestProxy(stack.proxy, "/monitoring", envelope("event", id, 1_900), 60_000)),
   );
-  await waitUntil(async () => (await stack.seen()) - mark >= 50, 150_000);
+  await waitUntil(async () => (await stack.seen()) - mark >= 50, 600_000);
   await change();
   expect(await answers).toEqual(ids.map(() => 200));
   await stack.ingest();
-  await waitUntil(() => isEmpty(stack), 150_000);
+  await waitUntil(() => isEmpty(stack), 600_000);
   expect((await outcome(stack, ids)).lost).toBe(0);
 }
 

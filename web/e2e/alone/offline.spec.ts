@@ -19,7 +19,7 @@ test.afterEach(async () => {
 
 async function proxyIsBack() {
   const ready = async () => (await inside("proxy", "curl", "-fsS", "http://127.0.0.1:8081/readyz")).code;
-  await expect.poll(ready, { timeout: 60_000 }).toBe(0);
+  await expect.poll(ready, { timeout: 180_000 }).toBe(0);
 }
 
 async function openTestEvents(context: BrowserContext): Promise<Page> {
@@ -33,7 +33,7 @@ async function throwAndQueue(page: Page): Promise<string> {
   const trace = await traceOf(page);
   await page.getByRole("button", { name: THROW }).click();
   await expect(outcomeOf(page, THROW)).toContainText("queued in this browser, which sends it later", {
-    timeout: 60_000,
+    timeout: 180_000,
   });
   await expect.poll(() => queued(page), "envelopes in IndexedDB").toBeGreaterThan(0);
   return trace;
@@ -63,7 +63,7 @@ async function arrivesOnce(page: Page, trace: string, mark: number, since: numbe
   const { envelope } = await recorder.waitFor((request) => itemsIn(request, "event").find(isThrown), mark, 90_000);
   const { sent_at } = envelope.header as { sent_at?: string };
   expect(Date.parse(sent_at ?? ""), "sent_at is the time of sending").toBeGreaterThanOrEqual(since);
-  await expect.poll(() => queued(page), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => queued(page), { timeout: 180_000 }).toBe(0);
   const all = (await recorder.all(mark)).flatMap((request) => itemsIn(request, "event"));
   expect(all.filter(isThrown)).toHaveLength(1);
 }

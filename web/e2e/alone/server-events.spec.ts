@@ -48,7 +48,7 @@ test("an exception on the server while the ingest is down is queued, and deliver
         await expect(row).toBeVisible({ timeout: 3_000 });
       }).toPass({ timeout: 30_000 });
       await expect(row).toContainText("the ingest did not accept it; it is queued in the spool", { timeout: 100 });
-    }).toPass({ timeout: 120_000 });
+    }).toPass({ timeout: 360_000 });
   } finally {
     mark = await recorder.count();
     await recorder.answer(ok);

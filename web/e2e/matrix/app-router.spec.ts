@@ -50,7 +50,7 @@ test("a revalidated page is rendered again", async ({ page }) => {
   await expect(async () => {
     await page.reload();
     expect(await page.locator("#made").textContent()).not.toBe(made);
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 180_000 });
 });
 
 test("a PNG is served as WebP", async ({ page }) => {
@@ -99,7 +99,7 @@ test("hashed files below the base path come from the proxy's store", async ({ pa
     expect(files.filter((file) => !lines.some((line) => line.includes(file)))).toEqual([]);
     // Only requests that use the store have this log field.
     expect(lines.filter((line) => !JSON.parse(line).cache)).toEqual([]);
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 180_000 });
 });
 
 test("the tunnel is also served below the base path", async ({ page }) => {

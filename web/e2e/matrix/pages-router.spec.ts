@@ -14,7 +14,7 @@ test("a prerendered page works, with its styles, and is revalidated", async ({ p
   await expect(async () => {
     await page.reload();
     expect(await page.locator("#made").textContent()).not.toBe(made);
-  }).toPass({ timeout: 60_000 });
+  }).toPass({ timeout: 180_000 });
 });
 
 test("each language has its page", async ({ page }) => {

@@ -43,7 +43,7 @@ export async function startApp(network: TestNetwork, name: string, start: Start 
   ];
   await network.run(name, as(web, own), image(name));
   const [, ...isHealthy] = web.healthcheck.test;
-  await expect(() => network.exec(name, ...isHealthy)).toPass({ timeout: 60_000 });
+  await expect(() => network.exec(name, ...isHealthy)).toPass({ timeout: 180_000 });
   // The policy is the default of docker-compose.yml with WEB_IMAGE.
   const front = {
     SENTRY_DSN: "http://culvert@recorder:9000/1",
@@ -52,7 +52,7 @@ export async function startApp(network: TestNetwork, name: string, start: Start 
   };
   const port = await network.run(`${name}-proxy`, as(proxy, front), `${process.env.COMPOSE_PROJECT_NAME}-proxy`, 8443);
   const isReady = ["curl", "-fsS", "http://127.0.0.1:8081/readyz"];
-  await expect(() => network.exec(`${name}-proxy`, ...isReady)).toPass({ timeout: 60_000 });
+  await expect(() => network.exec(`${name}-proxy`, ...isReady)).toPass({ timeout: 180_000 });
   return {
     origin: `https://localhost:${port}`,
     log: (of: "app" | "proxy") => network.log(of === "app" ? name : `${name}-proxy`),

@@ -57,7 +57,7 @@ test(`the ingest is down for ${outageSeconds} s under load: every error of a pag
         throw new Error(text);
       });
     }, message);
-    await expect.poll(() => sent.has(message), { timeout: 60_000 }).toBe(true);
+    await expect.poll(() => sent.has(message), { timeout: 180_000 }).toBe(true);
   };
 
   const faults = async (more: (envelopes: number) => Promise<void>) => {

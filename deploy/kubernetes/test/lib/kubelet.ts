@@ -19,7 +19,7 @@ export interface Node {
 }
 
 /** Timeout in ms of a test that waits until several pods are ready: longer than all of its waits. */
-export const startTimeout = 180_000;
+export const startTimeout = 600_000;
 
 /**
  * Starts a rendered pod in Docker as kubelet would: environment, user, groups, capabilities, read-only root, limits and volumes come

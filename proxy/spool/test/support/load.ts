@@ -55,7 +55,7 @@ export async function runLoad(
   // One probe for all envelopes: thousands of retries would take the CPU from a proxy that is starting.
   let recovery: Promise<void> | undefined;
   const recovered = () => {
-    recovery ??= waitUntil(isUp, 120_000).finally(() => {
+    recovery ??= waitUntil(isUp, 600_000).finally(() => {
       recovery = undefined;
     });
     return recovery;
