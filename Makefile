@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy update rollback releases down backup restore logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release
+.PHONY: help up deploy update rollback releases down backup restore logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release verify-release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -63,5 +63,8 @@ render-proxy: ## Print Nginx's whole configuration for the settings in .env
 verify-cluster: ## Check a deployment from inside its cluster, one line per check: OVERLAY=production or NAMESPACE=culvert
 	@NAMESPACE="$(NAMESPACE)" OVERLAY="$(OVERLAY)" sh deploy/kubernetes/verify.sh
 
-release: ## Push the images and the Helm chart: VERSION=1.0.0 REGISTRY=registry.example.com/culvert
-	@sh deploy/chart/release.sh
+release: ## Make a release from a clean tag, into dist/: REGISTRY=registry.example.com/culvert PUSH=yes
+	@sh deploy/release/release.sh
+
+verify-release: ## Check a downloaded release before it is used: FOLDER=dist/1.0.0 COSIGN_PUB=cosign.pub
+	@sh deploy/release/verify.sh "$(FOLDER)"
