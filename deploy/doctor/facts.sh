@@ -80,8 +80,8 @@ run_alone() {
     --volume "$PWD/proxy/spool/src:/culvert/proxy/spool/src:ro" \
     --volume "$PWD/proxy/entrypoint.d:/culvert/proxy/entrypoint.d:ro" \
     --env PAGE --env BASE_URL --env SENTRY_DSN --env TUNNEL_PATH --env BASE_PATH --env HEALTH_PATH \
-    "$(deploy/host/base-images.sh proxy/spool/Dockerfile)" \
-    node --disable-warning=ExperimentalWarning "/culvert/deploy/doctor/$program" "$@"
+    --entrypoint node "$(tools_image)" \
+    --disable-warning=ExperimentalWarning "/culvert/deploy/doctor/$program" "$@"
 }
 
 # need_stack: dies when no engine answers, compose can't read its files, or nothing runs.

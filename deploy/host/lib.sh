@@ -50,6 +50,12 @@ setting() {
 # project_name: prints the compose project's name.
 project_name() { docker compose config | sed -n 's/^name: //p'; }
 
+# tools_image: prints an image with Node and tar that the stack needs anyway: of a release its spool, else what the spool is built on.
+tools_image() {
+  tools_released=$(docker compose config spool 2>/dev/null | sed -n 's/^ *WEB_IMAGE: //p' | head -n 1)
+  printf '%s\n' "${tools_released:-$(deploy/bare-machine/base-images.sh proxy/spool/Dockerfile)}"
+}
+
 # export_build_settings: exports what a build gets besides the settings: the key that all builds share, and the release, which for an image of
 # your own is its name and tag. With the containerd image store, a default attestation would give each build another image id, and unchanged
 # containers would be replaced (https://github.com/docker/compose/issues/14111).

@@ -6,8 +6,8 @@ cd "$(dirname "$0")/../.."
 umask 077
 
 [ -r "${FILE:-}" ] || die "FILE: '${FILE:-}' cannot be read: give the file that make backup has written"
-deploy/host/machine.sh >/dev/null
-image=$(deploy/host/base-images.sh proxy/spool/Dockerfile)
+deploy/bare-machine/machine.sh >/dev/null
+image=$(tools_image)
 [ ! -e .env ] || die "restore: there is a .env already: move it away, the backup has one"
 # unpack FOLDER OPTION...: unpacks this folder of the backup.
 unpack() {

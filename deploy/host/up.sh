@@ -52,7 +52,7 @@ change() {
 
 check_watch_settings
 step 'Settings' deploy/host/preflight.sh
-BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/host/machine.sh)")
+BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
 export BUILD_CA_FILE
 use_project
 export NOTIFY_FAILURE="make up"

@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 results=$(mktemp -d)
 . deploy/host/lib.sh
-. deploy/host/apt.sh
+. deploy/bare-machine/apt.sh
 . deploy/test/stack.sh
 . deploy/test/suites.sh
 . deploy/test/jobs.sh
@@ -93,7 +93,7 @@ for folder in $projects; do background check "$folder: install" install "$folder
 join
 need_networks 20
 
-CHROMIUM_PATH=$(sh deploy/host/browser.sh) || record failed "a browser"
+CHROMIUM_PATH=$(sh deploy/bare-machine/browser.sh) || record failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 

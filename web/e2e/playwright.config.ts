@@ -2,7 +2,7 @@ import { defineConfig } from "@playwright/test";
 import { isolated } from "./network/namespace.ts";
 import { app } from "./stack.ts";
 
-// Set by deploy/host/browser.sh on Debian; without it Playwright uses the browser that it downloaded itself.
+// Set by deploy/bare-machine/browser.sh on Debian; without it Playwright uses the browser that it downloaded itself.
 const executablePath = process.env.CHROMIUM_PATH || undefined;
 
 export default defineConfig({

@@ -20,7 +20,7 @@ let ca: Promise<string> | undefined;
 export function buildCa(): Promise<string> {
   ca ??= process.env.BUILD_CA_FILE
     ? Promise.resolve(process.env.BUILD_CA_FILE)
-    : run("sh", ["deploy/host/build-ca.sh"]).then(({ output }) => output.trim().split("\n").at(-1) ?? "");
+    : run("sh", ["deploy/bare-machine/build-ca.sh"]).then(({ output }) => output.trim().split("\n").at(-1) ?? "");
   return ca;
 }
 

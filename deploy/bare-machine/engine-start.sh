@@ -1,7 +1,7 @@
 #!/bin/sh
 # Starts this machine's Docker daemon, detached from the shell, and waits until it answers. As root, on Linux.
 set -eu
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../host/lib.sh"
 
 PID_FILE=/var/run/docker.pid
 LOG=/var/log/dockerd.log

@@ -3,8 +3,8 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
-. "$here/../host/apt.sh"
-. "$here/../host/debian.sh"
+. "$here/apt.sh"
+. "$here/debian.sh"
 . "$here/rootfs.sh"
 
 SUITE=sid # the only suite with Nginx >= 1.29, which the proxy's configuration needs

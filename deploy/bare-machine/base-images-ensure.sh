@@ -3,10 +3,10 @@
 # Usage: base-images-ensure.sh [DOCKERFILE...]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$here/../host/lib.sh"
 . "$here/apt.sh"
 . "$here/pull.sh"
-AIRGAP=$here/../airgap/build.sh
+BUILD=$here/build.sh
 
 missing=
 for image in $("$here/base-images.sh" "$@"); do
@@ -24,11 +24,11 @@ for image in $missing; do
   reason=$(tail -n 1 "$log" | cut -c 1-200)
   if ! can_install; then
     die "the container registry does not provide $image ($reason): connect this machine to one" \
-      "(docker pull $image must work), or carry the base images over from a Debian machine (deploy/airgap/README.md)"
+      "(docker pull $image must work), or carry the base images over from a Debian machine (deploy/bare-machine/README.md)"
   fi
   say "    the container registry does not provide $image ($reason):"
   say "    building the base images from Debian and npm packages"
   # shellcheck disable=SC2086 # a list of images
-  "$AIRGAP" $missing
+  "$BUILD" $missing
   break
 done

@@ -4,10 +4,10 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
-. "$here/../host/apt.sh"
+. "$here/apt.sh"
 
 # shellcheck disable=SC2046 # a list of images
-[ $# -gt 0 ] || set -- $("$here/../host/base-images.sh")
+[ $# -gt 0 ] || set -- $("$here/base-images.sh")
 
 # recipe IMAGE: prints the path of its recipe.
 recipe() { echo "$here/${1%%:*}.sh"; }
@@ -18,7 +18,7 @@ for image in "$@"; do
     say "    $image: already present (REBUILD=1 builds it again)"
     continue
   fi
-  [ -x "$(recipe "$image")" ] || die "$image: deploy/airgap has no recipe for it: docker load it, or add $(recipe "$image")"
+  [ -x "$(recipe "$image")" ] || die "$image: deploy/bare-machine has no recipe for it: docker load it, or add $(recipe "$image")"
   wanted="$wanted $image"
 done
 [ -n "$wanted" ] || exit 0

@@ -32,7 +32,7 @@ start_recipe() {
   TMPDIR=$(pick_tmpdir)
   export TMPDIR
   [ "$(free_kb "$TMPDIR")" -ge "$REQUIRED_KB" ] || disk_full "before it began"
-  work=$(mktemp -d "$TMPDIR/culvert-airgap.XXXXXX") || die "$image: TMPDIR: cannot write to $TMPDIR: use another directory"
+  work=$(mktemp -d "$TMPDIR/culvert-base-image.XXXXXX") || die "$image: TMPDIR: cannot write to $TMPDIR: use another directory"
   chmod 755 "$work" # apt downloads as its own user
   root=$work/root
   trap 'wait; rm -rf "$work"' EXIT
@@ -93,7 +93,7 @@ import_as() {
     sleep 1
   done
   output=$({ tar -C "$root" -cf - . || : >"$work/tar-failed"; } |
-    docker import --platform "linux/$arch" --change 'LABEL culvert.built-by=deploy/airgap' "$@" - 2>&1) || import_failed "$output"
+    docker import --platform "linux/$arch" --change 'LABEL culvert.built-by=deploy/bare-machine' "$@" - 2>&1) || import_failed "$output"
   # A failure of tar would otherwise produce an incomplete image.
   [ ! -e "$work/tar-failed" ] || recipe_failed "packing the image" ''
   id=$output

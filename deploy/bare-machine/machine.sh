@@ -4,14 +4,14 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
-here=deploy/host
+here=deploy/bare-machine
 
 # Base images are built while the engine is installed, if no registry answers. Without an engine, they have no use.
 early='' early_log=
 trap '[ -z "$early" ] || kill "$early" 2>/dev/null; rm -f "$early_log"' EXIT
 if "$here/base-images-early.sh"; then
   early_log=$(mktemp)
-  deploy/airgap/build.sh >"$early_log" 2>&1 &
+  deploy/bare-machine/build.sh >"$early_log" 2>&1 &
   early=$!
 fi
 # base_images: waits for the early build. base-images-ensure.sh then gets what is missing, or reports why it cannot.

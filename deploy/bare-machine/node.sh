@@ -3,8 +3,8 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
-. "$here/../host/apt.sh"
-. "$here/../host/debian.sh"
+. "$here/apt.sh"
+. "$here/debian.sh"
 . "$here/rootfs.sh"
 
 NPM_MAJOR=11 # as in Node 24
