@@ -240,7 +240,10 @@ describe("a full disk during the build of a base image", () => {
   });
 
   test.skipIf(!isRoot)("is named with its free space, and no image is left", async () => {
-    const { code, output } = await run(["sh", "deploy/bare-machine/build.sh", "nginx:full"], { TMPDIR: small, REBUILD: "1" });
+    const { code, output } = await run(["sh", "deploy/bare-machine/build.sh", "nginx:full"], {
+      TMPDIR: small,
+      REBUILD: "1",
+    });
     expect(lastLine(output)).toMatch(
       /^culvert: nginx:full: disk full before it began: .*small has \d+ MB free, \d+ MB are needed: free some, or set TMPDIR/,
     );

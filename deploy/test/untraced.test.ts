@@ -23,7 +23,6 @@ const elsewhere = [
   // From the proxy's store, or by its request for it (static.conf).
   /^deploy\/host\/stack\.sh: .*Accept-Encoding/,
   /^deploy\/host\/notify\.sh: /,
-  /^deploy\/bare-machine\/base-images-early\.sh: .*\$REGISTRY/,
   /^deploy\/host\/summary\.sh: echo /,
 ];
 
@@ -34,7 +33,10 @@ const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "doc
 })
   .trim()
   .split("\n")
-  .filter((file) => !/\/(?:test|bare-machine|bench)\/|lock\.json$|\.svg$/.test(file) && statSync(`${root}/${file}`).isFile());
+  .filter(
+    (file) =>
+      !/\/(?:test|bare-machine|bench|release)\/|lock\.json$|\.svg$/.test(file) && statSync(`${root}/${file}`).isFile(),
+  );
 
 test("every request of the kit's own to the app belongs to a trace that is not sampled", () => {
   const requests = files.flatMap((file) => {
