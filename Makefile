@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy update rollback releases down backup restore logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release verify-release
+.PHONY: help up deploy front update rollback releases down backup restore logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release verify-release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -8,6 +8,9 @@ up: ## Bring the stack to what .env and the sources say: build, try and start wh
 	@sh deploy/host/up.sh
 
 deploy: up ## The same as up
+
+front: ## Start the front that gives several apps of this host one port 443 (deploy/front/README.md)
+	@sh deploy/front/up.sh
 
 update: ## Build on the newest base images, and deploy
 	@sh deploy/host/update.sh

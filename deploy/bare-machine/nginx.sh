@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/rootfs.sh"
 
 SUITE=sid # the only suite with Nginx >= 1.29, which the proxy's configuration needs
-PACKAGES=nginx,libnginx-mod-http-js,gettext-base,openssl,curl,ca-certificates
+PACKAGES=nginx,libnginx-mod-http-js,libnginx-mod-stream,gettext-base,openssl,curl,ca-certificates
 
 start_recipe "$1"
 wanted=${image#nginx:}
@@ -22,7 +22,9 @@ esac
 
 # The official image's layout: modules under the prefix, a default site in conf.d, logs to the container's streams.
 ln -sfn /usr/lib/nginx/modules "$root/etc/nginx/modules"
-rm -rf "$root/etc/nginx/sites-available" "$root/etc/nginx/sites-enabled" "$root/etc/nginx/modules-enabled"
+rm -rf "$root/etc/nginx/sites-available" "$root/etc/nginx/sites-enabled"
+# The official binary has stream built in (deploy/front); what else is dynamic there, a configuration loads itself.
+find "$root/etc/nginx/modules-enabled" ! -type d ! -name '*-mod-stream.conf' -delete
 mkdir -p "$root/etc/nginx/conf.d" "$root/var/cache/nginx"
 ln -sf /dev/stdout "$root/var/log/nginx/access.log"
 ln -sf /dev/stderr "$root/var/log/nginx/error.log"
