@@ -12,7 +12,7 @@ const prefix = `culvert-front-${process.pid}`;
 const ports = { https: Number(process.env.HTTPS_PORT) + 7, http: Number(process.env.HTTP_PORT) + 7 };
 const front = {
   FRONT_NAME: prefix,
-  FRONT_SUBNET: "172.31.254.0/24",
+  FRONT_SUBNET: "10.213.44.0/24",
   FRONT_HTTPS_PORT: String(ports.https),
   FRONT_HTTP_PORT: String(ports.http),
   COMPOSE_FILE: "",
@@ -73,7 +73,7 @@ test("a front without apps.conf, or with a line that is none, is not started", a
   const { code, output } = await useApps("shop.example\n");
   expect([code, output]).toEqual([
     1,
-    expect.stringMatching(/culvert: deploy\/front\/apps\.conf: .*emerg.*: mend the line/),
+    expect.stringMatching(/culvert: deploy\/front\/apps\.conf: .* in \/front\/apps\.conf:\d+: mend the line/),
   ]);
 });
 
