@@ -174,6 +174,7 @@ roll() {
     docker compose --progress quiet up --detach --no-build --no-recreate --scale "web=$((missing + $(alive web | count)))" web >&2 || give_up
   fi
   new=$(as_wanted web)
+  [ -n "$new" ] || { problem="compose started containers with other settings than 'docker compose config' has"; give_up; }
   old=$(alive web | without "$new")
   # shellcheck disable=SC2086 # a list
   problem=$(wait_until_healthy $new && wait_until_used $new) || give_up

@@ -28,7 +28,7 @@ const OWN = ["image", "build", "networks", "volumes", "depends_on", "profiles", 
 test.each(["proxy", "web", "spool", "ingest"])("deploy/app/compose.yml runs %s as docker-compose.yml does", (name) => {
   const { [name]: { environment = {}, ...service } = {} } = app;
   const compared = Object.keys(service).filter((key) => !OWN.includes(key));
-  expect(compared).toEqual(expect.arrayContaining(["read_only", "cap_drop", "security_opt", "mem_limit"]));
+  expect(compared).toEqual(expect.arrayContaining(["read_only", "cap_drop", "security_opt", "mem_limit", "logging"]));
   expect(Object.fromEntries(compared.map((key) => [key, service[key]]))).toEqual(
     Object.fromEntries(compared.map((key) => [key, kit[name]?.[key]])),
   );

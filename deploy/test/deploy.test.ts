@@ -122,12 +122,12 @@ afterAll(async () => {
 
 test("a stack that is up to date is left alone", async () => {
   const before = await allContainers();
-  expect((await up("first", { ACME: "", TUNNEL_PATH: "" })).output).toContain("proxy, web and spool are up to date");
+  expect((await up("first", { ACME: "", TUNNEL_RATE_PER_CLIENT: "" })).output).toContain("proxy, web and spool are up to date");
   expect(await allContainers()).toEqual(before);
 });
 
 test.each([
-  [{ TUNNEL_PATH: "bad" }, /^culvert: proxy: TUNNEL_PATH 'bad' does not start with a slash: .*; nothing was replaced/m],
+  [{ TUNNEL_PATH: "bad" }, /^culvert: proxy: TUNNEL_PATH 'bad' is not a path of .*; nothing was replaced/m],
   [{ HTTPS_PORT: "https" }, /^culvert: HTTPS_PORT: 'https' is not a port/m],
   [{ ACME: "yes" }, /^culvert: ACME: 'yes' is neither on nor off/m],
 ])("with the invalid %j, one line says so, and what runs keeps serving", async (settings, line) => {
