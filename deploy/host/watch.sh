@@ -17,7 +17,8 @@ check_watch_settings() {
 
 # counters: prints how many requests the proxy has answered, envelopes apart, and how many of them with 5xx. Shed pages are load, not the release.
 counters() {
-  docker compose exec -T proxy curl -s -m 5 http://127.0.0.1:8081/metrics | awk '
+  # Without what the client says when Ctrl-C reaches it, too.
+  docker compose exec -T proxy curl -s -m 5 http://127.0.0.1:8081/metrics 2>/dev/null | awk '
     /^culvert_requests_total\{route="(page|static|websocket)"/ { total += $2 }
     /^culvert_requests_total\{route="(page|static|websocket)",class="5xx"/ { failed += $2 }
     /^culvert_pages_total\{.*outcome="shed"/ { shed += $2 }

@@ -122,7 +122,9 @@ afterAll(async () => {
 
 test("a stack that is up to date is left alone", async () => {
   const before = await allContainers();
-  expect((await up("first", { ACME: "", TUNNEL_RATE_PER_CLIENT: "" })).output).toContain("proxy, web and spool are up to date");
+  expect((await up("first", { ACME: "", TUNNEL_RATE_PER_CLIENT: "" })).output).toContain(
+    "proxy, web and spool are up to date",
+  );
   expect(await allContainers()).toEqual(before);
 });
 
@@ -198,7 +200,10 @@ test("Ctrl-C while the new release starts fails no request; the next make rollba
   const [{ code }, failures] = await underLoad("/healthz", interrupted("second", " up --detach ", "INT"));
   expect([code, failures]).toEqual([130, []]);
   expect(await isNamed("web")).toBe(true);
-  const [output, others] = await underLoad("/healthz", must(["sh", "deploy/host/rollback.sh"]));
+  const [output, others] = await underLoad(
+    "/healthz",
+    must(["sh", "deploy/host/rollback.sh"], { WEB_IMAGE: image("second") }),
+  );
   expect([output, others]).toEqual([expect.stringContaining("==> Back to release-"), []]);
   expect([await running(), (await containers("web")).length]).toEqual(["first", 1]);
 });
@@ -252,7 +257,7 @@ test("a release that crashes again and again is reported with its reason, and ma
   finished = true;
   await crashes;
   await expect.poll(() => must(["docker", "compose", "ps", "--format={{.Health}}", "web"])).toBe("healthy");
-  await must(["sh", "deploy/host/rollback.sh"], changed);
+  await must(["sh", "deploy/host/rollback.sh"], { WEB_IMAGE: image("second"), ...changed });
   expect(await running()).toBe("first");
 });
 
