@@ -11,12 +11,13 @@ releases() { docker image ls --no-trunc --format '{{.Tag}} {{.ID}}' "$(repositor
 tags_of() { releases | awk -v image="$1" '$2 == image { print $1 }'; }
 release_image() { releases | awk -v tag="$1" '$1 == tag { print $2 }'; }
 
-# tag_before IMAGE: prints the tag of the release that was deployed before this one, if there is one.
+# tag_before IMAGE: prints the tag of the release that was deployed before this one, if there is one; never of the one that was undone last.
 tag_before() {
-  releases | awk -v running="$1" '
-    NR == 1 { newest = $1 }
-    found && $2 != running { print $1; exit }
-    $2 == running { found = 1 }
+  releases | awk -v running="$1" -v undone="$(image_id "$(repository):undone")" '
+    $2 == running { found = 1; next }
+    $2 == undone { next }
+    !newest { newest = $1 }
+    found { print $1; exit }
     END { if (!found) print newest }'
 }
 

@@ -27,7 +27,7 @@ const value = (pattern: RegExp) => Number(pattern.exec(config)?.[1]);
 
 /** What clients can fill: how many at most, as rendered, and the kB of each, measured or estimated. */
 function contents(): [what: string, count: number, kB: number][] {
-  const open = value(/^limit_conn open_requests (\d+);/m);
+  const open = value(/^ *limit_conn open_requests (\d+);/m);
   const connections = Math.ceil((value(/^worker_processes (\d+);/m) * value(/worker_connections (\d+);/)) / 8) * 8;
   const rejected = value(/zone=rejected_requests burst=(\d+)/) + value(/zone=rejected_requests:\S+ rate=(\d+)r/) * 5;
   const zones = [...config.matchAll(/(?:zone=|zone |shared:)[a-z_]+[: ](\d+[km])\b/g)];
