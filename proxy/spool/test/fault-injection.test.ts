@@ -81,7 +81,7 @@ describe(`${rate} envelopes a second through the proxy: nothing is lost, nothing
 
 describe("with a tenth of the 1000 open envelopes that the proxy allows: a busy machine does not send 1000 within 5 s", () => {
   const lowered = changeConfig("templates/forward-to-ingest.conf", {
-    "limit_conn tunnel_open 1000;": "limit_conn tunnel_open 100;",
+    "limit_conn tunnel_open 600;": "limit_conn tunnel_open 100;",
   });
   useStack(...lowered.args);
   afterAll(lowered.remove);
