@@ -79,7 +79,7 @@ describe(`${rate} envelopes a second through the proxy: nothing is lost, nothing
   ])("%s for a while", { timeout }, expectNoneFails);
 });
 
-describe("with a tenth of the 1000 open envelopes that the proxy allows: a busy machine does not send 1000 within 5 s", () => {
+describe("with a sixth of the open envelopes that the proxy allows: a busy machine does not send 600 within 5 s", () => {
   const lowered = changeConfig("templates/forward-to-ingest.conf", {
     "limit_conn tunnel_open 600;": "limit_conn tunnel_open 100;",
   });
