@@ -10,12 +10,11 @@ COMPOSE_PROJECT_NAME=$(project_name)
 running=$(containers web | head -n 1)
 [ -n "$running" ] || die "web does not run: start the stack first (make up)"
 running=$(image_of "$running")
-undone=$(image_id "$(repository):undone")
 
 printf '%-25s  %-40s  %-24s  %-12s  %s\n' TAG IMAGE SENTRY_RELEASE 'IMAGE ID' 'BUILT (UTC)'
 releases | while read -r tag image; do
   mark=
-  [ "$image" != "$undone" ] || mark='  undone'
+  ! is_undone "$image" || mark='  undone'
   [ "$image" != "$running" ] || mark='  running'
   name=$(label "$image" image)
   release=$(label "$image" release)

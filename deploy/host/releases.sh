@@ -11,11 +11,17 @@ releases() { docker image ls --no-trunc --format '{{.Tag}} {{.ID}}' "$(repositor
 tags_of() { releases | awk -v image="$1" '$2 == image { print $1 }'; }
 release_image() { releases | awk -v tag="$1" '$1 == tag { print $2 }'; }
 
-# tag_before IMAGE: prints the tag of the release that was deployed before this one, if there is one; never of the one that was undone last.
+# Releases that a rollback has undone, and that were not put back since, have a second tag. undone: prints their image ids.
+undone_tag() { echo "undone-$(printf '%.12s' "${1#sha256:}")"; }
+undone() { docker image ls --no-trunc --format '{{.Tag}} {{.ID}}' "$(repository)" | sed -n 's/^undone-.* //p'; }
+is_undone() { undone | grep -qxF -e "$1"; }
+forget_undone() { docker image rm "$(repository):$(undone_tag "$1")" >/dev/null 2>&1 || true; }
+
+# tag_before IMAGE: prints the tag of the release that was deployed before this one, if there is one; never of one that was undone.
 tag_before() {
-  releases | awk -v running="$1" -v undone="$(image_id "$(repository):undone")" '
+  releases | awk -v running="$1" -v undone="$(undone | tr '\n' ' ')" '
     $2 == running { found = 1; next }
-    $2 == undone { next }
+    index(undone, $2) { next }
     !newest { newest = $1 }
     found { print $1; exit }
     END { if (!found) print newest }'
@@ -39,13 +45,13 @@ untag() { problem=$(docker image rm "$(repository):$1" 2>&1) || say "    $1 was 
 record() {
   [ -z "$(tags_of "$1")" ] || return 0
   docker tag "$1" "$(repository):release-$(date -u +%Y%m%dT%H%M%SZ)"
-  releases | tail -n "+$((MAX_RELEASES + 1))" | while read -r tag image; do [ "$image" = "$1" ] || untag "$tag"; done
+  releases | tail -n "+$((MAX_RELEASES + 1))" | while read -r tag image; do [ "$image" = "$1" ] || { untag "$tag"; forget_undone "$image"; }; done
 }
 
-# keep_undone: keeps the running release if what was built is what the last rollback has undone.
+# keep_undone: keeps the running release if what was built is what a rollback has undone.
 keep_undone() {
-  undone=$(image_id "$(repository):undone")
-  [ -n "$undone" ] && [ "$(image_id "$(repository)")" = "$undone" ] || return 0
+  undone=$(image_id "$(repository)")
+  is_undone "$undone" || return 0
   running=$(containers web | head -n 1)
   if [ -n "$running" ]; then running=$(image_of "$running"); else running=$(release_image "$(tag_before "$undone")"); fi
   [ -n "$running" ] && [ "$running" != "$undone" ] || return 0

@@ -15,6 +15,7 @@ running=$(running_image)
 # BAD_IMAGE, from watch.sh: the release to undo. While this waited, another command may have replaced it.
 [ "${BAD_IMAGE:-$running}" = "$running" ] || die "rollback: another make up or rollback has replaced the bad release"
 deploy/host/same-settings.sh
+record "$running"
 tag=${RELEASE:-$(tag_before "$running")}
 [ -n "$tag" ] || die "rollback: no earlier release is kept: make up keeps the one that it replaces"
 image=$(release_image "$tag")
@@ -29,4 +30,5 @@ docker tag "$image" "$(repository)"
 step 'Try web' try web
 step 'Replace web' roll
 # So that the next make up does not bring back what .env and the sources still name.
-docker tag "$running" "$(repository):undone"
+docker tag "$running" "$(repository):$(undone_tag "$running")"
+forget_undone "$image"

@@ -11,7 +11,7 @@ import { buildImage } from "./support/images.ts";
 
 // A stack of its own: the tested proxy, and releases that are healthy but answer a share of the pages with 500.
 const project = `culvert-bake-${process.pid}`;
-const shares = { first: 20, second: 20, broken: 100, unreachable: 0 };
+const shares = { first: 20, second: 20, third: 20, broken: 100, unreachable: 0 };
 type Release = keyof typeof shares;
 const image = (release: Release) => `${project}:${release}`;
 const running = () => must(["docker", "compose", "exec", "-T", "web", "printenv", "NAME"]);
@@ -210,19 +210,19 @@ test("Ctrl-C while the new release starts fails no request; the next make rollba
 
 test("what kill -9 leaves is put in order by the next make up", async () => {
   const [proxy = ""] = await containers("proxy");
-  await interrupted("second", "stop --time", "KILL", changed);
+  await interrupted("third", "stop --time", "KILL", changed);
   // The old proxy has released the ports.
   expect(await containers("proxy")).toHaveLength(2);
   expect(await page()).toBe(0);
 
-  await interrupted("second", " up --detach ", "KILL", changed);
+  await interrupted("third", " up --detach ", "KILL", changed);
   expect(await page()).toBe(200);
   expect(await containers("proxy")).not.toContain(proxy);
   expect(await containers("web")).toHaveLength(2);
 
-  const [, failures] = await underLoad("/healthz", upOnly("second", changed));
+  const [, failures] = await underLoad("/healthz", upOnly("third", changed));
   expect(failures).toEqual([]);
-  expect([await running(), (await containers("web")).length]).toEqual(["second", 1]);
+  expect([await running(), (await containers("web")).length]).toEqual(["third", 1]);
 });
 
 test("Ctrl-C ends the watch, which keeps no other command waiting, not the release", async () => {
@@ -234,7 +234,7 @@ test("Ctrl-C ends the watch, which keeps no other command waiting, not the relea
     130,
     "culvert: stopped watching; the new release keeps running: make rollback puts the one before it back",
   ]);
-  expect(await running()).toBe("second");
+  expect(await running()).toBe("third");
 });
 
 test("a release that crashes again and again is reported with its reason, and make rollback gets away from it", async () => {
@@ -257,7 +257,7 @@ test("a release that crashes again and again is reported with its reason, and ma
   finished = true;
   await crashes;
   await expect.poll(() => must(["docker", "compose", "ps", "--format={{.Health}}", "web"])).toBe("healthy");
-  await must(["sh", "deploy/host/rollback.sh"], { WEB_IMAGE: image("second"), ...changed });
+  await must(["sh", "deploy/host/rollback.sh"], { WEB_IMAGE: image("third"), ...changed });
   expect(await running()).toBe("first");
 });
 
