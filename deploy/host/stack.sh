@@ -196,14 +196,15 @@ wait_until_used() {
     address=$(docker inspect --format '{{(index .NetworkSettings.Networks (printf "%s_inside" (index .Config.Labels "com.docker.compose.project"))).IPAddress}}' "$container")
     # shellcheck disable=SC2016 # the container's variables
     docker compose exec -T proxy sh -c '
-      end=$(($(date +%s) + 60))
+      end=$(($(date +%s) + 60)) last=
       while [ "$(date +%s)" -lt "$end" ]; do
         answer=$(curl -s -m 5 -o /dev/null -D - http://127.0.0.1:8081/web | tr -d "\r" | awk -v address="$1:" "
           NR == 1 { status = \$2 } tolower(\$1) == \"x-web:\" && index(\$NF, address) == 1 { print status }")
         [ "${answer:-500}" -ge 500 ] || exit 0
+        last=${answer:-$last}
         sleep 0.25
       done
-      echo "the proxy got ${answer:+status }${answer:-no answer} from the new container at $1"; exit 1' sh "$address" || return
+      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$address" || return
   done
 }
 
