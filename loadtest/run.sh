@@ -9,11 +9,11 @@ finish=:
 trap 'eval "$finish"' EXIT
 trap 'exit 130' HUP INT PIPE TERM
 
+. ../deploy/host/lib.sh
 die() {
   echo "culvert loadtest: $*" >&2
   exit 1
 }
-have() { command -v "$1" >/dev/null 2>&1; }
 compose() { docker compose --profile loadtest "$@"; }
 
 case $PROFILE in *[!a-z]*) die "PROFILE '$PROFILE' is not a profile: see README.md" ;; esac
@@ -49,12 +49,11 @@ RUN_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 export PROFILE OUT RUN_COMMIT "K6_NO_USAGE_REPORT=${K6_NO_USAGE_REPORT:-true}" \
   "K6_AUTO_EXTENSION_RESOLUTION=${K6_AUTO_EXTENSION_RESOLUTION:-false}"
 
-if have k6; then
+if has k6; then
   k6=path
   # In compose's image, localhost:8443 is the proxy itself.
   # shellcheck disable=SC2034 # read by setting
   root=$(cd .. && pwd)
-  . ../deploy/host/lib.sh
   : "${BASE_URL:=https://localhost:$(setting HTTPS_PORT 8443)}"
   export BASE_URL
   k6() { command k6 "$@"; }
@@ -92,7 +91,7 @@ reader() {
       ${INGEST:+-p "$INGEST:8970"} -v "$PWD/reader.mjs:/reader.mjs:ro" --entrypoint node ingest /reader.mjs) || return 0
     finish="$finish; docker rm -f $id >/dev/null"
     INGEST=http://$(docker inspect -f '{{.Config.Hostname}}' "$id"):8970
-  elif have node; then
+  elif has node; then
     mkfifo "$OUT/port.$$"
     SPOTLIGHT=$spotlight PORT=$port HOST=$host node reader.mjs >"$OUT/port.$$" &
     finish="$finish; kill $! 2>/dev/null || :"
@@ -136,7 +135,7 @@ if [ -r "$OUT/summary.json" ]; then
   code=$(sed -n 's/^  "exit": \([0-9]*\).*/\1/p' "$OUT/summary.json")
   case $status in 0 | 99) status=${code:-$status} ;; esac
   result=$(sed -n 's/^\([A-Z].*\) · .*/\1/p' "$OUT/summary.txt" 2>/dev/null || :)
-  ! have node || node trend.mjs "$OUT" || :
+  ! has node || node trend.mjs "$OUT" || :
 fi
 case $OUT in /*) ;; *) OUT=loadtest/$OUT ;; esac
 echo "  results: $OUT/ (exit code $status, $result)" >&2
