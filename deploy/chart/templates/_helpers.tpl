@@ -55,9 +55,16 @@ annotations:
 {{ .Values.settings.SENTRY_RELEASE | default .Values.web.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{- /* Probes' path of web. */}}
-{{- define "culvert.health" -}}
-{{ .Values.settings.BASE_PATH }}{{ .Values.settings.HEALTH_PATH | default "/healthz" }}
+{{- /* What web's probes ask: HEALTH_PATH, outside of any sampled trace, or else whether the port is open. */}}
+{{- define "culvert.probe" -}}
+{{- with .Values.settings.HEALTH_PATH -}}
+httpGet:
+  path: {{ $.Values.settings.BASE_PATH }}{{ . }}
+  port: http
+  httpHeaders: [{ name: sentry-trace, value: 0123456789abcdef0123456789abcdef-0123456789abcdef-0 }]
+{{- else -}}
+tcpSocket: { port: http }
+{{- end }}
 {{- end }}
 
 {{- /* The data of a ConfigMap: the lines of deploy/settings, with values.settings in their place: (list . "settings/web.env"). */}}

@@ -63,10 +63,12 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
 
     test("on its health check", () => {
       const { livenessProbe, ports } = container(name).container;
-      const { path, port } = livenessProbe?.httpGet ?? {};
-      expect({ path, port: ports?.find((candidate) => candidate.name === port)?.containerPort }).toEqual(
-        health(service),
-      );
+      const { httpGet, tcpSocket } = livenessProbe ?? {};
+      const port = ports?.find((one) => one.name === (httpGet ?? tcpSocket)?.port)?.containerPort;
+      // To kubelet, the 404 of an app without this path would be a failure.
+      const path = name === "web" ? "/healthz" : httpGet?.path;
+      expect({ path, port }).toEqual(health(service));
+      if (name === "web") expect(httpGet).toBeUndefined();
     });
 
     test("on its memory limit", () => {
