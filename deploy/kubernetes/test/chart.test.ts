@@ -98,6 +98,18 @@ describe.skipIf(!hasHelm)("the chart", () => {
     });
   });
 
+  test("asks an app's health path once it is declared, below its base path", () => {
+    const probes = (settings: object) => {
+      const web = workloads(template(values({ settings }))).find(({ name }) => name === "culvert-web")?.pod
+        .containers[0];
+      return [web?.startupProbe ?? {}, web?.readinessProbe ?? {}, web?.livenessProbe ?? {}];
+    };
+    for (const { httpGet, tcpSocket } of probes({ BASE_PATH: "/shop" }))
+      expect([httpGet, tcpSocket]).toEqual([undefined, { port: "http" }]);
+    for (const { httpGet, tcpSocket } of probes({ BASE_PATH: "/shop", HEALTH_PATH: "/ready" }))
+      expect([httpGet, tcpSocket]).toEqual([expect.objectContaining({ path: "/shop/ready", port: "http" }), undefined]);
+  });
+
   test("takes what a platform team sets", () => {
     const pod = {
       nodeSelector: { pool: "apps" },
