@@ -1,14 +1,12 @@
 #!/bin/sh
 # Keeps a certificate for SERVER_NAME where the proxy finds it: fetched at the first start, renewed when a third of its life is left
-# or when the CA asks for it. Until there is a new one, the old one stays. SIGUSR1 renews it at once.
+# or when the CA asks for it. Until there is a new one, the old one stays.
 set -eu
 . "$(dirname "$0")/order.sh"
 
-# In the background, so that a signal ends the container, or the pause, at once.
-forced=''
+# In the background, so that a signal ends the container at once.
 trap 'exit 0' TERM INT
-trap 'forced=yes' USR1
-pause() { sleep "$1" & wait "$!" || kill "$!" 2>/dev/null || true; }
+pause() { sleep "$1" & wait "$!"; }
 
 # For the health check: the first attempt is over, however it ended, or not to be waited for.
 settled=/tmp/settled
@@ -33,23 +31,16 @@ pause "$limited"
 while :; do
   attempt_begins
   order &
-  forced=''
-  # A signal ends `wait`, not the order.
-  while :; do
-    wait "$!" && ordered=0 || ordered=$?
-    kill -0 "$!" 2>/dev/null || break
-  done
-  if [ "$ordered" -eq 0 ]; then
-    rm -f "$attempts" "$retry_after" "$failures"
+  if wait "$!"; then
+    rm -f "$attempts" "$retry_after"
     next=$(until_renewal)
     [ "$next" -lt "$ARI_INTERVAL_S" ] || next=$ARI_INTERVAL_S
     [ "$next" -gt "$ACME_RETRY" ] || next=$ACME_RETRY
   else
-    wc -l <"$attempts" >"$failures.new" && mv "$failures.new" "$failures"
     not_before "$(asked_to_wait)"
     next=$(backoff)
     explain "$next"
   fi
   : >"$settled"
-  [ -n "$forced" ] || pause "$next"
+  pause "$next"
 done

@@ -1,9 +1,8 @@
-import type { Client } from "../lib/client.ts";
-import { newContext } from "../lib/context.ts";
+import { answers, type Client } from "../lib/client.ts";
+import { pageTrace } from "../lib/page-trace.ts";
 import { nextOf } from "../lib/random.ts";
-import { answers } from "../lib/request.ts";
 import { assertFreshTrace, assertPage } from "../lib/responses.ts";
-import { pageTrace } from "../lib/trace.ts";
+import { newContext } from "../lib/trace/context.ts";
 
 const REQUESTS = 10;
 

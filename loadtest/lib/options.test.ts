@@ -32,6 +32,7 @@ describe("options", () => {
     ["DURATION", "10"],
     ["DURATION", "0s"],
     ["MAX_VUS", "0"],
+    ["MAX_VUS", "1"],
     ["MAX_VUS", "10.5"],
     ["TUNNEL_PATH", "/"],
     ["TUNNEL_PATH", "/r?x=1"],
@@ -39,6 +40,8 @@ describe("options", () => {
     ["PAGES", "https://elsewhere/"],
     ["TRACE_PAGE", "trace"],
     ["SENTRY_DSN", "https://host/1"],
+    ["FOREIGN_PROJECT", "1"],
+    ["FOREIGN_PROJECT", "x"],
     ["EXPECT_TEXT", "Welcome"],
     ["TRACE", "yes"],
     ["ROUTER", "none"],
@@ -64,7 +67,7 @@ describe("options", () => {
     };
     expect(readOptions(given)).toMatchObject({
       skip: ["replay", "reject"],
-      journeys: { browse: "80", envelopes: "20" },
+      journeys: { browse: 80, envelopes: 20 },
       expectText: { "/": "Welcome home", "/products": "a=b" },
     });
   });

@@ -1,1 +1,6 @@
-export { onRouterTransitionStart } from "@culvert/nextjs/browser";
+import { captureRouterTransitionStart } from "@sentry/nextjs";
+import { startTelemetry } from "./telemetry/browser";
+
+startTelemetry();
+
+export const onRouterTransitionStart = captureRouterTransitionStart;

@@ -1,8 +1,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Bench } from "./bench.ts";
-import { chart } from "./chart.ts";
+import { writeCharts } from "./chart.ts";
+import { assets } from "./comparisons/assets.ts";
+import { flood } from "./comparisons/flood.ts";
+import { http2 } from "./comparisons/http2.ts";
 import { overload } from "./comparisons/overload.ts";
 import { pages } from "./comparisons/pages.ts";
+import { sink } from "./comparisons/sink.ts";
+import { spool } from "./comparisons/spool.ts";
+import { telemetry } from "./comparisons/telemetry.ts";
 import { tunnel } from "./comparisons/tunnel.ts";
 import { startAll } from "./contenders.ts";
 import { docker } from "./docker.ts";
@@ -13,7 +19,17 @@ import { output } from "./paths.ts";
 import { assignCores, describeCores } from "./processor.ts";
 import { Testbed } from "./testbed.ts";
 
-const comparisons: Record<string, (bench: Bench) => Promise<Comparison>> = { tunnel, pages, overload };
+const comparisons: Record<string, (bench: Bench) => Promise<Comparison>> = {
+  sink,
+  tunnel,
+  http2,
+  spool,
+  pages,
+  telemetry,
+  assets,
+  flood,
+  overload,
+};
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
@@ -38,7 +54,7 @@ async function main(): Promise<void> {
     process.once(signal, () => void testbed.close().then(() => process.exit(130)));
   try {
     say("==> containers");
-    await startAll(testbed, assignCores(cores));
+    await startAll(testbed, assignCores(cores), options.floodRate);
     const bench = new Bench(testbed, options);
     const head = `# Culvert bench\n\n${describeCores(cores)}. ${options.rounds} rounds in turn, ${options.seconds} s a measurement; median (lowest – highest).`;
     const found: (Comparison & { name: string })[] = [];
@@ -52,7 +68,7 @@ async function main(): Promise<void> {
       writeFileSync(`${output}/results.md`, `${[head, ...found.map(markdown)].join("\n\n")}\n`);
       const results = { cores, options, comparisons: found };
       writeFileSync(`${output}/results.json`, `${JSON.stringify(results, null, 2)}\n`);
-      writeFileSync(`${output}/${name}.svg`, `${chart(comparison)}\n`);
+      writeCharts(output);
     }
     say(`==> ${output}/results.md, results.json and a chart of each comparison (tunnel.svg …), after ${seconds()} s`);
   } finally {

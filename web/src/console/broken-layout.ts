@@ -1,5 +1,5 @@
 import { cookies } from "next/headers";
-import { settings } from "../settings";
+import { settings } from "../telemetry/settings/settings";
 
 const COOKIE = "culvert-broken-layout";
 const SECONDS = 4;

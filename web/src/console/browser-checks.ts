@@ -1,4 +1,4 @@
-import { getClient } from "@sentry/nextjs";
+import { readPublicSettings } from "../telemetry/settings/public-settings";
 import { type Check, runCheck, UNKNOWN } from "./check";
 import { tunnelProblem } from "./messages";
 import { probeEnvelope } from "./probe-envelope";
@@ -41,8 +41,9 @@ async function checkWeb(): Promise<Check> {
 }
 
 async function checkTunnel(): Promise<Check> {
-  const { dsn, tunnel: tunnelPath } = getClient()?.getOptions() ?? {};
-  if (!dsn || !tunnelPath) return UNKNOWN;
+  const settings = readPublicSettings(document);
+  if (!settings) return UNKNOWN;
+  const { dsn, tunnelPath } = settings;
   return runCheck(
     () => call(tunnelPath, { method: "POST", body: probeEnvelope(dsn) }),
     (status) => tunnelProblem(status, tunnelPath),

@@ -1,6 +1,7 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
-import { settings } from "../settings";
+import { settings } from "../telemetry/settings/settings";
+import { FirstRender } from "./first-render";
 import { NavLink } from "./nav-link";
 import styles from "./shell.module.css";
 
@@ -25,6 +26,7 @@ export function Shell({ children }: { children: ReactNode }) {
         )}
       </header>
       <main>{children}</main>
+      <FirstRender />
       <footer className={styles.footer}>
         This app is an example. To replace it with your own, see <code>web/README.md</code>.
       </footer>

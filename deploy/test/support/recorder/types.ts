@@ -1,13 +1,9 @@
-/**
- * A request as received. `rawHeaders` alternates names and values, in original order and case; `body` is base64; `port` tells the connection
- * from others.
- */
+/** A request as received. `rawHeaders` alternates names and values, in original order and case; `body` is base64. */
 export interface RecordedRequest {
   method: string;
   url: string;
   rawHeaders: string[];
   body: string;
-  port?: number | undefined;
 }
 
 /** The recorder's answer to a request. */

@@ -1,4 +1,4 @@
-import { isStopping } from "@culvert/nextjs/health";
+import { isStopping } from "../../telemetry/send/shutdown";
 
 export const dynamic = "force-dynamic";
 

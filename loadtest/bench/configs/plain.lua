@@ -1,0 +1,3 @@
+-- Requests a page or a file uncompressed.
+
+dofile("/bench/configs/results.lua")

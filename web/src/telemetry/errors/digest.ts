@@ -1,0 +1,28 @@
+/** Takes anything thrown and returns the digest that Next gives exceptions of the server, the only detail that a user is shown. */
+export function digestOf(error: unknown): string | undefined {
+  const digest = typeof error === "object" && error !== null && "digest" in error ? error.digest : undefined;
+  return typeof digest === "string" ? digest : undefined;
+}
+
+type Tagged = { tags?: Record<string, unknown> };
+
+/** Takes an error event and the exception behind it; returns the event tagged with the digest, so that the event can be found by it. */
+export function tagDigest<T extends Tagged>(event: T, { originalException }: { originalException?: unknown }): T {
+  const digest = digestOf(originalException);
+  return digest ? { ...event, tags: { ...event.tags, digest } } : event;
+}
+
+const MAX_DIGESTS = 1000;
+const digests = new Map<string, string>();
+
+/** Takes an exception of the server and its request's id, and stores the digest for the error page. */
+export function noteDigest(error: unknown, requestId: string | undefined): void {
+  if (!requestId) return;
+  if (digests.size >= MAX_DIGESTS) digests.clear();
+  digests.set(requestId, digestOf(error) ?? digests.get(requestId) ?? "");
+}
+
+/** Takes a request's id and returns the digest of its latest exception, "" if that has none; undefined without an exception. */
+export function notedDigest(requestId: string | undefined): string | undefined {
+  return requestId && digests.get(requestId);
+}

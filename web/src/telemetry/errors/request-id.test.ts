@@ -1,0 +1,61 @@
+import { afterEach, expect, test, vi } from "vitest";
+
+const FIRST = "1".repeat(32);
+const SECOND = "2".repeat(32);
+const meta = { getAttribute: () => FIRST };
+const page = {
+  querySelector: (selector: string) => (selector.includes("culvert-request") ? meta : null),
+} as unknown as Document;
+
+afterEach(() => vi.resetModules());
+async function load() {
+  const module = await import("./request-id");
+  module.noteDocumentRequest(page);
+  return module;
+}
+const answer = { headers: new Headers({ "x-request-id": SECOND }) };
+
+test("the page passes its request id to the browser", async () => {
+  const { requestMetadata, pageRequestId } = await load();
+  expect(requestMetadata(new Headers({ "x-request-id": FIRST }))).toEqual({ "culvert-request": FIRST });
+  expect(pageRequestId()).toBe(FIRST);
+});
+
+test("without a proxy, or with an invalid id, there is none", async () => {
+  const { requestMetadata } = await load();
+  expect(requestMetadata(new Headers())).toEqual({});
+  expect(requestMetadata(new Headers({ "x-request-id": "<script>" }))).toEqual({});
+});
+
+test("Node's headers without an id have none", async () => {
+  const { requestIdIn } = await load();
+  expect(requestIdIn({})).toBeUndefined();
+  expect(requestIdIn({ "x-request-id": FIRST })).toBe(FIRST);
+});
+
+test.each([
+  [FIRST, FIRST],
+  ["0AF76519-16cd-43dd-8448-eb211c80319c", "0af7651916cd43dd8448eb211c80319c"],
+  ["balancer.7-42", undefined],
+  [undefined, undefined],
+])("the event of request %s is %s", async (id, expected) => {
+  const { eventIdOf, requestMetadata } = await load();
+  expect(eventIdOf(id)).toBe(expected);
+  if (id) expect(requestMetadata(new Headers({ "x-request-id": id }))).toEqual({ "culvert-request": id });
+});
+
+test.each([{ rsc: "1" }, { "next-action": "abc" }])("a request with %j replaces the id", async (headers) => {
+  const { notePageRequest, pageRequestId } = await load();
+  notePageRequest({ input: ["/trace", { headers }], response: answer });
+  expect(pageRequestId()).toBe(SECOND);
+});
+
+test.each([
+  ["another fetch", ["/api/thing", {}], answer],
+  ["a prefetch", ["/trace", { headers: { rsc: "1", "next-router-prefetch": "1" } }], answer],
+  ["a request without a response", ["/trace", { headers: { rsc: "1" } }], undefined],
+])("%s changes nothing", async (_what, input, response) => {
+  const { notePageRequest, pageRequestId } = await load();
+  notePageRequest({ input: input as unknown[], response });
+  expect(pageRequestId()).toBe(FIRST);
+});

@@ -1,1 +1,0 @@
-export { culvertOptions } from "./options/browser.js";

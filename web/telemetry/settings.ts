@@ -1,1 +1,0 @@
-export { parseSettings, SettingError, type Settings, settings } from "./settings/settings.js";
