@@ -1,35 +1,49 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy rollback releases down logs doctor status check-app test bench loadtest render render-proxy verify-cluster release
+.PHONY: help up deploy front update rollback releases down backup restore logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release verify-release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
-up: ## Build and start everything, then print the addresses
+up: ## Bring the stack to what .env and the sources say: build, try and start what has changed, web without failing a request
 	@sh deploy/host/up.sh
 
-deploy: ## Replace what has changed: web without failing a request, and Culvert itself after a git pull
-	@sh deploy/host/deploy.sh
+deploy: up ## The same as up
+
+front: ## Start the front that gives several apps of this host one port 443 (deploy/front/README.md)
+	@sh deploy/front/up.sh
+
+update: ## Build on the newest base images, and deploy
+	@sh deploy/host/update.sh
 
 rollback: ## Put the release of web before this one back, without a build or a failed request: RELEASE=<tag> chooses another
 	@sh deploy/host/rollback.sh
 
 releases: ## List the releases of web that can be put back, and which one runs
-	@sh deploy/host/releases.sh
+	@sh deploy/host/list-releases.sh
 
 down: ## Stop this project's containers; certificate, stored files and queued envelopes stay
 	@docker compose --profile '*' down
+
+backup: ## Write settings, keys, queued envelopes and certificates into one file: FILE=culvert.tar
+	@sh deploy/host/backup.sh
+
+restore: ## Put a backup back, into a clone without a stack: FILE=culvert.tar
+	@sh deploy/host/restore.sh
 
 logs: ## Follow the logs
 	@docker compose logs --follow --tail 100
 
 doctor: ## Say what is wrong and what to do, a line for each check: BASE_URL=https://app.example.com checks from outside
-	@sh deploy/host/doctor.sh $(if $(JSON),--json)
+	@sh deploy/doctor/doctor.sh $(if $(JSON),--json)
 
 status: ## Show containers, certificate, envelopes of the last five minutes and the spool's queue
-	@sh deploy/host/status.sh
+	@sh deploy/doctor/status.sh
 
 check-app: ## Check an image of your own app against the contract of docs/your-app.md: WEB_IMAGE=registry.example/shop:1.4
-	@sh deploy/host/check-app.sh $(if $(JSON),--json)
+	@sh deploy/doctor/check-app.sh $(if $(JSON),--json)
+
+check: ## Check types, lint and unit tests of what differs from main, in about a minute
+	@sh deploy/test/check.sh
 
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack
 	@sh deploy/test/run.sh
@@ -40,14 +54,20 @@ bench: ## Compare the proxy with tunnelRoute, a bare proxy_pass, HAProxy and Cad
 loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.example.com ARGS='--tag team=shop'
 	@sh loadtest/run.sh $(ARGS)
 
+settings: ## Write docs/settings.md and every other list of settings from deploy/settings/settings.json
+	@node deploy/settings/generate.mjs
+
 render: ## Write all objects of a Kubernetes overlay into one file: OVERLAY=production
 	@sh deploy/kubernetes/render.sh "$(OVERLAY)"
 
 render-proxy: ## Print Nginx's whole configuration for the settings in .env
 	@docker compose build --quiet proxy && docker compose run --rm --no-deps --no-TTY proxy render
 
-verify-cluster: ## Check a deployment from inside its cluster, one line per check: NAMESPACE=culvert
-	@sh deploy/kubernetes/verify.sh $(NAMESPACE)
+verify-cluster: ## Check a deployment from inside its cluster, one line per check: OVERLAY=production or NAMESPACE=culvert
+	@NAMESPACE="$(NAMESPACE)" OVERLAY="$(OVERLAY)" sh deploy/kubernetes/verify.sh
 
-release: ## Push the images and the Helm chart: VERSION=1.0.0 REGISTRY=registry.example.com/culvert
-	@sh deploy/chart/release.sh
+release: ## Make a release from a clean tag, into dist/: REGISTRY=registry.example.com/culvert PUSH=yes
+	@sh deploy/release/release.sh
+
+verify-release: ## Check a downloaded release before it is used: FOLDER=dist/1.0.0 COSIGN_PUB=cosign.pub
+	@sh deploy/release/verify.sh "$(FOLDER)"

@@ -9,27 +9,23 @@ finish=:
 trap 'eval "$finish"' EXIT
 trap 'exit 130' HUP INT PIPE TERM
 
+. ../deploy/host/lib.sh
 die() {
   echo "culvert loadtest: $*" >&2
   exit 1
 }
-profiles() { for script in *.ts; do case $script in *.*.ts) ;; *) printf ' %s' "${script%.ts}" ;; esac done; }
-have() { command -v "$1" >/dev/null 2>&1; }
+compose() { docker compose --profile loadtest "$@"; }
 
-case $PROFILE in
-*[!a-z]* | '') die "PROFILE '$PROFILE' is not a profile: use one of$(profiles)" ;;
-esac
-[ -f "$PROFILE.ts" ] || die "PROFILE '$PROFILE' is not a profile: use one of$(profiles)"
-
+case $PROFILE in *[!a-z]*) die "PROFILE '$PROFILE' is not a profile: see README.md" ;; esac
 mkdir -p "$OUT"
 # If this run ends early, the files of an earlier one could be mistaken for its results.
-for file in ca.crt limits.json baseline.json settings.env summary.txt summary.json junit.xml report.html chart.svg; do rm -f "$OUT/$file"; done
+for file in ca.crt limits.json baseline.json settings.env summary.txt summary.json report.html chart.svg; do rm -f "$OUT/$file"; done
 
 # near NAME FILE: copies the file that setting NAME gives to where the image's user may read it, and points NAME there.
 near() {
   eval "value=\${$1:-}"
-  case $value in '' | '{'*) return 0 ;; esac
   case $value in
+  '' | '{'*) return 0 ;;
   http://* | https://*) curl -fsSL "$value" -o "$OUT/$2" || die "$1 '$value' cannot be fetched: give a reachable address" ;;
   *)
     case $value in /*) ;; *) value=$from/$value ;; esac
@@ -38,7 +34,6 @@ near() {
     cp "$value" "$OUT/$2" 2>/dev/null || die "$1 '$value' cannot be read: give the path of a file"
     ;;
   esac
-  chmod a+r "$OUT/$2"
   export "$1=$OUT/$2"
 }
 near SSL_CERT_FILE ca.crt
@@ -48,21 +43,17 @@ near BASELINE baseline.json
 case ${BASE_URL:-https://localhost} in
 https://localhost* | https://127.0.0.1*) [ ! -r ../.culvert/dev-ca.crt ] || cat ../.culvert/dev-ca.crt >>"$OUT/ca.crt" ;;
 esac
-if [ -e "$OUT/ca.crt" ]; then
-  chmod a+r "$OUT/ca.crt"
-  export SSL_CERT_FILE="$OUT/ca.crt"
-fi
-export PROFILE OUT "K6_NO_USAGE_REPORT=${K6_NO_USAGE_REPORT:-true}" "K6_AUTO_EXTENSION_RESOLUTION=${K6_AUTO_EXTENSION_RESOLUTION:-false}"
+[ ! -e "$OUT/ca.crt" ] || export SSL_CERT_FILE="$OUT/ca.crt"
+chmod -R a+rX "$OUT"
 RUN_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
-export RUN_COMMIT
+export PROFILE OUT RUN_COMMIT "K6_NO_USAGE_REPORT=${K6_NO_USAGE_REPORT:-true}" \
+  "K6_AUTO_EXTENSION_RESOLUTION=${K6_AUTO_EXTENSION_RESOLUTION:-false}"
 
-compose() { docker compose --profile loadtest "$@"; }
-if have k6; then
+if has k6; then
   k6=path
   # In compose's image, localhost:8443 is the proxy itself.
-  # shellcheck disable=SC2034 # read by settings.sh
+  # shellcheck disable=SC2034 # read by setting
   root=$(cd .. && pwd)
-  . ../deploy/host/settings.sh
   : "${BASE_URL:=https://localhost:$(setting HTTPS_PORT 8443)}"
   export BASE_URL
   k6() { command k6 "$@"; }
@@ -85,14 +76,13 @@ k6 run --quiet --no-thresholds preflight.ts || exit $?
 while IFS='=' read -r name value; do export "$name=$value"; done <"$OUT/settings.env"
 
 # Starts the reader of what arrived beside k6: for Sentry's API, for a recording ingest on port INGEST, or for the local ingest.
-# https://docs.sentry.io/api/events/retrieve-an-event-for-a-project/
 reader() {
-  spotlight=http://127.0.0.1:8969
-  port=0
-  case ${INGEST:-}:${SENTRY_API:-} in
-  *:https://*) spotlight='' ;;
-  [1-9]*:) port=$INGEST spotlight='' ;;
-  :) case ${SENTRY_DSN:-}:$TUNNEL_PATH in *:off) return 0 ;; *@ingest:*) ;; *) return 0 ;; esac ;;
+  spotlight='' port=0 host=127.0.0.1
+  case ${INGEST:-}:${SENTRY_API:-}:${SENTRY_DSN:-}:$TUNNEL_PATH in
+  *:*:*:off | http*) return 0 ;;
+  *:https:*) ;;
+  [1-9]*) port=$INGEST host=0.0.0.0 ;;
+  ::*@ingest:*) spotlight=http://127.0.0.1:8969 ;;
   *) return 0 ;;
   esac
   if [ "$k6" = image ]; then
@@ -101,9 +91,9 @@ reader() {
       ${INGEST:+-p "$INGEST:8970"} -v "$PWD/reader.mjs:/reader.mjs:ro" --entrypoint node ingest /reader.mjs) || return 0
     finish="$finish; docker rm -f $id >/dev/null"
     INGEST=http://$(docker inspect -f '{{.Config.Hostname}}' "$id"):8970
-  elif have node; then
+  elif has node; then
     mkfifo "$OUT/port.$$"
-    SPOTLIGHT=$spotlight PORT=$port HOST=$([ "$port" = 0 ] && echo 127.0.0.1 || echo 0.0.0.0) node reader.mjs >"$OUT/port.$$" &
+    SPOTLIGHT=$spotlight PORT=$port HOST=$host node reader.mjs >"$OUT/port.$$" &
     finish="$finish; kill $! 2>/dev/null || :"
     read -r port <"$OUT/port.$$" || die "INGEST: the reader did not start on port '$port': is it in use?"
     rm "$OUT/port.$$"
@@ -127,28 +117,26 @@ outage() {
   *) die "PROFILE outage: the stack on this machine does not send to the local ingest: $fix" ;;
   esac
   export OUTAGE=automatic
-  length=$(k6 inspect --include-system-env-vars outage.ts | sed -n 's/.*"duration": "\([0-9hms]*\)".*/\1/p' | tail -n 1)
-  [ -n "$length" ] || return 0 # an option is invalid, and k6 will report it
+  length=$(k6 inspect --include-system-env-vars main.ts | sed -n 's/.*"duration": "\([0-9hms]*\)".*/\1/p' | tail -n 1)
   third=$((($(echo "$length" | sed 's/h/*3600+/; s/m/*60+/; s/s//')) / 3))
   (sleep "$third" && compose stop --timeout 0 ingest && sleep "$third" && compose start ingest) 2>/dev/null &
   switch=$!
   finish="$finish; kill $switch 2>/dev/null || :; compose start ingest 2>/dev/null"
 }
 switch=''
-case $PROFILE:${OUTAGE:-} in
-outage: | outage:automatic) outage ;;
-outage:manual) ;;
-outage:*) die "OUTAGE '$OUTAGE' is invalid: use manual, or leave it out" ;;
-esac
+[ "$PROFILE:${OUTAGE:-automatic}" != outage:automatic ] || outage
 
 status=0
-k6 run --quiet "$@" "$PROFILE.ts" || status=$?
-[ "$PROFILE:${OUTAGE:-}" != outage:automatic ] || [ "$status" != 0 ] || wait "$switch" || die "the ingest was not stopped and started: no outage was tested"
+k6 run --quiet "$@" main.ts || status=$?
+[ -z "$switch" ] || [ "$status" != 0 ] || wait "$switch" || die "the ingest was not stopped and started: no outage was tested"
 # k6 knows one code for every crossed threshold: the summary tells them apart.
+result='the run did not end'
 if [ -r "$OUT/summary.json" ]; then
   code=$(sed -n 's/^  "exit": \([0-9]*\).*/\1/p' "$OUT/summary.json")
   case $status in 0 | 99) status=${code:-$status} ;; esac
-  ! have node || node trend.mjs "$OUT" || :
+  result=$(sed -n 's/^\([A-Z].*\) · .*/\1/p' "$OUT/summary.txt" 2>/dev/null || :)
+  ! has node || node trend.mjs "$OUT" || :
 fi
-echo "  results: loadtest/$OUT/ (exit code $status)" >&2
+case $OUT in /*) ;; *) OUT=loadtest/$OUT ;; esac
+echo "  results: $OUT/ (exit code $status, $result)" >&2
 exit "$status"

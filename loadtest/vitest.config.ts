@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["{lib,suite,test}/**/*.test.ts"],
-    testTimeout: 60_000,
+    testTimeout: 300_000,
     // One process for several files: starting one for each takes a third of the processor time. A test that stubs a global restores it.
     isolate: false,
     alias: [{ find: /^k6(\/\w+)?$/, replacement: fileURLToPath(new URL("test/k6-shim.ts", import.meta.url)) }],

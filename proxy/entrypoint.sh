@@ -9,6 +9,9 @@ RENDERED=/tmp/nginx
 # Written by deploy/acme.
 # shellcheck disable=SC2034 # for certificate.sh
 ACME_PAIR=/srv/certificates/current/server
+# For templates/request-id.conf: nine hex digits that tell this start from others.
+# shellcheck disable=SC2034
+START_ID=$(od -An -N5 -tx1 /dev/urandom | tr -d ' ' | cut -c 1-9)
 # /tmp may outlive a killed container (an emptyDir of Kubernetes does): a socket left there cannot be bound again, and the temporary
 # files of interrupted requests would stay forever.
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
@@ -26,7 +29,7 @@ render_all
 "$steps/watch-certificate.sh"
 "$steps/watch-workers.sh"
 # Nginx that wakes up lets another program finish its few milliseconds, which on the same core is often web in the middle of a page; on a free
-# core nothing changes (loadtest/bench/README.md, Overload). Not every sandbox lets a process choose.
+# core nothing changes. Not every sandbox lets a process choose.
 set -- nginx -g 'daemon off;'
 if chrt --batch 0 true 2>/dev/null; then set -- chrt --batch 0 "$@"; fi
 exec "$@"

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Keeps a certificate for SERVER_NAME where the proxy finds it: fetched at the first start, renewed when a third of its life is left
-# or when the CA asks for it. Until there is a new one, the old one stays.
+# or when the CA asks for it. Until there is a new one, the old one stays. SIGUSR1 renews it at once.
 set -eu
 . "$(dirname "$0")/order.sh"
 
-# In the background, so that a signal ends the container at once.
+# In the background, so that a signal ends the container, or the pause, at once.
+forced=''
 trap 'exit 0' TERM INT
-pause() { sleep "$1" & wait "$!"; }
+trap 'forced=yes' USR1
+pause() { sleep "$1" & wait "$!" || kill "$!" 2>/dev/null || true; }
 
 # For the health check: the first attempt is over, however it ended, or not to be waited for.
 settled=/tmp/settled
@@ -31,16 +33,23 @@ pause "$limited"
 while :; do
   attempt_begins
   order &
-  if wait "$!"; then
-    rm -f "$attempts" "$retry_after"
+  forced=''
+  # A signal ends `wait`, not the order.
+  while :; do
+    wait "$!" && ordered=0 || ordered=$?
+    kill -0 "$!" 2>/dev/null || break
+  done
+  if [ "$ordered" -eq 0 ]; then
+    rm -f "$attempts" "$retry_after" "$failures"
     next=$(until_renewal)
     [ "$next" -lt "$ARI_INTERVAL_S" ] || next=$ARI_INTERVAL_S
     [ "$next" -gt "$ACME_RETRY" ] || next=$ACME_RETRY
   else
+    wc -l <"$attempts" >"$failures.new" && mv "$failures.new" "$failures"
     not_before "$(asked_to_wait)"
     next=$(backoff)
     explain "$next"
   fi
   : >"$settled"
-  pause "$next"
+  [ -n "$forced" ] || pause "$next"
 done

@@ -50,7 +50,8 @@ say_valid() { say "$main_name" "certificate for $names from $ACME_DIRECTORY, val
 order() {
   rm -f "$challenges"/* "$challenged" "$registering"
   register || return 2
-  if [ "$(until_renewal)" -gt 0 ]; then
+  # shellcheck disable=SC2154 # acme.sh's
+  if [ -z "$forced" ] && [ "$(until_renewal)" -gt 0 ]; then
     # The CA may want an earlier renewal (ARI); the number of days counts where it has no opinion.
     set -- -d 1
   else

@@ -5,8 +5,11 @@
 umask 077
 export LC_ALL=C
 
-# one_line TEXT: as it may stand in a log.
-one_line() { printf '%s' "$1" | tr -s '\t\n\v\f\r' ' ' | tr -c '\040-\176' '?' | cut -c 1-400; }
+# one_line TEXT: as it may stand in a log. The end of a long text says what to do, so its middle is left out.
+one_line() {
+  printf '%s' "$1" | tr -s '\t\n\v\f\r' ' ' | tr -c '\040-\176' '?' |
+    awk '{ print (length > 1000 ? substr($0, 1, 300) " ... " substr($0, length - 695) : $0) }'
+}
 
 # say NAME TEXT: one line of the log.
 say() { printf 'culvert acme: %s: %s\n' "$(one_line "$1")" "$(one_line "$2")" >&2; }
@@ -79,4 +82,6 @@ retry_after=$account/retry-after
 # What the proxy sees.
 store=/srv/certificates
 challenges=$store/challenges
+# Failed attempts since the last certificate, for the proxy's metrics. No file while all is well.
+failures=$store/failures
 mkdir -p "$account" "$challenges"

@@ -1,8 +1,8 @@
-// Asks the app for a page, in the app's own network namespace, as the proxy would: deploy/host/check-app.sh. Prints what came back.
+// Asks the app for a page, in the app's own network namespace, as the proxy would: deploy/doctor/check-app.sh. Prints what came back.
 import { randomBytes } from "node:crypto";
 import { networkInterfaces } from "node:os";
 import type { Requests } from "./app/facts.ts";
-import { type Answer, exchange } from "./probe/request.ts";
+import { type Answer, exchange } from "./http.ts";
 
 const base = process.env.BASE_PATH ?? "";
 const nonce = randomBytes(16).toString("base64");

@@ -1,12 +1,11 @@
-// Takes an app's image through the contract of docs/your-app.md: deploy/host/check-app.sh, whose findings come by standard input.
+// Takes an app's image through the contract of docs/your-app.md: deploy/doctor/check-app.sh, whose findings come by standard input.
 import { text } from "node:stream/consumers";
 import { build, releases } from "./app/build.ts";
 import { securityHeaders } from "./app/csp.ts";
 import { browserEvents, serverEvents } from "./app/events.ts";
 import { type AppFacts, parseAppFacts } from "./app/facts.ts";
 import { bodies, files, health, port, stop, user, webSocket } from "./app/run.ts";
-import { exitStatus, format } from "./output.ts";
-import type { Result } from "./result.ts";
+import { print, type Result } from "./result.ts";
 
 /** Takes what is known about an app and returns the contract, row by row. */
 export function contract(facts: AppFacts): Result[] {
@@ -27,7 +26,5 @@ export function contract(facts: AppFacts): Result[] {
 }
 
 if (import.meta.main) {
-  const results = contract(parseAppFacts(await text(process.stdin)));
-  console.log(format(results, process.argv.includes("--json")));
-  process.exitCode = exitStatus(results);
+  print(contract(parseAppFacts(await text(process.stdin))));
 }

@@ -1,103 +1,67 @@
-/** What the host knows and a container cannot see (deploy/host/facts.sh), read from standard input. */
+/** What the host knows about the running stack and a container cannot see: facts.sh, by standard input. */
 export interface Facts {
   /** Settings as the compose file resolves them now, by service. */
-  configured: Record<string, Service>;
+  configured: Record<string, { environment: Record<string, string | null> }>;
   containers: Container[];
-  /** Names in the environment and in .env, and those that the compose file and the host scripts read. */
+  /** Names in the environment and in .env, and those that anything reads. */
   names: { environment: string[]; file: string[]; known: string[] };
-  /** Tunnel requests in the proxy's log of the last five minutes, by outcome and reason. */
-  outcomes: { outcome: string; reason: string; count: number }[];
-  /** When the ingest last accepted an envelope, as far as the log goes back. */
-  lastAccepted: string;
-  /** Clients of the proxy's log of the last five minutes, the most frequent first. */
-  clients: { address: string; count: number }[];
-  /** Paths of WebSocket handshakes that the proxy refused in the last five minutes, the most frequent first. */
-  upgrades: { path: string; count: number }[];
-  /** The client that the proxy logged for a request with a forged X-Forwarded-For. */
-  forged: string;
-  /** Base images and when they were built. */
-  images: { name: string; created: string }[];
-  /** Text for the operator: versions of Docker, Compose and this repository. */
+  /** The proxy's log of the last five minutes. */
+  log: LogLine[];
+  /** The networks' gateways: what connects to this machine's published ports by another machine's address keeps it, all else has a gateway's. */
+  gateways: string[];
+  /** Versions of this repository, Docker, Nginx, Node, Next: text for people. */
   versions: string;
-}
-
-export interface Service {
-  environment: Record<string, string | null>;
 }
 
 export interface Container {
   service: string;
   name: string;
+  image: { id: string; tag: string; created: string; environment: Record<string, string> };
   status: string;
   /** Empty without a health check. */
   health: string;
   exitCode: number;
   restarts: number;
   /** Whether the engine starts it again when it ends: a service, not a job. */
-  restarted: boolean;
+  isService: boolean;
   outOfMemory: boolean;
   started: string;
   /** Of the memory limit, from 0 to 1; undefined when not running. */
   memory: number | undefined;
   environment: Record<string, string>;
-  /** The variables of its image. */
-  image: Record<string, string>;
+  networks: string[];
   /** Settings that it was started with and that are in no variable: the label culvert.given. */
   given: string[];
+  /** The last lines of its log; before its last start, if it was restarted. */
+  lastLines: string[];
 }
 
-/** What was planted as a forged client address by deploy/host/facts.sh. */
-export const FORGED_CLIENT = "192.0.2.77";
+/** A line of the proxy's log. */
+export type LogLine = Record<
+  "time" | "trace_id" | "client" | "path" | "outcome" | "reason" | "host",
+  string | undefined
+>;
 
-/** Takes what facts.sh prints, sections that begin with "== name", and returns it parsed. Throws on malformed JSON. */
-export function parseFacts(text: string): Facts {
-  const { lines, json } = readSections(text);
-  const configured = Object.fromEntries(
-    Object.entries(composeServices(json)).map(([name, { environment }]) => [name, { environment: environment ?? {} }]),
-  );
-  const memory = new Map(
-    lines("memory").map((line) => {
-      const [id = "", share = ""] = line.split(" ");
-      return [id, Number.parseFloat(share) / 100] as const;
-    }),
-  );
-  const images = new Map(
-    lines("image-environment").map((line) => {
-      const at = line.indexOf(" ");
-      return [line.slice(0, at), variables(JSON.parse(line.slice(at)))] as const;
-    }),
-  );
-  // What an operator's own compose file or env_file adds is known too.
-  const keys = Object.values(configured).flatMap(({ environment }) => Object.keys(environment));
-  return {
-    configured,
-    containers: json<Inspected[]>("containers", [])
-      // This program's own container is one of `docker compose run`.
-      .filter(({ Config }) => Config.Labels["com.docker.compose.oneoff"] !== "True")
-      .map((one) => container(one, memory, images)),
-    names: { environment: lines("environment"), file: lines("env-file"), known: [...lines("known"), ...keys] },
-    outcomes: lines("outcomes")
-      .map(counted)
-      .map(([count, outcome, reason]) => ({ outcome, reason, count })),
-    lastAccepted: lines("last-accepted")[0] ?? "",
-    clients: lines("clients")
-      .map(counted)
-      .map(([count, address]) => ({ address, count }))
-      .sort((a, b) => b.count - a.count),
-    upgrades: lines("upgrades")
-      .map(counted)
-      .map(([count, path]) => ({ path, count }))
-      .sort((a, b) => b.count - a.count),
-    forged: lines("forged")[0] ?? "",
-    images: lines("images").map((line) => {
-      const [name = "", created = ""] = line.split(" ");
-      return { name, created };
-    }),
-    versions: lines("versions").join(", "),
-  };
+/** What of `docker inspect` is used. https://docs.docker.com/reference/api/engine/version/v1.47/#tag/Container/operation/ContainerInspect */
+interface Inspected {
+  Id: string;
+  Name: string;
+  Image: string;
+  RestartCount: number;
+  HostConfig?: { RestartPolicy?: { Name: string } };
+  State: { Status: string; ExitCode: number; OOMKilled: boolean; StartedAt: string; Health?: { Status: string } };
+  Config: { Image?: string; Env: string[] | null; Labels: Record<string, string> };
+  NetworkSettings?: { Networks: Record<string, { Gateway?: string }> };
 }
 
-/** Takes the output of the function `section` in deploy/host/facts.sh, and returns access to each section by its name. */
+/** Returns items by a key of theirs: Map.groupBy, which Node 20 lacks. */
+export function group<T>(items: T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+/** Takes the output of the function `section` in facts.sh, and returns access to each section by its name. */
 export function readSections(text: string) {
   const sections = new Map<string, string[]>();
   let current: string[] = [];
@@ -116,56 +80,85 @@ export function readSections(text: string) {
 }
 
 /** Takes the access to JSON sections, and returns the services of `docker compose config`, which writes `$` as `$$`. */
-export function composeServices(json: ReturnType<typeof readSections>["json"]): Record<string, Partial<Service>> {
-  return json<{ services: Record<string, Partial<Service>> }>("config", { services: {} }, (text) =>
-    text.replaceAll("$$", () => "$"),
-  ).services;
+export function composeServices(json: ReturnType<typeof readSections>["json"]): Facts["configured"] {
+  type Config = { services: Record<string, { environment?: Record<string, string | null> }> };
+  const { services } = json<Config>("config", { services: {} }, (text) => text.replaceAll("$$", () => "$"));
+  return Object.fromEntries(Object.entries(services).map(([name, { environment = {} }]) => [name, { environment }]));
 }
 
-/** A line of `uniq -c`. */
-function counted(line: string): [count: number, first: string, second: string] {
-  const [count, first = "", second = ""] = line.trim().split(/\s+/);
-  return [Number(count), first, second];
-}
-
-/** What of `docker inspect` is used. https://docs.docker.com/reference/api/engine/version/v1.47/#tag/Container/operation/ContainerInspect */
-interface Inspected {
-  Id: string;
-  Name: string;
-  Image: string;
-  RestartCount: number;
-  HostConfig?: { RestartPolicy?: { Name: string } };
-  State: { Status: string; ExitCode: number; OOMKilled: boolean; StartedAt: string; Health?: { Status: string } };
-  Config: { Env: string[] | null; Labels: Record<string, string> };
-}
-
-function container(
-  { Id, Name, Image, RestartCount, HostConfig, State, Config }: Inspected,
-  memory: Map<string, number>,
-  images: Map<string, Record<string, string>>,
-): Container {
+/** Takes what facts.sh prints and returns it parsed. Throws on malformed JSON. */
+export function parseFacts(text: string): Facts {
+  const { lines, json } = readSections(text);
+  const configured = composeServices(json);
+  /** The section's lines by their first word. */
+  const byId = (name: string) => group(lines(name), (line) => line.split(" ", 1)[0] ?? "");
+  const rest = (line = "") => line.slice(line.indexOf(" ") + 1);
+  const [memory, last] = [byId("memory"), byId("last-lines")];
+  const images = new Map(
+    json<{ Id: string; Created: string; Config: { Env?: string[] } }[]>("images", []).map((one) => [one.Id, one]),
+  );
+  const containers = json<Inspected[]>("containers", [])
+    // This program's own container is one of `docker compose run`.
+    .filter(({ Config }) => Config.Labels["com.docker.compose.oneoff"] !== "True")
+    .map(({ Id, Name, Image, RestartCount, HostConfig, State, Config, NetworkSettings }): Container => {
+      const used = memory.get(Id.slice(0, 12))?.[0];
+      const image = images.get(Image);
+      return {
+        service: Config.Labels["com.docker.compose.service"] ?? "",
+        name: Name.replace(/^\//, ""),
+        image: {
+          id: Image,
+          tag: Config.Image ?? "",
+          created: image?.Created ?? "",
+          environment: variables(image?.Config.Env),
+        },
+        ...{ status: State.Status, health: State.Health?.Status ?? "", exitCode: State.ExitCode },
+        ...{ restarts: RestartCount, outOfMemory: State.OOMKilled, started: State.StartedAt },
+        isService: !["", "no", undefined].includes(HostConfig?.RestartPolicy?.Name),
+        memory: used ? Number.parseFloat(rest(used)) / 100 : undefined,
+        environment: variables(Config.Env),
+        networks: Object.keys(NetworkSettings?.Networks ?? {}),
+        given: (Config.Labels["culvert.given"] ?? "").split(" ").filter(Boolean),
+        lastLines: (last.get(Id) ?? []).map(rest),
+      };
+    });
+  // What an operator's own compose file or env_file adds is known too.
+  const keys = Object.values(configured).flatMap(({ environment }) => Object.keys(environment));
+  const networks = json<Inspected[]>("containers", []).flatMap(({ NetworkSettings }) =>
+    Object.values(NetworkSettings?.Networks ?? {}),
+  );
   return {
-    service: Config.Labels["com.docker.compose.service"] ?? "",
-    name: Name.replace(/^\//, ""),
-    status: State.Status,
-    health: State.Health?.Status ?? "",
-    exitCode: State.ExitCode,
-    restarts: RestartCount,
-    restarted: !["", "no", undefined].includes(HostConfig?.RestartPolicy?.Name),
-    outOfMemory: State.OOMKilled,
-    started: State.StartedAt,
-    memory: memory.get(Id.slice(0, 12)),
-    environment: variables(Config.Env),
-    image: images.get(Image) ?? {},
-    given: (Config.Labels["culvert.given"] ?? "").split(" ").filter(Boolean),
+    gateways: [...new Set(networks.flatMap(({ Gateway }) => Gateway || []))],
+    ...{ configured, containers, versions: lines("versions").join(", ") },
+    names: { environment: lines("environment"), file: lines("env-file"), known: [...lines("known"), ...keys] },
+    log: lines("log").flatMap((line) => {
+      try {
+        return [JSON.parse(line) as LogLine];
+      } catch {
+        return [];
+      }
+    }),
   };
 }
 
-const variables = (list: string[] | null) => Object.fromEntries((list ?? []).map(split));
+const variables = (list: string[] | null | undefined) =>
+  Object.fromEntries(
+    (list ?? []).map((entry) => {
+      const at = entry.indexOf("=");
+      // Without "=": a variable that compose passes on and that is not set.
+      return at < 0 ? [entry, ""] : [entry.slice(0, at), entry.slice(at + 1)];
+    }),
+  );
 
-function split(entry: string): [name: string, value: string] {
-  const at = entry.indexOf("=");
-  // A variable that compose passes on and that is not set.
-  if (at < 0) return [entry, ""];
-  return [entry.slice(0, at), entry.slice(at + 1)];
+/** Returns the settings that a service runs with: its container's own, else those of the compose file. */
+export function settingsOf(
+  { containers, configured }: Pick<Facts, "containers" | "configured">,
+  service: string,
+): Record<string, string> {
+  const running = containers.find((container) => container.service === service && container.status === "running");
+  const configuration = Object.entries(configured[service]?.environment ?? {});
+  return (
+    running?.environment ??
+    Object.fromEntries(configuration.flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
+  );
 }

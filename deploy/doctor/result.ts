@@ -1,27 +1,16 @@
-/** How a check ended. `unknown`: it could not be decided, which is no failure. */
-export type State = "ok" | "failed" | "unknown";
-
-/** One line of the output. */
+/** One line of the output: ✓ fine, ✗ wrong, ? could not be decided, which is no failure. */
 export interface Result {
-  /** What was checked, such as "certificate". */
   check: string;
-  state: State;
+  state: "ok" | "failed" | "unknown";
   found: string;
   /** What to do about it. */
   fix?: string;
 }
 
-/** Returns the result of a check that found what it should. */
 export const ok = (check: string, found: string): Result => ({ check, state: "ok", found });
-
-/** Returns the result of a check that found something wrong. */
 export const failed = (check: string, found: string, fix: string): Result => ({ check, state: "failed", found, fix });
-
-/** Returns the result of a check that could not be decided. */
 export const unknown = (check: string, found: string, fix?: string): Result => ({
-  check,
-  state: "unknown",
-  found,
+  ...{ check, state: "unknown", found },
   ...(fix && { fix }),
 });
 
@@ -41,4 +30,36 @@ export function reason(error: unknown): string {
   const nested = error instanceof AggregateError ? error.errors[0] : error.cause;
   const code = (error as NodeJS.ErrnoException).code ?? (nested as NodeJS.ErrnoException | undefined)?.code;
   return code ?? (error.message || error.name);
+}
+
+/** Returns `text` without the values of secret settings, and without keys of whatever looks like a DSN or a URL with credentials. */
+export function mask(text: string, environments: Record<string, string | null | undefined>[] = []): string {
+  const isSecret = (name: string) => /PASSWORD|TOKEN|SECRET|KEY/.test(name) && !/_FILE$|_KEY_ID$/.test(name);
+  const secrets = environments.flatMap(Object.entries<string | null | undefined>).flatMap(([name, value]) => {
+    if (!value) return [];
+    // The password in an address, and a DSN's key. A short key, such as the local ingest's, is a word that other texts contain.
+    const inAddresses = [...value.matchAll(/:\/\/(?:[^\s/@:]*:([^\s/@]+)|(\w{16,}))@/g)].flatMap(
+      ([, password, key]) => password ?? key ?? [],
+    );
+    return isSecret(name) ? [value, ...inAddresses] : inAddresses;
+  });
+  // A short value may be a part of any word.
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= 6).sort((a, b) => b.length - a.length);
+  return known
+    .reduce((masked, secret) => masked.replaceAll(secret, "•••"), text)
+    .replace(/(\w:\/\/)[^\s/@]+@/g, "$1•••@")
+    .replace(/(sentry_key=)\w+/g, "$1•••");
+}
+
+const symbol = { ok: "✓", failed: "✗", unknown: "?" };
+const line = ({ check, state, found, fix }: Result) =>
+  `${symbol[state]} ${check.padEnd(15)} ${found}${fix ? `: ${fix}` : ""}`.replace(/\s*\n/g, " ");
+
+/** Prints the results, as lines or as one JSON document, and sets the exit status: 1 when a check failed. */
+export function print(results: Result[], environments: Record<string, string | null | undefined>[] = []): void {
+  const wrong = results.filter(({ state }) => state === "failed").length;
+  const json = process.argv.includes("--json");
+  const text = json ? JSON.stringify({ failed: wrong, checks: results }, null, 2) : results.map(line).join("\n");
+  console.log(mask(text, environments));
+  process.exitCode = wrong > 0 ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 // Ends with status 1 and one line if a new container would lose a setting: deploy/host/same-settings.sh. Facts come by standard input.
 import { text } from "node:stream/consumers";
-import { dropped } from "./checks/setting-values.ts";
+import { dropped } from "./checks/settings.ts";
 import { parseFacts } from "./facts.ts";
 
 const names = dropped(parseFacts(await text(process.stdin)));

@@ -1,36 +1,35 @@
-// The running stack on one screen: deploy/host/status.sh. Facts about it come by standard input.
+// The running stack on one screen: status.sh. Facts about it come by standard input.
 import { text } from "node:stream/consumers";
-import { summary } from "./checks/traffic.ts";
-import { type Container, type Facts, parseFacts } from "./facts.ts";
+import { outcomes } from "./checks/traffic.ts";
+import { stackTarget } from "./doctor.ts";
+import { type Container, type Facts, parseFacts, settingsOf } from "./facts.ts";
 import { duration, type Sample, scrape, sum } from "./metrics.ts";
-import { mask } from "./output.ts";
-import { reason } from "./result.ts";
-import { secrets } from "./secrets.ts";
-import { effective, mainName } from "./stack.ts";
+import { mask, reason } from "./result.ts";
 
-/** Takes what is known, and returns the lines of the screen. */
+/** Takes what is known, and returns the lines of the screen. `proxy` and `spool` are metrics, or why there are none. */
 export function screen(facts: Facts, proxy: Sample[] | string, spool: Sample[] | string, now = Date.now()): string[] {
-  const settings = effective(facts, "proxy");
-  // Empty in the container when it is not set.
-  const port = settings.HTTPS_PORT || "8443";
-  const release = effective(facts, "web").SENTRY_RELEASE;
+  const line = (label: string, value: string) => `  ${label.padEnd(12)} ${value}`;
+  const { target } = stackTarget(settingsOf(facts, "proxy"));
+  const accepted = facts.log.findLast(({ outcome }) => outcome === "accepted")?.time;
   return [
-    line("address", `https://${mainName(settings)}${port === "443" ? "" : `:${port}`}/`),
-    line("release", release || "unnamed (SENTRY_RELEASE)"),
+    line("address", `https://${target.name}${target.publicPort ? `:${target.publicPort}` : ""}/`),
+    line("release", settingsOf(facts, "web").SENTRY_RELEASE || "unnamed (SENTRY_RELEASE)"),
+    line("versions", facts.versions),
     ...facts.containers.map((container) => line(container.service, describe(container, now))),
     line("certificate", typeof proxy === "string" ? proxy : certificate(proxy, now)),
-    line("ingest", `last accepted an envelope ${facts.lastAccepted || "before this log begins"}`),
-    ...(typeof proxy === "string" ? [] : pages(proxy)),
-    line("envelopes", `last five minutes: ${summary(facts.outcomes) || "none"}`),
+    ...(typeof proxy === "string" ? [] : pages(proxy).map((value) => line("pages", value))),
+    line(
+      "envelopes",
+      `last five minutes: ${outcomes(facts.log) || "none"}${accepted ? `, last accepted ${accepted}` : ""}`,
+    ),
     line("spool", typeof spool === "string" ? spool : queue(spool)),
   ];
 }
 
-const line = (label: string, value: string) => `  ${label.padEnd(12)} ${value}`;
-
-function describe({ name, status, health, started, restarts, memory }: Container, now: number): string {
-  if (status !== "running") return `${name} ${status}`;
-  const parts = [`${name} ${health || status} for ${duration((now - Date.parse(started)) / 1000)}`];
+function describe({ name, image, status, health, started, restarts, memory }: Container, now: number): string {
+  const built = image.created && `, image ${image.tag} of ${image.created.slice(0, 10)}`;
+  if (status !== "running") return `${name} ${status}${built}`;
+  const parts = [`${name} ${health || status} for ${duration((now - Date.parse(started)) / 1000)}${built}`];
   if (memory !== undefined) parts.push(`${Math.round(memory * 100)} % of its memory`);
   if (restarts > 0) parts.push(`restarted ${restarts} times`);
   return parts.join(", ");
@@ -38,35 +37,30 @@ function describe({ name, status, health, started, restarts, memory }: Container
 
 function certificate(samples: Sample[], now: number): string {
   const end = sum(samples, "culvert_certificate_expiry_timestamp_seconds") * 1000;
-  return end > 0
-    ? `${Math.floor((end - now) / 86_400_000)} days left, until ${new Date(end).toISOString().slice(0, 10)}`
-    : "unknown";
+  if (end < now) return `expired on ${new Date(end).toISOString().slice(0, 10)}`;
+  return `${Math.floor((end - now) / 86_400_000)} days left, until ${new Date(end).toISOString().slice(0, 10)}`;
 }
 
 /** Without MAX_CONCURRENT_PAGES_PER_REPLICA there is nothing to show. */
 function pages(samples: Sample[]): string[] {
-  const all = samples.filter(({ name, labels }) => name === "culvert_pages_total" && labels.kind === "page");
-  const total = sum(all, "culvert_pages_total");
-  if (total === 0) return [];
-  const shed = sum(
-    all.filter(({ labels }) => labels.outcome === "shed"),
-    "culvert_pages_total",
-  );
-  return [line("pages", `${shed} of ${total} shed (${Math.round((shed / total) * 100)} %) since the proxy started`)];
+  const total = sum(samples, "culvert_pages_total", 'kind="page"');
+  const shed = sum(samples, "culvert_pages_total", 'kind="page",outcome="shed"');
+  return total === 0
+    ? []
+    : [`${shed} of ${total} shed (${Math.round((shed / total) * 100)} %) since the proxy started`];
 }
 
 function queue(samples: Sample[]): string {
-  const envelopes = sum(samples, "culvert_spool_queued_envelopes");
-  if (envelopes === 0) return "empty";
-  return `${envelopes} envelopes queued, the oldest for ${duration(sum(samples, "culvert_spool_oldest_envelope_age_seconds"))}`;
+  const queued = sum(samples, "culvert_spool_queued_envelopes");
+  const age = duration(sum(samples, "culvert_spool_oldest_envelope_age_seconds"));
+  return queued === 0 ? "empty" : `${queued} envelopes queued, the oldest for ${age}`;
 }
 
 if (import.meta.main) {
   const facts = parseFacts(await text(process.stdin));
-  const [proxy, spool] = await Promise.all(
-    (["proxy", "spool"] as const).map((service) =>
-      scrape(service).catch((error) => `does not answer (${reason(error)})`),
-    ),
-  );
-  console.log(mask(screen(facts, proxy ?? [], spool ?? []).join("\n"), secrets(facts, process.env)));
+  const metrics = (service: "proxy" | "spool") =>
+    scrape(service).catch((error) => `does not answer (${reason(error)})`);
+  const [proxy, spool] = await Promise.all([metrics("proxy"), metrics("spool")]);
+  const environments = [...Object.values(facts.configured), ...facts.containers].map(({ environment }) => environment);
+  console.log(mask(screen(facts, proxy, spool).join("\n"), environments));
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Functions that all host scripts share. Sourced.
+# Functions that the scripts share. Sourced.
 
 # Debian's PATH of a normal user lacks these.
 PATH=$PATH:/usr/sbin:/sbin
@@ -7,8 +7,13 @@ PATH=$PATH:/usr/sbin:/sbin
 # say TEXT...: prints one line of progress to stderr; stdout is for results.
 say() { printf '%s\n' "$*" >&2; }
 
-# die TEXT...: prints one line with the problem and its fix, and exits with status 1.
-die() { say "culvert: $*"; exit 1; }
+# die TEXT...: prints one line with the problem and its fix, and exits with status 1. If NOTIFY_FAILURE names the command that fails,
+# notify.sh tells it as well.
+die() {
+  say "culvert: $*"
+  [ -z "${NOTIFY_FAILURE:-}" ] || deploy/host/notify.sh "$NOTIFY_FAILURE failed: $*"
+  exit 1
+}
 
 # has COMMAND: whether COMMAND is on PATH.
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -25,16 +30,59 @@ step() {
   say "    $step_name: $(($(date +%s) - step_start)) s"
 }
 
-# is_root: whether this shell may install packages and start daemons.
-is_root() { [ "$(id -u)" -eq 0 ]; }
-
-# os_release KEY: prints KEY's value from os-release, or nothing if either is missing.
-os_release() {
-  sed -n "s/^$1=//p" "${OS_RELEASE_FILE:-/etc/os-release}" 2>/dev/null | tr -d '"' | head -n 1
+# setting NAME [DEFAULT]: prints NAME's value as compose finds it: in the shell, else in .env (or COMPOSE_ENV_FILES), else DEFAULT.
+setting() {
+  eval "setting_given=\${$1+yes} setting_value=\${$1-}"
+  if [ -z "$setting_given" ]; then
+    setting_value=$(IFS=,
+      for file in ${COMPOSE_ENV_FILES:-${root:-.}/.env}; do
+        [ ! -r "$file" ] || sed -n -e 's/^[[:space:]]*\(export[[:space:]]\{1,\}\)\{0,1\}'"$1"'[[:space:]]*=[[:space:]]*//' -e 't value' -e b -e ':value' \
+          -e 's/[[:cntrl:]]$//' -e 's/^"\([^"]*\)".*$/\1/' -e 't print' -e "s/^'\([^']*\)'.*$/\1/" -e 't print' \
+          -e 's/[[:space:]]\{1,\}#.*$//' -e 's/[[:space:]]*$//' -e ':print' -e p "$file"
+      done)
+    # The last one wins.
+    setting_value=${setting_value##*"
+"}
+  fi
+  printf '%s\n' "${setting_value:-${2:-}}"
 }
 
-# distribution: prints "debian", "ubuntu" or nothing.
-distribution() { os_release ID | grep -x -e debian -e ubuntu || true; }
+# project_name: prints the compose project's name.
+project_name() { docker compose config | sed -n 's/^name: //p'; }
 
-# can_install: whether this shell can install packages of the distribution.
-can_install() { is_root && [ -n "$(distribution)" ] && has apt-get; }
+# tools_image: prints an image with Node and tar that the stack needs anyway: of a release its spool, else what the spool is built on.
+tools_image() {
+  tools_released=$(docker compose config spool 2>/dev/null | sed -n 's/^ *WEB_IMAGE: //p' | head -n 1)
+  printf '%s\n' "${tools_released:-$(deploy/bare-machine/base-images.sh proxy/spool/Dockerfile)}"
+}
+
+# export_build_settings: exports what a build gets besides the settings: the key that all builds share, and the release, which for an image of
+# your own is its name and tag. With the containerd image store, a default attestation would give each build another image id, and unchanged
+# containers would be replaced (https://github.com/docker/compose/issues/14111).
+export_build_settings() {
+  export BUILDX_NO_DEFAULT_ATTESTATIONS=1
+  SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$(deploy/host/server-actions-key.sh)")
+  export SERVER_ACTIONS_KEY_FILE
+  release=$(setting SENTRY_RELEASE "$(default_release)")
+  [ -z "$release" ] || export SENTRY_RELEASE="$release"
+}
+
+# default_release: prints the release for which no SENTRY_RELEASE is set: the commit of web/, or the tag of WEB_IMAGE (of latest: its image id), unless
+# the image has one of its own.
+default_release() {
+  default_image=$(setting WEB_IMAGE)
+  if [ -z "$default_image" ]; then
+    git rev-parse --short HEAD 2>/dev/null || true
+    return
+  fi
+  ! docker image inspect --format '{{json .Config.Env}}' "$default_image" 2>/dev/null | grep -q '"SENTRY_RELEASE=' || return 0
+  default_name=${default_image##*/}
+  case $default_name in
+    *@*) default_tag=$(printf '%.12s' "${default_name##*:}") ;;
+    *:latest) default_tag=$(short_id "$default_image") ;;
+    *:*) default_tag=${default_name##*:} ;;
+    *) default_tag=$(short_id "$default_image") ;;
+  esac
+  printf '%s@%s\n' "${default_name%%[:@]*}" "$default_tag"
+}
+short_id() { docker image inspect --format '{{.Id}}' "$1" 2>/dev/null | cut -c 8-19; }

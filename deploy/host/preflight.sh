@@ -1,70 +1,85 @@
 #!/bin/sh
-# Rejects invalid settings before anything is changed. The containers check the DSN, the sample rate and the tunnel path
-# themselves.
+# Rejects, before anything is changed, what no container can check: files, ports, and settings that select parts of the compose file.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-. "$here/lib.sh"
-. "$here/settings.sh"
-. "$here/ports.sh"
-cd "$root"
+cd "$(dirname "$0")/../.."
+. deploy/host/lib.sh
 
 # check_file NAME: the file in setting NAME, if set, exists and is readable.
 check_file() {
   file=$(setting "$1")
   [ -n "$file" ] || return 0
-  [ -f "$file" ] || die "$1: there is no file $file: set an existing path, absolute or relative to $root"
+  [ -f "$file" ] || die "$1: there is no file $file: set an existing path, absolute or relative to $PWD"
   [ -r "$file" ] || die "$1: $file cannot be read by $(id -un): change its permissions (chmod), or run as its owner"
 }
 
-# check_port NAME DEFAULT: setting NAME is a free port.
+# check_switch NAME: setting NAME is on or off.
+check_switch() {
+  case $(setting "$1" off) in
+    on | off) ;;
+    *) die "$1: '$(setting "$1")' is neither on nor off: use on or off" ;;
+  esac
+}
+
+# check_port NAME DEFAULT: setting NAME is a port.
 check_port() {
   port=$(setting "$1" "$2")
   case $port in
-    0* | *[!0-9]* | ??????*) wrong_port "$1" ;;
+    0* | *[!0-9]* | ??????*) port=65536 ;;
   esac
-  [ "$port" -le 65535 ] || wrong_port "$1"
-  check_free "$port" "$1" "use another, e.g. $1=$((port % 50000 + 1000))"
+  [ "$port" -le 65535 ] || die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"
 }
 
-# wrong_port NAME: dies because NAME's value is not a port.
-wrong_port() { die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"; }
-
-# check_free PORT NAME FIX: dies if another program uses PORT, naming the setting or file that sets it.
+# check_free PORT NAME FIX: dies if another program or stack uses PORT. What a container of this project is to publish is its own, in a
+# crash loop as well, when the port is free now and then.
 check_free() {
-  port_is_ours "$1" || ! port_is_taken "$1" || die "$2: port $1 is in use$(port_owner "$1"): stop what uses it, or $3"
+  ! echo "$own_ports" | grep -qx "$1" && listens "$1" || return 0
+  by=$(! has docker || docker ps --filter "publish=$1" --format '{{.Names}}' 2>/dev/null | head -n 1)
+  die "$2: port $1 is in use${by:+ by container $by}: stop what uses it, or $3"
 }
 
-# check_compose: compose can read its files, and ports that no setting changes are free. Skipped if compose is not installed yet.
-check_compose() {
-  if ! has docker || ! docker compose version >/dev/null 2>&1; then return 0; fi
-  compose_output=$(docker compose config 2>&1) || die "docker compose cannot read its files: $(printf '%s\n' "$compose_output" | tail -n 1)"
-  for port in $(printf '%s\n' "$compose_output" | sed -n 's/^ *published: "\([0-9]*\)"$/\1/p'); do
-    check_free "$port" docker-compose.yml "change it there"
-  done
+# own_ports PROJECT: prints the ports that the living containers of this project publish.
+own_ports() {
+  docker ps --quiet --filter "label=com.docker.compose.project=$1" --filter status=running --filter status=restarting --filter status=paused |
+    xargs -r docker inspect --format '{{range .HostConfig.PortBindings}}{{range .}}{{println .HostPort}}{{end}}{{end}}'
+}
+
+# listens PORT: whether a program of this machine listens on it.
+listens() {
+  if [ -r /proc/net/tcp ]; then
+    # Column 2 is address:port in hexadecimal, column 4 the state; 0A is LISTEN.
+    cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+      awk -v port="$(printf '%04X' "$1")" '$4 == "0A" && $2 ~ ":" port "$" { found = 1 } END { exit !found }'
+  else
+    nc -z -w 1 127.0.0.1 "$1" >/dev/null 2>&1
+  fi
 }
 
 for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE ACME_CA_FILE ACME_EAB_KEY_FILE BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE; do check_file "$name"; done
-if [ -n "$(setting TLS_CERT_FILE)" ] && [ -z "$(setting TLS_KEY_FILE)" ]; then
-  die "TLS_KEY_FILE: missing while TLS_CERT_FILE is set: set both or neither"
-fi
-if [ -z "$(setting TLS_CERT_FILE)" ] && [ -n "$(setting TLS_KEY_FILE)" ]; then
-  die "TLS_CERT_FILE: missing while TLS_KEY_FILE is set: set both or neither"
-fi
-
-case $(setting ACME off) in
-  on) [ -z "$(setting TLS_CERT_FILE)" ] || die "ACME: on, but TLS_CERT_FILE is set too: use one of them" ;;
-  off) ;;
-  *) die "ACME: '$(setting ACME)' is neither on nor off: use on for a certificate from a CA, off for your own or the development one" ;;
-esac
-
-case $(setting WEB_EGRESS off) in
-  on | off) ;;
-  *) die "WEB_EGRESS: '$(setting WEB_EGRESS)' must be on or off: on lets web call outside services, off does not" ;;
-esac
+for pair in "TLS_CERT_FILE TLS_KEY_FILE" "TLS_KEY_FILE TLS_CERT_FILE"; do
+  [ -z "$(setting "${pair% *}")" ] || [ -n "$(setting "${pair#* }")" ] || die "${pair#* }: missing while ${pair% *} is set: set both or neither"
+done
+check_switch ACME
+[ "$(setting ACME)" != on ] || [ -z "$(setting TLS_CERT_FILE)" ] || die "ACME: on, but TLS_CERT_FILE is set too: use one of them"
+check_switch WEB_EGRESS
 
 check_port HTTPS_PORT 8443
 check_port HTTP_PORT 8080
-[ "$(setting HTTPS_PORT 8443)" -ne "$(setting HTTP_PORT 8080)" ] ||
-  die "HTTP_PORT: the same as HTTPS_PORT ($(setting HTTPS_PORT 8443)): use two different ports"
-check_compose
+check_port INGEST_PORT 8969
+https_port=$(setting HTTPS_PORT 8443) http_port=$(setting HTTP_PORT 8080)
+[ "$https_port" -ne "$http_port" ] || die "HTTP_PORT: the same as HTTPS_PORT ($https_port): use two different ports"
+
+# Without compose, which may have to be installed first, no stack of ours can run.
+own_ports='' ports="$https_port $http_port"
+if has docker && docker compose version >/dev/null 2>&1; then
+  config=$(docker compose config 2>&1) || die "docker compose cannot read its files: $(printf '%s\n' "$config" | tail -n 1)"
+  own_ports=$(own_ports "$(printf '%s\n' "$config" | sed -n 's/^name: //p')" 2>/dev/null) || own_ports=
+  ports=$(printf '%s\n' "$config" | sed -n 's/^ *published: "\([0-9]*\)"$/\1/p' | sort -u)
+fi
+for port in $ports; do
+  case $port in
+    "$https_port") check_free "$port" HTTPS_PORT "use another, e.g. HTTPS_PORT=$((port % 50000 + 1000))" ;;
+    "$http_port") check_free "$port" HTTP_PORT "use another, e.g. HTTP_PORT=$((port % 50000 + 1000))" ;;
+    "$(setting INGEST_PORT 8969)") check_free "$port" INGEST_PORT "use another, e.g. INGEST_PORT=$((port % 50000 + 1000))" ;;
+    *) check_free "$port" docker-compose.yml "change it there" ;;
+  esac
+done

@@ -1,15 +1,11 @@
 #!/bin/sh
 # Prints the addresses of the running stack.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-root=$(cd "$here/../.." && pwd)
-. "$here/lib.sh"
-. "$here/settings.sh"
-. "$here/ports.sh"
-cd "$root"
+cd "$(dirname "$0")/../.."
+. deploy/host/lib.sh
 
 # published SERVICE PORT: prints the host's port for PORT of SERVICE.
-published() { docker compose port "$1" "$2" | sed 's/.*://'; }
+published() { docker compose port "$1" "$2" 2>/dev/null | sed 's/.*://'; }
 
 # dev_ca: copies the development CA from the proxy, one copy per project, and prints its path.
 dev_ca() {
@@ -32,7 +28,7 @@ trust_command() {
 }
 
 https_port=$(published proxy 8443)
-case $https_port in 443) https_port= ;; *) https_port=:$https_port ;; esac
+case $https_port in '' | 443) https_port= ;; *) https_port=:$https_port ;; esac
 dsn=$(setting SENTRY_DSN)
 site=$(first_of "$(setting SERVER_NAME localhost)")
 
@@ -43,7 +39,7 @@ if [ -n "$dsn" ]; then
 else
   echo "  events   http://localhost:$(published ingest 8969)/"
 fi
-grafana_port=$(published grafana 3000 2>/dev/null || true)
+grafana_port=$(published grafana 3000)
 [ -z "$grafana_port" ] || echo "  metrics  http://localhost:$grafana_port/"
 image=$(setting WEB_IMAGE)
 case $(setting WEB_EGRESS "${image:+on}") in

@@ -1,9 +1,72 @@
 #!/bin/sh
-# From a clone to a running stack, on a bare machine too. Each step is a script that also runs alone.
+# Brings the stack to what .env and the sources say, on a bare machine too. While the site runs, everything that has changed is tried in
+# containers of its own before anything is replaced, and web is replaced without failing a request.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
-. "$here/prepare.sh"
+cd "$(dirname "$0")/../.."
+. deploy/host/lib.sh
+. deploy/host/stack.sh
+. deploy/host/releases.sh
+. deploy/host/watch.sh
 
-step 'Build and start' "$here/start.sh"
-"$here/summary.sh"
+build() {
+  docker compose --progress "${PROGRESS:-auto}" build >&2
+  for image in $(docker compose config --images); do
+    docker image inspect "$image" >/dev/null 2>&1 || docker pull --quiet "$image" >&2 || die "$image cannot be pulled: the reason is above; $kept"
+  done
+}
+
+# start: starts the stack and waits until it is healthy; else prints what failed.
+start() {
+  if docker compose --progress "${PROGRESS:-auto}" up --no-build --wait --wait-timeout 120 --scale "web=$(replicas)" >&2; then return; fi
+  # A container that never ran has no reason to print.
+  docker compose ps --all --format '{{.Name}} {{.Service}} {{.State}} {{.Health}}' |
+    while read -r name service state health; do
+      case "$state $health" in 'running ' | 'running healthy') continue ;; esac
+      message=$(reason "$name")
+      [ -z "$message" ] || say "culvert: $service ($state): $message"
+    done
+  die "the stack did not start: the reason is above; 'make logs' shows more, 'make down' removes the containers"
+}
+
+# change: replaces what has changed, spool and proxy first: each version accepts what web of the version before sends.
+change() {
+  changed=
+  for service in $(docker compose config --services | grep -x -e spool) $(docker compose config --services | grep -x -e proxy -e web | sort); do
+    [ -n "$(alive "$service")" ] && [ "$(as_wanted "$service")" = "$(containers "$service")" ] || changed="$changed $service"
+  done
+  if [ -z "$changed" ]; then
+    say "    proxy, web and spool are up to date"
+    return
+  fi
+  deploy/host/same-settings.sh
+  # shellcheck disable=SC2086 # a list
+  step "Try$changed" try $changed
+  for service in $changed; do
+    case $service in
+      spool) say "    for a few seconds nothing is queued; browsers and web send again what the ingest does not accept meanwhile" ;;
+      proxy) say "    connections are refused for about a second, or 5 s longer if responses are still open, which are cut then" ;;
+    esac
+    if [ "$service" = web ]; then step 'Replace web' roll; else step "Replace $service" swap "$service"; fi
+  done
+}
+
+check_watch_settings
+step 'Settings' deploy/host/preflight.sh
+BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
+export BUILD_CA_FILE
+use_project
+export NOTIFY_FAILURE="make up"
+export_build_settings
+repair
+before=$(containers web | head -n 1)
+[ -z "$before" ] || before=$(image_of "$before")
+undo_at_exit
+step 'Build' build
+keep_undone
+if serves; then change; else step 'Start' start; fi
+rest
+after=$(image_of "$(containers web | head -n 1)")
+record "$after"
+trap - EXIT INT TERM HUP PIPE
+deploy/host/summary.sh
+[ -z "$before" ] || [ "$before" = "$after" ] || watch "$after"

@@ -3,13 +3,12 @@
 # installed. Exits with one line and status 1 if neither is available.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-host=$here/../host
 # shellcheck source=../host/lib.sh
-. "$host/lib.sh"
-# shellcheck source=../host/apt.sh
-. "$host/apt.sh"
-# shellcheck source=../host/debian.sh
-. "$host/debian.sh"
+. "$here/../host/lib.sh"
+# shellcheck source=../bare-machine/apt.sh
+. "$here/../bare-machine/apt.sh"
+# shellcheck source=../bare-machine/debian.sh
+. "$here/../bare-machine/debian.sh"
 
 bin=$(cd "$here/../.." && pwd)/.culvert/bin
 

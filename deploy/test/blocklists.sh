@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
-. deploy/host/apt.sh
+. deploy/bare-machine/apt.sh
 
 package=webext-ublock-origin-chromium
 folder=$PWD/.culvert/$package

@@ -11,19 +11,20 @@ import { buildImage } from "./support/images.ts";
 
 // A stack of its own: the tested proxy, and releases that are healthy but answer a share of the pages with 500.
 const project = `culvert-bake-${process.pid}`;
-const shares = { first: 20, second: 20, broken: 100 };
+const shares = { first: 20, second: 20, third: 20, broken: 100, unreachable: 0 };
 type Release = keyof typeof shares;
 const image = (release: Release) => `${project}:${release}`;
 const running = () => must(["docker", "compose", "exec", "-T", "web", "printenv", "NAME"]);
 
-const deploy = (release: Release, settings: Record<string, string>) =>
-  run(["sh", "deploy/host/deploy.sh"], { WEB_IMAGE: image(release), ...settings });
+const up = (release: Release, settings: Record<string, string> = {}) =>
+  run(["sh", "deploy/host/up.sh"], { WEB_IMAGE: image(release), ...settings });
+const upOnly = (release: Release, settings: Record<string, string> = {}) =>
+  must(["sh", "deploy/host/up.sh"], { WEB_IMAGE: image(release), ...settings });
 
-/** The watch of `make deploy`, for the release that runs now. */
+/** The watch of `make up`, for the release that runs now. */
 const watch = `
-  here=deploy/host root=$PWD
-  for file in lib settings rolling release-list bake; do . deploy/host/$file.sh; done
-  check_bake_settings; repair; find_running; new=$old new_image=new before="0 0"; watch`;
+  for file in lib stack releases watch; do . deploy/host/$file.sh; done
+  use_project; watch "$(image_of "$(containers web)")"`;
 
 /** Starts a command in a process group of its own, as in a terminal. */
 function start([file = "", ...args]: string[], environment: Record<string, string>) {
@@ -59,14 +60,23 @@ async function signalAfter(text: string, signal: "INT" | "KILL"): Promise<Record
   return { PATH: `${folder}:${process.env.PATH}` };
 }
 
-/** Runs `make deploy` until it is interrupted after a command of docker that contains this text. */
+/** Runs `make up` until it is interrupted after a command of docker that contains this text. */
 async function interrupted(release: Release, after: string, signal: "INT" | "KILL", settings = {}) {
   const environment = { WEB_IMAGE: image(release), ...settings, ...(await signalAfter(after, signal)) };
-  return start(["sh", "deploy/host/deploy.sh"], environment).finished;
+  return start(["sh", "deploy/host/up.sh"], environment).finished;
 }
 /** The containers, exited ones included. */
 const containers = async (service: string) =>
   (await must(["docker", "compose", "ps", "--all", "--quiet", service])).split("\n").sort();
+const allContainers = async () => [await containers("proxy"), await containers("web")];
+/** Whether compose would start the image that runs. */
+const isNamed = async (service: string) => {
+  const [oldest = ""] = (await must(["docker", "compose", "ps", "--quiet", service])).split("\n");
+  const [id, name = ""] = (await must(["docker", "inspect", "--format={{.Image}} {{.Config.Image}}", oldest])).split(
+    " ",
+  );
+  return (await must(["docker", "image", "inspect", "--format={{.Id}}", name])) === id;
+};
 /** A setting with which the proxy is replaced. */
 const changed = { SERVER_NAME: "app.example.com" };
 const page = async () => (typeof (await send({ name: "page", path: "/healthz", status: 200 })) === "string" ? 200 : 0);
@@ -95,10 +105,10 @@ beforeAll(async () => {
   vi.stubEnv("COMPOSE_FILE", "docker-compose.yml:deploy/test/bake.compose.yml");
   vi.stubEnv("HTTPS_PORT", String(Number(process.env.HTTPS_PORT) + 3));
   vi.stubEnv("HTTP_PORT", String(Number(process.env.HTTP_PORT) + 3));
-  vi.stubEnv("WEB_IMAGE", image("first"));
+  vi.stubEnv("SENTRY_RELEASE", undefined);
   for (const [NAME, SHARE] of Object.entries(shares))
     await buildImage("deploy/test/bake", { tag: image(NAME as Release), args: { NAME, SHARE: String(SHARE) } });
-  await must(["docker", "compose", "up", "--build", "--wait"]);
+  await upOnly("first");
 });
 // Runs after the next one: other files of this process have the environment that they began with.
 afterAll(() => void vi.unstubAllEnvs());
@@ -110,74 +120,112 @@ afterAll(async () => {
   await docker("image", "rm", ...images.output.trim().split("\n"));
 });
 
+test("a stack that is up to date is left alone", async () => {
+  const before = await allContainers();
+  expect((await up("first", { ACME: "", TUNNEL_RATE_PER_CLIENT: "" })).output).toContain(
+    "proxy, web and spool are up to date",
+  );
+  expect(await allContainers()).toEqual(before);
+});
+
+test.each([
+  [{ TUNNEL_PATH: "bad" }, /^culvert: proxy: TUNNEL_PATH 'bad' is not a path of .*; nothing was replaced/m],
+  [{ HTTPS_PORT: "https" }, /^culvert: HTTPS_PORT: 'https' is not a port/m],
+  [{ ACME: "yes" }, /^culvert: ACME: 'yes' is neither on nor off/m],
+])("with the invalid %j, one line says so, and what runs keeps serving", async (settings, line) => {
+  const before = await allContainers();
+  const [{ code, output }, failures] = await underLoad("/healthz", up("second", settings));
+  expect([code, output.match(/^culvert: .*/gm)?.length]).toEqual([1, 1]);
+  expect(output).toMatch(line);
+  expect([failures, await allContainers()]).toEqual([[], before]);
+  expect(await isNamed("web")).toBe(true);
+});
+
+test("a release that the proxy gets 503 from does not replace the one that runs", async () => {
+  const before = await allContainers();
+  const [{ code, output }, failures] = await underLoad("/healthz", up("unreachable"));
+  expect([code, lastLine(output)]).toEqual([
+    1,
+    expect.stringMatching(
+      /^culvert: web: the proxy got status 503 from the new container at [\d.]+; the release before it keeps serving$/,
+    ),
+  ]);
+  expect(await allContainers()).toEqual(before);
+  // While both served, some requests reached the new one.
+  expect(failures.filter(({ outcome }) => outcome !== "503")).toEqual([]);
+  expect(await isNamed("web")).toBe(true);
+});
+
 test("a release that answers 5xx as often as the one before it is not called bad; another service that does not start is", async () => {
   const other = join(folder, "other.yml");
   const entrypoint = "entrypoint: ['false'], networks: [inside]";
   writeFileSync(other, `services: { other: { image: '${image("first")}', ${entrypoint} } }\n`);
   const COMPOSE_FILE = `${process.env.COMPOSE_FILE}:${other}`;
-  const [{ code, output }] = await underLoad("/", deploy("second", { BAKE_TIME_S: "5", COMPOSE_FILE }));
-  expect(output).toMatch(/^ +\d+ of the last \d+ requests got a 5xx \(\d+\.\d %; before this release \d+\.\d %\)/m);
-  expect(output).toMatch(/other-1 exited \(1\)/);
-  expect([code, lastLine(output)]).toEqual([
+  const [failed] = await underLoad("/", up("second", { COMPOSE_FILE }));
+  expect(failed.output).toMatch(/other-1 exited \(1\)/);
+  expect([failed.code, lastLine(failed.output)]).toEqual([
     1,
-    "culvert: web was replaced, but not all others that have changed have started: the reason is above",
+    "culvert: proxy, web and spool run, but not all of the others: the reason is above",
   ]);
   expect(await running()).toBe("second");
 
-  // As the watch of an earlier, bad release would, after it has waited for this deployment.
-  const undo = await run(["sh", "deploy/host/rollback.sh"], { BAD_IMAGE: "sha256:0" });
-  expect([undo.code, lastLine(undo.output)]).toEqual([
-    1,
-    "culvert: rollback: another make deploy or rollback has replaced the bad release",
-  ]);
-  expect(await running()).toBe("second");
+  const [{ code, output }] = await underLoad("/", up("first", { BAKE_TIME_S: "5" }));
+  expect(output).toMatch(/^ +\d+ of \d+ requests got a 5xx \(before: \d+ of \d+\)$/m);
+  expect([code, await running()]).toEqual([0, "first"]);
 });
 
-test("a release that is healthy but answers with 500 is reported, and undone under load with no other failure", async () => {
-  const change = deploy("broken", { BAKE_TIME_S: "60", ROLLBACK_ON_ERRORS: "on" });
+test("a release that is healthy but answers with 500 is reported, undone under load with no other failure, and stays undone", async () => {
+  const change = up("broken", { BAKE_TIME_S: "60", ROLLBACK_ON_ERRORS: "on" });
   const [{ code, output }, failures] = await underLoad("/a/page?secret=1", change);
   expect(output).toMatch(
-    /^culvert: web: \d+ of the last \d+ requests got a 5xx \(\d+\.\d %; before this release \d+\.\d %\), such as \/a\/page \(500, request id [0-9a-f]{32}\); see 'docker compose logs web'$/m,
+    /^culvert: web: \d+ of \d+ requests since its start got a 5xx \(before: \d+ of \d+\): see 'docker compose logs web'$/m,
   );
-  expect(lastLine(output)).toBe("culvert: the new release is bad: the one before it was put back");
-  expect(code).toBe(1);
-  expect(await running()).toBe("second");
+  expect([code, lastLine(output)]).toEqual([1, "culvert: the new release is bad: the one before it was put back"]);
+  expect(await running()).toBe("first");
   expect(new Set(failures.map(({ outcome }) => outcome))).toEqual(new Set(["500"]));
+
+  const before = await allContainers();
+  const again = await up("broken");
+  expect(again.output).toMatch(
+    /^==> Keeping release-\S+: the image of .env and the sources is the one that make rollback/m,
+  );
+  expect([again.code, await allContainers()]).toEqual([0, before]);
+
+  const list = await must(["sh", "deploy/host/list-releases.sh"]);
+  expect(list).toMatch(new RegExp(`^release-\\S+ +${image("broken")} +${project}@broken .*  undone$`, "m"));
+  expect(list).toMatch(new RegExp(`^release-\\S+ +${image("first")} +${project}@first .*  running$`, "m"));
 });
 
-test("Ctrl-C while the new release starts removes it, and no request fails", async () => {
-  const before = await containers("web");
-  const [{ code, output }, failures] = await underLoad("/healthz", interrupted("first", " up --detach ", "INT"));
-  expect([code, lastLine(output)]).toEqual([130, "==> Remove the new containers"]);
-  expect(failures).toEqual([]);
-  expect(await containers("web")).toEqual(before);
-  const named = await must(["docker", "image", "inspect", "--format={{.Id}}", `${project}-web`]);
-  expect(await must(["docker", "inspect", "--format={{.Image}}", before[0] ?? ""])).toBe(named);
+test("Ctrl-C while the new release starts fails no request; the next make rollback leaves the release before it", async () => {
+  const [{ code }, failures] = await underLoad("/healthz", interrupted("second", " up --detach ", "INT"));
+  expect([code, failures]).toEqual([130, []]);
+  expect(await isNamed("web")).toBe(true);
+  const [output, others] = await underLoad(
+    "/healthz",
+    must(["sh", "deploy/host/rollback.sh"], { WEB_IMAGE: image("second") }),
+  );
+  expect([output, others]).toEqual([expect.stringContaining("==> Back to release-"), []]);
+  expect([await running(), (await containers("web")).length]).toEqual(["first", 1]);
 });
 
-test("what kill -9 leaves is put in order by whatever is run next", async () => {
-  const web = await containers("web");
+test("what kill -9 leaves is put in order by the next make up", async () => {
   const [proxy = ""] = await containers("proxy");
-  await interrupted("first", "stop -t", "KILL", changed);
+  await interrupted("third", "stop --time", "KILL", changed);
   // The old proxy has released the ports.
   expect(await containers("proxy")).toHaveLength(2);
   expect(await page()).toBe(0);
 
-  await interrupted("first", " up --detach ", "KILL", changed);
+  await interrupted("third", " up --detach ", "KILL", changed);
   expect(await page()).toBe(200);
   expect(await containers("proxy")).not.toContain(proxy);
-  expect(await containers("proxy")).toHaveLength(1);
   expect(await containers("web")).toHaveLength(2);
 
-  const [output, failures] = await underLoad("/healthz", must(["sh", "deploy/host/rollback.sh"], changed));
-  expect(lastLine(output)).toBe(
-    "    The release before the interrupted one serves. 'make rollback' now goes one further back.",
-  );
+  const [, failures] = await underLoad("/healthz", upOnly("third", changed));
   expect(failures).toEqual([]);
-  expect(await containers("web")).toEqual(web);
+  expect([await running(), (await containers("web")).length]).toEqual(["third", 1]);
 });
 
-test("Ctrl-C ends the watch, which keeps no other deployment waiting, not the release", async () => {
+test("Ctrl-C ends the watch, which keeps no other command waiting, not the release", async () => {
   const { finished, interrupt } = await startWatch();
   await must(["flock", "--nonblock", `.culvert/${project}.lock`, "true"]);
   interrupt();
@@ -186,7 +234,7 @@ test("Ctrl-C ends the watch, which keeps no other deployment waiting, not the re
     130,
     "culvert: stopped watching; the new release keeps running: make rollback puts the one before it back",
   ]);
-  expect(await running()).toBe("second");
+  expect(await running()).toBe("third");
 });
 
 test("a release that crashes again and again is reported with its reason, and make rollback gets away from it", async () => {
@@ -202,13 +250,21 @@ test("a release that crashes again and again is reported with its reason, and ma
   })();
   const { code, output } = await (await startWatch()).finished;
   expect(output).toMatch(/^culvert: web: restarted \d+ times: /m);
-  expect(lastLine(output)).toBe(
+  expect([code, lastLine(output)]).toEqual([
+    1,
     "culvert: the new release is bad: make rollback puts the one before it back (ROLLBACK_ON_ERRORS=on does so by itself)",
-  );
-  expect(code).toBe(1);
-  await must(["sh", "deploy/host/rollback.sh"], changed).finally(() => {
-    finished = true;
-  });
+  ]);
+  finished = true;
   await crashes;
+  await expect.poll(() => must(["docker", "compose", "ps", "--format={{.Health}}", "web"])).toBe("healthy");
+  await must(["sh", "deploy/host/rollback.sh"], { WEB_IMAGE: image("third"), ...changed });
   expect(await running()).toBe("first");
+});
+
+test("after a crash loop, make up accepts the corrected setting", async () => {
+  await run(["docker", "compose", "up", "--detach", "--no-build"], { WEB_IMAGE: image("first"), TUNNEL_PATH: "bad" });
+  const status = () => must(["docker", "compose", "ps", "--all", "--format={{.State}}", "proxy"]);
+  await expect.poll(status).toBe("restarting");
+  await upOnly("first", changed);
+  expect(await page()).toBe(200);
 });

@@ -49,7 +49,9 @@ test.each(files.filter((file) => file.endsWith(".md")))(
       ...readFileSync(join(root, document), "utf8").matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g),
     ];
     const broken = links.filter(([, path = "", anchor]) => {
-      const target = path ? normalize(join(dirname(document), path)).replace(/\/$/, "") : document;
+      // The README of the release's archive, at whose root it stands.
+      const folder = document === "deploy/release/install.md" ? "." : dirname(document);
+      const target = path ? normalize(join(folder, path)).replace(/\/$/, "") : document;
       if (!files.some((file) => file === target || file.startsWith(`${target}/`))) return true;
       return anchor !== undefined && !anchors(readFileSync(join(root, target), "utf8")).includes(anchor);
     });

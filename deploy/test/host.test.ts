@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -60,11 +61,7 @@ describe("make up rejects, before it changes anything,", () => {
       "culvert: HTTPS_PORT: 'https' is not a port: use a number from 1 to 65535",
     ));
   test("an invalid WEB_EGRESS", () =>
-    expectRejection(
-      "up.sh",
-      { WEB_EGRESS: "yes" },
-      "culvert: WEB_EGRESS: 'yes' must be on or off: on lets web call outside services, off does not",
-    ));
+    expectRejection("up.sh", { WEB_EGRESS: "yes" }, "culvert: WEB_EGRESS: 'yes' is neither on nor off: use on or off"));
   test("the same port for HTTPS and HTTP", () =>
     expectRejection(
       "up.sh",
@@ -112,30 +109,53 @@ test.each([
   });
 });
 
-test("COMPOSE_PROFILES=monitoring without its images and without a registry is a one-line error before the start", async () => {
+test("an image that no registry provides is a one-line error before anything is replaced", async () => {
   const override = join(folder, "monitoring.yml");
   writeFileSync(override, "services: { prometheus: { image: 127.0.0.1:1/prometheus } }\n");
-  const files = { COMPOSE_FILE: `${process.env.COMPOSE_FILE}:${override}` };
   await expectRejection(
-    "monitoring-images.sh",
-    { ...files, COMPOSE_PROFILES: "monitoring" },
-    /^culvert: COMPOSE_PROFILES: monitoring needs 127\.0\.0\.1:1\/prometheus, which the container registry does not provide \(/,
+    "up.sh",
+    { COMPOSE_FILE: `${process.env.COMPOSE_FILE}:${override}`, COMPOSE_PROFILES: "monitoring" },
+    /^culvert: \S+ cannot be pulled: the reason is above; nothing was replaced/,
   );
-  expect((await run(["sh", "deploy/host/monitoring-images.sh"], files)).code).toBe(0);
 });
 
-test("if neither the new spool nor the old one starts, make deploy says that none runs", async () => {
-  const script = `here=deploy/host; for file in lib rolling upgrade; do . deploy/host/$file.sh; done
-    try() { :; }; start_spool() { return 1; }; docker() { :; }; undo_at_exit() { :; }; changes=" spool"; upgrade`;
-  const { code, output } = await run(["sh", "-euc", script]);
-  expect([code, lastLine(output)]).toEqual([
-    1,
-    "culvert: the new spool did not start: the reason is above; no spool runs, which docker compose logs spool explains; browsers and web send their envelopes again",
-  ]);
+test("a setting is read as compose reads it", async () => {
+  const values = ['A="x y" # comment', "export B = c # d", "A='q'", "C=", " D=e  ", "B=http://x#y\r"];
+  writeFileSync(join(folder, "first"), values.join("\n"));
+  writeFileSync(join(folder, "second"), "D=f\n");
+  const environment = { COMPOSE_ENV_FILES: [join(folder, "first"), join(folder, "second")].join(), E: "shell" };
+  const script = ". deploy/host/lib.sh; for name in A B C D E; do setting $name default; done";
+  expect((await run(["sh", "-euc", script], environment)).output).toBe("q\nhttp://x#y\ndefault\nf\nshell\n");
 });
 
-test("a deployment waits until another one has ended", async () => {
-  const script = `. '${root}/deploy/host/lib.sh'; . '${root}/deploy/host/interrupted.sh'; project=x; wait_for_others; echo begins; cat`;
+test.each([
+  ["registry.example/team/shop:1.4", "shop@1.4"],
+  ["registry.example:5000/shop@sha256:0123456789abcdef", "shop@0123456789ab"],
+])("the release of WEB_IMAGE=%s is %s", async (WEB_IMAGE, release) => {
+  const script = ". deploy/host/lib.sh; default_release";
+  expect((await run(["sh", "-euc", script], { WEB_IMAGE })).output).toBe(`${release}\n`);
+});
+
+test("a failure is told to NOTIFY_URL as one line of JSON", async () => {
+  const bodies: string[] = [];
+  const server = createHttpServer((request, response) => {
+    request.setEncoding("utf8").on("data", (chunk) => bodies.push(chunk));
+    request.on("end", () => response.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const address = server.address();
+  const NOTIFY_URL = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/hook`;
+  const script = '. deploy/host/lib.sh; NOTIFY_FAILURE="make up"; die "web: $TEXT"';
+  const TEXT = String.raw`"x" \ failed`;
+  expect((await run(["sh", "-euc", script], { TEXT })).code).toBe(1);
+  expect(bodies).toEqual([]);
+  expect((await run(["sh", "-euc", script], { TEXT, NOTIFY_URL })).code).toBe(1);
+  server.close();
+  expect(JSON.parse(bodies.join("")).text).toMatch(/^culvert on \S+: make up failed: web: "x" \\ failed$/);
+});
+
+test("make up waits until another one has ended", async () => {
+  const script = `. '${root}/deploy/host/lib.sh'; . '${root}/deploy/host/stack.sh'; project_name() { echo x; }; use_project; echo begins; cat`;
   const start = () => {
     const process = spawn("sh", ["-c", script], { cwd: folder });
     const started = { process, output: "" };
@@ -148,9 +168,7 @@ test("a deployment waits until another one has ended", async () => {
   const first = start();
   await expect.poll(() => first.output).toBe("begins\n");
   const second = start();
-  await expect
-    .poll(() => second.output)
-    .toBe("==> Another make up, deploy or rollback is running: waiting until it ends\n");
+  await expect.poll(() => second.output).toBe("==> Another make up or rollback is running: waiting until it ends\n");
   first.process.stdin.end();
   await expect.poll(() => second.output).toContain("begins\n");
   second.process.stdin.end();
@@ -160,7 +178,7 @@ test("facts: names come from the compose files of .env, with spaces in their pat
   const own = join(folder, "own file.yml");
   writeFileSync(own, "services: { web: { environment: { NAME_OF_MY_OWN: } } }\n");
   writeFileSync(join(folder, "env"), `COMPOSE_FILE="docker-compose.yml:${own}"\n`);
-  const script = "root=$PWD; . deploy/host/lib.sh; . deploy/host/settings.sh; . deploy/host/facts.sh; known_names";
+  const script = ". deploy/host/lib.sh; . deploy/doctor/facts.sh; known_names";
   const { output } = await run(["env", "-u", "COMPOSE_FILE", "sh", "-c", script], {
     COMPOSE_ENV_FILES: join(folder, "env"),
   });
@@ -199,7 +217,7 @@ describe("a machine without an engine", () => {
       "/usr/bin/env",
       `PATH=${bin}`,
       "sh",
-      `${root}deploy/host/engine.sh`,
+      `${root}deploy/bare-machine/engine.sh`,
     ];
     const { code, output } = await run(asNobody);
     expect(output.trim().split("\n")).toHaveLength(1);
@@ -222,7 +240,10 @@ describe("a full disk during the build of a base image", () => {
   });
 
   test.skipIf(!isRoot)("is named with its free space, and no image is left", async () => {
-    const { code, output } = await run(["sh", "deploy/airgap/build.sh", "nginx:full"], { TMPDIR: small, REBUILD: "1" });
+    const { code, output } = await run(["sh", "deploy/bare-machine/build.sh", "nginx:full"], {
+      TMPDIR: small,
+      REBUILD: "1",
+    });
     expect(lastLine(output)).toMatch(
       /^culvert: nginx:full: disk full before it began: .*small has \d+ MB free, \d+ MB are needed: free some, or set TMPDIR/,
     );

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { alerts, answer, compose, environment, panels, query, start, stop, traffic } from "./monitoring/stack.ts";
 
 const startOfTest = String(Date.now() / 1_000);
-const eventually = { timeout: 180_000, interval: 1_000 };
+const eventually = { timeout: 600_000, interval: 1_000 };
 
 beforeAll(async () => {
   // A flood is above the first within seconds, requests that hang above the second.
-  Object.assign(environment, { TUNNEL_RATE_PER_CLIENT: "5", MAX_CONCURRENT_PAGES_PER_REPLICA: "12" });
+  Object.assign(environment, { TUNNEL_RATE_PER_CLIENT: "12", MAX_CONCURRENT_PAGES_PER_REPLICA: "12" });
   // Twelve seconds for a quarter of an hour.
   await start(75);
-  await traffic({ pages: 3, envelopes: 3, serverEnvelopes: 2 }, 1_000);
+  await traffic({ pages: 6, envelopes: 8, serverEnvelopes: 8 }, 1_000);
 });
 afterAll(stop);
 
@@ -30,9 +30,23 @@ async function expectToFire(...names: string[]): Promise<void> {
     return [...fired].filter((name) => !firing.includes(name));
   };
   await expect.poll(missing, eventually).toEqual([]);
-  expect(await alertsOf("firing")).toEqual([...fired].sort());
+  // A restart takes longer than the shortened time of these two.
+  const others = (await alertsOf("firing")).filter(
+    (name) => fired.has(name) || !/^Culvert(Proxy|Spool)Gone$/.test(name),
+  );
+  expect(others).toEqual([...fired].sort());
 }
 const fired = new Set<string>();
+/** Only promtool shows these: they need the metrics of Kubernetes, deploy/acme, a disk that is full, or hours. */
+const elsewhere = [
+  "NoReplica",
+  "PagesSlow",
+  "ContainerRestarts",
+  "Memory",
+  "SpoolFills",
+  "CertificateExpired",
+  "RenewalFails",
+];
 
 test("Prometheus loads every alert", async () => {
   const [{ groups }] = await query("rules", { type: "alert" });
@@ -60,7 +74,7 @@ test("none is even pending while pages and envelopes are accepted", async () => 
 });
 
 test("web answers 500, the ingest 403; a flood, a killed worker, a certificate near its end", {
-  timeout: 400_000,
+  timeout: 1_800_000,
 }, async () => {
   await answer("app", { status: 500 });
   await answer("recorder", { status: 403 });
@@ -82,12 +96,15 @@ test("web answers 500, the ingest 403; a flood, a killed worker, a certificate n
   writeFileSync(environment.TLS_CERT_FILE ?? "", part("CERTIFICATE"));
   writeFileSync(environment.TLS_KEY_FILE ?? "", part("PRIVATE KEY"));
   await expectToFire(
+    "CulvertSiteDown",
     "CulvertPagesFail",
     "CulvertEnvelopesRejected",
     "CulvertEnvelopesRateLimited",
     "CulvertProxyRestarts",
     "CulvertCertificateExpires",
   );
+  writeFileSync(environment.TLS_KEY_FILE ?? "", "half a file");
+  await expectToFire("CulvertCertificateRejected");
 });
 
 test("web and ingest cut connections; the spool's database is deleted", async () => {
@@ -96,8 +113,7 @@ test("web and ingest cut connections; the spool's database is deleted", async ()
   await loseDatabase();
   await expectToFire(
     "CulvertWebUnreachable",
-    "CulvertEnvelopesFail",
-    "CulvertServerEnvelopesFail",
+    "CulvertIngestUnreachable",
     "CulvertEnvelopesLost",
     "CulvertEnvelopesQueued",
   );
@@ -114,7 +130,7 @@ async function loseDatabase(): Promise<void> {
 }
 
 test("the spool alone is started with another DSN, then what is queued expires; web hangs", {
-  timeout: 400_000,
+  timeout: 1_800_000,
 }, async () => {
   await answer("app", { instead: "hang" });
   environment.SENTRY_DSN = "http://key@recorder:9000/2";
@@ -125,7 +141,15 @@ test("the spool alone is started with another DSN, then what is queued expires; 
   await expectToFire("CulvertEnvelopesDropped");
 });
 
-test("every alert has fired", () => expect([...fired].sort()).toEqual([...alerts].sort()));
+test("the spool is stopped, then the proxy", async () => {
+  await compose("stop", "spool");
+  await expectToFire("CulvertSpoolGone", "CulvertEnvelopesFail", "CulvertServerEnvelopesFail");
+  await compose("stop", "proxy");
+  await expectToFire("CulvertProxyGone");
+});
+
+test("every alert has fired", () =>
+  expect([...fired, ...elsewhere.map((name) => `Culvert${name}`)].sort()).toEqual([...alerts].sort()));
 
 test("every panel of the dashboard has data", async () => {
   let empty = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ title, expr })));

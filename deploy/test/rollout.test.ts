@@ -89,7 +89,7 @@ test("a new release of web replaces two replicas of the old one under load, and 
   const old = await replicas();
   expect(old).toHaveLength(2);
   const result = await load(requests, 2_000, () =>
-    must(["sh", "deploy/host/deploy.sh"], { SENTRY_RELEASE: "culvert@rolled-out", WEB_IMAGE: successor }),
+    must(["sh", "deploy/host/up.sh"], { SENTRY_RELEASE: "culvert@rolled-out", WEB_IMAGE: successor }),
   );
   expect(await withLogLine(result)).toEqual([]);
   expect(Object.keys(result.requests)).toHaveLength(6);
@@ -107,10 +107,12 @@ test("if a release does not start, the old one keeps serving, and the list of re
   expect(before).toHaveLength(2);
   let [code, output] = [0, ""];
   const result = await load(requests, 1_000, async () => {
-    ({ code, output } = await run(["sh", "deploy/host/deploy.sh"], { WEB_IMAGE: "", SENTRY_TRACES_SAMPLE_RATE: "2" }));
+    ({ code, output } = await run(["sh", "deploy/host/up.sh"], { WEB_IMAGE: "", SENTRY_TRACES_SAMPLE_RATE: "2" }));
   });
   expect(code).toBe(1);
-  expect(output).toContain("SENTRY_TRACES_SAMPLE_RATE '2' is not a number from 0 to 1");
+  expect(lastLine(output)).toMatch(
+    /^culvert: web: SENTRY_TRACES_SAMPLE_RATE '2' is not a number from 0 to 1.*nothing was replaced/,
+  );
   expect(await withLogLine(result)).toEqual([]);
   expect(await release()).toBe("culvert@rolled-out");
   expect(await releases()).toEqual(before);
@@ -135,11 +137,11 @@ test("a rollback puts the release before back under load, without a build, and n
   expect(await Promise.all((await replicas()).map(imageOf))).toEqual([firstImage, firstImage]);
   expect((await currentPage()).match(hashedFile)).toContain(oldFiles[0]);
   expect(await releases()).toEqual([running, before, ...older.slice(0, 4)]);
-  const row = (tag: string, rest: string) =>
-    new RegExp(`^${tag} +${rest} +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d +\\d+ MB`, "m");
-  const list = await must(["sh", "deploy/host/releases.sh"]);
-  expect(list).toMatch(new RegExp(`${row(running, "culvert@rolled-out").source}$`, "m"));
-  expect(list).toMatch(new RegExp(`${row(before, await release()).source}  running$`, "m"));
+  const row = (tag: string, image: string, release: string) =>
+    new RegExp(`^${tag} +${image} +${release} +[0-9a-f]{12} +\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d`, "m");
+  const list = await must(["sh", "deploy/host/list-releases.sh"]);
+  expect(list).toMatch(new RegExp(`${row(running, successor, "culvert@rolled-out").source}  undone$`, "m"));
+  expect(list).toMatch(new RegExp(`${row(before, "web/", await release()).source}  running$`, "m"));
 
   for (const tag of older.slice(0, 4)) await must(["docker", "image", "rm", `${repository}:${tag}`]);
   const rollback = async (RELEASE: string) => {
@@ -148,7 +150,7 @@ test("a rollback puts the release before back under load, without a build, and n
   };
   expect(await rollback("")).toEqual([
     1,
-    "culvert: rollback: no earlier release is kept: make deploy keeps the one that it replaces",
+    "culvert: rollback: no earlier release is kept: make up keeps the one that it replaces",
   ]);
   expect(await rollback("release-1")).toEqual([
     1,
@@ -184,7 +186,7 @@ test("one of two replicas killed under load: only its open responses and forms f
 
 /** Deploys another version of spool and proxy. `spoolChange` is a command of sed for the spool's schema. */
 const upgrade = (settings: Record<string, string>) =>
-  run(["sh", "deploy/host/deploy.sh"], {
+  run(["sh", "deploy/host/up.sh"], {
     COMPOSE_FILE: `${process.env.COMPOSE_FILE}:deploy/test/upgrade.compose.yml`,
     ...settings,
   });
@@ -197,10 +199,9 @@ test("an older spool does not start with the queue of another version: the runni
   const image = async () => imageOf(await compose("ps", "-q", "spool"));
   const running = await image();
   const { code, output } = await upgrade({ SPOOL_CHANGE: "s/^const version = .*/const version = 0;/" });
-  expect(output).toMatch(/^culvert: spool: .*another version/m);
   expect([code, lastLine(output)]).toEqual([
     1,
-    "culvert: the new spool did not start: the reason is above; the running one keeps serving",
+    expect.stringMatching(/^culvert: spool: .*another version.*; the one before it was started again$/),
   ]);
   expect([await image(), await others()]).toEqual([running, before]);
   expect(await compose("ps", "--format={{.Health}}", "spool")).toBe("healthy");
@@ -239,11 +240,11 @@ test("Culvert itself is upgraded under load: only requests fail that found no pr
   // A replica that had exited is not started again with the old release.
   for (const id of (await compose("ps", "--all", "--quiet", "web")).split("\n"))
     expect(await must(["docker", "inspect", "--format={{.Config.Env}}", id])).toContain("SENTRY_RELEASE=culvert@after");
-  expect(output.match(/==> (Changed.*|Replace the .*|Test start)/g)).toEqual([
-    "==> Changed besides web: spool proxy",
-    "==> Replace the spool",
-    "==> Replace the proxy",
-    "==> Test start",
+  expect(output.match(/==> (Try|Replace) .*/g)).toEqual([
+    "==> Try spool proxy web",
+    "==> Replace spool",
+    "==> Replace proxy",
+    "==> Replace web",
   ]);
   expect(result.failures.filter(({ reached }) => reached)).toEqual([]);
   const accepted = (result.requests.envelope ?? 0) - result.failures.filter(({ name }) => name === "envelope").length;
@@ -253,7 +254,7 @@ test("Culvert itself is upgraded under load: only requests fail that found no pr
     if (Buffer.from(body, "base64").toString().includes('{"rollout":true}')) arrived += 1;
     return arrived >= accepted || undefined;
   };
-  await recorder.waitFor(isLast, mark, 120_000);
+  await recorder.waitFor(isLast, mark, 600_000);
   console.log(`${JSON.stringify(result.requests)}, found no proxy: ${result.failures.length}`);
   const { output: again } = await run(["docker", "compose", "--dry-run", "up", "--detach"], {
     COMPOSE_FILE: `${process.env.COMPOSE_FILE}:deploy/test/upgrade.compose.yml`,

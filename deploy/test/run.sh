@@ -4,7 +4,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 results=$(mktemp -d)
 . deploy/host/lib.sh
-. deploy/host/apt.sh
+. deploy/bare-machine/apt.sh
 . deploy/test/stack.sh
 . deploy/test/suites.sh
 . deploy/test/jobs.sh
@@ -74,6 +74,7 @@ shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIP
 static() {
   has shellcheck || { can_install && debian_install shellcheck; }
   if has shellcheck; then check "shell scripts" shellcheck_all; else record skipped "shell scripts (no shellcheck here)"; fi
+  check "lists of settings are current" node deploy/settings/generate.mjs --check
   for folder in $projects; do
     check "$folder: types" npm --prefix "$folder" run typecheck
     check "$folder: lint" npm --prefix "$folder" run lint
@@ -92,7 +93,7 @@ for folder in $projects; do background check "$folder: install" install "$folder
 join
 need_networks 20
 
-CHROMIUM_PATH=$(sh deploy/host/browser.sh) || record failed "a browser"
+CHROMIUM_PATH=$(sh deploy/bare-machine/browser.sh) || record failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 

@@ -20,5 +20,5 @@ failed=0
 say "==> types"
 npm run --silent typecheck || failed=1
 say "==> tests"
-npm test --silent -- src/telemetry || failed=1
+npm test --silent -- --dir telemetry || failed=1
 exit "$failed"

@@ -4,6 +4,8 @@ import { run } from "./run.ts";
 const environment = {
   COMPOSE_PROJECT_NAME: `culvert-unhealthy-${process.pid}`,
   COMPOSE_FILE: "docker-compose.yml:deploy/test/unhealthy.compose.yml",
+  HTTPS_PORT: String(Number(process.env.HTTPS_PORT) + 5),
+  HTTP_PORT: String(Number(process.env.HTTP_PORT) + 5),
 };
 
 afterEach(async () => {
@@ -19,16 +21,21 @@ test.each([
   [
     "an app that listens on another port",
     { APP_PORT: "8000" },
-    "culvert: web (running): GET /healthz: connect ECONNREFUSED 127.0.0.1:3000: the app must listen on port 3000 on all addresses (PORT=3000 HOSTNAME=0.0.0.0)",
+    "culvert: web (running): GET /healthz: connect ECONNREFUSED <address>:3000: the app must listen on port 3000 on all addresses, not on 127.0.0.1 only (PORT=3000 HOSTNAME=0.0.0.0)",
+  ],
+  [
+    "an app that listens on 127.0.0.1 only",
+    { APP_HOST: "127.0.0.1" },
+    "culvert: web (running): GET /healthz: connect ECONNREFUSED <address>:3000: the app must listen on port 3000 on all addresses, not on 127.0.0.1 only (PORT=3000 HOSTNAME=0.0.0.0)",
   ],
 ])(
   "%s: the start fails with one line that names the request, the response and the fix",
   {
-    timeout: 180_000,
+    timeout: 900_000,
   },
   async (_, settings, line) => {
-    const { code, output } = await run(["sh", "deploy/host/start.sh"], { ...environment, ...settings });
-    expect(output.split("\n")).toContain(line);
+    const { code, output } = await run(["sh", "deploy/host/up.sh"], { ...environment, ...settings });
+    expect(output.replaceAll(/\b(?!127|0\.)\d+\.\d+\.\d+\.\d+\b/g, "<address>").split("\n")).toContain(line);
     expect(code).toBe(1);
   },
 );

@@ -14,12 +14,15 @@ const NEAR_LINES = 22;
 const elsewhere = [
   // The ports of the proxy itself, of spool, local ingest, Prometheus and Grafana. The proxy's /web has the header from health.conf.
   /127\.0\.0\.1[:/](?:808[12]|8969|9090)|localhost:8081|127\.0\.0\.1:3000\/api\/health/,
-  /^deploy\/kubernetes\/.*(?:port: health \}|[&*]health)/,
+  /^deploy\/(?:kubernetes|chart)\/.*(?:port: health \}|[&*]health)/,
+  /^deploy\/chart\/templates\/(?:spool|ingest)\.yaml: /,
+  // To the API server, Prometheus, the tunnel and the ingest.
+  /^deploy\/kubernetes\/verify\/(?:api|cluster|tunnel)\.ts: /,
   /^deploy\/doctor\/metrics\.ts: /,
   /^proxy\/templates\/routes\//,
   // From the proxy's store, or by its request for it (static.conf).
-  /^deploy\/host\/rolling\.sh: .*Accept-Encoding/,
-  /^deploy\/host\/base-images-early\.sh: .*\$REGISTRY/,
+  /^deploy\/host\/stack\.sh: .*Accept-Encoding/,
+  /^deploy\/host\/notify\.sh: /,
   /^deploy\/host\/summary\.sh: echo /,
 ];
 
@@ -30,7 +33,10 @@ const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "doc
 })
   .trim()
   .split("\n")
-  .filter((file) => !/\/(?:test|airgap|bench)\/|lock\.json$|\.svg$/.test(file) && statSync(`${root}/${file}`).isFile());
+  .filter(
+    (file) =>
+      !/\/(?:test|bare-machine|bench|release)\/|lock\.json$|\.svg$/.test(file) && statSync(`${root}/${file}`).isFile(),
+  );
 
 test("every request of the kit's own to the app belongs to a trace that is not sampled", () => {
   const requests = files.flatMap((file) => {

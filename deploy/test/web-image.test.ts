@@ -8,18 +8,14 @@ const hardened = [...restricted, "--tmpfs=/tmp:uid=1000"];
 
 describe("an invalid setting stops web with a one-line error, its last line", () => {
   test.each([
-    ["SENTRY_DSN", "sentry.io/2", /^culvert web: SENTRY_DSN .*: copy it/],
-    ["SENTRY_TRACES_SAMPLE_RATE", "2", /^culvert web: SENTRY_TRACES_SAMPLE_RATE '2' .*from 0 to 1/],
-    ["SENTRY_TRACES_SAMPLE_RATE", "-0.1", /^culvert web: SENTRY_TRACES_SAMPLE_RATE '-0.1' /],
-    ["SENTRY_TRACES_SAMPLE_RATE", "often", /^culvert web: SENTRY_TRACES_SAMPLE_RATE 'often' /],
-    ["TUNNEL_PATH", "monitoring", /^culvert web: TUNNEL_PATH 'monitoring' does not start with a slash: /],
-    ["TUNNEL_PATH", "/", /^culvert web: TUNNEL_PATH '\/' /],
-    ["CACHE_URL", "cache:6379", /^culvert web: CACHE_URL is not the address of a cache: use /],
-    [
-      "UPSTREAM_URL",
-      "api.example",
-      /^culvert web: UPSTREAM_URL is not an http\(s\) address .*: use an address such as /,
-    ],
+    ["SENTRY_DSN", "sentry.io/2", /^culvert: SENTRY_DSN .*: copy it/],
+    ["SENTRY_TRACES_SAMPLE_RATE", "2", /^culvert: SENTRY_TRACES_SAMPLE_RATE '2' .*from 0 to 1/],
+    ["SENTRY_TRACES_SAMPLE_RATE", "-0.1", /^culvert: SENTRY_TRACES_SAMPLE_RATE '-0.1' /],
+    ["SENTRY_TRACES_SAMPLE_RATE", "often", /^culvert: SENTRY_TRACES_SAMPLE_RATE 'often' /],
+    ["TUNNEL_PATH", "monitoring", /^culvert: TUNNEL_PATH 'monitoring' does not start with a slash: /],
+    ["TUNNEL_PATH", "/", /^culvert: TUNNEL_PATH '\/' /],
+    ["CACHE_URL", "cache:6379", /^culvert: CACHE_URL is not the address of a cache: use /],
+    ["UPSTREAM_URL", "api.example", /^culvert: UPSTREAM_URL is not an http\(s\) address .*: use an address such as /],
   ])("%s=%s", async (name, value, line) => {
     const { code, output } = await docker(
       "run",

@@ -3,15 +3,15 @@
 # what a client notices of another one's attack. Needs Docker and Node; fetches the base images like `make up`.
 set -eu
 cd "$(dirname "$0")"
-host=../../deploy/host
+machine=../../deploy/bare-machine
 
-"$host/engine.sh"
-"$host/base-images-ensure.sh"
-: "${BUILD_CA_FILE:=$("$host/build-ca.sh")}"
+"$machine/engine.sh"
+"$machine/base-images-ensure.sh"
+: "${BUILD_CA_FILE:=$("$machine/build-ca.sh")}"
 export BUILD_CA_FILE
 npm ci --ignore-scripts --no-audit --no-fund --silent
 if [ "${1:-bench}" = faults ]; then
-  CHROMIUM_PATH=$("$host/browser.sh")
+  CHROMIUM_PATH=$("$machine/browser.sh")
   export CHROMIUM_PATH
   [ -n "$CHROMIUM_PATH" ] || npx playwright-core install chromium
 fi

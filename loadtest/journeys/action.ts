@@ -1,9 +1,9 @@
 import type { Client } from "../lib/client.ts";
+import { newContext } from "../lib/context.ts";
 import { findActionForm, multipart } from "../lib/form.ts";
 import { unescapeHtml } from "../lib/html.ts";
 import { randomHex } from "../lib/random.ts";
 import { assertPage, assertResponse, describeResponse } from "../lib/responses.ts";
-import { newContext } from "../lib/trace/context.ts";
 import { callFailed } from "../lib/upstream.ts";
 
 /** Submits the page's server action as a browser without JavaScript does, and looks for the action's result on the page. */

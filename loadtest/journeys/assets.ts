@@ -1,6 +1,7 @@
-import { answers, type Client, type Response } from "../lib/client.ts";
+import type { Client } from "../lib/client.ts";
 import { assets as assetsOf } from "../lib/html.ts";
 import { nextOf } from "../lib/random.ts";
+import { answers, type Response } from "../lib/request.ts";
 import { assertPage, assertResponse, describeResponse } from "../lib/responses.ts";
 
 /** What a file of that type answers with, and how it ends: a cut one ends elsewhere. */

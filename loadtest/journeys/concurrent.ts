@@ -1,8 +1,9 @@
-import { answers, type Client } from "../lib/client.ts";
-import { pageTrace } from "../lib/page-trace.ts";
+import type { Client } from "../lib/client.ts";
+import { newContext } from "../lib/context.ts";
 import { nextOf } from "../lib/random.ts";
+import { answers } from "../lib/request.ts";
 import { assertFreshTrace, assertPage } from "../lib/responses.ts";
-import { newContext } from "../lib/trace/context.ts";
+import { pageTrace } from "../lib/trace.ts";
 
 const REQUESTS = 10;
 

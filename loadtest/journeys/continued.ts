@@ -1,10 +1,10 @@
+import { changedFields } from "../lib/baggage.ts";
 import type { CheckId } from "../lib/checks.ts";
 import type { Client } from "../lib/client.ts";
-import { pageTrace } from "../lib/page-trace.ts";
+import { newContext, partialContexts } from "../lib/context.ts";
 import { nextOf } from "../lib/random.ts";
 import { assertPage } from "../lib/responses.ts";
-import { newContext, partialContexts } from "../lib/trace/context.ts";
-import { changedFields } from "../lib/trace/sampling-context.ts";
+import { pageTrace } from "../lib/trace.ts";
 
 /** Sends a trace, as an instrumented caller does, and checks that the page continues it. */
 export async function continued(client: Client): Promise<void> {

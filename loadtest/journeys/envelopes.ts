@@ -5,12 +5,12 @@ import { newSender, sendEnvelope } from "../lib/send-envelope.ts";
 /** Sends an error and three transactions, as a browser does when a page fails. */
 export async function envelopes(client: Client): Promise<void> {
   const sender = newSender(client);
-  await sendEnvelope(client, "error", errorEnvelope(sender), sender);
-  for (let at = 0; at < 3; at++) await sendEnvelope(client, "transaction", transactionEnvelope(sender), sender);
+  await sendEnvelope(client, errorEnvelope(sender), sender);
+  for (let at = 0; at < 3; at++) await sendEnvelope(client, transactionEnvelope(sender), sender);
 }
 
-/** Sends one segment of a session replay, forty times the size of an error. */
+/** Sends one segment of a session replay. */
 export async function replay(client: Client): Promise<void> {
   const sender = newSender(client);
-  await sendEnvelope(client, "replay", replayEnvelope(sender), sender);
+  await sendEnvelope(client, replayEnvelope(sender), sender);
 }

@@ -1,6 +1,7 @@
-import type { Client, Response } from "../lib/client.ts";
+import type { Client } from "../lib/client.ts";
+import { newContext, partialContexts } from "../lib/context.ts";
+import type { Response } from "../lib/request.ts";
 import { assertResponse, describeResponse } from "../lib/responses.ts";
-import { newContext, partialContexts } from "../lib/trace/context.ts";
 
 /** Requests the echo route, which returns the headers the app received: a proxy that drops or rewrites a trace header shows here first. */
 export async function forwarded(client: Client): Promise<void> {

@@ -1,6 +1,7 @@
 import type { CheckId } from "../lib/checks.ts";
-import type { Journey, Kind } from "../lib/client.ts";
+import type { Journey } from "../lib/client.ts";
 import { OptionError, type Options } from "../lib/options.ts";
+import type { Kind } from "../lib/request.ts";
 import { action } from "./action.ts";
 import { assets } from "./assets.ts";
 import { browse } from "./browse.ts";
@@ -8,7 +9,6 @@ import { concurrent } from "./concurrent.ts";
 import { callers, continued } from "./continued.ts";
 import { envelopes, replay } from "./envelopes.ts";
 import { forwarded } from "./forwarded.ts";
-import { independence } from "./independence.ts";
 import { invalidHeaders } from "./invalid-headers.ts";
 import { notFound } from "./not-found.ts";
 import { outgoing } from "./outgoing.ts";
@@ -35,7 +35,7 @@ const TUNNEL: CheckId[] = ["tunnel_accepted", "tunnel_answer"];
 
 /** Every journey: what it does, how often it runs and which checks it records. */
 export const JOURNEYS = {
-  browse: { run: browse, share: 36, checks: ["page_ok", "page_complete", "indexable"] },
+  browse: { run: browse, share: 37, checks: ["page_ok", "page_complete", "indexable"] },
   continued: { run: continued, share: 20, checks: CONTINUED, needs: "trace" },
   callers: { run: callers, share: 1, checks: ["continued_caller"], needs: "trace" },
   outgoing: { run: outgoing, share: 10, checks: OUTGOING, kinds: ["upstream"], needs: "tracePage" },
@@ -60,14 +60,6 @@ export const JOURNEYS = {
   },
   replay: { run: replay, share: 1, checks: TUNNEL, kinds: ["envelope"], envelopes: 1, needs: "tunnelPath" },
   reject: { run: reject, share: 1, checks: ["tunnel_rejected"], kinds: ["rejected"], needs: "tunnelPath" },
-  independence: {
-    run: independence,
-    share: 1,
-    checks: ["page_independent"],
-    kinds: ["envelope"],
-    envelopes: 40,
-    needs: "tunnelPath",
-  },
 } as const satisfies Record<string, Entry>;
 
 export type JourneyName = keyof typeof JOURNEYS;
@@ -97,4 +89,4 @@ export function journeysFor(options: Options): JourneyName[] {
 
 /** A journey's part of all iterations. */
 export const shareOfJourney = (name: JourneyName, { journeys }: Options): number =>
-  journeys[name] ?? JOURNEYS[name].share;
+  Number(journeys[name] ?? JOURNEYS[name].share);

@@ -1,10 +1,8 @@
+import { changedFields, parseBaggage } from "../lib/baggage.ts";
 import type { Client } from "../lib/client.ts";
+import { newContext, VENDOR } from "../lib/context.ts";
 import { assertPage } from "../lib/responses.ts";
-import { parseBaggage } from "../lib/trace/baggage.ts";
-import { newContext } from "../lib/trace/context.ts";
-import { changedFields, thirdParty } from "../lib/trace/sampling-context.ts";
-import { parseSentryTrace } from "../lib/trace/sentry-trace.ts";
-import { parseTraceParent } from "../lib/trace/traceparent.ts";
+import { parseTrace, parseTraceParent } from "../lib/trace.ts";
 import { callFailed, upstreamHeaders, upstreamText } from "../lib/upstream.ts";
 
 /** Requests the page that calls an API while it renders, and reads from the page which headers that API received. */
@@ -21,12 +19,12 @@ export async function outgoing(client: Client): Promise<void> {
   const continues = (trace?: { traceId: string; spanId: string; sampled?: boolean }) =>
     trace?.traceId === sent.traceId && trace.spanId !== sent.spanId && trace.sampled === sent.sampled;
   const example = `sent ${sent.headers["sentry-trace"]}, the page shows: ${upstreamText(on.body)}`;
-  client.check("outgoing_trace", continues(parseSentryTrace(received["sentry-trace"])), on, example);
+  client.check("outgoing_trace", continues(parseTrace(received["sentry-trace"])), on, example);
   client.check("outgoing_traceparent", continues(parseTraceParent(received.traceparent)), on, example);
   const changed = changedFields(sent.sampling, received.baggage);
   client.check("outgoing_baggage", changed.length === 0, on, changed.join("; "));
-  const vendor = thirdParty(parseBaggage(received.baggage) ?? []).filter(({ key }) => key === sent.vendor.key);
-  const intact = vendor.length === 0 || (vendor.length === 1 && vendor[0]?.value === sent.vendor.value);
+  const vendor = parseBaggage(received.baggage)?.[VENDOR.key];
+  const intact = vendor === undefined || vendor === VENDOR.value;
   const vendors = `sent "${sent.headers.baggage}", the API received "${received.baggage}"`;
   client.check("outgoing_vendor", intact, on, vendors);
 }

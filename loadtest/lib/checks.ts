@@ -38,7 +38,6 @@ export const CHECKS = {
   unaltered: { name: "delivery: every envelope arrived as sent" },
   iteration_ok: { name: "script: no iteration threw an exception" },
   tunnel_within_limits: { name: "tunnel: nine in ten envelopes are not rate-limited", share: 0.9 },
-  page_independent: { name: "tunnel: pages stay as fast while envelopes are sent", share: 0.75 },
 } as const satisfies Record<string, { name: string; share?: number }>;
 
 export type CheckId = keyof typeof CHECKS;

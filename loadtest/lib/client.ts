@@ -1,100 +1,179 @@
+import { group, check as k6check } from "k6";
+import exec from "k6/execution";
+import http, { type Response as K6Response } from "k6/http";
+import { Counter, Rate, Trend } from "k6/metrics";
 import type { CheckId } from "./checks.ts";
+import { reportSent } from "./delivery.ts";
+import { exampleName } from "./examples.ts";
 import type { Options } from "./options.ts";
+import { isAnswer, type Kind, type OutagePhase, type Request, type Response, Unavailable } from "./request.ts";
+import { pageTrace } from "./trace.ts";
 
-/** What a request is for; `upstream`: the app's own call while it answers. Each kind has its own durations, availability and limits. */
-export const KINDS = [
-  "page",
-  "navigation",
-  "action",
-  "redirect",
-  "file",
-  "echo",
-  "404",
-  "envelope",
-  "rejected",
-  "upstream",
-] as const;
-export type Kind = (typeof KINDS)[number];
+/** Counts the samples of each check and row of durations: a rate or trend without samples passes any threshold, a counter does not. */
+export const SAMPLES = "check_samples";
+/** Time to a response's last byte; a request that timed out counts with the whole time that it waited. */
+export const TIME = "response_time";
+export const TIMED_OUT = "timed_out";
+/** Share of requests that were answered. */
+export const AVAILABILITY = "availability";
+/** Parts of the run in the report's chart. */
+export const SLICES = 30;
 
-export interface Request {
-  method?: "GET" | "POST";
-  /** Below BASE_URL, including the query. */
-  path: string;
-  kind: Kind;
-  /** Names the request in the results: its route, without ids. Default: the path. */
-  name?: string;
-  headers?: Record<string, string>;
-  body?: string | ArrayBuffer;
-  /** The trace that the request carries. */
-  traceId?: string;
-  /** Left out of the durations, because its timing is not typical. */
-  untimed?: true;
+/** The row of pages while the ingest is down. */
+export const PAGES_DOWN = "pages while the ingest is down";
+
+// k6 requires metrics to be created while a script loads, so they are the only state outside a function.
+const samples = new Counter(SAMPLES);
+const responseTime = new Trend(TIME, true);
+const timedOut = new Counter(TIMED_OUT);
+const availability = new Rate(AVAILABILITY);
+
+/** https://grafana.com/docs/k6/latest/javascript-api/error-codes/ */
+const REQUEST_TIMEOUT = 1050;
+const USUAL = http.expectedStatuses({ min: 200, max: 399 });
+/** Statuses that are no failed requests for k6, where they differ. */
+const EXPECTED: Partial<Record<Kind, ReturnType<typeof http.expectedStatuses>>> = {
+  "404": http.expectedStatuses(404, 308),
+  rejected: http.expectedStatuses(200, 400, 403, 405),
+  page: http.expectedStatuses({ min: 200, max: 399 }, 431),
+};
+
+/** What `setup` found before the run; `run` tells its envelopes from those of other runs. */
+export interface SetupData {
+  /** The pages by path: their trace, which a cached page returns again, and their length, which a cut one does not reach. */
+  probed: Record<string, { traceId: string; length: number }>;
+  run: string;
 }
 
-export interface Response {
-  /** 0 if there was no response; `error` gives the reason. */
-  status: number;
-  /** Names in lower case; values of repeated headers joined with ", ". */
-  headers: Record<string, string>;
-  body: string;
-  milliseconds: number;
-  error: string;
-  /** Method and path of the request. */
-  at: string;
-  /** The trace that the request carried, else the page's. */
-  traceId: string;
+/** Creates a virtual user's client. `plateau` is undefined outside the outage profile. */
+export function newClient(options: Options, { probed, run }: SetupData, plateau?: number) {
+  const traces = new Set<string>();
+  const shown = new Set<string>();
+  const phase = () =>
+    plateau === undefined ? undefined : outagePhase(exec.instance.currentTestRunDuration / 1000, plateau);
+  /** Passes the first failure of each kind to the summary. */
+  const pass = (of: CheckId | "availability", what: string, at: string, traceId: string, text: string) => {
+    if (shown.has(of + what)) return;
+    shown.add(of + what);
+    passExample(of, at, traceId, text);
+  };
+  const unanswered = (kind: Kind, on: Response, reason: string) =>
+    pass("availability", kind + reason.replace(/\d+/g, ""), on.at, on.traceId, reason);
+
+  return {
+    options,
+    probed,
+    phase,
+    /**
+     * Sends a request without cookies and counts its availability. Never follows a redirect. Throws Unavailable without an answer, except
+     * for an envelope, whose journeys check every outcome.
+     */
+    async request(request: Request): Promise<Response> {
+      setMetadata(request.traceId);
+      const on = await send(options, request);
+      // A new trace is known only now: too late for k6's own samples of this request, in time for the suite's.
+      setMetadata(on.traceId, on.headers["x-request-id"]);
+      if (request.kind === "envelope" && (phase() === "down" || phase() === "transition")) return on;
+      record(request, on, phase());
+      if (!isAnswer(on)) unanswered(request.kind, on, on.error || `status ${on.status}`);
+      if (request.kind !== "envelope" && !isAnswer(on)) throw new Unavailable(`${on.at}: ${on.status} ${on.error}`);
+      return on;
+    },
+    /** Records one result of a check. Only each user's first failure is kept: `example` says what was expected and what came. */
+    check(id: CheckId, ok: boolean, on?: Response, example = ""): void {
+      if (on) setMetadata(on.traceId, on.headers["x-request-id"]);
+      recordCheck(id, ok);
+      if (!ok) pass(id, "", on?.at ?? "", on?.traceId ?? "", example);
+    },
+    /** Counts whether the API answered that the app called for this response: an overload of it is no fault of the trace. */
+    recordUpstream(on: Response, answered: boolean): void {
+      availability.add(answered, { kind: "upstream" });
+      if (!answered) unanswered("upstream", on, "the app's own call was not answered");
+    },
+    /** Remembers a trace id that a page started; returns whether this virtual user has not seen it before. */
+    isNewTrace: (traceId: string): boolean => traces.size !== traces.add(traceId).size,
+    /** Tells the reader beside k6 which envelope was accepted, so that it can look for it; does nothing without INGEST. */
+    async recordSent(name: string, id: string, body: ArrayBuffer, { traceId }: Response): Promise<void> {
+      if (options.ingest) await reportSent(options.ingest, { run, name, id, traceId }, body);
+    },
+  };
 }
 
-/** Where in an outage a run is; `transition` is the time around its start and end, when either result is correct. */
-export type OutagePhase = "before" | "down" | "after" | "transition";
-
-/** Sends a journey's requests and records its checks. Implemented with k6, and with Node's fetch for the unit tests. */
-export interface Client {
-  options: Options;
-  /**
-   * Sends a request without cookies and counts its availability. Never follows a redirect. Throws Unavailable without an answer, except
-   * for an envelope, whose journeys check every outcome.
-   */
-  request(request: Request): Promise<Response>;
-  /** Records one result of a check. Only the first failure of each virtual user is kept: `example` says what was expected and what came. */
-  check(id: CheckId, ok: boolean, on?: Response, example?: string): void;
-  /** Counts whether the API answered that the app called for this response: an overload of it is no fault of the trace. */
-  recordUpstream(on: Response, answered: boolean): void;
-  /** Records a trace id that a page started; returns whether this virtual user has not seen it before. */
-  recordTraceId(traceId: string): boolean;
-  /** The pages before the run, by path. */
-  probed: Record<string, Probe>;
-  /** Tells the reader beside k6 which envelope was accepted, so that it can look for it; does nothing without INGEST. */
-  recordSent(eventId: string, body: ArrayBuffer, response: Response): Promise<void>;
-  /** The current phase of the outage profile; undefined for other profiles. */
-  phase(): OutagePhase | undefined;
+/** Records one result of a check. */
+export function recordCheck(id: CheckId, ok: boolean): void {
+  k6check(null, { [id]: () => ok });
+  samples.add(1, { of: id });
 }
 
-/** A page before the run: its trace, which a cached page returns again, and its length, which a truncated page does not reach. */
-export interface Probe {
-  traceId: string;
-  length: number;
+/** Passes a failure to the end-of-test summary, which receives no text but the names of groups. */
+export function passExample(check: CheckId | "availability", at: string, traceId: string, text: string): void {
+  group(exampleName(exec.vu.idInTest, { check, at, traceId, text: text.replace(/\s+/g, " ") }), () => {});
 }
+
+/** Adds ids to the samples that follow, as metadata: as tags each would create a time series. */
+function setMetadata(traceId?: string, requestId?: string): void {
+  const { metadata } = exec.vu.metrics;
+  for (const [name, id] of Object.entries({ trace_id: traceId, request_id: requestId })) {
+    if (id) metadata[name] = id;
+    else delete metadata[name];
+  }
+}
+
+async function send(options: Options, request: Request): Promise<Response> {
+  const { method = "GET", path, kind, name = path, headers, body, traceId } = request;
+  const tags = { name: kind === "page" ? name : `${kind}: ${name}`, kind };
+  const own = { headers, redirects: 0, timeout: `${options.timeout}s`, responseCallback: EXPECTED[kind] ?? USUAL };
+  const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, { ...own, tags });
+  const text = typeof response.body === "string" ? response.body : "";
+  const received = Object.entries(response.headers).map(([header, value]) => [header.toLowerCase(), value]);
+  return {
+    status: response.status,
+    headers: Object.fromEntries(received),
+    body: text,
+    milliseconds: response.error_code === REQUEST_TIMEOUT ? options.timeout * 1000 : response.timings.duration,
+    error: reason(response),
+    at: `${method} ${path}`,
+    traceId: traceId ?? pageTrace(text).trace?.traceId ?? "",
+  };
+}
+
+/** Sends a request before the run, up to three times: a busy target is not a wrong one. */
+export async function probe(options: Options, request: Request): Promise<Response> {
+  let on = await send(options, request);
+  for (let more = 2; more > 0 && (on.error === "timed out" || (on.status !== 0 && !isAnswer(on))); more--)
+    on = await send(options, request);
+  return on;
+}
+
+function reason({ error, error_code }: K6Response): string {
+  return error_code === REQUEST_TIMEOUT ? "timed out" : error.replace(/^(Get|Post) "[^"]*": /, "");
+}
+
+/** Records availability and duration. */
+function record({ kind, path, name = path, untimed }: Request, on: Response, phase?: OutagePhase): void {
+  const slice = String(Math.min(SLICES - 1, Math.floor(exec.scenario.progress * SLICES)));
+  availability.add(isAnswer(on), { kind, slice });
+  const hasTimedOut = on.error === "timed out";
+  if (hasTimedOut) timedOut.add(1, { kind, name });
+  // A refused connection takes no time: counting it would make an outage look fast.
+  if (untimed || (!isAnswer(on) && !hasTimedOut)) return;
+  responseTime.add(on.milliseconds, { kind, name, slice });
+  samples.add(1, { of: kind === "page" ? name : kind });
+  if (kind === "page" && phase === "down") samples.add(1, { of: PAGES_DOWN });
+}
+
+/** Time around the start and end of an outage in which the tunnel is not checked, because the switch is not exact. */
+const TRANSITION_SECONDS = 5;
+
+/** The phase at a moment of the outage profile: the ingest is down for the middle third of the plateau. */
+export function outagePhase(elapsed: number, plateau: number): OutagePhase {
+  const [start, end] = [plateau / 3, (2 * plateau) / 3];
+  if (Math.abs(elapsed - start) < TRANSITION_SECONDS) return "transition";
+  if (elapsed >= end && elapsed < end + TRANSITION_SECONDS) return "transition";
+  return elapsed < start ? "before" : elapsed < end ? "down" : "after";
+}
+
+/** Sends the requests of a virtual user's journeys and records their checks. */
+export type Client = ReturnType<typeof newClient>;
 
 export type Journey = (client: Client) => Promise<void>;
-
-/** The target did not answer: no statement about what it would have answered. */
-export class Unavailable extends Error {}
-
-/** Statuses that say "not now": rate-limited, or no upstream. Any other answer is judged by its content. */
-const NOT_NOW = [429, 502, 503, 504];
-
-/** Whether the target answered. A rate limit that names its categories is an answer that the SDK understands. */
-export function isAnswer({ status, headers }: Response): boolean {
-  return status !== 0 && (!NOT_NOW.includes(status) || headers["x-sentry-rate-limits"] !== undefined);
-}
-
-/** The responses to concurrent requests, without those that were not answered. */
-export async function answers(requests: Promise<Response>[]): Promise<(Response | undefined)[]> {
-  const settled = await Promise.allSettled(requests);
-  return settled.map((one) => {
-    if (one.status === "fulfilled") return one.value;
-    if (one.reason instanceof Unavailable) return undefined;
-    throw one.reason;
-  });
-}

@@ -22,3 +22,6 @@ export function tunnelArguments(dsn: Dsn): string {
   const [, org, region] = /^o(\d+)\.ingest(?:\.([a-z]{2}))?\.sentry\.io$/.exec(dsn.host) ?? [];
   return org ? `?o=${org}&p=${dsn.project}${region ? `&r=${region}` : ""}` : "";
 }
+
+/** A project that is not the DSN's: the tunnel must reject it. */
+export const foreignProject = ({ project }: Dsn) => (project === "4040404" ? "4040405" : "4040404");

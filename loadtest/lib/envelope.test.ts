@@ -45,9 +45,9 @@ describe("an envelope", () => {
   it("states lengths in bytes, not in characters", () => {
     const payload = new TextEncoder().encode('{"a":"é😀"}');
     const { items } = read(
-      envelope(sender, "e", [
-        { header: { type: "event" }, payload },
-        { header: { type: "event" }, payload },
+      envelope(sender, "error", "e", [
+        ["event", payload],
+        ["event", payload],
       ]).body,
     );
     expect(items.map(({ header }) => header.length)).toEqual([payload.length, payload.length]);
@@ -69,7 +69,7 @@ describe("an envelope", () => {
   });
 
   it("with a replay contains its event, and a recording after a header line", () => {
-    const { body: built } = replayEnvelope(sender, 400_000);
+    const { body: built } = replayEnvelope(sender);
     const { items } = read(built);
     expect(items.map(({ header }) => header.type)).toEqual(["replay_event", "replay_recording"]);
     const recording = items[1]?.payload ?? Buffer.alloc(0);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findActionForm, multipart } from "./form.ts";
 import { assets, attributes, metas, unescapeHtml } from "./html.ts";
-import { pageTrace } from "./page-trace.ts";
+import { pageTrace } from "./trace.ts";
 import { upstreamHeaders, upstreamText } from "./upstream.ts";
 
 const ID = "771a43a4192642f0b136d5159a501700";

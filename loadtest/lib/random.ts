@@ -1,5 +1,5 @@
 /** Random bytes; `getRandomValues` returns at most 65,536 at once. */
-export function randomBytes(size: number): Uint8Array {
+export function randomBytes(size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   for (let at = 0; at < size; at += 65_536) crypto.getRandomValues(bytes.subarray(at, Math.min(size, at + 65_536)));
   return bytes;

@@ -1,7 +1,8 @@
-import type { Client, Response } from "./client.ts";
+import type { Client } from "./client.ts";
+import { SENT_TRACE_PREFIX } from "./context.ts";
 import { metas } from "./html.ts";
-import { type PageTrace, pageTrace } from "./page-trace.ts";
-import { SENT_TRACE_PREFIX } from "./trace/context.ts";
+import type { Response } from "./request.ts";
+import { type PageTrace, pageTrace } from "./trace.ts";
 
 /** Trace headers that belong in requests only; SDKs return a trace to the client in the page's markup or `Server-Timing`. */
 const REQUEST_ONLY = ["sentry-trace", "baggage", "traceparent", "tracestate"];
@@ -94,7 +95,7 @@ function sharedWith(client: Client, traceId: string): string {
   if (traceId.startsWith(SENT_TRACE_PREFIX)) return "was sent by another client";
   if (Object.values(client.probed).some((probe) => probe.traceId === traceId))
     return "existed before the run: this page is cached";
-  return client.recordTraceId(traceId) ? "" : "was given to another client before";
+  return client.isNewTrace(traceId) ? "" : "was given to another client before";
 }
 
 /** Describes a response in a few words for a failure example. */

@@ -1,23 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { JOURNEYS, journeysFor } from "../journeys/index.ts";
-import { CHECK_IDS, CHECKS } from "../lib/checks.ts";
-import { readOptions } from "../lib/options.ts";
-import { SLOTS } from "./balance.ts";
-import { readLimits } from "./limits.ts";
-import { outagePhase } from "./outage.ts";
-import { PROFILES, type ProfileName } from "./profiles.ts";
+import { CHECK_IDS, shareOf } from "../lib/checks.ts";
+import { outagePhase, SAMPLES } from "../lib/client.ts";
+import { readPlan } from "./plan.ts";
+import { PROFILES } from "./profiles.ts";
 import { journeyOf, plannedIterations, scenarios } from "./scenarios.ts";
-import { BALANCE, requiredChecks, SAMPLES, thresholds } from "./thresholds.ts";
+import { thresholds } from "./thresholds.ts";
 
-const profiles = Object.keys(PROFILES) as ProfileName[];
-const options = readOptions({});
-const planOf = (profile: ProfileName, own = options) => ({ profile, options: own, limits: readLimits(profile, own) });
+const profiles = Object.keys(PROFILES);
+const planOf = (profile: string, env: Record<string, string> = {}) => readPlan(profile, { OUTAGE: "manual", ...env });
 
 describe("the plan", () => {
   it("requires every check in some journey or profile", () => {
-    const required = new Set(
-      profiles.flatMap((profile) => requiredChecks(profile, { ...options, ingest: "http://reader" })),
-    );
+    const required = new Set(profiles.flatMap((profile) => planOf(profile, { INGEST: "http://reader" }).checks));
     // Only some targets' responses have what these two judge.
     const some = ["not_shared", "no_trace_cookie"];
     expect(CHECK_IDS.filter((id) => !required.has(id) && !some.includes(id))).toEqual([]);
@@ -27,24 +22,19 @@ describe("the plan", () => {
     expect(Object.values(JOURNEYS).reduce((sum, { share }) => sum + share, 0)).toBe(100);
   });
 
-  it("has unique check names, because the results identify checks by name", () => {
-    expect(new Set(CHECK_IDS.map((id) => CHECKS[id].name)).size).toBe(CHECK_IDS.length);
-  });
-
   it("leaves out disabled journeys and their checks", () => {
-    const few = readOptions({ TRACE_PAGE: "off", TUNNEL_PATH: "off" });
-    expect(journeysFor(few)).not.toContain("outgoing");
-    expect(requiredChecks("average", few)).not.toContain("tunnel_accepted");
-    expect(Object.keys(scenarios("average", few))).not.toContain("envelopes");
-    expect(Object.keys(thresholds(planOf("average", few))).filter((name) => name.includes("envelope"))).toEqual([]);
+    const few = planOf("average", { TRACE_PAGE: "off", TUNNEL_PATH: "off" });
+    expect(few.checks).not.toContain("tunnel_accepted");
+    expect(Object.keys(scenarios(few))).not.toContain("outgoing");
+    expect(Object.keys(thresholds(few)).filter((name) => name.includes("envelope"))).toEqual([]);
   });
 
   it("runs the journeys that SKIP, ONLY and JOURNEYS leave, with their shares", () => {
-    const of = (env: Record<string, string>) => journeysFor(readOptions(env));
+    const of = (env: Record<string, string>) => journeysFor(planOf("average", env).options);
     expect(of({ ONLY: "browse,assets" })).toEqual(["browse", "assets"]);
     expect(of({ SKIP: "browse" })).not.toContain("browse");
-    const mixed = readOptions({ JOURNEYS: "browse:75,assets:25", RATE: "10" });
-    const peak = Object.entries(scenarios("average", mixed)).map(([name, scenario]) => [
+    const mixed = planOf("average", { JOURNEYS: "browse:75,assets:25", RATE: "10" });
+    const peak = Object.entries(scenarios(mixed)).map(([name, scenario]) => [
       name,
       (scenario as { stages: { target: number }[] }).stages[0]?.target,
     ]);
@@ -57,33 +47,28 @@ describe("the plan", () => {
   });
 
   it("has limits by profile, which LIMITS changes", () => {
-    const limits = (profile: ProfileName, LIMITS = "") => readLimits(profile, readOptions({ LIMITS }));
-    expect(limits("smoke").times).toEqual({});
-    expect(limits("average", '{"/slow":{"p95":900},"availability":99.9}')).toMatchObject({
-      availability: 99.9,
-      times: { "/slow": { p95: 900 }, page: { p95: 500 } },
-    });
+    const plan = (profile: string, LIMITS = "") => planOf(profile, { LIMITS, PAGES: "/,/slow" });
+    expect(plan("smoke").rows.map(({ limit }) => limit)).toEqual(plan("smoke").rows.map(() => ({})));
+    const changed = plan("average", '{"/slow":{"p95":900},"availability":99.9}');
+    expect(changed.limits.availability).toBe(99.9);
+    expect(changed.rows[0]).toMatchObject({ name: "/", limit: { p95: 500, p99: 2000 } });
+    expect(changed.rows[1]).toMatchObject({ name: "/slow", limit: { p95: 900 } });
     for (const [LIMITS, words] of [
       ["{", "is not a JSON object"],
       ['{"pages":{}}', 'LIMITS has "pages"'],
-      ['{"page":{"p50":1}}', 'has "p50"'],
-      ['{"page":{"p95":"1s"}}', 'page p95 is "1s"'],
+      ['{"page":{"p50":1}}', 'page is {"p50":1}'],
+      ['{"page":{"p95":"1s"}}', 'page is {"p95":"1s"}'],
     ])
-      expect(() => limits("average", LIMITS)).toThrow(words);
+      expect(() => plan("average", LIMITS)).toThrow(words);
   });
 
   it.each(profiles)(
     "%s: each check has a threshold, each required one also a counter that fails without samples",
     (profile) => {
-      const all = thresholds(planOf(profile));
-      for (const id of CHECK_IDS)
-        expect(all[id]?.[0]?.threshold).toMatch(
-          id === "page_independent" && profile === "smoke" ? /^rate>=0$/ : /^rate>=(1|0\.\d+)$/,
-        );
-      for (const id of requiredChecks(profile, options))
-        expect(all[`${SAMPLES}{of:${id}}`]?.[0]?.threshold).toBe("count>0");
-      expect(all[`${SAMPLES}{of:/}`]?.[0]?.threshold).toBe("count>0");
-      expect(Object.keys(all).filter((name) => name.startsWith(BALANCE))).toHaveLength(SLOTS);
+      const plan = planOf(profile);
+      const all = thresholds(plan);
+      for (const id of CHECK_IDS) expect(all[`checks{check:${id}}`]?.[0]?.threshold).toBe(`rate>=${shareOf(id)}`);
+      for (const of of [...plan.checks, "/"]) expect(all[`${SAMPLES}{of:${of}}`]?.[0]?.threshold).toBe("count>0");
     },
   );
 
@@ -97,19 +82,18 @@ describe("the plan", () => {
   });
 
   it("starts as many iterations as the stages add up to, rounded up for each journey", () => {
-    const one = readOptions({ RATE: "10", DURATION: "60s" });
     for (const [profile, iterations] of [
       ["average", 10 * (10 / 2 + 60 + 5 / 2)],
       ["breakpoint", (10 * 60) / 2],
     ] as const) {
-      expect(plannedIterations(profile, one)).toBeGreaterThanOrEqual(iterations);
-      expect(plannedIterations(profile, one)).toBeLessThan(iterations * 1.1);
+      const planned = plannedIterations(planOf(profile, { RATE: "10", DURATION: "60s" }));
+      expect(planned).toBeGreaterThanOrEqual(iterations);
+      expect(planned).toBeLessThan(iterations * 1.1);
     }
   });
 
   it("runs every journey often enough to be checked, however short the run", () => {
-    const brief = readOptions({ RATE: "0.1", DURATION: "1s" });
-    for (const scenario of Object.values(scenarios("average", brief))) {
+    for (const scenario of Object.values(scenarios(planOf("average", { RATE: "0.1", DURATION: "1s" })))) {
       const [up, plateau, down] = (scenario as { stages: { target: number }[] }).stages.map(
         ({ target }) => target / 60,
       );
@@ -118,17 +102,18 @@ describe("the plan", () => {
   });
 
   it("gives even a journey of one percent whole iterations per minute, and limits the virtual users of all", () => {
-    for (const profile of profiles.filter((name) => PROFILES[name].stages.length > 0)) {
-      for (const scenario of Object.values(scenarios(profile, options))) {
+    for (const profile of profiles.filter((name) => (PROFILES[name]?.stages.length ?? 0) > 0)) {
+      for (const scenario of Object.values(scenarios(planOf(profile)))) {
         const { stages, maxVUs } = scenario as { stages: { target: number }[]; maxVUs: number };
         expect(Math.max(...stages.map(({ target }) => target))).toBeGreaterThan(0);
         expect(stages.every(({ target }) => Number.isInteger(target))).toBe(true);
-        expect(maxVUs).toBeLessThanOrEqual(options.maxVus);
+        expect(maxVUs).toBeLessThanOrEqual(200);
       }
     }
   });
 
   it("runs every journey in turn if one scenario runs them all", () => {
+    const { options } = planOf("smoke");
     const names = journeysFor(options);
     expect(names.map((_, at) => journeyOf("smoke", at + names.length, options))).toEqual(names);
     expect(journeyOf("browse", 7, options)).toBe("browse");

@@ -1,33 +1,37 @@
-import type { Request, Response } from "../lib/client.ts";
+import { probe } from "../lib/client.ts";
+import { newContext } from "../lib/context.ts";
+import { foreignProject } from "../lib/dsn.ts";
 import { metas } from "../lib/html.ts";
-import { isLocal, OptionError, type Options, readOptions } from "../lib/options.ts";
-import { pageTrace } from "../lib/page-trace.ts";
+import { isLocal, OptionError, type Options } from "../lib/options.ts";
 import { randomHex } from "../lib/random.ts";
+import type { Request, Response } from "../lib/request.ts";
 import { describeResponse } from "../lib/responses.ts";
-import { newContext } from "../lib/trace/context.ts";
-import { probe } from "./k6-client.ts";
+import { pageTrace } from "../lib/trace.ts";
+import { readPlan } from "./plan.ts";
+
+const UNREACHABLE: [RegExp, string][] = [
+  [/no such host|lookup|ENOTFOUND/, "host not found: check the name"],
+  [/x509|certificate/, "its certificate is not trusted: set SSL_CERT_FILE to its CA"],
+  [/refused/, "connection refused: is the stack up, is the port right?"],
+  [/HTTPS|tls|malformed/i, "not TLS, or the wrong port"],
+];
 
 /**
  * Checks the response for one of the pages before the run; returns the problem in one line, empty if there is none.
  *
  * A typing error is thus reported in one line instead of ten thousand failed requests.
  */
-export function targetProblem(options: Options, page: string, response: Response): string {
+export function targetProblem(options: Options, page: string, on: Response): string {
   const target = `BASE_URL ${options.baseUrl}`;
-  if (response.status === 0) return `${target}: ${unreachable(response.error)}`;
-  if (response.status !== 200)
-    return `${target}: ${page} responds ${describeResponse(response)}, not 200: set PAGES to pages that exist`;
-  if (options.trace && pageTrace(response.body).trace === undefined)
+  if (on.status === 0) {
+    const [, known = `no response (${on.error})`] = UNREACHABLE.find(([pattern]) => pattern.test(on.error)) ?? [];
+    return `${target}: ${known}`;
+  }
+  if (on.status !== 200)
+    return `${target}: ${page} responds ${describeResponse(on)}, not 200: set PAGES to pages that exist`;
+  if (options.trace && pageTrace(on.body).trace === undefined)
     return `${target}: ${page} has no sentry-trace meta: name other PAGES, or set TRACE=off for an app without Sentry's tracing`;
   return "";
-}
-
-function unreachable(error: string): string {
-  if (/no such host|lookup|ENOTFOUND/.test(error)) return "host not found: check the name";
-  if (/x509|certificate/.test(error)) return "its certificate is not trusted: set SSL_CERT_FILE to its CA";
-  if (/refused/.test(error)) return "connection refused: is the stack up, is the port right?";
-  if (/HTTPS|tls|malformed/i.test(error)) return `not TLS, or the wrong port (${error})`;
-  return `no response (${error})`;
 }
 
 /** What the preflight found: settings that the environment leaves open, and remarks. */
@@ -42,59 +46,67 @@ type Get = (request: Omit<Request, "kind">) => Promise<Response>;
 
 /** Asks the target with a dozen requests, none of which changes or stores anything. */
 export async function detect(env: Env): Promise<Found> {
-  let options: Options;
   try {
     // run.sh replaces a port by the reader's address later.
-    options = readOptions({ ...env, INGEST: "", SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1" });
+    const open = {
+      INGEST: "",
+      OUTAGE: env.OUTAGE || "manual",
+      SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1",
+    };
+    const profile = env.PROFILE === "preflight" ? "smoke" : (env.PROFILE ?? "smoke");
+    return await detectWith(readPlan(profile, { ...env, ...open }).options, env);
   } catch (error) {
     if (error instanceof OptionError) return { settings: {}, remarks: [], problem: error.message };
     throw error;
   }
-  const get: Get = (request) => probe(options, { ...request, kind: "page" });
-  const pages = await Promise.all(options.pages.map((path) => get({ path })));
-  const problems = pages.map((page, at) => targetProblem({ ...options, trace: false }, options.pages[at] ?? "/", page));
-  const problem = problems.find(Boolean);
-  if (problem) return { settings: {}, remarks: [], problem };
+}
 
-  const remarks: string[] = [];
-  const traced = options.pages.filter((_, at) => pageTrace(pages[at]?.body ?? "").trace);
-  const untraced = options.pages.filter((path) => !traced.includes(path));
-  const html = pages.map(({ body }) => body).join("\n");
+async function detectWith(options: Options, env: Env): Promise<Found> {
+  const get: Get = (request) => probe(options, { ...request, kind: "page" });
+  const pages = await Promise.all(options.pages.map(async (path) => ({ path, on: await get({ path }) })));
+  for (const { path, on } of pages) {
+    const problem = targetProblem({ ...options, trace: false }, path, on);
+    if (problem) throw new OptionError(problem);
+  }
+  const traced = pages.filter(({ on }) => pageTrace(on.body).trace).map(({ path }) => path);
+  const untraced = options.pages.filter((path) => !traced.includes(path)).join(", ");
+  const html = pages.map(({ on }) => on.body).join("\n");
   const isApp = html.includes("self.__next_f");
-  if (!isApp && !html.includes("__NEXT_DATA__"))
-    remarks.push("the pages are not Next's: no component payload is tested");
-  if (untraced.length > 0) remarks.push(`without a sentry-trace meta: ${untraced.join(", ")}`);
-  const form = options.pages.find((_, at) => pages[at]?.body.includes('name="$ACTION_'));
-  if (form && !env.ACTION_PAGE)
-    remarks.push(`${form} has a server action: test it with ACTION_PAGE=${form} ACTION_EXPECT=…`);
-  const { tunnel, ...telemetry } = await findTunnel(env, options, get, html);
+  const form = pages.find(({ on }) => on.body.includes('name="$ACTION_'))?.path;
+  const { tunnel, ...telemetry } = await findTunnel(env, options, get);
   const missing = await get({ path: `/no-such-page-${randomHex(6)}` });
   const inMeta = /noindex/.test(metas(missing.body, "robots").join());
   const settings = {
-    PAGES: (traced.length > 0 ? traced : options.pages).join(","),
     TRACE: traced.length > 0 ? "on" : "off",
     ROUTER: isApp ? "app" : "pages",
     // Behind Culvert's proxy the header must be there, whatever the app's own markup says.
-    NOINDEX: !tunnel && missing.headers["x-robots-tag"] === undefined ? (inMeta ? "meta" : "off") : "header",
+    NOINDEX: tunnel || missing.headers["x-robots-tag"] !== undefined ? "header" : inMeta ? "meta" : "off",
     ...(await findExamplePages(options, get)),
     ...telemetry,
   };
+  const open = Object.entries(settings).filter(([name]) => !env[name]);
   return {
-    settings: Object.fromEntries(Object.entries(settings).filter(([name]) => !env[name] || name === "PAGES")),
-    remarks,
+    settings: { PAGES: (traced.length > 0 ? traced : options.pages).join(","), ...Object.fromEntries(open) },
+    remarks: [
+      isApp || html.includes("__NEXT_DATA__") ? "" : "the pages are not Next's: no component payload is tested",
+      untraced && `without a sentry-trace meta: ${untraced}`,
+      form && !env.ACTION_PAGE ? `${form} has a server action: test it with ACTION_PAGE=${form} ACTION_EXPECT=…` : "",
+    ].filter(Boolean),
   };
 }
 
-/** Culvert's own app says where its tunnel is; any other tunnel of Culvert rejects a foreign project with 403. */
-async function findTunnel(env: Env, { tunnelPath, baseUrl, foreignProject }: Options, get: Get, html: string) {
-  const [meta = "{}"] = metas(html, "culvert-telemetry");
-  const own: { dsn?: string; tunnelPath?: string } = JSON.parse(meta);
-  const path = env.TUNNEL_PATH ? tunnelPath : (own.tunnelPath ?? tunnelPath);
-  const answer = path && (await get({ method: "POST", path: `${path}?o=1&p=${foreignProject}`, body: "{}" }));
-  const isTunnel = answer && answer.status === 403;
-  const dsn = env.SENTRY_DSN || own.dsn || (isLocal(baseUrl) ? "http://culvert@ingest:8969/1" : "");
-  const tunnel = Boolean(isTunnel && dsn) || Boolean(env.TUNNEL_PATH && dsn);
-  return { tunnel, TUNNEL_PATH: tunnel ? path : "off", ...(tunnel ? { SENTRY_DSN: dsn } : {}) };
+/** An app with @culvert/nextjs says where its tunnel is (web/telemetry/settings/browser-settings.ts); any other tunnel of Culvert rejects a foreign project with 403. */
+async function findTunnel(env: Env, { tunnelPath, baseUrl, dsn: given }: Options, get: Get) {
+  const { headers } = await get({ path: "/", headers: { accept: "text/html" } });
+  const [, own = ""] = /\bculvert;desc="([^"]*)"/.exec(headers["server-timing"] ?? "") ?? [];
+  const field = (name: string) => decodeURIComponent(new RegExp(`(?:^|&)${name}=([^&]*)`).exec(own)?.[1] ?? "");
+  const path = env.TUNNEL_PATH ? tunnelPath : field("tunnel") || tunnelPath;
+  const query = `?o=1&p=${foreignProject(given)}`;
+  const rejects = path !== "" && (await get({ method: "POST", path: path + query, body: "{}" })).status === 403;
+  const dsn = env.SENTRY_DSN || field("dsn") || (isLocal(baseUrl) ? "http://culvert@ingest:8969/1" : "");
+  const tunnel = dsn !== "" && (rejects || Boolean(env.TUNNEL_PATH));
+  const settings: Record<string, string> = tunnel ? { TUNNEL_PATH: path, SENTRY_DSN: dsn } : { TUNNEL_PATH: "off" };
+  return { tunnel, ...settings };
 }
 
 /** The pages that only the example app has. */
@@ -105,13 +117,11 @@ async function findExamplePages(
   const { headers } = newContext("preflight");
   const of = async (path: string, holds: (on: Response) => boolean) =>
     path && holds(await get({ path, headers })) ? path : "off";
+  const page = (path: string, text: RegExp) => of(path, ({ status, body }) => status === 200 && text.test(body));
   return {
-    TRACE_PAGE: await of(tracePage, ({ status, body }) => status === 200 && /<dt[^>]*>sentry-trace/.test(body)),
-    ECHO_PATH: await of(
-      echoPath,
-      ({ status, body }) => status === 200 && body.startsWith("{") && body.includes("sentry-trace"),
-    ),
-    ACTION_PAGE: await of(actionPage, ({ status, body }) => status === 200 && body.includes('name="$ACTION_')),
+    TRACE_PAGE: await page(tracePage, /<dt[^>]*>sentry-trace/),
+    ECHO_PATH: await page(echoPath, /^\{.*sentry-trace/s),
+    ACTION_PAGE: await page(actionPage, /name="\$ACTION_/),
     REDIRECT_PAGE: await of(
       redirectPage,
       ({ status, headers }) => status > 300 && status < 309 && !`${headers.location}`.endsWith(`${redirectPage}/`),
@@ -120,15 +130,12 @@ async function findExamplePages(
 }
 
 /** The settings as text to paste, and as run.sh's file of NAME=value. */
-export function settingsFile(
-  { settings, remarks }: Found,
-  { BASE_URL, PROFILE }: Env,
-): { readable: string; file: string } {
-  const shown = Object.entries({ ...(PROFILE ? { PROFILE } : {}), ...(BASE_URL ? { BASE_URL } : {}), ...settings });
+export function settingsFile({ settings, remarks }: Found, { BASE_URL, PROFILE }: Env) {
+  const shown = Object.entries({ PROFILE, BASE_URL, ...settings }).filter(([, value]) => value);
   const words = shown.map(
-    ([name, value]) => `${name}=${/^[\w/.,:@%+-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`}`,
+    ([name, value = ""]) => `${name}=${/^[\w/.,:@%+-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`}`,
   );
-  const notes = remarks.map((remark) => `  ${remark}\n`).join("");
   const file = Object.entries(settings).map(([name, value]) => `${name}=${value.replace(/\s+/g, " ")}\n`);
-  return { readable: `  settings: ${words.join(" ")}\n${notes}`, file: file.join("") };
+  const readable = [`settings: ${words.join(" ")}`, ...remarks].map((line) => `  ${line}\n`).join("");
+  return { readable, file: file.join("") };
 }

@@ -1,53 +1,45 @@
 import exec from "k6/execution";
 import { JOURNEYS, journey, journeysFor, shareOfJourney } from "../journeys/index.ts";
-import { type Client, Unavailable } from "../lib/client.ts";
-import { isLocalIngest, OptionError, readOptions } from "../lib/options.ts";
-import { pageTrace } from "../lib/page-trace.ts";
+import { type Client, newClient, passExample, probe, recordCheck, type SetupData } from "../lib/client.ts";
+import { readDelivery, readerProblem } from "../lib/delivery.ts";
+import { isLocalIngest, OptionError } from "../lib/options.ts";
 import { randomHex } from "../lib/random.ts";
-import { readBaseline } from "./baseline.ts";
-import { deliveryExamples, readDelivery, readerProblem } from "./delivery.ts";
-import { k6Client, passExample, probe, probeSeconds, type SetupData } from "./k6-client.ts";
-import { readLimits } from "./limits.ts";
-import { rates, samples } from "./metrics.ts";
+import { Unavailable } from "../lib/request.ts";
+import { pageTrace } from "../lib/trace.ts";
+import { type Plan, readPlan } from "./plan.ts";
 import { targetProblem } from "./preflight.ts";
-import type { ProfileName } from "./profiles.ts";
-import { journeyOf, plannedIterations, scenarios, shape } from "./scenarios.ts";
+import { summaryFiles } from "./report.ts";
+import { journeyOf, plannedIterations, plateauOf, scenarios } from "./scenarios.ts";
 import { type RunData, summarise } from "./summary.ts";
-import { summaryFiles } from "./summary-files.ts";
-import { type Plan, thresholds } from "./thresholds.ts";
+import { thresholds } from "./thresholds.ts";
 
 /** Everything that k6 requires of an entry script, for one load profile. An invalid option stops the run with one line. */
-export function suite(profile: ProfileName) {
+export function suite(profile: string) {
   try {
-    const options = readOptions(__ENV);
-    // The response is the same whether the ingest or the spool accepted an envelope, so a missing outage would go unnoticed.
-    if (profile === "outage" && options.outage === undefined)
-      throw new OptionError(
-        "OUTAGE is not set: start run.sh, or stop and start the ingest yourself and set OUTAGE=manual",
-      );
-    journeysFor(options);
-    const limits = readLimits(profile, options);
-    return script({ profile, options, limits, baseline: readBaseline(profile, options.baseline, limits) });
+    return script(readPlan(profile, __ENV));
   } catch (error) {
-    if (error instanceof OptionError) return abortInSetup(error.message);
-    throw error;
+    if (!(error instanceof OptionError)) throw error;
+    // k6 prints an abort in `setup` as one line, an exception while loading with its stack.
+    const setup = () => exec.test.abort(error.message);
+    const empty = { options: {}, setup, iteration: () => {}, teardown: () => {}, handleSummary: () => ({}) };
+    return empty as unknown as ReturnType<typeof script>;
   }
 }
 
 function script(plan: Plan) {
-  const { profile, options } = plan;
-  const plateau = profile === "outage" ? shape(profile, options).plateau : undefined;
+  const { options } = plan;
+  const plateau = plan.name === "outage" ? plateauOf(plan) : undefined;
   let client: Client | undefined;
 
   return {
     /** k6's own options. */
     options: {
-      scenarios: scenarios(profile, options),
+      scenarios: scenarios(plan),
       thresholds: thresholds(plan),
-      tags: { profile },
+      tags: { profile: plan.name },
       userAgent: "culvert-loadtest",
-      setupTimeout: `${probeSeconds(options, options.pages.length)}s`,
-      teardownTimeout: `${options.deliveryWait + 60}s`,
+      setupTimeout: `${30 + 3 * options.timeout * options.pages.length}s`,
+      teardownTimeout: `${options.deliveryWait + 90}s`,
       summaryTrendStats: ["count", "med", "p(95)", "p(99)", "max"],
     },
 
@@ -65,7 +57,7 @@ function script(plan: Plan) {
     },
 
     async iteration(data: SetupData): Promise<void> {
-      client ??= k6Client(options, data, plateau);
+      client ??= newClient(options, data, plateau);
       const name = journeyOf(exec.scenario.name, exec.scenario.iterationInTest, options);
       exec.vu.metrics.tags.journey = name;
       if (plateau !== undefined) exec.vu.metrics.tags.phase = client.phase() ?? "";
@@ -82,16 +74,20 @@ function script(plan: Plan) {
     /** Compares what arrived with what was sent. */
     async teardown({ run }: SetupData): Promise<void> {
       if (!options.ingest || !journeysFor(options).some((name) => journey(name).envelopes)) return;
-      const delivery = await readDelivery(options, run);
-      const { sent, missing, altered } = delivery;
-      for (const [id, failed, all] of [
-        ["delivered", missing.length, sent],
-        ["unaltered", altered.length, sent - missing.length],
-      ] as const) {
-        for (let at = 0; at < all; at++) rates[id].add(at >= failed);
-        if (all > 0) samples.add(all, { of: id });
-      }
-      for (const { check, at, traceId, text } of deliveryExamples(delivery)) passExample(check, at, traceId, text);
+      const { source, sent, missing, altered } = await readDelivery(options, run);
+      const arrived = sent - missing.length;
+      for (let at = 0; at < sent; at++) recordCheck("delivered", at < arrived);
+      for (let at = 0; at < arrived; at++) recordCheck("unaltered", at < arrived - altered.length);
+      const from = `of ${sent} envelopes (read from ${source})`;
+      for (const { id, traceId } of missing.slice(0, 3))
+        passExample(
+          "delivered",
+          `event ${id}`,
+          traceId,
+          `answered 200, did not arrive; missing: ${missing.length} ${from}`,
+        );
+      for (const { id, traceId, how } of altered.slice(0, 3))
+        passExample("unaltered", `event ${id}`, traceId, `${how}; altered: ${altered.length} ${from}`);
     },
 
     handleSummary: (data: RunData) => {
@@ -102,27 +98,17 @@ function script(plan: Plan) {
 }
 
 /** Why a run must not store events in a project for good without being told to, in one line; empty if it may. */
-function storageRefusal({ profile, options }: Plan): string {
+function storageRefusal(plan: Plan): string {
+  const { options } = plan;
+  if (options.sendEvents || isLocalIngest(options.dsn)) return "";
   const names = journeysFor(options);
-  const total = names.reduce((sum, name) => sum + shareOfJourney(name, options), 0);
-  const perIteration = names.reduce(
-    (sum, name) => sum + ((journey(name).envelopes ?? 0) * shareOfJourney(name, options)) / total,
-    0,
-  );
-  if (perIteration === 0 || options.sendEvents || isLocalIngest(options.dsn)) return "";
-  const events = Math.ceil(plannedIterations(profile, options) * perIteration);
+  const share = (name: (typeof names)[number]) => shareOfJourney(name, options);
+  const perIteration =
+    names.reduce((sum, name) => sum + (journey(name).envelopes ?? 0) * share(name), 0) /
+    names.reduce((sum, name) => sum + share(name), 0);
+  const events = Math.ceil(plannedIterations(plan) * perIteration);
   const { host, project } = options.dsn;
-  return `this run stores about ${events} events in project ${project} at ${host}: set SEND_EVENTS=yes, or TUNNEL_PATH=off`;
-}
-
-/** A script that only stops the run: k6 prints an abort in `setup` as one line, an exception while loading with its stack. */
-function abortInSetup(problem: string): ReturnType<typeof script> {
-  const empty = {
-    options: {},
-    setup: () => exec.test.abort(problem),
-    iteration: async () => {},
-    teardown: async () => {},
-    handleSummary: () => ({}),
-  };
-  return empty as unknown as ReturnType<typeof script>;
+  return events === 0
+    ? ""
+    : `this run stores about ${events} events in project ${project} at ${host}: set SEND_EVENTS=yes, or TUNNEL_PATH=off`;
 }

@@ -1,32 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { CHECKS } from "../lib/checks.ts";
-import { readOptions } from "../lib/options.ts";
-import type { Baseline } from "./baseline.ts";
-import { type Example, exampleName, examplesOf } from "./examples.ts";
-import { junit } from "./junit.ts";
-import { readLimits } from "./limits.ts";
-import type { ProfileName } from "./profiles.ts";
-import { report } from "./report.ts";
+import { AVAILABILITY, TIME } from "../lib/client.ts";
+import { type Example, exampleName, examplesOf } from "../lib/examples.ts";
+import { readPlan } from "./plan.ts";
+import { summaryFiles } from "./report.ts";
 import { type RunData, summarise } from "./summary.ts";
-import { summaryFiles } from "./summary-files.ts";
 import { text } from "./text.ts";
-import { AVAILABILITY, type Plan, requiredChecks, rows, TIME } from "./thresholds.ts";
 
 const TRACE = "10ad7e5710ad00000000ffffffff0001";
 const RUN = { time: "2026-11-24T00:00:00.000Z", commit: "abc1234", k6: "2.2.0" };
 
-function planOf(profile: ProfileName = "average", env: Record<string, string> = {}, baseline?: Baseline): Plan {
-  const options = readOptions({ REDIRECT_TO: "/trace", INGEST: "http://reader", ...env });
-  return { profile, options, limits: readLimits(profile, options), baseline };
-}
+const planOf = (profile = "average", env: Record<string, string> = {}) =>
+  readPlan(profile, { REDIRECT_TO: "/trace", INGEST: "http://reader", ...env });
 
 /** k6's end-of-test data of a passed run, which each test modifies. */
 function goodRun(plan = planOf()): RunData {
-  const rates = requiredChecks(plan.profile, plan.options).map((id) => [
-    id,
-    { values: { passes: 5, fails: 0, rate: 1 } },
-  ]);
-  const times = rows(plan).map(({ selector }) => [
+  const rates = plan.checks.map((id) => [`checks{check:${id}}`, { values: { passes: 5, fails: 0, rate: 1 } }]);
+  const times = plan.rows.map(({ selector }) => [
     TIME + selector,
     { values: { count: 211, med: 26, "p(95)": 180, "p(99)": 235, max: 300 } },
   ]);
@@ -35,6 +24,8 @@ function goodRun(plan = planOf()): RunData {
       ...Object.fromEntries([...rates, ...times]),
       [AVAILABILITY]: { values: { passes: 1204, fails: 0 } },
       [`${AVAILABILITY}{kind:page}`]: { values: { passes: 1000, fails: 0 } },
+      // As k6 reports a kind without samples.
+      [`${AVAILABILITY}{kind:upstream}`]: { values: { passes: 0, fails: 0, rate: 0 } },
       iterations: { values: { count: 70 } },
     },
     state: { testRunDurationMs: 9000 },
@@ -66,7 +57,7 @@ describe("the result", () => {
 
   it("is broken integrity if a check failed once, with the request, both values and the trace", () => {
     const run = goodRun();
-    run.metrics.continued_trace = { values: { passes: 99, fails: 1 } };
+    run.metrics["checks{check:continued_trace}"] = { values: { passes: 99, fails: 1 } };
     fail(run, "continued_trace", 7, "a later one");
     fail(run, "continued_trace", 3, `sent trace ${TRACE}, the page is in trace b`, TRACE);
     const summary = resultOf(run);
@@ -74,7 +65,6 @@ describe("the result", () => {
     const line = `GET /: sent trace ${TRACE}, the page is in trace b [trace ${TRACE}]`;
     expect(text(summary)).toContain(`first: ${line}`);
     expect(text(summary)).not.toContain("a later one");
-    expect(junit(summary)).toContain(`<failure message="1 of 100: ${line}"/>`);
   });
 
   it("is lacking availability, and no broken integrity, if requests were not answered", () => {
@@ -92,17 +82,29 @@ describe("the result", () => {
     expect(text(resultOf(run))).toContain("not answered: GET /: timed out");
   });
 
-  it("lets a timing check fail as often as its share allows, and no more", () => {
+  it("allows smoke, but no other profile, that the app's own call times out now and then", () => {
+    for (const [profile, result] of [
+      ["smoke", "passed"],
+      ["average", "availability"],
+    ] as const) {
+      const plan = planOf(profile);
+      const run = goodRun(plan);
+      run.metrics[`${AVAILABILITY}{kind:upstream}`] = { values: { passes: 4, fails: 1 } };
+      expect(resultOf(run, plan).result).toBe(result);
+    }
+  });
+
+  it("lets envelopes be rate-limited as often as the share allows, and no more", () => {
     const run = goodRun();
-    run.metrics.page_independent = { values: { passes: 3, fails: 1 } };
+    run.metrics["checks{check:tunnel_within_limits}"] = { values: { passes: 9, fails: 1 } };
     expect(resultOf(run).exit).toBe(0);
-    run.metrics.page_independent = { values: { passes: 2, fails: 1 } };
+    run.metrics["checks{check:tunnel_within_limits}"] = { values: { passes: 8, fails: 1 } };
     expect(resultOf(run)).toMatchObject({ result: "limits", exit: 22 });
   });
 
   it("is incomplete if a required check or a page has no samples, or nothing ran, though no threshold was crossed", () => {
     const run = goodRun();
-    delete run.metrics.fresh_unique;
+    delete run.metrics["checks{check:fresh_unique}"];
     expect(resultOf(run)).toMatchObject({ result: "incomplete", exit: 24 });
     expect(text(resultOf(run))).toMatch(/\? fresh: no two clients share a trace .*not measured/);
     const untimed = goodRun();
@@ -125,13 +127,13 @@ describe("the result", () => {
   });
 
   it("is a regression if a p95 is beyond the baseline and its noise; an improvement is said", () => {
-    const former = {
-      time: "yesterday",
-      commit: "old",
-      availability: 100,
-      times: { "/": { p95: 100, max: 130 }, echo: { p95: 400, max: 520 } },
-    };
-    const plan = planOf("average", {}, former);
+    const durations = [
+      { name: "/", count: 99, p95: 100 },
+      { name: "echo", count: 99, p95: 400 },
+      { name: "file", count: 3, p95: 1 },
+    ];
+    const former = { schema: 3, profile: "average", time: "yesterday", commit: "old", durations };
+    const plan = planOf("average", { BASELINE: JSON.stringify(former) });
     const summary = resultOf(goodRun(plan), plan);
     expect(summary).toMatchObject({ result: "regression", exit: 23 });
     expect(text(summary)).toMatch(/✗ \/ .*was 100; REGRESSION\n/);
@@ -140,7 +142,6 @@ describe("the result", () => {
   });
 
   it.each([
-    ["trace_id_balance{slot:3}", "shared across virtual users", "integrity"],
     ["dropped_iterations", "were dropped", "limits"],
     ["something_new", "threshold crossed: something_new", "limits"],
   ])("is failed if %s crossed its threshold", (metric, words, result) => {
@@ -155,7 +156,7 @@ describe("the result", () => {
     const run = goodRun(plan);
     run.state.testRunDurationMs = 30_000;
     expect(resultOf(run, plan).breakpoint).toBeUndefined();
-    run.metrics.page_ok = { values: { passes: 0, fails: 1 } };
+    run.metrics["checks{check:page_ok}"] = { values: { passes: 0, fails: 1 } };
     expect(text(resultOf(run, plan))).toContain("crossed at about 40 iterations/s");
   });
 
@@ -175,39 +176,38 @@ describe("the result", () => {
       "where the redirect should lead",
       "that the ingest was down",
     ])
-      expect(said).toContain(`? not verified: ${words}`);
+      expect(said).toContain(`not verified: ${words}`);
     expect(said).toContain("disabled: forwarded");
     expect(text(resultOf(goodRun()))).not.toContain("not verified");
   });
 });
 
 describe("an example", () => {
-  const through = (name: string) => examplesOf("page_ok", { root_group: { name: "", groups: [{ name }] } });
+  const through = (name: string) => examplesOf("page_ok", { name: "", groups: [{ name }] });
 
   it("can be passed as a group's name, which may not contain ::, with every id whole", () => {
     const example = { check: "page_ok", at: "GET /a::b", traceId: TRACE, text: 'sent "a::b"|c' } as const;
     expect(exampleName(2, example)).not.toContain("::");
-    expect(through(exampleName(2, example))).toEqual([example]);
+    expect(through(exampleName(2, example))).toMatchObject([example]);
   });
 
   it("is shortened if long, and ignored if it is not an example", () => {
     const example = { check: "page_ok", at: "", traceId: "", text: "x".repeat(5000) } as const;
     expect(exampleName(1, example).length).toBeLessThan(800);
     expect(through("another group")).toEqual([]);
-    expect(through('failure ["unknown",1,"","",""]')).toEqual([]);
   });
 });
 
 describe("the files", () => {
-  it("are the text alone, or with a folder text, JSON, JUnit, report and chart", () => {
+  it("are the text alone, or with a folder text, JSON, report and chart", () => {
     expect(Object.keys(summaryFiles(resultOf(goodRun()), ""))).toEqual(["stdout"]);
     const files = summaryFiles(resultOf(goodRun()), "out");
     expect(Object.keys(files)).toEqual([
       "stdout",
-      ...["summary.txt", "summary.json", "junit.xml", "report.html", "chart.svg"].map((name) => `out/${name}`),
+      ...["summary.txt", "summary.json", "report.html", "chart.svg"].map((name) => `out/${name}`),
     ]);
     expect(JSON.parse(files["out/summary.json"] ?? "")).toMatchObject({
-      schema: 2,
+      schema: 3,
       profile: "average",
       exit: 0,
       ...RUN,
@@ -215,24 +215,14 @@ describe("the files", () => {
     });
   });
 
-  it("have correct totals in JUnit, and escape what XML forbids", () => {
-    const run = goodRun();
-    run.metrics.invalid_headers_echo = { values: { passes: 0, fails: 2 } };
-    fail(run, "invalid_headers_echo", 1, `<b a="1">&'\u0000`);
-    const xml = junit(resultOf(run));
-    expect(xml).toContain("2 of 2: GET /: &lt;b a=&quot;1&quot;&gt;&amp;&apos;");
-    expect(xml.match(/<testcase /g)).toHaveLength(Number(/tests="(\d+)"/.exec(xml)?.[1]));
-    expect(xml.match(/<failure /g)).toHaveLength(Number(/failures="(\d+)"/.exec(xml)?.[1]));
-    expect(xml).toContain(CHECKS.tunnel_rejected.name);
-  });
-
   it("have a report that needs nothing else, escapes what it shows, and links to traces", () => {
     const run = goodRun();
-    run.metrics.page_ok = { values: { passes: 0, fails: 2 } };
+    run.metrics["checks{check:page_ok}"] = { values: { passes: 0, fails: 2 } };
     fail(run, "page_ok", 1, "<script>alert(1)</script>", TRACE);
-    const html = report(resultOf(run, planOf("average", { TRACE_URL: "https://sentry.example/trace/{trace_id}" })));
+    const plan = planOf("average", { TRACE_URL: "https://sentry.example/trace/{trace_id}" });
+    const html = summaryFiles(resultOf(run, plan), "out")["out/report.html"];
     expect(html).toContain(`<a href="https://sentry.example/trace/${TRACE}">`);
-    expect(html).toContain("&lt;script&gt;alert");
+    expect(html).toContain("&#60;script&#62;alert");
     expect(html).not.toMatch(/<script|<link|src=|@import/);
   });
 });

@@ -1,22 +1,16 @@
-import { JOURNEY_NAMES, type JourneyName, journey, journeysFor } from "../journeys/index.ts";
+import { JOURNEY_NAMES, journey, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
+import { AVAILABILITY, SLICES, TIME, TIMED_OUT } from "../lib/client.ts";
+import { type Example, examplesOf, type Group } from "../lib/examples.ts";
 import { isLocalIngest } from "../lib/options.ts";
-import { balanceLimit, SLOTS } from "./balance.ts";
-import { SCHEMA } from "./baseline.ts";
-import { type Example, examplesOf } from "./examples.ts";
-import { type LoadProfile, PROFILES, type ProfileName } from "./profiles.ts";
-import { plannedIterations, shape } from "./scenarios.ts";
-import * as names from "./thresholds.ts";
+import { minAvailability, type Plan, type Row, SCHEMA } from "./plan.ts";
+import { plannedIterations, plateauOf } from "./scenarios.ts";
 
 /** The part of `handleSummary`'s data that is used here. */
 export interface RunData {
   metrics: Record<string, { values: Record<string, number>; thresholds?: Record<string, { ok: boolean }> }>;
   state: { testRunDurationMs: number };
   root_group: Group;
-}
-export interface Group {
-  name: string;
-  groups?: Group[];
 }
 
 /** How a run ended, worst first, and run.sh's exit code for it. */
@@ -32,235 +26,127 @@ export interface CheckResult {
   examples: Example[];
 }
 
-export interface DurationResult {
-  name: string;
-  count: number;
-  timedOut: number;
-  p50: number;
-  p95: number;
-  p99: number;
-  max: number;
-  limit: { p95?: number; p99?: number };
-  /** The baseline's p95, and whether this one is a regression or an improvement beyond the noise. */
-  former?: number;
-  change?: "regression" | "improvement";
-  ok: boolean;
-}
+export type Duration = ReturnType<typeof durationOf>;
+export type Summary = ReturnType<typeof summarise>;
 
-export interface Summary {
-  schema: typeof SCHEMA;
-  profile: ProfileName;
-  target: string;
-  time: string;
-  commit: string;
-  k6: string;
-  seconds: number;
-  result: Result;
-  exit: number;
-  /** Answers with a fault, all answers, and the share of faulty requests that would have been seen with 99.9 % probability. */
-  integrity: { broken: number; answered: number; detectable: number };
-  /** Percent of requests that were answered. */
-  availability: number;
-  unavailable: { kind: string; percent: number }[];
-  checks: CheckResult[];
-  durations: DurationResult[];
-  /** Examples of requests that were not answered. */
-  unanswered: Example[];
-  timeline: { second: number; count: number; p50: number; p95: number; answered: number }[];
-  /** Iterations per second when a threshold stopped the run; only for a profile that stops at one. */
-  breakpoint?: number;
-  load: { iterations: number; requests: number; dropped: number; tracesSent: number; tracesReceived: number };
-  /** Crossed thresholds other than those of checks, availability and durations. */
-  other: string[];
-  /** What the suite could not verify. */
-  unverified: string[];
-  disabled: JourneyName[];
-  baseline?: { time: string; commit: string };
-  settings: Record<string, unknown>;
-  traceUrl: string;
-}
-
-/** Facts of the run that k6 does not know; run.sh passes them. */
-export interface Run {
-  time: string;
-  commit: string;
-  k6: string;
-}
-
-/** Computes the result of a run from k6's end-of-test data alone. */
-export function summarise(plan: names.Plan, run: Run, data: RunData): Summary {
-  const { profile, options, limits, baseline } = plan;
-  const value = (metric: string, key: string) => data.metrics[metric]?.values[key] ?? 0;
-  const checks = checkResults(plan, data);
-  const durations = durationResults(plan, data);
-  const answered = value(names.AVAILABILITY, "passes");
-  const requests = answered + value(names.AVAILABILITY, "fails");
-  const availability = requests === 0 ? 0 : (100 * answered) / requests;
-  const unavailable = ["page", ...names.kindsOf(options)].flatMap((kind) => {
-    const { passes = 0, fails = 0 } = data.metrics[`${names.AVAILABILITY}{kind:${kind}}`]?.values ?? {};
-    const percent = (100 * passes) / (passes + fails);
-    return percent < limits.availability ? [{ kind, percent }] : [];
-  });
-  const integrityBroken = checks.some(({ id, result }) => result === "failed" && shareOf(id) === 1);
-  const shared = sharedIds(plan, data);
-  const other = otherProblems(data);
-  const result: Result =
-    integrityBroken || shared.length > 0
-      ? "integrity"
-      : unavailable.length > 0
-        ? "availability"
-        : checks.some(({ result }) => result === "not measured") ||
-            durations.some(({ count }) => count === 0) ||
-            value("iterations", "count") === 0
-          ? "incomplete"
-          : checks.some(({ result }) => result === "failed") || durations.some(({ ok }) => !ok) || other.length > 0
-            ? "limits"
-            : durations.some(({ change }) => change === "regression")
-              ? "regression"
-              : "passed";
-  const enabled = journeysFor(options);
+/** Computes the result of a run from k6's end-of-test data alone. `run` has facts that k6 does not know; run.sh passes them. */
+export function summarise(plan: Plan, run: { time: string; commit: string; k6: string }, data: RunData) {
+  const { options, limits, profile } = plan;
+  const values = (metric: string) => data.metrics[metric]?.values ?? {};
+  const count = (metric: string) => values(metric).count ?? 0;
   const seconds = data.state.testRunDurationMs / 1000;
-  const load = {
-    iterations: value("iterations", "count"),
-    requests: value("http_reqs", "count"),
-    dropped: value("dropped_iterations", "count"),
-    tracesSent: value("traces_sent", "count"),
-    tracesReceived: value("traces_received", "count"),
-  };
+  const checks = CHECK_IDS.map((id) => checkResult(id, data)).filter(
+    ({ id, result }) => result !== "not measured" || plan.checks.includes(id),
+  );
+  const durations = plan.rows.map((row) => durationOf(row, values));
+  const { passes: answered = 0, fails: unanswered = 0 } = values(AVAILABILITY);
+  const unavailable = plan.kinds
+    .map((kind) => ({ kind, percent: 100 * shareAnswered(values(`${AVAILABILITY}{kind:${kind}}`)) }))
+    .filter(({ kind, percent }) => percent < minAvailability(plan, kind));
+  const failed = checks.filter(({ result }) => result === "failed");
+  const broken = failed.filter(({ id }) => shareOf(id) === 1);
+
+  const [iterations, dropped] = [count("iterations"), count("dropped_iterations")];
+  const other: string[] = [];
+  if (iterations === 0) other.push("nothing was measured: no iteration completed");
+  if (dropped > plannedIterations(plan) / 100)
+    other.push(`${dropped} iterations were dropped: the target is too slow for this rate, or MAX_VUS is too low`);
+  const missing = checks.some(({ result }) => result === "not measured") || durations.some((row) => row.count === 0);
+  const found: [Result, boolean][] = [
+    ["integrity", broken.length > 0],
+    ["availability", unavailable.length > 0],
+    ["incomplete", missing || iterations === 0],
+    ["limits", failed.length > 0 || other.length > 0 || durations.some(({ ok }) => !ok)],
+    ["regression", durations.some(({ change }) => change === "REGRESSION")],
+  ];
+  let result: Result = found.find(([, holds]) => holds)?.[0] ?? "passed";
+  const crossed = Object.entries(data.metrics).filter(([, one]) => Object.values(one.thresholds ?? {}).some(isCrossed));
+  if (result === "passed" && crossed.length > 0) {
+    result = "limits";
+    other.push(...crossed.map(([name]) => `threshold crossed: ${name}`));
+  }
+  const rate = options.rate ?? profile.rate;
+  const enabled = journeysFor(options);
   return {
     schema: SCHEMA,
-    profile,
+    profile: plan.name,
+    purpose: profile.purpose,
     target: options.baseUrl,
     ...run,
     seconds,
     result,
     exit: EXIT[result],
+    /** Failed checks, answers, and the share of faulty requests that would have been seen with 99.9 % probability. */
     integrity: {
-      broken: value(names.BROKEN, "count") + shared.length,
+      broken: broken.reduce((sum, check) => sum + check.failed, 0),
       answered,
-      detectable: 100 * detectable(answered),
+      // 1 − (1 − share)^answered = 0.999
+      detectable: answered === 0 ? 100 : 100 * (1 - 0.001 ** (1 / answered)),
     },
-    availability,
+    /** Percent of requests that were answered. */
+    availability: answered === 0 ? 0 : (100 * answered) / (answered + unanswered),
     unavailable,
     checks,
     durations,
-    unanswered: examplesOf("availability", data),
-    timeline: timeline(data, seconds),
-    breakpoint: result === "passed" ? undefined : stoppedAt(plan, seconds),
-    load,
-    other: [...shared, ...other],
+    unanswered: examplesOf("availability", data.root_group),
+    timeline: Array.from({ length: SLICES }, (_, slice) => {
+      const { med: p50 = 0, "p(95)": p95 = 0, ...times } = values(`${TIME}{kind:page,slice:${slice}}`);
+      const second = (seconds * (slice + 0.5)) / SLICES;
+      return {
+        second,
+        count: times.count ?? 0,
+        p50,
+        p95,
+        answered: shareAnswered(values(`${AVAILABILITY}{slice:${slice}}`)),
+      };
+    }).filter((one) => one.count > 0 || one.answered < 1),
+    /** Iterations per second when a threshold stopped the run, for a profile with one linear ramp. */
+    breakpoint:
+      profile.stopAtLimit && result !== "passed" ? Math.min(rate, (rate * seconds) / plateauOf(plan)) : undefined,
+    load: { iterations, dropped, requests: count("http_reqs") },
+    other,
     unverified: unverified(plan),
     disabled: JOURNEY_NAMES.filter((name) => !enabled.includes(name)),
-    baseline: baseline && { time: baseline.time, commit: baseline.commit },
+    baseline: plan.baseline && { time: plan.baseline.time, commit: plan.baseline.commit },
     settings: { ...options, dsn: `${options.dsn.host}/${options.dsn.project}`, limits },
     traceUrl: options.traceUrl,
   };
 }
 
-/** The smallest share of faulty requests of which one was among `count` with 99.9 % probability: 1 − (1 − share)^count = 0.999. */
-const detectable = (count: number) => (count === 0 ? 1 : 1 - 0.001 ** (1 / count));
+/** Without samples k6 gives a rate of 0. */
+const shareAnswered = ({ passes = 0, fails = 0 }: Record<string, number>) =>
+  fails === 0 ? 1 : passes / (passes + fails);
 
-function unverified({ profile, options }: names.Plan): string[] {
+const isCrossed = ({ ok }: { ok: boolean }) => !ok;
+
+function checkResult(id: CheckId, { metrics, root_group }: RunData): CheckResult {
+  const { passes: passed = 0, fails: failed = 0 } = metrics[`checks{check:${id}}`]?.values ?? {};
+  const all = passed + failed;
+  const result = all === 0 ? "not measured" : passed / all >= shareOf(id) ? "passed" : "failed";
+  return { id, name: CHECKS[id].name, passed, failed, result, examples: examplesOf(id, root_group) };
+}
+
+function durationOf({ name, selector, limit, former }: Row, values: (metric: string) => Record<string, number>) {
+  const { count = 0, med: p50 = 0, "p(95)": p95 = 0, "p(99)": p99 = 0, max = 0 } = values(TIME + selector);
+  const timedOut = values(TIMED_OUT + selector).count ?? 0;
+  const ok = p95 < (limit.p95 ?? Number.POSITIVE_INFINITY) && p99 < (limit.p99 ?? Number.POSITIVE_INFINITY);
+  const noise = former ? former.max - former.p95 : 0;
+  const change = !former || Math.abs(p95 - former.p95) <= noise ? "" : p95 > former.p95 ? "REGRESSION" : "IMPROVEMENT";
+  return { name, count, timedOut, p50, p95, p99, max, limit, former: former?.p95, change, ok };
+}
+
+/** What the suite could not verify. */
+function unverified({ name, options }: Plan): string[] {
   const enabled = journeysFor(options);
-  const all: string[] = [];
-  if (enabled.some((name) => journey(name).envelopes) && !options.ingest)
-    all.push("that accepted envelopes arrived: INGEST is not set, and run.sh found no local ingest to read from");
-  if (enabled.includes("action") && !options.actionExpect) all.push("that the action ran: ACTION_EXPECT is not set");
-  if (enabled.includes("redirect") && !options.redirectTo)
-    all.push("where the redirect should lead: REDIRECT_TO is not set");
-  if (!options.trace) all.push("traces: TRACE=off, pages without a sentry-trace meta");
-  if (profile === "outage" && options.outage !== "automatic")
-    all.push("that the ingest was down for the middle third: OUTAGE=manual leaves that to you");
-  if (options.ingest === "" && !isLocalIngest(options.dsn) && enabled.includes("envelopes"))
-    all.push(`what project ${options.dsn.project} at ${options.dsn.host} stored: see SENTRY_AUTH_TOKEN in the README`);
-  return all;
-}
-
-/** The load when the run was stopped, for a profile with a single linear ramp. */
-function stoppedAt({ profile, options }: names.Plan, seconds: number): number | undefined {
-  const { stopAtLimit }: LoadProfile = PROFILES[profile];
-  const { rate, plateau } = shape(profile, options);
-  return stopAtLimit && Math.min(rate, (rate * seconds) / plateau);
-}
-
-function checkResults(plan: names.Plan, data: RunData): CheckResult[] {
-  const { profile, options } = plan;
-  const required = names.requiredChecks(profile, options);
-  return CHECK_IDS.flatMap((id) => {
-    const { passes: passed = 0, fails: failed = 0 } = data.metrics[id]?.values ?? {};
-    if (passed + failed === 0 && !required.includes(id)) return [];
-    const result =
-      passed + failed === 0
-        ? "not measured"
-        : passed / (passed + failed) >= names.requiredShare(plan, id)
-          ? "passed"
-          : "failed";
-    return [{ id, name: CHECKS[id].name, passed, failed, result, examples: examplesOf(id, data) } as const];
-  });
-}
-
-function durationResults(plan: names.Plan, data: RunData): DurationResult[] {
-  const rows = names.rows(plan);
-  if (plan.profile === "outage")
-    rows.push({
-      name: names.PAGES_DOWN,
-      selector: "{kind:page,phase:down}",
-      limit: { p95: plan.limits.times.page?.p95 },
-    });
-  return rows.map(({ name, selector, limit }) => {
-    const {
-      count = 0,
-      med: p50 = 0,
-      "p(95)": p95 = 0,
-      "p(99)": p99 = 0,
-      max = 0,
-    } = data.metrics[names.TIME + selector]?.values ?? {};
-    const timedOut = data.metrics[names.TIMED_OUT + selector]?.values.count ?? 0;
-    const former = plan.baseline?.times[name];
-    const worse = former !== undefined && p95 > former.max;
-    const better = former !== undefined && p95 + (former.max - former.p95) < former.p95;
-    const ok = p95 < (limit.p95 ?? Number.POSITIVE_INFINITY) && p99 < (limit.p99 ?? Number.POSITIVE_INFINITY);
-    const change = worse ? "regression" : better ? "improvement" : undefined;
-    return { name, count, timedOut, p50, p95, p99, max, limit, former: former?.p95, change, ok } as const;
-  });
-}
-
-function timeline({ metrics }: RunData, seconds: number): Summary["timeline"] {
-  return Array.from({ length: names.SLICES }, (_, slice) => {
-    const { count = 0, med: p50 = 0, "p(95)": p95 = 0 } = metrics[`${names.TIMELINE}{slice:${slice}}`]?.values ?? {};
-    const { passes = 0, fails = 0 } = metrics[`${names.TIMELINE_ANSWERED}{slice:${slice}}`]?.values ?? {};
-    const answered = passes + fails === 0 ? 100 : (100 * passes) / (passes + fails);
-    return { second: (seconds * (slice + 0.5)) / names.SLICES, count, p50, p95, answered };
-  }).filter(({ count, answered }) => count > 0 || answered < 100);
-}
-
-const crossedOf = ({ metrics }: RunData) =>
-  Object.entries(metrics).flatMap(([name, { thresholds = {} }]) =>
-    Object.values(thresholds).some(({ ok }) => !ok) ? [name] : [],
-  );
-
-function sharedIds({ profile, options }: names.Plan, data: RunData): string[] {
-  const crossed = crossedOf(data).filter((name) => name.startsWith(`${names.BALANCE}{`)).length;
-  const limit = balanceLimit(plannedIterations(profile, options));
-  return crossed === 0
-    ? []
-    : [`trace ids are shared across virtual users: ${crossed} of ${SLOTS} counters exceed ±${limit}`];
-}
-
-/** Crossed thresholds that are not shown with a check, a duration or the availability. */
-function otherProblems(data: RunData): string[] {
-  const crossed = crossedOf(data);
-  const problems: string[] = [];
-  if ((data.metrics.iterations?.values.count ?? 0) === 0) problems.push("nothing was measured: no iteration completed");
-  if (crossed.includes("dropped_iterations"))
-    problems.push(
-      `${data.metrics.dropped_iterations?.values.count} iterations were dropped: the target is too slow for this rate, or MAX_VUS is too low`,
-    );
-  const shown = [names.TIME, names.TIMED_OUT, names.AVAILABILITY, names.BALANCE, names.SAMPLES, names.TIMELINE];
-  const own = (name: string) =>
-    name in CHECKS ||
-    name === "dropped_iterations" ||
-    name === "iterations" ||
-    shown.some((one) => name.startsWith(one));
-  return [...problems, ...crossed.filter((name) => !own(name)).map((name) => `threshold crossed: ${name}`)];
+  const { host, project } = options.dsn;
+  const envelopes = enabled.some((one) => journey(one).envelopes) && !options.ingest;
+  const all: [string, boolean][] = [
+    ["that accepted envelopes arrived: INGEST is not set, and run.sh found no local ingest to read from", envelopes],
+    [`what project ${project} at ${host} stored: README, Delivery`, envelopes && !isLocalIngest(options.dsn)],
+    ["that the action ran: ACTION_EXPECT is not set", enabled.includes("action") && !options.actionExpect],
+    ["where the redirect should lead: REDIRECT_TO is not set", enabled.includes("redirect") && !options.redirectTo],
+    ["traces: TRACE=off, pages without a sentry-trace meta", !options.trace],
+    ["that the ingest was down for the middle third", name === "outage" && options.outage !== "automatic"],
+  ];
+  return all.filter(([, holds]) => holds).map(([what]) => what);
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { envelopes } from "../journeys/envelopes.ts";
 import type { CheckId } from "../lib/checks.ts";
-import type { Client, OutagePhase, Response } from "../lib/client.ts";
+import type { Client } from "../lib/client.ts";
 import { readOptions } from "../lib/options.ts";
+import type { OutagePhase, Response } from "../lib/request.ts";
 
 /** The checks recorded for an envelope with this response, in that phase. */
 async function recorded(
@@ -14,7 +15,7 @@ async function recorded(
     options: readOptions({}),
     probed: {},
     phase: () => phase,
-    recordTraceId: () => true,
+    isNewTrace: () => true,
     recordSent: async () => {},
     recordUpstream: () => {},
     request: async () => ({

@@ -1,12 +1,11 @@
 import type { CheckId } from "../lib/checks.ts";
-import type { ProfileName } from "../suite/profiles.ts";
 import type { Answer, Fault, Seen } from "./stub.ts";
 
 /** A fault, and what must name it: a check or part of the result, with words of its example. */
 export interface Planted {
   fault: Fault;
   /** Default: smoke. */
-  profile?: ProfileName;
+  profile?: string;
   env?: Record<string, string>;
   /** Iterations of each scenario with the shim. */
   rounds?: number;
@@ -119,6 +118,7 @@ export const FAULTS: Record<string, Planted> = {
   },
   "the 404 page is cached with its trace": {
     fault: { app: "cached 404" },
+    env: { ONLY: "notFound" },
     expect: "fresh_unique",
     words: /was given to another client/,
   },
@@ -134,11 +134,13 @@ export const FAULTS: Record<string, Planted> = {
   },
   "Cache-Control: public on a traced page": {
     fault: header("cache-control", "public, max-age=60"),
+    env: { ONLY: "browse" },
     expect: "not_shared",
     words: /Cache-Control "public, max-age=60"/,
   },
   "s-maxage on a traced page": {
     fault: header("cache-control", "s-maxage=10"),
+    env: { ONLY: "browse" },
     expect: "not_shared",
     words: /s-maxage=10/,
   },
@@ -146,11 +148,13 @@ export const FAULTS: Record<string, Planted> = {
     fault: page((answer) =>
       Object.assign(answer.headers, { "set-cookie": `t=${/sentry-trace" content="(\w{32})/.exec(answer.body)?.[1]}` }),
     ),
+    env: { ONLY: "browse" },
     expect: "no_trace_cookie",
     words: /Set-Cookie: t=[0-9a-f]{32}/,
   },
   "responses carry trace headers": {
     fault: header("sentry-trace", `${"a".repeat(32)}-${"b".repeat(16)}-1`),
+    env: { ONLY: "browse" },
     expect: "no_trace_headers",
     words: /sentry-trace: a{32}-/,
   },
@@ -176,6 +180,7 @@ export const FAULTS: Record<string, Planted> = {
   // Robots.
   "404 header removed": {
     fault: { response: ({ headers }) => delete headers["x-robots-tag"] },
+    env: { ONLY: "notFound" },
     expect: "not_found_noindex",
     words: /X-Robots-Tag ""/,
   },
@@ -245,21 +250,25 @@ export const FAULTS: Record<string, Planted> = {
   },
   "a page answers 500": {
     fault: at("/trace", (answer) => Object.assign(answer, { status: 500 })),
+    env: { ONLY: "outgoing" },
     expect: "page_ok",
     words: /GET \/trace: 500/,
   },
   "a component payload is HTML": {
     fault: { response: (answer, { headers }) => headers.rsc && Object.assign(answer, LOGIN) },
+    env: { ONLY: "browse" },
     expect: "navigation_ok",
     words: /_rsc=.*200 text\/html/,
   },
   "a component payload is empty": {
     fault: { response: (answer, { headers }) => headers.rsc && (answer.body = "") },
+    env: { ONLY: "browse" },
     expect: "navigation_ok",
     words: /row 0 is missing in 0 characters/,
   },
   "a component payload is cut": {
     fault: { response: (answer, { headers }) => headers.rsc && (answer.body = answer.body.slice(0, -20)) },
+    env: { ONLY: "browse" },
     expect: "navigation_ok",
     words: /row 0 is cut/,
   },
@@ -317,16 +326,19 @@ export const FAULTS: Record<string, Planted> = {
   // The tunnel.
   "the tunnel throws every envelope away": {
     fault: { deliver: () => undefined },
+    env: { ONLY: "envelopes,replay" },
     expect: "delivered",
-    words: /event [0-9a-f]{32}: answered 200 and did not arrive; \d+ of \d+ envelopes are missing/,
+    words: /event [0-9a-f]{32}: answered 200, did not arrive; missing: \d+ of \d+ envelopes/,
   },
   "the tunnel throws one envelope in ten away": {
     fault: { deliver: (raw, count) => (count % 10 === 0 ? undefined : raw) },
+    env: { ONLY: "envelopes,replay" },
     expect: "delivered",
-    words: /are missing \(read from the recording ingest\)/,
+    words: /missing: \d+ of \d+ envelopes \(read from the recording ingest\)/,
   },
   "the tunnel cuts 40 % of an envelope": {
     fault: { deliver: cutEnvelope },
+    env: { ONLY: "envelopes,replay" },
     expect: "unaltered",
     words: /sent \d+ bytes with digest [0-9a-f]{64}, \d+ bytes/,
   },
@@ -341,12 +353,12 @@ export const FAULTS: Record<string, Planted> = {
   "the tunnel answers with another event's id": {
     fault: at("/monitoring", (answer) => answer.body && (answer.body = `{"id":"${"a".repeat(32)}"}`)),
     expect: "tunnel_answer",
-    words: /expected id [0-9a-f]{32}, got .*a{32}/,
+    words: /expected \{"id":"[0-9a-f]{32}"\}, got .*a{32}/,
   },
   "the tunnel rejects envelopes": {
     fault: at("/monitoring", (answer) => answer.status === 200 && Object.assign(answer, { status: 400 })),
     expect: "tunnel_accepted",
-    words: /(error|transaction|burst|replay): 400/,
+    words: /(error|transaction|replay): 400/,
   },
   "the tunnel forwards a foreign project": {
     fault: { request: (seen) => (seen.path = seen.path.replace(/^(\/monitoring)\?.*/, "$1")) },
@@ -356,7 +368,7 @@ export const FAULTS: Record<string, Planted> = {
   "the tunnel accepts GET": {
     fault: at("/monitoring", (answer, { method }) => method === "GET" && Object.assign(answer, { status: 200 })),
     expect: "tunnel_rejected",
-    words: /GET \/monitoring: expected 405, got 200/,
+    words: /a GET: expected 405 or 403, got 200/,
   },
   "the tunnel rate-limits all but one envelope": {
     fault: at(
@@ -374,21 +386,21 @@ export const FAULTS: Record<string, Planted> = {
       "/monitoring",
       (answer, { count }) => answer.status === 200 && count % 7 === 0 && Object.assign(answer, { status: 429 }),
     ),
+    env: { ONLY: "envelopes,replay" },
     expect: "tunnel_retryable",
     words: /429/,
   },
   "envelopes delay pages": {
-    fault: {
-      delay: (seen, { envelopes }) =>
-        isPage(seen) && envelopes > 0 ? 600 : seen.path === "/monitoring" && seen.count % 3 === 0 ? 2500 : 0,
-    },
-    env: { ONLY: "independence", PAGES: "/products", LIMITS: '{"page":{"p95":60000}}' },
-    expect: "page_independent",
-    words: /ms alone, \d+ ms while envelopes are sent/,
+    fault: { delay: (seen, { lastEnvelope }) => (isPage(seen) && Date.now() - lastEnvelope < 300 ? 200 : 0) },
+    profile: "average",
+    env: { JOURNEYS: "browse:60,envelopes:40", LIMITS: '{"/":{"p95":150}}' },
+    expect: "row /",
+    words: /✗ \/ .*p95 150/,
   },
   // Availability and speed.
   "the ingest is down": {
     fault: answers("/monitoring", { status: 502 }),
+    env: { ONLY: "envelopes,replay" },
     expect: "availability",
     words: /envelope .* %.*POST \/monitoring: status 502/s,
   },
@@ -396,6 +408,7 @@ export const FAULTS: Record<string, Planted> = {
     fault: page(
       (answer, { path, count }) => path === "/trace" && count % 2 === 0 && Object.assign(answer, { status: 503 }),
     ),
+    env: { ONLY: "outgoing" },
     expect: "availability",
     words: /GET \/trace: status 503/,
   },
@@ -405,6 +418,7 @@ export const FAULTS: Record<string, Planted> = {
       (answer) =>
         (answer.body = answer.body.replace(/<dl>[\s\S]*<\/dl>/, "Unknown: The operation was aborted due to timeout.")),
     ),
+    env: { ONLY: "outgoing" },
     expect: "availability",
     words: /upstream .* %.*GET \/trace: the app's own call was not answered/s,
   },

@@ -57,12 +57,15 @@ describe("the preflight", () => {
     expect(settings).toEqual({ PAGES: "/", ...none, ...expected });
   });
 
-  it("keeps what is set, and takes tunnel and DSN from Culvert's own page", async () => {
-    const telemetry = '{"dsn":"https://k@o1.ingest.sentry.io/7","tunnelPath":"/t"}'.replaceAll('"', "&quot;");
-    const fault = only(`<html>${META}<meta name="culvert-telemetry" content="${telemetry}">${NEXT}</html>`);
-    const tunnel = fault.response;
-    fault.response = (answer, seen) =>
-      seen.path.startsWith("/t?") ? Object.assign(answer, { status: 403 }) : tunnel?.(answer, seen);
+  it("keeps what is set, and takes tunnel and DSN from an app with Culvert's package", async () => {
+    const fault = only(`<html>${META}${NEXT}</html>`);
+    const page = fault.response;
+    const telemetry = 'db;dur=1, culvert;desc="dsn=https%3A%2F%2Fk%40o1.ingest.sentry.io%2F7&tunnel=%2Ft"';
+    fault.response = (answer, seen) => {
+      if (seen.path.startsWith("/t?")) Object.assign(answer, { status: 403 });
+      else page?.(answer, seen);
+      answer.headers["server-timing"] = telemetry;
+    };
     const { settings } = await found(fault, { NOINDEX: "off" });
     expect(settings).toMatchObject({ TUNNEL_PATH: "/t", SENTRY_DSN: "https://k@o1.ingest.sentry.io/7" });
     expect(settings).not.toHaveProperty("NOINDEX");

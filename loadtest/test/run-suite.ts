@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { vi } from "vitest";
-import type { ProfileName } from "../suite/profiles.ts";
 import { suite } from "../suite/suite.ts";
 import type { Summary } from "../suite/summary.ts";
 import exec, { endOfTest, iterations, samples } from "./k6-shim.ts";
@@ -36,8 +35,16 @@ export async function runK6(profile: string, env: Record<string, string>): Promi
   const out = mkdtempSync(join(tmpdir(), "culvert-loadtest-"));
   // Only these variables of this process: vitest sets its own BASE_URL.
   const { PATH = "", HOME = "" } = process.env;
-  const own = { PATH, HOME, K6_NO_USAGE_REPORT: "true", K6_AUTO_EXTENSION_RESOLUTION: "false", OUT: out, ...env };
-  const child = spawn("k6", ["run", "--quiet", `${profile}.ts`], { cwd: root, env: own, timeout: 150_000 });
+  const own = {
+    PATH,
+    HOME,
+    K6_NO_USAGE_REPORT: "true",
+    K6_AUTO_EXTENSION_RESOLUTION: "false",
+    OUT: out,
+    PROFILE: profile,
+    ...env,
+  };
+  const child = spawn("k6", ["run", "--quiet", "main.ts"], { cwd: root, env: own, timeout: 150_000 });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
   const code = await new Promise<number | null>((exited) => child.on("exit", exited));
@@ -55,7 +62,7 @@ function readSummary(file: string): Summary | undefined {
 }
 
 /** Runs a profile with the shim: each journey five times, or as often as `rounds` says, by one virtual user. */
-export async function runShim(profile: ProfileName, env: Record<string, string>, rounds = 5): Promise<Outcome> {
+export async function runShim(profile: string, env: Record<string, string>, rounds = 5): Promise<Outcome> {
   samples.length = 0;
   vi.stubGlobal("__ENV", { OUT: "out", ...env });
   try {

@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { parseBaggage } from "../lib/trace/baggage.ts";
-import { type SamplingContext, samplingContext, samplingMembers, thirdParty } from "../lib/trace/sampling-context.ts";
-import { formatSentryTrace, parseSentryTrace, type SentryTrace } from "../lib/trace/sentry-trace.ts";
-import { formatTraceParent } from "../lib/trace/traceparent.ts";
+import { type Baggage, formatBaggage, parseBaggage, samplingContext, samplingMembers } from "../lib/baggage.ts";
+import { formatSentryTrace, formatTraceParent, parseTrace, type Trace } from "../lib/trace.ts";
 import type { AppFault } from "./stub.ts";
 
 const hex = (bytes: number) => randomBytes(bytes).toString("hex");
@@ -16,12 +14,12 @@ export function renderPage(
   traceId = hex(16),
 ): string {
   const incoming =
-    parseSentryTrace(headers["sentry-trace"] as string | undefined) ??
+    parseTrace(headers["sentry-trace"] as string | undefined) ??
     (fault === "continues malformed" ? firstIds(headers) : undefined);
-  const context = samplingContext(parseBaggage(headers.baggage as string | undefined) ?? []);
+  const context = samplingContext(headers.baggage as string | undefined) ?? {};
   const continues = incoming !== undefined && context.trace_id === incoming.traceId;
   const sampled = (incoming?.sampled ?? true) !== Boolean(incoming && fault === "flips sampled");
-  const own: SamplingContext = {
+  const own: Baggage = {
     trace_id: incoming?.traceId ?? traceId,
     public_key: "culvert",
     sampled: String(sampled),
@@ -30,13 +28,9 @@ export function renderPage(
 
   const spanId = () => (fault === "same span" && incoming ? incoming.spanId : hex(8));
   const trace = () => formatSentryTrace({ traceId: own.trace_id ?? "", spanId: spanId(), sampled });
-  const vendors = thirdParty(parseBaggage(headers.baggage as string | undefined) ?? []);
-  const changed = vendors
-    .filter(({ key }) => key === "vendor")
-    .map(({ key, value }) => ({ key, value: fault === "changes vendor" ? `${value}!` : value }));
-  const baggage = [...samplingMembers(sampling), ...changed]
-    .map(({ key, value }) => `${key}=${encodeURIComponent(value)}`)
-    .join(",");
+  const { vendor } = parseBaggage(headers.baggage as string | undefined) ?? {};
+  const others: Baggage = vendor === undefined ? {} : { vendor: fault === "changes vendor" ? `${vendor}!` : vendor };
+  const baggage = formatBaggage({ ...samplingMembers(sampling), ...others });
   const upstream =
     fault === "upstream untraced"
       ? []
@@ -60,7 +54,7 @@ export function renderPage(
 }
 
 /** The first ids in the headers that look like a trace, whatever surrounds them. */
-function firstIds(headers: IncomingHttpHeaders): SentryTrace | undefined {
+function firstIds(headers: IncomingHttpHeaders): Trace | undefined {
   const found = /([0-9a-f]{32})-([0-9a-f]{16})/.exec(`${headers["sentry-trace"]} ${headers.traceparent}`);
   return found ? { traceId: found[1] ?? "", spanId: found[2] ?? "" } : undefined;
 }

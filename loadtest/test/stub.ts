@@ -22,7 +22,7 @@ export interface Fault {
   request?: (seen: Seen) => void;
   response?: (answer: Answer, seen: Seen) => void;
   /** Milliseconds before the answer. */
-  delay?: (seen: Seen, state: { envelopes: number }) => number;
+  delay?: (seen: Seen, state: { lastEnvelope: number }) => number;
   /** What reaches the ingest of an envelope; undefined: nothing. */
   deliver?: (raw: Buffer, count: number) => Buffer | undefined;
   app?: AppFault;
@@ -42,7 +42,7 @@ export type AppFault =
 
 /** Starts a correct target with one injected fault, on a free port of this machine; accepted envelopes go to `ingest`. */
 export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: string; stop: () => Promise<void> }> {
-  const state: State = { fault, ingest, firstRendering: new Map(), counts: new Map(), envelopes: 0 };
+  const state: State = { fault, ingest, firstRendering: new Map(), counts: new Map(), lastEnvelope: 0 };
   const server = createServer(async (request, response) => {
     const answer = await respond(await read(request, state), state).catch((error) => ({
       status: 599,
@@ -66,8 +66,8 @@ interface State {
   /** The first rendering of each page, by address. */
   firstRendering: Map<string, string>;
   counts: Map<string, number>;
-  /** Envelopes in progress. */
-  envelopes: number;
+  /** When the last envelope came. */
+  lastEnvelope: number;
   lastTraceId?: { id: string; at: number };
 }
 
@@ -84,10 +84,9 @@ async function respond(seen: Seen, state: State): Promise<Answer> {
   const { fault } = state;
   fault.request?.(seen);
   const isTunnel = seen.path.startsWith("/monitoring");
-  if (isTunnel) state.envelopes++;
+  if (isTunnel) state.lastEnvelope = Date.now();
   await sleep(fault.delay?.(seen, state) ?? 0);
   const answer = isTunnel ? await tunnel(seen, state) : app(seen, state);
-  if (isTunnel) state.envelopes--;
   fault.response?.(answer, seen);
   return answer;
 }

@@ -4,21 +4,13 @@
 # web/e2e/blockers.spec.ts compares it with the lists.
 set -eu
 
-# warn_if_blocked ADDRESS WARNING: fails if a rule matches.
-warn_if_blocked() {
-  while read -r rule; do
-    case $1 in
-      *"$rule"*)
-        echo "culvert proxy: TUNNEL_PATH '$TUNNEL_PATH' $2 (rule $rule): use a path that says nothing, such as /k7f2a9" >&2
-        return 1
-        ;;
-    esac
-  done <"${0%/*}/blocked-paths"
-}
 path=${BASE_PATH:-}$TUNNEL_PATH
-warn_if_blocked "$path|" "is blocked by ad-blockers" || exit 0
+addresses="$path| $path/csp|"
 # The SDK adds arguments for projects of sentry.io only.
-case "$SENTRY_DSN ${TUNNEL_ALLOWED_DSNS:-}" in
-  *.sentry.io*) warn_if_blocked "$path?o=1&p=2|" "is blocked by ad-blockers when an app's tunnelRoute adds its arguments" || exit 0 ;;
-esac
-warn_if_blocked "$path/csp|" "lets ad-blockers block CSP reports" || exit 0
+case "$SENTRY_DSN ${TUNNEL_ALLOWED_DSNS:-}" in *.sentry.io*) addresses="$addresses $path?o=1&p=2|" ;; esac
+for address in $addresses; do
+  rule=$(echo "$address" | grep -oFf "${0%/*}/blocked-paths" | head -n 1)
+  [ -n "$rule" ] || continue
+  echo "culvert proxy: ad-blockers block ${address%|} (rule $rule): set TUNNEL_PATH to a path that says nothing, such as /k7f2a9" >&2
+  break
+done

@@ -1,34 +1,51 @@
 # shellcheck shell=sh disable=SC2154
 # The certificate: yours (TLS_CERT_FILE and TLS_KEY_FILE), the one that deploy/acme has fetched (ACME=on), or a development certificate that
-# is made once and kept in the volume.
+# is made once and kept in the volume. If yours cannot be loaded, the last one that could be is served on: a renewal that went wrong
+# must not become an outage at the next restart.
 
-state=/var/lib/culvert/tls certificate=$TLS_CERT_FILE key_file=$TLS_KEY_FILE
-if [ "$ACME" = on ]; then
-  [ -z "$certificate$key_file" ] || refuse ACME "is on, but TLS_CERT_FILE is set too" "use one of them"
-  # At the first start there is none yet: the development certificate serves until the CA has asked for its challenge.
-  certificate=$ACME_PAIR.crt key_file=$ACME_PAIR.key
-  "$steps/install-certificate.sh" "$certificate" "$key_file" 2>/dev/null || certificate='' key_file=''
-fi
-if [ -z "$certificate$key_file" ]; then
-  # shellcheck disable=SC2046 # a list of names
-  "$steps/development-ca.sh" "$state" $(without_commas "$SERVER_NAME")
-  "$steps/install-certificate.sh" "$state/server.crt" "$state/server.key"
-fi
+state=/var/lib/culvert/tls
+(umask 077 && mkdir -p "$state")
+# Also for watch-certificate.sh.
+LAST_PAIR=$state/last-pair.pem
+certificate_rejected() { echo "$1" >"$RENDERED/certificate-rejected"; }
+certificate_rejected 0
 
 # check SETTING FILE OPENSSL-COMMAND KIND
 check() {
-  [ -n "$2" ] || refuse "$1" "is empty, but its other half is set" "set both TLS_CERT_FILE and TLS_KEY_FILE, or neither"
-  file "$1" "$2"
   [ -e "$2" ] || refuse "$1" "'$2' does not exist" "mount the file there"
   [ -r "$2" ] || refuse "$1" "'$2' can't be read by uid $(id -u)" "let that uid read it (chown $(id -u), or chmod o+r in a closed folder)"
   openssl "$3" -noout -in "$2" -passin pass: 2>/dev/null || refuse "$1" "'$2' is not a $4" "give a PEM file without a passphrase"
 }
+install_own() {
+  check TLS_CERT_FILE "$TLS_CERT_FILE" x509 certificate
+  check TLS_KEY_FILE "$TLS_KEY_FILE" pkey "private key"
+  [ "$(openssl x509 -noout -pubkey -in "$TLS_CERT_FILE")" = "$(openssl pkey -pubout -in "$TLS_KEY_FILE")" ] ||
+    refuse TLS_KEY_FILE "'$TLS_KEY_FILE' is not the key of the certificate in TLS_CERT_FILE" "give the two files of one pair"
+  "$steps/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" "$LAST_PAIR" 2>/dev/null ||
+    refuse TLS_CERT_FILE "'$TLS_CERT_FILE' can't be loaded by Nginx" "give the certificate and its whole chain, with a key of 2048 bits or more"
+}
+
 if [ -n "$TLS_CERT_FILE$TLS_KEY_FILE" ]; then
-  check TLS_CERT_FILE "$certificate" x509 certificate
-  check TLS_KEY_FILE "$key_file" pkey "private key"
-  [ "$(openssl x509 -noout -pubkey -in "$certificate")" = "$(openssl pkey -pubout -in "$key_file")" ] ||
-    refuse TLS_KEY_FILE "'$key_file' is not the key of the certificate in TLS_CERT_FILE" "give the two files of one pair"
-  openssl x509 -noout -checkend 0 -in "$certificate" >/dev/null || refuse TLS_CERT_FILE "'$certificate' has expired" "renew it"
-  "$steps/install-certificate.sh" "$certificate" "$key_file" 2>/dev/null ||
-    refuse TLS_CERT_FILE "'$certificate' can't be loaded by Nginx" "give the certificate and its whole chain, with a key of 2048 bits or more"
+  [ "$ACME" = off ] || refuse ACME "is on, but TLS_CERT_FILE is set too" "use one of them"
+  for setting in TLS_CERT_FILE TLS_KEY_FILE; do
+    eval "value=\$$setting"
+    [ -n "$value" ] || refuse "$setting" "is empty, but its other half is set" "set both TLS_CERT_FILE and TLS_KEY_FILE, or neither"
+  done
+  if ! problem=$(install_own 2>&1); then
+    # `render` is for trying settings.
+    if [ "${1:-}" = render ] || ! "$steps/install-certificate.sh" "$LAST_PAIR" "$LAST_PAIR" 2>/dev/null; then
+      echo "$problem" >&2
+      exit 1
+    fi
+    certificate_rejected 1
+    echo "$problem. Serving the previous certificate, valid until $(date -u -d "@$(cat "$RENDERED/certificate/expiry")" +%FT%TZ)" >&2
+  fi
+else
+  rm -f "$LAST_PAIR"
+  # At the first start there is none of the CA yet: the development certificate serves until it has asked for its challenge.
+  if [ "$ACME" = off ] || ! "$steps/install-certificate.sh" "$ACME_PAIR.crt" "$ACME_PAIR.key" 2>/dev/null; then
+    # shellcheck disable=SC2046 # a list of names
+    "$steps/development-ca.sh" "$state" $(without_commas "$SERVER_NAME")
+    "$steps/install-certificate.sh" "$state/server.crt" "$state/server.key"
+  fi
 fi

@@ -38,7 +38,6 @@ destination() {
   fi
   echo "$INGEST $scheme;" >>"$maps/scheme"
   echo "$INGEST $host$port;" >>"$maps/host"
-  echo "$INGEST $host;" >>"$maps/tls_name"
   echo "$INGEST $prefix/api/$project;" >>"$maps/project"
   echo "$INGEST $key;" >>"$maps/key"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# install-certificate.sh CERTIFICATE KEY: from now on every TLS handshake gets this pair (snippets/tls.conf); connections in use
+# install-certificate.sh CERTIFICATE KEY [COPY]: from now on every TLS handshake gets this pair (snippets/tls.conf); connections in use
 # go on with the one before. A copy is checked and served, so a file that is being written is never served by half.
-# Ends with status 1 and changes nothing when the two are not a pair that Nginx can load.
+# Ends with status 1 and changes nothing when the two are not a pair that Nginx can load. COPY keeps both, in one file, for the next start.
 set -eu
 umask 077
 folder=$RENDERED/certificates
@@ -44,6 +44,9 @@ pair=$folder/$(cat "$new/server.crt" "$new/server.key" | sha256sum | cut -c 1-16
 before=$(readlink "$RENDERED/certificate" || true)
 ln -sfn "$pair" "$RENDERED/certificate.new"
 mv -T "$RENDERED/certificate.new" "$RENDERED/certificate"
+if [ -n "${3:-}" ]; then
+  cat "$pair/server.crt" "$pair/server.key" >"$3.new" && mv "$3.new" "$3" || echo "culvert proxy: $3 can't be written: check the volume" >&2
+fi
 # A handshake that has begun may still want the one before.
 for old in "$folder"/*; do
   case $old in "$pair" | "$before") ;; *) rm -rf "$old" ;; esac

@@ -1,11 +1,12 @@
-# shellcheck shell=sh disable=SC2034
-# Numbers for templates/app-limits.conf, open-limits.conf, web-limits.conf, tunnel-limits.conf and concurrent-pages.conf.
+# shellcheck shell=sh disable=SC2016,SC2034
+# Numbers for app-limits.conf, tunnel-limits.conf and concurrent-pages.conf of templates/.
 
 # Of everyone together.
 TUNNEL_RATE_TOTAL=$((40 * TUNNEL_RATE_PER_CLIENT))
 
-# A rate of 1 is never applied where the key is empty: templates/app-limits.conf.
-[ "$REQUEST_RATE_PER_CLIENT" = off ] && REQUEST_RATE_PER_SECOND=1 || REQUEST_RATE_PER_SECOND=$REQUEST_RATE_PER_CLIENT
+# Nginx applies no rate where the key is empty.
+RATE_LIMITED_CLIENT='$client_network' REQUEST_RATE_PER_SECOND=$REQUEST_RATE_PER_CLIENT
+[ "$REQUEST_RATE_PER_CLIENT" != off ] || RATE_LIMITED_CLIENT='""' REQUEST_RATE_PER_SECOND=1
 MAX_REQUESTS_OF_SITE=$(((MAX_CONCURRENT_REQUESTS + 2) / 3))
 LIMIT_PUBLIC_CLIENTS=1 LIMIT_PRIVATE_CLIENTS=1 MAX_AT_WEB_OF_CLIENT=$MAX_CONCURRENT_REQUESTS_PER_CLIENT
 case $MAX_AT_WEB_OF_CLIENT in
@@ -19,7 +20,6 @@ MAX_AT_WEB_OF_SITE=$((4 * MAX_AT_WEB_OF_CLIENT))
 WEB_FALLBACK=${WEB_FALLBACK_UPSTREAM:+"server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0"}
 WEB_FALLBACK_PAGES=${WEB_FALLBACK:+"$WEB_FALLBACK max_conns=1;"} WEB_FALLBACK=${WEB_FALLBACK:+"$WEB_FALLBACK;"}
 # Pages have an upstream of their own if they are limited.
-# shellcheck disable=SC2016 # Nginx's variable
 case $MAX_CONCURRENT_PAGES_PER_REPLICA in
   off) PAGE_UPSTREAM=web ;;
   *) PAGE_UPSTREAM='$page_upstream' MAX_PREFETCHES_PER_REPLICA=$(((MAX_CONCURRENT_PAGES_PER_REPLICA + 3) / 4)) ;;

@@ -1,18 +1,15 @@
 # shellcheck shell=sh disable=SC2016,SC2034
 # What of the templates is rendered, and when.
 
-# render TEMPLATE [FILE]: writes the template to FILE of $RENDERED, with its ${NAME}s filled in. Nginx's own variables are in lower case.
-render() {
-  names=$(grep -o '\${[A-Z][A-Z0-9_]*}' "/etc/nginx/templates/$1" | sort -u || true)
-  # A name that nothing has set ends the container.
-  eval ": \"$names\""
-  envsubst "$names" <"/etc/nginx/templates/$1" >"$RENDERED/${2:-$1}"
-}
+# Of all templates; Nginx's own variables are in lower case.
+all_names=$(grep -rhoE '\$\{[A-Z][A-Z0-9_]*\}' /etc/nginx/templates)
+
+# render TEMPLATE [FILE]: writes the template to FILE of $RENDERED, with its ${NAME}s filled in.
+render() { envsubst "$all_names" <"/etc/nginx/templates/$1" >"$RENDERED/${2:-$1}"; }
 
 # is_needed TEMPLATE
 is_needed() {
   case $1 in
-    brotli.conf) [ -n "$LOAD_BROTLI" ] ;;
     concurrent-pages.conf) [ "$MAX_CONCURRENT_PAGES_PER_REPLICA" != off ] ;;
     spool-upstream.conf | routes/spool.conf) [ -n "$SPOOL_UPSTREAM" ] ;;
     routes/acme-challenge.conf) [ "$ACME" = on ] ;;

@@ -2,7 +2,7 @@
 # Behind a load balancer, TRUSTED_PROXIES lists the addresses trusted to report the client IP: in X-Forwarded-For, or with
 # PROXY_PROTOCOL=on in the PROXY protocol, which every connection must then use.
 
-REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0 REQUEST_ID_TRUST=''
+REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0
 set -f
 for network in $(without_commas "$TRUSTED_PROXIES"); do
   is_network "$network" ||
@@ -15,8 +15,7 @@ done
 set +f
 if [ -n "$REAL_IP_FROM" ]; then
   [ "$PROXY_PROTOCOL" = on ] && REAL_IP_HEADER=proxy_protocol || REAL_IP_HEADER=X-Forwarded-For
-  # shellcheck disable=SC2016 # a variable of Nginx
-  REAL_IP_HEADER="real_ip_header $REAL_IP_HEADER; real_ip_recursive on;" REQUEST_ID_TRUST='$is_trusted_proxy'
+  REAL_IP_HEADER="real_ip_header $REAL_IP_HEADER; real_ip_recursive on;"
 elif [ "$PROXY_PROTOCOL" = on ]; then
   refuse TRUSTED_PROXIES "is empty, but PROXY_PROTOCOL is on" "list the load balancer's addresses, such as 10.0.0.0/8"
 fi

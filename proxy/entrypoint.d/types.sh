@@ -12,50 +12,47 @@ refuse() {
 
 # default SETTING VALUE: sets the setting to VALUE if it is empty, and `value` to what it is then.
 default() { eval ": \"\${$1:=\$2}\"; value=\$$1"; }
+is_default() {
+  default "$1" "$2"
+  [ "$value" = "$2" ]
+}
 
-# checked SETTING DEFAULT CHECK PROBLEM FIX
-checked() {
-  default "$1" "$2"
-  [ "$value" = "$2" ] || "$3" "$value" || refuse "$1" "'$value' $4" "$5"
+# duration, size, port, upstream: SETTING DEFAULT [FIX]
+duration() {
+  is_default "$1" "$2" || is_time "$value" || refuse "$1" "'$value' is not a time" "use a number and a unit (s, m, h, d, w), such as $2"
 }
-duration() { checked "$1" "$2" is_time "is not a time" "use a number and a unit (s, m, h, d, w), such as $2"; }
-size() { checked "$1" "$2" is_size "is not a size" "use a number and a unit (k, m, g), such as $2"; }
-port() { checked "$1" "$2" is_port "is not a port" "use a number from 1 to 65535, such as $2"; }
+size() {
+  is_default "$1" "$2" || is_size "$value" || refuse "$1" "'$value' is not a size" "use a number and a unit (k, m, g), such as $2"
+}
+port() {
+  is_default "$1" "$2" || is_port "$value" || refuse "$1" "'$value' is not a port" "use a number from 1 to 65535, such as $2"
+}
+upstream() {
+  is_default "$1" "$2" || is_host_and_port "$value" || refuse "$1" "'$value' is not name:port" "$3"
+}
 # switch SETTING
-switch() { checked "$1" off is_on "is neither on nor off" "use on or off"; }
-is_on() { [ "$1" = on ]; }
-# upstream SETTING DEFAULT FIX
-upstream() { checked "$1" "$2" is_host_and_port "is not name:port" "$3"; }
-# number SETTING DEFAULT MIN MAX UNIT
-number() {
-  default "$1" "$2"
-  is_number "$value" "$3" "$4" || refuse "$1" "'$value' is not a number of $5" "use a whole number from $3 to $4"
-}
-# limit SETTING DEFAULT MAX UNIT: a number from 1, or `off`.
-limit() {
-  default "$1" "$2"
-  case $value in
-    "$2" | off) ;;
-    *) is_number "$value" 1 "$3" || refuse "$1" "'$value' is not a number of $4" "use a whole number from 1 to $3, or off" ;;
-  esac
+switch() {
+  is_default "$1" off || is "$value" 'on|off' || refuse "$1" "'$value' is neither on nor off" "use on or off"
 }
 # choice SETTING DEFAULT KIND OTHER LAST
 choice() {
-  default "$1" "$2"
-  case $value in "$2" | "$4" | "$5") ;; *) refuse "$1" "'$value' is not a $3" "use $2, $4 or $5" ;; esac
+  is_default "$1" "$2" || is "$value" "$2|$4|$5" || refuse "$1" "'$value' is not a $3" "use $2, $4 or $5"
+}
+# number SETTING DEFAULT MIN MAX UNIT
+number() {
+  is_default "$1" "$2" || is_number "$value" "$3" "$4" || refuse "$1" "'$value' is not a number of $5" "use a whole number from $3 to $4"
+}
+# limit SETTING DEFAULT MAX UNIT: a number from 1, or `off`.
+limit() {
+  is_default "$1" "$2" || [ "$value" = off ] || is_number "$value" 1 "$3" ||
+    refuse "$1" "'$value' is not a number of $4" "use a whole number from 1 to $3, or off"
 }
 # path SETTING DEFAULT FIX: a path of the app that is valid in a location, as it is or in a pattern.
 path() {
   default "$1" "$2"
-  case $value in
-    '') ;;
-    /_next | /_next/*) refuse "$1" "'$value' belongs to Next.js" "$3" ;;
-    /*[!A-Za-z0-9/_-]*) refuse "$1" "'$value' has a character outside A-Z a-z 0-9 / _ -" "$3" ;;
-    */ | *//*) refuse "$1" "'$value' has an empty segment" "$3" ;;
-    /*) ;;
-    *) refuse "$1" "'$value' does not start with a slash" "$3" ;;
-  esac
-  [ "${#value}" -le 200 ] || refuse "$1" "has ${#value} characters" "$3, of 200 at most"
+  case $value/ in /_next/*) refuse "$1" "'$value' belongs to Next.js" "$3" ;; esac
+  [ "$value" = "$2" ] || { is "$value" '(/[A-Za-z0-9_-]+)+' && [ "${#value}" -le 200 ]; } ||
+    refuse "$1" "'$value' is not a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most" "$3"
 }
 # list SETTING DEFAULT FIX: entries that are separated by spaces only.
 list() {
@@ -64,10 +61,6 @@ list() {
 }
 # file SETTING DEFAULT: a file's path that is valid in Nginx's configuration.
 file() {
-  default "$1" "$2"
-  case $value in
-    /*[!A-Za-z0-9/._@+-]*) refuse "$1" "'$value' has a character outside A-Z a-z 0-9 / . _ @ + -" "mount the file under another name" ;;
-    '' | /*) ;;
-    *) refuse "$1" "'$value' does not start with a slash" "give the file's whole path in the container" ;;
-  esac
+  is_default "$1" "$2" || is "$value" '/[A-Za-z0-9/._@+-]*' ||
+    refuse "$1" "'$value' is not a whole path of A-Z a-z 0-9 / . _ @ + -" "mount the file under another name"
 }

@@ -48,6 +48,24 @@ function addRequest(route, status, asked, upstream) {
   if (/50[24]/.test(asked)) add(`culvert_upstream_failures_total{upstream="${upstream}"}`, 1);
 }
 
+/** Seconds, of the buckets of a histogram. */
+const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/**
+ * Adds a page to the histogram of the time that web took for the beginning of its response.
+ * @param {number} seconds NaN if web has not answered
+ */
+function addDuration(seconds) {
+  if (!(seconds >= 0)) return;
+  const name = "culvert_page_duration_seconds";
+  bounds.forEach((le) => {
+    add(`${name}_bucket{le="${le}"}`, seconds <= le ? 1 : 0);
+  });
+  add(`${name}_bucket{le="+Inf"}`, 1);
+  add(`${name}_sum`, seconds);
+  add(`${name}_count`, 1);
+}
+
 /**
  * Variable of the log format of envelopes.
  * @param {NginxHTTPRequest} r
@@ -81,6 +99,7 @@ function request(r) {
   // With MAX_CONCURRENT_PAGES_PER_REPLICA (templates/concurrent-pages.conf).
   if (kind && variables.route === "page")
     add(`culvert_pages_total{kind="${kind}",outcome="${pageOutcomes[reason] || "failed"}"}`, 1);
+  if (variables.route === "page") addDuration(parseFloat(variables.upstream_header_time || ""));
   return `${status}`;
 }
 

@@ -14,6 +14,7 @@ const help = {
   culvert_server_envelopes_total: "Envelopes of web itself, by outcome and reason",
   culvert_tunnel_bytes_total: "Bytes of envelopes received, of browsers and of web",
   culvert_upstream_failures_total: "Requests with an attempt that an upstream did not answer, by upstream",
+  culvert_page_duration_seconds: "How long web took to begin its response to a page",
 };
 
 /**
@@ -26,12 +27,24 @@ function exposition(counters, gauges) {
   /** @type {string[]} */
   const lines = [];
   Object.keys(help).forEach((name) => {
-    lines.push(`# HELP ${name} ${help[name]}`, `# TYPE ${name} counter`);
-    const series = counters.filter((counter) => counter[0].split("{")[0] === name);
+    lines.push(`# HELP ${name} ${help[name]}`, `# TYPE ${name} ${name.endsWith("_total") ? "counter" : "histogram"}`);
+    const series = counters.filter((counter) => counter[0].split("{")[0].replace(/_(bucket|sum|count)$/, "") === name);
     series.forEach((counter) => lines.push(`${counter[0]} ${counter[1]}`));
   });
   Object.keys(gauges).forEach((name) => lines.push(`# TYPE ${name} gauge`, `${name} ${gauges[name]}`));
   return `${lines.join("\n")}\n`;
+}
+
+/**
+ * Returns how often deploy/acme has failed since the last certificate. Without a failure there is no such file.
+ * @returns {number}
+ */
+function renewalFailures() {
+  try {
+    return Number(fs.readFileSync("/srv/certificates/failures", "utf8"));
+  } catch (_) {
+    return 0;
+  }
 }
 
 /**
@@ -41,10 +54,12 @@ function exposition(counters, gauges) {
 function show(r) {
   r.headersOut["Content-Type"] = "text/plain; version=0.0.4";
   const gauges = {
+    culvert_certificate_rejected: Number(fs.readFileSync(`${certificate}-rejected`, "utf8")),
+    culvert_certificate_renewal_failures: renewalFailures(),
     culvert_connections_active: Number(r.variables.connections_active),
     culvert_certificate_not_before_timestamp_seconds: Number(fs.readFileSync(`${certificate}/not-before`, "utf8")),
     culvert_certificate_expiry_timestamp_seconds: Number(fs.readFileSync(`${certificate}/expiry`, "utf8")),
-    // After a worker's death the container starts again: entrypoint.d/65-watch-workers.sh.
+    // After a worker's death the container starts again: entrypoint.d/watch-workers.sh.
     culvert_start_timestamp_seconds: Math.floor(fs.statSync("/tmp/nginx.pid").mtimeMs / 1000),
   };
   r.return(200, exposition(ngx.shared.metrics.items(), gauges));

@@ -64,7 +64,7 @@ const plain = (path: string) =>
   });
 const fromCa = async () => /^Pebble/.test(String((await served()).issuer.CN));
 /** The proxy looks every five seconds, the client begins a new attempt after two at most. */
-const eventually = { timeout: 120_000, interval: 1_000 };
+const eventually = { timeout: 600_000, interval: 1_000 };
 beforeAll(async () => {
   const building = Promise.all([buildImage("deploy/acme"), buildWithDebian(), build()]);
   [acmeImage] = await building;
@@ -129,6 +129,7 @@ describe("ACME=on", () => {
     await expect
       .poll(async () => (await main.lines()).slice(lines).join("\n"), eventually)
       .toMatch(/^culvert acme: https:\/\/ca\.test\/dir: GET https:\/\/ca\.test\/dir failed: .*next attempt in 1 min/m);
+    expect(Number(await must("exec", main.name, "cat", "/srv/certificates/failures"))).toBeGreaterThan(0);
     const before = await served();
     expect(before.issuer.CN).toMatch(/^Pebble/);
 
@@ -242,6 +243,11 @@ test("a valid certificate, its renewal at the CA's limit: settled at once; names
   const valid = `culvert acme: ${host}: certificate for ${host} www.example.com from https://ca.test/dir, valid until `;
   await expect.poll(async () => (await limited.lines()).at(-1), eventually).toContain(valid);
   await expect.poll(() => limited.isSettled()).toBe(true);
+  // An order at once, whose challenge is not where the proxy looks.
+  await must("kill", "--signal=USR1", limited.name);
+  await expect
+    .poll(async () => (await limited.lines()).at(-1), eventually)
+    .toContain("point its DNS records at this host");
   const said = await must("exec", limited.name, "sh", "-c", `. /acme/settings.sh; say "$(printf 'a\\nb')" c 2>&1`);
   expect(said).toBe("culvert acme: a b: c");
 });

@@ -5,7 +5,7 @@ import { page, useProxy } from "./use-proxy.ts";
 import { envelope } from "./use-tunnel.ts";
 import { send } from "./wire.ts";
 
-const shared = useProxy({ BASE_PATH: "/base", HEALTH_PATH: "/up" });
+const shared = useProxy({ BASE_PATH: "/base" });
 beforeEach(() => shared.proxy.web.answer(page));
 
 const post = (path: string, type: string, body: string) =>
@@ -14,7 +14,7 @@ const post = (path: string, type: string, body: string) =>
 describe("an app with a base path", () => {
   test("is probed there, by HEAD", async () => {
     const [first] = await shared.proxy.web.all();
-    expect(first).toMatchObject({ method: "HEAD", url: "/base/up" });
+    expect(first).toMatchObject({ method: "HEAD", url: "/base/healthz" });
   });
   test.each(["/monitoring", "/base/monitoring"])("has its tunnel at %s", async (path) => {
     const mark = [await shared.proxy.web.count(), await shared.proxy.ingest.count()];

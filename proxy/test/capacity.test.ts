@@ -27,7 +27,8 @@ describe.each([true, false])("stalled envelopes of one client, with a spool: %s"
       );
     // All but four, or fewer while those of the test before end, before their bodies have ended: also those above the rate limit.
     await expect.poll(() => answers.length).toBeGreaterThanOrEqual(count - 4);
-    for (const line of answers) expect(line).toMatch(/^HTTP\/1\.1 (503|429) /);
+    // A client that is still busy sending may be cut off before it reads the response.
+    for (const line of answers) expect(line).toMatch(/^(HTTP\/1\.1 (503|429) |cut$)/);
     expect((await large(client)).status).toBe(503);
     expect((await large(another)).status).toBe(200);
     const small = { ...post, headers: { "x-forwarded-for": client }, body: Buffer.alloc(40_000) };

@@ -33,20 +33,12 @@ describe("bytes arrive as they were sent", () => {
 
 describe("headers", () => {
   test("only allowed ones reach the ingest", async () => {
-    const forged = {
-      cookie: "session=1",
-      authorization: "Bearer x",
-      "x-sentry-auth": "Sentry sentry_key=evil",
-      "cf-connecting-ip": "6.6.6.6",
-      "x-vercel-forwarded-for": "6.6.6.6",
-      "x-sentry-forwarded-for": "6.6.6.6",
-      "x-forwarded-for": "6.6.6.6",
-      "x-real-ip": "6.6.6.6",
-      forwarded: "for=6.6.6.6",
-      referer: "https://a.example/?token=1",
-      "x-anything": "1",
-      "sentry-trace": "1",
-    };
+    const forged: Record<string, string> = { cookie: "session=1", authorization: "Bearer x", "x-anything": "1" };
+    Object.assign(forged, { "x-sentry-auth": "Sentry sentry_key=evil", referer: "https://a.example/?token=1" });
+    for (const name of "cf-connecting-ip x-vercel-forwarded-for x-sentry-forwarded-for x-forwarded-for x-real-ip forwarded".split(
+      " ",
+    ))
+      forged[name] = "6.6.6.6";
     const passed = {
       "content-type": "text/plain",
       "user-agent": "a browser",
@@ -104,51 +96,25 @@ describe("headers", () => {
   });
 });
 
-describe("headers that no ingest is known to send never reach a client", () => {
-  const invented = Array.from({ length: 60 }, (_, n) => `X-Invented-${n}`);
+test("headers that no ingest is known to send never reach a client, however they are written and in any order", async () => {
+  const invented = Array.from({ length: 60 }, (_, n) => `${n % 2 ? "X-Invented" : "x-INVENTED"}-${n}`);
   // Nginx keeps these apart from other headers.
-  const special = [
-    "Last-Modified",
-    "ETag",
-    "Location",
-    "Refresh",
-    "WWW-Authenticate",
-    "Accept-Ranges",
-    "Content-Language",
-  ];
-  const cases: [string, (name: string, n: number) => string][] = [
-    ["as written", (name) => name],
-    ["lower case", (name) => name.toLowerCase()],
-    ["upper case", (name) => name.toUpperCase()],
-    ["mixed case", (name, n) => [...name].map((c, i) => ((i + n) % 2 ? c.toLowerCase() : c.toUpperCase())).join("")],
-  ];
-  /** Whatever an ingest adds, the client gets what it gets without. */
-  const expectNone = async (names: string[]) => {
-    const { headers } = await envelopeAnswer([]);
-    const all = await envelopeAnswer(names);
-    expect(all).toMatchObject({ status: 200, body: "" });
-    expect(Object.keys(all.headers).sort()).toEqual(Object.keys(headers).sort());
-  };
-  const envelopeAnswer = async (names: string[]) => {
+  const special = "Last-Modified ETag LOCATION Refresh www-authenticate Accept-Ranges Content-Language".split(" ");
+  const sent = async (names: string[]) => {
     const added = names.map((name) => [name, "x"]);
     // The allowed ones between them: the order must not matter.
     const allowed = [["Retry-After", "1"], ...added.slice(30), ["X-Sentry-Rate-Limits", "1:replay:key"]];
     const headers = Object.fromEntries([...added.slice(0, 30), ...allowed, ["Content-Type", "application/json"]]);
     await shared.proxy.ingest.answer({ ...ok, headers });
     const { answer } = await shared.through();
+    expect(answer).toMatchObject({ status: 200, body: "" });
     expect(answer.headers).toMatchObject({ "retry-after": "1", "x-sentry-rate-limits": "1:replay:key" });
-    return answer;
+    return Object.keys(answer.headers).sort();
   };
-  test.each(cases)("%s: 1 of them, 60 of them, in any order", async (_, write) => {
-    const names = invented.map(write);
-    await expectNone(names.slice(7, 8));
-    await expectNone(names);
-    await expectNone(names.reverse());
-  });
-  test.each(cases)("%s: those that Nginx itself knows", async (_, write) => {
-    for (const name of special) await expectNone([write(name, 0)]);
-    await expectNone([...special, ...invented.slice(0, 50)].map(write));
-  });
+  const usual = await sent([]);
+  for (const names of [invented.slice(7, 8), invented, invented.toReversed(), ...special.map((name) => [name])])
+    expect(await sent(names), names.join()).toEqual(usual);
+  expect(await sent([...special, ...invented.slice(0, 50)])).toEqual(usual);
 });
 
 describe("CSP reports go to the project's security endpoint, with the key added at the proxy", () => {

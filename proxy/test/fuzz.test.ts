@@ -25,34 +25,16 @@ const path = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.constantFrom(
-      ...[
-        "/monitoring/",
-        "/MONITORING",
-        "/monitoring/..",
-        "/monitoring%2f",
-        "/monitoring%00",
-        "/./monitoring",
-        "//monitoring",
-      ],
+      ...["/monitoring/", "/MONITORING", "/monitoring/..", "/monitoring%2f", "/monitoring%00", "/./monitoring"],
       ...["/monitoring;x", "/monitoring/csp/../", "/%6d%6f%6eitoring", "/monitoring/csp/../../api/9/envelope/"],
+      "//monitoring",
     ),
   },
   randomText.map((text) => `/monitoring${text}`),
 );
 const value = fc.oneof(
   fc.constantFrom(
-    "42",
-    "43",
-    "7",
-    "us",
-    "de",
-    "",
-    "%34%32",
-    "0x2a",
-    "42\u0000",
-    "../../44",
-    "evil.example",
-    "42%0d%0aX: y",
+    ...["42", "43", "7", "us", "de", "", "%34%32", "0x2a", "42\u0000", "../../44", "evil.example", "42%0d%0aX: y"],
   ),
   fc.integer({ max: 300, min: 1 }).map((length) => "9".repeat(length)),
   randomText,
@@ -68,11 +50,13 @@ const query = fc.oneof(
 );
 const type = fc.oneof(
   fc.constantFrom(
-    "text/plain;charset=UTF-8",
-    "application/x-sentry-envelope",
-    "application/csp-report",
-    "application/json",
-    "text/html",
+    ...[
+      "text/plain;charset=UTF-8",
+      "application/x-sentry-envelope",
+      "application/csp-report",
+      "application/json",
+      "text/html",
+    ],
   ),
   randomText,
 );
@@ -139,7 +123,7 @@ function sendOn(
 }
 
 test(`${runs} generated envelopes (seed ${seed}) reach the project they select and no other, and no client error is a 5xx`, {
-  timeout: 240_000,
+  timeout: 900_000,
 }, async () => {
   const requests = fc.sample(request, { numRuns: runs, seed });
   const wrong: string[] = [];
@@ -168,17 +152,10 @@ test(`${runs} generated envelopes (seed ${seed}) reach the project they select a
   // The same with bytes that no well-meaning client sends.
   for (const [index, next] of requests.slice(0, 500).entries()) {
     const lines = Object.entries(next.headers).map(([name, part]) => `${name}: ${part}`);
-    const head = [
-      `${next.method} ${next.path}${next.query} HTTP/1.1`,
-      "Host: localhost",
-      "Connection: close",
-      `User-Agent: ${mark(index)}`,
-      ...lines,
-    ].join("\r\n");
-    const answer = await raw(
-      shared.proxy.port,
-      `${head}\r\nContent-Length: ${next.body.length}\r\n\r\n${next.body}`,
-    ).catch(() => "");
+    const line = `${next.method} ${next.path}${next.query} HTTP/1.1`;
+    const head = [line, "Host: localhost", "Connection: close", `User-Agent: ${mark(index)}`, ...lines].join("\r\n");
+    const length = `Content-Length: ${next.body.length}`;
+    const answer = await raw(shared.proxy.port, `${head}\r\n${length}\r\n\r\n${next.body}`).catch(() => "");
     const status = answer.match(/^HTTP\/1\.1 (\d+)/)?.[1];
     assertResponse(status ? Number(status) : undefined, next);
   }

@@ -27,20 +27,25 @@ const value = (pattern: RegExp) => Number(pattern.exec(config)?.[1]);
 
 /** What clients can fill: how many at most, as rendered, and the kB of each, measured or estimated. */
 function contents(): [what: string, count: number, kB: number][] {
-  const open = value(/^limit_conn open_requests (\d+);/m);
+  const open = value(/^ *limit_conn open_requests (\d+);/m);
   const connections = Math.ceil((value(/^worker_processes (\d+);/m) * value(/worker_connections (\d+);/)) / 8) * 8;
   const rejected = value(/zone=rejected_requests burst=(\d+)/) + value(/zone=rejected_requests:\S+ rate=(\d+)r/) * 5;
   const zones = [...config.matchAll(/(?:zone=|zone |shared:)[a-z_]+[: ](\d+[km])\b/g)];
   const shared = zones.reduce((sum, [, size]) => sum + bytes(size), 0);
   const inMemory = folders.reduce((sum, [, size]) => sum + Math.round(bytes(size) / 1e3), 0);
   return [
-    ["open requests for pages, images and files (`MAX_CONCURRENT_REQUESTS`): measured", open, 260],
+    ["open requests for pages, images and files (`MAX_CONCURRENT_REQUESTS`): measured", open, 245],
     ["what `web` has sent for them, in the kernel's receive buffers: Linux' default", open, 131],
     ["other connections of clients (`worker_connections` of all workers): measured", connections - open, 31],
-    ["envelopes in transit (`limit_conn tunnel_open`): estimated", value(/^limit_conn tunnel_open (\d+);/m), 150],
+    ["envelopes in transit (`limit_conn tunnel_open`): estimated", value(/^limit_conn tunnel_open (\d+);/m), 390],
     ["unread error pages of rejected requests, for a `send_timeout` of 5 s: estimated", rejected, 80],
     ["folders in memory: `/tmp`, and bodies of envelopes", 1, inMemory],
     ["zones in shared memory, also of limits that are off by default", 1, Math.ceil(shared / 1e6) * 1e3],
+    [
+      "engines of njs that are kept (`js_context_reuse`), of three locations and four workers: measured",
+      12 * value(/js_context_reuse (\d+);/),
+      240,
+    ],
     ["Nginx itself, a master and at most four workers: estimated", 5, 10_000],
   ];
 }

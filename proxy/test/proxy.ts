@@ -137,7 +137,7 @@ async function startIn(testbed: Testbed, settings: Record<string, string>, optio
 async function ready(proxy: TestProxy): Promise<void> {
   const isRunning = async () => (await proxy.on("proxy", "inspect", "--format={{.State.Running}}")) === "true";
   const begin = Date.now();
-  for (let looked = begin; Date.now() < begin + 120_000; await pause(100)) {
+  for (let looked = begin; Date.now() < begin + 600_000; await pause(100)) {
     const isReady = await proxy.internal("/readyz").then(Boolean, () => false);
     if (isReady && (await isUp([proxy.web, proxy.web2, proxy.ingest]))) return;
     if (Date.now() < looked + 2_000) continue;

@@ -77,14 +77,13 @@ describe("an envelope of web itself", () => {
 });
 
 describe("the listener accepts nothing else", () => {
-  test.each(["GET", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"])("%s gets 405", async (method) => {
-    const { answer, received } = await post("/envelopes", { method, body: null });
-    expect([answer.status, answer.headers.get("allow"), received]).toEqual([405, "POST", []]);
-  });
-
-  test.each(["application/json", "application/csp-report", "text/html"])("%s gets 415", async (type) => {
-    const { answer, received } = await post("/envelopes", { headers: { "content-type": type } });
-    expect([answer.status, received]).toEqual([415, []]);
+  test.each([
+    ["GET", 405, { method: "GET", body: null }],
+    ["a CSP report", 415, { headers: { "content-type": "application/csp-report" } }],
+    ["another type", 415, { headers: { "content-type": "text/html" } }],
+  ])("%s gets %i", async (_, status, init) => {
+    const { answer, received } = await post("/envelopes", init);
+    expect([answer.status, received]).toEqual([status, []]);
   });
 
   const others = ["/", "/envelopes/", "/Envelopes", "/envelopes/csp", "/monitoring", "/healthz", "/metrics", "/web"];
@@ -97,17 +96,8 @@ describe("the listener accepts nothing else", () => {
 
   test("and the public port does not serve it: /envelopes is a page of web there", async () => {
     const [ingestMark, webMark] = [await shared.proxy.ingest.count(), await shared.proxy.web.count()];
-    for (const path of ["/envelopes", "/envelopes?o=42&p=43&r=us"]) {
-      await send(shared.proxy.port, {
-        method: "POST",
-        path,
-        body: envelope,
-        headers: { "content-type": "text/plain" },
-      });
-    }
-    expect([(await shared.proxy.ingest.count()) - ingestMark, (await shared.proxy.web.count()) - webMark]).toEqual([
-      0, 2,
-    ]);
+    await send(shared.proxy.port, { method: "POST", path: "/envelopes", body: envelope });
+    expect([await shared.proxy.ingest.count(), await shared.proxy.web.count()]).toEqual([ingestMark, webMark + 1]);
   });
 });
 
@@ -120,21 +110,8 @@ test("the spool queues what the ingest cannot accept, and web is told; a client 
 
   const mark = await shared.proxy.ingest.count();
   await shared.proxy.ingest.answer(well);
-  const delivered = await shared.proxy.ingest.waitFor((request) => request, mark, 50_000);
+  const delivered = await shared.proxy.ingest.waitFor((request) => request, mark);
   expect(Buffer.from(delivered.body, "base64").toString()).toContain('"message":"hello"');
   const { answer } = await post();
   expect(answer.headers.get("x-envelope-outcome")).toBeNull();
-});
-
-test("an envelope of 20 MB is accepted, and no larger one", async () => {
-  expect((await post("/envelopes", { body: Buffer.alloc(20 << 20) })).answer.status).toBe(200);
-  const { answer, received } = await post("/envelopes", { body: Buffer.alloc((20 << 20) + 1) });
-  expect([answer.status, received]).toEqual([413, []]);
-});
-
-test("with neither ingest nor spool, web is told to queue it", async () => {
-  await shared.proxy.ingest.answer({ ...well, instead: "reset" });
-  await shared.proxy.on("spool", "stop", "-t", "0");
-  const { answer } = await post();
-  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, null]);
 });

@@ -94,51 +94,9 @@ describe("an envelope that the ingest cannot accept is queued, acknowledged, and
     await proxy.ingest.answer({ ...well, status: 500 });
     await expect.poll(async () => (await post(1)).status).toBe(200);
   });
-
-  test("an ingest that fails every time gets probes, not every envelope", async () => {
-    await proxy.ingest.answer({ ...well, instead: "reset" });
-    const mark = await proxy.ingest.count();
-    const [queued, rejected] = [await counted("queued", "unreachable"), await counted("rejected", "method")];
-    const sendInTurn = async () => {
-      for (let n = 0; n < 30; n++) {
-        expect((await post(n)).status).toBe(200);
-        // A rejection by the proxy says nothing about the ingest.
-        expect((await send(proxy.port, { path: "/monitoring" })).status).toBe(405);
-      }
-    };
-    await Promise.all(Array.from({ length: 10 }, sendInTurn));
-    expect((await proxy.ingest.count()) - mark).toBeLessThan(250);
-    await expect.poll(() => counted("queued", "unreachable")).toBe(queued + 300);
-    await expect.poll(() => counted("rejected", "method")).toBe(rejected + 300);
-  });
-});
-
-describe("other responses of the ingest pass unchanged", () => {
-  test.each([400, 403, 413, 429])("%i", async (status) => {
-    await proxy.ingest.answer({
-      status,
-      headers: { "x-sentry-rate-limits": "5:replay:organization" },
-      body: "the ingest's own",
-    });
-    const answer = await post(1);
-    expect(answer).toMatchObject({ status, body: "the ingest's own" });
-    expect(answer.headers["x-sentry-rate-limits"]).toBe("5:replay:organization");
-  });
-});
-
-test("without a spool the browser gets 503", async () => {
-  await proxy.on("spool", "stop", "-t", "0");
-  await proxy.ingest.answer({ ...well, status: 500 });
-  const answer = await post(1);
-  expect(answer.status).toBe(503);
-  expect(JSON.parse(answer.body).reason).toBe("the ingest cannot be reached now");
-  expect(answer.headers["retry-after"]).toBeUndefined();
-  await proxy.stop();
 });
 
 test("a redirect and every 5xx of the standard or of a CDN before the ingest are queued", async () => {
-  // The spool would wait out their Retry-After in further tests.
-  await start();
   for (const status of [301, 307, 501, 507, 511, 525, 526, 529]) {
     await proxy.ingest.answer({ ...well, status, headers: { "retry-after": "600" } });
     const answer = await post(status);

@@ -1,9 +1,9 @@
-import { chmodSync, copyFileSync, mkdtempSync, renameSync, truncateSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, renameSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makePair } from "../../deploy/test/support/certificate.ts";
+import { expire, makePair } from "../../deploy/test/support/certificate.ts";
 import { hardened, label, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
@@ -22,6 +22,9 @@ let proxy: TestProxy;
 beforeAll(async () => {
   chmodSync(folder, 0o755);
   for (const name of ["first", "second"]) makePair(join(folder, name), ["app.example.com"], name);
+  makePair(join(folder, "expired"), ["app.example.com"]);
+  expire(join(folder, "expired"), "expired");
+  writeFileSync(join(folder, "text"), "hello\n");
   install("first");
   proxy = await startProxy(
     { SERVER_NAME: "app.example.com", TLS_CERT_FILE: "/tls/live.crt", TLS_KEY_FILE: "/tls/live.key" },
@@ -32,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => proxy?.stop());
 
 /** The proxy looks every five seconds. */
-const polling = { timeout: 60_000, interval: 100 };
+const polling = { timeout: 240_000, interval: 100 };
 
 /** The certificate that a new connection gets. */
 const peer = () =>
@@ -47,6 +50,22 @@ const peer = () =>
 
 /** Waits until the proxy serves this pair. */
 const served = (name: string) => expect.poll(async () => (await peer()).subject.O, polling).toBe(name);
+
+/** Puts another file in the place of one, as `mv` does: a running container does not see it. */
+function replace(path: string, name: string) {
+  copyFileSync(join(folder, name), `${path}.new`);
+  renameSync(`${path}.new`, path);
+}
+
+async function restart() {
+  // The proxy asks web before it is ready.
+  await proxy.web.answer(page);
+  await proxy.restart("proxy");
+}
+
+/** The value of a metric without labels. */
+const metric = async (name: string) =>
+  Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await proxy.internal("/metrics"))?.[1]);
 
 /** Waits until the proxy has logged this, after the first `mark` characters. */
 const logged = (line: RegExp, mark = 0) =>
@@ -95,18 +114,36 @@ describe("a certificate of one's own", () => {
     await logged(/are not a valid pair/, mark);
     await inside("chmod 700 /tmp/nginx/certificates");
     await served("second");
-    const end = Date.parse((await peer()).valid_to) / 1000;
-    const metrics = await proxy.internal("/metrics");
-    expect(metrics).toMatch(new RegExp(`^culvert_certificate_expiry\\S* ${end}$`, "m"));
-    const start = Date.parse((await peer()).valid_from) / 1000;
-    expect(metrics).toMatch(new RegExp(`^culvert_certificate_not_before\\S* ${start}$`, "m"));
+    const { valid_from, valid_to } = await peer();
+    expect(await metric("culvert_certificate_expiry_timestamp_seconds")).toBe(Date.parse(valid_to) / 1000);
+    expect(await metric("culvert_certificate_not_before_timestamp_seconds")).toBe(Date.parse(valid_from) / 1000);
   });
   test("that is put in the place of its file is served after a restart", async () => {
-    for (const [end, file] of Object.entries(live)) renameSync(join(folder, `first.${end}`), file);
-    // The one before was never ended, and the proxy asks web before it is ready.
-    await proxy.web.answer(page);
-    await proxy.restart("proxy");
+    replace(live.crt, `first.crt`);
+    replace(live.key, `first.key`);
+    await restart();
     expect((await peer()).subject.O).toBe("first");
+    expect(await metric("culvert_certificate_rejected")).toBe(0);
+  });
+  test.each([
+    ["whose key is another's", "second.key", /TLS_KEY_FILE '\/tls\/live.key' is not the key of the certificate/],
+    ["whose key is no key", "text", /TLS_KEY_FILE '\/tls\/live.key' is not a private key/],
+  ])("%s: a restart serves the one before, and says so in log and metric", async (_, key, line) => {
+    replace(live.key, key);
+    await restart();
+    expect((await peer()).subject.O).toBe("first");
+    await logged(line);
+    await logged(/Serving the previous certificate, valid until \d{4}-/);
+    expect(await metric("culvert_certificate_rejected")).toBe(1);
+  });
+  test("that has expired is served after a restart, and said in log and metric", async () => {
+    replace(live.crt, "expired.crt");
+    replace(live.key, "expired.key");
+    await restart();
+    expect((await peer()).subject.O).toBe("expired");
+    await logged(/culvert proxy: the certificate has expired: browsers refuse the site until it is renewed/);
+    expect(await metric("culvert_certificate_rejected")).toBe(0);
+    expect(await metric("culvert_certificate_expiry_timestamp_seconds")).toBeLessThan(Date.now() / 1000);
   });
 });
 
@@ -122,6 +159,7 @@ test("a certificate that changes between its copy and the watch is loaded", asyn
     RENDERED: "/tmp/nginx",
     TLS_CERT_FILE: "/tmp/live.crt",
     TLS_KEY_FILE: "/tmp/live.key",
+    LAST_PAIR: "/tmp/last.pem",
   };
   const environment = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
   const options = [

@@ -1,9 +1,8 @@
-import { connect as connectH2 } from "node:http2";
 import { createRequire } from "node:module";
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { page, type SharedProxy, useProxy } from "./use-proxy.ts";
-import { raw } from "./wire.ts";
+import { raw, sendH2 } from "./wire.ts";
 
 const require = createRequire(import.meta.url);
 /** The headers from which the SDK takes a client's IP. */
@@ -17,23 +16,14 @@ beforeEach(() => shared.proxy.web.answer(page));
 describe("web trusts what the proxy saw, not what a client says", () => {
   test("host, scheme, address and request id are the proxy's", async () => {
     const forged: Record<string, string> = {
-      "x-forwarded-server": "evil.example",
-      "x-forwarded-scheme": "evil",
-      "x-forwarded-prefix": "/evil",
-      "x-original-url": "/evil",
-      "x-rewrite-url": "/evil",
-      "x-original-host": "evil.example",
-      "x-forwarded-host": "evil.example",
-      "x-forwarded-for": "6.6.6.6",
       "x-forwarded-proto": "http",
       "x-forwarded-port": "1",
-      "x-real-ip": "6.6.6.6",
-      forwarded: "for=6.6.6.6",
-      "x-request-id": "mine",
-      "x-client-request-id": "mine-as-well",
       "x-request-start": "t=1",
-      "content-security-policy": "script-src 'nonce-mine'",
     };
+    for (const name of "server scheme prefix host".split(" ")) forged[`x-forwarded-${name}`] = "evil.example";
+    for (const name of "x-original-url x-rewrite-url x-original-host".split(" ")) forged[name] = "/evil";
+    for (const name of "x-forwarded-for x-real-ip forwarded".split(" ")) forged[name] = "6.6.6.6";
+    for (const name of "x-request-id x-client-request-id content-security-policy".split(" ")) forged[name] = "not mine";
     for (const name of believed) forged[name.toLowerCase()] = "6.6.6.6";
     const { answer, received } = await shared.through({ headers: forged, host: "app.example.com" });
     const [request] = received;
@@ -50,36 +40,18 @@ describe("web trusts what the proxy saw, not what a client says", () => {
   });
   test("over HTTP/2 too", async () => {
     const mark = await shared.proxy.web.count();
-    const session = connectH2(`https://localhost:${shared.proxy.port}`, { rejectUnauthorized: false });
-    await new Promise((resolve, reject) => {
-      session.on("error", reject);
-      const stream = session.request({ ":path": "/h2", "x-forwarded-host": "evil.example" });
-      stream.on("error", reject).on("response", resolve).resume();
-    });
-    session.close();
+    await sendH2(shared.proxy.port, { path: "/h2", headers: { "x-forwarded-host": "evil.example" } });
     const [request] = await shared.proxy.web.all(mark);
-    expect(request && headerOf(request, "host")).toBe(`localhost:${shared.proxy.port}`);
-    expect(request && headerOf(request, "x-forwarded-host")).toBe(`localhost:${shared.proxy.port}`);
+    for (const name of ["host", "x-forwarded-host"])
+      expect(request && headerOf(request, name)).toBe(`localhost:${shared.proxy.port}`);
   });
   test("headers by which Next talks to itself are dropped", async () => {
     const names = [
-      "x-middleware-subrequest",
-      "x-middleware-rewrite",
-      "x-middleware-redirect",
-      "x-middleware-set-cookie",
-      "x-middleware-skip",
-      "x-middleware-override-headers",
-      "x-middleware-next",
-      "x-now-route-matches",
-      "x-matched-path",
-      "x-invoke-path",
-      "x-invoke-query",
-      "x-invoke-output",
-      "x-invoke-status",
-      "x-invoke-error",
-      "next-resume",
-      "x-next-resume-state-length",
-      "x-nextjs-data",
+      ...["subrequest", "rewrite", "redirect", "set-cookie", "skip", "override-headers", "next"].map(
+        (one) => `x-middleware-${one}`,
+      ),
+      ...["path", "query", "output", "status", "error"].map((one) => `x-invoke-${one}`),
+      ...["x-now-route-matches", "x-matched-path", "next-resume", "x-next-resume-state-length", "x-nextjs-data"],
     ];
     const { received } = await shared.through({ headers: Object.fromEntries(names.map((name) => [name, "1"])) });
     const seen = received[0]?.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());

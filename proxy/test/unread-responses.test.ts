@@ -93,8 +93,8 @@ describe("with the number of requests of one client unlimited at web, unread", (
     await fill(shared, path, 1_100, "203.0.113.1");
     expect((await get(shared, "/page", others)).status).toBe(200);
     await fill(shared, path, 1_000, ...["203.0.113.2", "203.0.113.3", "203.0.113.4"]);
-    // 3,000 requests of 260 kB, and what the proxy needs without them: SECURITY.md.
-    expect(await memory()).toBeLessThan(3_000 * 260e3 + 200e6);
+    // 3,000 requests of 245 kB, and what the proxy needs without them: SECURITY.md.
+    expect(await memory()).toBeLessThan(3_000 * 245e3 + 200e6);
     expect(await shared.proxy.on("proxy", "logs")).not.toMatch(/exited on signal/);
   });
 });

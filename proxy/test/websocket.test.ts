@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { page, useProxy } from "./use-proxy.ts";
-import { firstBytes } from "./wire.ts";
+import { raw } from "./wire.ts";
 
 const shared = useProxy({ WEBSOCKET_PATH: "/socket" });
 
@@ -23,7 +23,7 @@ const handshake = (path: string, headers: string[] = []) =>
 /** What web received of a handshake, and the answer up to what `until` finds in it. */
 async function openSocket(bytes: string, until: RegExp) {
   const mark = await shared.proxy.web.count();
-  const answer = await firstBytes(shared.proxy.port, bytes, until);
+  const answer = await raw(shared.proxy.port, bytes, until);
   return { answer, received: await shared.proxy.web.all(mark) };
 }
 
@@ -74,11 +74,11 @@ describe("any other Upgrade", () => {
       .replace("Upgrade: websocket", `Upgrade: ${protocol}`)
       .replace("Connection: Upgrade", "Connection: Upgrade, close");
     const mark = await shared.proxy.web.count();
-    expect(await firstBytes(shared.proxy.port, bytes, /\r\n\r\n/)).not.toMatch(/^HTTP\/1\.1 101 /);
+    expect(await raw(shared.proxy.port, bytes, /\r\n\r\n/)).not.toMatch(/^HTTP\/1\.1 101 /);
     for (const request of await shared.proxy.web.all(mark)) expect(headerOf(request, "upgrade")).toBeUndefined();
   });
   test("the log says why a WebSocket's handshake was refused", async () => {
-    await firstBytes(shared.proxy.port, handshake("/elsewhere"), /\r\n\r\n/);
+    await raw(shared.proxy.port, handshake("/elsewhere"), /\r\n\r\n/);
     const lines = async () => (await shared.proxy.on("proxy", "logs")).split("\n");
     const reason = async () => (await lines()).find((line) => line.includes('"path":"/elsewhere"'));
     await expect.poll(reason).toContain('"reason":"upgrade_refused"');

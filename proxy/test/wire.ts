@@ -103,35 +103,18 @@ export function getPlain(url: string): Promise<{ status: number; body: string }>
   });
 }
 
-/** Writes these bytes on a TLS connection to the proxy and returns everything that comes back until it closes. */
-export function raw(port: number, bytes: string, servername = "localhost"): Promise<string> {
+/** Writes these bytes on a TLS connection to the proxy; returns what comes back until it closes, or has what `until` looks for. */
+export function raw(port: number, bytes: string, until?: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = "";
     const socket = connect({
-      host: "127.0.0.1",
-      port,
-      servername,
-      rejectUnauthorized: false,
+      ...{ host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false },
       ALPNProtocols: ["http/1.1"],
     });
     socket.on("secureConnect", () => socket.write(bytes));
     socket.on("data", (chunk) => {
       answer += chunk.toString("latin1");
-    });
-    socket.on("error", reject);
-    socket.on("close", () => resolve(answer));
-  });
-}
-
-/** The same, but hangs up as soon as the answer has what `until` looks for. */
-export function firstBytes(port: number, bytes: string, until: RegExp): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = "";
-    const socket = connect({ host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false });
-    socket.on("secureConnect", () => socket.write(bytes));
-    socket.on("data", (chunk) => {
-      answer += chunk.toString("latin1");
-      if (until.test(answer)) socket.destroy();
+      if (until?.test(answer)) socket.destroy();
     });
     socket.on("error", reject);
     socket.on("close", () => resolve(answer));

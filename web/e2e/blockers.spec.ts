@@ -77,7 +77,7 @@ test("the proxy warns at startup of exactly the paths that the lists block", () 
     const script = "proxy/entrypoint.d/blocked-paths.sh";
     const { status, stdout, stderr } = spawnSync("sh", [script], { cwd: root, env, encoding: "utf8" });
     expect([status, stdout]).toEqual([0, ""]);
-    expect(stderr).toMatch(/^(culvert proxy: TUNNEL_PATH '.*\n)?$/);
+    expect(stderr).toMatch(/^(culvert proxy: ad-blockers block \/.*\n)?$/);
     return stderr !== "";
   };
   const blocks = (endings: string[]) => (path: string) =>

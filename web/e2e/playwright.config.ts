@@ -2,7 +2,7 @@ import { defineConfig } from "@playwright/test";
 import { isolated } from "./network/namespace.ts";
 import { app } from "./stack.ts";
 
-// Set by deploy/host/browser.sh on Debian; without it Playwright uses the browser that it downloaded itself.
+// Set by deploy/bare-machine/browser.sh on Debian; without it Playwright uses the browser that it downloaded itself.
 const executablePath = process.env.CHROMIUM_PATH || undefined;
 
 export default defineConfig({
@@ -22,9 +22,11 @@ export default defineConfig({
   projects: [
     { name: "outage", testMatch: "outage/**" },
     { name: "readme", testMatch: "readme/**" },
+    // The commands in docs/your-app.md, in apps of their own.
+    { name: "your-app", testMatch: "your-app/*.spec.ts", fullyParallel: false, workers: 1 },
     // Other apps in containers of their own, started once for all files.
     { name: "matrix", testMatch: "matrix/*.spec.ts", fullyParallel: false, workers: 1 },
-    { name: "together", testIgnore: ["alone/**", "matrix/**", "outage/**", "readme/**", "release/**"] },
+    { name: "together", testIgnore: ["alone/**", "matrix/**", "outage/**", "readme/**", "release/**", "your-app/**"] },
     { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
     // Leaves the stack with another release.
     { name: "release", testMatch: "release/**" },

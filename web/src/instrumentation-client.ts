@@ -1,6 +1,1 @@
-import { captureRouterTransitionStart } from "@sentry/nextjs";
-import { startTelemetry } from "./telemetry/browser";
-
-startTelemetry();
-
-export const onRouterTransitionStart = captureRouterTransitionStart;
+export { onRouterTransitionStart } from "@culvert/nextjs/browser";

@@ -1,15 +1,12 @@
-import { captureRequestError } from "@sentry/nextjs";
-import type { Instrumentation } from "next";
-import { noteDigest } from "./telemetry/errors/digest";
-import { requestIdIn } from "./telemetry/errors/request-id";
+import * as culvert from "@culvert/nextjs/server";
+import { settings } from "./settings";
 
-export async function register() {
-  if (process.env.NEXT_RUNTIME !== "nodejs") return;
-  const { startTelemetry } = await import("./telemetry/server");
-  startTelemetry();
+export { onRequestError } from "@culvert/nextjs/server";
+
+/** Most apps export the package's `register` as it is. This one checks settings of its own, and traces its calls to the API that one names. */
+export const register = () => culvert.register(() => ({ tracePropagationTargets: [originOf(settings().upstreamUrl)] }));
+
+/** A pattern, because the SDK matches a string anywhere in an address. */
+function originOf({ origin }: URL): RegExp {
+  return new RegExp(`^${origin.replaceAll(".", "\\.")}(?:[/?#]|$)`);
 }
-
-export const onRequestError: Instrumentation.onRequestError = (error, request, context) => {
-  noteDigest(error, requestIdIn(request.headers));
-  captureRequestError(error, request, context);
-};

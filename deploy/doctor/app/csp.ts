@@ -1,3 +1,4 @@
+import { forbidsTunnel, metaPolicy } from "../checks/page.ts";
 import { failed, ok, type Result, unknown } from "../result.ts";
 import type { AppFacts } from "./facts.ts";
 
@@ -6,10 +7,10 @@ export function securityHeaders({ requests: { headers, html, nonce, path }, sett
   const check = "security headers";
   if (!html) return [];
   const own = headers["content-security-policy"];
-  const blocks = [own, metaPolicy(html)]
-    .flatMap((policy) => policy?.split(",") ?? [])
-    .map(blocksTunnel(settings.SERVER_NAME));
-  const directive = blocks.find(Boolean);
+  const directive = forbidsTunnel(
+    [own ?? "", metaPolicy(html)],
+    (settings.SERVER_NAME || "localhost").split(/[ ,]+/).filter(Boolean),
+  );
   if (directive)
     return [
       unknown(
@@ -40,23 +41,6 @@ export function securityHeaders({ requests: { headers, html, nonce, path }, sett
     ];
   return [ok(check, `none that break a page; on ${path} the strict ones would block ${list}`)];
 }
-
-/** Returns the policy in a page's markup. */
-const metaPolicy = (html: string) =>
-  /<meta[^>]*http-equiv="content-security-policy"[^>]*content="([^"]*)"/i.exec(html)?.[1]?.replaceAll("&#x27;", "'");
-
-/** Returns a function that takes a policy and returns the directive that keeps pages of these names from requests to their own site. */
-const blocksTunnel =
-  (names = "") =>
-  (policy: string): string | undefined => {
-    const directives = policy.split(";").map((text) => text.trim().split(/\s+/));
-    const named = (name: string) => directives.find(([first = ""]) => first.toLowerCase() === name);
-    const [name, ...sources] = named("connect-src") ?? named("default-src") ?? ["", "*"];
-    const isOwn = (source: string) =>
-      /^(?:\*|https:|'self')$/i.test(source) ||
-      (names || "localhost").split(/[ ,]+/).some((one) => one && source.includes(one));
-    return sources.some(isOwn) ? undefined : [name, ...sources].join(" ");
-  };
 
 /** Returns what of a page a policy blocks that allows scripts and styles with this nonce and files of its own origin. */
 export function violations(html: string, nonce: string): string[] {

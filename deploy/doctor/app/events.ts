@@ -1,5 +1,5 @@
 import { type Dsn, parseDsn } from "../../../proxy/spool/src/dsn.ts";
-import { allowed } from "../checks/setting-values.ts";
+import { allowed } from "../checks/settings.ts";
 import { blockers } from "../checks/tunnel.ts";
 import { failed, ok, type Result, unknown } from "../result.ts";
 import type { AppFacts } from "./facts.ts";

@@ -1,6 +1,6 @@
 import { composeServices, readSections } from "../facts.ts";
 
-/** What is known about an app's image and about a run of it: deploy/host/check-app.sh. */
+/** What is known about an app's image and about a run of it: deploy/doctor/check-app.sh. */
 export interface AppFacts {
   settings: Record<string, string>;
   user: string;
@@ -75,7 +75,7 @@ export function parseAppFacts(text: string): AppFacts {
   const { lines, json } = readSections(text);
   const first = (name: string) => lines(name)[0] ?? "";
   const [image] = json<{ Config: { User?: string; WorkingDir?: string } }[]>("image", []);
-  const settings = Object.values(composeServices(json)).flatMap(({ environment }) => Object.entries(environment ?? {}));
+  const settings = Object.values(composeServices(json)).flatMap(({ environment }) => Object.entries(environment));
   const actions = json<{ node?: object; edge?: object; encryptionKey?: string }>("actions", {});
   const middleware = json<{ middleware?: object }>("middleware", {}).middleware ?? {};
   // In Next's Node.js runtime.

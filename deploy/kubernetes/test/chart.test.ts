@@ -1,102 +1,230 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { chart, hasHelm, helm, template } from "./lib/chart.ts";
-import { containers, type Resource } from "./lib/objects.ts";
-import { folders, kubernetes } from "./lib/paths.ts";
+import { chart, hasHelm, helm, images, merge, template } from "./lib/chart.ts";
+import { of, type Resource, workloads } from "./lib/objects.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
+import { comparable, prefix } from "./lib/same-objects.ts";
+import { schemaProblems } from "./lib/schema.ts";
 
-interface Overlay {
-  namespace: string;
-  components: string[];
-  images?: { name: string; newName: string; newTag: string }[];
-  replicas?: { name: string; count: number }[];
-  configMapGenerator: { literals: string[] }[];
-}
+const name = { fullnameOverride: prefix };
+const off = { enabled: false };
+const unscaled = { replicas: null, autoscaling: off, podDisruptionBudget: off };
 
-/** A switch for every component, true for the listed ones. */
-const switches = (on: string[]) => Object.fromEntries(folders("components").map((name) => [name, on.includes(name)]));
+/** The values that correspond to the base alone. */
+const base = {
+  ...name,
+  settings: { HTTPS_PORT: "" },
+  spool: off,
+  networkPolicy: off,
+  proxy: { ...unscaled, service: { type: "ClusterIP" }, tls: { existingSecret: "" } },
+  web: { ...unscaled, previousRelease: off },
+};
 
-/** The chart's values that correspond to an overlay. */
-function valuesOf({ components, images = [], replicas = [], configMapGenerator }: Overlay) {
-  return {
-    components: switches(components.map((path) => path.split("/").at(-1) ?? "")),
-    images: Object.fromEntries(images.map(({ name, newName, newTag }) => [name, `${newName}:${newTag}`])),
-    replicas: Object.fromEntries(replicas.map(({ name, count }) => [name, count])),
-    settings: Object.fromEntries(
-      configMapGenerator.flatMap(({ literals }) => literals.map((literal) => literal.split("=", 2))),
-    ),
-  };
-}
-
-/** The base's value, which differs from the chart's default. */
-const settings = { HTTPS_PORT: "" };
-
-/** Objects by kind and name, without the Namespace, which Helm creates. */
-const byName = (objects: Resource[]) =>
-  Object.fromEntries(
-    objects
-      .filter(({ kind }) => kind !== "Namespace")
-      .map((object) => [`${object.kind} ${object.metadata.name}`, object]),
-  );
+/** The values of each component, on top of the base. */
+const components: Record<string, object> = {
+  autoscaling: {
+    web: { autoscaling: { enabled: true } },
+    proxy: { autoscaling: { enabled: true }, tls: { existingSecret: "proxy-tls" } },
+  },
+  "cert-manager": { proxy: { tls: { existingSecret: "proxy-tls", certManager: { enabled: true } } } },
+  "disruption-budget": {
+    web: { podDisruptionBudget: { enabled: true } },
+    proxy: { podDisruptionBudget: { enabled: true } },
+  },
+  "gateway-api": { gateway: { enabled: true, className: "yours" } },
+  http3: { proxy: { http3: { enabled: true } } },
+  "ingest-ca": { sentry: { caConfigMap: "ingest-ca" } },
+  "load-balancer": { proxy: { service: { type: "LoadBalancer" } } },
+  "local-ingest": { localIngest: { enabled: true, image: { repository: "culvert-ingest", tag: "local" } } },
+  monitoring: { monitoring: { enabled: true } },
+  "node-port": { proxy: { service: { type: "NodePort" } } },
+  "previous-release": { web: { previousRelease: { enabled: true } } },
+  "shared-cache": { cache: { enabled: true } },
+  spool: { spool: { enabled: true } },
+  tls: { proxy: { tls: { existingSecret: "proxy-tls" } } },
+};
 
 describe.skipIf(!canRender || !hasHelm)("the chart equals kustomize, object by object:", () => {
-  test.each(folders("overlays"))("overlay %s", (name) => {
-    const overlay: Overlay = parse(readFileSync(`${kubernetes}/overlays/${name}/kustomization.yaml`, "utf8"));
-    expect(byName(template(valuesOf(overlay), overlay.namespace))).toEqual(byName(rendering(name)));
+  test("its defaults are overlays/production", () => {
+    const settings = { SERVER_NAME: "app.example.com", SENTRY_ENVIRONMENT: "production" };
+    const own = {
+      settings,
+      networkPolicy: { defaultDeny: true },
+      web: { previousRelease: { image: { tag: "0.9.0" } } },
+    };
+    // The chart has these only where they are used.
+    const unused = /^NetworkPolicy (cache|ingest)$/;
+    const kustomize = rendering("production").filter(({ kind, metadata }) => !unused.test(`${kind} ${metadata.name}`));
+    const chart = template(merge(images("1.0.0"), name, own));
+    expect(comparable(chart, "culvert")).toEqual(comparable(kustomize, "culvert"));
   });
 
-  test.each(folders("components"))("base with %s", (name) => {
-    const expected = renderWith([name], "", ["release"]);
-    expect(byName(template({ components: switches([name]), settings }))).toEqual(byName(expected));
-  });
-
-  test("all components, whose order matters for variables that reference others", () => {
-    const rest = folders("components").filter((name) => name !== "spool" && name !== "tls");
-    const all = ["spool", ...rest];
-    const objects = template({ components: switches(all), settings });
-    expect(byName(objects)).toEqual(byName(renderWith(all, "", ["release"])));
-    expect(containers(objects).length).toBeGreaterThan(8);
+  test.each(Object.entries(components))("the base with %s", (component, values) => {
+    const tags = ["proxy", "spool", "web"].map(
+      (one) => `{ name: culvert-${one}, newName: x/culvert-${one}, newTag: v1 }`,
+    );
+    const previous = "{ name: culvert-web-previous, newName: x/culvert-web, newTag: v1 }";
+    const expected = renderWith(
+      component === "autoscaling" ? [component, "tls"] : [component],
+      `images: [${[...tags, previous]}]\n`,
+      ["release"],
+    );
+    const found = comparable(template(merge(images("v1", "x"), base, values)), "culvert");
+    expect(found).toEqual(comparable(expected, "culvert"));
   });
 });
 
-describe.skipIf(!hasHelm)("the chart's values", () => {
-  const schema = JSON.parse(readFileSync(`${chart}/values.schema.json`, "utf8"));
+describe.skipIf(!hasHelm)("the chart", () => {
+  const values = (more: object) => merge(images("1.0.0"), more);
+  const find = (objects: Resource[], kind: string, called: string) => {
+    const found = objects.find((one) => one.kind === kind && one.metadata.name === called);
+    if (!found) throw new Error(`there is no ${kind} ${called}`);
+    return found;
+  };
 
-  test("have a switch for every component", () => {
-    const { components } = parse(readFileSync(`${chart}/values.yaml`, "utf8"));
-    expect(Object.keys(components)).toEqual(folders("components"));
-    expect(Object.keys(schema.properties.components.properties)).toEqual(folders("components"));
-  });
-
-  test("publish the port to which plain HTTP is redirected", () => {
-    const of = (kind: string, name: string) =>
-      template({}).find((one) => one.kind === kind && one.metadata.name.startsWith(name));
-    expect(of("ConfigMap", "proxy-settings")).toMatchObject({ data: { HTTPS_PORT: "443" } });
-    expect(of("Service", "proxy")).toMatchObject({
-      spec: { ports: expect.arrayContaining([expect.objectContaining({ port: 443 })]) },
+  test("installs two releases in one namespace, without a name or a selected pod in common", () => {
+    const [one, two] = ["shop", "blog"].map((release) => template(values({}), { release, tests: true })) as [
+      Resource[],
+      Resource[],
+    ];
+    const names = (objects: Resource[]) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(names(one).filter((each) => names(two).includes(each))).toEqual([]);
+    for (const { spec } of of(two, "Service"))
+      expect(spec?.selector).toMatchObject({ "app.kubernetes.io/instance": "blog" });
+    expect(find(one, "Deployment", "shop-culvert-web").metadata.labels).toMatchObject({
+      "helm.sh/chart": "culvert-0.0.0",
+      "app.kubernetes.io/instance": "shop",
     });
   });
 
-  test.each([
-    ["an unknown component", { components: { spol: true } }, /spol/],
-    ["a switch that is no boolean", { components: { spool: "yes" } }, /spool/],
-    ["a setting that is no string", { settings: { HTTPS_PORT: 443 } }, /HTTPS_PORT/],
+  test("asks an app's health path once it is declared, below its base path", () => {
+    const probes = (settings: object) => {
+      const web = workloads(template(values({ settings }))).find(({ name }) => name === "culvert-web")?.pod
+        .containers[0];
+      return [web?.startupProbe ?? {}, web?.readinessProbe ?? {}, web?.livenessProbe ?? {}];
+    };
+    for (const { httpGet, tcpSocket } of probes({ BASE_PATH: "/shop" }))
+      expect([httpGet, tcpSocket]).toEqual([undefined, { port: "http" }]);
+    for (const { httpGet, tcpSocket } of probes({ BASE_PATH: "/shop", HEALTH_PATH: "/ready" }))
+      expect([httpGet, tcpSocket]).toEqual([expect.objectContaining({ path: "/shop/ready", port: "http" }), undefined]);
+  });
+
+  test("takes what a platform team sets", () => {
+    const pod = {
+      nodeSelector: { pool: "apps" },
+      tolerations: [{ key: "x", operator: "Exists" }],
+      affinity: { nodeAffinity: {} },
+      podAnnotations: { team: "shop" },
+    };
+    const set = {
+      imagePullSecrets: [{ name: "registry" }],
+      settings: {
+        SPOOL_MAX_MB: "2048",
+        SPOOL_MAX_AGE: "7d",
+        SPOOL_RATE: "100",
+        SERVER_NAME: "app.example.com www.example.com",
+      },
+      web: {
+        ...pod,
+        extraEnv: [{ name: "API", value: "x" }],
+        image: { digest: `sha256:${"0".repeat(64)}` },
+        resources: { requests: { cpu: "1" } },
+        autoscaling: { maxReplicas: 30 },
+        serviceAccount: { annotations: { role: "arn" } },
+      },
+      proxy: { ...pod, service: { annotations: { lb: "external" } }, tls: { certManager: { enabled: true } } },
+      spool: { ...pod, persistence: { size: "4Gi", storageClass: "fast" } },
+      networkPolicy: { ingest: [{ to: [{ ipBlock: { cidr: "10.0.5.0/24" } }], ports: [{ port: 9000 }] }] },
+    };
+    const objects = template(values(set));
+    const text = (kind: string, called: string) => JSON.stringify(find(objects, kind, `culvert-${called}`));
+    for (const each of workloads(objects))
+      expect(each.pod).toMatchObject({
+        nodeSelector: pod.nodeSelector,
+        tolerations: pod.tolerations,
+        affinity: pod.affinity,
+        imagePullSecrets: [{ name: "registry" }],
+      });
+    expect(text("ConfigMap", "spool-settings")).toContain(
+      '"data":{"SPOOL_MAX_MB":"2048","SPOOL_MAX_AGE":"7d","SPOOL_RATE":"100"}',
+    );
+    expect(text("Deployment", "web")).toMatch(/"name":"API","value":"x".*"cpu":"1"/);
+    expect(text("Deployment", "web")).toContain(`culvert-web:1.0.0@sha256:${"0".repeat(64)}`);
+    expect(text("HorizontalPodAutoscaler", "web")).toContain('"maxReplicas":30');
+    expect(text("ServiceAccount", "web")).toContain('"annotations":{"role":"arn"}');
+    expect(text("Service", "proxy")).toContain('"annotations":{"lb":"external"}');
+    expect(text("StatefulSet", "spool")).toMatch(/"storageClassName":"fast".*"4Gi"/);
+    for (const called of ["proxy", "spool"])
+      expect(text("NetworkPolicy", called)).toMatch(/"port":9000.*10\.0\.5\.0\/24/);
+    expect(text("Certificate", "proxy")).toContain('"dnsNames":["app.example.com","www.example.com"]');
+    expect(objects.some(({ metadata }) => metadata.name.endsWith("default-deny"))).toBe(false);
+  });
+
+  test("replaces the pods that read a changed setting, and no others", () => {
+    const checksums = (settings: object) =>
+      template(values({ settings }))
+        .filter(({ kind }) => /Deployment|StatefulSet/.test(kind))
+        .map((one) => JSON.stringify(one).match(/checksum\/settings":"(\w+)/)?.[1]);
+    const [before, after] = [checksums({}), checksums({ SPOOL_RATE: "7" })];
+    expect(before.map((one, at) => one === after[at]).sort()).toEqual([false, true, true]);
+  });
+
+  test("has valid objects, those of helm test and of all components too", async () => {
+    const all = merge(values({}), ...Object.values(components).filter((one) => !("gateway" in one)), {
+      gateway: { enabled: true, className: "x" },
+    });
+    for (const objects of [template(values({}), { tests: true }), template(all)])
+      for (const object of objects.filter(({ apiVersion }) => !apiVersion.startsWith("batch")))
+        expect(await schemaProblems(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
+  });
+
+  test.each<[what: string, more: object, message: RegExp]>([
+    ["an unknown value", { spol: {} }, /additional properties 'spol' not allowed/],
+    ["a value of another type", { spool: { enabled: "yes" } }, /'\/spool\/enabled': got string, want boolean/],
     ["an unknown setting", { settings: { SERVERNAME: "x" } }, /SERVERNAME/],
     ["a secret among the settings", { settings: { SENTRY_DSN: "https://k@o1.ingest.sentry.io/2" } }, /SENTRY_DSN/],
-    ["an image without a tag", { images: { "culvert-web": "registry.example.com/shop" } }, /culvert-web/],
-    ["replicas together with autoscaling", { components: { autoscaling: true }, replicas: { web: 3 } }, /replicas/],
-  ])("are rejected by name: %s", (_, values, message) => {
-    expect(() => template(values)).toThrow(message);
+    ["no image", { web: { image: null } }, /'\/web': missing property 'image'/],
+    [
+      "an image without a tag",
+      { web: { image: { tag: "" } } },
+      /web\.image\.tag: not set: set web\.image\.repository and web\.image\.tag/,
+    ],
+    [
+      "replicas together with autoscaling",
+      { web: { replicas: 3 } },
+      /web\.replicas: the autoscaler sets the number: set web\.autoscaling\.minReplicas/,
+    ],
+    [
+      "two kinds of Service",
+      { proxy: { service: { type: "NodePort,LoadBalancer" } } },
+      /'\/proxy\/service\/type': value must be one of/,
+    ],
+    [
+      "several proxies without a certificate",
+      { proxy: { tls: { existingSecret: "" } } },
+      /proxy\.tls\.existingSecret: not set/,
+    ],
+    ["a gateway without a class", { gateway: { enabled: true } }, /gateway\.className: not set/],
+  ])("rejects %s, by its name", (_, more, message) => {
+    expect(() => template(values(more))).toThrow(message);
   });
-});
 
-test.skipIf(!hasHelm)("the notes list what the selected components need", () => {
-  const notes = (on: string[]) =>
-    helm(["install", "culvert", chart, "--dry-run=client", "--values=-"], JSON.stringify({ components: switches(on) }));
-  expect(notes(["tls"])).toMatch(/create secret tls proxy-tls/);
-  expect(notes(["cert-manager", "tls"])).not.toMatch(/create secret tls/);
-  expect(notes(["shared-cache", "ingest-ca"])).toMatch(/shared-cache.*ingest-ca/s);
-  expect(notes(["node-port"])).toMatch(/HTTPS_PORT to "30443"/);
-  expect(notes(["load-balancer"])).not.toMatch(/30443/);
+  test("documents every value by a comment, or has a name that Kubernetes documents", () => {
+    const { properties } = JSON.parse(readFileSync(`${chart}/values.schema.json`, "utf8"));
+    expect(Object.keys(parse(readFileSync(`${chart}/values.yaml`, "utf8"))).sort()).toEqual(
+      Object.keys(properties)
+        .filter((one) => one !== "global")
+        .sort(),
+    );
+  });
+
+  test("lists in its notes what the values need", () => {
+    const notes = (more: object) =>
+      helm(["install", "shop", chart, "--dry-run=client", "--values=-"], JSON.stringify(values(more)));
+    expect(notes({})).toMatch(/create secret tls proxy-tls[\s\S]*helm test shop/);
+    expect(notes({ proxy: { tls: { certManager: { enabled: true } } } })).not.toMatch(/create secret tls/);
+    expect(notes({ cache: { enabled: true }, sentry: { caConfigMap: "ca" } })).toMatch(/shared-cache.*configmap ca/s);
+    expect(notes({ proxy: { service: { type: "NodePort" } } })).toMatch(/port 30443/);
+  });
 });

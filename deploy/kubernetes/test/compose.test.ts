@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { compose, health, listens, loadtest, temporary } from "./lib/compose.ts";
 import { containers, of, type Resource, workloads } from "./lib/objects.ts";
-import { root } from "./lib/paths.ts";
 import { bytes, composeBytes } from "./lib/quantity.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
 
@@ -65,11 +63,12 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
 
     test("on its health check", () => {
       const { livenessProbe, ports } = container(name).container;
-      if (livenessProbe?.exec) return expect(livenessProbe.exec.command).toEqual(service.healthcheck.test.slice(1));
-      const { path, port } = livenessProbe?.httpGet ?? {};
-      expect({ path, port: ports?.find((candidate) => candidate.name === port)?.containerPort }).toEqual(
-        health(service),
-      );
+      const { httpGet, tcpSocket } = livenessProbe ?? {};
+      const port = ports?.find((one) => one.name === (httpGet ?? tcpSocket)?.port)?.containerPort;
+      // To kubelet, the 404 of an app without this path would be a failure.
+      const path = name === "web" ? "/healthz" : httpGet?.path;
+      expect({ path, port }).toEqual(health(service));
+      if (name === "web") expect(httpGet).toBeUndefined();
     });
 
     test("on its memory limit", () => {
@@ -115,20 +114,5 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
     // The others come from the shell.
     const fixed = Object.entries(loadtest?.environment ?? {}).filter(([, value]) => value !== null);
     expect(env).toMatchObject(Object.fromEntries(fixed));
-  });
-
-  test.each(["CONSOLE", "SENTRY_TRACES_SAMPLE_RATE"])("on %s, whose default depends on SENTRY_DSN", (name) => {
-    const [, withOwn] = /SENTRY_DSN:\+([\w.]+)/.exec(compose.web?.environment?.[name] ?? "") ?? [];
-    const value = (all: Resource[]) => of(all, "ConfigMap").flatMap(({ data }) => data?.[name] ?? [])[0];
-    expect(withOwn).toBeDefined();
-    expect([value(objects), value(rendering("production"))]).toEqual(["", withOwn]);
-  });
-
-  test("on all other values: empty, or the image's default", () => {
-    const declared = readFileSync(`${root}/proxy/entrypoint.d/settings.sh`, "utf8");
-    const settings = of(objects, "ConfigMap").flatMap(({ data }) => Object.entries(data ?? {}));
-    for (const [name, value] of settings.filter(([, value]) => value)) {
-      expect(declared).toMatch(new RegExp(`^\\w+ ${name} ${value}( |$)`, "m"));
-    }
   });
 });

@@ -9,7 +9,7 @@ const pod = "spec.template.spec";
 const container = `${pod}.containers.0`;
 const spread = `${pod}.topologySpreadConstraints`;
 const [web, proxy] = ["Deployment/web", "Deployment/proxy"];
-const [toIngest, blocks] = ["NetworkPolicy/to-ingest", "spec.egress.1.to"];
+const [toIngest, blocks] = ["NetworkPolicy/spool", "spec.egress.1.to"];
 const testRun = "TestRun/loadtest";
 const labels = { "app.kubernetes.io/name": "proxy" };
 const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "sentry" }, stringData: { dsn: "x" } } as Resource;
@@ -100,7 +100,7 @@ const mutations: [rule: keyof typeof rules, what: string, change: Change][] = [
     "the spool has no label",
     set("StatefulSet/spool", "metadata.labels.app~kubernetes~io/part-of"),
   ],
-  ["storedAsWritten", "an empty list", set("NetworkPolicy/web-to-apis", "spec.egress", [])],
+  ["storedAsWritten", "an empty list", set("NetworkPolicy/web", "spec.egress", [])],
   ["storedAsWritten", "an empty value", set(web, `${container}.env.0`, { name: "EMPTY", value: "" })],
   ["storedAsWritten", "a quantity", set(web, `${container}.resources.limits.memory`, "1024Mi")],
   ["storedAsWritten", "false, which is a default", set(web, `${pod}.hostNetwork`, false)],

@@ -1,109 +1,247 @@
-import { type AddressInfo, createServer } from "node:net";
-import { networkInterfaces } from "node:os";
-import { describe, expect, test } from "vitest";
-import { type Answers, verify } from "./lib/fake-kubectl.ts";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makePair } from "../../test/support/certificate.ts";
+import { docker, hasImages } from "./lib/docker.ts";
+import type { Live } from "./lib/fake-api-server.ts";
+import { healthy, startJobs, verify, type World } from "./lib/fake-cluster.ts";
+import type { Resource } from "./lib/objects.ts";
+import { canRender, rendering } from "./lib/render.ts";
 
-const counter = 'culvert_tunnel_envelopes_total{outcome="accepted",reason=""}';
-
-const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
-
-/** A healthy cluster. Its counter increases with each scrape. */
-const healthy: Answers = [
-  ["*'get pods -l app.kubernetes.io/name='*metadata.name*", "echo pod-1"],
-  ["*'get pods -l app.kubernetes.io/name='*nodeName*", "printf 'node-a\\nnode-b\\nnode-b\\n'"],
-  ["*'get deployment,statefulset'*", "printf 'deployment.apps/web\\nstatefulset.apps/spool\\n'"],
-  ["*'rollout status'*", ":"],
-  ["*'printenv'*", "exit 1"],
-  ["*/metrics*", `printf 'culvert_requests_total{} 1\\n${counter} %s\\n' "$(date +%s%N | cut -c 6-16)"`],
-  ["*no-such-page*", "printf 404"],
-  ["*'o=1&p=1'*", "printf 403"],
-  ["*'exec pod-1 -c proxy -- sh -c'*", "printf 200"],
-  ["*'exec spool-0'*", "echo 200"],
-  ["*'get pod/pod-1'*", "echo 10.1.2.3"],
-  ["*'exec pod-1 -c web'*SERVER_TUNNEL*", "echo open"],
-  ["*'exec pod-1 -c web'*8081*", "echo closed"],
-  ["*'get hpa -o name'", "echo horizontalpodautoscaler.autoscaling/web"],
-  ["*ScalingActive*", "printf True"],
-  ["*'get nodes'*", "printf 'a NoSchedule\\nb \\nc PreferNoSchedule\\n'"],
-  ["*'get --raw'*", `echo '{"value":[0,"1"]}'`],
-  ["*'get '*'-o name'", ":"],
-];
-
-const failures = (answers: Answers) => {
-  const { status, lines } = verify(answers);
-  return { status, failed: lines.filter((line) => line.startsWith("FAILED")) };
+const find = (world: World, kind: string, name: string): Live => {
+  const found = world.objects.find((one) => one.kind === kind && one.metadata.name.startsWith(name));
+  if (!found) throw new Error(`there is no ${kind} ${name}`);
+  return found;
 };
+const remove = (kind: string, name: string) => (world: World) => {
+  const gone = find(world, kind, name);
+  world.objects = world.objects.filter((one) => one !== gone);
+};
+/** A workload without a serving pod; its pods have this status. */
+const broken = (kind: string, name: string, state: object) => (world: World) => {
+  find(world, kind, name).status.availableReplicas = 0;
+  for (const pod of world.objects.filter((one) => one.kind === "Pod" && one.metadata.name.startsWith(`${name}-`)))
+    pod.status = { conditions: [{ type: "Ready", status: "False" }], ...state };
+};
+const crashed = {
+  lastState: { terminated: { message: "culvert: X: bad\nculvert: SPOOL_RATE: 'x' is no number: use one\n" } },
+};
+const waiting = (reason: string, message: string) => ({
+  containerStatuses: [{ name: "spool", state: { waiting: { reason, message } }, ...crashed }],
+});
 
-describe("make verify-cluster", () => {
-  test("prints one line per check, and succeeds if all do", () => {
-    const { status, lines } = verify(healthy);
-    expect(lines.filter((line) => !/^ok {7}\S/.test(line))).toEqual([]);
-    expect([status, lines.length]).toEqual([0, 13]);
+describe.skipIf(!canRender || !hasImages("spool"))("the checks of make verify-cluster", () => {
+  let manifests: Resource[];
+  let folder: string;
+  let jobs: string;
+  const certificate = (name: string) => ({
+    key: readFileSync(join(folder, `${name}.key`), "utf8"),
+    cert: readFileSync(join(folder, `${name}.crt`), "utf8"),
+  });
+  const production = (): World => ({
+    objects: healthy(manifests),
+    dnsIsDown: false,
+    blocked: [],
+    pages: { "/culvert-verify-no-such-page": 404 },
+    ingest: { acknowledges: true, exit: 0 },
+    envelopes: { own: 200, foreign: 403, spool: 200 },
+    certificate: certificate("site"),
+    started: {},
   });
 
-  test.each<[what: string, pattern: string, command: string, line: RegExp]>([
-    ["workloads that cannot be listed", "*'get deployment,statefulset'*", "exit 1", /workloads: cannot be listed/],
-    ["a rollout that hangs", "*'rollout status deployment.apps/web'*", "exit 1", /web: not rolled out/],
-    ["a failing page", "*'exec pod-1 -c proxy -- sh -c'*'request / '*|*'request /'", "printf 503", /page \/: 503/],
-    ["an unknown page that answers 200", "*no-such-page*", "printf 200", /unknown page: 200/],
-    ["a rejected envelope", "*'request /monitoring -H'*", "printf 503", /envelope: 503/],
+  beforeAll(() => {
+    manifests = rendering("production");
+    jobs = startJobs();
+    folder = mkdtempSync(join(tmpdir(), "culvert-verify-"));
+    makePair(join(folder, "site"), ["app.example.com", "example.com"]);
+    makePair(join(folder, "other"), ["other.example.com"]);
+  });
+  afterAll(() => {
+    docker("rm", "-f", jobs);
+    rmSync(folder, { recursive: true });
+  });
+
+  const faults: [what: string, fault: (world: World) => void, line: RegExp][] = [
+    ["the Service spool is deleted", remove("Service", "spool"), /^Service spool: missing/],
+    ["the Service web is deleted", remove("Service", "web"), /^Service web: missing/],
+    ["the Service proxy is deleted", remove("Service", "proxy"), /^Service proxy: missing/],
+    ["the Service server-tunnel is deleted", remove("Service", "server-tunnel"), /^Service server-tunnel: missing/],
     [
-      "an envelope that the spool queued",
-      "*/metrics*",
-      `echo '${counter} 7'`,
-      /envelope: accepted, but not acknowledged/,
+      "a Service selects nothing",
+      (world) => (find(world, "Service", "spool").spec.selector = { app: "x" }),
+      /^Service spool: selects no ready pod: its selector is \{"app":"x"\}/,
     ],
-    ["an open relay", "*'o=1&p=1'*", "printf 200", /foreign project: 200/],
-    ["policies that are not enforced", "*'-c web'*8081*", "echo open", /policies: not enforced/],
-    ["policies that block too much", "*SERVER_TUNNEL*", "echo closed", /web does not reach/],
-    ["policies that cannot be checked", "*'-c web'*8081*", "exit 1", /policies: could not be checked/],
-    ["a spool that cannot write", "*'exec spool-0'*", "echo 503", /spool: 503/],
-    ["metrics that are not scraped", "*'get --raw'*", `echo '{"result":[]}'`, /not scraped/],
-    ["an autoscaler without metrics", "*ScalingActive*", "printf False", /no metrics: is metrics-server/],
-    ["all pods on one node", "*name=web*nodeName*", "printf 'node-a\\nnode-a\\n'", /web: all on one node/],
-  ])("finds %s", (_, pattern, command, line) => {
-    const { status, failed } = failures([[pattern, command], ...healthy]);
-    expect(failed).toContainEqual(expect.stringMatching(line));
-    expect(status).toBe(1);
+    [
+      "the certificate is for another name",
+      (world) => (world.certificate = certificate("other")),
+      /^certificate: not for app.example.com, but for DNS:other.example.com/,
+    ],
+    [
+      "the second host name is not in the certificate",
+      (world) => {
+        const settings = find(world, "ConfigMap", "proxy-settings");
+        settings.data = { ...settings.data, SERVER_NAME: "app.example.com www.example.com" };
+      },
+      /^certificate: not for www.example.com/,
+    ],
+    [
+      "policies are deleted",
+      (world) => {
+        remove("NetworkPolicy", "web")(world);
+        remove("NetworkPolicy", "default-deny")(world);
+      },
+      /^network policies: none restricts web's ingress and egress/,
+    ],
+    [
+      "a ConfigMap was edited",
+      (world) => (world.started = { TUNNEL_PATH: "/before" }),
+      /^ConfigMap telemetry-settings-\w+: TUNNEL_PATH was changed, but/,
+    ],
+    ["DNS is missing", (world) => (world.dnsIsDown = true), /^DNS: pods resolve no names/],
+    [
+      "the spool crashes",
+      broken("StatefulSet", "spool", waiting("CrashLoopBackOff", "")),
+      /^spool: crash loop: culvert: SPOOL_RATE: 'x' is no number: use one: kubectl -n culvert logs spool-0 -c spool --previous/,
+    ],
+    [
+      "an image cannot be pulled",
+      broken("Deployment", "web", waiting("ImagePullBackOff", "not found")),
+      /^web: ImagePullBackOff: not found/,
+    ],
+    [
+      "a Secret is missing",
+      broken("Deployment", "proxy", waiting("CreateContainerConfigError", 'secret "sentry" not found')),
+      /^proxy: CreateContainerConfigError: secret "sentry" not found/,
+    ],
+    [
+      "no node has room",
+      broken("Deployment", "web", {
+        conditions: [{ type: "PodScheduled", status: "False", message: "0/2 nodes are available" }],
+      }),
+      /^web: 0 of 2 pods are available: 0\/2 nodes/,
+    ],
+    [
+      "web is at zero",
+      (world) => {
+        broken("Deployment", "web", {})(world);
+        find(world, "Deployment", "web").spec.replicas = 0;
+      },
+      /^web: scaled to 0/,
+    ],
+    [
+      "web is not deployed",
+      (world) => {
+        world.objects = world.objects.filter(
+          ({ kind, metadata }) => !(/Deployment|Pod$/.test(kind) && metadata.name.startsWith("web")),
+        );
+      },
+      /^Deployment web: missing/,
+    ],
+    [
+      "a policy blocks the spool",
+      (world) => (world.blocked = ["proxy spool:8082"]),
+      /^proxy → spool: no connection within 5 s: does a NetworkPolicy/,
+    ],
+    [
+      "a policy blocks the server's events",
+      (world) => (world.blocked = ["web server-tunnel:8083"]),
+      /^web → server-tunnel: no connection within 5 s/,
+    ],
+    ["a page fails", (world) => (world.pages["*"] = 503), /^page \/healthz: 503/],
+    ["the page of PAGE is missing", (world) => (world.pages["/shop"] = 404), /^page \/shop: 404/],
+    [
+      "the ingest is blocked",
+      (world) => (world.ingest = { acknowledges: false, exit: 28 }),
+      /^envelope: not acknowledged by the ingest: no connection within 5 s: allow its address/,
+    ],
+    [
+      "the ingest's CA is unknown",
+      (world) => (world.ingest = { acknowledges: false, exit: 60 }),
+      /^envelope: not acknowledged by the ingest: .* private CA/,
+    ],
+    ["envelopes are rejected", (world) => (world.envelopes.own = 403), /^envelope: 403, not 200/],
+    ["the tunnel is an open relay", (world) => (world.envelopes.foreign = 200), /^envelope for a foreign project: 200/],
+    ["the spool's disk is full", (world) => (world.envelopes.spool = 503), /^spool: 503, not 200/],
+    [
+      "the autoscaler has no metrics",
+      (world) => {
+        find(world, "HorizontalPodAutoscaler", "web").status.conditions = [
+          { type: "ScalingActive", status: "False", message: "no metrics" },
+        ];
+      },
+      /^autoscaler web: no metrics: is metrics-server installed/,
+    ],
+  ];
+  test.each(faults)("if %s: one line says so", async (_, fault, line) => {
+    const world = production();
+    fault(world);
+    const { code, lines } = await verify(jobs, world, line.source.includes("shop") ? { PAGE: "/shop" } : {});
+    const failed = lines.flatMap((one) => /^FAILED {3}(.*)/.exec(one)?.[1] ?? []);
+    expect(failed, lines.join("\n")).toEqual([expect.stringMatching(line)]);
+    expect([code, lines.at(-1)]).toEqual([1, "culvert: 1 of the checks failed"]);
   });
 
-  test("skips components that are not used", () => {
-    const without: Answers = ["networkpolicy", "statefulset/spool", "podmonitor", "hpa"].map((name) => [
-      `*'get ${name}'*`,
-      "exit 1",
+  test("if policies are not enforced: one line says so", async () => {
+    const probes = createServer();
+    await new Promise<void>((resolve) => probes.listen(8081, "127.85.4.3", resolve));
+    const { lines } = await verify(jobs, production()).finally(() => probes.close());
+    expect(lines.filter((one) => one.startsWith("FAILED"))).toEqual([
+      expect.stringMatching(/network policies: not enforced/),
     ]);
-    const { status, lines } = verify([...without, ...healthy]);
-    expect(lines.filter((line) => line.startsWith("skipped"))).toHaveLength(4);
-    expect(status).toBe(0);
   });
 
-  test("does not count unschedulable nodes", () => {
-    const { status, lines } = verify([
-      ["*'get nodes'*", "printf 'a NoSchedule\\nb \\n'"],
-      ["*nodeName*", "printf 'b\\nb\\n'"],
-      ...healthy,
-    ]);
-    expect(lines.filter((line) => line.includes("one node or one pod"))).toHaveLength(2);
-    expect(status).toBe(0);
-  });
-
-  test.skipIf(!hasIpv6)("finds an open port at an IPv6 address with the code that it runs in web", async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "::1", resolve));
-    const { port } = server.address() as AddressInfo;
-    try {
-      const run = `for code; do :; done; exec node -e "$(printf '%s\n' "$code" | sed s/8081/${port}/)"`;
-      const answers: Answers = [["*'get pod/pod-1'*", "echo ::1"], ["*'exec pod-1 -c web'*", run], ...healthy];
-      const { lines } = verify(answers, "culvert", { SERVER_TUNNEL: `http://[::1]:${port}/monitoring` });
-      expect(lines).toContainEqual(expect.stringMatching(/^FAILED +network policies: not enforced/));
-    } finally {
-      server.close();
-    }
-  });
-
-  test("fails with one line if there is no deployment", () => {
-    const { status, lines } = verify([], "shop");
-    expect(lines).toEqual([expect.stringMatching(/^culvert: NAMESPACE: 'shop' has no running proxy and web:/)]);
-    expect(status).toBe(1);
+  const good: [what: string, change: (world: World) => void][] = [
+    ["after the first deployment", () => {}],
+    ["with the console off, whose page is 404", (world) => (world.pages["*"] = 404)],
+    ["with an app that answers every path", (world) => (world.pages = { "*": 200 })],
+    ["with an app behind a login", (world) => (world.pages = { "*": 401 })],
+    [
+      "with two host names",
+      (world) => {
+        const settings = find(world, "ConfigMap", "proxy-settings");
+        settings.data = { ...settings.data, SERVER_NAME: "app.example.com example.com" };
+      },
+    ],
+    ["without policies", (world) => (world.objects = world.objects.filter(({ kind }) => kind !== "NetworkPolicy"))],
+    [
+      "without a spool",
+      (world) => (world.objects = world.objects.filter(({ metadata }) => !metadata.name.startsWith("spool"))),
+    ],
+    [
+      "without autoscalers",
+      (world) => (world.objects = world.objects.filter(({ kind }) => kind !== "HorizontalPodAutoscaler")),
+    ],
+    [
+      "while a pod of the old release terminates",
+      (world) => {
+        const old = structuredClone(find(world, "Pod", "web-0"));
+        Object.assign(old.metadata, { name: "web-old", deletionTimestamp: "2026-01-01T00:00:00Z" });
+        world.objects.push(old);
+      },
+    ],
+    [
+      "with a sidecar in each pod",
+      (world) => {
+        for (const pod of world.objects.filter(({ kind }) => kind === "Pod"))
+          pod.spec.containers.unshift({ name: "istio-proxy" });
+      },
+    ],
+    [
+      "during a scale-up",
+      (world) => {
+        const web = find(world, "Deployment", "web");
+        web.spec.replicas += 1;
+        setTimeout(() => (web.status = { observedGeneration: 1, updatedReplicas: 3, availableReplicas: 3 }), 1000);
+      },
+    ],
+  ];
+  test.each(good)("%s, nothing is wrong", async (_, change) => {
+    const world = production();
+    change(world);
+    const { code, lines } = await verify(jobs, world, { WAIT_S: "60" });
+    expect(lines.filter((one) => !/^(ok|skipped) /.test(one))).toEqual(["culvert: all is well"]);
+    expect(code).toBe(0);
   });
 });

@@ -1,9 +1,12 @@
 const { NAME, SHARE } = process.env;
+// Healthy for itself, broken for the proxy.
+const isUnavailable = ({ "x-request-id": id }) => NAME === "unreachable" && id !== undefined;
 let pages = 0;
 const failures = (count) => Math.floor((count * SHARE) / 100);
 
 const server = require("node:http")
-  .createServer(({ url }, response) => {
+  .createServer(({ url, headers }, response) => {
+    if (isUnavailable(headers)) return response.writeHead(503).end();
     if (url === "/healthz") return response.end();
     if (url === "/crash") throw new Error("crashed by a request");
     pages += 1;

@@ -61,7 +61,7 @@ async function check(
   const image = await buildImage(folder);
   images.push(image);
   rmSync(folder, { recursive: true });
-  const { code, output } = await run(["sh", "deploy/host/check-app.sh", "--json"], {
+  const { code, output } = await run(["sh", "deploy/doctor/check-app.sh", "--json"], {
     WEB_IMAGE: image,
     BASE_PATH: "",
     COMPOSE_FILE: "docker-compose.yml",
@@ -113,9 +113,9 @@ test("an app that breaks the contract", async () => {
 });
 
 test("a missing image, and one that cannot be pulled, is a one-line error", async () => {
-  const none = await run(["sh", "deploy/host/check-app.sh"], { WEB_IMAGE: "" });
+  const none = await run(["sh", "deploy/doctor/check-app.sh"], { WEB_IMAGE: "" });
   expect(none.output.trim()).toMatch(/^culvert: WEB_IMAGE: missing: name the image to check/);
-  const nowhere = await run(["sh", "deploy/host/check-app.sh"], { WEB_IMAGE: "127.0.0.1:1/shop" });
+  const nowhere = await run(["sh", "deploy/doctor/check-app.sh"], { WEB_IMAGE: "127.0.0.1:1/shop" });
   expect(lastLine(nowhere.output)).toMatch(/^culvert: WEB_IMAGE: 127\.0\.0\.1:1\/shop is not on this machine/);
   expect([none.code, nowhere.code]).toEqual([1, 1]);
 });

@@ -1,4 +1,3 @@
-import { createSocket } from "node:dgram";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createSecureServer } from "node:http2";
@@ -7,7 +6,7 @@ import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Target } from "../../doctor/probe/target.ts";
+import type { Target } from "../../doctor/http.ts";
 import { makePair } from "../support/certificate.ts";
 
 let base = "";
@@ -45,14 +44,4 @@ export async function site(answer: RequestListener, http2 = false): Promise<Targ
     else response.writeHead(418).end();
   }, http2);
   return { host: "127.0.0.1", port, name: "localhost", publicPort: port, basePath: "", tunnelPath: "/monitoring" };
-}
-
-/** Answers each datagram to a UDP port as a QUIC server answers an unknown version, until the test ends. */
-export async function serveQuic(port: number): Promise<void> {
-  const socket = createSocket("udp4");
-  socket.on("message", (_, from) =>
-    socket.send(Buffer.from("8000000000080102030405060708", "hex"), from.port, from.address),
-  );
-  await new Promise<void>((resolve) => socket.bind(port, "127.0.0.1", resolve));
-  onTestFinished(() => void socket.close());
 }

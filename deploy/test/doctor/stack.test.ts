@@ -1,20 +1,20 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Result } from "../../doctor/result.ts";
 import { run } from "../run.ts";
 
-vi.setConfig({ testTimeout: 180_000 });
-
 // Vitest sets BASE_URL for its own purposes.
 const doctor = (argument: string, environment: Record<string, string> = {}) =>
-  run(["sh", "deploy/host/doctor.sh", argument], { BASE_URL: "", ...environment });
+  run(["sh", "deploy/doctor/doctor.sh", argument], { BASE_URL: "", ...environment });
 const parse = (output: string): { failed: number; checks: Result[] } => JSON.parse(output);
 
 test("the running stack, with nothing but its containers: what was planted is named, and nothing else of what is asked here", async () => {
   // A name that nothing reads, and a setting that the containers were not started with.
-  const { code, output } = await doctor("--json", { TUNNEL_PAHT: "/x", TUNNEL_CLIENT_IP: "withhold" });
+  const file = join(mkdtempSync(join(tmpdir(), "culvert-")), "env");
+  writeFileSync(file, "TUNNEL_PAHT=/x\n");
+  const { code, output } = await doctor("--json", { COMPOSE_ENV_FILES: file, TUNNEL_CLIENT_IP: "withhold" });
   const { failed, checks } = parse(output);
   const states = Object.fromEntries(checks.map(({ check, state }) => [check, state]));
   expect(states).toMatchObject({
@@ -23,7 +23,6 @@ test("the running stack, with nothing but its containers: what was planted is na
     spool: expect.anything(),
     dsn: "ok",
     ingest: "ok",
-    key: "ok",
     clock: "ok",
     tunnel: "ok",
     "server tunnel": "ok",
@@ -34,14 +33,11 @@ test("the running stack, with nothing but its containers: what was planted is na
     "public address": "unknown",
     redirect: "ok",
     "http/2": "ok",
-    "http/3": "ok",
-    "unknown page": "ok",
     page: "ok",
     trace: "ok",
   });
   expect(checks.filter(({ check }) => check === "settings")[0]?.found).toContain("TUNNEL_PAHT");
-  // Depends on when the engine hands the log over.
-  expect(states["client IP"]).not.toBe("failed");
+  expect(states).not.toHaveProperty("client IP");
   expect(failed).toBeGreaterThanOrEqual(2);
   expect(code).toBe(1);
 });
@@ -57,7 +53,7 @@ test("from outside, the tunnel's path may be in .env", async () => {
   const file = join(mkdtempSync(join(tmpdir(), "culvert-")), "env");
   writeFileSync(file, "TUNNEL_PATH=/k7f2a9\n");
   const { output } = await run(
-    ["env", "-u", "TUNNEL_PATH", `COMPOSE_ENV_FILES=${file}`, "sh", "deploy/host/doctor.sh", "--json"],
+    ["env", "-u", "TUNNEL_PATH", `COMPOSE_ENV_FILES=${file}`, "sh", "deploy/doctor/doctor.sh", "--json"],
     { BASE_URL: `https://localhost:${process.env.HTTPS_PORT}` },
   );
   const { checks } = parse(output);
@@ -65,12 +61,12 @@ test("from outside, the tunnel's path may be in .env", async () => {
 });
 
 test("make status names every container", async () => {
-  const { code, output } = await run(["sh", "deploy/host/status.sh"]);
+  const { code, output } = await run(["sh", "deploy/doctor/status.sh"]);
   expect(output).toMatch(/certificate +\d+ days left/);
   for (const service of ["proxy", "web", "spool"])
     expect(output).toMatch(new RegExp(`^ {2}${service} +.*(running|healthy)`, "m"));
   expect(output).not.toContain("-run-");
-  expect(output).toMatch(/ingest +last accepted an envelope/);
+  expect(output).toMatch(/versions +Culvert \S+, Docker .*, Compose .*, Nginx 1\.\d+\.\d+, Node 2\d\.\S+, Next 1\d\./);
   expect(code).toBe(0);
 });
 

@@ -17,10 +17,10 @@ export interface BuildOptions {
 let ca: Promise<string> | undefined;
 
 /** The file with the extra CA that npm needs on this machine, found as `make up` does; empty if none is needed. */
-function buildCa(): Promise<string> {
+export function buildCa(): Promise<string> {
   ca ??= process.env.BUILD_CA_FILE
     ? Promise.resolve(process.env.BUILD_CA_FILE)
-    : run("sh", ["deploy/host/build-ca.sh"]).then(({ output }) => output.trim().split("\n").at(-1) ?? "");
+    : run("sh", ["deploy/bare-machine/build-ca.sh"]).then(({ output }) => output.trim().split("\n").at(-1) ?? "");
   return ca;
 }
 
@@ -63,4 +63,4 @@ export function build(what: "proxy" | "spool" = "proxy"): Promise<string> {
 export const buildWithDebian = (): Promise<string> => buildImage("deploy/test/support/debian");
 
 /** How long that may take in ms: Debian's mirror may be slow. */
-export const downloadTimeout = 300_000;
+export const downloadTimeout = 900_000;

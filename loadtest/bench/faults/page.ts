@@ -1,7 +1,7 @@
 import { captureException, init, makeFetchTransport, startSpan } from "@sentry/browser";
-import { withOfflineQueue } from "../../../web/src/telemetry/send/offline-queue.ts";
+import { withOfflineQueue } from "../../../web/telemetry/send/offline-queue.ts";
 
-/** How a page sends: the tunnel on its own origin, and whether with the browser's queue of web/src/telemetry. */
+/** How a page sends: the tunnel on its own origin, and whether with the browser's queue of web/telemetry. */
 export interface Sending {
   dsn: string;
   tunnel: string;

@@ -9,7 +9,6 @@ export const images = {
   spool: "culvert-bench-spool",
   web: "culvert-bench-web",
   tunnelRoute: "culvert-bench-tunnel-route",
-  tunnelHandler: "culvert-bench-tunnel-handler",
   tools: "culvert-bench-tools",
 };
 
@@ -17,9 +16,6 @@ export const images = {
 export async function buildImages(): Promise<void> {
   await buildStackImages();
   await buildTunnelRoute();
-  const handler = copyOfWeb("tunnel-handler");
-  cpSync(`${bench}/apps/sentry-tunnel`, `${handler}/src/app/sentry-tunnel`, { recursive: true });
-  await buildApp(images.tunnelHandler, handler);
 }
 
 /** The images without the SDK's own tunnels. */
@@ -50,12 +46,12 @@ function copyOfWeb(name: string): string {
   return copy;
 }
 
-/** Adds the option to the text of a next.config.ts; throws if it does not contain `withSentryConfig(config, {`. */
+/** Adds the option to the text of a next.config.ts; throws if it does not contain `withCulvert(config, {`. */
 export function withTunnelRoute(config: string): string {
-  const call = "withSentryConfig(config, {";
+  const call = "withCulvert(config, {";
   if (!config.includes(call))
     throw new Error(`web/next.config.ts has no '${call}': adapt loadtest/bench/src/images.ts to it`);
-  return config.replace(call, `${call}\n  tunnelRoute: ${JSON.stringify(tunnelPath)},`);
+  return config.replace(call, `${call} sentry: { tunnelRoute: ${JSON.stringify(tunnelPath)} },`);
 }
 
 async function buildApp(image: string, folder: string): Promise<void> {

@@ -1,14 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Bench } from "./bench.ts";
-import { writeCharts } from "./chart.ts";
-import { assets } from "./comparisons/assets.ts";
-import { flood } from "./comparisons/flood.ts";
-import { http2 } from "./comparisons/http2.ts";
+import { chart } from "./chart.ts";
 import { overload } from "./comparisons/overload.ts";
 import { pages } from "./comparisons/pages.ts";
-import { sink } from "./comparisons/sink.ts";
-import { spool } from "./comparisons/spool.ts";
-import { telemetry } from "./comparisons/telemetry.ts";
 import { tunnel } from "./comparisons/tunnel.ts";
 import { startAll } from "./contenders.ts";
 import { docker } from "./docker.ts";
@@ -19,17 +13,7 @@ import { output } from "./paths.ts";
 import { assignCores, describeCores } from "./processor.ts";
 import { Testbed } from "./testbed.ts";
 
-const comparisons: Record<string, (bench: Bench) => Promise<Comparison>> = {
-  sink,
-  tunnel,
-  http2,
-  spool,
-  pages,
-  telemetry,
-  assets,
-  flood,
-  overload,
-};
+const comparisons: Record<string, (bench: Bench) => Promise<Comparison>> = { tunnel, pages, overload };
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
@@ -54,7 +38,7 @@ async function main(): Promise<void> {
     process.once(signal, () => void testbed.close().then(() => process.exit(130)));
   try {
     say("==> containers");
-    await startAll(testbed, assignCores(cores), options.floodRate);
+    await startAll(testbed, assignCores(cores));
     const bench = new Bench(testbed, options);
     const head = `# Culvert bench\n\n${describeCores(cores)}. ${options.rounds} rounds in turn, ${options.seconds} s a measurement; median (lowest – highest).`;
     const found: (Comparison & { name: string })[] = [];
@@ -68,7 +52,7 @@ async function main(): Promise<void> {
       writeFileSync(`${output}/results.md`, `${[head, ...found.map(markdown)].join("\n\n")}\n`);
       const results = { cores, options, comparisons: found };
       writeFileSync(`${output}/results.json`, `${JSON.stringify(results, null, 2)}\n`);
-      writeCharts(output);
+      writeFileSync(`${output}/${name}.svg`, `${chart(comparison)}\n`);
     }
     say(`==> ${output}/results.md, results.json and a chart of each comparison (tunnel.svg …), after ${seconds()} s`);
   } finally {

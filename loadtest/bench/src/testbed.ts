@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { docker, logs } from "./docker.ts";
 import { images } from "./images.ts";
-import { Meter, type Reading } from "./meter.ts";
 import { bench, output } from "./paths.ts";
+import { Meter, type Reading } from "./processor.ts";
 import { envelope, ingestHost } from "./workload.ts";
 
 /** A container to start: the core it is pinned to, its names on the network, its settings and its command. */
@@ -96,10 +96,7 @@ export class Testbed {
     return meter;
   }
 
-  /**
-   * Waits until curl with these arguments gets a 200, run in the sink; throws with the container's log after two minutes: on a busy machine
-   * a start under Valgrind takes more than half a minute.
-   */
+  /** Waits until curl with these arguments gets a 200 in the sink. Throws with the container's log after two minutes. */
   async ready(name: string, ...curl: string[]): Promise<void> {
     const deadline = Date.now() + 120_000;
     for (;;) {

@@ -22,6 +22,8 @@ test("metrics", () => {
     'culvert_spool_dropped_total{reason="http_400",category="replay"} 1',
     'culvert_spool_rejected_total{status="503",reason="full",category="span"} 2',
     'culvert_spool_rejected_total{status="503"} 1',
+    `culvert_spool_limit_bytes ${eviction.maxBytes}`,
+    `culvert_spool_disk_free_bytes ${eviction.freeDiskBytes()}`,
     "# TYPE culvert_spool_redelivered_total counter",
   ]) {
     assert.ok(text.includes(`${line}\n`), line);

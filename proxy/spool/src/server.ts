@@ -24,7 +24,7 @@ export function createSpoolServer({ receive, isHealthy, metrics, onReply }: Hand
     if (request.method === "POST") {
       const reply = await receive(request).catch(() => unwritten);
       onReply(reply);
-      return [reply.status, "application/json", JSON.stringify(reply.body)];
+      return [reply.status, "application/json", reply.body ? JSON.stringify(reply.body) : ""];
     }
     if (request.url === "/metrics") return [200, "text/plain; version=0.0.4", metrics()];
     if (request.url !== "/healthz") return [404, "text/plain", "POST an envelope; GET /healthz, GET /metrics\n"];

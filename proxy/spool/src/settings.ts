@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { defaults } from "./defaults.ts";
 import { type Destination, destinations } from "./destination.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -31,9 +32,9 @@ type Env = Record<string, string | undefined>;
 export function parseSettings(env: Env): Settings {
   return {
     destinations: destinations(env.SENTRY_DSN, env.TUNNEL_ALLOWED_DSNS),
-    maxBytes: integer("SPOOL_MAX_MB", env.SPOOL_MAX_MB || "512", 1, 1_000_000, "megabytes") * 2 ** 20,
-    maxAgeMs: duration("SPOOL_MAX_AGE", env.SPOOL_MAX_AGE || "3d"),
-    rate: integer("SPOOL_RATE", env.SPOOL_RATE || "500", 1, 100_000, "envelopes a second"),
+    maxBytes: integer("SPOOL_MAX_MB", env.SPOOL_MAX_MB || defaults.SPOOL_MAX_MB, 1, 1_000_000, "megabytes") * 2 ** 20,
+    maxAgeMs: duration("SPOOL_MAX_AGE", env.SPOOL_MAX_AGE || defaults.SPOOL_MAX_AGE),
+    rate: integer("SPOOL_RATE", env.SPOOL_RATE || defaults.SPOOL_RATE, 1, 100_000, "envelopes a second"),
     internalNetwork: networkName(env.INTERNAL_NETWORK),
     ca: readCa(env.INGEST_CA_FILE),
   };

@@ -44,5 +44,5 @@ test(
     // sent again, or it was being delivered when the spool was killed.
     expect(repeated).toBeLessThanOrEqual(maybeStored(load.retries) + 3 * maxConcurrency);
   },
-  outage + 5 * 60_000,
+  outage + 15 * 60_000,
 );

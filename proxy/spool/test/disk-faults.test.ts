@@ -52,7 +52,9 @@ test("a full disk: a log line and 503, pages work; the spool recovers once there
   expect(ids).toHaveLength(20);
   await stack.inside("dd if=/dev/zero of=/var/lib/spool/other bs=1M count=200 2>/dev/null || true");
   expect(await sendThroughProxy()).toBe(503);
-  await expectFallback(/^culvert spool: the disk under \/var\/lib\/spool has 64 MB left/);
+  await expectFallback(
+    /^culvert spool: the disk under \/var\/lib\/spool is full: 0 MB are free, 64 MB of any disk stay unused\. Lower/,
+  );
   await stack.inside("rm /var/lib/spool/other");
   const last = newId();
   expect(await sendThroughProxy(last)).toBe(200);

@@ -63,7 +63,7 @@ test.each([
     const mark = await stack.recorder.count();
     const others = { cookie: "a=1", authorization: "Bearer x", "x-sentry-auth": "x", "x-anything": "1" };
     const began = Date.now();
-    expect(await send(url, compress(body), { ...named, ...others })).toEqual({ status: 200, body: { id } });
+    expect(await send(url, compress(body), { ...named, ...others })).toEqual({ status: 200, body: {} });
 
     // Envelopes of earlier tests may still be delivered.
     const sentByThisTest = (one: Parameters<typeof headerOf>[0]) => headerOf(one, "user-agent") === named["user-agent"];

@@ -15,7 +15,7 @@ for (const [name, BASE_PATH] of [
     const TUNNEL_ALLOWED_DSNS = [dsnOf("app-router"), dsnOf("wizard")].join(" ");
     const settings = { WEB_IMAGE: image(name), BASE_PATH, TUNNEL_ALLOWED_DSNS, COMPOSE_FILE: "docker-compose.yml" };
     const env = { ...process.env, ...settings };
-    const { stdout } = await promisify(execFile)("sh", ["deploy/host/check-app.sh", "--json"], { cwd: root, env });
+    const { stdout } = await promisify(execFile)("sh", ["deploy/doctor/check-app.sh", "--json"], { cwd: root, env });
     const { checks }: { checks: { check: string; state: string }[] } = JSON.parse(stdout);
     const ok = checks.filter(({ state }) => state === "ok").map(({ check }) => check);
     const wanted = ["health", "port", "user", "files", "stop", "next", "build", "static files", "base path"];

@@ -10,10 +10,10 @@ import { webImage } from "../test-network.ts";
 
 const successor = `${webImage}-successor`;
 
-/** Releases an image as `make deploy` does; without one, builds web/. */
+/** Releases an image as `make up` does; without one, builds web/. */
 async function deploy(image = "") {
   const options = { cwd: root, env: { ...process.env, WEB_IMAGE: image } };
-  await promisify(execFile)("sh", ["deploy/host/deploy.sh"], options);
+  await promisify(execFile)("sh", ["deploy/host/up.sh"], options);
 }
 
 /** The hashed files of an image: "/_next/static/chunks/….js". */

@@ -1,14 +1,14 @@
+import { NotFoundTrace } from "@culvert/nextjs/errors";
 import type { Metadata } from "next";
 import Link from "next/link";
-import { settings } from "../telemetry/settings/settings";
-import { DropTrace } from "../ui/drop-trace";
+import { settings } from "../settings";
 
 export const metadata: Metadata = { title: "Not found" };
 
 export default function NotFound() {
   return (
     <div className="notice">
-      <DropTrace />
+      <NotFoundTrace />
       <h1>Page not found</h1>
       <p>There is no page at this address.</p>
       {settings().console && (

@@ -1,5 +1,5 @@
 import { cookies } from "next/headers";
-import { settings } from "../telemetry/settings/settings";
+import { settings } from "../settings";
 
 const COOKIE = "culvert-broken-layout";
 const SECONDS = 4;

@@ -1,4 +1,4 @@
-import { readPublicSettings } from "../telemetry/settings/public-settings";
+import { getClient } from "@sentry/nextjs";
 import { type Check, runCheck, UNKNOWN } from "./check";
 import { tunnelProblem } from "./messages";
 import { probeEnvelope } from "./probe-envelope";
@@ -41,9 +41,8 @@ async function checkWeb(): Promise<Check> {
 }
 
 async function checkTunnel(): Promise<Check> {
-  const settings = readPublicSettings(document);
-  if (!settings) return UNKNOWN;
-  const { dsn, tunnelPath } = settings;
+  const { dsn, tunnel: tunnelPath } = getClient()?.getOptions() ?? {};
+  if (!dsn || !tunnelPath) return UNKNOWN;
   return runCheck(
     () => call(tunnelPath, { method: "POST", body: probeEnvelope(dsn) }),
     (status) => tunnelProblem(status, tunnelPath),

@@ -1,5 +1,5 @@
+import type { SendOutcome } from "@culvert/nextjs/outcomes";
 import { captureException, flush, logger } from "@sentry/nextjs";
-import type { SendOutcome } from "../telemetry/send/send-outcomes";
 
 type TestEvent = {
   /** The label of its button. */

@@ -1,5 +1,5 @@
 import { notFound } from "next/navigation";
-import { settings } from "../telemetry/settings/settings";
+import { settings } from "../settings";
 
 /**
  * Ends the request with 404 if CONSOLE=off, because a page that throws on demand does not belong in production. Each page,

@@ -1,8 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test, vi } from "vitest";
-import { parseDsn } from "../telemetry/settings/dsn";
+import { parseSettings } from "../settings";
 import { checkIngest, checkSpool, checkUpstream } from "./server-checks";
+
+const dsnOf = (dsn: string) => parseSettings({ SENTRY_DSN: dsn }).dsn;
 
 vi.mock("@sentry/nextjs", () => ({ suppressTracing: (act: () => unknown) => act() }));
 
@@ -23,7 +25,7 @@ test.each([
   [403, "bad", expect.stringContaining("know the key of SENTRY_DSN")],
 ])("an ingest that responds with %i is %s", async (status, state, problem) => {
   const { server, requests, host } = await startServer(status);
-  const check = await checkIngest({ dsn: parseDsn(`http://key@${host}/prefix/7`), serverTunnel: undefined });
+  const check = await checkIngest({ dsn: dsnOf(`http://key@${host}/prefix/7`), serverTunnel: undefined });
   server.close();
   expect(check).toEqual({ state, latencyMs: expect.any(Number), problem });
   expect(requests[0]?.url).toBe("/prefix/api/7/envelope/");
@@ -35,7 +37,7 @@ test.each([
 });
 
 describe("with envelopes through the proxy", () => {
-  const dsn = parseDsn("http://key@nowhere.invalid/7");
+  const dsn = dsnOf("http://key@nowhere.invalid/7");
   test.each([
     [200, {}, "good", undefined],
     [200, { "x-envelope-outcome": "queued" }, "bad", expect.stringContaining("The spool queues them")],

@@ -1,5 +1,5 @@
 import { suppressTracing } from "@sentry/nextjs";
-import { type Settings, settings } from "../telemetry/settings/settings";
+import { type Settings, settings } from "../settings";
 import { cachedCheck } from "./cached-check";
 import { type Check, runCheck, UNKNOWN } from "./check";
 import {

@@ -1,5 +1,5 @@
 import { getActiveSpan, getRootSpan } from "@sentry/nextjs";
-import { type SpanFields, spanFields } from "../telemetry/trace/span-fields";
+import { type SpanFields, spanFields } from "./span-fields";
 
 export type ServerSpan = Omit<SpanFields, "attributes"> & { recorded: boolean };
 

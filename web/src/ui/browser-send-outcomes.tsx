@@ -1,7 +1,7 @@
 "use client";
 
+import { noSendOutcomes, sendOutcomes, subscribe } from "@culvert/nextjs/outcomes";
 import { useSyncExternalStore } from "react";
-import { noSendOutcomes, sendOutcomes, subscribe } from "../telemetry/send/send-outcomes";
 import { SendOutcomes } from "./send-outcomes";
 
 /** Lists the send outcomes of this page's SDK since the page was loaded. */

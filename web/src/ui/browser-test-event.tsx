@@ -1,8 +1,8 @@
 "use client";
 
+import { noSendOutcomes, sendOutcomes, subscribe } from "@culvert/nextjs/outcomes";
 import { useState, useSyncExternalStore } from "react";
 import { BROWSER_TEST_EVENTS, type BrowserTestEventName } from "../console/browser-test-events";
-import { noSendOutcomes, sendOutcomes, subscribe } from "../telemetry/send/send-outcomes";
 import { outcomeMessage } from "./outcome-message";
 
 /** Takes the name of a test event; renders the button that sends it, and its outcome. */

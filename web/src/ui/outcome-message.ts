@@ -1,4 +1,4 @@
-import type { SendOutcome } from "../telemetry/send/send-outcomes";
+import type { SendOutcome } from "@culvert/nextjs/outcomes";
 
 /** Takes a send outcome and returns it as one sentence. */
 export function outcomeMessage({ outcome, eventId, category, status, latencyMs, note }: SendOutcome): string {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { MAX_WAIT_MS, serverChecks } from "../console/server-checks";
-import { parseSettings } from "../telemetry/settings/settings";
+import { parseSettings } from "../settings";
 import { RequestPath } from "./request-path";
 
 vi.mock("../console/server-checks", async (original) => ({ ...(await original<object>()), serverChecks: vi.fn() }));

@@ -1,5 +1,5 @@
 import { MAX_WAIT_MS, serverChecks } from "../console/server-checks";
-import type { Settings } from "../telemetry/settings/settings";
+import type { Settings } from "../settings";
 import { LivePath } from "./live-path";
 import { PathDiagram, type Places } from "./path-diagram";
 
@@ -27,7 +27,7 @@ export function PathLoading({ settings }: { settings: Settings }) {
 
 function places({ dsn, tunnelPath, serverTunnel, spoolUpstream, upstreamUrl }: Settings): Places {
   return {
-    tunnel: tunnelPath,
+    tunnel: tunnelPath ?? "none",
     throughProxy: serverTunnel !== undefined,
     spool: spoolUpstream !== undefined,
     ingest: dsn?.host ?? "not set",

@@ -1,8 +1,7 @@
 "use client";
 
+import { isReporting, requestIdOf } from "@culvert/nextjs/errors";
 import { type FormEvent, useState } from "react";
-import { isReporting } from "../telemetry/errors/error-boundary";
-import { requestIdOf } from "../telemetry/errors/request-id";
 
 const ADDRESS = "/test-events/route-exception";
 

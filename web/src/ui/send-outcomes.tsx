@@ -1,6 +1,6 @@
 "use client";
 
-import type { SendOutcome } from "../telemetry/send/send-outcomes";
+import type { SendOutcome } from "@culvert/nextjs/outcomes";
 import styles from "./send-outcomes.module.css";
 import { utc } from "./time";
 

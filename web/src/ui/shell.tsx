@@ -1,7 +1,6 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
-import { settings } from "../telemetry/settings/settings";
-import { FirstRender } from "./first-render";
+import { settings } from "../settings";
 import { NavLink } from "./nav-link";
 import styles from "./shell.module.css";
 
@@ -26,7 +25,6 @@ export function Shell({ children }: { children: ReactNode }) {
         )}
       </header>
       <main>{children}</main>
-      <FirstRender />
       <footer className={styles.footer}>
         This app is an example. To replace it with your own, see <code>web/README.md</code>.
       </footer>

@@ -17,9 +17,37 @@ export function helm(args: string[], input = ""): string {
   return execFileSync(program, args, { encoding: "utf8", input, stdio: ["pipe", "pipe", "pipe"], maxBuffer: 64 << 20 });
 }
 
-/** The objects that the chart renders with these values in a namespace. Throws with Helm's message. */
-export function template(values: object, namespace = "culvert"): Resource[] {
-  const output = helm(["template", "culvert", chart, `--namespace=${namespace}`, "--values=-"], JSON.stringify(values));
+/** Images as a release names them. */
+export const images = (tag: string, registry = "registry.example.com") =>
+  Object.fromEntries(
+    ["proxy", "web", "spool"].map((name) => [name, { image: { repository: `${registry}/culvert-${name}`, tag } }]),
+  );
+
+/** Values on top of others. */
+export const merge = (...all: object[]): object =>
+  all.reduce<Record<string, unknown>>((into, more) => {
+    for (const [key, value] of Object.entries(more)) {
+      const old = into[key];
+      const isMap = (one: unknown) => typeof one === "object" && one !== null && !Array.isArray(one);
+      into[key] = isMap(old) && isMap(value) ? merge(old as object, value) : value;
+    }
+    return into;
+  }, {});
+
+/** The objects of a release with these values. Throws with Helm's message. */
+export function template(
+  values: object,
+  { namespace = "culvert", release = "culvert", tests = false } = {},
+): Resource[] {
+  const args = [
+    "template",
+    release,
+    chart,
+    `--namespace=${namespace}`,
+    "--values=-",
+    ...(tests ? [] : ["--skip-tests"]),
+  ];
+  const output = helm(args, JSON.stringify(values));
   return parseAllDocuments(output, { version: "1.1" })
     .map((document) => document.toJS() as Resource | null)
     .filter((object) => object !== null);

@@ -41,8 +41,8 @@ export function listens(service: ComposeService): string[] {
 /** Port and path of the health check. */
 export function health({ healthcheck }: ComposeService): { port: number; path: string } {
   const command = healthcheck.test.join(" ");
-  const [, port] = /127\.0\.0\.1(?:[:/]|', port: )(\d+)/.exec(command) ?? [];
-  const [, path = ""] = /(?:GET |:\d+)(\/\w+)/.exec(command) ?? [];
+  const [, port] = /(?:127\.0\.0\.1[:/]|\{ host, port: )(\d+)/.exec(command) ?? [];
+  const [, path = ""] = /(?:GET |:\d+|\|\| ')(\/\w+)/.exec(command) ?? [];
   return { port: Number(port), path };
 }
 

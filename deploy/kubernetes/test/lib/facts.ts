@@ -9,8 +9,8 @@ export const facts = {
   resolverValid: one("proxy/templates/resolver.conf", /valid=(\d+)s/),
   /** How long web needs to stop. */
   webFinish:
-    (one("web/src/telemetry/send/shutdown.ts", /FINISH_MS = ([\d_]+)/) +
-      one("web/src/telemetry/send/shutdown.ts", /FLUSH_MS = ([\d_]+)/)) /
+    (one("web/telemetry/send/shutdown.ts", /FINISH_MS = ([\d_]+)/) +
+      one("web/telemetry/send/shutdown.ts", /FLUSH_MS = ([\d_]+)/)) /
     1000,
   /** How long CoreDNS caches an answer: `cache 30` in the default Corefile. */
   clusterDnsCache: 30,

@@ -19,7 +19,7 @@ export interface Node {
 }
 
 /** Timeout in ms of a test that waits until several pods are ready: longer than all of its waits. */
-export const startTimeout = 180_000;
+export const startTimeout = 600_000;
 
 /**
  * Starts a rendered pod in Docker as kubelet would: environment, user, groups, capabilities, read-only root, limits and volumes come
@@ -111,11 +111,13 @@ function variables(objects: Resource[], name: string, namespace: string, node: N
 /** Runs the readiness probe; true if it succeeds. */
 export function isReady(objects: Resource[], name: string, id: string): boolean {
   const container = workloads(objects).find((workload) => workload.name === name)?.pod.containers[0];
-  const { exec, httpGet: probe } = container?.readinessProbe ?? {};
-  const port = container?.ports?.find((candidate) => candidate.name === probe?.port)?.containerPort;
-  const url = `http://127.0.0.1:${port}${probe?.path}`;
+  const { exec, httpGet, tcpSocket } = container?.readinessProbe ?? {};
+  const named = httpGet?.port ?? tcpSocket?.port;
+  const port = container?.ports?.find((candidate) => candidate.name === named)?.containerPort;
+  const url = `http://127.0.0.1:${port}${httpGet?.path}`;
   const probeCommand =
     exec?.command ??
+    (tcpSocket && ["bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${port}`]) ??
     (name === "proxy"
       ? ["curl", "-fsS", url]
       : ["node", "-e", `fetch('${url}').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))`]);

@@ -43,7 +43,9 @@ function podProblems(pod: IPodSpec): string[] {
   const volumes = (pod.volumes ?? []).flatMap(({ name, ...source }) =>
     Object.keys(source).every((type) => volumeTypes.includes(type)) ? [] : [`volume ${name} has a forbidden type`],
   );
-  const sysctls = pod.securityContext?.sysctls ? ["sets sysctls"] : [];
+  const sysctls = (pod.securityContext?.sysctls ?? [])
+    .filter(({ name }) => !name.startsWith("net.ipv4.tcp_keepalive_"))
+    .map(({ name }) => `sets ${name}`);
   return [...shared.map((name) => `shares the node: ${name}`), ...volumes, ...sysctls];
 }
 

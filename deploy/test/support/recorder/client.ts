@@ -85,7 +85,7 @@ export class Recorder {
   }
 
   /** Waits until `find` returns something for a request received after `mark`; throws after `timeout` ms with the requests that were received. */
-  async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0, timeout = 60_000): Promise<T> {
+  async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0, timeout = 240_000): Promise<T> {
     const end = Date.now() + timeout;
     const seen: string[] = [];
     for (let next = mark; Date.now() < end; await this.fetchNew(end - Date.now())) {

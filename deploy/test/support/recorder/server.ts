@@ -34,7 +34,7 @@ const record: RequestListener = async (request, response) => {
   const body = await bodyOf(request).catch(() => undefined);
   if (body === undefined) return;
   const { method = "", url = "", rawHeaders } = request;
-  recorded.push({ method, url, rawHeaders, body: body.toString("base64") });
+  recorded.push({ method, url, rawHeaders, body: body.toString("base64"), port: request.socket.remotePort });
   for (const wake of waiting) wake();
   const answer = configured.only && !body.includes(configured.only) ? ok : configured;
   if (url === "/upstream") response.end(JSON.stringify(request.headers));

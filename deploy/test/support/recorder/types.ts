@@ -1,9 +1,13 @@
-/** A request as received. `rawHeaders` alternates names and values, in original order and case; `body` is base64. */
+/**
+ * A request as received. `rawHeaders` alternates names and values, in original order and case; `body` is base64; `port` tells the connection
+ * from others.
+ */
 export interface RecordedRequest {
   method: string;
   url: string;
   rawHeaders: string[];
   body: string;
+  port?: number | undefined;
 }
 
 /** The recorder's answer to a request. */

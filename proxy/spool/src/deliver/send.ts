@@ -11,8 +11,11 @@ export type Response =
 /** Sends one body, in chunks, to an ingest. Rejects only if no request can be made. */
 export type Send = (url: string, headers: EnvelopeHeaders, body: Buffer[]) => Promise<Response>;
 
-/** The longest time without any data from the ingest, connecting included: the same as in the tunnel. */
+/** The longest time without any data from the ingest: the same as in the tunnel. */
 const timeoutMs = 10_000;
+
+/** The longest time to connect: the same as in the tunnel. A stop of the spool waits for it. */
+const connectTimeoutMs = 2_000;
 
 /**
  * Returns a function that sends envelopes: with the headers of the tunnel's allow-list only, over keep-alive connections, and over
@@ -40,6 +43,11 @@ export function createSend(ca: string | undefined): Send {
       });
       outgoing.on("finish", () => {
         mayHaveArrived = true;
+      });
+      outgoing.on("socket", (socket) => {
+        if (!socket.connecting) return;
+        const waiting = setTimeout(() => outgoing.destroy(new Error("no connection")), connectTimeoutMs);
+        for (const event of ["connect", "close"]) socket.once(event, () => clearTimeout(waiting));
       });
       outgoing.on("timeout", () => outgoing.destroy(new Error("timeout")));
       outgoing.on("error", ({ code, message }: NodeJS.ErrnoException) =>

@@ -6,13 +6,15 @@ import { keyRange } from "./queues.ts";
 import type { NewEnvelope, Store } from "./store.ts";
 
 const batchSize = 64;
+const megabyte = 1 << 20;
 /** Left free on the disk: for the write-ahead log, so that delivery can go on, and for other programs. */
-const minFreeDiskBytes = 64 << 20;
+const minFreeDiskBytes = 64 * megabyte;
 /** An empty database file that is larger than this is shrunk. */
 const maxEmptyFileBytes = 16 << 20;
 
 const sizeLine = "SPOOL_MAX_MB is reached: lower priorities are evicted, all else is rejected; is the ingest down?";
-const diskLine = `the disk under ${folder} has 64 MB left: as with SPOOL_MAX_MB; free space there, or lower it`;
+const diskLine = (free: number) =>
+  `the disk under ${folder} is full: ${Math.floor(free / megabyte)} MB are free, ${minFreeDiskBytes / megabyte} MB of any disk stay unused. Lower priorities are evicted, all else is rejected: free space there`;
 
 const fits = (missing: { SPOOL_MAX_MB: number; disk: number }) => missing.SPOOL_MAX_MB <= 0 && missing.disk <= 0;
 
@@ -20,16 +22,16 @@ const fits = (missing: { SPOOL_MAX_MB: number; disk: number }) => missing.SPOOL_
 export class Eviction {
   #database: DatabaseSync;
   #store: Store;
-  #maxBytes: number;
-  #freeDiskBytes: () => number;
+  readonly maxBytes: number;
+  #free: () => number;
   #pages: StatementSync;
   #oldest: StatementSync;
 
   constructor(database: DatabaseSync, store: Store, maxBytes: number, freeDiskBytes: () => number) {
     this.#database = database;
     this.#store = store;
-    this.#maxBytes = maxBytes;
-    this.#freeDiskBytes = freeDiskBytes;
+    this.maxBytes = maxBytes;
+    this.#free = freeDiskBytes;
     this.#pages = database.prepare(`
       SELECT (page_count - freelist_count) * page_size AS used, freelist_count * page_size AS spare, page_size AS page
       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`);
@@ -38,6 +40,11 @@ export class Eviction {
       SELECT id, received FROM envelope
       WHERE id BETWEEN ? AND ? AND id NOT IN (SELECT id FROM attempt WHERE ended = 0)
       ORDER BY id LIMIT ${batchSize}`);
+  }
+
+  /** What of the disk's free space may be used, in bytes. */
+  freeDiskBytes(): number {
+    return Math.max(0, this.#free() - minFreeDiskBytes);
   }
 
   /** What the database takes on disk, in bytes: pages in use, free pages in its file, and one page. */
@@ -51,16 +58,16 @@ export class Eviction {
    * sender of the new one can still keep it.
    */
   makeSpaceFor({ category, body }: NewEnvelope): "SPOOL_MAX_MB" | "disk" | undefined {
-    const disk = Math.max(0, this.#freeDiskBytes() - minFreeDiskBytes);
+    const disk = this.freeDiskBytes();
     const missing = () => {
       const { used, spare, page } = this.pages();
       const size = body.length + 3 * page;
-      return { SPOOL_MAX_MB: used + size - this.#maxBytes, disk: size - spare - disk };
+      return { SPOOL_MAX_MB: used + size - this.maxBytes, disk: size - spare - disk };
     };
     const need = missing();
     if (fits(need)) return undefined;
     const full = need.SPOOL_MAX_MB > 0 ? "SPOOL_MAX_MB" : "disk";
-    logOncePerMinute(full, full === "disk" ? diskLine : sizeLine);
+    logOncePerMinute(full, full === "disk" ? diskLine(this.#free()) : sizeLine);
     const lower = this.#store.queues.nonEmpty().filter((queue) => priorityOf(queue.category) > priorityOf(category));
     if (lower.reduce((sum, { bytes }) => sum + bytes, 0) < need[full]) return full;
     for (const queue of lower.reverse()) {

@@ -8,10 +8,10 @@ const maxHeaderBytes = 16 << 10;
 const maxItems = 100;
 
 /**
- * Takes the first `maxStartBytes` of an envelope. Returns the event id of its header, and the category with the highest priority among
- * its first 100 items. Throws BodyError. https://develop.sentry.dev/sdk/foundations/transport/envelopes/
+ * Takes the first `maxStartBytes` of an envelope, and returns the category with the highest priority among its first 100 items. Throws
+ * BodyError. https://develop.sentry.dev/sdk/foundations/transport/envelopes/
  */
-export function readEnvelope(start: Buffer): { eventId: string | undefined; category: string } {
+export function categoryOf(start: Buffer): string {
   let at = 0;
   const nextLine = (): Buffer => {
     const end = start.indexOf("\n", at);
@@ -19,7 +19,7 @@ export function readEnvelope(start: Buffer): { eventId: string | undefined; cate
     at = end === -1 ? start.length : end + 1;
     return line;
   };
-  const { event_id } = parseHeader(nextLine());
+  parseHeader(nextLine());
   let category: string | undefined;
   for (let items = 0; items < maxItems && start.includes("\n", at); items++) {
     const line = nextLine();
@@ -30,7 +30,7 @@ export function readEnvelope(start: Buffer): { eventId: string | undefined; cate
     if (typeof length === "number" && length >= 0) at += Math.min(start.length, length + 1);
     else nextLine();
   }
-  return { eventId: typeof event_id === "string" ? event_id : undefined, category: category ?? defaultCategory };
+  return category ?? defaultCategory;
 }
 
 function parseHeader(line: Buffer): Record<string, unknown> {

@@ -7,12 +7,13 @@ import type { Eviction } from "../queue/eviction.ts";
 import type { GroupCommit } from "../queue/group-commit.ts";
 import type { Store } from "../queue/store.ts";
 import { Semaphore } from "../semaphore.ts";
-import { maxStartBytes, readEnvelope } from "./envelope.ts";
+import { categoryOf, maxStartBytes } from "./envelope.ts";
 
 /** The response to the proxy. */
 export interface Reply {
   status: number;
-  body: Record<string, string>;
+  /** No client gets the response to an accepted envelope (njs/ingest-headers.js). */
+  body?: Record<string, string>;
   /** Labels of culvert_spool_rejected_total, beside the status, if the queue is full. */
   rejected?: { reason: string; category: string };
 }
@@ -43,10 +44,10 @@ export function createReceive(
     const headers = storedHeaders(request.headers);
     const start =
       accepts === "envelope" && (await decompressStart(body, encodingOf(headers), maxStartBytes, waitTimeoutMs));
-    const { category, eventId } = start ? readEnvelope(start) : { category: "security", eventId: undefined };
+    const category = start ? categoryOf(start) : "security";
     const envelope = { destination: url, category, received: Date.now(), headers, body };
     const full = await transactions.write(() => eviction.makeSpaceFor(envelope) ?? store.add(envelope));
-    if (!full) return { status: 200, body: eventId ? { id: eventId } : {} };
+    if (!full) return { status: 200 };
     const reply = reject(503, full === "disk" ? "the disk is full" : "SPOOL_MAX_MB is reached");
     return { ...reply, rejected: { reason: "full", category } };
   };

@@ -21,7 +21,7 @@ export async function send(url: string, body: Buffer, headers: Record<string, st
       signal: AbortSignal.timeout(20_000),
       headers: { "x-spool-destination": envelopeUrl, ...headers },
     });
-    return { status: response.status, body: (await response.json()) as { id?: string; reason?: string } };
+    return { status: response.status, body: JSON.parse((await response.text()) || "{}") as { reason?: string } };
   } catch {
     return { status: 0, body: {} };
   }

@@ -22,7 +22,7 @@ export async function printResult(
   recoveredAt?: number,
 ): Promise<{ lost: number; repeated: number }> {
   const start = recoveredAt ?? Date.now();
-  await waitUntil(() => isEmpty(stack), start + 120_000 - Date.now());
+  await waitUntil(() => isEmpty(stack), start + 600_000 - Date.now());
   const result = await outcome(stack, ids);
   const drained = Math.round((Date.now() - start) / 1_000);
   console.log(

@@ -185,7 +185,7 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
 /** Waits until the spool answers its health check. */
 export async function waitUntilReady(stack: Stack): Promise<void> {
   const isHealthy = async () => (await fetch(`${stack.url}/healthz`)).ok;
-  await waitUntil(isHealthy, 90_000).catch(async () => {
+  await waitUntil(isHealthy).catch(async () => {
     throw new Error(`the spool did not start: ${await stack.logs()}`);
   });
 }

@@ -1,9 +1,9 @@
+import { requestIdOf } from "@culvert/nextjs/errors";
 import { headers } from "next/headers";
 import { Suspense } from "react";
 import { requireConsole } from "../../console/guard";
 import { sinceProxy } from "../../console/since-proxy";
-import { requestIdOf } from "../../telemetry/errors/request-id";
-import { settings } from "../../telemetry/settings/settings";
+import { settings } from "../../settings";
 import { BrowserTestEvent } from "../../ui/browser-test-event";
 import { Facts } from "../../ui/facts";
 import { PathLoading, RequestPath } from "../../ui/request-path";
@@ -52,7 +52,10 @@ export default async function OverviewPage({ searchParams }: Props) {
             { name: "Up for", value: duration(process.uptime()) },
             { name: "Request id", value: requestId ?? "none: no proxy in front" },
             { name: "Rendered at", value: new Date().toISOString(), time: true },
-            { name: "Events are sent to", value: current.dsn ? current.tunnelPath : "nowhere: SENTRY_DSN is not set" },
+            {
+              name: "Events are sent to",
+              value: current.dsn ? (current.tunnelPath ?? current.dsn.host) : "nowhere: SENTRY_DSN is not set",
+            },
             { name: "Traces recorded", value: current.dsn ? `${current.tracesSampleRate * 100} %` : "none" },
           ]}
         />

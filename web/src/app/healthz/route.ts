@@ -1,6 +1,3 @@
-export const dynamic = "force-dynamic";
+export { GET } from "@culvert/nextjs/health";
 
-/** Responds with 200 as long as this process serves requests. */
-export function GET() {
-  return new Response("ok\n", { headers: { "Cache-Control": "no-store", "Content-Type": "text/plain" } });
-}
+export const dynamic = "force-dynamic";

@@ -1,4 +1,4 @@
-import { isStopping } from "../../telemetry/send/shutdown";
+import { isStopping } from "@culvert/nextjs/health";
 
 export const dynamic = "force-dynamic";
 

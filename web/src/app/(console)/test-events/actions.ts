@@ -6,7 +6,7 @@ import { breakLayout } from "../../../console/broken-layout";
 import { requireConsole } from "../../../console/guard";
 import { traceId } from "../../../console/trace-headers";
 import { callUpstream } from "../../../console/upstream";
-import { settings } from "../../../telemetry/settings/settings";
+import { settings } from "../../../settings";
 
 const SLOW_MS = 1_500;
 

@@ -1,7 +1,7 @@
+import { sendOutcomes } from "@culvert/nextjs/outcomes";
 import type { Metadata } from "next";
 import { requireConsole } from "../../../console/guard";
-import { sendOutcomes } from "../../../telemetry/send/send-outcomes";
-import { settings } from "../../../telemetry/settings/settings";
+import { settings } from "../../../settings";
 import { BrowserSendOutcomes } from "../../../ui/browser-send-outcomes";
 import { RefreshLink } from "../../../ui/refresh-link";
 import { SendOutcomes } from "../../../ui/send-outcomes";
@@ -24,7 +24,7 @@ export default function TestEventsPage() {
         <noscript>
           <p>These need JavaScript. The controls of the server, below, do not.</p>
         </noscript>
-        <BrowserTestEvents tunnelPath={tunnelPath} />
+        <BrowserTestEvents tunnelPath={tunnelPath ?? "the ingest"} />
       </section>
       <section aria-labelledby="server">
         <h2 id="server">On the server</h2>

@@ -5,7 +5,7 @@ import { requireConsole } from "../../../console/guard";
 import { serverSpan } from "../../../console/server-span";
 import { type TraceHeaders, traceHeaders, traceId, traceStatus } from "../../../console/trace-headers";
 import { callUpstream } from "../../../console/upstream";
-import { settings } from "../../../telemetry/settings/settings";
+import { settings } from "../../../settings";
 import { Hop, Hops } from "../../../ui/hops";
 import { PageTrace } from "../../../ui/page-trace";
 import { PastedTrace } from "../../../ui/pasted-trace";

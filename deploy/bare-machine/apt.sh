@@ -1,0 +1,38 @@
+# shellcheck shell=sh
+# Installs packages without prompts. Sourced after lib.sh.
+
+# is_root: whether this shell may install packages and start daemons.
+is_root() { [ "$(id -u)" -eq 0 ]; }
+
+# os_release KEY: prints KEY's value from os-release, or nothing if either is missing.
+os_release() {
+  sed -n "s/^$1=//p" "${OS_RELEASE_FILE:-/etc/os-release}" 2>/dev/null | tr -d '"' | head -n 1
+}
+
+# distribution: prints "debian", "ubuntu" or nothing.
+distribution() { os_release ID | grep -x -e debian -e ubuntu || true; }
+
+# can_install: whether this shell can install packages of the distribution.
+can_install() { is_root && [ -n "$(distribution)" ] && has apt-get; }
+
+# apt_quiet LOG APT-GET-ARGUMENTS...: apt-get without prompts, its output appended to LOG.
+apt_quiet() {
+  apt_log=$1; shift
+  DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=2 \
+    -o DPkg::Lock::Timeout=120 "$@" >>"$apt_log" 2>&1 </dev/null
+}
+
+# debian_install PACKAGE...: installs from the host's own sources. Dies with apt's reason if that fails.
+debian_install() {
+  install_log=$(mktemp)
+  # A source that does not answer must not stop an installation that does not need it.
+  apt_quiet "$install_log" update || true
+  apt_quiet "$install_log" install --no-install-recommends "$@" || apt_failed "$install_log" "$*"
+  rm -f "$install_log"
+}
+
+# apt_failed LOG WHAT: dies with the last error apt gave.
+apt_failed() {
+  apt_reason=$(grep -E '^(E:|dpkg: error)' "$1" | tail -n 1)
+  die "installing $2 failed: ${apt_reason:-no reason given}; apt's output is in $1"
+}

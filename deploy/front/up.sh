@@ -1,0 +1,19 @@
+#!/bin/sh
+# Starts the front, or has it read apps.conf again if it runs. README.md.
+set -eu
+cd "$(dirname "$0")/../.."
+. deploy/host/lib.sh
+
+[ -s deploy/front/apps.conf ] || die "deploy/front/apps.conf: missing: copy apps.conf.example there, and give each name its stack"
+BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
+export BUILD_CA_FILE BUILDX_NO_DEFAULT_ATTESTATIONS=1
+front() { docker compose --progress quiet -p "${FRONT_NAME:-culvert-front}" -f deploy/front/compose.yml "$@"; }
+front build >&2
+output=$(front run --rm --no-deps -T front -t 2>&1) || {
+  reason=$(printf '%s\n' "$output" | sed -n 's/.*\[emerg\] [0-9#]*: //p')
+  [ -z "$reason" ] || die "deploy/front/apps.conf: $reason: mend the line"
+  die "the front: $(printf '%s\n' "$output" | tail -n 1)"
+}
+front up --detach --wait >&2
+front exec front nginx -c /front/nginx.conf -s reload
+say "    $(grep -cE '^[^#]+;' deploy/front/apps.conf) names on port ${FRONT_HTTPS_PORT:-443}"

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Writes what a new host needs into one file: settings, keys, and the volumes with queued envelopes and certificates. The queue pauses for
+# seconds. Usage: FILE=culvert.tar backup.sh; restore.sh reads it.
+set -eu
+cd "$(dirname "$0")/../.."
+. deploy/host/lib.sh
+umask 077
+
+file=${FILE:-culvert-$(date -u +%Y%m%dT%H%M%SZ).tar}
+project=$(project_name)
+trap 'docker compose --progress quiet start spool >&2' EXIT
+docker compose --progress quiet stop spool >&2
+set --
+for volume in spool certificates acme proxy; do
+  ! docker volume inspect "${project}_$volume" >/dev/null 2>&1 || set -- "$@" --volume "${project}_$volume:/backup/volumes/$volume:ro"
+done
+for path in .env docker-compose.override.yml .culvert; do
+  [ ! -e "$path" ] || set -- "$@" --volume "$PWD/$path:/backup/files/$path:ro"
+done
+# Stored images are fetched again.
+docker run --rm --network none --user 0:0 "$@" --entrypoint tar "$(tools_image)" -cf - -C /backup \
+  --exclude=./volumes/proxy/images --exclude='*.lock' . >"$file" || die "backup: $file could not be written"
+say "    $file: $(du -h "$file" | cut -f 1). It has keys and passwords: keep it as you keep those"

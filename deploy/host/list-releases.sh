@@ -1,0 +1,24 @@
+#!/bin/sh
+# Lists the releases of web that make rollback can put back, the last deployed first, and which one runs.
+set -eu
+cd "$(dirname "$0")/../.."
+. deploy/host/lib.sh
+. deploy/host/stack.sh
+. deploy/host/releases.sh
+
+COMPOSE_PROJECT_NAME=$(project_name)
+running=$(containers web | head -n 1)
+[ -n "$running" ] || die "web does not run: start the stack first (make up)"
+running=$(image_of "$running")
+
+printf '%-25s  %-40s  %-24s  %-12s  %s\n' TAG IMAGE SENTRY_RELEASE 'IMAGE ID' 'BUILT (UTC)'
+releases | while read -r tag image; do
+  mark=
+  ! is_undone "$image" || mark='  undone'
+  [ "$image" != "$running" ] || mark='  running'
+  name=$(label "$image" image)
+  release=$(label "$image" release)
+  id=${image#sha256:}
+  printf '%-25s  %-40s  %-24s  %.12s  %.16s%s\n' "$tag" "${name:-web/}" "${release:--}" "$id" \
+    "$(docker image inspect --format '{{.Created}}' "$image" | tr T ' ')" "$mark"
+done

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Posts one line to NOTIFY_URL, if it is set, as JSON {"text": "..."}: the form of Slack's, Mattermost's and Google Chat's webhooks.
+# Usage: notify.sh TEXT. Never an error: what it tells about has its own.
+set -eu
+cd "$(dirname "$0")/../.."
+. deploy/host/lib.sh
+
+url=$(setting NOTIFY_URL)
+[ -n "$url" ] || exit 0
+text=$(printf 'culvert on %s: %s' "$(hostname)" "$*" | LC_ALL=C tr -s '\000-\037' ' ' | sed 's/[\\"]/\\&/g')
+# The address is a secret: not an argument, which other users of this machine can read.
+printf 'url = "%s"\n' "$url" | curl -sS -m 10 -o /dev/null --fail -K - -H 'Content-Type: application/json' --data "{\"text\": \"$text\"}" >&2 ||
+  say "culvert: NOTIFY_URL: the notification was not accepted: the reason is above"

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Writes SHA256SUMS and, with COSIGN_KEY or in a workflow with an OIDC token, signs it and the pushed images. Part of release.sh.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=../host/lib.sh
+. "$here/../host/lib.sh"
+
+(cd "$OUT" && find . -type f ! -name 'SHA256SUMS*' | sed 's|^\./||' | sort | xargs sha256sum) >"$OUT/SHA256SUMS"
+
+# With a key of one's own, nothing is written to Sigstore's public log. Without one, cosign asks the workflow for its identity.
+if [ -n "${COSIGN_KEY:-}" ]; then
+  key="--key=$COSIGN_KEY --tlog-upload=false"
+elif [ -n "${ACTIONS_ID_TOKEN_REQUEST_URL:-}" ]; then
+  key=--yes
+else
+  say "    not signed: set COSIGN_KEY to a key of 'cosign generate-key-pair'"
+  exit 0
+fi
+has cosign || die "cosign: not found: install it (https://docs.sigstore.dev/cosign/)"
+# shellcheck disable=SC2086 # options
+cosign sign-blob $key --bundle "$OUT/SHA256SUMS.bundle" "$OUT/SHA256SUMS" >/dev/null
+[ "${PUSH:-no}" = yes ] || exit 0
+case $REGISTRY in localhost:* | 127.0.0.1:*) key="$key --allow-http-registry" ;; esac
+while read -r image; do
+  name=${image%%:*}
+  reference=$REGISTRY/culvert-$name@${image#*@}
+  # shellcheck disable=SC2086 # options
+  cosign sign $key --recursive "$reference"
+  for sbom in "$OUT/sbom/culvert-$name"-*.cdx.json; do
+    # shellcheck disable=SC2086 # options
+    cosign attest $key --type cyclonedx --predicate "$sbom" "$reference"
+  done
+done <"$OUT/digests"

@@ -1,0 +1,202 @@
+// Writes every list of settings from settings.json: `make settings`. With --check it writes nothing, and fails if a list is not current.
+//
+// A setting in settings.json:
+//   name, type, example, meaning (25 words at most), more (a paragraph below the table)
+//   services     the containers that get it; `host`: docker-compose.yml or a script of deploy/host reads it
+//   default      what the service uses for an empty value; shown: the cell in docs/settings.md, if it needs words
+//   common       it is in .env.example
+//   compose      its value in docker-compose.yml; false: compose does not set it
+//   kubernetes   its value in the .env file; "manifest": a manifest sets it; false: compose only. note: a comment above it
+//   min, max, unit, values, fix   what the checks of its type need (proxy/entrypoint.d/types.sh)
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+
+const root = new URL("../../", import.meta.url);
+const read = (path) => readFileSync(new URL(path, root), "utf8");
+const groups = JSON.parse(read("deploy/settings/settings.json"));
+const all = Object.values(groups).flat();
+const of = (service) => all.filter(({ services }) => services.includes(service));
+const head = "Written by `make settings` from deploy/settings/settings.json.";
+
+const cell = ({ default: value, shown }) => shown ?? (value ? `\`${value}\`` : "none");
+const table = (group, settings) =>
+  [
+    `## ${group}`,
+    "| Setting | Default | Meaning | Example |\n|---|---|---|---|\n" +
+      settings.map((one) => `| \`${one.name}\` | ${cell(one)} | ${one.meaning} | \`${one.example}\` |`).join("\n"),
+    ...settings.filter(({ more }) => more).map(({ name, more }) => `### ${name}\n\n${more}`),
+  ].join("\n\n");
+
+const document = () => `<!-- ${head} -->
+# Settings
+
+For operators and platform teams: every setting, its default and its meaning.
+
+- With compose, put settings in \`.env\` ([.env.example](../.env.example)). A variable of the shell overrides \`.env\` for one command.
+- On Kubernetes, set them in the [overlay](../deploy/kubernetes/README.md#day-two) or in the chart's \`settings\`.
+- Containers read them when they start: one image serves every environment. [Releases](#releases) and [Build](#build) are read by \`make\`.
+- An invalid value stops the container with one line that names the setting.
+- Compose and the manifests set those under [Internal](#internal).
+
+${Object.entries(groups)
+  .map(([group, settings]) => table(group, settings))
+  .join("\n\n")}
+`;
+
+const plain = (markdown) =>
+  markdown
+    .replace(/ \(\[[^\]]+\]\([^)]*\)\)/g, "")
+    .replace(/\[([^\]]+)\]\([^)]*\)/g, "$1")
+    .replace(/[`*]/g, "");
+const example = () =>
+  `# Copy to .env and set what you need. Every default works. All settings: docs/settings.md.\n# ${head}\n\n` +
+  all
+    .filter(({ common }) => common)
+    .map((one) => `# ${plain(one.meaning)}\n#${one.name}=${one.example}\n`)
+    .join("\n");
+
+const secret = (name) => name.toLowerCase().replace(/_file$/, "");
+// An empty setting is the same as none, so that no container is replaced for it. Not in web: an empty variable would hide one of its image.
+const composeDefault = ({ name, type }, service) => {
+  if (type === "file") return `\${${name}:+/run/secrets/${secret(name)}}`;
+  return service === "web" ? "" : `\${${name}:-}`;
+};
+const composeValue = (setting, service) =>
+  `      ${setting.name}: ${setting.compose ?? composeDefault(setting, service)}`.trimEnd();
+/** Replaces the block below `environment: # …make settings…` of each service. */
+const compose = (text) => {
+  let service;
+  return text.replace(/^ {2}(\w+):$|^( {4}environment: #.*make settings.*)\n(?: {6}.*\n)*/gm, (line, name, start) => {
+    if (name) service = name;
+    if (!start) return line;
+    const settings = of(service).filter((one) => one.compose !== false);
+    if (settings.length === 0) fail(`docker-compose.yml: ${service} has no setting in settings.json`);
+    return `${start}\n${settings.map((one) => composeValue(one, service)).join("\n")}\n`;
+  });
+};
+
+const quoted = (value) => (/^[\w./:@-]+$/.test(value) ? value : `'${value}'`);
+const arguments_ = {
+  list: ({ fix }) => ` "${fix}"`,
+  path: ({ fix }) => ` "${fix}"`,
+  upstream: ({ fix }) => ` "${fix}"`,
+  choice: ({ unit, values, default: value }) => ` ${unit} ${values.filter((one) => one !== value).join(" ")}`,
+  number: ({ min, max, unit }) => ` ${min} ${max} "${unit}"`,
+  limit: ({ max, unit }) => ` ${max} "${unit}"`,
+};
+const types = "list path upstream choice number limit duration size port file";
+const declaration = (one) => {
+  if (one.type === "switch") return `switch ${one.name}`;
+  const type = types.split(" ").includes(one.type) ? one.type : "default";
+  return `${type} ${one.name} ${quoted(one.default)}${arguments_[type]?.(one) ?? ""}`;
+};
+const proxy = (text) => {
+  const marks = /(# Written by `make settings`.*\n)[^]*?(# End of what is written\.\n)/;
+  if (!marks.test(text))
+    fail("proxy/entrypoint.d/settings.sh: the marks of `make settings` are missing: put them back");
+  return text.replace(marks, (_, start, end) => `${start}${of("proxy").map(declaration).join("\n")}\n${end}`);
+};
+
+const spool = () => {
+  const settings = all.filter(({ services }) => `${services}` === "spool");
+  const lines = settings.map((one) => `  ${one.name}: "${one.default}",\n`).join("");
+  return `// ${head}\n\n/** What an empty setting means. */\nexport const defaults = {\n${lines}};\n`;
+};
+
+/** The ConfigMap that has a setting: the one of the only pod that reads it, or the shared one. */
+const map = ({ services }) => {
+  const pods = services.filter((one) => ["proxy", "spool", "web"].includes(one));
+  return pods.length > 1 ? "telemetry" : pods[0];
+};
+const inMap = (one) => map(one) && one.kubernetes !== false && one.kubernetes !== "manifest";
+const env = (name) =>
+  `# ${head} An empty value means the image's own default.\n` +
+  all
+    .filter((one) => inMap(one) && map(one) === name)
+    .map(({ name, note, kubernetes = "" }) => `${note ? `# ${note}\n` : ""}${name}=${kubernetes}\n`)
+    .join("");
+
+const patterns = {
+  number: "^[0-9]*$",
+  limit: "^(off|[0-9]*)$",
+  port: "^[0-9]*$",
+  size: "^([0-9]+[kmg]?)?$",
+  duration: "^([0-9]+[smhdw])?$",
+};
+const schema = (text) => {
+  const chart = JSON.parse(text);
+  const property = ({ type, values, meaning }) => ({
+    type: "string",
+    description: plain(meaning),
+    ...(type === "choice" && { enum: ["", ...values] }),
+    ...(type === "switch" && { enum: ["", "on", "off"] }),
+    ...(patterns[type] && { pattern: patterns[type] }),
+  });
+  const properties = Object.fromEntries(all.filter(inMap).map((one) => [one.name, property(one)]));
+  chart.properties.settings = {
+    type: "object",
+    description: "docs/settings.md",
+    additionalProperties: false,
+    properties,
+  };
+  return `${JSON.stringify(chart, null, 2)}\n`;
+};
+
+const files = {
+  "docs/settings.md": document,
+  ".env.example": example,
+  "docker-compose.yml": compose,
+  "proxy/entrypoint.d/settings.sh": proxy,
+  "proxy/spool/src/defaults.ts": spool,
+  "deploy/settings/telemetry.env": () => env("telemetry"),
+  "deploy/settings/proxy.env": () => env("proxy"),
+  "deploy/settings/web.env": () => env("web"),
+  "deploy/settings/spool/spool.env": () => env("spool"),
+  "deploy/chart/values.schema.json": schema,
+};
+
+function fail(line) {
+  console.error(`settings: ${line}`);
+  process.exit(1);
+}
+
+/** Ends the program for a setting that settings.json describes badly, or that is only there or only in use. */
+function validate() {
+  const names = all.map(({ name }) => name);
+  for (const one of all) {
+    for (const field of ["services", "type", "default", "example", "meaning"])
+      if (one[field] === undefined) fail(`${one.name} has no ${field} in settings.json: add it`);
+    const words = one.meaning.replace(/\]\([^)]*\)/g, "").split(/\s+/).length;
+    if (words > 25) fail(`${one.name}'s meaning has ${words} words: shorten it to 25, and put the rest in "more"`);
+    if (names.indexOf(one.name) !== names.lastIndexOf(one.name))
+      fail(`${one.name} is twice in settings.json: remove one`);
+  }
+  const scripts = readdirSync(new URL("deploy/host", root))
+    .map((name) => read(`deploy/host/${name}`))
+    .join("\n");
+  const find = (text, pattern) => [...text.matchAll(pattern)].map(([, name]) => name);
+  const used = new Set([
+    ...find(read("docker-compose.yml").replace(/^ *#.*$/gm, ""), /\$\{([A-Z][A-Z0-9_]*)/g),
+    ...find(scripts, /\$\(setting ([A-Z][A-Z0-9_]*)/g),
+  ]);
+  for (const name of used)
+    if (!names.includes(name) && !name.startsWith("COMPOSE_"))
+      fail(`${name} is read, but not in settings.json: add it`);
+  const unused = of("host").find(({ name }) => !used.has(name) && !name.startsWith("COMPOSE_"));
+  if (unused)
+    fail(`${unused.name} is in settings.json, but neither docker-compose.yml nor deploy/host reads it: remove it`);
+}
+
+validate();
+const check = process.argv.includes("--check");
+for (const [path, write] of Object.entries(files)) {
+  let old = "";
+  try {
+    old = read(path);
+  } catch {}
+  if (write.length && /^<{7} /m.test(old)) fail(`${path} has conflict marks: keep either side, then run make settings`);
+  const text = write(old);
+  if (text === old) continue;
+  if (check) fail(`${path} is not current: run make settings`);
+  writeFileSync(new URL(path, root), text);
+  console.log(`settings: wrote ${path}`);
+}

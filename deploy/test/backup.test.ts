@@ -1,0 +1,65 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { must, run } from "./run.ts";
+
+const project = `culvert-backup-${process.pid}`;
+const environment = {
+  IMAGES: process.env.COMPOSE_PROJECT_NAME ?? "culvert",
+  COMPOSE_PROJECT_NAME: project,
+  COMPOSE_FILE: "docker-compose.yml:deploy/test/backup.compose.yml",
+  SENTRY_DSN: "http://culvert@ingest:1/1",
+  TUNNEL_PATH: "",
+};
+// Two clones: the old host's and the new one's.
+const folder = mkdtempSync(join(tmpdir(), "culvert-backup-"));
+const inClone = (clone: string, command: string, settings = {}) =>
+  must(["sh", "-euc", `cd '${folder}/${clone}'; ${command}`], { ...environment, ...settings });
+
+afterAll(async () => {
+  for (const clone of ["old", "new"])
+    await run(["sh", "-c", `cd '${folder}/${clone}' && docker compose down --volumes -t 0`], environment);
+  rmSync(folder, { recursive: true });
+});
+
+const queued = (clone: string) =>
+  inClone(
+    clone,
+    "docker compose exec -T spool node -e 'fetch(`http://127.0.0.1:8082/metrics`).then((r) => r.text()).then(console.log)'",
+  ).then((metrics) => /^culvert_spool_queued_envelopes(?:\{.*\})? (\d+)/m.exec(metrics)?.[1]);
+
+test("a backup has the settings, the key of open pages' forms and the queued envelopes; restored, they are there", async () => {
+  for (const clone of ["old", "new"])
+    await must([
+      "sh",
+      "-euc",
+      `mkdir '${folder}/${clone}'; git ls-files -co --exclude-standard docker-compose.yml deploy proxy/spool proxy/Dockerfile web/Dockerfile | tar -cf - -T - | tar -xf - -C '${folder}/${clone}'`,
+    ]);
+  writeFileSync(join(folder, "old/.env"), "REGION=kept\n");
+  const key = await inClone("old", "cat $(sh deploy/host/server-actions-key.sh)");
+  await inClone("old", "docker compose up --detach --no-build --wait spool");
+  // The ingest is nowhere.
+  const envelope = JSON.stringify('{}\n{"type":"event"}\n{}\n');
+  await inClone(
+    "old",
+    `docker compose exec -T spool node -e 'fetch("http://127.0.0.1:8082/", { method: "POST", headers: { "x-spool-destination": "http://ingest:1/api/1/envelope/" }, body: ${envelope} }).then((r) => process.exit(r.ok ? 0 : 1))'`,
+  );
+  await expect.poll(() => queued("old")).toBe("1");
+
+  await inClone("old", "FILE=../backup.tar sh deploy/host/backup.sh");
+  expect(await queued("old")).toBe("1");
+  await inClone("old", "docker compose down --volumes");
+
+  await inClone("new", "FILE=../backup.tar sh deploy/host/restore.sh");
+  expect(readFileSync(join(folder, "new/.env"), "utf8")).toBe("REGION=kept\n");
+  expect(await inClone("new", "cat $(sh deploy/host/server-actions-key.sh)")).toBe(key);
+  await inClone("new", "docker compose up --detach --no-build --wait spool");
+  expect(await queued("new")).toBe("1");
+
+  const { code, output } = await run(
+    ["sh", "-euc", `cd '${folder}/new'; FILE=../backup.tar sh deploy/host/restore.sh`],
+    environment,
+  );
+  expect([code, output]).toEqual([1, expect.stringContaining("culvert: restore: there is a .env already")]);
+});

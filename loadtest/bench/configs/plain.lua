@@ -1,3 +1,0 @@
--- Requests a page or a file uncompressed.
-
-dofile("/bench/configs/results.lua")

@@ -1,0 +1,60 @@
+/** What a request is for; `upstream`: the app's own call while it answers. Each kind has its own durations, availability and limits. */
+export const KINDS = "page navigation action redirect file echo 404 envelope rejected upstream".split(" ");
+export type Kind =
+  | ("page" | "navigation" | "action" | "redirect" | "file")
+  | ("echo" | "404" | "envelope" | "rejected" | "upstream");
+
+export interface Request {
+  method?: "GET" | "POST";
+  /** Below BASE_URL, including the query. */
+  path: string;
+  kind: Kind;
+  /** Names the request in the results: its route, without ids. Default: the path. */
+  name?: string;
+  headers?: Record<string, string>;
+  body?: string | ArrayBuffer;
+  /** The trace that the request carries. */
+  traceId?: string;
+  /** Left out of the durations, because its timing is not typical. */
+  untimed?: true;
+}
+
+export interface Response {
+  /** 0 if there was no response; `error` gives the reason. */
+  status: number;
+  /** Names in lower case; values of repeated headers joined with ", ". */
+  headers: Record<string, string>;
+  body: string;
+  milliseconds: number;
+  error: string;
+  /** Method and path of the request. */
+  at: string;
+  /** The trace that the request carried, else the page's. */
+  traceId: string;
+}
+
+/** Where in an outage a run is; `transition` is the time around its start and end, when either result is correct. */
+export type OutagePhase = "before" | "down" | "after" | "transition";
+
+/** The target did not answer: no statement about what it would have answered. */
+export class Unavailable extends Error {}
+
+/** Statuses that say "not now": rate-limited, or no upstream. Any other answer is judged by its content. */
+const NOT_NOW = [429, 502, 503, 504];
+
+/** Whether the target answered. A rate limit that names its categories is an answer that the SDK understands. */
+export function isAnswer({ status, headers }: Response): boolean {
+  return status !== 0 && (!NOT_NOW.includes(status) || headers["x-sentry-rate-limits"] !== undefined);
+}
+
+/** The responses to concurrent requests; undefined in place of those that were not answered. */
+export async function answers(requests: Promise<Response>[]): Promise<(Response | undefined)[]> {
+  return Promise.all(
+    requests.map((request) =>
+      request.catch((error) => {
+        if (!(error instanceof Unavailable)) throw error;
+        return undefined;
+      }),
+    ),
+  );
+}

@@ -1,6 +1,0 @@
-import { suite } from "./suite/suite.ts";
-
-const { options, setup, iteration, teardown, handleSummary } = suite("stress");
-
-export { handleSummary, options, setup, teardown };
-export default iteration;

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { variants } from "../journeys/invalid-headers.ts";
+import { BAGGAGE_MAX_BYTES, changedFields, formatBaggage, parseBaggage, samplingContext } from "../lib/baggage.ts";
+import { newContext, SENT_TRACE_PREFIX, VENDOR } from "../lib/context.ts";
+import { formatSentryTrace, formatTraceParent, parseTrace, parseTraceParent } from "../lib/trace.ts";
+
+const ID = "771a43a4192642f0b136d5159a501700";
+const SPAN = "7c51afd529da4a2a";
+const trace = { traceId: ID, spanId: SPAN };
+
+describe("a trace header", () => {
+  it("is parsed as it was written; W3C has no deferred decision", () => {
+    for (const sampled of [true, false]) {
+      expect(parseTrace(formatSentryTrace({ ...trace, sampled }))).toEqual({ ...trace, sampled });
+      expect(parseTraceParent(formatTraceParent({ ...trace, sampled }))).toEqual({ ...trace, sampled });
+    }
+    expect(parseTrace(formatSentryTrace(trace))).toEqual(trace);
+    expect(formatTraceParent(trace)).toBe(`00-${ID}-${SPAN}-00`);
+  });
+
+  it.each([
+    ...[undefined, "", ID, `${ID}-${SPAN}-2`, `${ID}-${SPAN}-`, `${ID}-${SPAN}-1 `, `${ID.toUpperCase()}-${SPAN}-1`],
+    ...[`${ID}-${SPAN}-1, ${ID}-${SPAN}-1`, `${"0".repeat(32)}-${SPAN}-1`, `${ID}-${"0".repeat(16)}-1`],
+    ...[`ff-${ID}-${SPAN}-01`, `00-${ID}-${SPAN}-01-more`, `00-${ID}-${SPAN}-1`, `00-${"0".repeat(32)}-${SPAN}-01`],
+  ])("cannot be %j", (value) => {
+    expect(parseTrace(value) ?? parseTraceParent(value)).toBeUndefined();
+  });
+});
+
+describe("baggage", () => {
+  it("parses W3C's example: optional spaces, a property, escapes, an = in a value", () => {
+    expect(parseBaggage("key1=value1;property1, key2 = value2, key3=a=b; p=1,d=,n=DF%2028")).toEqual({
+      ...{ key1: "value1", key2: "value2", key3: "a=b", d: "", n: "DF 28" },
+    });
+  });
+
+  it.each([
+    undefined,
+    "",
+    " ",
+    "a",
+    "a=b,",
+    "=b",
+    "a b=c",
+    'a="b"',
+    "a=b c",
+    "a=b\\c",
+    "a=%",
+    "a=%E0%A4%A",
+    "é=1",
+    "a=é",
+  ])("rejects %j", (value) => {
+    expect(parseBaggage(value)).toBeUndefined();
+  });
+
+  it("parses what it wrote, for any value", () => {
+    const members = { "sentry-transaction": 'GET /käse?a=1&b=2,c;d="\\"', vendor: "😀 %" };
+    expect(parseBaggage(formatBaggage(members))).toEqual(members);
+  });
+});
+
+describe("a context that is sent", () => {
+  it.each([true, false])("says the same in all three headers (sampled: %s)", (sampled) => {
+    const { headers, traceId, spanId } = newContext("key", sampled);
+    expect(traceId.startsWith(SENT_TRACE_PREFIX)).toBe(true);
+    expect(parseTrace(headers["sentry-trace"])).toEqual({ traceId, spanId, sampled });
+    expect(parseTraceParent(headers.traceparent)).toEqual({ traceId, spanId, sampled });
+    const sampling = samplingContext(headers.baggage);
+    expect(sampling).toMatchObject({ trace_id: traceId, public_key: "key", sampled: String(sampled) });
+    expect(Number(sampling?.sample_rand) < Number(sampling?.sample_rate)).toBe(sampled);
+    expect(parseBaggage(headers.baggage)?.[VENDOR.key]).toBe(VENDOR.value);
+  });
+});
+
+describe("a context that came back", () => {
+  const sent = { trace_id: "a", sample_rate: "0.5" };
+
+  it("is intact in any order and with fields added by others", () => {
+    expect(changedFields(sent, "x=1,sentry-sample_rate=0.5,sentry-trace_id=a,sentry-org_id=1")).toEqual([]);
+  });
+
+  it("is otherwise reported field by field", () => {
+    expect(changedFields(sent, "sentry-sample_rate=1")).toEqual([
+      'sentry-trace_id was "a", is gone',
+      'sentry-sample_rate was "0.5", is "1"',
+    ]);
+    expect(changedFields(sent, undefined)).toEqual(["baggage is missing"]);
+    expect(changedFields(sent, "=")).toEqual(['baggage "=" is not valid']);
+  });
+});
+
+describe("invalid headers", () => {
+  it("are rejected by this suite's parsers, unless they are only contradictory or oversized", () => {
+    for (const { name, headers, anyTrace } of variants()) {
+      const { "sentry-trace": sentryTrace, traceparent, baggage } = headers;
+      if (anyTrace || (baggage?.length ?? 0) > 1000) continue;
+      const read = parseTrace(sentryTrace) ?? parseTraceParent(traceparent);
+      expect(read ?? parseTrace(`${samplingContext(baggage)?.trace_id}-${SPAN}`), name).toBeUndefined();
+    }
+  });
+
+  it("are valid in HTTP, and reach W3C's limit exactly", () => {
+    const values = variants().flatMap(({ headers }) => Object.values(headers));
+    for (const value of values) expect(value).toMatch(/^[\x20-\x7e]+$/);
+    expect(values.map(({ length }) => length)).toContain(BAGGAGE_MAX_BYTES);
+  });
+});

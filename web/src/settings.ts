@@ -1,0 +1,61 @@
+import { parseSettings as parseTelemetry, SettingError, type Settings as Telemetry } from "@culvert/nextjs/settings";
+
+/** Everything an operator can set for this app. Nothing else in it reads `process.env`. */
+export type Settings = Telemetry & {
+  /** The API that `/trace` calls while rendering. */
+  upstreamUrl: URL;
+  /** The cache that all replicas share; undefined: each replica has its own. cache-handler.mjs connects to it. */
+  cacheUrl: URL | undefined;
+  /** Whether the console's pages exist. */
+  console: boolean;
+};
+
+type Env = Record<string, string | undefined>;
+
+/**
+ * Takes the environment and returns the settings. An empty variable counts as unset, because compose passes unset variables on as
+ * empty. Throws a SettingError for the first invalid setting.
+ */
+export function parseSettings(env: Env): Settings {
+  return {
+    ...parseTelemetry(env),
+    upstreamUrl: upstreamUrl(env.UPSTREAM_URL || `http://127.0.0.1:${env.PORT || 3000}/api/echo`),
+    cacheUrl: cacheUrl(env.CACHE_URL),
+    console: onOff("CONSOLE", env.CONSOLE || "on"),
+  };
+}
+
+/** Null for an invalid URL. The check comes first because the parser drops line breaks and encodes invalid characters. */
+function address(value: string): URL | null {
+  const parsed = /^[!-~]+$/.test(value) && !/["'<>\\^`{}|]/.test(value) ? URL.parse(value) : null;
+  return parsed?.hostname ? parsed : null;
+}
+
+function upstreamUrl(value: string): URL {
+  const parsed = address(value);
+  if (parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password) return parsed;
+  const fix = "use an address such as https://api.example.com/v1/status";
+  throw new SettingError("UPSTREAM_URL", "is not an http(s) address without credentials", fix);
+}
+
+function cacheUrl(value: string | undefined): URL | undefined {
+  if (!value) return undefined;
+  const parsed = address(value);
+  if (parsed && /^rediss?:$/.test(parsed.protocol)) return parsed;
+  // The value may hold a password.
+  const fix = "use an address such as redis://cache:6379, or rediss:// for TLS";
+  throw new SettingError("CACHE_URL", "is not the address of a cache", fix);
+}
+
+function onOff(name: string, value: string): boolean {
+  if (value === "on" || value === "off") return value === "on";
+  throw new SettingError(name, `'${value}' is neither`, "use on or off");
+}
+
+let loaded: Settings | undefined;
+
+/** Returns the settings of this process. Throws a SettingError if one is invalid, always at startup (instrumentation.ts). */
+export function settings(): Settings {
+  loaded ??= parseSettings(process.env);
+  return loaded;
+}

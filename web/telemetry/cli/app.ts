@@ -1,0 +1,101 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { UsageError } from "./usage-error.js";
+
+/** What is known about a Next app from its files. Paths of files are relative to `root`. */
+export interface App {
+  /** The repository's root: the folder with the lockfile. The image is built from it. */
+  root: string;
+  /** The app's folder below it, "." if the app is the repository. */
+  path: string;
+  manager: "npm" | "pnpm" | "yarn";
+  /** The installed version, else the range in package.json; undefined if the app does not depend on the package. */
+  versions: Record<"next" | "@sentry/nextjs" | "@culvert/nextjs", string | undefined>;
+  routers: ("app" | "pages")[];
+  typescript: boolean;
+  /** Whether .js files are ES modules. */
+  esm: boolean;
+  /** Where Next looks for instrumentation files: beside the folder `app` or `pages`. */
+  sources: string;
+}
+
+const lockfiles = {
+  "package-lock.json": "npm",
+  "npm-shrinkwrap.json": "npm",
+  "pnpm-lock.yaml": "pnpm",
+  "yarn.lock": "yarn",
+} as const;
+
+interface Manifest {
+  type?: string;
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+/** Takes the folder of a Next app and returns what its files say. Throws a UsageError if it is no folder of a Next app. */
+export function inspect(folder: string): App {
+  const manifest = readManifest(join(folder, "package.json"));
+  if (!manifest) throw new UsageError(`${folder} has no package.json: run this in the folder of your Next app`);
+  if (!manifest.dependencies?.next && !manifest.devDependencies?.next)
+    throw new UsageError(
+      `package.json does not depend on next: run this in the folder of your Next app (in a monorepo: apps/<name>)`,
+    );
+  const lock = findLock(folder);
+  if (!lock)
+    throw new UsageError(
+      "there is no lockfile of npm, pnpm or yarn: install the app's packages first, for example with npm install",
+    );
+  const path = relative(lock.root, folder) || ".";
+  const parent = ["app", "pages"].some((name) => existsSync(join(folder, name))) ? "" : "src";
+  const routers = (["app", "pages"] as const).filter((name) => existsSync(join(folder, parent, name)));
+  if (routers.length === 0) throw new UsageError("there is no folder app or pages, nor src/app or src/pages");
+  return {
+    root: lock.root,
+    path,
+    manager: lock.manager,
+    versions: {
+      next: version(folder, manifest, "next"),
+      "@sentry/nextjs": version(folder, manifest, "@sentry/nextjs"),
+      "@culvert/nextjs": version(folder, manifest, "@culvert/nextjs"),
+    },
+    routers,
+    typescript: existsSync(join(folder, "tsconfig.json")),
+    esm: manifest.type === "module",
+    sources: join(path, parent),
+  };
+}
+
+/** Returns the app's first file of these names with an extension of JavaScript or TypeScript, relative to the root; undefined if there is none. */
+export function findSource({ root }: App, folder: string, name: string): string | undefined {
+  return ["ts", "tsx", "mts", "js", "jsx", "mjs", "cjs"]
+    .map((extension) => join(folder, `${name}.${extension}`))
+    .find((file) => existsSync(join(root, file)));
+}
+
+/** Returns the content of a file, undefined if there is none. */
+export const read = ({ root }: App, file: string | undefined): string | undefined =>
+  file !== undefined && existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : undefined;
+
+function findLock(folder: string): { root: string; manager: App["manager"] } | undefined {
+  for (let root = folder; ; root = dirname(root)) {
+    const file = readdirSync(root).find((name): name is keyof typeof lockfiles => name in lockfiles);
+    if (file) return { root, manager: lockfiles[file] };
+    if (existsSync(join(root, ".git")) || dirname(root) === root) return undefined;
+  }
+}
+
+function readManifest(file: string): Manifest | undefined {
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+}
+
+function version(folder: string, { dependencies, devDependencies }: Manifest, name: string): string | undefined {
+  const range = dependencies?.[name] ?? devDependencies?.[name];
+  for (let from = folder; range; from = dirname(from)) {
+    const installed = readManifest(join(from, "node_modules", name, "package.json")) as
+      | { version?: string }
+      | undefined;
+    if (installed?.version) return installed.version;
+    if (dirname(from) === from) break;
+  }
+  return range;
+}

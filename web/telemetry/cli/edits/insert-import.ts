@@ -1,0 +1,5 @@
+/** Puts a line before the first import or require of a file, else at its beginning, with an empty line behind. */
+export function insertImport(text: string, line: string): string {
+  const first = /^(?:import\b|const .*= require\()/m.exec(text);
+  return first ? text.slice(0, first.index) + line + text.slice(first.index) : `${line}\n${text}`;
+}

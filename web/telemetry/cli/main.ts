@@ -1,0 +1,79 @@
+#!/usr/bin/env node
+import { createInterface } from "node:readline/promises";
+import { parseArgs } from "node:util";
+import { inspect } from "./app.js";
+import { check, format } from "./check.js";
+import { diff } from "./diff.js";
+import { describe, plan, write } from "./init.js";
+import { UsageError } from "./usage-error.js";
+
+const USAGE = `Usage: npx @culvert/nextjs <command>, in the folder of your Next app
+
+  init     connects the app to Culvert: shows each change, asks, then writes
+             --dry-run  shows the changes only
+             --yes      writes without asking
+  check    says what is missing
+             --json     as one JSON document`;
+
+/** Shows what `init` would do, asks and does it. Returns the exit status. */
+async function init(options: { "dry-run"?: boolean; yes?: boolean }): Promise<number> {
+  const todo = plan(process.cwd());
+  console.log(describe(todo.app));
+  for (const change of todo.changes) console.log(`\n${diff(change)}`);
+  if (todo.byHand.length > 0) console.log("\nBy hand, because these files are not of a shape that init knows:");
+  for (const { file, problem, fix } of todo.byHand) console.log(`  ${file}: ${problem}. ${fix}`);
+  if (options["dry-run"]) return 0;
+  if (todo.changes.length === 0) console.log("\nNothing to change.");
+  else if (options.yes || (await confirm(todo.changes.length))) write(todo);
+  else return 1;
+  console.log(`\nNext:\n${todo.commands.map((command) => `  ${command}`).join("\n")}`);
+  return 0;
+}
+
+async function confirm(count: number): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new UsageError("no terminal to ask on: --yes writes the changes, --dry-run shows them");
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(`\nWrite ${count === 1 ? "this change" : `these ${count} changes`}? [y/N] `);
+  terminal.close();
+  return /^y(?:es)?$/i.test(answer.trim());
+}
+
+async function main(): Promise<number> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      "dry-run": { type: "boolean" },
+      yes: { type: "boolean" },
+      json: { type: "boolean" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  switch (positionals[0]) {
+    case "init":
+      return init(values);
+    case "check": {
+      const results = check(inspect(process.cwd()));
+      console.log(format(results, values.json));
+      return results.some(({ state }) => state === "failed") ? 1 : 0;
+    }
+    default:
+      console.error(USAGE);
+      return 2;
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  const isKnown =
+    error instanceof UsageError ||
+    (error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
+  if (!isKnown) throw error;
+  console.error(`culvert: ${(error as Error).message}`);
+  process.exitCode = 1;
+}

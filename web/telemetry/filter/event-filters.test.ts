@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { dropNotFoundNavigation, filterReason } from "./event-filters.js";
+
+const thrown = (type: string, value: string, ...files: string[]) => ({
+  exception: { values: [{ type, value, stacktrace: { frames: files.map((filename) => ({ filename })) } }] },
+});
+const app = "https://app/_next/static/chunks/a.js";
+
+describe("an error that a filter names is dropped, and a similar one sent", () => {
+  test.each([
+    [
+      "two layout passes",
+      thrown("Error", "ResizeObserver loop completed with undelivered notifications."),
+      thrown("Error", "ResizeObserver is not defined", app),
+    ],
+    ["script of another origin", thrown("Error", "Script error."), thrown("Error", "Script error.", app, app)],
+    [
+      "browser extension",
+      thrown("TypeError", "x is null", app, "chrome-extension://abc/content.js"),
+      thrown("TypeError", "x is null", "chrome-extension://abc/content.js", app),
+    ],
+    [
+      "in-app browser",
+      thrown("ReferenceError", "Can't find variable: __gCrWeb"),
+      thrown("ReferenceError", "Can't find variable: gCrWebShop", app),
+    ],
+    [
+      "mail scanner",
+      thrown("UnhandledRejection", "Object Not Found Matching Id:3, MethodName:update, ParamCount:4"),
+      thrown("Error", "Object Not Found Matching Id:3", app),
+    ],
+    ["redirect or not-found", thrown("Error", "NEXT_REDIRECT"), thrown("Error", "redirect failed", app)],
+  ])("%s", (reason, filtered, similar) => {
+    expect(filterReason(filtered)).toContain(reason);
+    expect(filterReason(similar)).toBeUndefined();
+  });
+
+  test.each([419, 441])("React's error #%i, which repeats an exception of the server, with its digest", (number) => {
+    const repeated = (number: number) =>
+      thrown("Error", `Minified React error #${number}; visit https://react.dev/errors/${number}`);
+    expect(filterReason(repeated(number), { digest: "1234567" })).toContain("the server has sent");
+    // The page was cut off in the middle: React throws the same error, and the server has sent nothing.
+    expect(filterReason(repeated(number), { digest: undefined })).toBeUndefined();
+    expect(filterReason(repeated(number + 1), { digest: "1234567" })).toBeUndefined();
+  });
+
+  test("Next's redirects are recognized by their digest too", () => {
+    expect(filterReason(thrown("Error", "x"), { digest: "NEXT_REDIRECT;replace;/trace;307;" })).toContain("redirect");
+    expect(filterReason(thrown("Error", "x"), { digest: "1234567" })).toBeUndefined();
+  });
+});
+
+test.each([
+  ["TypeError", "Failed to fetch"],
+  ["TypeError", "Load failed"],
+  ["TypeError", "NetworkError when attempting to fetch resource."],
+  ["ChunkLoadError", "Loading chunk 7 failed."],
+  // Also thrown when a user navigates away; the name alone does not distinguish the two.
+  ["AbortError", "signal is aborted without reason"],
+  ["AbortError", "This operation was aborted"],
+  ["TimeoutError", "The operation was aborted due to timeout"],
+])("%s: %s may mean that our own proxy is down, so it is sent", (type, text) =>
+  expect(filterReason(thrown(type, text, app))).toBeUndefined(),
+);
+
+const navigation = (requested: string, status: number) => ({
+  contexts: { trace: { data: { "url.path": "/missing" } } },
+  spans: [{}, { data: { "http.url": requested, "http.response.status_code": status } }],
+});
+
+test("a navigation to a page that does not exist is dropped", () => {
+  expect(dropNotFoundNavigation(navigation("https://app/missing?_rsc=1", 404))).toBeNull();
+});
+
+test.each([
+  ["a page that exists", navigation("https://app/missing?_rsc=1", 200)],
+  ["an API call that found nothing", navigation("https://app/api/thing", 404)],
+  ["a prefetch of another page that found nothing", navigation("https://app/other?_rsc=1", 404)],
+  ["a call to the page's own address that is not its load", navigation("https://app/missing", 404)],
+  ["a page view without any call", { contexts: { trace: { data: { "url.path": "/" } } } }],
+])("%s is sent", (_what, transaction) => expect(dropNotFoundNavigation(transaction)).toBe(transaction));

@@ -1,0 +1,16 @@
+import { isStopping } from "./send/stopping.js";
+
+export { isStopping };
+
+/** A route handler for health checks: `export { GET } from "@culvert/nextjs/health"` in app/healthz/route. */
+export function GET(): Response {
+  return new Response("ok\n", { headers: { "Cache-Control": "no-store", "Content-Type": "text/plain" } });
+}
+
+/** The same as an API route: `export { default } from "@culvert/nextjs/health"` in pages/api/healthz. */
+export default function handler(
+  _request: unknown,
+  response: { status(code: number): { send(text: string): void } },
+): void {
+  response.status(200).send("ok\n");
+}

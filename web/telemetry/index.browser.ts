@@ -1,0 +1,1 @@
+export { culvertOptions } from "./options/browser.js";

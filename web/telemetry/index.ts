@@ -1,0 +1,22 @@
+import { serverOptions } from "./options/server.js";
+import { flushOnShutdown } from "./send/shutdown.js";
+import type { SentryOptions } from "./sentry-options.js";
+import { sendBrowserSettings } from "./settings/send-browser-settings.js";
+import { settings } from "./settings/settings.js";
+
+export type { SentryOptions } from "./sentry-options.js";
+
+/**
+ * Options for an app that calls `Sentry.init` itself: `Sentry.init(culvertOptions({ …yours }))`, in the browser and on the server. Returns the
+ * app's options with ours. A value of the app's wins; lists and hooks are joined. Without SENTRY_DSN it returns the app's options unchanged.
+ * Throws a SettingError if a setting is invalid.
+ */
+export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
+  const current = settings();
+  if (process.env.NEXT_PHASE === "phase-production-build") return yours;
+  // Without a DSN too: error pages quote the request id, which is in the proxy's log.
+  if (process.env.CULVERT_BROWSER_SETTINGS !== "off") sendBrowserSettings(current);
+  if (!current.dsn) return yours;
+  if (process.env.CULVERT_SHUTDOWN !== "off") flushOnShutdown();
+  return serverOptions(current, yours);
+}

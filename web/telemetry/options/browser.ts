@@ -1,0 +1,48 @@
+import { makeFetchTransport } from "@sentry/nextjs";
+import { noteDocumentRequest, notePageRequest, pageRequestId } from "../errors/request-id.js";
+import { culvertIntegration } from "../integration.js";
+import { queueNote, withOfflineQueue } from "../send/offline-queue.js";
+import { recordingOutcomes } from "../send/recording-transport.js";
+import type { SentryOptions } from "../sentry-options.js";
+import { type BrowserSettings, readBrowserSettings, readRequestId } from "../settings/browser-settings.js";
+import { joined, sharedOptions, withIntegration } from "./shared.js";
+
+/** Takes the app's options for `Sentry.init` and returns them with ours; only the app's if the server sent no settings. */
+export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
+  if (process.env.CULVERT_BROWSER_SETTINGS === "off") return yours;
+  noteDocumentRequest(readRequestId(performance));
+  const settings = readBrowserSettings(performance);
+  return settings ? browserOptions(settings, yours) : yours;
+}
+
+/** Takes the settings from the server and the app's options; returns the browser's options. Trace headers go to the own origin only (SDK default). */
+export function browserOptions(settings: BrowserSettings, yours: SentryOptions): SentryOptions {
+  const integration = culvertIntegration(settings.region, {
+    addRequestId: (event) => ({ ...event, tags: { ...event.tags, request_id: pageRequestId() } }),
+    noteBreadcrumb: ({ category }, hint) => category === "fetch" && notePageRequest(hint ?? {}),
+  });
+  const ours = {
+    ...sharedOptions(settings),
+    dsn: settings.dsn,
+    tracesSampleRate: settings.tracesSampleRate,
+    ...(settings.tunnelPath && { tunnel: settings.tunnelPath }),
+    // Envelopes need no session; the proxy would drop the cookies anyway.
+    transportOptions: { fetchOptions: { credentials: "omit" as const } },
+  };
+  return {
+    ...joined(ours, yours),
+    integrations: withIntegration(integration, withoutSessions, yours.integrations),
+    transport: queueing((yours.transport ?? makeFetchTransport) as typeof makeFetchTransport),
+  };
+}
+
+function withoutSessions<T extends { name: string }>(defaults: T[]): T[] {
+  return process.env.CULVERT_SESSIONS === "off" ? defaults.filter(({ name }) => name !== "BrowserSession") : defaults;
+}
+
+function queueing(make: typeof makeFetchTransport): typeof makeFetchTransport {
+  const queued = process.env.CULVERT_OFFLINE_QUEUE !== "off";
+  const recorded =
+    process.env.CULVERT_SEND_OUTCOMES === "on" ? recordingOutcomes(make, queued ? queueNote : undefined) : make;
+  return process.env.CULVERT_OFFLINE_QUEUE !== "off" ? withOfflineQueue(recorded) : recorded;
+}

@@ -1,0 +1,67 @@
+import { getClient } from "@sentry/nextjs";
+import { ignoredSpans } from "../filter/event-filters.js";
+import type { culvertIntegration } from "../integration.js";
+import type { SentryOptions } from "../sentry-options.js";
+
+/**
+ * What the SDK may collect, set in full because version 11 collects cookies, bodies and the client's IP by default. The SDK
+ * filters headers and query parameters with secret-sounding names; filter/scrub.ts filters the rest.
+ */
+const DATA_COLLECTION = {
+  userInfo: false,
+  cookies: false,
+  // Substrings of headers that identify a client or a user: only TUNNEL_CLIENT_IP decides what an ingest learns of them.
+  httpHeaders: { deny: ["forwarded", "-ip", "remote-", "via", "-user"] },
+  httpBodies: [],
+  urlQueryParams: true,
+  graphQL: { document: true, variables: false },
+  genAI: { inputs: false, outputs: false },
+  // Version 11 only.
+  mcp: { inputs: false, outputs: false },
+  queues: false,
+  databaseQueryData: false,
+  stackFrameVariables: false,
+};
+
+type Integrations = Extract<SentryOptions["integrations"], unknown[]>;
+type Settings = { environment: string; release: string | undefined };
+
+/** Takes the settings and returns the options that are the same on both sides. */
+export function sharedOptions({ environment, release }: Settings) {
+  return {
+    environment,
+    ...(release && { release }),
+    propagateTraceparent: true,
+    ...(process.env.CULVERT_EVENT_FILTERS !== "off" && { ignoreSpans: ignoredSpans }),
+    ...(process.env.CULVERT_SCRUBBING !== "off" && { dataCollection: DATA_COLLECTION }),
+  };
+}
+
+/**
+ * Takes our integration, a function that adapts the SDK's default integrations, and the app's `integrations`; returns the option that has all.
+ * Our integration is also added after `Sentry.init` has run: in `{ ...culvertOptions(), ...yours }` the app's `integrations` replaces this
+ * option. The SDK installs an integration once.
+ */
+export function withIntegration(
+  integration: ReturnType<typeof culvertIntegration>,
+  adapt: (defaults: Integrations) => Integrations,
+  yours: SentryOptions["integrations"],
+): (defaults: Integrations) => Integrations {
+  const ours = integration as unknown as Integrations[number];
+  queueMicrotask(() => getClient()?.addIntegration(ours));
+  return (defaults) => {
+    const adapted = [ours, ...adapt(defaults)];
+    return typeof yours === "function" ? yours(adapted) : [...adapted, ...(yours ?? [])];
+  };
+}
+
+/** Takes our options and the app's; returns both, where the app's value wins, but lists are joined. */
+export function joined<Ours extends object>(ours: Ours, yours: SentryOptions): Ours & SentryOptions {
+  const lists = ["ignoreSpans", "tracePropagationTargets"] as const;
+  const both = { ...ours, ...yours } as Record<string, unknown>;
+  for (const name of lists) {
+    const parts = [ours, yours].map((options) => (options as Record<string, unknown>)[name]);
+    if (parts.every(Array.isArray)) both[name] = parts.flat();
+  }
+  return both as Ours & SentryOptions;
+}

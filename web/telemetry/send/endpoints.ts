@@ -1,0 +1,15 @@
+import type { Settings } from "../settings/settings.js";
+
+/** An address that accepts this server's envelopes, and the headers that it needs. */
+export type Endpoint = { url: URL; headers: Record<string, string> };
+
+/**
+ * Takes the settings and returns the endpoints for envelopes, in the order in which they are tried: the proxy, which passes them
+ * to the ingest or the spool; and, while there is no proxy (it starts after this server, and stops before it), the spool itself.
+ * Empty without SERVER_TUNNEL: then the SDK sends to the ingest.
+ */
+export function serverEndpoints({ dsn, serverTunnel, spoolUpstream }: Settings): Endpoint[] {
+  if (!serverTunnel || !dsn) return [];
+  const proxy = { url: serverTunnel, headers: {} };
+  return spoolUpstream ? [proxy, { url: spoolUpstream, headers: { "x-spool-destination": dsn.envelopeUrl } }] : [proxy];
+}

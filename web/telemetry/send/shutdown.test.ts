@@ -1,0 +1,107 @@
+import { Agent, createServer, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Worker } from "node:worker_threads";
+import { close, flush } from "@sentry/nextjs";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { flushOnShutdown } from "./shutdown.js";
+import { isStopping } from "./stopping.js";
+
+vi.mock("@sentry/nextjs", () => ({ close: vi.fn(async () => true), flush: vi.fn(async () => true) }));
+
+const realExit = process.exit;
+const exited = vi.fn();
+let server: Server;
+let port: number;
+
+beforeEach(async () => {
+  vi.clearAllMocks();
+  process.exit = exited as never;
+  vi.stubEnv("NEXT_MANUAL_SIG_HANDLE", "true");
+  server = createServer((_, response) => response.end());
+  await new Promise<void>((up) => server.listen(0, "127.0.0.1", up));
+  ({ port } = server.address() as AddressInfo);
+});
+afterEach(() => {
+  process.exit = realExit;
+  server.closeAllConnections();
+  for (const signal of ["SIGTERM", "SIGINT"]) process.removeAllListeners(signal);
+  // Each test installs it anew, in a process that was not told to stop.
+  for (const name of ["culvert.shutdown", "culvert.stopping"])
+    delete (globalThis as Record<symbol, unknown>)[Symbol.for(name)];
+  vi.unstubAllEnvs();
+  vi.useRealTimers();
+});
+
+type Answer = { reused: boolean; connection: string | undefined };
+const agent = () => new Agent({ keepAlive: true, maxSockets: 1 });
+const ask = (through: Agent) =>
+  new Promise<Answer>((resolve, reject) => {
+    const outgoing = request({ host: "127.0.0.1", port, agent: through, method: "POST" });
+    outgoing.on("response", (answer) =>
+      answer
+        .resume()
+        .on("end", () => resolve({ reused: outgoing.reusedSocket, connection: answer.headers.connection })),
+    );
+    outgoing.on("error", reject).end();
+  });
+
+test("an idle connection is not ended, because a request may be arriving on it; the process ends with 0 after that", async () => {
+  flushOnShutdown();
+  const proxy = agent();
+  expect(await ask(proxy)).toEqual({ reused: false, connection: "keep-alive" });
+  process.emit("SIGTERM");
+  expect(isStopping()).toBe(true);
+  await vi.waitUntil(() => !server.listening);
+  expect(close).not.toHaveBeenCalled();
+  expect(await ask(proxy)).toEqual({ reused: true, connection: "close" });
+  await vi.waitUntil(() => exited.mock.calls.length > 0);
+  expect(close).toHaveBeenCalledOnce();
+  expect(exited).toHaveBeenCalledExactlyOnceWith(0);
+});
+
+/** Sends a form from another thread; sets `state` once it is connected. */
+const sender = `
+  const { parentPort, workerData: { port, state } } = require("node:worker_threads");
+  const socket = require("node:net").connect(port, "127.0.0.1", () => {
+    socket.write("POST / HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n");
+    Atomics.store(state, 0, 1);
+    Atomics.notify(state, 0);
+  });
+  socket.on("data", (data) => parentPort.postMessage(String(data))).on("error", ({ code }) => parentPort.postMessage(code));
+`;
+
+test("a connection that waits for a busy process is accepted before the server closes", async () => {
+  flushOnShutdown();
+  await ask(new Agent());
+  const state = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(sender, { eval: true, workerData: { port, state } });
+  const answer = new Promise((resolve) => worker.once("message", resolve));
+  Atomics.wait(state, 0, 0);
+  process.emit("SIGTERM");
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+  await worker.terminate();
+});
+
+test("a request that never ends is cut after ten seconds", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  server.removeAllListeners("request").on("request", () => {});
+  flushOnShutdown();
+  const arrived = new Promise((resolve) => server.once("request", resolve));
+  ask(agent()).catch(() => {});
+  await arrived;
+  process.emit("SIGTERM");
+  await vi.advanceTimersByTimeAsync(9_999);
+  expect(exited).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(exited).toHaveBeenCalledExactlyOnceWith(0);
+  server.closeAllConnections();
+  await vi.waitUntil(() => exited.mock.calls.length > 1);
+});
+
+test("where Next ends the process itself, events are flushed when the signal arrives", () => {
+  vi.stubEnv("NEXT_MANUAL_SIG_HANDLE", "");
+  flushOnShutdown();
+  process.emit("SIGTERM");
+  expect(flush).toHaveBeenCalledOnce();
+  expect(exited).not.toHaveBeenCalled();
+});

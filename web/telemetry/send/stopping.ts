@@ -1,0 +1,23 @@
+// On the server, instrumentation and routes are separate bundles with a copy of this module each.
+const STOPPING = Symbol.for("culvert.stopping");
+const shared = globalThis as { [STOPPING]?: AbortController };
+
+function controller(): AbortController {
+  shared[STOPPING] ??= new AbortController();
+  return shared[STOPPING];
+}
+
+/** Returns the signal that aborts when this process is told to stop, for code that must shorten its timeouts then. */
+export function stopping(): AbortSignal {
+  return controller().signal;
+}
+
+/** Returns whether this process was told to stop and should get no new requests. */
+export function isStopping(): boolean {
+  return stopping().aborted;
+}
+
+/** Marks this process as told to stop. */
+export function markStopping(): void {
+  controller().abort();
+}

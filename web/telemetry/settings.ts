@@ -1,0 +1,1 @@
+export { parseSettings, SettingError, type Settings, settings } from "./settings/settings.js";

@@ -1,0 +1,62 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { readBrowserSettings, readRequestId, serverTiming } from "./browser-settings.js";
+import { sendBrowserSettings } from "./send-browser-settings.js";
+import { parseSettings } from "./settings.js";
+
+const settings = parseSettings({
+  SENTRY_DSN: "https://public:topsecret@sentry.example.com/1",
+  SENTRY_RELEASE: "v1@2+3",
+  REGION: "eu",
+  SERVER_TUNNEL: "http://internal:8083",
+});
+
+/** A page whose document came with these metrics, as a browser parses them. */
+function page(...headers: (string | null | undefined)[]) {
+  const serverTiming = headers.flatMap((header) => {
+    const [, name, description] = /^([\w-]+);desc="([^"\\]*)"$/.exec(header ?? "") ?? [];
+    return name ? [{ name, description }] : [];
+  });
+  return { getEntriesByType: () => [{ serverTiming }] } as unknown as Performance;
+}
+
+test("the browser reads back what the server wrote, beside metrics of the app's own", () => {
+  expect(readBrowserSettings(page('db;desc="1"', serverTiming(settings, "r1")))).toEqual({
+    dsn: "https://public@sentry.example.com/1",
+    environment: "production",
+    release: "v1@2+3",
+    region: "eu",
+    tracesSampleRate: 1,
+    tunnelPath: "/monitoring",
+  });
+  expect(readRequestId(page(serverTiming(settings, "r1")))).toBe("r1");
+});
+
+test("neither the DSN's secret nor an internal address reaches the page", () => {
+  expect(serverTiming(settings, undefined)).not.toMatch(/topsecret|internal/);
+});
+
+test("without a DSN the page carries the request id only, and the browser starts nothing", () => {
+  const header = serverTiming(parseSettings({}), "r1");
+  expect(header).toBe('culvert;desc="request=r1"');
+  expect([readBrowserSettings(page(header)), readRequestId(page(header))]).toEqual([undefined, "r1"]);
+  expect(serverTiming(parseSettings({}), undefined)).toBeUndefined();
+  expect(readBrowserSettings(page(undefined))).toBeUndefined();
+  expect(readBrowserSettings({ getEntriesByType: () => [] } as unknown as Performance)).toBeUndefined();
+});
+
+test("each document carries them once, and nothing else does", async () => {
+  sendBrowserSettings(settings);
+  sendBrowserSettings(settings);
+  const server = createServer((_, response) => response.appendHeader("Server-Timing", "db;dur=1").end());
+  await new Promise<void>((up) => server.listen(0, "127.0.0.1", up));
+  const get = async (accept: string) => {
+    const headers = { accept, "x-request-id": "balancer-1" };
+    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { headers });
+    return response.headers.get("server-timing");
+  };
+  expect(await get("text/html,*/*")).toBe(`${serverTiming(settings, "balancer-1")}, db;dur=1`);
+  expect(await get("*/*")).toBe("db;dur=1");
+  server.close();
+});

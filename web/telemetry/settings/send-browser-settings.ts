@@ -1,0 +1,24 @@
+import { subscribe } from "node:diagnostics_channel";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { requestIdIn } from "../errors/request-id.js";
+import { serverTiming } from "./browser-settings.js";
+import type { Settings } from "./settings.js";
+
+const SUBSCRIBED = Symbol.for("culvert.browser-settings");
+const shared = globalThis as { [SUBSCRIBED]?: true };
+
+/**
+ * Takes the settings and sends the browser's part with each document of this process. Next has no hook for every response: middleware would
+ * be a file of the app, `headers` are fixed at build. Node's channel announces each request before the app sees it:
+ * https://nodejs.org/api/diagnostics_channel.html#event-httpserverrequeststart
+ */
+export function sendBrowserSettings(settings: Settings): void {
+  if (shared[SUBSCRIBED]) return;
+  shared[SUBSCRIBED] = true;
+  subscribe("http.server.request.start", (message) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
+    if (!request.headers.accept?.includes("text/html")) return;
+    const value = serverTiming(settings, requestIdIn(request.headers));
+    if (value) response.appendHeader("Server-Timing", value);
+  });
+}

@@ -1,0 +1,45 @@
+import { init } from "@sentry/nextjs";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+
+vi.mock("@sentry/nextjs", async (original) => ({ ...(await original<object>()), init: vi.fn() }));
+vi.mock("./settings/send-browser-settings.js", () => ({ sendBrowserSettings: vi.fn() }));
+vi.mock("./send/shutdown.js", () => ({ flushOnShutdown: vi.fn() }));
+
+const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);
+const log = vi.spyOn(console, "log").mockReturnValue();
+const error = vi.spyOn(console, "error").mockReturnValue();
+
+beforeEach(() => {
+  vi.clearAllMocks();
+  vi.resetModules();
+});
+afterEach(() => vi.unstubAllEnvs());
+
+async function boot(env: Record<string, string>) {
+  for (const [name, value] of Object.entries({ SENTRY_DSN: "", ...env })) vi.stubEnv(name, value);
+  const { register } = await import("./server.js");
+  await register();
+}
+
+test("an invalid setting ends the process with one line on stderr and code 1, before anything is sent", async () => {
+  await boot({ TUNNEL_PATH: "/" });
+  expect(error.mock.calls).toEqual([
+    [expect.stringMatching(/^culvert: TUNNEL_PATH '\/' would hide the whole app: .+$/)],
+  ]);
+  expect(exit).toHaveBeenCalledExactlyOnceWith(1);
+  expect(init).not.toHaveBeenCalled();
+});
+
+test("without a DSN the app runs, logs that once, and starts no SDK", async () => {
+  await boot({});
+  expect(log.mock.calls).toEqual([["culvert: telemetry is off, because SENTRY_DSN is not set"]]);
+  expect(init).not.toHaveBeenCalled();
+  expect(exit).not.toHaveBeenCalled();
+});
+
+test("with a DSN the SDK starts once and logs nothing", async () => {
+  await boot({ SENTRY_DSN: "http://culvert@ingest:8969/1" });
+  expect(init).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ dsn: "http://culvert@ingest:8969/1" }));
+  expect(log).not.toHaveBeenCalled();
+  expect(error).not.toHaveBeenCalled();
+});
