@@ -8,7 +8,7 @@ umask 077
 
 file=${FILE:-culvert-$(date -u +%Y%m%dT%H%M%SZ).tar}
 project=$(project_name)
-trap 'docker compose --progress quiet start spool >&2' EXIT
+trap 'docker compose --progress quiet up --detach --no-build --no-recreate --wait spool >&2' EXIT
 docker compose --progress quiet stop spool >&2
 set --
 for volume in spool certificates acme proxy; do

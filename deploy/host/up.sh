@@ -39,6 +39,8 @@ change() {
     return
   fi
   deploy/host/same-settings.sh
+  # What make up did not start has no tag yet.
+  case $changed in *web*) [ -z "$before" ] || record "$before" ;; esac
   # shellcheck disable=SC2086 # a list
   step "Try$changed" try $changed
   for service in $changed; do

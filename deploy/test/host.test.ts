@@ -42,7 +42,7 @@ describe("make up rejects, before it changes anything,", () => {
       "up.sh",
       { COMPOSE_PROJECT_NAME: "culvert-other" },
       new RegExp(
-        `^culvert: HTTPS_PORT: port ${process.env.HTTPS_PORT} is in use by container ${process.env.COMPOSE_PROJECT_NAME}-proxy-\\d+: stop what uses it, or use another, e.g. HTTPS_PORT=`,
+        `^culvert: HTTP_PORT: port ${process.env.HTTP_PORT} is in use by container ${process.env.COMPOSE_PROJECT_NAME}-proxy-\\d+: stop what uses it, or use another, e.g. HTTP_PORT=`,
       ),
     ));
   test("a port in use that a compose file publishes", () => {

@@ -72,7 +72,7 @@ beforeAll(async () => {
   const cheap = Array.from({ length: 12 }, (): LoadRequest => ({ name: "data", path: "/healthz", status: 200 }));
   requests = expensive.flatMap((one) => [one, ...cheap]);
 
-  await compose("up", "-d", "--no-deps", "--no-recreate", "--scale", "web=2", "--wait", "web");
+  await compose("up", "-d", "--no-recreate", "--scale", "web=2", "--wait", "web");
   await forgetReleases();
   firstImage = await imageOf((await replicas())[0] ?? "");
   await buildImage("web/e2e/successor", { tag: successor, args: { IMAGE: `${process.env.COMPOSE_PROJECT_NAME}-web` } });

@@ -37,6 +37,7 @@ waiting() {
 stack() {
   suite "e2e together" run_playwright --project=together
   suite "e2e alone" run_playwright --project=alone --no-deps
+  suite deploy/test run_vitest deploy/test --exclude '**/rollout.test.ts'
   # The same images with other settings: settings reach server and browser at run time.
   export TUNNEL_PATH=/of/your-own SENTRY_RELEASE=culvert@other SENTRY_DSN=http://culvert@recorder:9000/below/a/prefix/77
   check "the stack comes up with other settings" docker compose up --no-build --wait --quiet-pull
@@ -46,7 +47,6 @@ stack() {
   else
     record skipped "loadtest: smoke (no k6 here)"
   fi
-  suite deploy/test run_vitest deploy/test --exclude '**/rollout.test.ts'
 }
 
 # other_stack 20|40: selects a second stack: 20 for other releases of web, 40 for the commands in README.md.

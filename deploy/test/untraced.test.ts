@@ -23,6 +23,8 @@ const elsewhere = [
   // From the proxy's store, or by its request for it (static.conf).
   /^deploy\/host\/stack\.sh: .*Accept-Encoding/,
   /^deploy\/host\/notify\.sh: /,
+  // A connection to the front itself, which forwards it only once it has a name.
+  /^deploy\/front\/compose\.yml: /,
   /^deploy\/host\/summary\.sh: echo /,
 ];
 

@@ -253,7 +253,7 @@ describe("the settings that a new container would lose", () => {
 
   test("the settings to which the compose file gives a value are known", () => {
     const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
-    const withDefault = [...compose.matchAll(/^ {2,6}([A-Z0-9_]+): \$\{\1:-/gm)].map(([, name]) => name);
+    const withDefault = [...compose.matchAll(/^ {2,6}([A-Z0-9_]+): \$\{\1:-(?!\})/gm)].map(([, name]) => name);
     expect([...new Set(withDefault)].sort()).toEqual(WITH_DEFAULT);
   });
 });

@@ -62,7 +62,10 @@ const unitSeconds = { m: 60, h: 3_600 };
 /** The rules with shorter durations: ranges, offsets, `for` and the age in seconds. The certificate's days stay, it can be any. */
 function shortened(faster: number): string {
   return rules
-    .replace(/\b(\d+)([mh])\b/g, (_, number, unit: "m" | "h") => `${(number * unitSeconds[unit]) / faster}s`)
+    .replace(
+      /\b(\d+)([mh])\b/g,
+      (_, number, unit: "m" | "h") => `${Math.round((number * unitSeconds[unit] * 1_000) / faster)}ms`,
+    )
     .replace(/(_age_seconds\) > )(\d+)/, (_, left, seconds) => `${left}${seconds / faster}`);
 }
 
