@@ -43,8 +43,7 @@ untag() { problem=$(docker image rm "$(repository):$1" 2>&1) || say "    $1 was 
 
 # record IMAGE: makes it the last release, unless it is one, and forgets the oldest, but never a running one.
 record() {
-  [ -z "$(tags_of "$1")" ] || return 0
-  docker tag "$1" "$(repository):release-$(date -u +%Y%m%dT%H%M%SZ)"
+  [ -n "$(tags_of "$1")" ] || docker tag "$1" "$(repository):release-$(date -u +%Y%m%dT%H%M%SZ)"
   releases | tail -n "+$((MAX_RELEASES + 1))" | while read -r tag image; do [ "$image" = "$1" ] || { untag "$tag"; forget_undone "$image"; }; done
 }
 

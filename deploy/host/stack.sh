@@ -68,7 +68,7 @@ reason() {
   fi
   # The engine's own output, of a check at the moment when the container ended, is no reason.
   case $output in
-    '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*) docker logs --tail 1 "$1" 2>&1 | tail -n 1 | sed 's/^culvert [a-z]*: //' ;;
+    '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*) docker logs --tail 1 "$1" 2>&1 | tail -n 1 | sed 's/^culvert[a-z ]*: //' ;;
     'GET '*': status '*) echo "$output: see 'docker compose logs web', or set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)" ;;
     'GET '*ECONNREFUSED*) echo "$output: the app must listen on port 3000 on all addresses, not on 127.0.0.1 only (PORT=3000 HOSTNAME=0.0.0.0)" ;;
     'GET '*) echo "$output: see 'docker compose logs web', or set HEALTH_PATH to a path that answers faster" ;;

@@ -154,7 +154,7 @@ test("every panel of the dashboard has data", async () => {
     );
     const answers = await query(
       "query_range",
-      ...texts.map((query) => ({ query, start: startOfTest, end, step: "5" })),
+      ...texts.map((query) => ({ query, start: startOfTest, end, step: "1" })),
     );
     empty = empty.filter((_, index) => !(answers[index]?.result.length > 0));
     return empty;

@@ -8,7 +8,7 @@ import { waitUntil } from "./wait.ts";
 export const rate = 100;
 
 /** How long an outage lasts, and each of the other faults. */
-export const outageSeconds = Number(process.env.OUTAGE_S ?? 60);
+export const outageSeconds = Number(process.env.OUTAGE_S ?? 20);
 export const faultSeconds = Number(process.env.FAULT_S ?? 3);
 
 /**

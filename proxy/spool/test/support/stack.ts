@@ -127,7 +127,9 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   await startSpool(args);
 
   if (options.web) {
-    const telemetry = [`SENTRY_DSN=${dsn}`, "CONSOLE=on", "SENTRY_TRACES_SAMPLE_RATE=0"].map((one) => `--env=${one}`);
+    const telemetry = [`SENTRY_DSN=${dsn}`, "TUNNEL_PATH=/monitoring", "CONSOLE=on", "SENTRY_TRACES_SAMPLE_RATE=0"].map(
+      (one) => `--env=${one}`,
+    );
     await start("web", ...restricted, "--tmpfs=/tmp:uid=1000,mode=0700", ...telemetry, options.web);
   }
   if (options.proxy) {
