@@ -63,9 +63,9 @@ describe("the access log", () => {
 describe("the internal port", () => {
   test("is ready once web has answered, and stays ready", async () => {
     expect(await proxy.internal("/readyz")).toBe("ready\n");
-    await proxy.on("web", "pause");
+    await proxy.on("web", "kill", "--signal=STOP");
     expect(await proxy.internal("/readyz")).toBe("ready\n");
-    await proxy.on("web", "unpause");
+    await proxy.on("web", "kill", "--signal=CONT");
     expect(await proxy.internal("/healthz")).toBe("ok\n");
   });
   test("counts requests and envelopes for Prometheus", async () => {

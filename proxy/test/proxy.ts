@@ -28,7 +28,7 @@ export interface TestProxy {
   ingest: Recorder;
   /** Asks the internal port; throws unless it answers with 200. In the container, curl would take a hundred times the processor time. */
   internal(path: string): Promise<string>;
-  /** Runs a docker command on one of the containers: `on("ingest", "pause")`. */
+  /** Runs a docker command on one of the containers: `on("ingest", "restart")`. */
   on(service: Service, ...command: string[]): Promise<string>;
   /** Restarts a container and waits until pages come through again; a recorder forgets what it had. */
   restart(service: Service): Promise<void>;
