@@ -73,7 +73,12 @@ async function received(): Promise<Set<string>> {
 // For the hanging ingest, more than web may queue.
 test.each([
   { fault: "is unreachable", count: 20, begin: () => docker("network", "disconnect", name, ingest), end: connect },
-  { fault: "hangs", count: 550, begin: () => docker("kill", "--signal=STOP", ingest), end: () => docker("kill", "--signal=CONT", ingest) },
+  {
+    fault: "hangs",
+    count: 550,
+    begin: () => docker("kill", "--signal=STOP", ingest),
+    end: () => docker("kill", "--signal=CONT", ingest),
+  },
 ])(
   "the stack goes down while the server throws and the ingest $fault: the next start delivers every exception",
   async ({ count, begin, end }) => {
