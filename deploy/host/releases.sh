@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# The releases of web that `make rollback` can put back: images with a tag of their own, release-<UTC time of the first start>. Sourced after
-# stack.sh.
+# The releases of web that `make rollback` can put back: images with a tag of their own, release-<UTC time when make up started it last>.
+# Sourced after stack.sh.
 
 MAX_RELEASES=6 # the running one and five others
 
@@ -41,9 +41,14 @@ running_image() {
 # untag TAG: forgets a release. Never an error: the engine keeps the last name of an image that a container uses.
 untag() { problem=$(docker image rm "$(repository):$1" 2>&1) || say "    $1 was not removed: $problem"; }
 
-# record IMAGE: makes it the last release, unless it is one, and forgets the oldest, but never a running one.
+# record IMAGE [renew]: makes it the last release, unless it is one, and forgets the oldest, but never this one. With `renew`, an older
+# release becomes the last one again.
 record() {
-  [ -n "$(tags_of "$1")" ] || docker tag "$1" "$(repository):release-$(date -u +%Y%m%dT%H%M%SZ)"
+  recorded=$(tags_of "$1")
+  if [ -z "$recorded" ] || { [ "${2:-}" = renew ] && [ "$(releases | awk 'NR == 1 { print $2 }')" != "$1" ]; }; then
+    docker tag "$1" "$(repository):release-$(date -u +%Y%m%dT%H%M%SZ)"
+    for tag in $recorded; do untag "$tag"; done
+  fi
   releases | tail -n "+$((MAX_RELEASES + 1))" | while read -r tag image; do [ "$image" = "$1" ] || { untag "$tag"; forget_undone "$image"; }; done
 }
 

@@ -68,7 +68,7 @@ keep_undone
 if serves; then change; else step 'Start' start; fi
 rest
 after=$(image_of "$(containers web | head -n 1)")
-record "$after"
+record "$after" renew
 trap - EXIT INT TERM HUP PIPE
 deploy/host/summary.sh
 [ -z "$before" ] || [ "$before" = "$after" ] || watch "$after"
