@@ -24,7 +24,7 @@ const bad = (good: string) => [
   `${good}\n`,
   `${good}\nerror_log /tmp/evil;`,
   `${good}"`,
-  `${good};`,
+  `${good};}`,
   `${good}$uri`,
   `${good}\\`,
   `${good}\x1b[2J`,
