@@ -39,7 +39,7 @@ running_image() {
 }
 
 # untag TAG: forgets a release. Never an error: the engine keeps the last name of an image that a container uses.
-untag() { problem=$(docker image rm "$(repository):$1" 2>&1) || say "    $1 was not removed: $problem"; }
+untag() { untagged=$(docker image rm "$(repository):$1" 2>&1) || say "    $1 was not removed: $untagged"; }
 
 # record IMAGE [renew]: makes it the last release, unless it is one, and forgets the oldest, but never this one. With `renew`, an older
 # release becomes the last one again.

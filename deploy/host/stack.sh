@@ -187,6 +187,8 @@ give_up() {
   new=$(as_wanted web)
   # shellcheck disable=SC2086
   [ "$new" = "$(alive web)" ] || remove_gracefully $new
+  # It was none that a rollback should go back to.
+  [ -z "${started_tag:-}" ] || untag "$started_tag"
   die "web: ${problem:-the reason is above}; the release before it keeps serving"
 }
 

@@ -48,7 +48,15 @@ change() {
       spool) say "    for a few seconds nothing is queued; browsers and web send again what the ingest does not accept meanwhile" ;;
       proxy) say "    connections are refused for about a second, or 5 s longer if responses are still open, which are cut then" ;;
     esac
-    if [ "$service" = web ]; then step 'Replace web' roll; else step "Replace $service" swap "$service"; fi
+    if [ "$service" != web ]; then
+      step "Replace $service" swap "$service"
+      continue
+    fi
+    # Before it runs: a rollback after an interruption must know which of two releases is the later one.
+    started=$(image_id "$(repository)")
+    record "$started" renew
+    [ "$started" = "$before" ] || started_tag=$(tags_of "$started" | head -n 1)
+    step 'Replace web' roll
   done
 }
 
