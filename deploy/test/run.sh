@@ -30,6 +30,7 @@ waiting() {
   suite "e2e matrix" run_playwright --project=matrix --max-failures=3
   suite "e2e outage" run_playwright --project=outage
   suite "e2e readme" run_playwright --project=readme
+  suite "e2e your-app" run_playwright --project=your-app
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
 }
 
