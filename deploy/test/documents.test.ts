@@ -19,7 +19,7 @@ test("CONTRIBUTING.md has a row for every folder with tests", () => {
 
 test("CONTRIBUTING.md names every project of Playwright", () => {
   const config = readFileSync(`${root}/web/e2e/playwright.config.ts`, "utf8");
-  const names = [...config.matchAll(/\{ name: "(\w+)"/g)].map(([, name]) => name);
+  const names = [...config.matchAll(/\{ name: "([\w-]+)"/g)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(2);
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });

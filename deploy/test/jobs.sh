@@ -40,6 +40,7 @@ clean_up() {
   {
     (other_stack 20 && take_down)
     (other_stack 40 && take_down)
+    (other_stack 60 && take_down)
     take_down
     label="label=culvert.test=$CULVERT_TEST_RUN"
     docker ps -aq --filter "$label" | xargs -r docker rm -f -v

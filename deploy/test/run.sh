@@ -50,7 +50,7 @@ stack() {
   fi
 }
 
-# other_stack 20|40: selects a second stack: 20 for other releases of web, 40 for the commands in README.md.
+# other_stack 20|40|60: selects another stack: 20 for other releases of web, 40 for the commands in README.md, 60 for those in docs/your-app.md.
 other_stack() {
   TEST_STACK=$((${TEST_STACK:-0} + $1))
   . deploy/test/stack.sh
