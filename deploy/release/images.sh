@@ -20,6 +20,9 @@ bases() {
   done
 }
 
+# A registry of this machine has no TLS.
+case $REGISTRY in localhost:* | 127.0.0.1:*) plain=--dest-tls-verify=false ;; *) plain='' ;; esac
+
 # image NAME CONTEXT DOCKERFILE: builds and, with PUSH=yes, pushes it. Adds "NAME:VERSION@DIGEST" to the file `digests`.
 image() {
   archive=$OUT/images/culvert-$1.oci.tar
@@ -33,8 +36,9 @@ image() {
   digest=$(tar -xOf "$archive" index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
   echo "$1:$VERSION@$digest" >>"$OUT/digests"
   say "    culvert-$1 $digest"
+  # shellcheck disable=SC2086 # an option or nothing
   [ "${PUSH:-no}" != yes ] ||
-    skopeo copy --quiet --all --preserve-digests "oci-archive:$archive" "docker://$REGISTRY/culvert-$1:$VERSION"
+    skopeo copy --quiet --all --preserve-digests $plain "oci-archive:$archive" "docker://$REGISTRY/culvert-$1:$VERSION"
   node "$here/sbom.mjs" "$1" "$archive" "$2" "$OUT/sbom"
 }
 
