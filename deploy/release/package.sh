@@ -1,5 +1,5 @@
 #!/bin/sh
-# Packs @culvert/nextjs, with its SBOM. Part of release.sh.
+# Packs @culvert/nextjs, which has no dependencies but peers. Part of release.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
@@ -11,5 +11,3 @@ npm ci --no-audit --no-fund --ignore-scripts >/dev/null
 cd telemetry
 [ "$(node -p 'require("./package.json").version')" = "$VERSION" ] || die "web/telemetry/package.json: its version is not $VERSION, the one of the file VERSION"
 npm pack --silent --pack-destination "$folder" >/dev/null
-npm sbom --sbom-format=cyclonedx --package-lock-only --omit=dev >"$folder/sbom/culvert-nextjs.cdx.json" 2>/dev/null ||
-  die "npm sbom failed in web/telemetry: run it there to see why"
