@@ -51,7 +51,7 @@ known_names() {
 }
 
 versions() {
-  echo "Culvert $(git describe --always --dirty 2>/dev/null || echo unknown)"
+  echo "Culvert $(cat VERSION)$(git describe --always --dirty 2>/dev/null | sed 's/.*/ (&)/')"
   echo "Docker $(docker version --format '{{.Server.Version}}')"
   echo "Compose $(docker compose version --short)"
   docker compose exec -T proxy nginx -v 2>&1 | sed -n 's|^nginx version: nginx/|Nginx |p'

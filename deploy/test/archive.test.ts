@@ -69,5 +69,6 @@ test("the archive alone: make up starts the released images, an event arrives, m
   await expect.poll(async () => (await arrived())[1]).toContain("from the archive");
   const [found, report] = await type("make doctor");
   expect(found, report).toBe(0);
+  expect(report).toContain(`Culvert ${version}`);
   expect((await type("make down"))[0]).toBe(0);
 });
