@@ -13,7 +13,8 @@ function add(passed, failed, skipped) {
   total.skipped += skipped;
 }
 
-for (const line of readFileSync(join(folder, "checks"), "utf8").trim().split("\n")) total[line.split(" ")[0]] += 1;
+const checks = readFileSync(join(folder, "checks"), "utf8").trim().split("\n");
+for (const line of checks) total[line.split(" ")[0]] += 1;
 
 /** The number of skipped tests by file and group; the group's name says what they need. */
 const skipped = {};
@@ -22,7 +23,7 @@ const skip = (where) => {
 };
 
 /** Failed tests, each with the begin of its message: printed last, where the end of a long log still shows them. */
-const failures = [];
+const failures = checks.filter((line) => line.startsWith("failed ")).map((line) => [line.slice("failed ".length), ""]);
 
 /** Tests that passed on their second attempt, each with the first attempt's failure. */
 const flaky = [];

@@ -66,7 +66,9 @@ test("make status names every container", async () => {
   for (const service of ["proxy", "web", "spool"])
     expect(output).toMatch(new RegExp(`^ {2}${service} +.*(running|healthy)`, "m"));
   expect(output).not.toContain("-run-");
-  expect(output).toMatch(/versions +Culvert \S+(?: \(\S+\))?, Docker .*, Compose .*, Nginx 1\.\d+\.\d+, Node 2\d\.\S+, Next 1\d\./);
+  expect(output).toMatch(
+    /versions +Culvert \S+(?: \(\S+\))?, Docker .*, Compose .*, Nginx 1\.\d+\.\d+, Node 2\d\.\S+, Next 1\d\./,
+  );
   expect(code).toBe(0);
 });
 
