@@ -1,6 +1,8 @@
 #!/bin/sh
 # Packs the Helm chart with this release's images, pinned by digest, and pushes it as oci://REGISTRY/culvert if PUSH=yes. Part of release.sh.
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/registry.sh"
 helm=$(sh deploy/chart/helm.sh)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -16,6 +18,6 @@ awk -v registry="$REGISTRY" '
   { print }' "$OUT/digests" deploy/chart/values.yaml >"$work/culvert/values.yaml"
 "$helm" package "$work/culvert" --version "$VERSION" --app-version "$VERSION" --destination "$OUT" >/dev/null
 [ "${PUSH:-no}" = yes ] || exit 0
-case $REGISTRY in localhost:* | 127.0.0.1:*) plain=--plain-http ;; *) plain='' ;; esac
+if has_no_tls "$REGISTRY"; then plain=--plain-http; else plain=''; fi
 # shellcheck disable=SC2086 # an option or nothing
 "$helm" push $plain "$OUT/culvert-$VERSION.tgz" "oci://$REGISTRY"

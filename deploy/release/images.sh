@@ -4,6 +4,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
 . "$here/../host/lib.sh"
+. "$here/registry.sh"
 
 created=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
 revision=$(git rev-parse HEAD)
@@ -20,8 +21,7 @@ bases() {
   done
 }
 
-# A registry of this machine has no TLS.
-case $REGISTRY in localhost:* | 127.0.0.1:*) plain=--dest-tls-verify=false ;; *) plain='' ;; esac
+if has_no_tls "$REGISTRY"; then plain=--dest-tls-verify=false; else plain=''; fi
 
 # image NAME CONTEXT DOCKERFILE: builds and, with PUSH=yes, pushes it. Adds "NAME:VERSION@DIGEST" to the file `digests`.
 image() {

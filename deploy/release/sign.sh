@@ -4,6 +4,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
 . "$here/../host/lib.sh"
+. "$here/registry.sh"
 
 (cd "$OUT" && find . -type f ! -name 'SHA256SUMS*' | sed 's|^\./||' | sort | xargs sha256sum) >"$OUT/SHA256SUMS"
 
@@ -20,7 +21,7 @@ has cosign || die "cosign: not found: install it (https://docs.sigstore.dev/cosi
 # shellcheck disable=SC2086 # options
 cosign sign-blob $key --bundle "$OUT/SHA256SUMS.bundle" "$OUT/SHA256SUMS" >/dev/null
 [ "${PUSH:-no}" = yes ] || exit 0
-case $REGISTRY in localhost:* | 127.0.0.1:*) key="$key --allow-http-registry" ;; esac
+! has_no_tls "$REGISTRY" || key="$key --allow-http-registry"
 while read -r image; do
   name=${image%%:*}
   reference=$REGISTRY/culvert-$name@${image#*@}

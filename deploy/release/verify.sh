@@ -6,6 +6,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
 . "$here/../host/lib.sh"
+. "$here/registry.sh"
 
 folder=${1:?usage: verify.sh FOLDER}
 cd "$folder" || exit 1
@@ -32,7 +33,7 @@ has cosign || die "cosign: not found: install it; without it, signatures are not
 if cosign verify-blob $by --bundle SHA256SUMS.bundle SHA256SUMS >/dev/null 2>&1; then ok "signature of the checksums"; else bad "SHA256SUMS: no signature by this key or identity"; fi
 
 registry=${REGISTRY:-$(sed -n 's/.*CULVERT_REGISTRY:-\([^}]*\)}.*/\1/p' docker-compose.yml | head -n 1)}
-case $registry in localhost:* | 127.0.0.1:*) by="$by --allow-http-registry" ;; esac
+! has_no_tls "$registry" || by="$by --allow-http-registry"
 while read -r image; do
   reference=$registry/culvert-${image%%:*}@${image#*@}
   # shellcheck disable=SC2086 # options
