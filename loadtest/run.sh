@@ -105,35 +105,13 @@ reader() {
 }
 reader
 
-# Stops the local ingest for the middle third of the script's duration.
-outage() {
-  fix='stop and start its ingest yourself, with OUTAGE=manual'
-  own_stack=https://localhost:$(compose port proxy 8443 2>/dev/null | sed 's/.*://')
-  target=${BASE_URL:-$own_stack}
-  [ "${target%/}" = "$own_stack" ] || die "PROFILE outage: BASE_URL '$target' is not the stack on this machine ($own_stack): $fix"
-  # The local ingest may be running although the stack sends to another one.
-  case $(compose exec -T proxy printenv SENTRY_DSN 2>/dev/null) in
-  *@ingest:*) ;;
-  *) die "PROFILE outage: the stack on this machine does not send to the local ingest: $fix" ;;
-  esac
-  export OUTAGE=automatic
-  length=$(k6 inspect --include-system-env-vars main.ts | sed -n 's/.*"duration": "\([0-9hms]*\)".*/\1/p' | tail -n 1)
-  third=$((($(echo "$length" | sed 's/h/*3600+/; s/m/*60+/; s/s//')) / 3))
-  (sleep "$third" && compose stop --timeout 0 ingest && sleep "$third" && compose start ingest) 2>/dev/null &
-  switch=$!
-  finish="$finish; kill $switch 2>/dev/null || :; compose start ingest 2>/dev/null"
-}
-switch=''
-[ "$PROFILE:${OUTAGE:-automatic}" != outage:automatic ] || outage
-
 status=0
 k6 run --quiet "$@" main.ts || status=$?
-[ -z "$switch" ] || [ "$status" != 0 ] || wait "$switch" || die "the ingest was not stopped and started: no outage was tested"
 # k6 knows one code for every crossed threshold: the summary tells them apart.
 result='the run did not end'
 if [ -r "$OUT/summary.json" ]; then
   code=$(sed -n 's/^  "exit": \([0-9]*\).*/\1/p' "$OUT/summary.json")
-  case $status in 0 | 99) status=${code:-$status} ;; esac
+  case $status:${code:-0} in 0:0 | 99:0) ;; 0:* | 99:*) status=$code ;; esac
   result=$(sed -n 's/^\([A-Z].*\) · .*/\1/p' "$OUT/summary.txt" 2>/dev/null || :)
   ! has node || node trend.mjs "$OUT" || :
 fi

@@ -25,7 +25,7 @@ export async function action(client: Client): Promise<void> {
   const expected = actionExpect.replaceAll("{trace}", sent.traceId);
   const shown = unescapeHtml(on.body.replace(/<!--[\s\S]*?-->/g, ""));
   const ok = on.status === 200 && /<\/html>\s*$/i.test(on.body) && shown.includes(expected);
-  if (!ok && callFailed(shown)) return client.recordUpstream(on, false);
+  if (!ok && callFailed(shown)) return client.upstreamFailed(on);
   client.check("action_ok", ok, on, `expected "${expected}", got ${describeResponse(on)}: ${textOf(on.body)}`);
 }
 

@@ -5,8 +5,7 @@ import type { Kind } from "../lib/request.ts";
 import { action } from "./action.ts";
 import { assets } from "./assets.ts";
 import { browse } from "./browse.ts";
-import { concurrent } from "./concurrent.ts";
-import { callers, continued } from "./continued.ts";
+import { callers, concurrent, continued } from "./continued.ts";
 import { envelopes, replay } from "./envelopes.ts";
 import { forwarded } from "./forwarded.ts";
 import { invalidHeaders } from "./invalid-headers.ts";
@@ -38,16 +37,16 @@ export const JOURNEYS = {
   browse: { run: browse, share: 37, checks: ["page_ok", "page_complete", "indexable"] },
   continued: { run: continued, share: 20, checks: CONTINUED, needs: "trace" },
   callers: { run: callers, share: 1, checks: ["continued_caller"], needs: "trace" },
-  outgoing: { run: outgoing, share: 10, checks: OUTGOING, kinds: ["upstream"], needs: "tracePage" },
+  outgoing: { run: outgoing, share: 10, checks: OUTGOING, needs: "tracePage" },
   forwarded: { run: forwarded, share: 4, checks: ["forwarded"], kinds: ["echo"], needs: "echoPath" },
-  concurrent: { run: concurrent, share: 2, checks: ["concurrent_trace", "fresh_unique"], needs: "trace" },
+  concurrent: { run: concurrent, share: 2, checks: [...CONTINUED, "fresh_unique"], needs: "trace" },
   invalidHeaders: {
     run: invalidHeaders,
     share: 1,
     checks: ["invalid_headers_page", "invalid_headers_echo", "no_trace_headers"],
   },
   assets: { run: assets, share: 6, checks: ["asset_ok"], kinds: ["file"] },
-  action: { run: action, share: 4, checks: ["action_ok"], kinds: ["action", "upstream"], needs: "actionPage" },
+  action: { run: action, share: 4, checks: ["action_ok"], kinds: ["action"], needs: "actionPage" },
   redirect: { run: redirect, share: 4, checks: ["redirect_ok"], kinds: ["redirect"], needs: "redirectPage" },
   notFound: { run: notFound, share: 3, checks: ["not_found_status"], kinds: ["404"] },
   envelopes: {

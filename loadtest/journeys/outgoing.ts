@@ -13,9 +13,7 @@ export async function outgoing(client: Client): Promise<void> {
   if (!assertPage(client, on, path)) return;
 
   const received = upstreamHeaders(on.body);
-  const answered = Object.keys(received).length > 0 || !callFailed(upstreamText(on.body));
-  client.recordUpstream(on, answered);
-  if (!answered) return;
+  if (Object.keys(received).length === 0 && callFailed(upstreamText(on.body))) return client.upstreamFailed(on);
   const continues = (trace?: { traceId: string; spanId: string; sampled?: boolean }) =>
     trace?.traceId === sent.traceId && trace.spanId !== sent.spanId && trace.sampled === sent.sampled;
   const example = `sent ${sent.headers["sentry-trace"]}, the page shows: ${upstreamText(on.body)}`;

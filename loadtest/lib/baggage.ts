@@ -6,7 +6,6 @@ export type Baggage = Record<string, string>;
 
 /** A key, `=`, printable ASCII without space, `"`, `,`, `;` and `\`, then properties: https://www.w3.org/TR/baggage/#header-content */
 const MEMBER = /^\s*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)\s*=\s*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\s*(?:;.*)?$/;
-const PREFIX = "sentry-";
 
 /** Parses a `baggage` header; returns undefined if any member is invalid, because that makes the whole header suspect. */
 export function parseBaggage(value = ""): Baggage | undefined {
@@ -26,28 +25,13 @@ export const formatBaggage = (members: Baggage): string =>
     .join(",");
 
 /**
- * Sentry's members of a header, without their prefix; undefined if the header is invalid.
- *
- * Rule: https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/
- */
-export function samplingContext(header: string | undefined): Baggage | undefined {
-  const members = parseBaggage(header);
-  const own = Object.entries(members ?? {}).filter(([key]) => key.startsWith(PREFIX));
-  return members && Object.fromEntries(own.map(([key, value]) => [key.slice(PREFIX.length), value]));
-}
-
-/** The opposite of samplingContext. */
-export const samplingMembers = (context: Baggage): Baggage =>
-  Object.fromEntries(Object.entries(context).map(([key, value]) => [PREFIX + key, value]));
-
-/**
- * Compares a sent sampling context with a received header: no receiver may change or drop one of its fields. Returns one line per changed
- * field, none if all are intact.
+ * Compares the sampling fields that were sent with a received header: no receiver may change or drop one. Returns one line per changed
+ * field. Rule: https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/
  */
 export function changedFields(sent: Baggage, received: string | undefined): string[] {
-  const got = samplingContext(received);
+  const got = parseBaggage(received);
   if (!got) return [`baggage ${received === undefined ? "is missing" : `"${received}" is not valid`}`];
   return Object.entries(sent)
     .filter(([key, value]) => got[key] !== value)
-    .map(([key, value]) => `sentry-${key} was "${value}", is ${got[key] === undefined ? "gone" : `"${got[key]}"`}`);
+    .map(([key, value]) => `${key} was "${value}", is ${got[key] === undefined ? "gone" : `"${got[key]}"`}`);
 }

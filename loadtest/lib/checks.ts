@@ -3,12 +3,11 @@
  * answer counts towards availability. A check of integrity must never fail; `share` is for checks of speed and rate limits.
  */
 export const CHECKS = {
-  continued_trace: { name: "continued: the page keeps the trace id it was sent" },
+  continued_trace: { name: "continued: each page keeps the trace id it was sent" },
   continued_span: { name: "continued: the page has its own span id" },
   continued_sampled: { name: "continued: the page keeps the sampling decision" },
   continued_baggage: { name: "continued: the page keeps the sampling fields in baggage" },
   continued_caller: { name: "continued: callers with partial trace headers get a valid trace" },
-  concurrent_trace: { name: "concurrent: each of ten pages is in the trace it was sent" },
   fresh_valid: { name: "fresh: a page requested without a trace starts a valid one" },
   fresh_unique: { name: "fresh: no two clients share a trace" },
   forwarded: { name: "forwarded: the app receives the trace headers as sent" },
@@ -33,7 +32,7 @@ export const CHECKS = {
   tunnel_accepted: { name: "tunnel: an envelope is accepted" },
   tunnel_answer: { name: "tunnel: the answer is an ingest's, with the event's id" },
   tunnel_rejected: { name: "tunnel: an envelope for a foreign project is rejected" },
-  tunnel_retryable: { name: "tunnel: other envelopes are queued or can be retried" },
+  tunnel_retryable: { name: "tunnel: a rate limit names its categories" },
   delivered: { name: "delivery: every accepted envelope arrived" },
   unaltered: { name: "delivery: every envelope arrived as sent" },
   iteration_ok: { name: "script: no iteration threw an exception" },

@@ -6,7 +6,7 @@ import type { CheckId } from "./checks.ts";
 import { reportSent } from "./delivery.ts";
 import { exampleName } from "./examples.ts";
 import type { Options } from "./options.ts";
-import { isAnswer, type Kind, type OutagePhase, type Request, type Response, Unavailable } from "./request.ts";
+import { isAnswer, type Kind, type Request, type Response, Unavailable } from "./request.ts";
 import { pageTrace } from "./trace.ts";
 
 /** Counts the samples of each check and row of durations: a rate or trend without samples passes any threshold, a counter does not. */
@@ -18,9 +18,6 @@ export const TIMED_OUT = "timed_out";
 export const AVAILABILITY = "availability";
 /** Parts of the run in the report's chart. */
 export const SLICES = 30;
-
-/** The row of pages while the ingest is down. */
-export const PAGES_DOWN = "pages while the ingest is down";
 
 // k6 requires metrics to be created while a script loads, so they are the only state outside a function.
 const samples = new Counter(SAMPLES);
@@ -40,17 +37,18 @@ const EXPECTED: Partial<Record<Kind, ReturnType<typeof http.expectedStatuses>>> 
 
 /** What `setup` found before the run; `run` tells its envelopes from those of other runs. */
 export interface SetupData {
-  /** The pages by path: their trace, which a cached page returns again, and their length, which a cut one does not reach. */
-  probed: Record<string, { traceId: string; length: number }>;
+  /**
+   * The pages by path: their trace, which a cached page returns again, their length, which a cut one does not reach, and the hash of a
+   * navigation from there.
+   */
+  probed: Record<string, { traceId: string; length: number; hash: string }>;
   run: string;
 }
 
-/** Creates a virtual user's client. `plateau` is undefined outside the outage profile. */
-export function newClient(options: Options, { probed, run }: SetupData, plateau?: number) {
+/** Creates a virtual user's client. */
+export function newClient(options: Options, { probed, run }: SetupData) {
   const traces = new Set<string>();
   const shown = new Set<string>();
-  const phase = () =>
-    plateau === undefined ? undefined : outagePhase(exec.instance.currentTestRunDuration / 1000, plateau);
   /** Passes the first failure of each kind to the summary. */
   const pass = (of: CheckId | "availability", what: string, at: string, traceId: string, text: string) => {
     if (shown.has(of + what)) return;
@@ -63,33 +61,24 @@ export function newClient(options: Options, { probed, run }: SetupData, plateau?
   return {
     options,
     probed,
-    phase,
     /**
      * Sends a request without cookies and counts its availability. Never follows a redirect. Throws Unavailable without an answer, except
      * for an envelope, whose journeys check every outcome.
      */
     async request(request: Request): Promise<Response> {
-      setMetadata(request.traceId);
       const on = await send(options, request);
-      // A new trace is known only now: too late for k6's own samples of this request, in time for the suite's.
-      setMetadata(on.traceId, on.headers["x-request-id"]);
-      if (request.kind === "envelope" && (phase() === "down" || phase() === "transition")) return on;
-      record(request, on, phase());
+      record(request, on);
       if (!isAnswer(on)) unanswered(request.kind, on, on.error || `status ${on.status}`);
       if (request.kind !== "envelope" && !isAnswer(on)) throw new Unavailable(`${on.at}: ${on.status} ${on.error}`);
       return on;
     },
     /** Records one result of a check. Only each user's first failure is kept: `example` says what was expected and what came. */
     check(id: CheckId, ok: boolean, on?: Response, example = ""): void {
-      if (on) setMetadata(on.traceId, on.headers["x-request-id"]);
       recordCheck(id, ok);
       if (!ok) pass(id, "", on?.at ?? "", on?.traceId ?? "", example);
     },
-    /** Counts whether the API answered that the app called for this response: an overload of it is no fault of the trace. */
-    recordUpstream(on: Response, answered: boolean): void {
-      availability.add(answered, { kind: "upstream" });
-      if (!answered) unanswered("upstream", on, "the app's own call was not answered");
-    },
+    /** Says that the API did not answer which the app called for this response: no fault of the trace, which is not judged then. */
+    upstreamFailed: (on: Response): void => unanswered("page", on, "the app's own call was not answered"),
     /** Remembers a trace id that a page started; returns whether this virtual user has not seen it before. */
     isNewTrace: (traceId: string): boolean => traces.size !== traces.add(traceId).size,
     /** Tells the reader beside k6 which envelope was accepted, so that it can look for it; does nothing without INGEST. */
@@ -108,15 +97,6 @@ export function recordCheck(id: CheckId, ok: boolean): void {
 /** Passes a failure to the end-of-test summary, which receives no text but the names of groups. */
 export function passExample(check: CheckId | "availability", at: string, traceId: string, text: string): void {
   group(exampleName(exec.vu.idInTest, { check, at, traceId, text: text.replace(/\s+/g, " ") }), () => {});
-}
-
-/** Adds ids to the samples that follow, as metadata: as tags each would create a time series. */
-function setMetadata(traceId?: string, requestId?: string): void {
-  const { metadata } = exec.vu.metrics;
-  for (const [name, id] of Object.entries({ trace_id: traceId, request_id: requestId })) {
-    if (id) metadata[name] = id;
-    else delete metadata[name];
-  }
 }
 
 async function send(options: Options, request: Request): Promise<Response> {
@@ -150,7 +130,7 @@ function reason({ error, error_code }: K6Response): string {
 }
 
 /** Records availability and duration. */
-function record({ kind, path, name = path, untimed }: Request, on: Response, phase?: OutagePhase): void {
+function record({ kind, path, name = path, untimed }: Request, on: Response): void {
   const slice = String(Math.min(SLICES - 1, Math.floor(exec.scenario.progress * SLICES)));
   availability.add(isAnswer(on), { kind, slice });
   const hasTimedOut = on.error === "timed out";
@@ -159,18 +139,6 @@ function record({ kind, path, name = path, untimed }: Request, on: Response, pha
   if (untimed || (!isAnswer(on) && !hasTimedOut)) return;
   responseTime.add(on.milliseconds, { kind, name, slice });
   samples.add(1, { of: kind === "page" ? name : kind });
-  if (kind === "page" && phase === "down") samples.add(1, { of: PAGES_DOWN });
-}
-
-/** Time around the start and end of an outage in which the tunnel is not checked, because the switch is not exact. */
-const TRANSITION_SECONDS = 5;
-
-/** The phase at a moment of the outage profile: the ingest is down for the middle third of the plateau. */
-export function outagePhase(elapsed: number, plateau: number): OutagePhase {
-  const [start, end] = [plateau / 3, (2 * plateau) / 3];
-  if (Math.abs(elapsed - start) < TRANSITION_SECONDS) return "transition";
-  if (elapsed >= end && elapsed < end + TRANSITION_SECONDS) return "transition";
-  return elapsed < start ? "before" : elapsed < end ? "down" : "after";
 }
 
 /** Sends the requests of a virtual user's journeys and records their checks. */

@@ -1,6 +1,6 @@
-import { formatBaggage, samplingMembers } from "./baggage.ts";
+import { formatBaggage } from "./baggage.ts";
 import { pick, randomHex } from "./random.ts";
-import { formatSentryTrace, formatTraceParent } from "./trace.ts";
+import { formatSentryTrace, formatTraceParent, type Trace } from "./trace.ts";
 
 /**
  * Every trace id that this suite sends starts with this prefix. A client that sent none and receives one of them has proof of
@@ -12,8 +12,6 @@ export const newTraceId = (): string => SENT_TRACE_PREFIX + randomHex(10);
 /** A third party's member of baggage, with characters that need escaping. */
 export const VENDOR = { key: "vendor", value: 'a=b, c;d "é"' };
 
-export type SentContext = ReturnType<typeof newContext>;
-
 /**
  * The headers of an instrumented caller: a trace, its sampling decision and a third party's baggage member.
  *
@@ -23,18 +21,18 @@ export type SentContext = ReturnType<typeof newContext>;
 export function newContext(publicKey: string, sampled: boolean = pick([true, false])) {
   const trace = { traceId: newTraceId(), spanId: randomHex(8), sampled };
   const sampling = {
-    trace_id: trace.traceId,
-    public_key: publicKey,
-    environment: "loadtest",
-    release: "culvert-loadtest@1.0.0",
-    sample_rate: "0.5",
-    sample_rand: sampled ? "0.125431" : "0.875431",
-    sampled: String(sampled),
-    transaction: "GET /loadtest & more",
+    "sentry-trace_id": trace.traceId,
+    "sentry-public_key": publicKey,
+    "sentry-environment": "loadtest",
+    "sentry-release": "culvert-loadtest@1.0.0",
+    "sentry-sample_rate": "0.5",
+    "sentry-sample_rand": sampled ? "0.125431" : "0.875431",
+    "sentry-sampled": String(sampled),
+    "sentry-transaction": "GET /loadtest & more",
   };
   const headers = {
     "sentry-trace": formatSentryTrace(trace),
-    baggage: formatBaggage({ ...samplingMembers(sampling), [VENDOR.key]: VENDOR.value }),
+    baggage: formatBaggage({ ...sampling, [VENDOR.key]: VENDOR.value }),
     traceparent: formatTraceParent(trace),
   };
   return { ...trace, sampling, headers };
@@ -42,17 +40,15 @@ export function newContext(publicKey: string, sampled: boolean = pick([true, fal
 
 /** The headers of callers that are not Sentry's SDK. Every SDK of Sentry must continue a trace without a decision. */
 export function partialContexts() {
-  const callers: [name: string, headers: (trace: { traceId: string; spanId: string }) => Record<string, string>][] = [
-    ["traceparent only", (trace) => ({ traceparent: formatTraceParent({ ...trace, sampled: true }) })],
-    [
-      "traceparent and tracestate",
-      (trace) => ({ traceparent: formatTraceParent({ ...trace, sampled: true }), tracestate: "vendor=a1,other=b2" }),
-    ],
-    ["no sampling decision", (trace) => ({ "sentry-trace": formatSentryTrace(trace) })],
-  ];
-  return callers.map(([name, headersOf]) => {
+  const caller = (name: string, headersOf: (trace: Trace) => Record<string, string>) => {
     const trace = { traceId: newTraceId(), spanId: randomHex(8) };
     const headers = headersOf(trace);
     return { name, ...trace, headers, mustContinue: "sentry-trace" in headers };
-  });
+  };
+  const traceparent = (trace: Trace) => formatTraceParent({ ...trace, sampled: true });
+  return [
+    caller("traceparent only", (trace) => ({ traceparent: traceparent(trace) })),
+    caller("tracestate", (trace) => ({ traceparent: traceparent(trace), tracestate: "vendor=a1,other=b2" })),
+    caller("no sampling decision", (trace) => ({ "sentry-trace": formatSentryTrace(trace) })),
+  ];
 }

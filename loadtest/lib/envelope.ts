@@ -1,5 +1,5 @@
 import type { Dsn } from "./dsn.ts";
-import { randomBytes, randomHex, utf8 } from "./random.ts";
+import { asciiBytes, randomBytes, randomHex } from "./random.ts";
 
 export interface Envelope {
   /** What it contains, for the results. */
@@ -34,7 +34,7 @@ export function envelope({ dsn, traceId, now }: Sender, name: string, eventId: s
   };
   const header = { event_id: eventId, sent_at: now.toISOString(), dsn: dsn.text, sdk: SDK, trace };
   const parts = [line(header)];
-  for (const [type, payload] of items) parts.push(line({ type, length: payload.length }), payload, utf8("\n"));
+  for (const [type, payload] of items) parts.push(line({ type, length: payload.length }), payload, asciiBytes("\n"));
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -44,13 +44,14 @@ export function envelope({ dsn, traceId, now }: Sender, name: string, eventId: s
   return { name, eventId, body: whole.buffer };
 }
 
-const json = (value: unknown) => utf8(JSON.stringify(value));
-const line = (value: unknown) => utf8(`${JSON.stringify(value)}\n`);
-const times = <T>(count: number, item: (at: number) => T) => Array.from({ length: count }, (_, at) => item(at));
-const chunk = (at: number) => `/_next/static/chunks/${(at * 2654435761).toString(16).padStart(16, "0")}.js`;
+const json = (value: unknown) => asciiBytes(JSON.stringify(value));
+const line = (value: unknown) => asciiBytes(`${JSON.stringify(value)}\n`);
+
+/** Padding of each kind, in place of what a real one has in stack frames, breadcrumbs and spans. */
+const BYTES = { error: 7_000, transaction: 13_000, replay: 400_000 };
 
 /** The fields of every event. */
-const common = ({ now }: Sender, eventId: string) => ({
+const event = ({ traceId, now }: Sender, eventId: string, bytes: number) => ({
   event_id: eventId,
   timestamp: now.getTime() / 1000,
   platform: "javascript",
@@ -58,63 +59,34 @@ const common = ({ now }: Sender, eventId: string) => ({
   release: "culvert-loadtest@1.0.0",
   sdk: SDK,
   request: { url: "https://localhost/loadtest", headers: { "User-Agent": "culvert-loadtest" } },
+  contexts: { trace: { trace_id: traceId, span_id: randomHex(8), op: "pageload" } },
+  extra: { padding: "x".repeat(bytes) },
 });
 
-/** An error as a browser sends it: 20 stack frames and 30 breadcrumbs, about 8 KB. */
+/** An error of the size that a browser sends. */
 export function errorEnvelope(sender: Sender): Envelope {
   const eventId = randomHex(16);
-  const frames = times(20, (at) => ({
-    filename: `app://${chunk(at)}`,
-    function: `render${at}`,
-    lineno: 1,
-    colno: at * 37,
-  }));
-  const event = {
-    ...common(sender, eventId),
-    level: "error",
-    exception: { values: [{ type: "LoadTestError", value: "thrown by the load test", stacktrace: { frames } }] },
-    breadcrumbs: times(30, (at) => ({
-      timestamp: sender.now.getTime() / 1000 - 30 + at,
-      category: at % 3 ? "ui.click" : "fetch",
-      data: { method: "GET", url: `/products/${at}`, status_code: 200 },
-      message: `main > section:nth-child(${at}) > button.primary`,
-    })),
-    contexts: { trace: { trace_id: sender.traceId, span_id: randomHex(8) } },
-  };
-  return envelope(sender, "error", eventId, [["event", json(event)]]);
+  const values = [{ type: "LoadTestError", value: "thrown by the load test" }];
+  const error = { ...event(sender, eventId, BYTES.error), level: "error", exception: { values } };
+  return envelope(sender, "error", eventId, [["event", json(error)]]);
 }
 
-/** A page load's transaction with 40 spans, about 14 KB; a browser sends several of them on a busy page. */
+/** A page load's transaction; a browser sends several of them on a busy page. */
 export function transactionEnvelope(sender: Sender): Envelope {
-  const [eventId, root] = [randomHex(16), randomHex(8)];
-  const end = sender.now.getTime() / 1000;
-  const transaction = {
-    ...common(sender, eventId),
-    type: "transaction",
-    transaction: "/loadtest",
-    start_timestamp: end - 1,
-    contexts: { trace: { trace_id: sender.traceId, span_id: root, op: "pageload", origin: "auto.pageload.nextjs" } },
-    spans: times(40, (at) => ({
-      trace_id: sender.traceId,
-      parent_span_id: root,
-      span_id: randomHex(8),
-      op: at % 4 ? "resource.script" : "http.client",
-      description: chunk(at),
-      start_timestamp: end - 1 + at / 100,
-      timestamp: end - 0.9 + at / 100,
-      data: { "http.response_transfer_size": 1000 + at, "sentry.origin": "auto.resource.browser.metrics" },
-    })),
-  };
+  const eventId = randomHex(16);
+  const common = event(sender, eventId, BYTES.transaction);
+  const start = common.timestamp - 1;
+  const transaction = { ...common, type: "transaction", transaction: "/loadtest", start_timestamp: start, spans: [] };
   return envelope(sender, "transaction", eventId, [["transaction", json(transaction)]]);
 }
 
-/** A segment of a session replay, forty times the size of an error. A real recording is compressed, so this one is random bytes. */
+/** A segment of a session replay. A real recording is compressed, so this one is random bytes. */
 export function replayEnvelope(sender: Sender): Envelope {
   const id = randomHex(16);
-  const event = { ...common(sender, id), type: "replay_event", replay_id: id, segment_id: 0, urls: ["/loadtest"] };
-  const recording = new Uint8Array([...line({ segment_id: 0 }), ...randomBytes(400_000)]);
+  const replay = { ...event(sender, id, 0), type: "replay_event", replay_id: id, segment_id: 0, urls: ["/loadtest"] };
+  const recording = new Uint8Array([...line({ segment_id: 0 }), ...randomBytes(BYTES.replay)]);
   return envelope(sender, "replay", id, [
-    ["replay_event", json(event)],
+    ["replay_event", json(replay)],
     ["replay_recording", recording],
   ]);
 }

@@ -49,7 +49,6 @@ describe("options", () => {
     ["INGEST", "localhost:8970"],
     ["TRACE_URL", "https://sentry.example/"],
     ["DELIVERY_WAIT", "soon"],
-    ["OUTAGE", "yes"],
   ])("%s=%s is rejected in one line that names it and says how to fix it", (name, value) => {
     const message = () => readOptions({ [name]: value });
     expect(message).toThrow(OptionError);

@@ -105,7 +105,6 @@ export function readOptions(env: Env) {
     limits: text("LIMITS"),
     baseline: text("BASELINE"),
     traceUrl: option("TRACE_URL", "", /^https?:\/\/\S*\{trace_id\}\S*$/, "give an address with {trace_id}"),
-    outage: option("OUTAGE", "", /^(automatic|manual)$/, "give manual, or leave it to run.sh"),
     out: text("OUT"),
   };
 }

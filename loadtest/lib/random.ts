@@ -25,15 +25,6 @@ export function pick<T>(items: readonly T[]): T {
   return item;
 }
 
-/** A text as UTF-8. `TextEncoder` would need k6 2.2. */
-export function utf8(text: string): Uint8Array<ArrayBuffer> {
-  const escaped = encodeURIComponent(text);
-  const bytes = new Uint8Array(escaped.length);
-  let size = 0;
-  for (let at = 0; at < escaped.length; at++) {
-    const isEscape = escaped[at] === "%";
-    bytes[size++] = isEscape ? Number.parseInt(escaped.slice(at + 1, at + 3), 16) : escaped.charCodeAt(at);
-    if (isEscape) at += 2;
-  }
-  return bytes.slice(0, size);
-}
+/** The bytes of an ASCII text. k6 has `TextEncoder` since 2.2 only. */
+export const asciiBytes = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(Array.from(text, (char) => char.charCodeAt(0)));

@@ -1,8 +1,9 @@
-/** What a request is for; `upstream`: the app's own call while it answers. Each kind has its own durations, availability and limits. */
-export const KINDS = "page navigation action redirect file echo 404 envelope rejected upstream".split(" ");
-export type Kind =
-  | ("page" | "navigation" | "action" | "redirect" | "file")
-  | ("echo" | "404" | "envelope" | "rejected" | "upstream");
+/** What a request is for. Each kind has its own durations, availability and limits. */
+export const KINDS = [
+  ...(["page", "navigation", "action", "redirect", "file"] as const),
+  ...(["echo", "404", "envelope", "rejected"] as const),
+];
+export type Kind = (typeof KINDS)[number];
 
 export interface Request {
   method?: "GET" | "POST";
@@ -16,7 +17,7 @@ export interface Request {
   /** The trace that the request carries. */
   traceId?: string;
   /** Left out of the durations, because its timing is not typical. */
-  untimed?: true;
+  untimed?: boolean;
 }
 
 export interface Response {
@@ -32,9 +33,6 @@ export interface Response {
   /** The trace that the request carried, else the page's. */
   traceId: string;
 }
-
-/** Where in an outage a run is; `transition` is the time around its start and end, when either result is correct. */
-export type OutagePhase = "before" | "down" | "after" | "transition";
 
 /** The target did not answer: no statement about what it would have answered. */
 export class Unavailable extends Error {}

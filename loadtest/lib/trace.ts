@@ -1,4 +1,4 @@
-import { samplingContext } from "./baggage.ts";
+import { parseBaggage } from "./baggage.ts";
 import { metas } from "./html.ts";
 
 export interface Trace {
@@ -53,11 +53,11 @@ function problem(traces: string[], baggages: string[], trace: Trace | undefined)
   if (traces.length !== 1) return `${traces.length} sentry-trace metas`;
   if (!trace) return `sentry-trace meta "${traces[0]}" is not valid`;
   if (baggages.length !== 1) return `${baggages.length} baggage metas`;
-  const context = samplingContext(baggages[0]);
+  const context = parseBaggage(baggages[0]);
   if (!context) return `baggage meta "${baggages[0]}" is not valid`;
-  if (context.trace_id !== trace.traceId)
-    return `baggage is of trace ${context.trace_id}, sentry-trace of ${trace.traceId}`;
-  if (context.sampled !== undefined && trace.sampled !== undefined && context.sampled !== String(trace.sampled))
-    return `baggage says sampled ${context.sampled}, sentry-trace ${trace.sampled}`;
+  const { "sentry-trace_id": traceId, "sentry-sampled": sampled } = context;
+  if (traceId !== trace.traceId) return `baggage is of trace ${traceId}, sentry-trace of ${trace.traceId}`;
+  if (sampled !== undefined && trace.sampled !== undefined && sampled !== String(trace.sampled))
+    return `baggage says sampled ${sampled}, sentry-trace ${trace.sampled}`;
   return "";
 }

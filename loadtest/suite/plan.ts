@@ -1,6 +1,5 @@
 import { journey, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, type CheckId } from "../lib/checks.ts";
-import { PAGES_DOWN } from "../lib/client.ts";
 import { OptionError, type Options, readOptions } from "../lib/options.ts";
 import { KINDS, type Kind } from "../lib/request.ts";
 import { type LoadProfile, PROFILES } from "./profiles.ts";
@@ -63,9 +62,6 @@ export function readPlan(name: string, env: Record<string, string | undefined>):
   const isSmoke = profile.stages.length === 0;
   // Also a timeout is a limit of time.
   const options = readOptions(isSmoke ? { ...env, TIMEOUT: env.TIMEOUT || "2m" } : env);
-  // The response is the same whether the ingest or the spool accepted an envelope, so a missing outage would go unnoticed.
-  if (name === "outage" && options.outage === "")
-    throw new OptionError("OUTAGE is not set: start run.sh, or stop and start the ingest yourself with OUTAGE=manual");
   // A busy machine is not a broken trace: smoke has no limits of time by default.
   const times = isSmoke ? {} : DEFAULT_TIMES;
   const limits: Limits = { ...DEFAULT_LIMITS, ...times, ...readLimits(options.limits) };
@@ -82,11 +78,8 @@ export function readPlan(name: string, env: Record<string, string | undefined>):
   const rows = [
     ...[...pages].map((page) => ({ name: page, selector: `{kind:page,name:${page}}`, limit: limitOf(page, "page") })),
     ...[...kinds]
-      .filter((kind) => kind !== "rejected" && kind !== "upstream")
+      .filter((kind) => kind !== "rejected")
       .map((kind) => ({ name: kind, selector: `{kind:${kind}}`, limit: limitOf(kind, kind) })),
-    ...(name === "outage"
-      ? [{ name: PAGES_DOWN, selector: "{kind:page,phase:down}", limit: limitOf("page", "page") }]
-      : []),
   ].map((row) => {
     const p95 = baseline?.p95[row.name];
     const max = p95 && Math.ceil(Math.max(p95 * (1 + limits.noise / 100), p95 + limits.noiseMs));
@@ -94,27 +87,19 @@ export function readPlan(name: string, env: Record<string, string | undefined>):
   });
   return {
     ...{ name, profile, options, limits, baseline, rows },
-    checks: requiredChecks(name, options),
+    checks: requiredChecks(options),
     kinds: ["page", ...kinds],
   };
 }
 
-/**
- * Percent of a kind's requests that must be answered. An app's own call has a timeout that TIMEOUT cannot extend, so on a busy machine
- * smoke, which makes about five of them, asks only that half are answered.
- */
-export const minAvailability = ({ limits, profile }: Plan, kind: Kind): number =>
-  kind === "upstream" && profile.stages.length === 0 ? Math.min(50, limits.availability) : limits.availability;
-
 /** The checks that must have samples by the end of a run. */
-function requiredChecks(profile: string, options: Options): CheckId[] {
+function requiredChecks(options: Options): CheckId[] {
   const names = journeysFor(options);
   const required = new Set<CheckId>(["iteration_ok", ...names.flatMap((name) => journey(name).checks)]);
   if (names.includes("browse") && options.trace) required.add("fresh_valid").add("fresh_unique");
   if (names.includes("browse") && options.navigation) required.add("navigation_ok");
   if (names.includes("notFound") && options.noindex !== "off") required.add("not_found_noindex");
   if (options.ingest && names.some((name) => journey(name).envelopes)) required.add("delivered").add("unaltered");
-  if (profile === "outage") required.add("tunnel_retryable");
   return CHECK_IDS.filter((id) => required.has(id));
 }
 
@@ -134,7 +119,7 @@ function readJson(option: string, value: string): Record<string, unknown> {
 function readLimits(value: string): Record<string, unknown> {
   const given = value ? readJson("LIMITS", value) : {};
   for (const [name, limit] of Object.entries(given)) {
-    if (!(name in DEFAULT_LIMITS) && !name.startsWith("/") && !KINDS.includes(name))
+    if (!(name in DEFAULT_LIMITS) && !name.startsWith("/") && !KINDS.some((kind) => kind === name))
       throw new OptionError(
         `LIMITS has "${name}": use ${[...Object.keys(DEFAULT_LIMITS), ...KINDS].join(", ")} or a path`,
       );

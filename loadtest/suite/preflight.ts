@@ -50,7 +50,6 @@ export async function detect(env: Env): Promise<Found> {
     // run.sh replaces a port by the reader's address later.
     const open = {
       INGEST: "",
-      OUTAGE: env.OUTAGE || "manual",
       SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1",
     };
     const profile = env.PROFILE === "preflight" ? "smoke" : (env.PROFILE ?? "smoke");

@@ -43,13 +43,4 @@ export const PROFILES: Record<string, LoadProfile> = {
     stages: [[1, "plateau"]],
     stopAtLimit: true,
   },
-  outage: {
-    purpose: "the ingest is down for the middle third",
-    rate: 6,
-    plateau: 60,
-    stages: [
-      [1, 1],
-      [1, "plateau"],
-    ],
-  },
 };

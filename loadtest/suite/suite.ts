@@ -1,15 +1,16 @@
 import exec from "k6/execution";
-import { JOURNEYS, journey, journeysFor, shareOfJourney } from "../journeys/index.ts";
+import { JOURNEYS, journey, journeysFor } from "../journeys/index.ts";
 import { type Client, newClient, passExample, probe, recordCheck, type SetupData } from "../lib/client.ts";
 import { readDelivery, readerProblem } from "../lib/delivery.ts";
-import { isLocalIngest, OptionError } from "../lib/options.ts";
+import { navigationHeaders, navigationPath } from "../lib/navigation.ts";
+import { isLocalIngest, OptionError, type Options } from "../lib/options.ts";
 import { randomHex } from "../lib/random.ts";
 import { Unavailable } from "../lib/request.ts";
 import { pageTrace } from "../lib/trace.ts";
 import { type Plan, readPlan } from "./plan.ts";
 import { targetProblem } from "./preflight.ts";
 import { summaryFiles } from "./report.ts";
-import { journeyOf, plannedIterations, plateauOf, scenarios } from "./scenarios.ts";
+import { journeyOf, plannedIterations, scenarios } from "./scenarios.ts";
 import { type RunData, summarise } from "./summary.ts";
 import { thresholds } from "./thresholds.ts";
 
@@ -28,7 +29,6 @@ export function suite(profile: string) {
 
 function script(plan: Plan) {
   const { options } = plan;
-  const plateau = plan.name === "outage" ? plateauOf(plan) : undefined;
   let client: Client | undefined;
 
   return {
@@ -51,16 +51,16 @@ function script(plan: Plan) {
         const page = await probe(options, { path, kind: "page" });
         const problem = targetProblem(options, path, page);
         if (problem) exec.test.abort(problem);
-        probed[path] = { traceId: pageTrace(page.body).trace?.traceId ?? "", length: page.body.length };
+        const hash = options.navigation ? await navigationHash(options, path) : "";
+        probed[path] = { traceId: pageTrace(page.body).trace?.traceId ?? "", length: page.body.length, hash };
       }
       return { probed, run: randomHex(8) };
     },
 
     async iteration(data: SetupData): Promise<void> {
-      client ??= newClient(options, data, plateau);
-      const name = journeyOf(exec.scenario.name, exec.scenario.iterationInTest, options);
+      client ??= newClient(options, data);
+      const name = journeyOf(plan, exec.scenario.iterationInTest);
       exec.vu.metrics.tags.journey = name;
-      if (plateau !== undefined) exec.vu.metrics.tags.phase = client.phase() ?? "";
       let exception = "";
       try {
         await JOURNEYS[name].run(client);
@@ -97,18 +97,20 @@ function script(plan: Plan) {
   };
 }
 
+/** The hash of a navigation from this page. Next redirects to the address with it; older versions need none, and answer at once. */
+async function navigationHash(options: Options, from: string): Promise<string> {
+  const headers = navigationHeaders(from);
+  const on = await probe(options, { path: navigationPath(from, "0"), headers, kind: "navigation" });
+  return /[?&]_rsc=([^&]*)/.exec(on.headers.location ?? "")?.[1] ?? "0";
+}
+
 /** Why a run must not store events in a project for good without being told to, in one line; empty if it may. */
 function storageRefusal(plan: Plan): string {
   const { options } = plan;
   if (options.sendEvents || isLocalIngest(options.dsn)) return "";
-  const names = journeysFor(options);
-  const share = (name: (typeof names)[number]) => shareOfJourney(name, options);
-  const perIteration =
-    names.reduce((sum, name) => sum + (journey(name).envelopes ?? 0) * share(name), 0) /
-    names.reduce((sum, name) => sum + share(name), 0);
-  const events = Math.ceil(plannedIterations(plan) * perIteration);
+  const iterations = Array.from({ length: plannedIterations(plan) }, (_, at) => journey(journeyOf(plan, at)));
+  const events = iterations.reduce((sum, { envelopes = 0 }) => sum + envelopes, 0);
+  if (events === 0) return "";
   const { host, project } = options.dsn;
-  return events === 0
-    ? ""
-    : `this run stores about ${events} events in project ${project} at ${host}: set SEND_EVENTS=yes, or TUNNEL_PATH=off`;
+  return `this run stores about ${events} events in project ${project} at ${host}: set SEND_EVENTS=yes, or TUNNEL_PATH=off`;
 }

@@ -3,12 +3,12 @@ import { CHECK_IDS, CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
 import { AVAILABILITY, SLICES, TIME, TIMED_OUT } from "../lib/client.ts";
 import { type Example, examplesOf, type Group } from "../lib/examples.ts";
 import { isLocalIngest } from "../lib/options.ts";
-import { minAvailability, type Plan, type Row, SCHEMA } from "./plan.ts";
+import { type Plan, type Row, SCHEMA } from "./plan.ts";
 import { plannedIterations, plateauOf } from "./scenarios.ts";
 
 /** The part of `handleSummary`'s data that is used here. */
 export interface RunData {
-  metrics: Record<string, { values: Record<string, number>; thresholds?: Record<string, { ok: boolean }> }>;
+  metrics: Record<string, { values: Record<string, number> }>;
   state: { testRunDurationMs: number };
   root_group: Group;
 }
@@ -42,7 +42,7 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
   const { passes: answered = 0, fails: unanswered = 0 } = values(AVAILABILITY);
   const unavailable = plan.kinds
     .map((kind) => ({ kind, percent: 100 * shareAnswered(values(`${AVAILABILITY}{kind:${kind}}`)) }))
-    .filter(({ kind, percent }) => percent < minAvailability(plan, kind));
+    .filter(({ percent }) => percent < limits.availability);
   const failed = checks.filter(({ result }) => result === "failed");
   const broken = failed.filter(({ id }) => shareOf(id) === 1);
 
@@ -59,12 +59,7 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
     ["limits", failed.length > 0 || other.length > 0 || durations.some(({ ok }) => !ok)],
     ["regression", durations.some(({ change }) => change === "REGRESSION")],
   ];
-  let result: Result = found.find(([, holds]) => holds)?.[0] ?? "passed";
-  const crossed = Object.entries(data.metrics).filter(([, one]) => Object.values(one.thresholds ?? {}).some(isCrossed));
-  if (result === "passed" && crossed.length > 0) {
-    result = "limits";
-    other.push(...crossed.map(([name]) => `threshold crossed: ${name}`));
-  }
+  const result = found.find(([, holds]) => holds)?.[0] ?? "passed";
   const rate = options.rate ?? profile.rate;
   const enabled = journeysFor(options);
   return {
@@ -117,8 +112,6 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
 const shareAnswered = ({ passes = 0, fails = 0 }: Record<string, number>) =>
   fails === 0 ? 1 : passes / (passes + fails);
 
-const isCrossed = ({ ok }: { ok: boolean }) => !ok;
-
 function checkResult(id: CheckId, { metrics, root_group }: RunData): CheckResult {
   const { passes: passed = 0, fails: failed = 0 } = metrics[`checks{check:${id}}`]?.values ?? {};
   const all = passed + failed;
@@ -136,7 +129,7 @@ function durationOf({ name, selector, limit, former }: Row, values: (metric: str
 }
 
 /** What the suite could not verify. */
-function unverified({ name, options }: Plan): string[] {
+function unverified({ options }: Plan): string[] {
   const enabled = journeysFor(options);
   const { host, project } = options.dsn;
   const envelopes = enabled.some((one) => journey(one).envelopes) && !options.ingest;
@@ -146,7 +139,6 @@ function unverified({ name, options }: Plan): string[] {
     ["that the action ran: ACTION_EXPECT is not set", enabled.includes("action") && !options.actionExpect],
     ["where the redirect should lead: REDIRECT_TO is not set", enabled.includes("redirect") && !options.redirectTo],
     ["traces: TRACE=off, pages without a sentry-trace meta", !options.trace],
-    ["that the ingest was down for the middle third", name === "outage" && options.outage !== "automatic"],
   ];
   return all.filter(([, holds]) => holds).map(([what]) => what);
 }

@@ -1,4 +1,3 @@
-import { shareOf } from "../lib/checks.ts";
 import type { Example } from "../lib/examples.ts";
 import type { Duration, Result, Summary } from "./summary.ts";
 
@@ -15,7 +14,7 @@ const MARKS = { passed: "✓", failed: "✗", "not measured": "?" };
 const COLUMNS = ["count", "timed out", "p50", "p95", "p99", "max", "limits"];
 
 /** The lines that matter most: both results, what else went wrong, and what the run could not verify. */
-export function headlines({ integrity, availability, unavailable, other, unverified, breakpoint }: Summary): string[] {
+function headlines({ integrity, availability, unavailable, other, unverified, breakpoint }: Summary): string[] {
   const { broken, answered, detectable } = integrity;
   const seen = `a fault in ${Number(detectable.toPrecision(2))} % of requests would have been seen with 99.9 % probability`;
   const below = unavailable.map(({ kind, percent }) => `${kind} ${percent.toFixed(1)} %`).join(", ");
@@ -47,15 +46,15 @@ export function text(summary: Summary): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Every check with its first failure, every row of durations, and how much the run did. */
-export function tables({ checks, durations, load, seconds, disabled, baseline, commit, k6, time }: Summary): string[] {
+/** Every check with up to three failures, every row of durations, and how much the run did. */
+function tables({ checks, durations, load, seconds, disabled, baseline, commit, k6, time }: Summary): string[] {
   const right = (cells: (string | number)[], width = 11) => cells.map((cell) => String(cell).padStart(width)).join("");
   const rate = (count: number) => `${count} (${seconds > 0 ? (count / seconds).toFixed(1) : 0}/s)`;
   const lines = [
     `  ${"check".padEnd(66)}${right(["passed", "failed"], 8)}`,
-    ...checks.flatMap(({ id, name, passed, failed, result, examples: [first] }) => [
+    ...checks.flatMap(({ name, passed, failed, result, examples }) => [
       `${MARKS[result]} ${name.padEnd(66)}${right([passed, failed], 8)}${result === "not measured" ? "   not measured" : ""}`,
-      ...(first && (result === "failed" || shareOf(id) === 1) ? [`    first: ${exampleText(first)}`] : []),
+      ...(result === "failed" ? examples.map((example) => `    ${exampleText(example)}`) : []),
     ]),
     "",
     `  ${"response time".padEnd(26)}${right(COLUMNS)}`,

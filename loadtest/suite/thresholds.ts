@@ -1,33 +1,30 @@
 import { CHECK_IDS, shareOf } from "../lib/checks.ts";
 import { AVAILABILITY, SAMPLES, SLICES, TIME, TIMED_OUT } from "../lib/client.ts";
-import { minAvailability, type Plan } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 import { plannedIterations } from "./scenarios.ts";
 
 /** Every threshold of a run. k6 reports the values of a tag only if a threshold names it, so some can't be crossed. */
 export function thresholds(plan: Plan) {
   const all: Record<string, { threshold: string; abortOnFail: boolean; delayAbortEval: string }[]> = {};
-  const final = (metric: string, threshold: string) => {
-    all[metric] = [...(all[metric] ?? []), { threshold, abortOnFail: false, delayAbortEval: "0s" }];
-  };
-  const limit = (metric: string, threshold: string) => {
-    const abortOnFail = plan.profile.stopAtLimit ?? false;
+  const add = (metric: string, threshold: string, abortOnFail = false) => {
     all[metric] = [...(all[metric] ?? []), { threshold, abortOnFail, delayAbortEval: "10s" }];
   };
+  const limit = (metric: string, threshold: string) => add(metric, threshold, plan.profile.stopAtLimit);
   for (const id of CHECK_IDS) limit(`checks{check:${id}}`, `rate>=${shareOf(id)}`);
-  for (const of of [...plan.checks, ...plan.rows.map(({ name }) => name)]) final(`${SAMPLES}{of:${of}}`, "count>0");
+  for (const of of [...plan.checks, ...plan.rows.map(({ name }) => name)]) add(`${SAMPLES}{of:${of}}`, "count>0");
   for (const { selector, limit: own, former } of plan.rows) {
-    final(TIMED_OUT + selector, "count>=0");
-    final(TIME + selector, "max>=0");
+    add(TIMED_OUT + selector, "count>=0");
+    add(TIME + selector, "max>=0");
     if (own.p95 !== undefined) limit(TIME + selector, `p(95)<${own.p95}`);
     if (own.p99 !== undefined) limit(TIME + selector, `p(99)<${own.p99}`);
-    if (former) final(TIME + selector, `p(95)<=${former.max}`);
+    if (former) add(TIME + selector, `p(95)<=${former.max}`);
   }
-  for (const kind of plan.kinds) limit(`${AVAILABILITY}{kind:${kind}}`, `rate>=${minAvailability(plan, kind) / 100}`);
+  for (const kind of plan.kinds) limit(`${AVAILABILITY}{kind:${kind}}`, `rate>=${plan.limits.availability / 100}`);
   for (let slice = 0; slice < SLICES; slice++) {
-    final(`${TIME}{kind:page,slice:${slice}}`, "max>=0");
-    final(`${AVAILABILITY}{slice:${slice}}`, "rate>=0");
+    add(`${TIME}{kind:page,slice:${slice}}`, "max>=0");
+    add(`${AVAILABILITY}{slice:${slice}}`, "rate>=0");
   }
-  final("iterations", "count>0");
+  add("iterations", "count>0");
   // A dropped iteration means that the load was lower than planned.
   limit("dropped_iterations", `count<=${Math.floor(plannedIterations(plan) / 100)}`);
   return all;

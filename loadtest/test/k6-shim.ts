@@ -16,8 +16,7 @@ class Metric {
     kinds.set(name, new.target.name as Kind);
   }
   add(value: number | boolean, tags: Tags = {}): void {
-    const own = { ...exec.vu.metrics.tags, scenario: exec.scenario.name };
-    samples.push({ metric: this.name, value: Number(value), tags: { ...own, ...tags } });
+    samples.push({ metric: this.name, value: Number(value), tags: { ...exec.vu.metrics.tags, ...tags } });
   }
 }
 export class Counter extends Metric {}
@@ -28,9 +27,8 @@ const built = { group: new Trend("group_duration"), check: new Rate("checks"), r
 export const iterations = new Counter("iterations");
 
 const exec = {
-  vu: { idInTest: 1, metrics: { tags: {} as Tags, metadata: {} as Tags } },
-  scenario: { name: "", iterationInTest: 0, progress: 0 },
-  instance: { currentTestRunDuration: 0 },
+  vu: { idInTest: 1, metrics: { tags: {} as Tags } },
+  scenario: { iterationInTest: 0, progress: 0 },
   test: {
     abort(problem: string): never {
       throw new Error(problem);
@@ -90,10 +88,11 @@ async function asyncRequest(method: string, url: string, body: string | ArrayBuf
 
 export default { ...exec, asyncRequest, sha256, expectedStatuses: () => null };
 
-/** k6's end-of-test data for all samples: each metric's values, each threshold's result, and the groups by their tag. */
-export function endOfTest(thresholds: Record<string, { threshold: string }[]>): RunData {
+/** k6's end-of-test data for all samples: each metric's values, the groups by their tag, and whether a threshold is crossed. */
+export function endOfTest(thresholds: Record<string, { threshold: string }[]>): RunData & { crossed: boolean } {
   const names = new Set([...samples.map(({ metric }) => metric), ...Object.keys(thresholds)]);
   const metrics: RunData["metrics"] = {};
+  let crossed = false;
   for (const name of names) {
     const [, metric = "", tags] = /^([^{]+)(?:\{(.*)\})?$/.exec(name) ?? [];
     const wanted = tags?.split(",").map((tag) => tag.split(":")) ?? [];
@@ -104,13 +103,13 @@ export function endOfTest(thresholds: Record<string, { threshold: string }[]>): 
       kinds.get(metric) ?? "Counter",
       mine.map(({ value }) => value),
     );
-    const limits = (thresholds[name] ?? []).map(({ threshold }) => [threshold, { ok: holds(threshold, values) }]);
-    metrics[name] = { values, thresholds: Object.fromEntries(limits) };
+    metrics[name] = { values };
+    crossed ||= !(thresholds[name] ?? []).every(({ threshold }) => holds(threshold, values));
   }
   const groups = [...new Set(samples.map(({ tags }) => tags.group?.slice(2)))].flatMap((name) =>
     name ? { name } : [],
   );
-  return { metrics, state: { testRunDurationMs: 1000 }, root_group: { name: "", groups } };
+  return { metrics, state: { testRunDurationMs: 1000 }, root_group: { name: "", groups }, crossed };
 }
 
 function valuesOf(kind: Kind, values: number[]): Record<string, number> {

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { vi } from "vitest";
+import { journeysFor } from "../journeys/index.ts";
+import { readOptions } from "../lib/options.ts";
 import { suite } from "../suite/suite.ts";
 import type { Summary } from "../suite/summary.ts";
 import exec, { endOfTest, iterations, samples } from "./k6-shim.ts";
@@ -66,47 +68,21 @@ export async function runShim(profile: string, env: Record<string, string>, roun
   samples.length = 0;
   vi.stubGlobal("__ENV", { OUT: "out", ...env });
   try {
-    const script = suite(profile);
-    const data = await script.setup();
-    const names = Object.keys(script.options.scenarios);
-    const scenarios = names[0] === "smoke" ? Array.from({ length: journeyCount(script) }, () => "smoke") : names;
-    for (let at = 0; at < rounds * scenarios.length; at++)
-      await runIteration(script, scenarios[at % scenarios.length] ?? "", at, data);
-    await script.teardown(data);
-    return outcomeOf(script);
+    const { options, setup, iteration, teardown, handleSummary } = suite(profile);
+    const data = await setup();
+    const journeys = journeysFor(readOptions(env)).length;
+    for (let at = 0; at < rounds * journeys; at++) {
+      exec.scenario.iterationInTest = at;
+      exec.vu.metrics.tags = {};
+      await iteration(data);
+      iterations.add(1);
+    }
+    await teardown(data);
+    const end = endOfTest(options.thresholds);
+    const files = handleSummary(end);
+    const summary = JSON.parse(files["out/summary.json"] ?? "");
+    return { summary, output: files["out/summary.txt"] ?? "", code: end.crossed ? 99 : 0 };
   } finally {
     vi.unstubAllGlobals();
   }
-}
-
-type Script = ReturnType<typeof suite>;
-
-const journeyCount = ({ options }: Script) =>
-  Number((options.scenarios.smoke as { iterations: number }).iterations) / 5;
-
-/** Runs one iteration of a scenario. */
-export async function runIteration(
-  script: Script,
-  scenario: string,
-  iteration: number,
-  data: Awaited<ReturnType<Script["setup"]>>,
-) {
-  Object.assign(exec.scenario, { name: scenario, iterationInTest: iteration });
-  exec.vu.metrics.tags = {};
-  await script.iteration(data);
-  iterations.add(1);
-}
-
-/** The summary of everything recorded so far, and the code with which k6 would exit. */
-export function outcomeOf({ options, handleSummary }: Script): Outcome {
-  const data = endOfTest(options.thresholds);
-  const crossed = Object.values(data.metrics).some(({ thresholds = {} }) =>
-    Object.values(thresholds).some(({ ok }) => !ok),
-  );
-  const files = handleSummary(data);
-  return {
-    summary: JSON.parse(files["out/summary.json"] ?? ""),
-    output: files["out/summary.txt"] ?? "",
-    code: crossed ? 99 : 0,
-  };
 }

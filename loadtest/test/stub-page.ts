@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { type Baggage, formatBaggage, parseBaggage, samplingContext, samplingMembers } from "../lib/baggage.ts";
+import { type Baggage, formatBaggage, parseBaggage } from "../lib/baggage.ts";
 import { formatSentryTrace, formatTraceParent, parseTrace, type Trace } from "../lib/trace.ts";
 import type { AppFault } from "./stub.ts";
 
@@ -16,21 +16,24 @@ export function renderPage(
   const incoming =
     parseTrace(headers["sentry-trace"] as string | undefined) ??
     (fault === "continues malformed" ? firstIds(headers) : undefined);
-  const context = samplingContext(headers.baggage as string | undefined) ?? {};
-  const continues = incoming !== undefined && context.trace_id === incoming.traceId;
+  const { vendor, ...context } = parseBaggage(headers.baggage as string | undefined) ?? {};
+  const continues = incoming !== undefined && context["sentry-trace_id"] === incoming.traceId;
+  const id = incoming?.traceId ?? traceId;
   const sampled = (incoming?.sampled ?? true) !== Boolean(incoming && fault === "flips sampled");
   const own: Baggage = {
-    trace_id: incoming?.traceId ?? traceId,
-    public_key: "culvert",
-    sampled: String(sampled),
+    "sentry-trace_id": id,
+    "sentry-public_key": "culvert",
+    "sentry-sampled": String(sampled),
   };
-  const sampling = { ...(continues ? context : own), ...(fault === "changes baggage" ? { sample_rate: "1" } : {}) };
+  const sampling = {
+    ...(continues ? context : own),
+    ...(fault === "changes baggage" ? { "sentry-sample_rate": "1" } : {}),
+  };
 
   const spanId = () => (fault === "same span" && incoming ? incoming.spanId : hex(8));
-  const trace = () => formatSentryTrace({ traceId: own.trace_id ?? "", spanId: spanId(), sampled });
-  const { vendor } = parseBaggage(headers.baggage as string | undefined) ?? {};
+  const trace = () => formatSentryTrace({ traceId: id, spanId: spanId(), sampled });
   const others: Baggage = vendor === undefined ? {} : { vendor: fault === "changes vendor" ? `${vendor}!` : vendor };
-  const baggage = formatBaggage({ ...samplingMembers(sampling), ...others });
+  const baggage = formatBaggage({ ...sampling, ...others });
   const upstream =
     fault === "upstream untraced"
       ? []
@@ -39,7 +42,7 @@ export function renderPage(
           [
             "traceparent",
             formatTraceParent({
-              traceId: fault === "other traceparent" ? hex(16) : (own.trace_id ?? ""),
+              traceId: fault === "other traceparent" ? hex(16) : id,
               spanId: spanId(),
               sampled,
             }),

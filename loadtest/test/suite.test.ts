@@ -68,7 +68,6 @@ describe("the suite in k6", () => {
   });
 
   it.each([
-    ["outage", {}, /^OUTAGE is not set: /],
     ["average", { RATE: "fast" }, /^RATE "fast" is not valid: give/],
     ["average", { PAGES: "/nowhere" }, /\/nowhere responds 404/],
     [
