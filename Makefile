@@ -48,7 +48,7 @@ check: ## Check types, lint and unit tests of what differs from main, in about a
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack
 	@sh deploy/test/run.sh
 
-bench: ## Compare the proxy with tunnelRoute, a bare proxy_pass, HAProxy and Caddy
+bench: ## Compare the proxy with tunnelRoute, a bare proxy_pass and Caddy; measure faults and attacks
 	@sh loadtest/bench/run.sh
 
 loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.example.com ARGS='--tag team=shop'

@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
+import { resolve } from "node:path";
 
-/** Returns the last lines that a container wrote, to stdout and stderr. */
-export function logs(container: string): Promise<string> {
-  return new Promise((resolve) => {
-    execFile("docker", ["logs", "--tail=5", container], (_, stdout, stderr) => resolve(stdout + stderr));
-  });
-}
+/** The repository, the bench's folder, and the output folder; run.sh starts in the bench's folder. */
+export const bench = process.cwd();
+export const root = resolve(bench, "../..");
+export const output = resolve(root, ".culvert/bench");
 
 /** Runs the docker client and returns its stdout; throws with its last lines if it fails. */
 export function docker(...args: string[]): Promise<string> {

@@ -2,37 +2,32 @@ import { expect, test } from "vitest";
 import { measure, type Plan } from "./measure.ts";
 import type { Testbed } from "./testbed.ts";
 
-/** The charged containers used 2 s, load and sink 0.5 s, the machine 3 s of 4; `arrived` requests reached the sink. */
-function fakeTestbed(arrived: number): Testbed {
-  const own = { charged: [6, 8], load: [10, 10.5] };
-  const machine = [
-    { worked: 20, all: 21 },
-    { worked: 23, all: 25 },
+/** The charged container used 2 s; so many requests reached the sink. */
+function fakeTestbed(arrived: number, before = "usage_usec 6000000", after = "usage_usec 8000000"): Testbed {
+  const [used, sink] = [
+    [before, after],
+    [100, 100 + arrived],
   ];
-  const sink = [100, 100 + arrived];
-  return {
-    processorTime: async (name: string) =>
-      name === "load"
-        ? [{ own: own.load.shift(), ...machine.shift() }]
-        : [{ own: own.charged.shift(), worked: 0, all: 0 }],
-    exec: async () => `Active connections: 2 \nserver accepts handled requests\n 5 5 ${sink.shift()} \nReading: 0\n`,
-  } as unknown as Testbed;
+  const exec = async (name: string) =>
+    name === "sink" ? `requests\n 5 5 ${sink.shift()} \nReading: 0\n` : used.shift();
+  return { exec } as unknown as Testbed;
 }
 
 const plan = (failed: number, requests = 1000): Plan => ({
   charged: ["proxy"],
-  run: async () => ({ requests, seconds: 2, p50: 1, p99: 2, failed }),
+  run: async () => ({ requests, seconds: 2, p50: 1, p95: 2, p99: 2, failed }),
   mustArrive: true,
 });
 
-test("the cost of a run is charged to the containers that served it", async () => {
-  const sample = await measure(fakeTestbed(1000), plan(0));
-  expect(sample).toMatchObject({ perSecond: 500, perCpuSecond: 500, otherWorkShare: 0.125 });
+test("the cost of a run is charged to the containers that served it, in both versions of cgroups", async () => {
+  const cost = { perSecond: 500, perCpuSecond: 500 };
+  expect(await measure(fakeTestbed(1000), plan(0))).toMatchObject(cost);
+  expect(await measure(fakeTestbed(1000, "6000000000", "8000000000"), plan(0))).toMatchObject(cost);
 });
 
 test("a run with rejections, or with envelopes that never arrived, is not a measurement", async () => {
   await expect(measure(fakeTestbed(1000), plan(11))).rejects.toThrow("proxy: 11 of 1000 requests failed");
   await expect(measure(fakeTestbed(980), plan(0))).rejects.toThrow("1000 envelopes accepted, 980 arrived");
-  await expect(measure(fakeTestbed(0), plan(0, 0))).rejects.toThrow("no response");
+  await expect(measure(fakeTestbed(0), plan(0, 0))).rejects.toThrow("0 of 0 requests");
   await expect(measure(fakeTestbed(995), plan(5))).resolves.toBeDefined();
 });

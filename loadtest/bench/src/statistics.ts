@@ -1,10 +1,3 @@
-/** A median with the lowest and highest value. */
-export interface Spread {
-  median: number;
-  low: number;
-  high: number;
-}
-
 /** The value below which `share` of the values lie (nearest rank); throws if there are none. */
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -13,23 +6,18 @@ export function percentile(values: number[], share: number): number {
   return value;
 }
 
-/** Median (the mean of the middle two for an even number), lowest and highest; throws if there are no values. */
-export function spread(values: number[]): Spread {
+/** The median: the mean of the middle two for an even number. */
+export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
   const lower = sorted[Math.ceil(sorted.length / 2) - 1];
   if (upper === undefined || lower === undefined) throw new Error("no values to take a median of");
-  return { median: (lower + upper) / 2, low: Math.min(...sorted), high: Math.max(...sorted) };
+  return (lower + upper) / 2;
 }
 
-/**
- * Divides `of` by `by` round by round: other work on the machine affects both in a round and cancels out, unlike in a ratio of
- * two medians. Throws if the numbers of rounds differ.
- */
-export function ratio(of: number[], by: number[]): Spread {
-  if (of.length !== by.length) throw new Error(`${of.length} rounds against ${by.length}: they do not pair up`);
-  return spread(of.map((value, round) => value / (by[round] as number)));
-}
+/** Divides round by round: other work on the machine affects both in a round and cancels out, unlike in a ratio of two medians. */
+export const ratio = (of: number[], by: number[]): number =>
+  median(of.map((value, round) => value / (by[round] ?? Number.NaN)));
 
 /**
  * Measures the contenders in turn, `rounds` times: A B C, C B A, A B C … so that a machine that becomes slower or faster
@@ -37,12 +25,11 @@ export function ratio(of: number[], by: number[]): Spread {
  */
 export async function inTurn<Name extends string, Sample>(
   rounds: number,
-  contenders: Record<Name, (round: number) => Promise<Sample>>,
+  contenders: Record<Name, () => Promise<Sample>>,
 ): Promise<Record<Name, Sample[]>> {
   const names = Object.keys(contenders) as Name[];
   const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Sample[]>;
-  for (let round = 0; round < rounds; round++) {
-    for (const name of round % 2 ? names.toReversed() : names) samples[name].push(await contenders[name](round));
-  }
+  for (let round = 0; round < rounds; round++)
+    for (const name of round % 2 ? names.toReversed() : names) samples[name].push(await contenders[name]());
   return samples;
 }

@@ -1,11 +1,14 @@
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
-import { docker, logs } from "./docker.ts";
+import { bench, docker, output } from "./docker.ts";
 import { images } from "./images.ts";
-import { bench, output } from "./paths.ts";
-import { Meter, type Reading } from "./processor.ts";
 import { envelope, ingestHost } from "./workload.ts";
+
+/** Contenders never share a core with the load generator and the sink, if there are two. */
+export const cores = { subject: "0", load: cpus().length > 1 ? "1" : "0" };
 
 /** A container to start: the core it is pinned to, its names on the network, its settings and its command. */
 export interface Part {
@@ -17,14 +20,13 @@ export interface Part {
   command?: string[];
 }
 
-/** The containers of one run, on a network of their own without external access, and the certificate they share. */
+/** The containers of one comparison, on a network of their own without external access, and the certificate they share. */
 export class Testbed {
   readonly id = `culvert-bench-${randomUUID().slice(0, 8)}`;
   readonly #parts: string[] = [];
-  readonly #meters = new Map<string, Meter>();
 
   /**
-   * Creates the network and the certificate. Every container has the latter in /tls, configs in /bench, the envelope in /run-data.
+   * Creates the network and the certificate. Every container has the latter in /tls, this folder in /bench, the envelope in /run-data.
    * The network's addresses are private unless `subnet` says else.
    */
   async open(names: string[], subnet = ""): Promise<void> {
@@ -35,37 +37,19 @@ export class Testbed {
     const certificate = `cd /tls && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=bench \
       -addext "subjectAltName=${[ingestHost, ...names].map((name) => `DNS:${name}`)}" -keyout server.key -out server.crt &&
       cat server.crt server.key >server.pem && chmod 644 server.*`;
-    const shell = [
-      "--network=none",
-      "--user=0",
-      "--entrypoint=sh",
-      `--volume=${this.id}:/tls`,
-      images.proxy,
-      "-c",
-      certificate,
-    ];
-    await docker("run", "--rm", "--label=culvert.bench", ...shell);
+    const shell = ["--network=none", "--user=0", "--entrypoint=sh", `--volume=${this.id}:/tls`, images.proxy];
+    await docker("run", "--rm", "--label=culvert.bench", ...shell, "-c", certificate);
   }
 
-  async start(
-    name: string,
-    { image, core, names = [], settings = {}, switches = [], command = [] }: Part,
-  ): Promise<void> {
+  async start(name: string, part: Part): Promise<void> {
+    const { image, core, names = [], settings = {}, switches = [], command = [] } = part;
     this.#parts.push(name);
     await docker(
       ...["run", "-d", "--label=culvert.bench", `--name=${this.id}-${name}`, `--cpuset-cpus=${core}`],
       ...[`--network=${this.id}`, ...[name, ...names].map((alias) => `--network-alias=${alias}`)],
-      ...[
-        `--volume=${this.id}:/tls:ro`,
-        `--volume=${bench}:/bench:ro`,
-        `--volume=${output}/envelope:/run-data/envelope:ro`,
-      ],
-      ...[
-        "--log-opt=max-size=10m",
-        ...switches,
-        ...Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`),
-      ],
-      ...[image, ...command],
+      ...[`--volume=${this.id}:/tls:ro`, `--volume=${bench}:/bench:ro`],
+      ...[`--volume=${output}/envelope:/run-data/envelope:ro`, "--log-opt=max-size=10m", ...switches],
+      ...[...Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`), image, ...command],
     );
   }
 
@@ -75,7 +59,7 @@ export class Testbed {
     return logs(`${this.id}-${name}`);
   }
 
-  /** Stops and removes one container. */
+  /** Removes one container. */
   async remove(name: string): Promise<void> {
     await docker("rm", "-f", "-v", `${this.id}-${name}`);
   }
@@ -83,17 +67,6 @@ export class Testbed {
   /** Runs a command in one of the containers and returns its output. */
   exec(name: string, ...command: string[]): Promise<string> {
     return docker("exec", `${this.id}-${name}`, ...command);
-  }
-
-  /** Reads the processor time of each of these containers. */
-  processorTime(...names: string[]): Promise<Reading[]> {
-    return Promise.all(names.map((name) => this.#meter(name).read()));
-  }
-
-  #meter(name: string): Meter {
-    const meter = this.#meters.get(name) ?? new Meter(`${this.id}-${name}`);
-    this.#meters.set(name, meter);
-    return meter;
   }
 
   /** Waits until curl with these arguments gets a 200 in the sink. Throws with the container's log after two minutes. */
@@ -109,8 +82,27 @@ export class Testbed {
 
   /** Removes everything, in any state. */
   async close(): Promise<void> {
-    for (const meter of this.#meters.values()) meter.close();
-    await Promise.allSettled(this.#parts.map((name) => docker("rm", "-f", "-v", `${this.id}-${name}`)));
+    await Promise.allSettled(this.#parts.map((name) => this.remove(name)));
     await Promise.allSettled([docker("network", "rm", this.id), docker("volume", "rm", this.id)]);
   }
+}
+
+/** Runs with a testbed of its own, which is removed in any case, also after Ctrl-C. */
+export async function withTestbed<Result>(run: (testbed: Testbed) => Promise<Result>): Promise<Result> {
+  const testbed = new Testbed();
+  const interrupted = () => void testbed.close().then(() => process.exit(130));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, interrupted);
+  try {
+    return await run(testbed);
+  } finally {
+    for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, interrupted);
+    await testbed.close();
+  }
+}
+
+/** The last lines that a container wrote, to stdout and stderr. */
+function logs(container: string): Promise<string> {
+  return new Promise((resolve) => {
+    execFile("docker", ["logs", "--tail=5", container], (_, stdout, stderr) => resolve(stdout + stderr));
+  });
 }

@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { rolldown } from "rolldown";
 import openNamespace, { isolated } from "../../../web/e2e/network/namespace.ts";
-import { bench } from "../src/paths.ts";
-import type { Sending, Sent } from "./page.ts";
+import { bench } from "./docker.ts";
+import type { Sending } from "./page.ts";
 
 /** Where a contender's pages come from, and how they send. */
 export type Sender = Sending & { origin: string };
@@ -13,8 +13,8 @@ export type Sender = Sending & { origin: string };
 export interface Senders {
   /** Ends the sending and waits for the last response; pages stay open, so that a browser's queue can empty. */
   stop(): Promise<void>;
-  /** What all pages together have sent. */
-  sent(): Promise<Sent>;
+  /** The ids of what all pages together have sent. */
+  ids(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -28,20 +28,13 @@ export async function startBrowser() {
   return {
     /** Opens so many pages, each of them in a browser profile of its own, as so many users. */
     open: async (sender: Sender, count: number): Promise<Senders> => {
-      const contexts = await Promise.all(
-        Array.from({ length: count }, () => browser.newContext({ ignoreHTTPSErrors: true })),
-      );
+      const profiles = Array.from({ length: count }, () => browser.newContext({ ignoreHTTPSErrors: true }));
+      const contexts = await Promise.all(profiles);
       const pages = await Promise.all(contexts.map((context) => openPage(context, sender, script)));
+      const inAll = <Result>(code: string) => Promise.all(pages.map((page) => page.evaluate<Result>(code)));
       return {
-        stop: async () => void (await Promise.all(pages.map((page) => page.evaluate("sending.stop()")))),
-        sent: async () => {
-          const all = await Promise.all(pages.map((page) => page.evaluate<Sent>("sending.sent()")));
-          return {
-            ids: all.flatMap(({ ids }) => ids),
-            retried: all.reduce((sum, { retried }) => sum + retried, 0),
-            failures: all.flatMap(({ failures }) => failures),
-          };
-        },
+        stop: async () => void (await inAll("sending.stop()")),
+        ids: async () => (await inAll<string[]>("sending.ids()")).flat(),
         close: async () => void (await Promise.all(contexts.map((context) => context.close()))),
       };
     },
@@ -63,7 +56,7 @@ async function openPage(context: BrowserContext, sender: Sender, script: string)
 async function bundle(): Promise<string> {
   const sdk = `${bench}/node_modules/@sentry/browser`;
   const alias = { "@sentry/nextjs": sdk, "@sentry/browser": sdk };
-  const build = await rolldown({ input: `${bench}/faults/page.ts`, platform: "browser", resolve: { alias } });
+  const build = await rolldown({ input: `${bench}/src/page.ts`, platform: "browser", resolve: { alias } });
   const { output } = await build.generate({ format: "iife", name: "page" });
   await build.close();
   return output[0].code;

