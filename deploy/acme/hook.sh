@@ -7,11 +7,9 @@ umask 077
 case $4 in '' | *[!A-Za-z0-9_-]*) exit 1 ;; esac
 file=/srv/certificates/challenges/$4
 
+# After a failure, the name stays for acme.sh.
 case $1 in
-  begin)
-    printf '%s\n' "$3" >/tmp/challenged
-    printf '%s' "$5" >"$file"
-    ;;
+  begin) echo "$3" >/tmp/challenged; printf '%s' "$5" >"$file" ;;
   done) rm -f "$file" /tmp/challenged ;;
   failed) rm -f "$file" ;;
 esac

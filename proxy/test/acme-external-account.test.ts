@@ -42,6 +42,8 @@ async function attempt(key?: keyof typeof keys): Promise<string> {
   };
   const client = await startAcmeClient(id, {
     ...{ image, network: id, caFile: pebble.caFile, volumes: [account, certificates], settings },
+    // The attempt is not to wait for the pause after the one before.
+    prepare: "rm -f /var/lib/acme/failure",
     mounts: key ? { [join(folder, key)]: keyFile } : {},
   });
   await expect.poll(client.isSettled).toBe(true);
@@ -59,10 +61,10 @@ async function attempt(key?: keyof typeof keys): Promise<string> {
 
 test("a CA that wants an external account: without one, with a wrong key, with the right one", async () => {
   expect(await attempt()).toMatch(
-    /^culvert acme: https:\/\/ca\.test\/dir: this ACME server requires external credentials.*: set ACME_EAB_KEY_ID and ACME_EAB_KEY_FILE to /,
+    /^culvert acme: https:\/\/ca\.test\/dir: this ACME server requires external credentials.*: check ACME_EMAIL, ACME_EAB_KEY_ID and the key in ACME_EAB_KEY_FILE; /,
   );
   expect(await attempt("wrong")).toMatch(
-    /^culvert acme: https:\/\/ca\.test\/dir: [^:].*: check ACME_EAB_KEY_ID and the key in ACME_EAB_KEY_FILE; next attempt in /,
+    /^culvert acme: https:\/\/ca\.test\/dir: [^:].*: check ACME_EMAIL, ACME_EAB_KEY_ID and the key in ACME_EAB_KEY_FILE; next attempt at /,
   );
   // It has an account, with which it asks for the name.
   expect(await attempt("right")).toMatch(
@@ -78,10 +80,7 @@ describe("invalid settings are rejected in one line, which does not hold the key
   const cases: [name: string, settings: Record<string, string>, problem: string][] = [
     ["ACME_EAB_KEY_ID", { ACME_EAB_KEY_FILE: "/keys/some" }, "missing while ACME_EAB_KEY_FILE is set"],
     ["ACME_EAB_KEY_FILE", { ACME_EAB_KEY_ID: "key-1" }, "missing while ACME_EAB_KEY_ID is set"],
-    ["ACME_EAB_KEY_ID", both('a"b', "some"), "has a space, a quote"],
-    ["ACME_EAB_KEY_ID", both("a b", "some"), "has a space, a quote"],
-    ["ACME_EAB_KEY_ID", both("a:b", "some"), "has a space, a quote"],
-    ["ACME_EAB_KEY_FILE", both("key-1", "none"), "'/keys/none' cannot be read by uid 101"],
+    ["ACME_EAB_KEY_FILE", both("key-1", "none"), "'/keys/none' holds no key"],
     ["ACME_EAB_KEY_FILE", both("key-1", "empty"), "holds no key in base64url"],
     ["ACME_EAB_KEY_FILE", both("key-1", "invalid"), "holds no key in base64url"],
   ];

@@ -8,17 +8,13 @@ import { buildWithDebian } from "../images.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 
-/** An ACME CA at https://ca.test/dir with its own DNS server, in an existing network; front.ts, which can limit orders, is before it. */
+/** An ACME CA at https://ca.test/dir with its own DNS server, in an existing network. */
 export interface Pebble {
   container: string;
   /** The CA's own certificate on this machine, for its clients. */
   caFile: string;
   /** Has this name lead to an address. */
   point(name: string, address: string): Promise<void>;
-  /** Answers that the CA's rate limit is exceeded to so many further orders, with this Retry-After. */
-  limit(times: number, retryAfter: string): Promise<void>;
-  /** When each order was requested, in milliseconds since 1970. */
-  orders(): Promise<number[]>;
   stop(): Promise<void>;
 }
 
@@ -32,16 +28,14 @@ export async function startPebble(network: string, validity: number, eabKey = ""
   const image = await buildWithDebian();
   const container = await must(
     ...["run", "-d", label, `--network=${network}`, "--network-alias=ca.test"],
-    ...["-p", "127.0.0.1::8055", "-p", "127.0.0.1::8056", `--env=EAB_KEY=${eabKey}`, `--env=VALIDITY_S=${validity}`],
-    ...[`--volume=${folder}:/tls:ro`, ...["start.sh", "front.ts"].map((name) => `--volume=${here}${name}:/${name}:ro`)],
-    ...[image, "sh", "/start.sh"],
+    ...["-p", "127.0.0.1::8055", `--env=EAB_KEY=${eabKey}`, `--env=VALIDITY_S=${validity}`],
+    ...[`--volume=${folder}:/tls:ro`, `--volume=${here}start.sh:/start.sh:ro`, image, "sh", "/start.sh"],
   );
-  const url = async (port: number) => `http://${(await must("port", container, String(port))).split("\n")[0]}`;
-  const [dns, front] = [await url(8055), await url(8056)];
+  const dns = `http://${(await must("port", container, "8055")).split("\n")[0]}`;
   const listens =
     "require('net').connect(PORT, '127.0.0.1').on('error', () => process.exit(1)).on('connect', () => process.exit(0))";
   const answers = (port: number) => `until node -e "${listens.replace("PORT", String(port))}"; do sleep 0.1; done`;
-  const all = [443, 8055, 8056, 14000].map(answers).join("; ");
+  const all = [443, 8055].map(answers).join("; ");
   const up = await docker("exec", container, "timeout", "30", "sh", "-c", all);
   if (up.code !== 0) throw new Error(`pebble did not come up: ${(await docker("logs", container)).output}`);
   return {
@@ -52,10 +46,6 @@ export async function startPebble(network: string, validity: number, eabKey = ""
       const { ok, status } = await fetch(`${dns}/add-a`, { method: "POST", body });
       if (!ok) throw new Error(`${name}: status ${status}`);
     },
-    limit: async (times, retryAfter) => {
-      await fetch(`${front}/limit`, { method: "POST", body: JSON.stringify({ times, retryAfter }) });
-    },
-    orders: async () => (await fetch(`${front}/orders`)).json(),
     stop: async () => {
       await docker("rm", "-f", "-v", container);
       rmSync(folder, { recursive: true });

@@ -6,13 +6,12 @@ eab=
 [ -z "${EAB_KEY:-}" ] || eab="\"externalAccountBindingRequired\": true, \"externalAccountMACKeys\": {\"key-1\": \"$EAB_KEY\"},"
 cat >/tmp/config.json <<JSON
 {"pebble": {
-  "listenAddress": "127.0.0.1:14000", "managementListenAddress": "0.0.0.0:15000", "certificate": "/tls/ca.crt", "privateKey": "/tls/ca.key",
+  "listenAddress": "0.0.0.0:443", "managementListenAddress": "0.0.0.0:15000", "certificate": "/tls/ca.crt", "privateKey": "/tls/ca.key",
   $eab
   "httpPort": 8080, "tlsPort": 8443, "certificateValidityPeriod": $VALIDITY_S
 }}
 JSON
 # A name without an address does not exist.
 pebble-challtestsrv -defaultIPv4 '' -defaultIPv6 '' -http01 '' -https01 '' -tlsalpn01 '' -doh '' &
-node --disable-warning=ExperimentalWarning /front.ts &
 export PEBBLE_VA_NOSLEEP=1 PEBBLE_AUTHZREUSE=0
 exec pebble -config /tmp/config.json -dnsserver 127.0.0.1:8053
