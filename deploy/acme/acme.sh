@@ -43,11 +43,11 @@ register() {
 
 # publish: gives the proxy the new pair. A link is replaced, so that it never sees half of a pair. The next certificate gets a new key.
 publish() {
-  pair=$(mktemp -d "$store/pair.XXXXXX")
-  cp "$account/$main_name/cert.pem" "$pair/server.crt"
-  mv "$account/private/$main_name/key.pem" "$pair/server.key"
-  ln -sfn "${pair##*/}" "$store/next"
-  mv -T "$store/next" "$store/current"
+  pair=$(mktemp -d "$store/pair.XXXXXX") &&
+    cp "$account/$main_name/cert.pem" "$pair/server.crt" &&
+    mv "$account/private/$main_name/key.pem" "$pair/server.key" &&
+    ln -sfn "${pair##*/}" "$store/next" &&
+    mv -T "$store/next" "$store/current" || return
   for old in "$store"/pair.*; do [ "$old" = "$pair" ] || rm -rf "$old"; done
   rm -f "$account/$main_name"/cert-*.pem
 }
@@ -91,8 +91,8 @@ note_failure() {
   said="$(cat "$challenged" 2>/dev/null || echo "$ACME_DIRECTORY"): $(printf '%.500s' "${answer:-no answer}"): $fix"
   said="$said; next attempt at $(in_utc "$due"), at once with 'docker compose kill -s USR1 acme'"
   say "$said"
-  printf '%s\n' "$due" "$settings" "$said" >"$failure"
-  echo "$count" >"$failures.new" && mv "$failures.new" "$failures"
+  { printf '%s\n' "$due" "$settings" "$said" >"$failure" && echo "$count" >"$failures.new" && mv "$failures.new" "$failures"; } ||
+    say "the failure was not noted: the reason is above"
   # The third failure, and one a day from then on.
   [ $((count % 4)) -ne 3 ] || notify "renewing the certificate failed $count times: $said"
 }
