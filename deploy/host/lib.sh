@@ -61,6 +61,9 @@ tools_image() {
 # containers would be replaced (https://github.com/docker/compose/issues/14111).
 export_build_settings() {
   export BUILDX_NO_DEFAULT_ATTESTATIONS=1
+  web_image=$(setting WEB_IMAGE)
+  [ -z "$web_image" ] || docker image inspect "$web_image" >/dev/null 2>&1 || docker pull --quiet "$web_image" >&2 ||
+    die "WEB_IMAGE: $web_image is not on this machine and cannot be pulled: build it, or log in to its registry"
   SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$(deploy/host/server-actions-key.sh)")
   export SERVER_ACTIONS_KEY_FILE
   release=$(setting SENTRY_RELEASE "$(default_release)")

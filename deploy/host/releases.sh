@@ -27,8 +27,11 @@ tag_before() {
     END { if (!found) print newest }'
 }
 
-# label IMAGE NAME: prints a label that its build gave it: culvert.release (SENTRY_RELEASE) or culvert.image (WEB_IMAGE).
+# label IMAGE NAME: prints a label that its build gave it: culvert.release (SENTRY_RELEASE), culvert.image (WEB_IMAGE) or culvert.digest.
 label() { docker image inspect --format "{{index .Config.Labels \"culvert.$2\"}}" "$1"; }
+
+# digest_of IMAGE: prints the digest that its registry knows it by, or the id of an image that comes from no registry.
+digest_of() { docker image inspect --format '{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}' "$1" | sed 's/.*@//'; }
 
 # running_image: prints the image of web; if an interrupted command has left two releases, that of the later one, which may have no tag yet.
 running_image() {

@@ -9,7 +9,8 @@ cd "$(dirname "$0")/../.."
 . deploy/host/watch.sh
 
 build() {
-  docker compose --progress "${PROGRESS:-auto}" build >&2
+  web_image=$(setting WEB_IMAGE)
+  docker compose --progress "${PROGRESS:-auto}" build --build-arg "WEB_IMAGE_DIGEST=${web_image:+$(digest_of "$web_image")}" >&2
   for image in $(docker compose config --images); do
     docker image inspect "$image" >/dev/null 2>&1 || docker pull --quiet "$image" >&2 || die "$image cannot be pulled: the reason is above; $kept"
   done
