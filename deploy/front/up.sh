@@ -6,8 +6,12 @@ cd "$(dirname "$0")/../.."
 
 [ -s deploy/front/apps.conf ] || die "deploy/front/apps.conf: missing: copy apps.conf.example there, and give each name its stack"
 BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
-export BUILD_CA_FILE BUILDX_NO_DEFAULT_ATTESTATIONS=1
-front() { docker compose --progress quiet -p "${FRONT_NAME:-culvert-front}" -f deploy/front/compose.yml "$@"; }
+FRONT_NAME=$(setting FRONT_NAME culvert-front)
+FRONT_HTTPS_PORT=$(setting FRONT_HTTPS_PORT 443)
+FRONT_HTTP_PORT=$(setting FRONT_HTTP_PORT 80)
+FRONT_SUBNET=$(setting FRONT_SUBNET)
+export BUILD_CA_FILE BUILDX_NO_DEFAULT_ATTESTATIONS=1 FRONT_NAME FRONT_HTTPS_PORT FRONT_HTTP_PORT FRONT_SUBNET
+front() { docker compose --progress quiet -p "$FRONT_NAME" -f deploy/front/compose.yml "$@"; }
 front build >&2
 output=$(front run --rm --no-deps -T front -t 2>&1) || {
   reason=$(printf '%s\n' "$output" | sed -n 's/.*\[emerg\] [0-9#]*: //p')
@@ -16,4 +20,4 @@ output=$(front run --rm --no-deps -T front -t 2>&1) || {
 }
 front up --detach --wait >&2
 front exec front nginx -c /front/nginx.conf -s reload
-say "    $(grep -cE '^[^#]+;' deploy/front/apps.conf) names on port ${FRONT_HTTPS_PORT:-443}"
+say "    $(grep -cE '^[^#]+;' deploy/front/apps.conf) names on port $FRONT_HTTPS_PORT"
