@@ -192,13 +192,14 @@ give_up() {
   die "web: ${problem:-the reason is above}; the release before it keeps serving"
 }
 
-# wait_until_used CONTAINER...: waits until the proxy has got an answer below 500 from each; if it has not after a minute, prints the last.
+# wait_until_used CONTAINER...: waits until the proxy has got an answer below 500 from each; if it has not after a minute, prints the last. Only
+# tests set USED_WITHIN_S.
 wait_until_used() {
   for container; do
     address=$(docker inspect --format '{{(index .NetworkSettings.Networks (printf "%s_inside" (index .Config.Labels "com.docker.compose.project"))).IPAddress}}' "$container")
     # shellcheck disable=SC2016 # the container's variables
     docker compose exec -T proxy sh -c '
-      end=$(($(date +%s) + 60)) last=
+      end=$(($(date +%s) + $2)) last=
       while [ "$(date +%s)" -lt "$end" ]; do
         answer=$(curl -s -m 5 -o /dev/null -D - http://127.0.0.1:8081/web | tr -d "\r" | awk -v address="$1:" "
           NR == 1 { status = \$2 } tolower(\$1) == \"x-web:\" && index(\$NF, address) == 1 { print status }")
@@ -206,7 +207,7 @@ wait_until_used() {
         last=${answer:-$last}
         sleep 0.25
       done
-      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$address" || return
+      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$address" "${USED_WITHIN_S:-60}" || return
   done
 }
 

@@ -65,10 +65,21 @@ test("the archive alone: make up starts the released images, an event arrives, m
     `curl -sSkf -o /dev/null ${page}/ && printf '${envelope}' | curl -sSkf -H 'Content-Type: text/plain;charset=UTF-8' --data-binary @- ${page}/monitoring`,
   );
   expect([sent, answer]).toEqual([0, ""]);
+  // As Sentry answers.
+  expect(
+    await type(
+      `printf '${envelope}' | curl -sS --data-binary @- http://127.0.0.1:${settings.INGEST_PORT}/api/1/envelope/`,
+    ),
+  ).toEqual([0, '{"id":"0123456789abcdef0123456789abcdef"}']);
   const arrived = () => type(`curl -sSN -m 5 http://127.0.0.1:${settings.INGEST_PORT}/stream`);
   await expect.poll(async () => (await arrived())[1]).toContain("from the archive");
   const [found, report] = await type("make doctor");
   expect(found, report).toBe(0);
   expect(report).toContain(`Culvert ${version}`);
+
+  // A setting that removes a service.
+  expect((await type("SENTRY_DSN=https://key@o1.ingest.sentry.io/2 make up"))[0]).toBe(0);
+  const [, services] = await type("docker compose --profile '*' ps --all --services");
+  expect(services.trim().split("\n").sort()).toEqual(["proxy", "spool", "web"]);
   expect((await type("make down"))[0]).toBe(0);
 });

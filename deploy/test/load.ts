@@ -25,12 +25,6 @@ export interface Failure {
   reached: boolean;
 }
 
-/** The result of a load: the number of requests by name, and the failed ones. */
-export interface LoadResult {
-  requests: Record<string, number>;
-  failures: Failure[];
-}
-
 /** Sends one request to HTTPS_PORT of this machine; resolves with its failure, or with the response's body. */
 export function send({ name, path, status, body, contentType = "text/plain" }: LoadRequest): Promise<Failure | string> {
   return new Promise((resolve) => {
@@ -68,41 +62,33 @@ export function send({ name, path, status, body, contentType = "text/plain" }: L
   });
 }
 
-/** Between a response and the next request: without it, two cores have no processor time left for `change`. */
-const thinkTimeMs = 50;
-
 /**
- * Sends requests in turn on all connections while `change` runs: some before it, some after it, at least `min` in total. Throws what
- * `change` throws.
+ * Sends requests in turn on all connections while `change` runs. Returns its result, the number of requests by name, and the failed ones.
+ * Without a pause between a response and the next request, two cores have no processor time left for `change`.
  */
-export async function load(
+export async function load<Result>(
   requests: LoadRequest[],
-  min: number,
-  change: () => Promise<unknown>,
-  connections = maxConnections,
-): Promise<LoadResult> {
-  const result: LoadResult = { requests: {}, failures: [] };
-  const margin = Math.min(250, min / 4);
-  let [sent, total] = [0, Number.POSITIVE_INFINITY];
+  change: Promise<Result>,
+  { connections = maxConnections, pauseMs = 50 } = {},
+): Promise<{ result: Result; requests: Record<string, number>; failures: Failure[] }> {
+  const count: Record<string, number> = {};
+  const failures: Failure[] = [];
+  let [sent, isFinished] = [0, false];
   const sendInTurn = async () => {
-    while (sent < total) {
+    while (!isFinished) {
       const next = requests[sent++ % requests.length] as LoadRequest;
-      result.requests[next.name] = (result.requests[next.name] ?? 0) + 1;
+      count[next.name] = (count[next.name] ?? 0) + 1;
       const response = await send(next);
-      if (typeof response !== "string") result.failures.push(response);
-      await pause(thinkTimeMs);
+      if (typeof response !== "string") failures.push(response);
+      await pause(pauseMs);
     }
   };
-  const changed = (async () => {
-    while (sent < margin) await pause(20);
-    try {
-      await change();
-    } finally {
-      total = Math.max(min, sent + margin);
-    }
-  })();
-  await Promise.all([changed, ...Array.from({ length: connections }, sendInTurn)]);
-  return result;
+  const all = Array.from({ length: connections }, sendInTurn);
+  const result = await change.finally(() => {
+    isFinished = true;
+  });
+  await Promise.all(all);
+  return { result, requests: count, failures };
 }
 
 /** Closes the kept-alive connections. */

@@ -7,11 +7,11 @@ const folder = process.argv[2];
 const maxFlaky = 10;
 const total = { passed: 0, failed: 0, skipped: 0 };
 
-function add(passed, failed, skipped) {
+const add = (passed, failed, skipped) => {
   total.passed += passed;
   total.failed += failed;
   total.skipped += skipped;
-}
+};
 
 const checks = readFileSync(join(folder, "checks"), "utf8").trim().split("\n");
 for (const line of checks) total[line.split(" ")[0]] += 1;
@@ -67,20 +67,18 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith(".json")))
   if (total.failed > failedBefore) withFailures.add(file);
 }
 
-for (const file of readdirSync(folder).filter((name) => name.endsWith(".unfinished"))) {
-  console.error(`the job did not reach its end: ${readFileSync(join(folder, file), "utf8").trim()}`);
-  add(0, 1, 0);
+for (const file of readdirSync(folder)) {
+  const what = () => readFileSync(join(folder, file), "utf8").trim();
+  let problem;
+  if (file.endsWith(".unfinished")) problem = `the job did not reach its end: ${what()}`;
+  if (file.endsWith(".failed-run") && !withFailures.has(file.replace(".failed-run", "")))
+    problem = `${what()} failed without a failed test`;
+  if (!problem) continue;
+  console.error(problem);
+  total.failed += 1;
 }
 
-for (const file of readdirSync(folder).filter((name) => name.endsWith(".failed-run"))) {
-  if (!withFailures.has(file.replace(".failed-run", ""))) {
-    console.error(`${readFileSync(join(folder, file), "utf8").trim()} failed without a failed test`);
-    add(0, 1, 0);
-  }
-}
-
-for (const line of readFileSync(join(folder, "checks"), "utf8").split("\n"))
-  if (line.startsWith("skipped ")) skip(line.slice("skipped ".length));
+for (const line of checks) if (line.startsWith("skipped ")) skip(line.slice("skipped ".length));
 for (const [where, failure] of flaky)
   console.log(`flaky: ${where} passed on its second attempt, after\n${failure.split("\n").slice(0, 4).join("\n")}`);
 // One or two are races worth mending. Many are a product that works every other time.

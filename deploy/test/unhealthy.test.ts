@@ -19,11 +19,6 @@ test.each([
     "culvert: web (running): GET /shop/api/ready: status 503: see 'docker compose logs web', or set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)",
   ],
   [
-    "an app that listens on another port",
-    { APP_PORT: "8000" },
-    "culvert: web (running): GET /healthz: connect ECONNREFUSED <address>:3000: the app must listen on port 3000 on all addresses, not on 127.0.0.1 only (PORT=3000 HOSTNAME=0.0.0.0)",
-  ],
-  [
     "an app that listens on 127.0.0.1 only",
     { APP_HOST: "127.0.0.1" },
     "culvert: web (running): GET /healthz: connect ECONNREFUSED <address>:3000: the app must listen on port 3000 on all addresses, not on 127.0.0.1 only (PORT=3000 HOSTNAME=0.0.0.0)",

@@ -6,15 +6,12 @@ const shell = async (command: string) => (await run(["sh", "-c", `. deploy/host/
 
 test.each([
   // total, failed, total before, failed before
-  [[3, 3, 3, 0], "fine", "three requests prove nothing"],
   [[2000, 9, 2000, 0], "fine", "nine failures prove nothing"],
-  [[1000, 20, 1000, 20], "fine", "2 % as before"],
   [[1000, 45, 1000, 20], "fine", "less than twice the share, and one percent"],
   [[1000, 60, 1000, 20], "bad", "6 % after 2 %"],
   [[1000, 30, 1000, 0], "bad", "3 % after none"],
   [[10_000, 30, 10_000, 0], "fine", "0.3 %"],
   [[1000, 100, 0, 0], "bad", "10 % after no requests"],
-  [[1000, 1000, 1000, 600], "fine", "the release before was broken, too"],
 ])("%j requests are %s: %s", async (counts, expected) => {
   expect(await shell(`if are_bad ${counts.join(" ")}; then echo bad; else echo fine; fi`)).toBe(expected);
 });
@@ -32,7 +29,6 @@ test("of the proxy's counters, the 5xx of pages and files count, not envelopes n
 
 test.each([
   [{ BAKE_TIME_S: "1m" }, "culvert: BAKE_TIME_S: '1m' is not a number of seconds: use one from 1 to 9999, or off"],
-  [{ BAKE_TIME_S: "090" }, "culvert: BAKE_TIME_S: '090' is not a number of seconds: use one from 1 to 9999, or off"],
   [
     { ROLLBACK_ON_ERRORS: "yes" },
     "culvert: ROLLBACK_ON_ERRORS: 'yes' is neither on nor off: use on to undo a release that answers with 5xx",
