@@ -1,6 +1,6 @@
 import type { Client } from "../lib/client.ts";
 import { randomHex } from "../lib/random.ts";
-import { assertResponse, assertUniqueTrace, describeResponse } from "../lib/responses.ts";
+import { assertResponse, assertUniqueTrace, describeResponse, redirectWithin } from "../lib/responses.ts";
 
 /** Requests addresses that do not exist: a page, a build file and an API. */
 export async function notFound(client: Client): Promise<void> {
@@ -11,9 +11,9 @@ export async function notFound(client: Client): Promise<void> {
   };
   for (const [name, path] of Object.entries(missing)) {
     let on = await client.request({ path, kind: "404", name });
-    // With `trailingSlash` Next redirects every address first.
-    if (on.status === 308 && on.headers.location?.endsWith(`${path}/`))
-      on = await client.request({ path: `${path}/`, kind: "404", name });
+    // The app may redirect every address first: with `trailingSlash`, or to a language.
+    const to = redirectWithin(client.options.baseUrl, on);
+    if (to) on = await client.request({ path: to, kind: "404", name });
     assertResponse(client, on);
     assertUniqueTrace(client, on);
     client.check("not_found_status", on.status === 404, on, describeResponse(on));

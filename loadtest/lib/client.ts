@@ -30,7 +30,7 @@ const REQUEST_TIMEOUT = 1050;
 const USUAL = http.expectedStatuses({ min: 200, max: 399 });
 /** Statuses that are no failed requests for k6, where they differ. */
 const EXPECTED: Partial<Record<Kind, ReturnType<typeof http.expectedStatuses>>> = {
-  "404": http.expectedStatuses(404, 308),
+  "404": http.expectedStatuses({ min: 301, max: 308 }, 404),
   rejected: http.expectedStatuses(200, 400, 403, 405),
   page: http.expectedStatuses({ min: 200, max: 399 }, 431),
 };

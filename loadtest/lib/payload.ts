@@ -4,7 +4,8 @@
  */
 export function payloadProblem(body: string): string {
   let hasRoot = false;
-  let at = 0;
+  // With partial prefetching, Next 16.4 marks a payload in its first character.
+  let at = /^[#~]/.test(body) ? 1 : 0;
   while (at < body.length) {
     const [head = "", id = "", tag = ""] = /^([0-9a-f]*):([A-Z]?)/.exec(body.slice(at, at + 16)) ?? [];
     if (head === "") return `no row at character ${at} of ${body.length}: "${body.slice(at, at + 40)}"`;

@@ -103,3 +103,9 @@ export function describeResponse(on: Response): string {
   if (on.status === 0) return `no response (${on.error})`;
   return `${on.status} ${on.headers["content-type"] ?? "without a content type"}, ${on.body.length} characters`;
 }
+
+/** The path to which a response redirects, if that is on the same origin. */
+export function redirectWithin(baseUrl: string, { status, headers: { location = "" } }: Response): string | undefined {
+  const to = location.startsWith(`${baseUrl}/`) ? location.slice(baseUrl.length) : location;
+  return [301, 302, 303, 307, 308].includes(status) && /^\/(?!\/)/.test(to) ? to : undefined;
+}

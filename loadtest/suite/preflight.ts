@@ -5,7 +5,7 @@ import { metas } from "../lib/html.ts";
 import { isLocal, OptionError, type Options } from "../lib/options.ts";
 import { randomHex } from "../lib/random.ts";
 import type { Request, Response } from "../lib/request.ts";
-import { describeResponse } from "../lib/responses.ts";
+import { describeResponse, redirectWithin } from "../lib/responses.ts";
 import { pageTrace } from "../lib/trace.ts";
 import { readPlan } from "./plan.ts";
 
@@ -62,13 +62,14 @@ export async function detect(env: Env): Promise<Found> {
 
 async function detectWith(options: Options, env: Env): Promise<Found> {
   const get: Get = (request) => probe(options, { ...request, kind: "page" });
-  const pages = await Promise.all(options.pages.map(async (path) => ({ path, on: await get({ path }) })));
+  const pages = await Promise.all(options.pages.map((path) => findPage(path, options, get)));
   for (const { path, on } of pages) {
     const problem = targetProblem({ ...options, trace: false }, path, on);
     if (problem) throw new OptionError(problem);
   }
   const traced = pages.filter(({ on }) => pageTrace(on.body).trace).map(({ path }) => path);
-  const untraced = options.pages.filter((path) => !traced.includes(path)).join(", ");
+  const found = pages.map(({ path }) => path);
+  const untraced = found.filter((path) => !traced.includes(path)).join(", ");
   const html = pages.map(({ on }) => on.body).join("\n");
   const isApp = html.includes("self.__next_f");
   const form = pages.find(({ on }) => on.body.includes('name="$ACTION_'))?.path;
@@ -85,13 +86,20 @@ async function detectWith(options: Options, env: Env): Promise<Found> {
   };
   const open = Object.entries(settings).filter(([name]) => !env[name]);
   return {
-    settings: { PAGES: (traced.length > 0 ? traced : options.pages).join(","), ...Object.fromEntries(open) },
+    settings: { PAGES: (traced.length > 0 ? traced : found).join(","), ...Object.fromEntries(open) },
     remarks: [
       isApp || html.includes("__NEXT_DATA__") ? "" : "the pages are not Next's: no component payload is tested",
       untraced && `without a sentry-trace meta: ${untraced}`,
       form && !env.ACTION_PAGE ? `${form} has a server action: test it with ACTION_PAGE=${form} ACTION_EXPECT=…` : "",
     ].filter(Boolean),
   };
+}
+
+/** The page at a path, or the one to which it redirects: `/` may lead to a language. */
+async function findPage(path: string, { baseUrl }: Options, get: Get) {
+  const on = await get({ path });
+  const to = redirectWithin(baseUrl, on);
+  return to ? { path: to, on: await get({ path: to }) } : { path, on };
 }
 
 /** An app with @culvert/nextjs says where its tunnel is (web/telemetry/settings/browser-settings.ts); any other tunnel of Culvert rejects a foreign project with 403. */
@@ -110,7 +118,7 @@ async function findTunnel(env: Env, { tunnelPath, baseUrl, dsn: given }: Options
 
 /** The pages that only the example app has. */
 async function findExamplePages(
-  { tracePage, echoPath, actionPage, redirectPage }: Options,
+  { baseUrl, tracePage, echoPath, actionPage, redirectPage, redirectTo }: Options,
   get: Get,
 ): Promise<Record<string, string>> {
   const { headers } = newContext("preflight");
@@ -121,10 +129,8 @@ async function findExamplePages(
     TRACE_PAGE: await page(tracePage, /<dt[^>]*>sentry-trace/),
     ECHO_PATH: await page(echoPath, /^\{.*sentry-trace/s),
     ACTION_PAGE: await page(actionPage, /name="\$ACTION_/),
-    REDIRECT_PAGE: await of(
-      redirectPage,
-      ({ status, headers }) => status > 300 && status < 309 && !`${headers.location}`.endsWith(`${redirectPage}/`),
-    ),
+    // Not that of an app which redirects every path.
+    REDIRECT_PAGE: await of(redirectPage, (on) => redirectWithin(baseUrl, on) === redirectTo),
   };
 }
 

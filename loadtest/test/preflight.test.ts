@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { detect, settingsFile } from "../suite/preflight.ts";
+import { runShim } from "./run-suite.ts";
 import { type Fault, startStub } from "./stub.ts";
 
 let stub: Awaited<ReturnType<typeof startStub>>;
@@ -69,6 +70,21 @@ describe("the preflight", () => {
     const { settings } = await found(fault, { NOINDEX: "off" });
     expect(settings).toMatchObject({ TUNNEL_PATH: "/t", SENTRY_DSN: "https://k@o1.ingest.sentry.io/7" });
     expect(settings).not.toHaveProperty("NOINDEX");
+  });
+
+  it("follows the redirect of a page, and is not misled by an app that redirects every path", async () => {
+    const page = only(`<html>${NEXT}</html>`);
+    const fault: Fault = {
+      response: (answer, seen) => {
+        if (!seen.path.startsWith("/en"))
+          return Object.assign(answer, { status: 307, headers: { location: `/en${seen.path}` }, body: "" });
+        page.response?.(answer, { ...seen, path: seen.path === "/en/" ? "/" : seen.path });
+      },
+    };
+    const { settings } = await found(fault);
+    expect(settings).toMatchObject({ ...none, PAGES: "/en/" });
+    const { summary } = await runShim("smoke", { BASE_URL: stub.url, ONLY: "notFound", ...settings });
+    expect(summary).toMatchObject({ result: "passed" });
   });
 
   it("says in one line what stops a run", async () => {
