@@ -127,6 +127,8 @@ const server = createServer(async (request, response) => {
   );
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
 });
-server.listen(Number(PORT), HOST, () => console.log(server.address().port));
 for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => process.exit(0));
+// Without a local ingest at the start there is nothing to read from; one that restarts later is an outage.
+if (SPOTLIGHT) await fetch(SPOTLIGHT).catch(() => process.exit(1));
+server.listen(Number(PORT), HOST, () => console.log(server.address().port));
 if (SPOTLIGHT) follow();

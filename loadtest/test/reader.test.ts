@@ -81,6 +81,13 @@ describe("the reader", () => {
     expect(await result(url, 20)).toMatchObject({ source: "the local ingest", sent: 2, missing: [], altered: [] });
   });
 
+  it("ends at once if there is no local ingest to read from", () => {
+    const { status, stdout } = spawnSync(process.execPath, [join(import.meta.dirname, "../reader.mjs")], {
+      env: { ...process.env, SPOTLIGHT: "http://127.0.0.1:1" },
+    });
+    expect([status, String(stdout)]).toEqual([1, ""]);
+  });
+
   it("asks Sentry for each event but replays, waits out its rate limit, and compares the trace", async () => {
     const asked: string[] = [];
     const api = await serve((request, response) => {
