@@ -26,7 +26,11 @@ near() {
   eval "value=\${$1:-}"
   case $value in
   '' | '{'*) return 0 ;;
-  http://* | https://*) curl -fsSL "$value" -o "$OUT/$2" || die "$1 '$value' cannot be fetched: give a reachable address" ;;
+  http://* | https://*)
+    # k6's image has no curl.
+    if has curl; then curl -fsSL "$value" -o "$OUT/$2"; else wget -qO "$OUT/$2" "$value"; fi ||
+      die "$1 '$value' cannot be fetched: give a reachable address"
+    ;;
   *)
     case $value in /*) ;; *) value=$from/$value ;; esac
     # Of a folder, the newest summary.

@@ -50,6 +50,8 @@ export async function detect(env: Env): Promise<Found> {
     // run.sh replaces a port by the reader's address later.
     const open = {
       INGEST: "",
+      // k6 opens files while a script loads only, and the run reads them then.
+      ...{ LIMITS: "", BASELINE: "" },
       SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1",
     };
     const profile = env.PROFILE === "preflight" ? "smoke" : (env.PROFILE ?? "smoke");

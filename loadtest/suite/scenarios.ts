@@ -26,7 +26,7 @@ export function scenarios(plan: Plan): Record<string, Record<string, unknown>> {
       // k6 takes whole numbers, and a rate may be less than one per second.
       timeUnit: "1m",
       startRate: 0,
-      preAllocatedVUs: vus(0.5),
+      preAllocatedVUs: vus(2),
       maxVUs: vus(MAX_ITERATION_SECONDS),
       stages: stages.map(([load, seconds]) => ({ target: Math.round(60 * load * rate), duration: `${seconds}s` })),
       gracefulStop: "15s",

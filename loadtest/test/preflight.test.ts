@@ -92,6 +92,10 @@ describe("the preflight", () => {
     expect((await found({}, { RATE: "fast" })).problem).toMatch(/^RATE /);
   });
 
+  it("leaves files to the run: k6 cannot open them here", async () => {
+    expect((await found({}, { LIMITS: "limits.json", BASELINE: "summary.json" })).problem).toBeUndefined();
+  });
+
   it("prints settings that can be pasted, and writes a file for run.sh", () => {
     const settings = { PAGES: "/a b,/", TRACE: "on" };
     const { readable, file } = settingsFile(
