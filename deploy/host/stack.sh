@@ -42,9 +42,12 @@ count() { grep -c . || true; }
 image_id() { docker image inspect --format '{{.Id}}' "$1" 2>/dev/null || true; }
 image_of() { docker inspect --format '{{.Image}}' "$1"; }
 
-# replicas: prints how many containers web has: those of its largest release, since an interrupted command may have left two.
+# replicas: prints how many containers web has: those of its largest release, since an interrupted command may have left two. Those that
+# `docker compose up --scale` has added belong to it, but do not have the release that make up sets.
 replicas() {
-  most=$(containers web | xargs -r docker inspect --format '{{index .Config.Labels "com.docker.compose.config-hash"}} {{.Image}}' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')
+  most=$(for container in $(containers web); do
+    docker inspect --format '{{println .Image}}{{range .Config.Env}}{{println .}}{{end}}' "$container" | grep -v '^SENTRY_RELEASE' | sort | cksum
+  done | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')
   echo "${most:-1}"
 }
 

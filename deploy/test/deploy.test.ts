@@ -11,7 +11,7 @@ import { buildImage } from "./support/images.ts";
 
 // A stack of its own: the tested proxy, and releases that are healthy but answer a share of the pages with 500.
 const project = `culvert-bake-${process.pid}`;
-const shares = { first: 20, second: 20, third: 20, broken: 100, unreachable: 0 };
+const shares = { first: 20, second: 20, third: 20, fourth: 20, broken: 100, unreachable: 0 };
 type Release = keyof typeof shares;
 const image = (release: Release) => `${project}:${release}`;
 const digest = async (release: Release) =>
@@ -116,6 +116,33 @@ test("a stack that is up to date is left alone", async () => {
     "proxy, web and spool are up to date",
   );
   expect(await allContainers()).toEqual(before);
+});
+
+test("a new release replaces two replicas, and a rollback puts the release before back: no request fails; six releases are kept", async () => {
+  const scale = ["docker", "compose", "up", "--detach", "--no-build", "--no-recreate", "--wait", "--scale"];
+  await must([...scale, "web=2", "web"], { WEB_IMAGE: image("first") });
+  const old = await containers("web");
+  const [{ code, output }, failures] = await underLoad("/healthz", up("fourth"));
+  expect([code, failures], output).toEqual([0, []]);
+  const current = await containers("web");
+  expect([current.length, current.filter((id) => old.includes(id))]).toEqual([2, []]);
+
+  const older = [1, 2, 3, 4, 5, 6].map((day) => `${project}-web:release-2020010${day}T000000Z`);
+  for (const tag of older) await must(["docker", "tag", `${process.env.IMAGES}-proxy`, tag]);
+  // As `docker image prune -a` does: it leaves the image of a running container one name.
+  await must(["docker", "image", "rm", `${project}-web`]);
+  const rollback = (RELEASE = "") => run(["sh", "deploy/host/rollback.sh"], { WEB_IMAGE: image("fourth"), RELEASE });
+  const [back, others] = await underLoad("/healthz", rollback());
+  expect([back.code, others], back.output).toEqual([0, []]);
+  expect([await running(), (await containers("web")).length]).toEqual(["first", 2]);
+  const list = await must(["docker", "image", "ls", "--format={{.Tag}}", `${project}-web`]);
+  const kept = list.split("\n").filter((tag) => tag.startsWith("release-"));
+  expect(kept).toHaveLength(6);
+  expect((await rollback("release-1")).output).toContain("'release-1' is not kept: make releases lists those that are");
+  expect((await rollback(kept.sort()[4])).output).toMatch(/ is already running: make releases lists the others/);
+
+  for (const tag of older) await run(["docker", "image", "rm", tag]);
+  await must([...scale, "web=1", "web"], { WEB_IMAGE: image("first") });
 });
 
 test("with an invalid setting, one line says so, and what runs keeps serving", async () => {
