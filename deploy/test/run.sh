@@ -38,7 +38,7 @@ waiting() {
 stack() {
   suite "e2e together" run_playwright --project=together
   suite "e2e alone" run_playwright --project=alone --no-deps
-  suite deploy/test run_vitest deploy/test --exclude '**/rollout.test.ts'
+  suite deploy/test run_vitest deploy/test --exclude '**/upgrade.test.ts'
   # The same images with other settings: settings reach server and browser at run time.
   export TUNNEL_PATH=/of/your-own SENTRY_RELEASE=culvert@other SENTRY_DSN=http://culvert@recorder:9000/below/a/prefix/77
   check "the stack comes up with other settings" docker compose up --no-build --wait --quiet-pull
@@ -60,7 +60,7 @@ releases() {
   # Its default depends on WEB_IMAGE: the first release of another image would replace the proxy, too.
   export CONTENT_SECURITY_POLICY=enforce
   check "the stack of releases comes up" sh deploy/host/up.sh
-  suite rollout run_vitest deploy/test rollout.test.ts
+  suite upgrade run_vitest deploy/test upgrade.test.ts
   suite "e2e release" run_playwright --project=release
 }
 
