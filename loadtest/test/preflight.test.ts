@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { detect, settingsFile } from "../suite/preflight.ts";
+import { readOptions } from "../lib/options.ts";
+import { detect, settingsFile, targetProblem } from "../suite/preflight.ts";
 import { runShim } from "./run-suite.ts";
 import { type Fault, startStub } from "./stub.ts";
 
@@ -106,5 +107,29 @@ describe("the preflight", () => {
       "  settings: PROFILE=average BASE_URL=https://a.example PAGES='/a b,/' TRACE=on\n  a remark\n",
     );
     expect(file).toBe("PAGES=/a b,/\nTRACE=on\n");
+  });
+});
+
+describe("a target that does not answer with a page", () => {
+  const answer = { status: 200, headers: {}, body: "", milliseconds: 1, error: "", at: "GET /", traceId: "" };
+  const problem = (given: Partial<typeof answer>, env: Record<string, string> = {}) =>
+    targetProblem(readOptions(env), "/", { ...answer, ...given });
+
+  it.each([
+    ["lookup no.such.host: no such host", "host not found"],
+    ["tls: failed to verify certificate: x509: unknown authority", "not trusted: set SSL_CERT_FILE to its CA"],
+    ["dial tcp 127.0.0.1:1: connect: connection refused", "connection refused: is the stack up"],
+    ["tls: first record does not look like a TLS handshake", "not TLS"],
+    ["request timeout", "no response (request timeout)"],
+  ])("is rejected with a clear message: %s", (error, words) => {
+    expect(problem({ status: 0, error })).toMatch(/^BASE_URL https:\/\/localhost:8443: [^\n]+$/);
+    expect(problem({ status: 0, error })).toContain(words);
+  });
+
+  it("is rejected if it is another kind of app, or the page does not exist", () => {
+    expect(problem({})).toContain("set TRACE=off for an app without Sentry's tracing");
+    expect(problem({}, { TRACE: "off" })).toBe("");
+    expect(problem({ body: META })).toBe("");
+    expect(problem({ status: 404 })).toContain("set PAGES to pages that exist");
   });
 });
