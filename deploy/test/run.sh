@@ -80,6 +80,7 @@ static() {
     check "$folder: types" npm --prefix "$folder" run typecheck
     check "$folder: lint" npm --prefix "$folder" run lint
   done
+  check "web/telemetry: lowest and newest versions of its peers" sh web/telemetry/test/peers.sh
   for folder in web loadtest loadtest/bench; do suite "$folder" run_vitest "$folder"; done
   suite proxy/spool/src run_spool_units
 }

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Checks the packed package with versions of its peers: its types in a small app, strict and loose, and its server part in Node. Usage:
+# peers.sh [all]. Without `all`: the lowest versions together, and the newest; all: each SDK with each Next and React, and Node 22 and 24.
+set -eu
+cd "$(dirname "$0")/../.."
+app=$(mktemp -d)
+trap 'rm -rf "$app"' EXIT
+
+npm pack --silent --ignore-scripts --pack-destination "$app" ./telemetry >/dev/null
+cp telemetry/test/consumer/* "$app"
+# TypeScript 7 is ten times faster than web's.
+PATH=$PWD/e2e/node_modules/.bin:$PATH
+cd "$app"
+# Versions 11.1 to 11.8 of the SDK depend on a version of this package that npm lacks.
+echo '{ "private": true, "type": "module", "overrides": { "@sentry/cloudflare": "11.0.0", "rollup": "4.65.0" } }' >package.json
+
+install() {
+  npm install --ignore-scripts --omit=optional --no-audit --no-fund --no-package-lock --loglevel=error --prefer-offline "$@" >/dev/null
+}
+
+failed=0
+# compile NAME OPTION...: prints the errors in the app and in the package's declarations. Those of the peers are not the package's.
+compile() {
+  name=$1
+  shift
+  tsc --noEmit --jsx react-jsx --target es2022 --module esnext --moduleResolution bundler --types node "$@" app.tsx >output || true
+  if grep -E '^(app|node_modules/@culvert)' output; then failed=1 name="$name: failed"; fi
+  echo "$name"
+}
+
+# types SDK NEXT REACT: installs these versions. npm fails if the package does not allow them.
+types() {
+  install ./culvert-nextjs-*.tgz "@sentry/nextjs@$1" "next@$2" "react@$3" "react-dom@$3" "@types/react@${3%%.*}" @types/node@24
+  compile "Sentry $1, Next $2, React $3, strict" --strict true
+  compile "Sentry $1, Next $2, React $3, loose" --strict false
+}
+
+# server NODE: runs the server's part with the peers of the last `types`, bundled as Next does it.
+server() {
+  esbuild server.mjs --bundle --platform=node --external:@sentry/nextjs --outfile=server.cjs --log-level=error
+  "$1" server.cjs || failed=1
+}
+
+if [ "${1:-}" = all ]; then
+  for sdk in 10.73.0 10.78.0 11.0.0 11.8.0; do
+    for next in 15.5.0 16.4.5; do
+      for react in 18.3.0 19.3.1; do types "$sdk" "$next" "$react"; done
+    done
+    for version in 22 24; do
+      install "node-$(node -p 'process.platform + "-" + process.arch')@$version"
+      server node_modules/node-*/bin/node
+    done
+  done
+else
+  types 10.73.0 15.5.0 18.3.0
+  server node
+  types 11.8.0 16.4.5 19.3.1
+  server node
+fi
+exit "$failed"
