@@ -24,7 +24,7 @@ project() {
 units() {
   project "$1" "$2" || return
   # shellcheck disable=SC2046 # a list
-  check "$1: unit tests" npm --prefix "$1" exec -- vitest related --run --passWithNoTests --root "$1" \
+  check "$1: unit tests" npm --prefix "$1" exec -- vitest related --run --passWithNoTests --exclude "{e2e,.next,**/node_modules}/**" --root "$1" \
     $(changed_in "$2" | sed "s|^|$PWD/|")
 }
 

@@ -24,7 +24,9 @@ async function run() {
   });
   process.on("exit", () => {
     const works = settings.includes("tunnel=%2Fmonitoring") && sent.includes('"value":"[email] failed"');
-    console.log(`Node ${process.version}: ${works ? "settings and event arrived" : `failed: ${settings} ${sent.slice(0, 500)}`}`);
+    console.log(
+      `Node ${process.version}: ${works ? "settings and event arrived" : `failed: ${settings} ${sent.slice(0, 500)}`}`,
+    );
     if (!works) process.exitCode = 1;
   });
   captureException(new Error("jo@example.com failed"));
