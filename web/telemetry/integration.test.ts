@@ -43,25 +43,3 @@ test("a filtered error is dropped and its reason recorded; others are tagged wit
     tags: { digest: "123", region: "eu" },
   });
 });
-
-test.each([
-  ["CULVERT_EVENT_FILTERS", { event_id: "1", message: "ResizeObserver loop limit exceeded" }],
-  ["CULVERT_REQUEST_IDS", { event_id: "1", request: { headers: { "x-request-id": "c".repeat(32) } } }],
-])("with %s=off its part does nothing", async (variable, event) => {
-  const before = await processed(event);
-  vi.stubEnv(variable, "off");
-  expect(await processed(event)).toEqual({ ...event, tags: { region: "eu" } });
-  expect(before).not.toEqual({ ...event, tags: { region: "eu" } });
-});
-
-test("with CULVERT_SCRUBBING=off no envelope is scrubbed", async () => {
-  const [on, addEventProcessor] = [vi.fn(), vi.fn()];
-  vi.stubEnv("CULVERT_SCRUBBING", "off");
-  integration.setup({ on, addEventProcessor });
-  await null;
-  expect(on).not.toHaveBeenCalled();
-  vi.unstubAllEnvs();
-  integration.setup({ on, addEventProcessor });
-  await null;
-  expect(on.mock.calls.map(([hook]) => hook)).toEqual(["beforeEnvelope", "createDsc"]);
-});

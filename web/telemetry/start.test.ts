@@ -1,7 +1,11 @@
 import { init } from "@sentry/nextjs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-vi.mock("@sentry/nextjs", async (original) => ({ ...(await original<object>()), init: vi.fn() }));
+vi.mock("@sentry/nextjs", async (original) => ({
+  ...(await original<object>()),
+  init: vi.fn(),
+  captureRouterTransitionStart: undefined, // the browser's only
+}));
 vi.mock("./settings/send-browser-settings.js", () => ({ sendBrowserSettings: vi.fn() }));
 vi.mock("./send/shutdown.js", () => ({ flushOnShutdown: vi.fn() }));
 
@@ -42,4 +46,9 @@ test("with a DSN the SDK starts once and logs nothing", async () => {
   expect(init).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ dsn: "http://culvert@ingest:8969/1" }));
   expect(log).not.toHaveBeenCalled();
   expect(error).not.toHaveBeenCalled();
+});
+
+test("without settings from the server the browser starts no SDK", async () => {
+  await import("./browser.js");
+  expect(init).not.toHaveBeenCalled();
 });

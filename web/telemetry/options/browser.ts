@@ -41,8 +41,9 @@ function withoutSessions<T extends { name: string }>(defaults: T[]): T[] {
 }
 
 function queueing(make: typeof makeFetchTransport): typeof makeFetchTransport {
-  const queued = process.env.CULVERT_OFFLINE_QUEUE !== "off";
   const recorded =
-    process.env.CULVERT_SEND_OUTCOMES === "on" ? recordingOutcomes(make, queued ? queueNote : undefined) : make;
+    process.env.CULVERT_SEND_OUTCOMES === "on"
+      ? recordingOutcomes(make, process.env.CULVERT_OFFLINE_QUEUE !== "off" ? queueNote : undefined)
+      : make;
   return process.env.CULVERT_OFFLINE_QUEUE !== "off" ? withOfflineQueue(recorded) : recorded;
 }

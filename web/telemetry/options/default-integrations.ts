@@ -13,8 +13,3 @@ export function serverIntegrations<T extends { name: string }>(defaults: T[]): T
   const http = httpIntegration(options as Parameters<typeof httpIntegration>[0]) as unknown as T;
   return [...defaults.filter(({ name }) => name !== http.name), http];
 }
-
-/** Takes the default integrations of the browser's SDK and returns those that are on. */
-export function browserIntegrations<T extends { name: string }>(defaults: T[]): T[] {
-  return process.env.CULVERT_SESSIONS === "off" ? defaults.filter(({ name }) => name !== "BrowserSession") : defaults;
-}
