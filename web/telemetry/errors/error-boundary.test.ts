@@ -1,7 +1,7 @@
 import { dedupeIntegration, init } from "@sentry/browser";
 import { expect, test, vi } from "vitest";
 import { culvertIntegration } from "../integration.js";
-import { isReporting, markShown, reportFromBoundary, serverError } from "./error-boundary.js";
+import { isReporting, markShown, reportFromBoundary, serverError, serverEventId } from "./error-boundary.js";
 
 vi.mock("@sentry/nextjs", () => import("@sentry/browser"));
 /** A page whose parts with these digests failed on the server. */
@@ -14,6 +14,7 @@ const showing = (...digests: string[]) =>
 test("without telemetry there is no event id", () => {
   expect(isReporting()).toBe(false);
   expect(reportFromBoundary(new Error("x"))).toBeUndefined();
+  expect(serverEventId("a".repeat(32))).toBeUndefined();
 });
 
 test("an exception of the browser is sent by the boundary that caught it, which returns its event id", () => {
@@ -37,6 +38,12 @@ test("an exception of the browser is sent by the boundary that caught it, which 
   expect(again).toBe(id);
   expect(reportFromBoundary(new Error("ResizeObserver loop limit exceeded"))).toBeUndefined();
   expect(events).toHaveLength(1);
+});
+
+test("the id of the server's event is that of its request, unless requestIds is off", () => {
+  expect(serverEventId("a".repeat(32))).toBe("a".repeat(32));
+  vi.stubEnv("CULVERT_REQUEST_IDS", "off");
+  expect(serverEventId("a".repeat(32))).toBeUndefined();
 });
 
 test("an error with a digest is the server's, which has sent it", () => {

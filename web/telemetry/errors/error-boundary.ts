@@ -1,5 +1,6 @@
 import { captureException, getClient, isEnabled } from "@sentry/nextjs";
 import { digestOf } from "./digest.js";
+import { eventIdOf } from "./request-id.js";
 
 const shownDigests = new Set<string>();
 
@@ -30,6 +31,11 @@ function leftToBrowser(page: Document): string | undefined {
 /** Returns whether telemetry is on, for this page and its server: both get the DSN from one setting. */
 export function isReporting(): boolean {
   return isEnabled();
+}
+
+/** Takes a request's id and returns the id of the server's event of the exception that ended the request, if one was sent: see event-id.ts. */
+export function serverEventId(requestId: string | undefined): string | undefined {
+  return isReporting() && process.env.CULVERT_REQUEST_IDS !== "off" ? eventIdOf(requestId) : undefined;
 }
 
 const eventIds = new Map<string, string>();

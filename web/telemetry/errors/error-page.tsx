@@ -1,10 +1,10 @@
 "use client";
 
 import { useEffect, useState } from "react";
-import { isReporting, markShown, reportFromBoundary, serverError } from "./error-boundary.js";
+import { markShown, reportFromBoundary, serverError, serverEventId } from "./error-boundary.js";
 import { ERROR_MESSAGES } from "./error-messages.js";
 import { NewRelease } from "./new-release.js";
-import { eventIdOf, pageRequestId } from "./request-id.js";
+import { pageRequestId } from "./request-id.js";
 
 /** What Next passes to error.tsx and global-error.tsx: `retry` since version 16, `reset` before. */
 export type Caught = { error: unknown; retry?: () => void; reset?: () => void };
@@ -30,10 +30,8 @@ function ErrorNotice({ error, retry, reset, messages, home = process.env.CULVERT
   const [ids, setIds] = useState<Ids>();
   useEffect(() => {
     const request = pageRequestId();
-    // The server's event has the request's id: see event-id.ts.
     markShown(onServer?.digest);
-    const serverEvent = isReporting() ? eventIdOf(request) : undefined;
-    setIds({ request, event: onServer ? serverEvent : reportFromBoundary(error) });
+    setIds({ request, event: onServer ? serverEventId(request) : reportFromBoundary(error) });
   }, [error, onServer]);
   return (
     <div className="culvert-error" role="alert">

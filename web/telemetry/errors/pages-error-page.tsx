@@ -1,12 +1,13 @@
 import { captureUnderscoreErrorException } from "@sentry/nextjs";
 import type { NextPageContext } from "next";
+import { serverEventId } from "./error-boundary.js";
 import { ERROR_MESSAGES } from "./error-messages.js";
-import { eventIdOf, requestIdIn } from "./request-id.js";
+import { requestIdIn } from "./request-id.js";
 
-type Props = { statusCode: number; requestId?: string };
+type Props = { statusCode: number; requestId?: string; eventId?: string };
 
 /** The error page of the Pages Router, for pages/_error: `export { PagesErrorPage as default }`. Next also renders it for status 404. */
-export function PagesErrorPage({ statusCode, requestId }: Props) {
+export function PagesErrorPage({ statusCode, requestId, eventId }: Props) {
   if (statusCode === 404) return <h1>Page not found</h1>;
   return (
     <div className="culvert-error" role="alert">
@@ -16,7 +17,7 @@ export function PagesErrorPage({ statusCode, requestId }: Props) {
         <dt>{ERROR_MESSAGES.request}</dt>
         <dd>{requestId ?? ERROR_MESSAGES.none}</dd>
         <dt>{ERROR_MESSAGES.event}</dt>
-        <dd>{eventIdOf(requestId) ?? ERROR_MESSAGES.none}</dd>
+        <dd>{eventId ?? ERROR_MESSAGES.none}</dd>
       </dl>
     </div>
   );
@@ -26,5 +27,6 @@ export function PagesErrorPage({ statusCode, requestId }: Props) {
 PagesErrorPage.getInitialProps = async (context: NextPageContext): Promise<Props> => {
   await captureUnderscoreErrorException(context);
   const statusCode = context.res?.statusCode ?? context.err?.statusCode ?? 404;
-  return { statusCode, requestId: context.req && requestIdIn(context.req.headers) };
+  const requestId = context.req && requestIdIn(context.req.headers);
+  return { statusCode, requestId, eventId: serverEventId(requestId) };
 };
