@@ -97,16 +97,3 @@ test.each(documents.filter((document) => !document.startsWith("loadtest/")))(
     expect(rows(document).filter(([name = "", value]) => name in defaults && defaults[name] !== value)).toEqual([]);
   },
 );
-
-test("every test that SECURITY.md names exists", () => {
-  const commands = [
-    ...readFileSync(join(root, "SECURITY.md"), "utf8").matchAll(
-      /npm --prefix (\S+) (?:run )?test(?::units)? ([^`]+)`/g,
-    ),
-  ];
-  const filters = commands.flatMap(([, folder, names = ""]) => names.split(" ").map((name) => ({ folder, name })));
-  expect(filters.length).toBeGreaterThan(10);
-  const exists = ({ folder, name }: (typeof filters)[number]) =>
-    files.some((file) => file.startsWith(`${folder}/`) && file.endsWith(".test.ts") && file.includes(name));
-  expect(filters.filter((filter) => !exists(filter))).toEqual([]);
-});
