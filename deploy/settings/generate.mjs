@@ -1,7 +1,7 @@
 // Writes every list of settings from settings.json: `make settings`. With --check it writes nothing, and fails if a list is not current.
 //
 // A setting in settings.json:
-//   name, type, example, meaning (25 words at most), more (a paragraph below the table)
+//   name, type, meaning (25 words at most), example (a valid value, for .env.example and the proxy's fuzz test)
 //   services     the containers that get it; `host`: docker-compose.yml or a script of deploy/host reads it
 //   default      what the service uses for an empty value; shown: the cell in docs/settings.md, if it needs words
 //   common       it is in .env.example
@@ -21,9 +21,8 @@ const cell = ({ default: value, shown }) => shown ?? (value ? `\`${value}\`` : "
 const table = (group, settings) =>
   [
     `## ${group}`,
-    "| Setting | Default | Meaning | Example |\n|---|---|---|---|\n" +
-      settings.map((one) => `| \`${one.name}\` | ${cell(one)} | ${one.meaning} | \`${one.example}\` |`).join("\n"),
-    ...settings.filter(({ more }) => more).map(({ name, more }) => `### ${name}\n\n${more}`),
+    "| Setting | Default | Meaning |\n|---|---|---|\n" +
+      settings.map((one) => `| \`${one.name}\` | ${cell(one)} | ${one.meaning} |`).join("\n"),
   ].join("\n\n");
 
 const document = () => `<!-- ${head} -->
@@ -31,10 +30,9 @@ const document = () => `<!-- ${head} -->
 
 For operators and platform teams: every setting, its default and its meaning.
 
-- With compose, put settings in \`.env\` ([.env.example](../.env.example)). A variable of the shell overrides \`.env\` for one command.
+- With compose, put settings in \`.env\` ([examples](../.env.example)). A variable of the shell overrides \`.env\` for one command.
 - On Kubernetes, set them in the [overlay](../deploy/kubernetes/README.md#day-two) or in the chart's \`settings\`.
-- Containers read them when they start: one image serves every environment. [Releases](#releases) and [Build](#build) are read by \`make\`.
-- An invalid value stops the container with one line that names the setting.
+- Containers read them when they start. An invalid value stops the container with one line that names the setting.
 - Compose and the manifests set those under [Internal](#internal).
 
 ${Object.entries(groups)
@@ -166,7 +164,7 @@ function validate() {
     for (const field of ["services", "type", "default", "example", "meaning"])
       if (one[field] === undefined) fail(`${one.name} has no ${field} in settings.json: add it`);
     const words = one.meaning.replace(/\]\([^)]*\)/g, "").split(/\s+/).length;
-    if (words > 25) fail(`${one.name}'s meaning has ${words} words: shorten it to 25, and put the rest in "more"`);
+    if (words > 25) fail(`${one.name}'s meaning has ${words} words: shorten it to 25`);
     if (names.indexOf(one.name) !== names.lastIndexOf(one.name))
       fail(`${one.name} is twice in settings.json: remove one`);
   }
