@@ -1,7 +1,7 @@
 import type { Request } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 
-/** The maximum that the overview may transfer, in kB over the wire (compressed, without headers). README.md has the measured sizes. */
+/** The maximum that the overview may transfer, in kB over the wire (compressed, without headers). web/README.md has it, too. */
 const BUDGET = { script: 240, stylesheet: 5, document: 8, all: 255 };
 type Kind = keyof typeof BUDGET;
 

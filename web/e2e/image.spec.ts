@@ -109,7 +109,7 @@ test("SIGTERM: running requests finish, events captured last arrive, and the exi
   });
 });
 
-/** The maximum size of the image, in MB. README.md has the measured size. */
+/** The maximum size of the image, in MB. web/README.md has it, too. */
 const MAX_MB = 400;
 
 test("it stays small; its start time and memory are logged", async () => {
