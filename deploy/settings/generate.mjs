@@ -3,7 +3,7 @@
 // A setting in settings.json:
 //   name, type, meaning (25 words at most), example (a valid value, for .env.example and the proxy's fuzz test)
 //   services     the containers that get it; `host`: docker-compose.yml or a script of deploy/host reads it
-//   default      what the service uses for an empty value; shown: the cell in docs/settings.md, if it needs words
+//   default      what the service uses for an empty value; shown: in docs/settings.md, if it needs words
 //   common       it is in .env.example
 //   compose      its value in docker-compose.yml; false: compose does not set it
 //   kubernetes   its value in the .env file; "manifest": a manifest sets it; false: compose only. note: a comment above it
@@ -17,18 +17,15 @@ const all = Object.values(groups).flat();
 const of = (service) => all.filter(({ services }) => services.includes(service));
 const head = "Written by `make settings` from deploy/settings/settings.json.";
 
-const cell = ({ default: value, shown }) => shown ?? (value ? `\`${value}\`` : "none");
-const table = (group, settings) =>
-  [
-    `## ${group}`,
-    "| Setting | Default | Meaning |\n|---|---|---|\n" +
-      settings.map((one) => `| \`${one.name}\` | ${cell(one)} | ${one.meaning} |`).join("\n"),
-  ].join("\n\n");
+const inParentheses = ({ default: value, shown }) => (shown || value ? ` (${shown ?? `\`${value}\``})` : "");
+const list = (group, settings) =>
+  `## ${group}\n\n` +
+  settings.map((one) => `- **\`${one.name}\`**${inParentheses(one)}: ${one.meaning}`).join("\n");
 
 const document = () => `<!-- ${head} -->
 # Settings
 
-For operators and platform teams: every setting, its default and its meaning.
+For operators and platform teams: every setting, its default in parentheses, and its meaning.
 
 - With compose, put settings in \`.env\` ([examples](../.env.example)). A variable of the shell overrides \`.env\` for one command.
 - On Kubernetes, set them in the [overlay](../deploy/kubernetes/README.md#day-two) or in the chart's \`settings\`.
@@ -36,7 +33,7 @@ For operators and platform teams: every setting, its default and its meaning.
 - Compose and the manifests set those under [Internal](#internal).
 
 ${Object.entries(groups)
-  .map(([group, settings]) => table(group, settings))
+  .map(([group, settings]) => list(group, settings))
   .join("\n\n")}
 `;
 

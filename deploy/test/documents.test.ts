@@ -82,18 +82,3 @@ test.each(documents)("every setting, make target and script that %s names exists
     name === "ci" || name in JSON.parse(read(`${folder}/package.json`)).scripts;
   expect(runs.filter((run) => !exists(run))).toEqual([]);
 });
-
-// The load test has settings of its own, some with the same names.
-test.each(documents.filter((document) => !document.startsWith("loadtest/")))(
-  "a default that %s names is that of docs/settings.md",
-  (document) => {
-    const rows = (file: string) =>
-      [...read(file).matchAll(/^\| `([A-Z][A-Z0-9_]*)` \| ([^|]+) \|/gm)].map(([, name = "", value = ""]) => [
-        name,
-        value,
-      ]);
-    const defaults = Object.fromEntries(rows("docs/settings.md"));
-    expect(Object.keys(defaults).length).toBeGreaterThan(20);
-    expect(rows(document).filter(([name = "", value]) => name in defaults && defaults[name] !== value)).toEqual([]);
-  },
-);

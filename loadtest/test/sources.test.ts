@@ -56,7 +56,7 @@ describe("an option", () => {
     const rows = readFileSync(join(root, "README.md"), "utf8");
     const service = readFileSync(join(root, "../docker-compose.yml"), "utf8").split("\n  loadtest:")[1] ?? "";
     expect(options.length).toBeGreaterThan(10);
-    expect(options.filter((name) => !new RegExp(`\n\\|[^|]*\`${name}\``).test(rows))).toEqual([]);
+    expect(options.filter((name) => !new RegExp(`\n- [^:]*\`${name}\``).test(rows))).toEqual([]);
     expect(options.filter((name) => !new RegExp(`[ {]${name}: ,?`).test(service))).toEqual([]);
   });
 });
