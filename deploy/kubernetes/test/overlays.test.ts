@@ -16,11 +16,11 @@ test.each(folders("overlays"))("overlay %s only composes, in 40 lines at most", 
 });
 
 test("the README names the version of k6-operator whose schema is tested", () => {
-  expect(readme()).toMatch(new RegExp(`^\\| \`loadtest\` \\|.*k6-operator ${operator.replace(".", "\\.")}[;, ]`, "m"));
+  expect(readme()).toMatch(new RegExp(`^- \`loadtest\`: .*k6-operator ${operator.replace(".", "\\.")}\\.$`, "m"));
 });
 
 test("the README says what every component adds", () => {
-  const rows = [...readme().matchAll(/^\| `([a-z0-9-]+)` \|/gm)].map(([, name]) => name);
+  const rows = [...readme().matchAll(/^- `([a-z0-9-]+)`: /gm)].map(([, name]) => name);
   expect(folders("components").filter((name) => !rows.includes(name))).toEqual([]);
 });
 
