@@ -13,7 +13,7 @@ test("CONTRIBUTING.md has a row for every folder with tests", () => {
     .filter((file) => "test" in (JSON.parse(readFileSync(`${root}/${file}`, "utf8")).scripts ?? {}))
     .map(dirname);
   expect(projects.length).toBeGreaterThan(6);
-  const rows = [...text.matchAll(/^\| `([^`]+)`/gm)].map(([, folder]) => folder);
+  const rows = [...text.matchAll(/^- `([^`]+)`/gm)].map(([, folder]) => folder);
   expect(projects.filter((project) => !rows.includes(project))).toEqual([]);
 });
 
