@@ -30,6 +30,7 @@ For operators and platform teams: every setting, its default in parentheses, and
 - With compose, put settings in \`.env\` ([examples](../.env.example)). A variable of the shell overrides \`.env\` for one command.
 - On Kubernetes, set them in the [overlay](../deploy/kubernetes/README.md#day-two) or in the chart's \`settings\`.
 - Containers read them when they start. An invalid value stops the container with one line that names the setting.
+- Several values are separated by spaces. [What happens above a limit](../proxy/README.md#limits-and-timeouts).
 - Compose and the manifests set those under [Internal](#internal).
 
 ${Object.entries(groups)

@@ -34,19 +34,19 @@ function contents(): [what: string, count: number, kB: number][] {
   const shared = zones.reduce((sum, [, size]) => sum + bytes(size), 0);
   const inMemory = folders.reduce((sum, [, size]) => sum + Math.round(bytes(size) / 1e3), 0);
   return [
-    ["open requests for pages, images and files (`MAX_CONCURRENT_REQUESTS`): measured", open, 245],
-    ["what `web` has sent for them, in the kernel's receive buffers: Linux' default", open, 131],
-    ["other connections of clients (`worker_connections` of all workers): measured", connections - open, 31],
+    ["open requests (`MAX_CONCURRENT_REQUESTS`): measured", open, 245],
+    ["what `web` has sent for them, in receive buffers: Linux' default", open, 131],
+    ["other connections (`worker_connections`): measured", connections - open, 31],
     ["envelopes in transit (`limit_conn tunnel_open`): estimated", value(/^limit_conn tunnel_open (\d+);/m), 390],
-    ["unread error pages of rejected requests, for a `send_timeout` of 5 s: estimated", rejected, 80],
+    ["unread error pages of rejected requests: estimated", rejected, 80],
     ["folders in memory: `/tmp`, and bodies of envelopes", 1, inMemory],
-    ["zones in shared memory, also of limits that are off by default", 1, Math.ceil(shared / 1e6) * 1e3],
+    ["zones in shared memory", 1, Math.ceil(shared / 1e6) * 1e3],
     [
-      "engines of njs that are kept (`js_context_reuse`), of three locations and four workers: measured",
+      "engines of njs (`js_context_reuse`): measured",
       12 * value(/js_context_reuse (\d+);/),
       240,
     ],
-    ["Nginx itself, a master and at most four workers: estimated", 5, 10_000],
+    ["Nginx itself: estimated", 5, 10_000],
   ];
 }
 /** The folders in memory of the compose file, with their sizes. */
@@ -66,7 +66,7 @@ describe("the sum of what clients can fill", () => {
     const lines = [
       "# Memory of the proxy",
       "",
-      "Written by `npm --prefix proxy/test test memory -- -u`, from the rendered configuration.",
+      "For those who check [SECURITY.md](../SECURITY.md). Written by `npm --prefix proxy/test test memory -- -u`.",
       "",
       "| What clients can fill | At most | kB each | MB |",
       "|---|--:|--:|--:|",
