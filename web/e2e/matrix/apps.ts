@@ -15,7 +15,12 @@ interface Apps {
   ingest: Recorder;
 }
 
-/** Folder → the app's folder in it. */
+/**
+ * Folder → the app's folder in it. None has a health route.
+ * app-router: Next 16 and SDK 11 in a pnpm monorepo, with what create-next-app and Sentry's wizard choose, and a `basePath`.
+ * pages-router: Next 15, locked by yarn, with `i18n`, `trailingSlash` and a middleware that rewrites every path. No Sentry.
+ * wizard: Next 16 with next-intl, whose middleware redirects every path without a language; SDK 10, `tunnelRoute`, a DSN in the code.
+ */
 const repositories = { "app-router": "shop", "pages-router": ".", wizard: "." };
 
 /** The settings with which an app's events, and those of its browser, reach the ingest of its DSN. */
