@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compares the proxy with alternatives, and measures what faults and attacks cost (README.md). Needs Docker and Node; fetches the base
+# Compares the proxy with alternatives, and measures what faults and attacks cost (docs/benchmarks.md). Needs Docker and Node; fetches the base
 # images like `make up`.
 set -eu
 cd "$(dirname "$0")"

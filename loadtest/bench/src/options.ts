@@ -1,6 +1,6 @@
 type Environment = Record<string, string | undefined>;
 
-/** The options of a run; README.md explains them. */
+/** The options of a run; docs/benchmarks.md explains them. */
 export const readOptions = (environment: Environment) => ({
   rounds: wholeNumber(environment, "ROUNDS", 3),
   seconds: wholeNumber(environment, "SECONDS", 3),
