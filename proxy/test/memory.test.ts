@@ -41,11 +41,7 @@ function contents(): [what: string, count: number, kB: number][] {
     ["unread error pages of rejected requests: estimated", rejected, 80],
     ["folders in memory: `/tmp`, and bodies of envelopes", 1, inMemory],
     ["zones in shared memory", 1, Math.ceil(shared / 1e6) * 1e3],
-    [
-      "engines of njs (`js_context_reuse`): measured",
-      12 * value(/js_context_reuse (\d+);/),
-      240,
-    ],
+    ["engines of njs (`js_context_reuse`): measured", 12 * value(/js_context_reuse (\d+);/), 240],
     ["Nginx itself: estimated", 5, 10_000],
   ];
 }
