@@ -1,8 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy front update rollback releases down backup restore logs doctor status check-app check test bench loadtest settings render render-proxy verify-cluster release verify-release
+.PHONY: help up deploy front update rollback releases down backup restore logs doctor status check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster release verify-release
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 up: ## Bring the stack to what .env and the sources say: build, try and start what has changed, web without failing a request
 	@sh deploy/host/up.sh
@@ -47,6 +47,9 @@ check: ## Check types, lint and unit tests of what differs from main, in about a
 
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack
 	@sh deploy/test/run.sh
+
+test-arm64: ## Run the core of the proxy's contract, and the whole stack, with images for arm64 (under qemu on another machine)
+	@sh deploy/test/arm64.sh
 
 bench: ## Compare the proxy with tunnelRoute, a bare proxy_pass and Caddy; measure faults and attacks
 	@sh loadtest/bench/run.sh

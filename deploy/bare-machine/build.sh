@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the base images of the Dockerfiles from Debian and npm packages, in parallel. As root on Debian or Ubuntu.
-# Usage: build.sh [IMAGE...]; existing images are kept unless REBUILD=1.
+# Usage: build.sh [IMAGE...]; existing images are kept unless REBUILD=1. With ARCH=arm64, for that architecture, as IMAGE-arm64.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
@@ -14,7 +14,7 @@ recipe() { echo "$here/${1%%:*}.sh"; }
 
 wanted=
 for image in "$@"; do
-  if [ "${REBUILD:-0}" != 1 ] && docker image inspect "$image" >/dev/null 2>&1; then
+  if [ "${REBUILD:-0}" != 1 ] && docker image inspect "$image${ARCH:+-$ARCH}" >/dev/null 2>&1; then
     say "    $image: already present (REBUILD=1 builds it again)"
     continue
   fi

@@ -54,7 +54,7 @@ recipe_failed() {
   die "$image: $1 failed: $(printf '%s\n' "$2" | grep -E '^(E:|npm (error|ERR!) [^ces]|tar:|Error|culvert:)' | head -n 1 || true)"
 }
 
-# arch: Debian's name of the architecture that images are built for: ARCH, else this machine's. Another one needs qemu-user (binfmt).
+# arch: Debian's name of the architecture that images are built for: ARCH, else this machine's. Another one needs arm64.sh.
 arch=${ARCH:-$(dpkg --print-architecture)}
 
 # bootstrap SUITE PACKAGES: creates a minimal root filesystem of the suite with dpkg and apt in $root, without documentation.
@@ -101,7 +101,7 @@ import_as() {
     docker image rm "$id" >/dev/null 2>&1 || true
     recipe_failed "the first run ($check)" "$output"
   fi
-  docker tag "$id" "$image"
+  docker tag "$id" "$image${ARCH:+-$ARCH}"
   say "    $image: built in $(($(date +%s) - started)) s"
 }
 

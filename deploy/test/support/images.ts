@@ -51,11 +51,16 @@ export async function buildImage(folder: string, options: BuildOptions = {}): Pr
   }
 }
 
-const built: Partial<Record<"proxy" | "spool", Promise<string>>> = {};
+const folders = { proxy: "proxy", spool: "proxy/spool", ingest: "deploy/ingest" };
+const built: Partial<Record<keyof typeof folders, Promise<string>>> = {};
 
-/** Builds the image of the proxy or the spool once per test file and returns its id. Throws as `buildImage` does. */
-export function build(what: "proxy" | "spool" = "proxy"): Promise<string> {
-  built[what] ??= buildImage(what === "proxy" ? "proxy" : "proxy/spool");
+/**
+ * Builds an image once per test file and returns its id, or the value of PROXY_IMAGE, SPOOL_IMAGE or INGEST_IMAGE: an image that was built
+ * before, for another architecture. Throws as `buildImage` does.
+ */
+export function build(what: keyof typeof folders = "proxy"): Promise<string> {
+  const image = process.env[`${what.toUpperCase()}_IMAGE`];
+  built[what] ??= image ? Promise.resolve(image) : buildImage(folders[what]);
   return built[what];
 }
 
