@@ -18,6 +18,8 @@ else
   exit 0
 fi
 has cosign || die "cosign: not found: install it (https://docs.sigstore.dev/cosign/)"
+# Version 3 would otherwise take the log's address from Sigstore.
+if [ -n "${COSIGN_KEY:-}" ] && cosign sign --help 2>&1 | grep -q use-signing-config; then key="$key --use-signing-config=false"; fi
 # shellcheck disable=SC2086 # options
 cosign sign-blob $key --bundle "$OUT/SHA256SUMS.bundle" "$OUT/SHA256SUMS" >/dev/null
 [ "${PUSH:-no}" = yes ] || exit 0

@@ -7,34 +7,36 @@ cd "$(dirname "$0")/../.."
 . deploy/test/stack.sh
 export CI=true ARCH=arm64 DOCKER_DEFAULT_PLATFORM=linux/arm64 COMPOSE_PROJECT_NAME=culvert-arm64
 
-# base IMAGE: prints the option that builds on this machine's own base image for arm64, if no registry has it.
-base() { docker buildx imagetools inspect "$1" >/dev/null 2>&1 || printf ' --build-context %s=docker-image://%s-%s' "$1" "$1" "$ARCH"; }
-
-# base_images: builds those that no registry has.
+# base_images: builds those that no registry has, and sets `bases` to the options that use them.
 base_images() {
   bases=''
   for image in $(deploy/bare-machine/base-images.sh); do
-    option=$(base "$image")
-    bases="$bases$option"
-    [ -z "$option" ] || deploy/bare-machine/build.sh "$image"
+    ! docker buildx imagetools inspect "$image" >/dev/null 2>&1 || continue
+    deploy/bare-machine/build.sh "$image"
+    bases="$bases --build-context $image=docker-image://$image-$ARCH"
   done
 }
 
-# build NAME FOLDER: builds an image as the compose file would name it.
-build() {
-  # shellcheck disable=SC2086 # options
-  docker buildx build --quiet --load --tag "$COMPOSE_PROJECT_NAME-$1" $bases --secret "id=build_ca,src=${ca:-/dev/null}" "$2" >/dev/null
+# image NAME FOLDER OPTION...: builds an image as the compose file names it.
+image() {
+  name=$COMPOSE_PROJECT_NAME-$1 folder=$2
+  shift 2
+  docker buildx build --load --tag "$name" --secret "id=build_ca,src=${ca:-/dev/null}" "$@" "$folder"
 }
 
 step 'Emulation' deploy/bare-machine/arm64.sh
 step 'Base images' base_images
 ca=$(deploy/bare-machine/build-ca.sh)
-step 'proxy' build proxy proxy
-step 'spool' build spool proxy/spool
-step 'web' build web web
-step 'ingest' build ingest deploy/ingest
+# shellcheck disable=SC2086 # options
+{
+  step 'proxy' image proxy proxy $bases
+  step 'spool' image spool proxy/spool $bases
+  step 'ingest' image ingest deploy/ingest $bases
+  # Its other stages are built on the same base of this machine's architecture.
+  step 'web' image web web ${bases:+--build-context "base=docker-image://$(deploy/bare-machine/base-images.sh web/Dockerfile)-$ARCH"}
+}
 
 export PROXY_IMAGE="$COMPOSE_PROJECT_NAME-proxy" SPOOL_IMAGE="$COMPOSE_PROJECT_NAME-spool" INGEST_IMAGE="$COMPOSE_PROJECT_NAME-ingest"
 # What the tests run beside the images is of this machine.
-(unset DOCKER_DEFAULT_PLATFORM && npm --prefix proxy/test test -- tunnel.test.ts responses.test.ts spool.test.ts)
+(unset DOCKER_DEFAULT_PLATFORM && npm --prefix proxy/test test -- /tunnel.test.ts /responses.test.ts /spool.test.ts)
 npm --prefix deploy/test test -- archive.test.ts
