@@ -39,7 +39,7 @@ image() {
   # shellcheck disable=SC2086 # an option or nothing
   [ "${PUSH:-no}" != yes ] ||
     skopeo copy --quiet --all --preserve-digests $plain "oci-archive:$archive" "docker://$REGISTRY/culvert-$1:$VERSION"
-  node "$here/sbom.mjs" "$1" "$archive" "$2" "$OUT/sbom"
+  node "$here/sbom.mjs" "$1" "$OUT/sbom" "$2" "$archive"
 }
 
 mkdir -p "$OUT/images"

@@ -1,11 +1,12 @@
 // Writes one CycloneDX SBOM for each platform of an image: Debian's packages from the image itself, npm's from the lockfile beside its
-// Dockerfile. Usage: node sbom.mjs NAME OCI-ARCHIVE CONTEXT OUTPUT-FOLDER. Format: https://cyclonedx.org/docs/1.5/json/
+// Dockerfile. Without an archive, one for the npm package in CONTEXT, which only has peers.
+// Usage: node sbom.mjs NAME OUTPUT-FOLDER CONTEXT [OCI-ARCHIVE]. Format: https://cyclonedx.org/docs/1.5/json/
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 
-const [name, archive, context, folder] = process.argv.slice(2);
+const [name, folder, context, archive] = process.argv.slice(2);
 const version = readFileSync(new URL("../../VERSION", import.meta.url), "utf8").trim();
 const MAX_BYTES = 1 << 30;
 const run = (command, args, options) => execFileSync(command, args, { maxBuffer: MAX_BYTES, ...options });
@@ -19,22 +20,31 @@ function manifests(digest) {
   return content.layers ? [content] : content.manifests.flatMap((each) => manifests(each.digest));
 }
 
-/** The last version of dpkg's list among the layers, as a list of fields. Images without dpkg have none. */
-function debianPackages({ layers }) {
+/** A file of the image, from the last layer that has it; empty if none has. */
+function fileOf({ layers }, pattern) {
   for (const { digest, mediaType } of [...layers].reverse()) {
     const layer = mediaType.endsWith("gzip") ? gunzipSync(blob(digest)) : blob(digest);
-    const names = run("tar", ["-t"], { input: layer, encoding: "utf8" }).split("\n");
-    const path = names.find((each) => /^(\.\/)?var\/lib\/dpkg\/status$/.test(each));
-    if (!path) continue;
-    const status = run("tar", ["-xO", path], { input: layer, encoding: "utf8" });
-    return status.split("\n\n").flatMap((entry) => {
-      const field = (key) => entry.match(new RegExp(`^${key}: (.*)$`, "m"))?.[1];
-      return field("Status") === "install ok installed"
-        ? [{ name: field("Package"), version: field("Version"), architecture: field("Architecture") }]
-        : [];
-    });
+    const path = run("tar", ["-t"], { input: layer, encoding: "utf8" })
+      .split("\n")
+      .find((each) => pattern.test(each));
+    if (path) return run("tar", ["-xO", path], { input: layer, encoding: "utf8" });
   }
-  return [];
+  return "";
+}
+
+/** Components of dpkg's list. `upstream` is the source package, by which vulnerabilities are known; only a release has a number. */
+function debianComponents(manifest) {
+  const release = fileOf(manifest, /^(\.\/)?usr\/lib\/os-release$/).match(/^VERSION_ID="?([0-9]+)/m)?.[1] ?? "sid";
+  return fileOf(manifest, /^(\.\/)?var\/lib\/dpkg\/status$/)
+    .split("\n\n")
+    .flatMap((entry) => {
+      const field = (key) => entry.match(new RegExp(`^${key}: (.*)$`, "m"))?.[1];
+      if (field("Status") !== "install ok installed") return [];
+      const [name, version, source = field("Package")] = [field("Package"), field("Version"), field("Source")?.split(" ")[0]];
+      const qualifiers = `arch=${field("Architecture")}&distro=debian-${release}&upstream=${source}`;
+      const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?${qualifiers}`;
+      return [{ "bom-ref": purl, type: "library", name, version, purl }];
+    });
 }
 
 /** npm's own SBOM of what the lockfile installs in production. */
@@ -44,16 +54,21 @@ function npmComponents() {
   return JSON.parse(run("npm", args, { cwd: context, encoding: "utf8" })).components;
 }
 
-const npm = npmComponents();
-for (const manifest of manifests(JSON.parse(member("index.json")).manifests[0].digest)) {
-  const { architecture } = json(manifest.config.digest);
-  const debian = debianPackages(manifest).map((each) => {
-    const purl = `pkg:deb/debian/${each.name}@${encodeURIComponent(each.version)}?arch=${each.architecture}`;
-    return { "bom-ref": purl, type: "library", name: each.name, version: each.version, purl };
-  });
-  const components = [...debian, ...npm].sort((a, b) => (a["bom-ref"] < b["bom-ref"] ? -1 : 1));
+function write(file, component, components) {
   const timestamp = new Date(Number(process.env.SOURCE_DATE_EPOCH) * 1000).toISOString();
-  const component = { type: "container", name: `culvert-${name}`, version, "bom-ref": `culvert-${name}` };
-  const document = { bomFormat: "CycloneDX", specVersion: "1.5", version: 1, metadata: { timestamp, component }, components };
-  writeFileSync(join(folder, `culvert-${name}-${architecture}.cdx.json`), `${JSON.stringify(document, undefined, 1)}\n`);
+  const metadata = { timestamp, component: { ...component, version, "bom-ref": component.name } };
+  components.sort((a, b) => (a["bom-ref"] < b["bom-ref"] ? -1 : 1));
+  const document = { bomFormat: "CycloneDX", specVersion: "1.5", version: 1, metadata, components };
+  writeFileSync(join(folder, `${file}.cdx.json`), `${JSON.stringify(document, undefined, 1)}\n`);
+}
+
+if (archive) {
+  const npm = npmComponents();
+  for (const manifest of manifests(JSON.parse(member("index.json")).manifests[0].digest)) {
+    const { architecture } = json(manifest.config.digest);
+    const components = [...debianComponents(manifest), ...npm];
+    write(`culvert-${name}-${architecture}`, { type: "container", name: `culvert-${name}` }, components);
+  }
+} else {
+  write(`culvert-${name}`, { type: "library", name: "@culvert/nextjs", purl: `pkg:npm/%40culvert/nextjs@${version}` }, []);
 }

