@@ -31,7 +31,7 @@ image() {
     --secret "id=build_ca,src=${BUILD_CA_FILE:-/dev/null}" --secret "id=server_actions_key,src=$key" \
     --label "org.opencontainers.image.version=$VERSION" --label "org.opencontainers.image.revision=$revision" \
     --label "org.opencontainers.image.created=$created" --label org.opencontainers.image.licenses=Apache-2.0 \
-    --label "org.opencontainers.image.source=${SOURCE_URL:-}" --label "org.opencontainers.image.title=culvert-$1" \
+    --label "org.opencontainers.image.source=$SOURCE_URL" --label "org.opencontainers.image.title=culvert-$1" \
     --output "type=oci,dest=$archive,name=$REGISTRY/culvert-$1:$VERSION,rewrite-timestamp=true,compression=gzip,force-compression=true" "$2" >/dev/null
   digest=$(tar -xOf "$archive" index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
   echo "$1:$VERSION@$digest" >>"$OUT/digests"

@@ -11,7 +11,7 @@ released=$(cat VERSION)
 [ "${VERSION:=$released}" = "$released" ] || die "VERSION: '$VERSION' is not this commit's version: the file VERSION has $released"
 [ -z "$(git status --porcelain)" ] || die "the checkout has changes: commit them, or release from a clean clone"
 [ "$(git tag --points-at HEAD --list "v$VERSION")" ] || die "this commit is not v$VERSION: git tag v$VERSION, or check that tag out"
-: "${REGISTRY:=ghcr.io/culvert}"
+: "${REGISTRY:=ghcr.io/culvert}" "${SOURCE_URL:=https://github.com/culvert/culvert}" "${PLATFORMS:=linux/amd64,linux/arm64}"
 printf "%s\n" "$REGISTRY" | grep -qE '^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*$' ||
   die "REGISTRY: '$REGISTRY' is not a registry: use host[:port][/path] without a scheme, such as registry.example.com/culvert"
 for tool in docker skopeo npm node; do has "$tool" || die "$tool: not found: install it"; done
@@ -19,12 +19,10 @@ for tool in docker skopeo npm node; do has "$tool" || die "$tool: not found: ins
 # The same commit gives the same bytes: every timestamp is the commit's.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 OUT=dist/$VERSION
-export VERSION OUT REGISTRY SOURCE_DATE_EPOCH
+export VERSION OUT REGISTRY SOURCE_URL PLATFORMS SOURCE_DATE_EPOCH
 rm -rf "$OUT"
 mkdir -p "$OUT/sbom"
 
-PLATFORMS=${PLATFORMS:-linux/amd64,linux/arm64}
-export PLATFORMS
 step 'Images' sh "$here/images.sh"
 step 'Images for docker load' sh "$here/docker-archives.sh"
 step 'Package' sh "$here/package.sh"

@@ -1,10 +1,22 @@
 #!/bin/sh
-# Writes SHA256SUMS and, with COSIGN_KEY or in a workflow with an OIDC token, signs it and the pushed images. Part of release.sh.
+# Writes the provenance and SHA256SUMS; with COSIGN_KEY or in a workflow with an OIDC token, signs SHA256SUMS and the pushed images, and attests
+# their SBOMs and their provenance. Part of release.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
 . "$here/../host/lib.sh"
 . "$here/registry.sh"
+
+builder=Makefile
+[ -z "${GITHUB_ACTIONS:-}" ] || builder=.github/workflows/release.yml
+# https://slsa.dev/spec/v1.0/provenance
+cat >"$OUT/provenance.json" <<JSON
+{ "buildDefinition": {
+    "buildType": "$SOURCE_URL/blob/v$VERSION/deploy/release/README.md",
+    "externalParameters": { "version": "$VERSION", "platforms": "$PLATFORMS" },
+    "resolvedDependencies": [{ "uri": "git+$SOURCE_URL@refs/tags/v$VERSION", "digest": { "gitCommit": "$(git rev-parse HEAD)" } }] },
+  "runDetails": { "builder": { "id": "$SOURCE_URL/blob/v$VERSION/$builder" } } }
+JSON
 
 (cd "$OUT" && find . -type f ! -name 'SHA256SUMS*' | sed 's|^\./||' | sort | xargs sha256sum) >"$OUT/SHA256SUMS"
 
@@ -28,9 +40,10 @@ while read -r image; do
   name=${image%%:*}
   reference=$REGISTRY/culvert-$name@${image#*@}
   # shellcheck disable=SC2086 # options
-  cosign sign $key --recursive "$reference"
-  for sbom in "$OUT/sbom/culvert-$name"-*.cdx.json; do
-    # shellcheck disable=SC2086 # options
-    cosign attest $key --type cyclonedx --predicate "$sbom" "$reference"
-  done
+  {
+    cosign sign $key --recursive "$reference"
+    for sbom in "$OUT/sbom/culvert-$name"-*.cdx.json; do cosign attest $key --type cyclonedx --predicate "$sbom" "$reference"; done
+    cosign attest $key --type slsaprovenance1 --predicate "$OUT/provenance.json" "$reference"
+  } 2>"$OUT/cosign.log" || die "cosign: signing $reference failed: $(tail -n 1 "$OUT/cosign.log")"
 done <"$OUT/digests"
+rm -f "$OUT/cosign.log"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks a downloaded release before it is used: checksums, the signature of the checksums, and the signatures and SBOMs of the images. A line
-# for each; what cannot be checked here says so and is not counted as checked.
+# Checks a downloaded release before it is used: checksums, the signature of the checksums, and the signatures, SBOMs and provenance of the
+# images. A line for each; what cannot be checked here says so and is not counted as checked.
 # Usage: verify.sh FOLDER. COSIGN_PUB is the publisher's key, or IDENTITY the address of the workflow that signed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,8 +37,9 @@ registry=${REGISTRY:-$(sed -n 's/.*CULVERT_REGISTRY:-\([^}]*\)}.*/\1/p' docker-c
 while read -r image; do
   reference=$registry/culvert-${image%%:*}@${image#*@}
   # shellcheck disable=SC2086 # options
-  if reason=$(cosign verify $by "$reference" 2>&1 >/dev/null) && reason=$(cosign verify-attestation $by --type cyclonedx "$reference" 2>&1 >/dev/null); then
-    ok "signature and SBOM of $reference"
+  if reason=$({ cosign verify $by "$reference" && cosign verify-attestation $by --type cyclonedx "$reference" &&
+    cosign verify-attestation $by --type slsaprovenance1 "$reference"; } 2>&1 >/dev/null); then
+    ok "signature, SBOM and provenance of $reference"
   else
     case $reason in
       *'dial tcp'* | *'no such host'* | *'connection refused'*) echo "? $reference: not checked: $registry does not answer" ;;
