@@ -28,8 +28,4 @@ render_all
 [ "${1:-}" != render ] || exec nginx -T -q
 "$steps/watch-certificate.sh"
 "$steps/watch-workers.sh"
-# Nginx that wakes up lets another program finish its few milliseconds, which on the same core is often web in the middle of a page; on a free
-# core nothing changes. Not every sandbox lets a process choose.
-set -- nginx -g 'daemon off;'
-if chrt --batch 0 true 2>/dev/null; then set -- chrt --batch 0 "$@"; fi
-exec "$@"
+exec nginx -g 'daemon off;'

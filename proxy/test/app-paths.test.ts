@@ -29,14 +29,6 @@ describe("an app with a base path", () => {
     expect((await post(path, "application/x-sentry-envelope", envelope)).status).toBe(200);
     expect(await shared.proxy.ingest.all(mark)).toMatchObject([{ url: "/prefix/api/7/envelope/" }]);
   });
-  test("has the button that clears its cookies below it", async () => {
-    const origin = `https://localhost:${shared.proxy.port}`;
-    const click = { method: "POST", path: "/base/.culvert/clear-cookies", headers: { origin } };
-    expect((await send(shared.proxy.port, click)).headers.location).toBe(`${origin}/base/`);
-    const cookie = "c".repeat(40_000);
-    const page = await send(shared.proxy.port, { path: "/base/", headers: { cookie } });
-    expect(page.body).toContain(`action="${click.path}"`);
-  });
   test("has its files stored", async () => {
     const headers = {
       "content-type": "application/javascript",

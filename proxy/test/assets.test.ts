@@ -125,21 +125,6 @@ describe("hashed files", () => {
     await proxy.web.answer(asset);
     expect(await asked(path)).toMatchObject({ requests: 1, answer: { status: 200, body: script } });
   });
-  test.each(["/_next/static/chunks/wrong-1a.js", "/_next/static/chunks/app/%5Bslug%5D/wrong-1a.js"])(
-    "can be removed: %s",
-    async (wrong) => {
-      const right = `${wrong}.map`;
-      await proxy.web.answer(asset);
-      await get(wrong);
-      await proxy.web.answer({ ...asset, headers: { ...asset.headers, "content-type": "application/json" } });
-      await get(right);
-      const told = await proxy.on("proxy", "exec", "sh", "/culvert/forget-files.sh", wrong);
-      expect(told).toBe(`culvert: ${wrong}: removed 1`);
-      await proxy.web.answer({ ...asset, body: "mended" });
-      expect((await get(wrong)).body).toBe("mended");
-      expect((await asked(right)).requests).toBe(0);
-    },
-  );
   test.each(["%5Bslug%5D/page-1.js", "[root]._.js", "(group)/~.js", "%28group%29/@slot/a.js", "...a.js"])(
     "are found by any name that Next gives one: %s",
     async (name) => {

@@ -46,9 +46,8 @@ describe("MAX_CONCURRENT_PAGES_PER_REPLICA, with as many pages open", () => {
     await hang(shared.proxy, 8);
     const { answer, received } = await shared.through({ headers });
     expect(answer).toMatchObject({ status: 503, body: expect.stringContaining("Too busy right now") });
-    const seconds = answer.headers["retry-after"];
-    expect(seconds).toMatch(/^([4-9]|10)$/);
-    expect(answer.body).toContain(`<meta http-equiv="refresh" content="${seconds}">`);
+    expect(answer.headers["retry-after"]).toBe("5");
+    expect(answer.body).toContain('<meta http-equiv="refresh" content="5">');
     expect(received).toEqual([]);
     expect((await sendH2(shared.proxy.port, { method: "HEAD", path: "/page", headers })).status).toBe(503);
   });

@@ -2,44 +2,6 @@ import { describe, expect, test, vi } from "vitest";
 import ingestHeaders from "../njs/ingest-headers.js";
 import log from "../njs/log.js";
 import metrics from "../njs/metrics.js";
-import rateLimit from "../njs/rate-limit.js";
-
-describe("limits for a client above the rate limit", () => {
-  const first = "60:replay;profile;profile_chunk;transaction;span;session:key:culvert_rate_limit";
-  test.each([
-    [1, first],
-    [200, first],
-    [201, "60::key:culvert_rate_limit"],
-  ])("after %i rejections: %s", (times, expected) => {
-    expect(rateLimit.limits(times)).toBe(expected);
-  });
-});
-
-test("a client's rejections are forgotten a minute after the first of them", () => {
-  // As Nginx does it: an expired count is not there, and `incr` goes on from it all the same.
-  const counts = new Map<string, { count: number; until: number }>();
-  let now = 0;
-  const rejections = {
-    has: (who: string) => (counts.get(who)?.until ?? 0) > now,
-    set: (who: string, count: number, timeout: number) => counts.set(who, { count, until: now + timeout }),
-    incr: (who: string, by: number) => {
-      const entry = counts.get(who) ?? { count: 0, until: now + 60_000 };
-      counts.set(who, entry);
-      entry.count += by;
-      return entry.count;
-    },
-  };
-  vi.stubGlobal("ngx", { shared: { rate_limited: rejections } });
-  const headersOut: Record<string, string> = {};
-  const reject = (times: number) => {
-    for (let n = 0; n < times; n++) rateLimit.addHeaders({ rawVariables: {}, headersOut } as never);
-    return headersOut["X-Sentry-Rate-Limits"];
-  };
-  expect(reject(150)).toBe(rateLimit.limits(150));
-  now = 60_000;
-  expect(reject(51)).toBe(rateLimit.limits(51));
-  expect(reject(150)).toBe(rateLimit.limits(201));
-});
 
 test("of the ingest's headers only those that the SDK reads pass, in any case", () => {
   const headersOut: Record<string, string> = {

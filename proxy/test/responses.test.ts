@@ -129,7 +129,7 @@ describe("security headers", () => {
     const own = {
       "content-security-policy": "default-src *",
       "reporting-endpoints": 'own="/reports"',
-      "referrer-policy": "same-origin",
+      "referrer-policy": "no-referrer",
       "cross-origin-opener-policy": "unsafe-none",
       "cross-origin-resource-policy": "cross-origin",
       "permissions-policy": "camera=*",
