@@ -7,7 +7,7 @@
 //   common       it is in .env.example
 //   compose      its value in docker-compose.yml; false: compose does not set it
 //   kubernetes   its value in the .env file; "manifest": a manifest sets it; false: compose only. note: a comment above it
-//   min, max, unit, values, fix   what the checks of its type need (proxy/entrypoint.d/types.sh)
+//   min, max, unit, values, fix   what the check of its type needs
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 const root = new URL("../../", import.meta.url);
@@ -71,19 +71,25 @@ const compose = (text) => {
 };
 
 const quoted = (value) => (/^[\w./:@-]+$/.test(value) ? value : `'${value}'`);
-const arguments_ = {
-  list: ({ fix }) => ` "${fix}"`,
-  path: ({ fix }) => ` "${fix}"`,
-  upstream: ({ fix }) => ` "${fix}"`,
-  choice: ({ unit, values, default: value }) => ` ${unit} ${values.filter((one) => one !== value).join(" ")}`,
-  number: ({ min, max, unit }) => ` ${min} ${max} "${unit}"`,
-  limit: ({ max, unit }) => ` ${max} "${unit}"`,
+/** What a value of each type is called, how to mend it, and the function of proxy/entrypoint.d/values.sh that checks it. */
+const range = ({ min = 1, max }) => `use a whole number from ${min} to ${max}`;
+const checks = {
+  list: ({ fix }) => ["a line of text", fix, "is_line"],
+  path: ({ fix }) => ["a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next", fix, "is_path"],
+  file: () => ["a whole path of A-Z a-z 0-9 / . _ @ + -", "mount the file under another name", "is '/[A-Za-z0-9/._@+-]*'"],
+  upstream: ({ fix }) => ["name:port", fix, "is_host_and_port"],
+  port: (one) => ["a port", `use a number from 1 to 65535, such as ${one.default}`, "is_port"],
+  size: (one) => ["a size", `use a number and a unit (k, m, g), such as ${one.default}`, "is_size"],
+  duration: (one) => ["a time", `use a number and a unit (s, m, h, d, w), such as ${one.default}`, "is_time"],
+  switch: () => ["a switch", "use on or off", "is 'on|off'"],
+  choice: ({ unit, values }) => [`a ${unit}`, `use ${values.slice(0, -1).join(", ")} or ${values.at(-1)}`, `is '${values.join("|")}'`],
+  number: (one) => [`a number of ${one.unit}`, range(one), `is_number ${one.min} ${one.max}`],
+  limit: (one) => [`a number of ${one.unit}`, `${range(one)}, or off`, `is_limit 1 ${one.max}`],
 };
-const types = "list path upstream choice number limit duration size port file";
 const declaration = (one) => {
-  if (one.type === "switch") return `switch ${one.name}`;
-  const type = types.split(" ").includes(one.type) ? one.type : "default";
-  return `${type} ${one.name} ${quoted(one.default)}${arguments_[type]?.(one) ?? ""}`;
+  const [kind, fix, check] = checks[one.type]?.(one) ?? [];
+  const line = `setting ${one.name} ${quoted(one.default)}`;
+  return check ? `${line} "${kind}" "${fix}" ${check}` : line;
 };
 const proxy = (text) => {
   const marks = /(# Written by `make settings`.*\n)[^]*?(# End of what is written\.\n)/;

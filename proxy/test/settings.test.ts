@@ -38,9 +38,9 @@ describe("an invalid setting stops the proxy with one line", () => {
     SENTRY_DSN= => SENTRY_DSN is empty: ${dsnFix}
     SENTRY_DSN=sentry.io/2 => SENTRY_DSN is not a DSN: ${dsnFix}
     SENTRY_DSN=https://key@host/2\\n;evil => SENTRY_DSN is not a DSN: ${dsnFix}
-    TUNNEL_PATH=monitoring => TUNNEL_PATH 'monitoring' is not a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most: ${pathFix}
-    TUNNEL_PATH=/a;} => TUNNEL_PATH '/a;}' is not a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most: ${pathFix}
-    TUNNEL_PATH=/_next/data => TUNNEL_PATH '/_next/data' belongs to Next.js: ${pathFix}
+    TUNNEL_PATH=monitoring => TUNNEL_PATH 'monitoring' is not a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next: ${pathFix}
+    TUNNEL_PATH=/a;} => TUNNEL_PATH '/a;}' is not a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next: ${pathFix}
+    TUNNEL_PATH=/_next/data => TUNNEL_PATH '/_next/data' is not a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next: ${pathFix}
     SERVER_NAME=https://example.com => SERVER_NAME 'https://example.com' is not a host name: ${namesFix}
     SERVER_NAME=_ => SERVER_NAME '_' is not a host name: ${namesFix}
     TUNNEL_ALLOWED_DSNS=x => TUNNEL_ALLOWED_DSNS is not a DSN: ${dsnFix}
@@ -52,14 +52,14 @@ describe("an invalid setting stops the proxy with one line", () => {
     MAX_CONCURRENT_REQUESTS=off => MAX_CONCURRENT_REQUESTS 'off' is not a number of requests: use a whole number from 1 to 30000
     MAX_CONCURRENT_PAGES_PER_REPLICA=0 => MAX_CONCURRENT_PAGES_PER_REPLICA '0' is not a number of pages: use a whole number from 1 to 65535, or off
     TRUSTED_PROXIES=lb.example => TRUSTED_PROXIES 'lb.example' is neither an address nor a network: list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32
-    PROXY_PROTOCOL=yes => PROXY_PROTOCOL 'yes' is neither on nor off: use on or off
+    PROXY_PROTOCOL=yes => PROXY_PROTOCOL 'yes' is not a switch: use on or off
     PROXY_PROTOCOL=on => TRUSTED_PROXIES is empty, but PROXY_PROTOCOL is on: list the load balancer's addresses, such as 10.0.0.0/8
     WEBSOCKET_PATH=/monitoring/ws => WEBSOCKET_PATH '/monitoring/ws' belongs to the tunnel: set another TUNNEL_PATH
     CONTENT_SECURITY_POLICY=strict => CONTENT_SECURITY_POLICY 'strict' is not a mode: use enforce, report or off
-    HSTS_MAX_AGE=1y => HSTS_MAX_AGE '1y' is not a number of seconds: use 0 for off, or 31536000 for a year
+    HSTS_MAX_AGE=1y => HSTS_MAX_AGE '1y' is not a number of seconds: use a whole number from 0 to 999999999
     WEB_FALLBACK_UPSTREAM=web-all => WEB_FALLBACK_UPSTREAM 'web-all' is not name:port: use the name of all replicas of web, such as web-all:3000
     SPOOL_UPSTREAM=http://spool => SPOOL_UPSTREAM 'http://spool' is not name:port: use the spool's address, such as spool:8082
-    BASE_PATH=/ => BASE_PATH '/' is not a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most: use the app's basePath from next.config, such as /shop, or leave it empty
+    BASE_PATH=/ => BASE_PATH '/' is not a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next: use the app's basePath from next.config, such as /shop, or leave it empty
     BASE_PATH=/monitoring/app => BASE_PATH '/monitoring/app' is below TUNNEL_PATH, which belongs to the tunnel: set another TUNNEL_PATH
     MAX_BODY_SIZE=many => MAX_BODY_SIZE 'many' is not a size: use a number and a unit (k, m, g), such as 100m
     RESPONSE_TIMEOUT=60 => RESPONSE_TIMEOUT '60' is not a time: use a number and a unit (s, m, h, d, w), such as 5m
