@@ -48,7 +48,7 @@ check: ## Check types, lint and unit tests of what differs from main, in about a
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack
 	@sh deploy/test/run.sh
 
-test-arm64: ## Run the core of the proxy's contract, and the whole stack, with images for arm64 (under qemu on another machine)
+test-arm64: ## Run the core of the proxy's contract, and a browser against the stack, with images for arm64 (under qemu elsewhere)
 	@sh deploy/test/arm64.sh
 
 bench: ## Compare the proxy with tunnelRoute, a bare proxy_pass and Caddy; measure faults and attacks

@@ -16,6 +16,8 @@ awk -v registry="$REGISTRY" '
   }
   image && /digest: ""/ { sub(/digest: ""/, "digest: " digest[image]); image = "" }
   { print }' "$OUT/digests" deploy/chart/values.yaml >"$work/culvert/values.yaml"
+# Helm keeps the files' times.
+find "$work/culvert" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
 "$helm" package "$work/culvert" --version "$VERSION" --app-version "$VERSION" --destination "$OUT" >/dev/null
 [ "${PUSH:-no}" = yes ] || exit 0
 if has_no_tls "$REGISTRY"; then plain=--plain-http; else plain=''; fi

@@ -34,3 +34,4 @@ echo
 (cd "$OUT" && find . -type f | sort | while read -r file; do printf '%9d kB  %s\n' $(($(wc -c <"$file") / 1024)) "${file#./}"; done)
 echo
 sed "s|^|  $REGISTRY/culvert-|" "$OUT/digests"
+echo '  Another run gives the same digests, except for web: Next makes new keys for its draft mode in each build.'

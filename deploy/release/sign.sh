@@ -7,6 +7,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
 . "$here/registry.sh"
 
+# base_images: prints each with its digest, as SLSA's resolvedDependencies.
+base_images() {
+  deploy/bare-machine/base-images.sh | while read -r image; do
+    digest=$(docker buildx imagetools inspect --raw "${BASE_REGISTRY:+$BASE_REGISTRY/}$image" | sha256sum | cut -d ' ' -f 1)
+    printf ',\n      { "uri": "pkg:docker/%s", "digest": { "sha256": "%s" } }' "$(echo "$image" | tr : @)" "$digest"
+  done
+}
+
 builder=Makefile
 [ -z "${GITHUB_ACTIONS:-}" ] || builder=.github/workflows/release.yml
 # https://slsa.dev/spec/v1.0/provenance
@@ -14,7 +22,7 @@ cat >"$OUT/provenance.json" <<JSON
 { "buildDefinition": {
     "buildType": "$SOURCE_URL/blob/v$VERSION/deploy/release/README.md",
     "externalParameters": { "version": "$VERSION", "platforms": "$PLATFORMS" },
-    "resolvedDependencies": [{ "uri": "git+$SOURCE_URL@refs/tags/v$VERSION", "digest": { "gitCommit": "$(git rev-parse HEAD)" } }] },
+    "resolvedDependencies": [{ "uri": "git+$SOURCE_URL@refs/tags/v$VERSION", "digest": { "gitCommit": "$(git rev-parse HEAD)" } }$(base_images)] },
   "runDetails": { "builder": { "id": "$SOURCE_URL/blob/v$VERSION/$builder" } } }
 JSON
 

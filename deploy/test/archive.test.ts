@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { must } from "./run.ts";
 import { root } from "./support/docker.ts";
-import { build } from "./support/images.ts";
+import { buildImage } from "./support/images.ts";
 
 const version = readFileSync(join(root, "VERSION"), "utf8").trim();
 const registry = "registry.example/culvert";
@@ -15,7 +15,7 @@ const names = ["proxy", "spool", "web", "ingest"];
 const image = (name: string) => `${registry}/culvert-${name}:${version}`;
 
 /** What an operator's shell has: none of the tests' settings. */
-const { PATH = "", HOME = "/root", DOCKER_DEFAULT_PLATFORM } = process.env;
+const { PATH = "", HOME = "/root" } = process.env;
 const port = 18_990 + Number(process.env.TEST_STACK ?? 0);
 const settings = {
   COMPOSE_PROJECT_NAME: `culvert-archive-${process.pid}`,
@@ -25,7 +25,6 @@ const settings = {
   // As after `docker load`.
   CULVERT_DIGESTS: "",
   BAKE_TIME_S: "off",
-  ...(DOCKER_DEFAULT_PLATFORM && { DOCKER_DEFAULT_PLATFORM }),
 };
 
 /** Types a command in the unpacked folder; resolves with its exit code and output. */
@@ -47,7 +46,7 @@ afterAll(async () => {
 test("the archive alone: make up starts the released images, an event arrives, make doctor finds nothing wrong", async () => {
   for (const name of names.slice(0, 3))
     await must(["docker", "tag", `${process.env.COMPOSE_PROJECT_NAME}-${name}`, image(name)]);
-  await must(["docker", "tag", await build("ingest"), image("ingest")]);
+  await buildImage("deploy/ingest", { tag: image("ingest") });
   mkdirSync(join(work, "out"));
   const digests = [...names, "acme"].map((name) => `${name}:${version}@sha256:${"0".repeat(64)}\n`);
   writeFileSync(join(work, "out/digests"), digests.join(""));

@@ -1,7 +1,12 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findActionForm, multipart } from "../../loadtest/lib/form.ts";
 import { endLoad, type LoadRequest, load, send } from "./load.ts";
 import { lastLine, must, run } from "./run.ts";
+import { root } from "./support/docker.ts";
 import { Recorder } from "./support/recorder/client.ts";
 import type { RecordedRequest } from "./support/recorder/types.ts";
 
@@ -96,3 +101,46 @@ test("Culvert itself is upgraded under load: only requests fail that found no pr
   });
   expect(again).not.toContain("Recreate");
 });
+
+const lastTag = ["describe", "--tags", "--abbrev=0", "--match=v*", "HEAD^"];
+/** The last version, or another commit to upgrade from. */
+const from = process.env.UPGRADE_FROM ?? spawnSync("git", lastTag, { cwd: root, encoding: "utf8" }).stdout.trim();
+
+/** While the spool is replaced, the SDK keeps what the ingest does not accept; a form that the other version does not have reloads its page. */
+const byDesign = ["envelope 503", "form 409"];
+
+test.skipIf(!from)(
+  "down to the last version and up again, under load: no response is cut, queued envelopes arrive, files of open pages stay",
+  async () => {
+    const clone = mkdtempSync(join(tmpdir(), "culvert-upgrade-"));
+    try {
+      await must(["git", "clone", "--quiet", "--shared", root, clone]);
+      await must(["git", "-C", clone, "checkout", "--quiet", from]);
+      // As operators copy it to the folder of the next version.
+      const state = join(".culvert", process.env.COMPOSE_PROJECT_NAME ?? "");
+      cpSync(join(root, state), join(clone, state), { recursive: true });
+      const recorder = new Recorder(`http://127.0.0.1:${process.env.RECORDER_PORT}`);
+      for (const folder of [clone, root]) {
+        const mark = await recorder.count();
+        await recorder.answer({ status: 503, headers: {}, body: "" });
+        const body = `{}\n{"type":"event"}\n{"queued before":"${folder}"}\n`;
+        expect(await send({ name: "queued", path: "/monitoring", status: 200, body })).toBe("");
+        const change = run(["sh", "-c", 'cd "$0" && sh deploy/host/up.sh', folder]);
+        const { result, failures } = await load(requests, change, { connections: 4 });
+        expect(result.code, result.output).toBe(0);
+        expect(result.output).toContain("==> Replace spool");
+        expect(
+          failures.filter(({ reached, name, outcome }) => reached && !byDesign.includes(`${name} ${outcome}`)),
+        ).toEqual([]);
+        await recorder.answer({ status: 200, headers: {}, body: "{}" });
+        await recorder.waitFor(
+          (sent) => Buffer.from(sent.body, "base64").includes(`"${folder}"`) || undefined,
+          mark,
+          600_000,
+        );
+      }
+    } finally {
+      rmSync(clone, { recursive: true });
+    }
+  },
+);

@@ -5,6 +5,9 @@ import { app } from "./stack.ts";
 // Set by deploy/bare-machine/browser.sh on Debian; without it Playwright uses the browser that it downloaded itself.
 const executablePath = process.env.CHROMIUM_PATH || undefined;
 
+/** Playwright matches whole paths, and a clone may be in a folder of the same name. */
+const inFolder = (name: string) => `**/e2e/${name}/**`;
+
 export default defineConfig({
   testDir: ".",
   outputDir: "test-results",
@@ -20,16 +23,16 @@ export default defineConfig({
   reporter: [["list"]],
   // Tests that change the ingest or a service for all others run alone, after them. The outage and README's commands have their own stacks.
   projects: [
-    { name: "outage", testMatch: "outage/**" },
-    { name: "readme", testMatch: "readme/**" },
+    { name: "outage", testMatch: inFolder("outage") },
+    { name: "readme", testMatch: inFolder("readme") },
     // The commands in docs/your-app.md, in apps of their own.
-    { name: "your-app", testMatch: "your-app/*.spec.ts", fullyParallel: false, workers: 1 },
+    { name: "your-app", testMatch: "**/e2e/your-app/*.spec.ts", fullyParallel: false, workers: 1 },
     // Other apps in containers of their own, started once for all files.
-    { name: "matrix", testMatch: "matrix/*.spec.ts", fullyParallel: false, workers: 1 },
-    { name: "together", testIgnore: ["alone/**", "matrix/**", "outage/**", "readme/**", "release/**", "your-app/**"] },
-    { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
+    { name: "matrix", testMatch: "**/e2e/matrix/*.spec.ts", fullyParallel: false, workers: 1 },
+    { name: "together", testIgnore: ["alone", "matrix", "outage", "readme", "release", "your-app"].map(inFolder) },
+    { name: "alone", testMatch: inFolder("alone"), dependencies: ["together"], fullyParallel: false, workers: 1 },
     // Leaves the stack with another release.
-    { name: "release", testMatch: "release/**" },
+    { name: "release", testMatch: inFolder("release") },
   ],
   use: {
     baseURL: app.origin,

@@ -51,12 +51,12 @@ export async function buildImage(folder: string, options: BuildOptions = {}): Pr
   }
 }
 
-const folders = { proxy: "proxy", spool: "proxy/spool", ingest: "deploy/ingest" };
+const folders = { proxy: "proxy", spool: "proxy/spool" };
 const built: Partial<Record<keyof typeof folders, Promise<string>>> = {};
 
 /**
- * Builds an image once per test file and returns its id, or the value of PROXY_IMAGE, SPOOL_IMAGE or INGEST_IMAGE: an image that was built
- * before, for another architecture. Throws as `buildImage` does.
+ * Builds an image once per test file and returns its id, or the value of PROXY_IMAGE or SPOOL_IMAGE: an image that was built before,
+ * for another architecture. Throws as `buildImage` does.
  */
 export function build(what: keyof typeof folders = "proxy"): Promise<string> {
   const image = process.env[`${what.toUpperCase()}_IMAGE`];
