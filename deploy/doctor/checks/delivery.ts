@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { rootCertificates } from "node:tls";
+import { parseDsn } from "../../../proxy/spool/src/dsn.ts";
+import type { Facts } from "../facts.ts";
+import { exchange, probe, request, type Target } from "../http.ts";
+import { sum } from "../metrics.ts";
+import { failed, ok, type Result, reason, unknown } from "../result.ts";
+import { certificateProblem } from "./certificate.ts";
+
+/** Clients send invalid envelopes, too. */
+const MAX_BAD = 10;
+const MAX_BAD_SHARE = 0.01;
+/** Longer than a short outage. */
+const MAX_WAIT_S = 300;
+
+/** What to do about the answer to a probe envelope; with other answers the proxy's log says why. */
+const fixes: Record<number, string> = {
+  404: "check TUNNEL_PATH, or the path in SENTRY_DSN",
+  429: "rate limited: the project's quota, or TUNNEL_RATE_PER_CLIENT",
+  503: "neither ingest nor spool accepted it: docker compose logs --tail 20 spool",
+};
+const isKey = (status: number) => status === 401 || status === 403;
+function answered(check: string, where: string, status: number): Result {
+  if (status === 200) return ok(check, `${where} accepted a probe envelope`);
+  const key = "copy SENTRY_DSN from the project's Client Keys page; is its key active?";
+  const fix = isKey(status) ? key : (fixes[status] ?? 'docker compose logs proxy: its lines with "route":"tunnel"');
+  return (status === 429 ? unknown : failed)(check, `${where} answers ${status} to a probe envelope`, fix);
+}
+
+/** Sends a probe envelope straight to the ingest of a DSN, as the spool does. `caFile` is a private CA's. */
+export async function ingest(dsn: string, caFile = ""): Promise<Result[]> {
+  const { scheme, host = "", port, prefix, project } = parseDsn(dsn) ?? {};
+  const path = `${prefix}/api/${project}/envelope/`;
+  const ca = caFile ? readFileSync(caFile, "utf8") : rootCertificates.join("\n");
+  const options = { protocol: `${scheme}:`, host: host.replace(/^\[|\]$/g, ""), port: port || undefined, path, ca };
+  const answer = await exchange(options, probe(dsn)).catch(reason);
+  if (typeof answer !== "string") return [answered("ingest", `${host} (project ${project})`, answer.status)];
+  if (/ENOTFOUND|EAI_/.test(answer))
+    return [failed("ingest", `${host} does not resolve`, "check SENTRY_DSN and the DNS server of this machine")];
+  if (/CERT|SIGNATURE/.test(answer))
+    return [failed("ingest", `${host}: ${certificateProblem(answer)}`, "a private CA goes into INGEST_CA_FILE")];
+  return [failed("ingest", `${host} does not answer (${answer})`, "check SENTRY_DSN and the firewall")];
+}
+
+/** Sends a probe envelope through the tunnel, as a browser does. Without a DSN, only asks whether the tunnel answers. */
+export async function tunnel(target: Target, dsn = ""): Promise<Result[]> {
+  const path = target.tunnelPath;
+  if (dsn) return [answered("tunnel", path, (await request(target, path, probe(dsn))).status)];
+  const { status } = await request(target, path);
+  if (status === 405) return [ok("tunnel", `${path} answers; an envelope is only sent with SENTRY_DSN`)];
+  return [failed("tunnel", `GET ${path} answers ${status} instead of 405`, "set TUNNEL_PATH to the deployment's")];
+}
+
+/** Sends a probe envelope as web does, to the proxy's inner listener, which says whether ingest or spool accepted it. */
+export async function serverTunnel(address: string, dsn: string): Promise<Result[]> {
+  const { hostname: host, port, pathname: path } = new URL(address);
+  const { status, headers } = await exchange({ host, port, path }, probe(dsn));
+  if (status !== 200 || headers["x-envelope-outcome"] !== "queued") return [answered("server tunnel", address, status)];
+  return [failed("server tunnel", "the spool queued a probe envelope", "see the line on the ingest")];
+}
+
+/** Checks how the envelopes of the last five minutes ended. */
+export function envelopes(log: Facts["log"]): Result[] {
+  const all = log.filter(({ outcome }) => outcome);
+  const bad = all.filter(({ outcome = "" }) => ["failed", "rejected"].includes(outcome));
+  const found = `${bad.length} of ${all.length} failed or were rejected in the last five minutes`;
+  if (bad.length <= Math.max(MAX_BAD, all.length * MAX_BAD_SHARE)) return [ok("envelopes", found)];
+  const reasons = [...new Set(bad.map(({ reason }) => reason))].join(", ");
+  return [failed("envelopes", found, `reasons: ${reasons}; see "Troubleshooting" in docs/operations.md`)];
+}
+
+/** Checks what waits in the spool, since when, and how full it and its disk are. Takes its metrics. */
+export function spool(metrics: string): Result[] {
+  const of = (name: string) => sum(metrics, `culvert_spool_${name}`);
+  const [queued, age, undeliverable] = [of("queued_envelopes"), of("oldest_envelope_age_seconds"), of("undeliverable_envelopes")];
+  const full = of("disk_bytes") / of("limit_bytes");
+  if (metrics.includes("culvert_spool_disk_free_bytes ") && of("disk_free_bytes") === 0)
+    return [failed("spool", "its disk is full", "free space: docker system df shows its use")];
+  if (undeliverable > 0) {
+    const found = `${undeliverable} envelopes wait for an ingest that is in no DSN`;
+    return [failed("spool", found, "add its DSN to TUNNEL_ALLOWED_DSNS until they are delivered")];
+  }
+  if (queued === 0) return [ok("spool", "empty")];
+  const found = `${queued} envelopes wait, the oldest for ${Math.round(age / 60)} min, ${Math.round(full * 100)} % full`;
+  const fix = "they are delivered when the ingest is back: see its line";
+  return [(age > MAX_WAIT_S || full > 0.8 ? failed : unknown)("spool", found, fix)];
+}

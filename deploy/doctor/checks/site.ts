@@ -1,0 +1,88 @@
+import { lookup } from "node:dns/promises";
+import type { Facts } from "../facts.ts";
+import { list } from "../facts.ts";
+import { exchange, request, type Target, TRACE_PREFIX } from "../http.ts";
+import { failed, ok, type Result, reason, unknown } from "../result.ts";
+import { isLocal } from "./certificate.ts";
+
+/** Fewer requests say nothing about where clients come from. */
+const MIN_REQUESTS = 20;
+const privateAddress = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|127\.|f[cd]|fe80:)/;
+
+/** Asks the served name as a browser would: DNS, HTTPS, this proxy. */
+export async function publicAddress(target: Target): Promise<Result[]> {
+  const check = "public address";
+  const { name, publicPort: port } = target;
+  const address = await lookup(name).catch(reason);
+  if (typeof address === "string")
+    return [failed(check, `${name} does not resolve (${address})`, "point its DNS record here")];
+  const where = `${name}:${port} (${address.address})`;
+  const outside = { ...target, host: name, port, proxyProtocol: false };
+  const answer = await request(outside, `${target.basePath}/`).catch(reason);
+  if (typeof answer === "string") {
+    const fix = "check firewall, DNS and HTTPS_PORT; some networks do not lead back to themselves";
+    return [failed(check, `${where} does not answer over HTTPS (${answer})`, fix)];
+  }
+  if (answer.status === 421) return [failed(check, `the proxy does not serve the name ${name}`, "set SERVER_NAME")];
+  if (answer.headers["x-request-id"]) return [ok(check, `${where} answers over HTTPS`)];
+  return [failed(check, `${where} answers ${answer.status}, but not this proxy`, "check DNS and what is in front")];
+}
+
+/** Checks that plain HTTP at the host's port 80 leads to HTTPS. */
+export async function redirect({ host, name }: Target, port = 80): Promise<Result[]> {
+  const answer = await exchange({ host, port, path: "/", headers: { Host: name } }).catch(reason);
+  const found = typeof answer === "string" ? answer : `${answer.status} ${answer.headers.location ?? ""}`;
+  if (/^30\d https:/.test(found)) return [ok("redirect", "plain HTTP leads to HTTPS")];
+  return [failed("redirect", `plain HTTP on port ${port}: ${found}`, "HTTP_PORT=80, and open it in the firewall")];
+}
+
+/** Asks for a page: it answers, and its policy allows the tunnel. */
+export async function page(target: Target, path: string, names: string[]): Promise<Result[]> {
+  const answer = await request(target, path, { headers: { Accept: "text/html" } }).catch(reason);
+  if (typeof answer === "string")
+    return [failed("page", `${path} does not answer (${answer})`, "docker compose logs --tail 20 proxy")];
+  const { status, headers, body } = answer;
+  if (status >= 500) return [failed("page", `${path} answers ${status}`, "docker compose logs --tail 20 web")];
+  const directive = forbidsTunnel(String(headers["content-security-policy"] ?? ""), body, names);
+  if (!directive) return [ok("page", `${path} answers ${status}`)];
+  const found = `the app's own policy has ${directive}, so browsers send no events through the tunnel`;
+  return [failed("csp", found, "add 'self' to its connect-src")];
+}
+
+/** Returns the directive of a page's policies, in header and markup, that forbids requests to its own site, if any. */
+export function forbidsTunnel(header: string, html: string, names: string[]): string | undefined {
+  const meta = /<meta[^>]*http-equiv="content-security-policy"[^>]*content="([^"]*)"/i.exec(html)?.[1] ?? "";
+  const policies = [...header.split(","), meta.replaceAll("&#x27;", "'")];
+  const isOwn = (source: string) => /^(?:\*|https:|'self')$/i.test(source) || names.some((name) => source.includes(name));
+  return policies
+    .map((policy) => /(?:^|;)\s*(connect-src\b[^;]*)/i.exec(policy) ?? /(?:^|;)\s*(default-src\b[^;]*)/i.exec(policy))
+    .find((found) => found && !found[1]?.split(/\s+/).some(isOwn))?.[1];
+}
+
+/** Asks web itself for the tunnel's path: the tunnel hides a page of the app there. */
+export async function hiddenPage(target: Target, web = { host: "web", port: 3000 }): Promise<Result[]> {
+  const path = target.basePath + target.tunnelPath;
+  const { status, headers } = await exchange({ ...web, path }, { headers: { Accept: "text/html" } });
+  if (status >= 400 || !/html/.test(headers["content-type"] ?? "html")) return [];
+  return [failed("tunnel path", `the app has a page at ${path}, which the tunnel hides`, "another TUNNEL_PATH")];
+}
+
+/** Checks that no load balancer stands for all clients. Requests of this program and of the stack's containers do not count. */
+export function clients({ log, containers }: Facts, settings: Record<string, string>): Result[] {
+  const wide = list(settings.TRUSTED_PROXIES).filter((network) => Number(network.split("/")[1] ?? 32) < 8);
+  const forged = `TRUSTED_PROXIES has ${wide.join(", ")}: any client can forge its address`;
+  if (wide.length > 0) return [failed("client IP", forged, "list only your load balancers")];
+  // A client of this machine's published ports has its own address, or that of a network's gateway.
+  const networks = containers.flatMap(({ NetworkSettings }) => Object.values(NetworkSettings.Networks));
+  const isContainer = (address: string) =>
+    networks.some(({ Gateway }) => Gateway && address !== Gateway && address.startsWith(Gateway.replace(/\d+$/, "")));
+  const addresses = log
+    .filter(({ outcome, trace_id }) => !outcome && !trace_id?.startsWith(TRACE_PREFIX))
+    .flatMap(({ client }) => (client && !isContainer(client) ? client : []));
+  const different = [...new Set(addresses)];
+  const isPlain = settings.TUNNEL_CLIENT_IP !== "withhold" && !settings.TRUSTED_PROXIES && !isLocal(settings.SERVER_NAME || "localhost");
+  if (!isPlain || addresses.length < MIN_REQUESTS || different.length > 2 || !different.every((one) => privateAddress.test(one)))
+    return [];
+  const found = `all ${addresses.length} requests of the last five minutes come from ${different.join(" and ")}`;
+  return [failed("client IP", found, "name the load balancer in front in TRUSTED_PROXIES")];
+}
