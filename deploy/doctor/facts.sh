@@ -4,11 +4,8 @@
 # facts: prints sections that begin with "== NAME" (facts.ts reads them). Values of settings are among them: for a pipe, not for a terminal.
 facts() {
   setting_facts
-  # shellcheck disable=SC2086 # a list
-  section memory docker stats --no-stream --format '{{.ID}} {{.MemPerc}}' $facts_ids
   section last-lines last_lines
   section known known_names
-  section versions versions
   section log docker compose logs --no-log-prefix --no-color --since 5m --tail 20000 proxy
 }
 
@@ -50,24 +47,13 @@ known_names() {
   grep -rohE '(setting |\$\{)[A-Z][A-Z0-9_]+' --include='*.sh' deploy | sed 's/.*[ {]//'
 }
 
-versions() {
-  echo "Culvert $(cat VERSION)$(git describe --always --dirty 2>/dev/null | sed 's/.*/ (&)/')"
-  echo "Docker $(docker version --format '{{.Server.Version}}')"
-  echo "Compose $(docker compose version --short)"
-  docker compose exec -T proxy nginx -v 2>&1 | sed -n 's|^nginx version: nginx/|Nginx |p'
-  docker compose exec -T web node -p '"Node " + process.version.slice(1)'
-  docker compose exec -T web node -p '"Next " + require("next/package.json").version'
-}
-
 # in_stack PROGRAM ARGUMENT...: runs a program of this folder in a container of the spool's image, within the stack's networks. It sees these
 # sources and nothing else of the repository.
 in_stack() {
   program=$1
   shift
   COMPOSE_IGNORE_ORPHANS=1 docker compose --progress quiet run --rm -T --no-deps --user "$(id -u):$(id -g)" \
-    --volume "$PWD/deploy/doctor:/culvert/deploy/doctor:ro" \
-    --volume "$PWD/proxy/spool/src:/culvert/proxy/spool/src:ro" \
-    --volume "$PWD/proxy/entrypoint.d:/culvert/proxy/entrypoint.d:ro" \
+    --volume "$PWD/deploy/doctor:/culvert/deploy/doctor:ro" --volume "$PWD/proxy/spool/src:/culvert/proxy/spool/src:ro" \
     --env "PAGE=${PAGE:-}" --entrypoint node spool --disable-warning=ExperimentalWarning "/culvert/deploy/doctor/$program" "$@"
 }
 
@@ -76,12 +62,9 @@ run_alone() {
   network=$1 program=$2
   shift 2
   docker run --rm --interactive --user "$(id -u):$(id -g)" --read-only --cap-drop=ALL --security-opt=no-new-privileges --network "$network" \
-    --volume "$PWD/deploy/doctor:/culvert/deploy/doctor:ro" \
-    --volume "$PWD/proxy/spool/src:/culvert/proxy/spool/src:ro" \
-    --volume "$PWD/proxy/entrypoint.d:/culvert/proxy/entrypoint.d:ro" \
+    --volume "$PWD/deploy/doctor:/culvert/deploy/doctor:ro" --volume "$PWD/proxy/spool/src:/culvert/proxy/spool/src:ro" \
     --env PAGE --env BASE_URL --env SENTRY_DSN --env TUNNEL_PATH --env BASE_PATH --env HEALTH_PATH \
-    --entrypoint node "$(tools_image)" \
-    --disable-warning=ExperimentalWarning "/culvert/deploy/doctor/$program" "$@"
+    --entrypoint node "$(tools_image)" --disable-warning=ExperimentalWarning "/culvert/deploy/doctor/$program" "$@"
 }
 
 # need_stack: dies when no engine answers, compose can't read its files, or nothing runs.

@@ -36,10 +36,14 @@ export function readSections(text: string) {
   const parts = text.split(/^== (\S+)$/m);
   const sections = new Map<string, string[]>();
   for (let at = 1; at < parts.length; at += 2)
-    sections.set(parts[at] ?? "", (parts[at + 1] ?? "").split("\n").filter((line) => line.trim()));
+    sections.set(
+      parts[at] ?? "",
+      (parts[at + 1] ?? "").split("\n").filter((line) => line.trim()),
+    );
   const lines = (name: string) => sections.get(name) ?? [];
   /** Returns a section's JSON, or `none` if it is empty. Throws if it is not JSON. */
-  const json = <T>(name: string, none: T): T => (sections.get(name)?.length ? JSON.parse(lines(name).join("\n")) : none);
+  const json = <T>(name: string, none: T): T =>
+    sections.get(name)?.length ? JSON.parse(lines(name).join("\n")) : none;
   return { lines, json };
 }
 
@@ -65,7 +69,9 @@ export function parseFacts(text: string): Facts {
       labels: Config.Labels,
       environment: variables(Config.Env),
       imageEnvironment: images.get(rest.Image) ?? {},
-      lastLines: lines("last-lines").flatMap((line) => (line.startsWith(rest.Id) ? line.slice(rest.Id.length + 1) : [])),
+      lastLines: lines("last-lines").flatMap((line) =>
+        line.startsWith(rest.Id) ? line.slice(rest.Id.length + 1) : [],
+      ),
     }));
   // What an operator's own compose file or env_file adds is known too.
   const known = [...lines("known"), ...Object.values(configured).flatMap(Object.keys)];

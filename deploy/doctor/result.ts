@@ -24,7 +24,9 @@ export async function attempt(check: string, run: () => Promise<Result[]> | Resu
 export function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const nested = error instanceof AggregateError ? error.errors[0] : error.cause;
-  const code = [error, nested].map((one) => (one as NodeJS.ErrnoException)?.code).find((one) => typeof one === "string");
+  const code = [error, nested]
+    .map((one) => (one as NodeJS.ErrnoException)?.code)
+    .find((one) => typeof one === "string");
   return code ?? error.message;
 }
 
@@ -36,12 +38,14 @@ export function mask(text: string, environments: Record<string, string | null>[]
     const inside = [...(value ?? "").matchAll(/:\/\/(?:[^\s/@:]*:)?([^\s/@]+)@/g)].map(([, secret]) => secret);
     return isSecret(name) ? [value, ...inside] : inside;
   });
-  return secrets
-    .filter((secret) => secret !== undefined && secret !== null)
-    // A short value, such as the local ingest's key, may be a part of any word.
-    .filter((secret) => secret.length >= 8)
-    .reduce((masked, secret) => masked.replaceAll(secret, "•••"), text)
-    .replace(/(\w:\/\/)[^\s/@]+@/g, "$1•••@");
+  return (
+    secrets
+      .filter((secret) => secret !== undefined && secret !== null)
+      // A short value, such as the local ingest's key, may be a part of any word.
+      .filter((secret) => secret.length >= 8)
+      .reduce((masked, secret) => masked.replaceAll(secret, "•••"), text)
+      .replace(/(\w:\/\/)[^\s/@]+@/g, "$1•••@")
+  );
 }
 
 const symbol = { ok: "✓", failed: "✗", unknown: "?" };

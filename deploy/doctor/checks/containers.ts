@@ -7,7 +7,9 @@ const RECENT_MS = 600_000;
 /** Returns the line of a log that says why a process ended: the last that is neither a stack frame nor what Node adds below an error. */
 export const lastWords = (lines: string[]): string =>
   lines
-    .findLast((line) => /\w/.test(line) && !/^\s+at |^Node\.js v|^\s*[}\]^]|^\s*(code|errno|syscall|digest)\b/.test(line))
+    .findLast(
+      (line) => /\w/.test(line) && !/^\s+at |^Node\.js v|^\s*[}\]^]|^\s*(code|errno|syscall|digest)\b/.test(line),
+    )
     ?.trim() ?? "";
 
 const logs = ({ Name }: Container) => `docker logs --tail 50 ${Name}`;
@@ -17,7 +19,8 @@ export function crashed(containers: Container[], now = Date.now()): Result[] {
   return containers.flatMap((container) => {
     const { service, RestartCount: restarts, State, lastLines } = container;
     const { Status: status, ExitCode: code, OOMKilled: outOfMemory } = State;
-    const isRecent = restarts > 0 && (State.Health?.Status !== "healthy" || now - Date.parse(State.StartedAt) < RECENT_MS);
+    const isRecent =
+      restarts > 0 && (State.Health?.Status !== "healthy" || now - Date.parse(State.StartedAt) < RECENT_MS);
     // 130, 137 and 143 are those of `docker stop`.
     const hasFailed = status === "exited" && (outOfMemory || ![0, 130, 137, 143].includes(code));
     if (status !== "restarting" && !isRecent && !hasFailed) return [];
@@ -46,7 +49,9 @@ function state(container: Container): Result {
 export function releases(containers: Container[]): Result[] {
   const web = containers.filter(({ service, State }) => service === "web" && State.Status === "running");
   if (new Set(web.map(({ Image }) => Image)).size < 2) return [];
-  const names = web.map(({ Name, Image, environment }) => `${Name} (${environment.SENTRY_RELEASE || Image.slice(7, 19)})`);
+  const names = web.map(
+    ({ Name, Image, environment }) => `${Name} (${environment.SENTRY_RELEASE || Image.slice(7, 19)})`,
+  );
   const fix = "make up completes the deployment, make rollback undoes it";
   return [failed("release", `two releases serve at once: ${names.join(", ")}`, fix)];
 }

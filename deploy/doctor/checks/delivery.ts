@@ -72,7 +72,11 @@ export function envelopes(log: Facts["log"]): Result[] {
 /** Checks what waits in the spool, since when, and how full it and its disk are. Takes its metrics. */
 export function spool(metrics: string): Result[] {
   const of = (name: string) => sum(metrics, `culvert_spool_${name}`);
-  const [queued, age, undeliverable] = [of("queued_envelopes"), of("oldest_envelope_age_seconds"), of("undeliverable_envelopes")];
+  const [queued, age, undeliverable] = [
+    of("queued_envelopes"),
+    of("oldest_envelope_age_seconds"),
+    of("undeliverable_envelopes"),
+  ];
   const full = of("disk_bytes") / of("limit_bytes");
   if (metrics.includes("culvert_spool_disk_free_bytes ") && of("disk_free_bytes") === 0)
     return [failed("spool", "its disk is full", "free space: docker system df shows its use")];

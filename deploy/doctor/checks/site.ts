@@ -53,7 +53,8 @@ export async function page(target: Target, path: string, names: string[]): Promi
 export function forbidsTunnel(header: string, html: string, names: string[]): string | undefined {
   const meta = /<meta[^>]*http-equiv="content-security-policy"[^>]*content="([^"]*)"/i.exec(html)?.[1] ?? "";
   const policies = [...header.split(","), meta.replaceAll("&#x27;", "'")];
-  const isOwn = (source: string) => /^(?:\*|https:|'self')$/i.test(source) || names.some((name) => source.includes(name));
+  const isOwn = (source: string) =>
+    /^(?:\*|https:|'self')$/i.test(source) || names.some((name) => source.includes(name));
   return policies
     .map((policy) => /(?:^|;)\s*(connect-src\b[^;]*)/i.exec(policy) ?? /(?:^|;)\s*(default-src\b[^;]*)/i.exec(policy))
     .find((found) => found && !found[1]?.split(/\s+/).some(isOwn))?.[1];
@@ -80,8 +81,16 @@ export function clients({ log, containers }: Facts, settings: Record<string, str
     .filter(({ outcome, trace_id }) => !outcome && !trace_id?.startsWith(TRACE_PREFIX))
     .flatMap(({ client }) => (client && !isContainer(client) ? client : []));
   const different = [...new Set(addresses)];
-  const isPlain = settings.TUNNEL_CLIENT_IP !== "withhold" && !settings.TRUSTED_PROXIES && !isLocal(settings.SERVER_NAME || "localhost");
-  if (!isPlain || addresses.length < MIN_REQUESTS || different.length > 2 || !different.every((one) => privateAddress.test(one)))
+  const isPlain =
+    settings.TUNNEL_CLIENT_IP !== "withhold" &&
+    !settings.TRUSTED_PROXIES &&
+    !isLocal(settings.SERVER_NAME || "localhost");
+  if (
+    !isPlain ||
+    addresses.length < MIN_REQUESTS ||
+    different.length > 2 ||
+    !different.every((one) => privateAddress.test(one))
+  )
     return [];
   const found = `all ${addresses.length} requests of the last five minutes come from ${different.join(" and ")}`;
   return [failed("client IP", found, "name the load balancer in front in TRUSTED_PROXIES")];
