@@ -45,52 +45,51 @@ wait_until_healthy() {
 # in_app PROGRAM: runs a program of deploy/doctor in the app's own network, where it is localhost.
 in_app() { run_alone "container:$app" "$@"; }
 
-# file PATH: prints a file of the app, nothing if there is none. tree PATH: prints all files below.
-file() { docker cp --follow-link "$app:/app/$1" - 2>/dev/null | tar -xO 2>/dev/null; }
-tree() { file "$1"; }
+# files PATH: prints a file of the app, or all files below a folder; nothing if there is none.
+files() { docker cp --follow-link "$app:/app/$1" - 2>/dev/null | tar -xO 2>/dev/null; }
 
-# stop_app: prints the seconds from SIGTERM to the end, and the exit status.
-stop_app() {
-  stop_began=$(date +%s)
-  docker stop --time "$STOP_TIMEOUT_S" "$app" >/dev/null
-  echo "$(($(date +%s) - stop_began)) $(docker inspect --format '{{.State.ExitCode}}' "$app")"
+# mentions: prints what the code that web or browsers run has, a name for each.
+mentions() {
+  mention() { ! files "$2" | grep -aq "$4" -e "$3" || echo "$1"; }
+  mention server.js server.js '' -F
+  mention 'tunnel path' .next/static "$(setting TUNNEL_PATH /monitoring)" -F
+  mention 'tunnel: true' .next/static '[{,]tunnel: ?(!0|true)' -E
+  mention websocket .next/static '(new |window\.|globalThis\.|self\.)WebSocket\b' -E
+  mention SERVER_TUNNEL .next/server SERVER_TUNNEL -F
 }
 
-dsns_in_bundles() { tree .next/static | grep -aoE 'https?://[0-9a-f]{32}@[A-Za-z0-9.:-]+/[A-Za-z0-9./_-]+' | sort -u; }
-# mentions PATH TEXT [OPTION]: whether the code that web runs, or that browsers run, has this text; with -E, one that it matches.
-mentions() { if tree "$1" | grep -aq "${3:--F}" -e "$2"; then echo yes; else echo no; fi; }
-
-# answered: prints the output of the last health check.
-answered() { docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$app" | grep '[^[:space:]]' | tail -n 1; }
+dsns_in_bundles() { files .next/static | grep -aoE 'https?://[0-9a-f]{32}@[A-Za-z0-9.:-]+/[A-Za-z0-9./_-]+' | sort -u; }
 
 # last_output: prints the last output of the health check, or else of the app.
 last_output() {
-  { docker logs --tail 5 "$app" 2>&1; answered; } | grep '[^[:space:]]' | tail -n 1
+  {
+    docker logs --tail 5 "$app" 2>&1
+    docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$app"
+  } | grep '[^[:space:]]' | tail -n 1
 }
 
 app_log() { docker logs --tail 1000 "$app" 2>&1; }
+
+# stop_app: prints the exit status after SIGTERM.
+stop_app() {
+  docker stop --time "$STOP_TIMEOUT_S" "$app" >/dev/null
+  docker inspect --format '{{.State.ExitCode}}' "$app"
+}
 
 app_facts() {
   section config docker compose --profile elsewhere config --format json # the proxy's settings, too
   section image docker image inspect "$WEB_IMAGE"
   section state docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$app"
-  section answered answered
-  section reason last_output
-  section requests in_app app-requests.ts
-  section build file .next/required-server-files.json
-  section next file node_modules/next/package.json
-  section actions file .next/server/server-reference-manifest.json
-  section middleware file .next/server/middleware-manifest.json
-  section functions file .next/server/functions-config-manifest.json
-  section actions-key cat "$(setting SERVER_ACTIONS_KEY_FILE .culvert/server-actions.key)"
-  section server-js mentions server.js ''
+  section output last_output
+  section requests run_alone "container:$app" app-requests.ts
+  section build files .next/required-server-files.json
+  section next files node_modules/next/package.json
+  section actions files .next/server/server-reference-manifest.json
+  section middleware files .next/server/middleware-manifest.json
+  section functions files .next/server/functions-config-manifest.json
+  section deployment-key cat "$(setting SERVER_ACTIONS_KEY_FILE .culvert/server-actions.key)"
   section dsns dsns_in_bundles
-  section browser-tunnel mentions .next/static "$(setting TUNNEL_PATH /monitoring)"
-  section browser-tunnel-true mentions .next/static '[{,]tunnel: ?(!0|true)' -E
-  section browser-websocket mentions .next/static '(new |window\.|globalThis\.|self\.)WebSocket\b' -E
-  section server-sentry mentions .next/server sentry.javascript
-  section server-tunnel mentions .next/server SERVER_TUNNEL
-  section memory docker stats --no-stream --format '{{.MemPerc}}' "$app"
+  section mentions mentions
   section log app_log
   section stop stop_app
 }

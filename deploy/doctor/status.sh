@@ -23,10 +23,15 @@ row docker "$(docker version --format '{{.Server.Version}}'), compose $(docker c
 row nginx "$(docker compose exec -T proxy nginx -v 2>&1 | sed -n 's|^nginx version: nginx/||p')"
 row next "$(in_container web node -p 'require("next/package.json").version'), node $(in_container web node -p process.version)"
 row release "$(in_container web printenv SENTRY_RELEASE)"
-row certificate "until $(date -d "@$(total culvert_certificate_expiry_timestamp_seconds)" +%F)"
-row envelopes "$(total culvert_tunnel_envelopes_total 'outcome="accepted"') of $(total culvert_tunnel_envelopes_total) accepted since the proxy started"
-row pages "$(total culvert_pages_total 'kind="page",outcome="shed"') of $(total culvert_pages_total 'kind="page"') shed since the proxy started"
-row spool "$(total culvert_spool_queued_envelopes) envelopes queued"
+if [ -n "$metrics" ]; then
+  row certificate "until $(date -d "@$(total culvert_certificate_expiry_timestamp_seconds)" +%F)"
+  envelopes() { total culvert_tunnel_envelopes_total "outcome=\"$1\""; }
+  row envelopes "since the proxy started: $(envelopes accepted) accepted, $(envelopes queued) queued, $(envelopes rejected) rejected, $(envelopes failed) failed"
+  row pages "since the proxy started: $(total culvert_pages_total 'kind="page",outcome="shed"') of $(total culvert_pages_total 'kind="page"') shed"
+  row spool "$(total culvert_spool_queued_envelopes) envelopes queued"
+else
+  row metrics "neither the proxy's nor the spool's: make doctor says why"
+fi
 echo
 docker compose ps --all --format 'table {{.Service}}\t{{.Name}}\t{{.Status}}\t{{.Image}}'
 echo

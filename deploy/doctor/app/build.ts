@@ -2,75 +2,57 @@ import { failed, ok, type Result, unknown } from "../result.ts";
 import type { AppFacts } from "./facts.ts";
 
 /** Checks how the image was built: standalone, with its static files, for this base path. */
-export function build({ build, hasServer, requests, nextVersion, settings }: AppFacts): Result[] {
-  if (!build)
-    return [
-      unknown(
-        "build",
-        "no .next/required-server-files.json in /app: not a Next.js build, or elsewhere",
-        'output: "standalone", copied to /app',
-      ),
-    ];
-  const results = [next(nextVersion)];
-  if (build.output === "standalone" && hasServer) results.push(ok("build", "standalone"));
-  else
-    results.push(
-      failed(
-        "build",
-        `output is ${build.output || "not set"}${hasServer ? "" : ", no /app/server.js"}`,
-        'output: "standalone" in next.config',
-      ),
-    );
-  const { file, fileStatus } = requests;
-  if (!file) results.push(unknown("static files", `${requests.path} names none`, "PAGE=/path tries another page"));
+export function build({ build, requests, nextVersion, mentions, settings }: AppFacts): Result[] {
+  if (!build) {
+    const fix = 'output: "standalone", copied to /app';
+    return [unknown("build", "no .next/required-server-files.json in /app: not Next.js, or elsewhere", fix)];
+  }
+  const results: Result[] = [];
+  if (Number.parseInt(nextVersion, 10) >= 15) results.push(ok("next", nextVersion));
+  else results.push(unknown("next", nextVersion || "version unknown", "tested are 15 and 16"));
+  if (build.output === "standalone" && mentions.includes("server.js")) results.push(ok("build", "standalone"));
+  else results.push(failed("build", "not standalone, or no /app/server.js", 'output: "standalone" in next.config'));
+  const { file, fileStatus, path } = requests;
+  const copy = "COPY .next/static and public into the image: standalone leaves them out";
+  if (!file) results.push(unknown("static files", `${path} names none`, "PAGE=/path tries another page"));
   else if (fileStatus === 200) results.push(ok("static files", "there"));
-  else
-    results.push(
-      failed(
-        "static files",
-        `${file} answers ${fileStatus}`,
-        "COPY .next/static and public into the image: standalone leaves them out",
-      ),
-    );
-  const wanted = settings.BASE_PATH ?? "";
-  if (build.basePath === wanted) results.push(ok("base path", wanted || "none"));
-  else
-    results.push(
-      failed(
-        "base path",
-        `the app is built for '${build.basePath}', BASE_PATH is '${wanted}'`,
-        `BASE_PATH=${build.basePath}`,
-      ),
-    );
+  else results.push(failed("static files", `${file} answers ${fileStatus}`, copy));
+  const [own, wanted = ""] = [build.basePath, settings.BASE_PATH];
+  if (own === wanted) results.push(ok("base path", own || "none"));
+  else results.push(failed("base path", `the app has '${own}', BASE_PATH is '${wanted}'`, `BASE_PATH=${own}`));
   return results;
 }
 
-function next(version: string): Result {
-  const major = Number.parseInt(version, 10);
-  if (major >= 15) return ok("next", version);
-  return unknown("next", version ? `${version}: tested are 15 and 16` : "version unknown");
+/** Checks what lets an open page go on after a release. */
+export function releases({ build, actionsKey, deploymentKey }: AppFacts): Result[] {
+  if (!build) return [];
+  const results: Result[] = [];
+  const fix = "deploymentId in next.config, another for each build, or build with deploy/app/Dockerfile";
+  if (build.deploymentId) results.push(ok("deploymentId", build.deploymentId));
+  else results.push(unknown("deploymentId", "none: open pages do not notice a release", fix));
+  const key = "set NEXT_SERVER_ACTIONS_ENCRYPTION_KEY, one for all builds";
+  if (actionsKey === undefined) results.push(ok("server actions", "none"));
+  else if (actionsKey === deploymentKey) results.push(ok("server actions", "have this deployment's key"));
+  else results.push(unknown("server actions", "have a key of the build", key));
+  return results;
 }
 
-/** Checks what lets an open page go on after a release. */
-export function releases({ build, actions, actionsKey }: AppFacts): Result[] {
-  if (!build) return [];
-  const deployment = build.deploymentId
-    ? ok("deploymentId", build.deploymentId)
-    : unknown(
-        "deploymentId",
-        "none: open pages do not notice a release",
-        "deploymentId in next.config, another for each build, or build with deploy/app/Dockerfile",
-      );
-  if (actions.count === 0) return [deployment, ok("server actions", "none")];
-  const found = `${actions.count}, sealed with `;
-  if (actionsKey && actions.key === actionsKey)
-    return [deployment, ok("server actions", `${found}this deployment's key`)];
-  return [
-    deployment,
-    unknown(
-      "server actions",
-      `${found}a key of the build`,
-      "is it the same for each build? NEXT_SERVER_ACTIONS_ENCRYPTION_KEY",
-    ),
-  ];
+/** Next's own limit of a body behind middleware. */
+const NEXT_LIMIT = 10 * 1024 ** 2;
+
+/** Checks that bodies reach a page behind middleware whole: Next cuts larger ones without an error. */
+export function bodies({ build, hasMiddleware, settings }: AppFacts): Result[] {
+  const { proxyClientMaxBodySize, middlewareClientMaxBodySize } = build?.experimental ?? {};
+  const size = proxyClientMaxBodySize ?? middlewareClientMaxBodySize;
+  if (!hasMiddleware || size !== NEXT_LIMIT || settings.MAX_BODY_SIZE === "10m") return [];
+  const name = proxyClientMaxBodySize ? "proxyClientMaxBodySize" : "middlewareClientMaxBodySize";
+  const fix = `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`;
+  return [unknown("bodies", "behind middleware, Next cuts those above 10 MB without an error", fix)];
+}
+
+/** Checks that the proxy knows of an app's WebSocket. */
+export function webSocket({ mentions, settings }: AppFacts): Result[] {
+  if (!mentions.includes("websocket") || settings.WEBSOCKET_PATH) return [];
+  const fix = "WEBSOCKET_PATH=/its/path, if it is one of this site";
+  return [unknown("websocket", "the browser's code opens one, and WEBSOCKET_PATH is not set", fix)];
 }

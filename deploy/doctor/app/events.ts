@@ -1,87 +1,52 @@
-import { type Dsn, parseDsn } from "../../../proxy/spool/src/dsn.ts";
-import { allowed } from "../checks/settings.ts";
-import { blockers } from "../checks/tunnel.ts";
+import { parseDsn } from "../../../proxy/spool/src/dsn.ts";
+import { forbidsTunnel } from "../checks/site.ts";
+import { list } from "../facts.ts";
 import { failed, ok, type Result, unknown } from "../result.ts";
 import type { AppFacts } from "./facts.ts";
 
 /** Checks which way the browser's events take, as far as the build shows it. */
-export function browserEvents({ build, dsns, mentions, requests, settings }: AppFacts): Result[] {
+export function browserEvents({ build, mentions, requests, settings }: AppFacts): Result {
   const check = "browser events";
-  const tunnelPath = settings.TUNNEL_PATH || "/monitoring";
+  const path = settings.TUNNEL_PATH || "/monitoring";
   const route = build?.env?._sentryRewritesTunnelPath;
-  if (!route) {
-    if (mentions.tunnelPath) return [ok(check, `the browser's code names ${tunnelPath}`)];
-    if (requests.html.includes(`"${tunnelPath}"`))
-      return [ok(check, `${requests.path} names ${tunnelPath}, set at run time`)];
-    if (mentions.tunnelTrue)
-      return [ok(check, "tunnel: true, whose path the proxy computes from the DSN"), ...configuredDsns(dsns, settings)];
-    if (dsns.length > 0)
-      return [
-        unknown(
-          check,
-          "the browser's code has a DSN, but not the tunnel's path",
-          `tunnel: "${tunnelPath}" in instrumentation-client`,
-        ),
-      ];
-    return [unknown(check, "no sign of the SDK in the browser's code", `tunnel: "${tunnelPath}", or tunnelRoute`)];
+  if (route && ![path, `${settings.BASE_PATH ?? ""}${path}`].includes(route)) {
+    const fix = `TUNNEL_PATH=${route}; with tunnelRoute: true it changes with every build: name a path`;
+    return failed(check, `tunnelRoute is "${route}", TUNNEL_PATH "${path}"`, fix);
   }
-  const dsnResults = configuredDsns(dsns, settings, /^o\d+\.ingest\.(?:[a-z]+\.)?sentry\.io$/);
-  if (route !== tunnelPath && `${settings.BASE_PATH ?? ""}${tunnelPath}` !== route)
-    return [
-      failed(
-        check,
-        `tunnelRoute is "${route}", TUNNEL_PATH "${tunnelPath}"`,
-        `TUNNEL_PATH=${route}; with tunnelRoute: true it changes with every build: name a path`,
-      ),
-      ...dsnResults,
-    ];
-  // The arguments that tunnelRoute adds are on lists of their own.
-  if (blockers(route, ".sentry.io").some(({ state }) => state !== "ok"))
-    return [
-      unknown(
-        check,
-        `ad blockers block tunnelRoute: "${route}"`,
-        'tunnelRoute: "/k7f2a9" in next.config, and TUNNEL_PATH=/k7f2a9',
-      ),
-      ...dsnResults,
-    ];
-  return [ok(check, `tunnelRoute: "${route}"`), ...dsnResults];
+  if (route) return ok(check, `tunnelRoute: "${route}"`);
+  if (mentions.includes("tunnel path") || requests.html.includes(`"${path}"`)) return ok(check, `tunnel: "${path}"`);
+  if (mentions.includes("tunnel: true")) return ok(check, "tunnel: true");
+  return unknown(check, "no sign of the tunnel in the browser's code", `tunnel: "${path}" in instrumentation-client`);
 }
 
-/** Checks that the project of each DSN is configured: tunnelRoute's arguments, or the path of `tunnel: true`, select it. `hosts` are those that the SDK tunnels. */
-function configuredDsns(dsns: string[], settings: Record<string, string>, hosts = /./): Result[] {
-  const configured = [settings.SENTRY_DSN ?? "", ...allowed(settings.TUNNEL_ALLOWED_DSNS)].flatMap(
-    (dsn) => parseDsn(dsn) ?? [],
-  );
-  const same = (a: Dsn, b: Dsn) => a.host === b.host && a.project === b.project;
-  return dsns
-    .flatMap((dsn) => parseDsn(dsn) ?? [])
-    .map((dsn) => {
-      const name = `project ${dsn.project} at ${dsn.host}`;
-      if (!hosts.test(dsn.host))
-        return failed(
-          "dsn",
-          `${name} is not of sentry.io, for which alone the SDK tunnels`,
-          "tunnel instead of tunnelRoute",
-        );
-      if (configured.some((one) => same(one, dsn))) return ok("dsn", `${name}, as configured`);
-      return failed(
-        "dsn",
-        `the app was built for ${name}, which is not configured: its envelopes get 403`,
-        "make its DSN SENTRY_DSN, or add it to TUNNEL_ALLOWED_DSNS",
-      );
-    });
+/** Checks that the project of each DSN in the browser's code is configured: the proxy rejects envelopes of others. */
+export function dsns({ build, dsns, mentions, settings }: AppFacts): Result[] {
+  const isRoute = Boolean(build?.env?._sentryRewritesTunnelPath);
+  // With `tunnel` to a path, the proxy replaces the DSN.
+  if (!isRoute && !mentions.includes("tunnel: true")) return [];
+  const name = (dsn: string) => [parseDsn(dsn)].map((one) => `project ${one?.project} at ${one?.host}`).join();
+  const configured = [...list(settings.SENTRY_DSN), ...list(settings.TUNNEL_ALLOWED_DSNS)].map(name);
+  return dsns.map((dsn) => {
+    const self = "is not of sentry.io: tunnelRoute does not tunnel it";
+    if (isRoute && !/\.sentry\.io$/.test(parseDsn(dsn)?.host ?? ""))
+      return failed("dsn", `${name(dsn)} ${self}`, "tunnel instead of tunnelRoute");
+    if (configured.includes(name(dsn))) return ok("dsn", `${name(dsn)}, as configured`);
+    return failed("dsn", `${name(dsn)} is not configured`, "make it SENTRY_DSN, or add it to TUNNEL_ALLOWED_DSNS");
+  });
 }
 
 /** Checks which way the server's events take, as far as the build shows it. */
 export function serverEvents({ mentions }: AppFacts): Result {
   const check = "server events";
-  if (mentions.serverTunnel) return ok(check, "the server's code reads SERVER_TUNNEL");
-  if (!mentions.serverSdk)
-    return unknown(check, "no sign of the SDK in the server's code", "tunnel: process.env.SERVER_TUNNEL");
-  return unknown(
-    check,
-    "go straight to the ingest: lost without egress, and while the ingest is down",
-    "tunnel: process.env.SERVER_TUNNEL",
-  );
+  const fix = "tunnel: process.env.SERVER_TUNNEL";
+  if (mentions.includes("SERVER_TUNNEL")) return ok(check, "the server's code reads SERVER_TUNNEL");
+  return unknown(check, "the server's code does not read SERVER_TUNNEL: they are lost while the ingest is down", fix);
+}
+
+/** Checks that the app's own policy allows the tunnel. */
+export function policy({ requests: { policy, html }, settings }: AppFacts): Result[] {
+  const directive = forbidsTunnel(policy, html, list(settings.SERVER_NAME || "localhost"));
+  if (!directive) return [];
+  const found = `the app's own policy has ${directive}, so browsers send no events through the tunnel`;
+  return [unknown("csp", found, "add 'self' to its connect-src")];
 }

@@ -1,8 +1,7 @@
 import { lookup } from "node:dns/promises";
-import type { Facts } from "../facts.ts";
-import { list } from "../facts.ts";
+import { type Facts, list } from "../facts.ts";
 import { exchange, request, type Target, TRACE_PREFIX } from "../http.ts";
-import { failed, ok, type Result, reason, unknown } from "../result.ts";
+import { failed, ok, type Result, reason } from "../result.ts";
 import { isLocal } from "./certificate.ts";
 
 /** Fewer requests say nothing about where clients come from. */
