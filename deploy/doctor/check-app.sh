@@ -42,9 +42,6 @@ wait_until_healthy() {
   done
 }
 
-# in_app PROGRAM: runs a program of deploy/doctor in the app's own network, where it is localhost.
-in_app() { run_alone "container:$app" "$@"; }
-
 # files PATH: prints a file of the app, or all files below a folder; nothing if there is none.
 files() { docker cp --follow-link "$app:/app/$1" - 2>/dev/null | tar -xO 2>/dev/null; }
 

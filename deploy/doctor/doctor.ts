@@ -78,10 +78,6 @@ if (import.meta.main) {
       `'${BASE_URL}' is not an https address`,
       "use one such as https://app.example.com",
     );
-    print(target ? await checkOutside(target) : [invalid], [{ SENTRY_DSN }]);
-  } else {
-    const facts = parseFacts(await text(process.stdin));
-    const running = facts.containers.map(({ environment }) => environment);
-    print(await checkStack(facts), [...Object.values(facts.configured), ...running]);
-  }
+    print(target ? await checkOutside(target) : [invalid]);
+  } else print(await checkStack(parseFacts(await text(process.stdin))));
 }

@@ -70,7 +70,7 @@ export function exchange(options: RequestOptions & { ca?: string }, sent: Sent =
       const body = (chunks ?? []).join("");
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
     });
-    outgoing.on("error", () => reject(signal.aborted ? new Error("timed out") : outgoing.errored)).end(sent.body);
+    outgoing.on("error", (error) => reject(signal.aborted ? new Error("timed out") : error)).end(sent.body);
   });
 }
 

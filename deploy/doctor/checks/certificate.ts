@@ -8,23 +8,11 @@ const DAY_MS = 86_400_000;
 /** Of its life; clients of ACME renew at a third. */
 const MIN_LIFE_LEFT = 1 / 6;
 
-const publicCa = "use a certificate of a public CA, if the site is public";
-/** https://nodejs.org/api/tls.html#x509-certificate-error-codes */
-const problems: Record<string, [problem: string, fix: string]> = {
-  CERT_HAS_EXPIRED: ["has expired", "renew it, and copy it over TLS_CERT_FILE"],
-  CERT_NOT_YET_VALID: ["is not valid yet", "set this machine's clock (NTP)"],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ["is self-signed", publicCa],
-  SELF_SIGNED_CERT_IN_CHAIN: ["is from a private CA", publicCa],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["is from a CA that browsers do not trust", publicCa],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
-    "lacks its intermediate certificate, or its CA is private",
-    "TLS_CERT_FILE must hold the whole chain (fullchain.pem)",
-  ],
+const fixes: Record<string, string> = {
+  CERT_HAS_EXPIRED: "renew it, and copy it over TLS_CERT_FILE",
+  CERT_NOT_YET_VALID: "set this machine's clock (NTP)",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "TLS_CERT_FILE must hold the whole chain (fullchain.pem)",
 };
-
-/** Returns what a code of Node's certificate verification means. */
-export const certificateProblem = (code: string) =>
-  problems[code] ? `the certificate ${problems[code][0]} (${code})` : code;
 
 /** Checks the certificate that is served as a browser would, for each name. `acme` is the last line of its log, with ACME=on. */
 export async function certificate(target: Target, names: string[], acme?: string, isInner = false): Promise<Result[]> {
@@ -35,6 +23,9 @@ export async function certificate(target: Target, names: string[], acme?: string
   socket.destroy();
   return [classify(peer, error && String(error), names, acme, isInner)];
 }
+
+/** Returns a code of Node's certificate verification in words: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+export const words = (code: string) => code.toLowerCase().replaceAll("_", " ");
 
 /** Classifies a certificate and the error of its verification. `isInner`: a load balancer in front may have another. */
 export function classify(
@@ -60,7 +51,7 @@ export function classify(
     return failed(CHECK, found, said ?? "use a certificate for every name of SERVER_NAME");
   }
   if (error && error !== "ERR_TLS_CERT_ALTNAME_INVALID")
-    return failed(CHECK, certificateProblem(error), said ?? problems[error]?.[1] ?? "replace it");
+    return failed(CHECK, words(error), said ?? fixes[error] ?? "use a certificate of a public CA");
   if ((end - now) / (end - from) < MIN_LIFE_LEFT)
     return failed(CHECK, `${days} days left, less than a sixth of its life`, said ?? "renew it");
   return ok(CHECK, `${names.join(", ")}: trusted, ${days} days left`);

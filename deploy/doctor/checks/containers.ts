@@ -57,7 +57,8 @@ export function releases(containers: Container[]): Result[] {
 }
 
 /** Checks the disk with the engine's data, as a container sees it: the spool, stored files and built images grow. */
-export function disk({ bavail, blocks, bsize } = statfsSync("/")): Result[] {
+export function disk(stat: { bavail: number; blocks: number; bsize: number } = statfsSync("/")): Result[] {
+  const { bavail, blocks, bsize } = stat;
   const found = `${((bavail * bsize) / 1e9).toFixed(1)} GB free`;
   if (bavail * bsize >= 2e9 && bavail / blocks >= 0.05) return [ok("disk", found)];
   return [failed("disk", found, "free space: docker system df shows its use")];

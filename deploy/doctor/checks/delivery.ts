@@ -5,7 +5,7 @@ import type { Facts } from "../facts.ts";
 import { exchange, probe, request, type Target } from "../http.ts";
 import { sum } from "../metrics.ts";
 import { failed, ok, type Result, reason, unknown } from "../result.ts";
-import { certificateProblem } from "./certificate.ts";
+import { words } from "./certificate.ts";
 
 /** Clients send invalid envelopes, too. */
 const MAX_BAD = 10;
@@ -38,7 +38,7 @@ export async function ingest(dsn: string, caFile = ""): Promise<Result[]> {
   if (/ENOTFOUND|EAI_/.test(answer))
     return [failed("ingest", `${host} does not resolve`, "check SENTRY_DSN and the DNS server of this machine")];
   if (/CERT|SIGNATURE/.test(answer))
-    return [failed("ingest", `${host}: ${certificateProblem(answer)}`, "a private CA goes into INGEST_CA_FILE")];
+    return [failed("ingest", `${host}: ${words(answer)}`, "a private CA goes into INGEST_CA_FILE")];
   return [failed("ingest", `${host} does not answer (${answer})`, "check SENTRY_DSN and the firewall")];
 }
 
