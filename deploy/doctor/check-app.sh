@@ -25,22 +25,12 @@ fi
 # A profile's services may need those that are left out.
 export COMPOSE_FILE="$COMPOSE_FILE:deploy/doctor/app.compose.yml" COMPOSE_PROFILES=
 
-app=
-clean_up() {
-  [ -z "$app" ] || docker rm --force "$app" >/dev/null 2>&1
-  docker compose --profile '*' down --volumes >/dev/null 2>&1
-}
-trap clean_up EXIT
+trap 'docker compose down --volumes >/dev/null 2>&1' EXIT
 trap 'exit 130' INT TERM
-app=$(docker compose --progress quiet run --detach --no-deps web) || die "WEB_IMAGE: $WEB_IMAGE cannot be started: the reason is above"
-
-# wait_until_healthy: returns when the app is healthy, has exited, or START_TIMEOUT_S are over.
-wait_until_healthy() {
-  deadline=$(($(date +%s) + START_TIMEOUT_S))
-  while [ "$(date +%s)" -lt "$deadline" ]; do
-    case $(docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$app") in *starting) sleep 0.25 ;; *) return ;; esac
-  done
-}
+# An app that does not get healthy is checked as well: the line on its health says why.
+docker compose --progress quiet up --detach --wait --wait-timeout "$START_TIMEOUT_S" --no-deps --no-build web >/dev/null 2>&1 || true
+app=$(docker compose ps --all --quiet web)
+[ -n "$app" ] || die "WEB_IMAGE: $WEB_IMAGE cannot be started: $(docker compose up --no-deps --no-build web 2>&1 | tail -n 1)"
 
 # files PATH: prints a file of the app, or all files below a folder; nothing if there is none.
 files() { docker cp --follow-link "$app:/app/$1" - 2>/dev/null | tar -xO 2>/dev/null; }
@@ -51,7 +41,6 @@ mentions() {
   mention server.js server.js '' -F
   mention 'tunnel path' .next/static "$(setting TUNNEL_PATH /monitoring)" -F
   mention 'tunnel: true' .next/static '[{,]tunnel: ?(!0|true)' -E
-  mention websocket .next/static '(new |window\.|globalThis\.|self\.)WebSocket\b' -E
   mention SERVER_TUNNEL .next/server SERVER_TUNNEL -F
 }
 
@@ -81,15 +70,12 @@ app_facts() {
   section requests run_alone "container:$app" app-requests.ts
   section build files .next/required-server-files.json
   section next files node_modules/next/package.json
-  section actions files .next/server/server-reference-manifest.json
   section middleware files .next/server/middleware-manifest.json
   section functions files .next/server/functions-config-manifest.json
-  section deployment-key cat "$(setting SERVER_ACTIONS_KEY_FILE .culvert/server-actions.key)"
   section dsns dsns_in_bundles
   section mentions mentions
   section log app_log
   section stop stop_app
 }
 
-wait_until_healthy
 app_facts | run_alone none check-app.ts "$@"

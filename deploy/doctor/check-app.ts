@@ -1,6 +1,6 @@
 // Takes an app's image through the contract of docs/your-app.md: deploy/doctor/check-app.sh, whose findings come by standard input.
 import { text } from "node:stream/consumers";
-import { bodies, build, releases, webSocket } from "./app/build.ts";
+import { bodies, build, deploymentId } from "./app/build.ts";
 import { browserEvents, dsns, policy, serverEvents } from "./app/events.ts";
 import { type AppFacts, parseAppFacts } from "./app/facts.ts";
 import { files, health, port, stop, user } from "./app/run.ts";
@@ -15,9 +15,8 @@ export function contract(facts: AppFacts): Result[] {
     files,
     stop,
     build,
-    releases,
+    deploymentId,
     bodies,
-    webSocket,
     browserEvents,
     dsns,
     serverEvents,

@@ -23,18 +23,12 @@ export function build({ build, requests, nextVersion, mentions, settings }: AppF
   return results;
 }
 
-/** Checks what lets an open page go on after a release. */
-export function releases({ build, actionsKey, deploymentKey }: AppFacts): Result[] {
+/** Checks that open pages notice a release. */
+export function deploymentId({ build }: AppFacts): Result[] {
   if (!build) return [];
-  const results: Result[] = [];
   const fix = "deploymentId in next.config, another for each build, or build with deploy/app/Dockerfile";
-  if (build.deploymentId) results.push(ok("deploymentId", build.deploymentId));
-  else results.push(unknown("deploymentId", "none: open pages do not notice a release", fix));
-  const key = "set NEXT_SERVER_ACTIONS_ENCRYPTION_KEY, one for all builds";
-  if (actionsKey === undefined) results.push(ok("server actions", "none"));
-  else if (actionsKey === deploymentKey) results.push(ok("server actions", "have this deployment's key"));
-  else results.push(unknown("server actions", "have a key of the build", key));
-  return results;
+  if (build.deploymentId) return [ok("deploymentId", build.deploymentId)];
+  return [unknown("deploymentId", "none: open pages do not notice a release", fix)];
 }
 
 /** Next's own limit of a body behind middleware. */
@@ -48,11 +42,4 @@ export function bodies({ build, hasMiddleware, settings }: AppFacts): Result[] {
   const name = proxyClientMaxBodySize ? "proxyClientMaxBodySize" : "middlewareClientMaxBodySize";
   const fix = `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`;
   return [unknown("bodies", "behind middleware, Next cuts those above 10 MB without an error", fix)];
-}
-
-/** Checks that the proxy knows of an app's WebSocket. */
-export function webSocket({ mentions, settings }: AppFacts): Result[] {
-  if (!mentions.includes("websocket") || settings.WEBSOCKET_PATH) return [];
-  const fix = "WEBSOCKET_PATH=/its/path, if it is one of this site";
-  return [unknown("websocket", "the browser's code opens one, and WEBSOCKET_PATH is not set", fix)];
 }

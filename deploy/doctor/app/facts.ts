@@ -15,9 +15,6 @@ export interface AppFacts {
   /** What the code has, by the names that check-app.sh gives: the section "mentions". */
   mentions: string[];
   hasMiddleware: boolean;
-  /** The key of the build's server actions, undefined without any; and the key of this deployment's own builds. */
-  actionsKey: string | undefined;
-  deploymentKey: string;
   /** DSNs in the browser's code. */
   dsns: string[];
   log: string[];
@@ -52,7 +49,6 @@ export function parseAppFacts(text: string): AppFacts {
   const first = (name: string) => lines(name)[0]?.trim() ?? "";
   const [image] = json<{ Config: { User?: string } }[]>("image", []);
   const settings = Object.values(composeSettings(lines("config"))).flatMap(Object.entries<string | null>);
-  const { node, edge, encryptionKey } = json<{ node?: object; edge?: object; encryptionKey?: string }>("actions", {});
   const { middleware } = json<{ middleware?: object }>("middleware", {});
   // Middleware in Next's Node.js runtime.
   const { functions } = json<{ functions?: object }>("functions", {});
@@ -66,14 +62,6 @@ export function parseAppFacts(text: string): AppFacts {
     nextVersion: json<{ version?: string }>("next", {}).version ?? "",
     mentions: lines("mentions"),
     hasMiddleware: Object.keys({ ...middleware }).length > 0 || "/_middleware" in { ...functions },
-    actionsKey: Object.keys({ ...node, ...edge }).some((id) => !isCached(id)) ? encryptionKey : undefined,
-    deploymentKey: first("deployment-key"),
     dsns: lines("dsns"),
   };
 }
-
-/**
- * Whether an id of Next's server-reference-manifest.json is a `use cache` function, which no browser calls: the first bit of such an id is
- * 1 (next/dist/shared/lib/server-reference-info.js). Ids of Next 14 have no such bit, and are shorter.
- */
-const isCached = (id: string) => id.length === 42 && Number.parseInt(id.slice(0, 2), 16) >= 0x80;

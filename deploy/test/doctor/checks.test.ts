@@ -67,7 +67,7 @@ test.each<[string, Result[], Result[], RegExp]>([
     /EAI_AGAIN api\.example\.com/,
   ],
   ["a service without a container", one(), containers(facts({}, { containers: [] })), /has no container/],
-  ["a service that was stopped", one(), one(state({ Status: "exited" })), /is exited: make up/],
+  ["a service that was stopped", one(), one(state({ Status: "exited" })), /is exited make up/],
   [
     "an unhealthy container",
     one(),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type AppFacts, parseAppFacts } from "../../doctor/app/facts.ts";
+import type { AppFacts } from "../../doctor/app/facts.ts";
 import { contract } from "../../doctor/check-app.ts";
 import { forbidsTunnel } from "../../doctor/checks/site.ts";
 
@@ -19,7 +19,7 @@ const app: AppFacts = {
   },
   build: { basePath: "", output: "standalone", deploymentId: "1", env: { _sentryRewritesTunnelPath: "/k7f2a9" } },
   ...{ nextVersion: "16.0.1", mentions: ["server.js", "SERVER_TUNNEL"], hasMiddleware: true },
-  ...{ actionsKey: "k", deploymentKey: "k", dsns: [saas], log: [], stopExitCode: 143 },
+  ...{ dsns: [saas], log: [], stopExitCode: 143 },
 };
 const build = app.build as NonNullable<AppFacts["build"]>;
 const { requests, mentions } = app;
@@ -71,9 +71,7 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
   ["Next 14", { nextVersion: "14.2.0" }, "next", /tested are 15 and 16/],
   ["a build that is elsewhere", noBuild, "build", /output: "standalone"/],
   ["no deploymentId", { build: { ...build, deploymentId: "" } }, "deploymentId", /another for each build/],
-  ["a key of the build's own", { deploymentKey: "" }, "server actions", /NEXT_SERVER_ACTIONS_ENCRYPTION_KEY/],
   ["events past the proxy", { mentions: ["server.js"] }, "server events", /SERVER_TUNNEL/],
-  ["a WebSocket", { mentions: [...mentions, "websocket"] }, "websocket", /WEBSOCKET_PATH=\/its\/path/],
   [
     "middleware, whose bodies Next cuts",
     limit("proxyClientMaxBodySize"),
@@ -90,10 +88,6 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
 test.each<[string, Partial<AppFacts>]>([
   ["tunnel: true", withTunnelTrue],
   ["a smaller limit without middleware", { hasMiddleware: false, ...limit("proxyClientMaxBodySize") }],
-  [
-    "a WebSocket with its path",
-    { settings: { ...app.settings, WEBSOCKET_PATH: "/ws" }, mentions: [...mentions, "websocket"] },
-  ],
 ])("%s is right", (_, facts) => {
   expect(contract({ ...app, ...facts }).filter(({ state }) => state !== "ok")).toEqual([]);
 });
@@ -108,14 +102,4 @@ test.each([
   ["", "", undefined],
 ])("the policy %s %s forbids the tunnel by %s", (header, html, directive) => {
   expect(forbidsTunnel(header, html, ["localhost"])).toBe(directive);
-});
-
-test("only what browsers call is a server action", () => {
-  const node = { "602d2603c375f4f4e6b45cfbce5017db390c05f478": {}, "808084f879a8818ba5b1ef3c8a202476d297ab9a93": {} };
-  const text = (node: object) =>
-    `== config\n{"services":{}}\n== actions\n${JSON.stringify({ node, edge: {}, encryptionKey: "k" })}\n`;
-  const facts = parseAppFacts(text(node));
-  expect(facts.actionsKey).toBe("k");
-  const cached = Object.fromEntries(Object.entries(node).slice(1));
-  expect(parseAppFacts(text(cached)).actionsKey).toBeUndefined();
 });

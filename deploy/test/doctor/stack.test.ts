@@ -1,9 +1,9 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { Result } from "../../doctor/result.ts";
-import { run } from "../run.ts";
+import { must, run } from "../run.ts";
 
 // Vitest sets BASE_URL for its own purposes.
 const doctor = (argument: string, environment: Record<string, string> = {}) =>
@@ -27,6 +27,19 @@ test("the running stack, with nothing but its containers: what was planted is na
   expect(found.settings).toContain("TUNNEL_PAHT");
   expect(found.applied).toContain("TUNNEL_CLIENT_IP (proxy)");
   expect(failed).toBeGreaterThanOrEqual(2);
+  expect(code).toBe(1);
+});
+
+test("a container that ends again and again: its last line is all that is said", async () => {
+  const environment = { COMPOSE_FILE: `${process.env.COMPOSE_FILE}:deploy/test/doctor/crash.compose.yml` };
+  const compose = (...command: string[]) => must(["docker", "compose", ...command], environment);
+  onTestFinished(() => compose("rm", "--stop", "--force", "crashing").then(() => {}));
+  await compose("up", "--detach", "--no-deps", "crashing");
+  const restarts = async () =>
+    must(["docker", "inspect", "--format", "{{.RestartCount}}", await compose("ps", "--all", "--quiet", "crashing")]);
+  await expect.poll(async () => Number(await restarts())).toBeGreaterThan(0);
+  const { output, code } = await doctor("", environment);
+  expect(output.trim()).toMatch(/^✗ crashing +restarted \(\d+×\): Error: DATABASE_URL is not set: docker logs .*$/);
   expect(code).toBe(1);
 });
 
