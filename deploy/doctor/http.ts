@@ -58,13 +58,22 @@ export async function request(target: Target, path: string, sent: Sent = {}): Pr
 
 /** Sends one request and returns the answer; no redirect is followed. Rejects without an answer, or after `TIMEOUT_MS`. */
 export function exchange(options: RequestOptions & { ca?: string }, sent: Sent = {}): Promise<Answer> {
+  const [trace, span] = [randomBytes(12).toString("hex"), randomBytes(8).toString("hex")];
   // Not sampled (-0): Sentry's SDK in the app records nothing of the request.
-  const trace = `${TRACE_PREFIX}${randomBytes(12).toString("hex")}-${randomBytes(8).toString("hex")}-0`;
-  const headers = { ...options.headers, "User-Agent": "culvert-doctor", "sentry-trace": trace, Connection: "close" };
+  const own = {
+    "User-Agent": "culvert-doctor",
+    "sentry-trace": `${TRACE_PREFIX}${trace}-${span}-0`,
+    Connection: "close",
+  };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const send = options.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const all = { ...options, method: sent.method ?? "GET", signal, headers: { ...headers, ...sent.headers } };
+    const all = {
+      ...options,
+      method: sent.method ?? "GET",
+      signal,
+      headers: { ...options.headers, ...own, ...sent.headers },
+    };
     const outgoing = send(all as RequestOptions, async (response) => {
       const chunks = await response.setEncoding("utf8").toArray().catch(reject);
       const body = (chunks ?? []).join("");

@@ -40,7 +40,7 @@ compose_file_alone() {
 }
 
 mkdir -p "$folder"
-git ls-files -z LICENSE CHANGELOG.md SECURITY.md VERSION Makefile .env.example docs deploy/host deploy/bare-machine deploy/doctor proxy/spool/src proxy/entrypoint.d deploy/monitoring deploy/web-image \
+git ls-files -z LICENSE CHANGELOG.md SECURITY.md VERSION Makefile .env.example docs deploy/host deploy/bare-machine deploy/doctor proxy/spool/src deploy/monitoring deploy/web-image \
   deploy/acme/*.yml deploy/ingest/*.yml deploy/kubernetes/components/monitoring ':!*.test.ts' | xargs -0 cp --parents -t "$folder"
 with_released_images <docker-compose.yml >"$folder/docker-compose.yml"
 sed "s|VERSION|$VERSION|g" "$here/install.md" >"$folder/README.md"

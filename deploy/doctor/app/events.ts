@@ -14,7 +14,9 @@ export function browserEvents({ build, mentions, requests, settings }: AppFacts)
     return failed(check, `tunnelRoute is "${route}", TUNNEL_PATH "${path}"`, fix);
   }
   if (route) return ok(check, `tunnelRoute: "${route}"`);
-  if (mentions.includes("tunnel path") || requests.html.includes(`"${path}"`)) return ok(check, `tunnel: "${path}"`);
+  // Set at run time, it is in the page: within JSON in a string.
+  const isInPage = requests.html.replaceAll("\\", "").includes(`"${path}"`);
+  if (mentions.includes("tunnel path") || isInPage) return ok(check, `tunnel: "${path}"`);
   if (mentions.includes("tunnel: true")) return ok(check, "tunnel: true");
   return unknown(check, "no sign of the tunnel in the browser's code", `tunnel: "${path}" in instrumentation-client`);
 }

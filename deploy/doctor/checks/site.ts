@@ -63,16 +63,20 @@ export function forbidsTunnel(header: string, html: string, names: string[]): st
 export async function hiddenPage(target: Target, web = { host: "web", port: 3000 }): Promise<Result[]> {
   const path = target.basePath + target.tunnelPath;
   const { status, headers } = await exchange({ ...web, path }, { headers: { Accept: "text/html" } });
-  if (status >= 400 || !/html/.test(headers["content-type"] ?? "html")) return [];
+  // Some apps redirect every address.
+  if (status !== 200 || !/html/.test(headers["content-type"] ?? "html")) return [];
   return [failed("tunnel path", `the app has a page at ${path}, which the tunnel hides`, "another TUNNEL_PATH")];
 }
 
-/** Checks that no load balancer stands for all clients. Requests of this program and of the stack's containers do not count. */
+/** Checks that TRUSTED_PROXIES names the load balancer in front, and nobody else. */
 export function clients({ log, containers }: Facts, settings: Record<string, string>): Result[] {
-  const wide = list(settings.TRUSTED_PROXIES).filter((network) => Number(network.split("/")[1] ?? 32) < 8);
-  const forged = `TRUSTED_PROXIES has ${wide.join(", ")}: any client can forge its address`;
-  if (wide.length > 0) return [failed("client IP", forged, "list only your load balancers")];
-  // A client of this machine's published ports has its own address, or that of a network's gateway.
+  const trusted = list(settings.TRUSTED_PROXIES);
+  const wide = trusted.filter((network) => Number(network.split("/")[1] ?? 32) < 8).join(", ");
+  const forged = `TRUSTED_PROXIES has ${wide}: any client can forge its address`;
+  if (wide) return [failed("client IP", forged, "list only your load balancers")];
+  const isPlain = settings.TUNNEL_CLIENT_IP !== "withhold" && !isLocal(settings.SERVER_NAME || "localhost");
+  if (trusted.length > 0 || !isPlain) return [];
+  // Requests of the stack's containers are none of clients. Those through this machine's published ports may have a gateway's address.
   const networks = containers.flatMap(({ NetworkSettings }) => Object.values(NetworkSettings.Networks));
   const isContainer = (address: string) =>
     networks.some(({ Gateway }) => Gateway && address !== Gateway && address.startsWith(Gateway.replace(/\d+$/, "")));
@@ -80,17 +84,8 @@ export function clients({ log, containers }: Facts, settings: Record<string, str
     .filter(({ outcome, trace_id }) => !outcome && !trace_id?.startsWith(TRACE_PREFIX))
     .flatMap(({ client }) => (client && !isContainer(client) ? client : []));
   const different = [...new Set(addresses)];
-  const isPlain =
-    settings.TUNNEL_CLIENT_IP !== "withhold" &&
-    !settings.TRUSTED_PROXIES &&
-    !isLocal(settings.SERVER_NAME || "localhost");
-  if (
-    !isPlain ||
-    addresses.length < MIN_REQUESTS ||
-    different.length > 2 ||
-    !different.every((one) => privateAddress.test(one))
-  )
-    return [];
+  const areInner = different.length <= 2 && different.every((one) => privateAddress.test(one));
+  if (addresses.length < MIN_REQUESTS || !areInner) return [];
   const found = `all ${addresses.length} requests of the last five minutes come from ${different.join(" and ")}`;
   return [failed("client IP", found, "name the load balancer in front in TRUSTED_PROXIES")];
 }
