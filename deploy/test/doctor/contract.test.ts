@@ -5,6 +5,7 @@ import { forbidsTunnel } from "../../doctor/checks/site.ts";
 
 const key = "0123456789abcdef0123456789abcdef";
 const saas = `https://${key}@o1.ingest.sentry.io/2`;
+const ownDsn = `https://${key}@sentry.example/2`;
 const app: AppFacts = {
   settings: { SENTRY_DSN: saas, TUNNEL_PATH: "/k7f2a9" },
   ...{ user: "1000:1000", state: "running healthy", output: "GET /healthz: status 404" },
@@ -52,12 +53,7 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
   ],
   ["has another DSN", { settings: { TUNNEL_PATH: "/k7f2a9" } }, "dsn", /TUNNEL_ALLOWED_DSNS/],
   ["has another DSN and tunnel: true", { settings: {}, ...withTunnelTrue }, "dsn", /TUNNEL_ALLOWED_DSNS/],
-  [
-    "has tunnelRoute for its own Sentry",
-    { dsns: [`https://${key}@sentry.example/2`] },
-    "dsn",
-    /instead of tunnelRoute/,
-  ],
+  ["has tunnelRoute for its own Sentry", { dsns: [ownDsn] }, "dsn", /instead of tunnelRoute/],
 ])("an app that %s", (_, fault, check, words) => {
   const wrong = contract({ ...app, ...fault }).filter(({ state }) => state === "failed");
   expect(wrong.map((result) => result.check)).toEqual([check]);
@@ -87,6 +83,7 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
 
 test.each<[string, Partial<AppFacts>]>([
   ["tunnel: true", withTunnelTrue],
+  ["tunnel: true with a Sentry of one's own", { ...withTunnelTrue, dsns: [ownDsn], settings: { SENTRY_DSN: ownDsn } }],
   ["a smaller limit without middleware", { hasMiddleware: false, ...limit("proxyClientMaxBodySize") }],
 ])("%s is right", (_, facts) => {
   expect(contract({ ...app, ...facts }).filter(({ state }) => state !== "ok")).toEqual([]);
