@@ -41,7 +41,7 @@ compose_file_alone() {
 
 mkdir -p "$folder"
 git ls-files -z LICENSE CHANGELOG.md SECURITY.md VERSION Makefile .env.example docs deploy/host deploy/bare-machine deploy/doctor proxy/spool/src deploy/monitoring deploy/web-image \
-  deploy/acme/*.yml deploy/ingest/*.yml deploy/kubernetes/components/monitoring ':!*.test.ts' | xargs -0 cp --parents -t "$folder"
+  deploy/acme/*.yml deploy/ingest/*.yml deploy/release/verify.sh deploy/release/registry.sh deploy/kubernetes/components/monitoring ':!*.test.ts' | xargs -0 cp --parents -t "$folder"
 with_released_images <docker-compose.yml >"$folder/docker-compose.yml"
 sed "s|VERSION|$VERSION|g" "$here/install.md" >"$folder/README.md"
 compose_file_alone >"$OUT/docker-compose.yml"

@@ -7,12 +7,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
 . "$here/registry.sh"
 
-# base_images: prints each with its digest, as SLSA's resolvedDependencies.
+# base_images: prints each with its digest in the registry, as SLSA's resolvedDependencies. This machine's own have none.
 base_images() {
+  manifest=$(mktemp)
   deploy/bare-machine/base-images.sh | while read -r image; do
-    digest=$(docker buildx imagetools inspect --raw "${BASE_REGISTRY:+$BASE_REGISTRY/}$image" | sha256sum | cut -d ' ' -f 1)
-    printf ',\n      { "uri": "pkg:docker/%s", "digest": { "sha256": "%s" } }' "$(echo "$image" | tr : @)" "$digest"
+    docker buildx imagetools inspect --raw "${BASE_REGISTRY:+$BASE_REGISTRY/}$image" >"$manifest" 2>/dev/null || continue
+    printf ',\n      { "uri": "pkg:docker/%s", "digest": { "sha256": "%s" } }' "$(echo "$image" | tr : @)" "$(sha256sum <"$manifest" | cut -d ' ' -f 1)"
   done
+  rm "$manifest"
 }
 
 builder=Makefile
@@ -44,14 +46,16 @@ if [ -n "${COSIGN_KEY:-}" ] && cosign sign --help 2>&1 | grep -q use-signing-con
 cosign sign-blob $key --bundle "$OUT/SHA256SUMS.bundle" "$OUT/SHA256SUMS" >/dev/null
 [ "${PUSH:-no}" = yes ] || exit 0
 ! has_no_tls "$REGISTRY" || key="$key --allow-http-registry"
-while read -r image; do
-  name=${image%%:*}
-  reference=$REGISTRY/culvert-$name@${image#*@}
+# sign NAME REFERENCE
+sign() {
   # shellcheck disable=SC2086 # options
-  {
-    cosign sign $key --recursive "$reference"
-    for sbom in "$OUT/sbom/culvert-$name"-*.cdx.json; do cosign attest $key --type cyclonedx --predicate "$sbom" "$reference"; done
-    cosign attest $key --type slsaprovenance1 --predicate "$OUT/provenance.json" "$reference"
-  } 2>"$OUT/cosign.log" || die "cosign: signing $reference failed: $(tail -n 1 "$OUT/cosign.log")"
+  cosign sign $key --recursive "$2" && for sbom in "$OUT/sbom/culvert-$1"-*.cdx.json; do
+    cosign attest $key --type cyclonedx --predicate "$sbom" "$2" || return
+  done && cosign attest $key --type slsaprovenance1 --predicate "$OUT/provenance.json" "$2"
+}
+log=$(mktemp)
+while read -r image; do
+  reference=$REGISTRY/culvert-${image%%:*}@${image#*@}
+  sign "${image%%:*}" "$reference" 2>"$log" || die "cosign: signing $reference failed: $(tail -n 1 "$log")"
 done <"$OUT/digests"
-rm -f "$OUT/cosign.log"
+rm "$log"

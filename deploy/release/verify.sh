@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:?usage: verify.sh FOLDER}
 cd "$folder" || exit 1
 [ -s SHA256SUMS ] || die "$folder: there is no SHA256SUMS: download it with the rest of the release"
-checked=0 wrong=0
+checked=0 wrong=0 unchecked=0
 ok() { checked=$((checked + 1)); echo "✓ $1"; }
 bad() { wrong=$((wrong + 1)); echo "✗ $1"; }
 
@@ -42,10 +42,13 @@ while read -r image; do
     ok "signature, SBOM and provenance of $reference"
   else
     case $reason in
-      *'dial tcp'* | *'no such host'* | *'connection refused'*) echo "? $reference: not checked: $registry does not answer" ;;
+      *'dial tcp'* | *'no such host'* | *'connection refused'*)
+        unchecked=$((unchecked + 1))
+        echo "? $reference: not checked: $registry does not answer"
+        ;;
       *) bad "$reference: $(printf '%s' "$reason" | grep -i error | head -n 1)" ;;
     esac
   fi
 done <digests
-echo "$checked checked, $wrong wrong"
+echo "$checked checked, $wrong wrong, $unchecked not checked"
 [ "$wrong" -eq 0 ]

@@ -1,5 +1,16 @@
 import { execFile, execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -139,6 +150,41 @@ describe("what an adopter checks", () => {
     const verify = (env = {}) => run("sh", ["deploy/release/verify.sh", folder], { env });
     expect(verify().output).toMatch(/^✗ checksums: chart.tgz: FAILED\nculvert: set COSIGN_PUB .*arrived whole\n$/);
     expect(verify({ COSIGN_PUB: "cosign.pub", PATH: "/usr/bin:/bin" }).status).not.toBe(0);
+  });
+
+  const hasCosign = spawnSync("cosign", ["version"]).status === 0;
+  test.skipIf(!hasCosign)("signed with a key: another key, a changed file and changed checksums are refused", () => {
+    const OUT = archive("signed");
+    writeFileSync(join(OUT, "digests"), "");
+    const cosign = { COSIGN_PASSWORD: "" };
+    for (const key of ["publisher", "other"])
+      expect(run("cosign", ["generate-key-pair", `--output-key-prefix=${work}/${key}`], { env: cosign }).status).toBe(
+        0,
+      );
+    const env = {
+      OUT,
+      VERSION: version,
+      REGISTRY: "registry.example/culvert",
+      SOURCE_URL: "https://example",
+      PLATFORMS: "",
+    };
+    const signed = run("sh", ["deploy/release/sign.sh"], {
+      env: { ...env, ...cosign, COSIGN_KEY: `${work}/publisher.key` },
+    });
+    expect(signed.status, signed.output).toBe(0);
+    const verify = (key = "publisher") => {
+      const COSIGN_PUB = `${work}/${key}.pub`;
+      return run("sh", ["deploy/release/verify.sh", OUT], { env: { COSIGN_PUB } }).stdout;
+    };
+    expect(verify()).toMatch(/^✓ .*\n✓ .*\n2 checked, 0 wrong, 0 not checked\n$/);
+    expect(verify("other")).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature by this key or identity\n/);
+    const [changed, sums] = [join(OUT, `culvert-${version}.tar.gz`), join(OUT, "SHA256SUMS")];
+    const before = createHash("sha256").update(readFileSync(changed)).digest("hex");
+    appendFileSync(changed, "changed");
+    expect(verify()).toMatch(/^✗ checksums: culvert-.*: FAILED\n✓ /);
+    const after = createHash("sha256").update(readFileSync(changed)).digest("hex");
+    writeFileSync(sums, readFileSync(sums, "utf8").replace(before, after));
+    expect(verify()).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature/);
   });
 
   test("vulnerabilities: critical fails, what the database does not answer or does not have is no success", async () => {
