@@ -36,7 +36,7 @@ ca=$(deploy/bare-machine/build-ca.sh)
 }
 
 export PROXY_IMAGE="$COMPOSE_PROJECT_NAME-proxy" SPOOL_IMAGE="$COMPOSE_PROJECT_NAME-spool"
-npm --prefix proxy/test test -- tunnel.test.ts responses.test.ts spool.test.ts --exclude '**/*-tunnel.test.ts'
+npm --prefix proxy/test test -- tunnel.test.ts responses.test.ts spool.test.ts --exclude '**/*-*.test.ts'
 
 trap "docker compose --profile '*' down --volumes" EXIT
 step 'Stack' docker compose up --no-build --wait --quiet-pull
