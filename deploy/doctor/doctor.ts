@@ -1,7 +1,7 @@
 // Says what is wrong with a stack on this machine, or with BASE_URL with any deployment: doctor.sh.
 import { text } from "node:stream/consumers";
 import { certificate, isLocal, renewal } from "./checks/certificate.ts";
-import { containers, crashed, disk, lastWords, releases } from "./checks/containers.ts";
+import { disk, down, health, lastWords, releases } from "./checks/containers.ts";
 import { envelopes, ingest, serverTunnel, spool, tunnel } from "./checks/delivery.ts";
 import { applied, egress, settingNames } from "./checks/settings.ts";
 import { clients, hiddenPage, page, publicAddress, redirect } from "./checks/site.ts";
@@ -14,8 +14,8 @@ const { BASE_URL = "", PAGE = "", SENTRY_DSN = "", TUNNEL_PATH = "", INGEST_CA_F
 
 /** Runs every check of a stack on this machine, in the order in which they are read. Never rejects. */
 export async function checkStack(facts: Facts): Promise<Result[]> {
-  // Then the last line of its log is the answer: nothing else is said.
-  const broken = crashed(facts.containers);
+  // Then nothing else is said.
+  const broken = down(facts);
   if (broken.length > 0) return broken;
   const settings = settingsOf(facts, "proxy");
   const dsn = settings.SENTRY_DSN ?? "";
@@ -29,7 +29,7 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
   const said = settings.ACME === "on" ? lastWords(acme?.lastLines ?? []) : undefined;
   const isInner = Boolean(settings.TRUSTED_PROXIES);
   const results = await Promise.all([
-    ...[containers(facts), releases(facts.containers), disk()],
+    ...[health(facts.containers), releases(facts.containers), disk()],
     ...[settingNames(facts.names), applied(facts), egress(facts)],
     ...[dsn, ...list(settings.TUNNEL_ALLOWED_DSNS)].map((one) => attempt("ingest", () => ingest(one, INGEST_CA_FILE))),
     attempt("server tunnel", () => serverTunnel(settingsOf(facts, "web").SERVER_TUNNEL ?? "", dsn)),

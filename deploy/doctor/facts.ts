@@ -9,6 +9,11 @@ export interface Facts {
   log: Partial<Record<"client" | "trace_id" | "outcome" | "reason", string>>[];
 }
 
+interface Health {
+  Status: string;
+  Log?: { Output: string }[] | null;
+}
+
 /** What of `docker inspect` is used: https://docs.docker.com/reference/api/engine/version/v1.47/#tag/Container/operation/ContainerInspect */
 interface Inspected {
   Id: string;
@@ -16,7 +21,8 @@ interface Inspected {
   /** The image's id. */
   Image: string;
   RestartCount: number;
-  State: { Status: string; ExitCode: number; OOMKilled: boolean; StartedAt: string; Health?: { Status: string } };
+  HostConfig: { RestartPolicy: { Name: string } };
+  State: { Status: string; ExitCode: number; OOMKilled: boolean; StartedAt: string; Health?: Health };
   Config: { Env?: string[] | null; Labels: Record<string, string> };
   NetworkSettings: { Networks: Record<string, { Gateway?: string }> };
 }

@@ -14,35 +14,39 @@ export const lastWords = (lines: string[]): string =>
 
 const logs = ({ Name }: Container) => `docker logs --tail 50 ${Name}`;
 
-/** Returns a line for each container that ends again and again, or that has failed: then its last line is the answer. */
-export function crashed(containers: Container[], now = Date.now()): Result[] {
-  return containers.flatMap((container) => {
-    const { service, RestartCount: restarts, State, lastLines } = container;
+/** Returns a line for each service that does not run, or ends again and again. Then the last line of its log is the answer. */
+export function down({ configured, containers }: Facts, now = Date.now()): Result[] {
+  const missing = Object.keys(configured).filter((service) => !containers.some((one) => one.service === service));
+  const stopped = containers.flatMap((container) => {
+    const { service, Name, RestartCount: restarts, HostConfig, State, lastLines } = container;
     const { Status: status, ExitCode: code, OOMKilled: outOfMemory } = State;
-    const isRecent =
-      restarts > 0 && (State.Health?.Status !== "healthy" || now - Date.parse(State.StartedAt) < RECENT_MS);
+    const isHealthy = State.Health?.Status === "healthy";
+    const isRecent = restarts > 0 && (!isHealthy || now - Date.parse(State.StartedAt) < RECENT_MS);
     // 130, 137 and 143 are those of `docker stop`.
     const hasFailed = status === "exited" && (outOfMemory || ![0, 130, 137, 143].includes(code));
-    if (status !== "restarting" && !isRecent && !hasFailed) return [];
-    const memory = outOfMemory && "out of memory: raise its mem_limit (docs/operations.md)";
-    const why = memory || lastWords(lastLines) || `exit status ${code}, and its log is empty`;
-    return [failed(service, `${restarts ? `restarted (${restarts}×)` : "ended"}: ${why}`, logs(container))];
+    if (status === "restarting" || isRecent || hasFailed) {
+      const memory = outOfMemory && "out of memory: raise its mem_limit (docs/operations.md)";
+      const why = memory || lastWords(lastLines) || `exit status ${code}, and its log is empty`;
+      return [failed(service, `${restarts ? `restarted (${restarts}×)` : "ended"}: ${why}`, logs(container))];
+    }
+    const hasFinished = HostConfig.RestartPolicy.Name === "no" && status === "exited" && code === 0;
+    return status === "running" || hasFinished ? [] : [failed(service, `${Name} is ${status}`, "make up")];
   });
+  return [...missing.map((service) => failed(service, "has no container", "make up")), ...stopped];
 }
 
-/** Checks that each service has a running, healthy container. */
-export function containers({ configured, containers }: Facts): Result[] {
-  const missing = Object.keys(configured).filter((service) => !containers.some((one) => one.service === service));
-  return [...missing.map((service) => failed(service, "has no container", "make up")), ...containers.map(state)];
-}
-
-function state(container: Container): Result {
-  const { service, Name: name, State, lastLines } = container;
-  const health = State.Health?.Status ?? State.Status;
-  if (State.Status !== "running") return failed(service, `${name} is ${State.Status}`, "make up");
-  if (health === "unhealthy") return failed(service, `${name} is unhealthy: ${lastWords(lastLines)}`, logs(container));
-  if (health === "starting") return unknown(service, `${name} is starting since ${State.StartedAt}`, logs(container));
-  return ok(service, `${name} is ${health}`);
+/** Checks that running containers are healthy; else the output of the health check says why. */
+export function health(containers: Container[]): Result[] {
+  return containers.map((container) => {
+    const { service, Name, State } = container;
+    const status = State.Health?.Status ?? State.Status;
+    const said = State.Health?.Log?.at(-1)?.Output.trim() ?? "";
+    const listen = "let it listen on port 3000 of all addresses: HOSTNAME=0.0.0.0";
+    if (status === "unhealthy")
+      return failed(service, `${Name}: ${said}`, said.includes("ECONNREFUSED") ? listen : logs(container));
+    if (status === "starting") return unknown(service, `${Name} is starting`, logs(container));
+    return ok(service, `${Name} is ${status}`);
+  });
 }
 
 /** Checks that one release serves: containers of two mean an interrupted deployment. */

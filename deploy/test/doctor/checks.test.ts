@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { PeerCertificate } from "node:tls";
 import { expect, test } from "vitest";
 import { classify, renewal } from "../../doctor/checks/certificate.ts";
-import { containers, crashed, disk, releases } from "../../doctor/checks/containers.ts";
+import { disk, down, health, releases } from "../../doctor/checks/containers.ts";
 import { envelopes, spool } from "../../doctor/checks/delivery.ts";
 import { applied, dropped, egress, settingNames, WITH_DEFAULT } from "../../doctor/checks/settings.ts";
 import { clients } from "../../doctor/checks/site.ts";
@@ -19,6 +19,7 @@ const State = { Status: "running", ExitCode: 0, OOMKilled: false, StartedAt: "20
 const web: Container = {
   ...{ Id: "1", Name: "culvert-web-1", Image: "sha256:aaaaaaaaaaaaaaaa", RestartCount: 0, service: "web", labels: {} },
   State: { ...State, Health: { Status: "healthy" } },
+  HostConfig: { RestartPolicy: { Name: "unless-stopped" } },
   NetworkSettings: { Networks: { culvert_egress: { Gateway: "172.18.0.1" } } },
   ...{ environment: { REGION: "eu" }, imageEnvironment: {}, lastLines: [] },
 };
@@ -28,8 +29,9 @@ const facts = (fault: Partial<Container> = {}, more: Partial<Facts> = {}): Facts
   ...more,
 });
 const state = (change: Partial<Container["State"]>) => ({ State: { ...State, ...change } });
-const one = (fault: Partial<Container> = {}) => containers(facts(fault));
-const crash = (fault: Partial<Container> = {}) => crashed([{ ...web, ...fault }], now);
+const crash = (fault: Partial<Container> = {}) => down(facts(fault), now);
+const checked = (Status: string, Output: string) =>
+  health([{ ...web, ...state({ Health: { Status, Log: [{ Output }] } }) }]);
 const names = (...file: string[]) => settingNames({ environment: [], file, known: ["SENTRY_DSN"] });
 const queue = (...lines: string[]) => spool(lines.map((line) => `culvert_spool_${line}`).join("\n"));
 const ended = (outcome: string, count: number) => Array(count).fill({ outcome, reason: "ingest_status_403" });
@@ -66,13 +68,24 @@ test.each<[string, Result[], Result[], RegExp]>([
     egress(facts({ lastLines: ["Error: getaddrinfo EAI_AGAIN api.example.com", "    at x"] })),
     /EAI_AGAIN api\.example\.com/,
   ],
-  ["a service without a container", one(), containers(facts({}, { containers: [] })), /has no container/],
-  ["a service that was stopped", one(), one(state({ Status: "exited" })), /is exited make up/],
+  ["a service without a container", crash(), down(facts({}, { containers: [] })), /has no container/],
+  [
+    "a service that was stopped",
+    crash({ ...state({ Status: "exited" }), HostConfig: { RestartPolicy: { Name: "no" } } }),
+    crash(state({ Status: "exited", ExitCode: 143 })),
+    /is exited make up/,
+  ],
   [
     "an unhealthy container",
-    one(),
-    one({ ...state({ Health: { Status: "unhealthy" } }), lastLines: ["no port"] }),
-    /unhealthy: no port/,
+    checked("healthy", ""),
+    checked("unhealthy", "GET /: status 500\n"),
+    /: GET \/: status 500 docker/,
+  ],
+  [
+    "an app that listens on 127.0.0.1 only",
+    checked("starting", "GET /: connect ECONNREFUSED"),
+    checked("unhealthy", "GET /healthz: connect ECONNREFUSED 172.18.0.4:3000"),
+    /ECONNREFUSED 172.*HOSTNAME=0\.0\.0\.0/,
   ],
   [
     "a crash loop",
@@ -91,7 +104,7 @@ test.each<[string, Result[], Result[], RegExp]>([
   ],
   [
     "a container that died",
-    crash(state({ Status: "exited", ExitCode: 143 })),
+    crash(),
     crash({ ...state({ Status: "exited", ExitCode: 1 }), lastLines: ["EACCES /data"] }),
     /ended: EACCES/,
   ],
