@@ -40,11 +40,11 @@ export function health(containers: Container[]): Result[] {
   return containers.map((container) => {
     const { service, Name, State } = container;
     const status = State.Health?.Status ?? State.Status;
-    const said = State.Health?.Log?.at(-1)?.Output.trim() ?? "";
+    const said = State.Health?.Log?.at(-1)?.Output.trim() || lastWords(container.lastLines);
     const listen = "let it listen on port 3000 of all addresses: HOSTNAME=0.0.0.0";
-    if (status === "unhealthy")
-      return failed(service, `${Name}: ${said}`, said.includes("ECONNREFUSED") ? listen : logs(container));
-    if (status === "starting") return unknown(service, `${Name} is starting`, logs(container));
+    const fix = said.includes("ECONNREFUSED") ? listen : logs(container);
+    if (status === "unhealthy") return failed(service, `${Name} is unhealthy: ${said}`, fix);
+    if (status === "starting") return unknown(service, `${Name} is starting: ${said}`, fix);
     return ok(service, `${Name} is ${status}`);
   });
 }
