@@ -20,8 +20,7 @@ export function down({ configured, containers }: Facts, now = Date.now()): Resul
   const stopped = containers.flatMap((container) => {
     const { service, Name, RestartCount: restarts, HostConfig, State, lastLines } = container;
     const { Status: status, ExitCode: code, OOMKilled: outOfMemory } = State;
-    const isHealthy = State.Health?.Status === "healthy";
-    const isRecent = restarts > 0 && (!isHealthy || now - Date.parse(State.StartedAt) < RECENT_MS);
+    const isRecent = restarts > 0 && now - Date.parse(State.StartedAt) < RECENT_MS;
     // 130, 137 and 143 are those of `docker stop`.
     const hasFailed = status === "exited" && (outOfMemory || ![0, 130, 137, 143].includes(code));
     if (status === "restarting" || isRecent || hasFailed) {
