@@ -82,11 +82,11 @@ test("what is missing is one line", async () => {
 });
 
 test("the base image, and what is removed from it, are those of web/Dockerfile", () => {
-  const shared = (file: string) =>
+  const shared = (file: string) => {
     // web ends itself on SIGTERM; an app that we have never seen may leave that to Next.
-    readFileSync(join(root, file), "utf8")
-      .replace(" NEXT_MANUAL_SIG_HANDLE=true", "")
-      .match(/^FROM node:\S+|^RUN rm -rf .*\n.*|^ENV NODE_ENV.*/gm);
+    const text = readFileSync(join(root, file), "utf8").replace(" NEXT_MANUAL_SIG_HANDLE=true", "");
+    return [...new Set(text.match(/\bnode:\S+|^RUN rm -rf .*\n.*|^ENV NODE_ENV.*/gm))];
+  };
   expect(shared("deploy/app/Dockerfile")).toEqual(shared("web/Dockerfile"));
-  expect(shared("web/Dockerfile")).toHaveLength(4);
+  expect(shared("web/Dockerfile")).toHaveLength(3);
 });
