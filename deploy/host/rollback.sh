@@ -5,6 +5,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
 . deploy/host/stack.sh
+. deploy/host/replace.sh
+. deploy/host/roll.sh
 . deploy/host/releases.sh
 
 use_project

@@ -1,0 +1,90 @@
+# shellcheck shell=sh
+# Tries new containers beside the stack, and replaces those of spool and proxy. Sourced after stack.sh.
+
+# undo_at_exit: at the end of the script, however it ends, trials are removed, and the images of what runs have their names, which a build
+# has taken. PIPE: `ssh host make up` without a terminal ends with the first line that nobody reads.
+undo_at_exit() {
+  trap 'trap "" PIPE; remove_trials; name_images' EXIT
+  trap 'exit 130' INT TERM HUP PIPE
+}
+remove_trials() { trials | xargs -r docker rm --force --volumes >/dev/null; }
+# The oldest container's image comes last: that of the release that was to be replaced.
+name_images() {
+  docker ps --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | xargs -r docker inspect --format '{{.Image}} {{.Config.Image}}' |
+    while read -r id name; do [ "$(image_id "$name")" = "$id" ] || docker tag "$id" "$name" || true; done 2>/dev/null
+}
+
+# repair: ends what an interrupted command has begun. Of two containers of spool or proxy, the older one stays if the newer one is not
+# complete: not started, or a proxy without its outer networks. Two releases of web both serve: roll replaces whatever is not wanted.
+repair() {
+  remove_trials
+  for service in spool proxy; do
+    # shellcheck disable=SC2046 # two ids, the newest first
+    set -- $(containers "$service")
+    [ $# -gt 1 ] || continue
+    say "==> An interrupted command has left two containers of $service: keeping one"
+    if [ "$(docker inspect --format '{{.State.Running}} {{len .NetworkSettings.Networks}}' "$1")" = "true $(docker inspect --format '{{len .NetworkSettings.Networks}}' "$2")" ]; then
+      set -- "$2" "$1"
+    fi
+    docker rm --force "$1" >/dev/null
+    docker start "$2" >/dev/null
+    wait_until_healthy "$2" >&2 || true
+  done
+}
+
+# try SERVICE...: runs each beside the stack, without its name, ports and queue, until it is healthy. Else dies with the reason: nothing was
+# replaced.
+try() {
+  for service; do
+    [ "$service" != spool ] || set -- --volume /var/lib/spool
+    [ "$service" = spool ] || set --
+    docker compose --progress quiet run --detach --no-deps --label culvert.trial=yes "$@" "$service" >/dev/null || die "$service: the reason is above; $kept"
+  done
+  for trial in $(trials); do
+    problem=$(wait_until_healthy "$trial") || die "$(service_of "$trial"): $problem; $kept"
+  done
+  remove_trials
+}
+kept='nothing was replaced, what runs keeps serving'
+trials() { docker ps --all --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --filter label=culvert.trial; }
+service_of() { docker inspect --format '{{index .Config.Labels "com.docker.compose.service"}}' "$1"; }
+
+# swap SERVICE: replaces the only container of spool or proxy. The new one is created before the old one stops; a proxy also starts before, in
+# the inner network only, where it needs no port. If the new one does not become healthy, the old one is started again.
+swap() {
+  old=$(alive "$1")
+  if [ -z "$old" ]; then docker compose --progress quiet up --no-build --wait "$1" >&2; return; fi
+  # Not --no-deps here and below: depends_on is part of the settings hash of some versions of compose.
+  scale=$1=2
+  [ "$1" = spool ] || scale="$scale --scale web=$(containers web | count)"
+  # shellcheck disable=SC2086 # options
+  docker compose --progress quiet create --no-build --no-recreate --scale $scale "$1" >&2 || return
+  new=$(containers "$1" --filter status=created)
+  outer=
+  if [ "$1" = proxy ]; then
+    outer=$(docker inspect --format '{{range $name, $network := .NetworkSettings.Networks}}{{$name}}{{range $network.Aliases}} --alias={{.}}{{end}}
+{{end}}' "$new" | grep -v -e "^${COMPOSE_PROJECT_NAME}_inside " -e '^$')
+    echo "$outer" | while read -r network _; do docker network disconnect "$network" "$new"; done
+    docker start "$new" >/dev/null
+    problem=$(wait_until_healthy "$new") || { docker rm --force "$new" >/dev/null; die "$1: $problem; $kept"; }
+  fi
+  trap '' INT TERM HUP PIPE
+  # Ctrl-C ends the client's wait, not the stop. Open responses have a few seconds: event streams and WebSockets do not end by themselves.
+  docker stop --time 5 "$old" >/dev/null || docker wait "$old" >/dev/null
+  if connect "$new" "$outer" && docker start "$new" >/dev/null && problem=$(wait_until_healthy "$new"); then
+    docker rm "$old" >/dev/null
+    undo_at_exit
+    return
+  fi
+  docker rm --force "$new" >/dev/null
+  docker start "$old" >/dev/null
+  die "$1: ${problem:-the reason is above}; the one before it was started again"
+}
+
+# connect CONTAINER NETWORKS: connects it to these networks, a line for each with its options; the engine then publishes its ports.
+connect() {
+  [ -z "$2" ] || echo "$2" | while read -r network aliases; do
+    # shellcheck disable=SC2086 # options
+    docker network connect $aliases "$network" "$1" || exit
+  done
+}

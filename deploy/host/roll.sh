@@ -1,0 +1,84 @@
+# shellcheck shell=sh
+# Replaces the containers of web without failing a request. Sourced after replace.sh.
+
+# roll: replaces web's containers that are not as wanted, without failing a request: the new ones start beside them, and the old ones stop
+# when the proxy has got an answer below 500 from each new one.
+roll() {
+  wanted=$(replicas)
+  docker compose --progress quiet rm --force web >/dev/null 2>&1
+  missing=$((wanted - $(as_wanted web | count)))
+  if [ "$missing" -gt 0 ]; then
+    docker compose --progress quiet up --detach --no-build --no-recreate --scale "web=$((missing + $(alive web | count)))" web >&2 || give_up
+  fi
+  new=$(as_wanted web)
+  [ -n "$new" ] || { problem="compose started containers with other settings than 'docker compose config' has"; give_up; }
+  old=$(alive web | without "$new")
+  # shellcheck disable=SC2086 # a list
+  problem=$(wait_until_healthy $new && wait_until_used $new) || give_up
+  [ -n "$old" ] || return 0
+  store_files "$(echo "$old" | head -n 1)"
+  # shellcheck disable=SC2086
+  remove_gracefully $old
+}
+give_up() {
+  new=$(as_wanted web)
+  # shellcheck disable=SC2086
+  [ "$new" = "$(alive web)" ] || remove_gracefully $new
+  # It was none that a rollback should go back to.
+  [ -z "${started_tag:-}" ] || untag "$started_tag"
+  die "web: ${problem:-the reason is above}; the release before it keeps serving"
+}
+
+# wait_until_used CONTAINER...: waits until the proxy has got an answer below 500 from each; if it has not after a minute, prints the last. Only
+# tests set USED_WITHIN_S.
+wait_until_used() {
+  for container; do
+    address=$(docker inspect --format '{{(index .NetworkSettings.Networks (printf "%s_inside" (index .Config.Labels "com.docker.compose.project"))).IPAddress}}' "$container")
+    # shellcheck disable=SC2016 # the container's variables
+    docker compose exec -T proxy sh -c '
+      end=$(($(date +%s) + $2)) last=
+      while [ "$(date +%s)" -lt "$end" ]; do
+        answer=$(curl -s -m 5 -o /dev/null -D - http://127.0.0.1:8081/web | tr -d "\r" | awk -v address="$1:" "
+          NR == 1 { status = \$2 } tolower(\$1) == \"x-web:\" && index(\$NF, address) == 1 { print status }")
+        [ "${answer:-500}" -ge 500 ] || exit 0
+        last=${answer:-$last}
+        sleep 0.25
+      done
+      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$address" "${USED_WITHIN_S:-60}" || return
+  done
+}
+
+# store_files CONTAINER: requests every hashed file of this release through the proxy, in each encoding, so that the proxy stores all
+# of them for open pages. For an app with its files elsewhere, only those that clients have requested are stored.
+store_files() {
+  list='fs.readdirSync("/app/.next/static", { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    .map((entry) => (entry.parentPath.slice(11) + "/" + entry.name).split("/").map(encodeURIComponent).join("/")).join("\n")'
+  # One curl for all files: a process and a TLS handshake for each would take minutes on a busy machine.
+  # shellcheck disable=SC2016 # the container's variables
+  docker exec "$1" node -p "$list" 2>/dev/null | docker compose exec -T proxy sh -c '
+    urls=$(sed "s|..*|url = https://127.0.0.1:8443${BASE_PATH:-}/_next/&|")
+    [ -n "$urls" ] || exit 0
+    [ "${PROXY_PROTOCOL:-off}" != on ] || set -- --haproxy-protocol
+    for encoding in gzip identity; do
+      printf "%s\n" "$urls" | curl -sk "$@" -H "Accept-Encoding: $encoding" -K - >/dev/null || exit
+    done' || say "    not all files of the replaced release could be stored; those that clients have requested are"
+}
+
+# remove_gracefully CONTAINER...: stops and removes one after the other, each when the proxy has dropped the previous one: it tries few
+# replicas per page, and stopped ones would be among them.
+remove_gracefully() {
+  while [ $# -gt 0 ]; do
+    docker stop "$1" >/dev/null && docker rm "$1" >/dev/null || return
+    shift
+    # `valid` and `resolver_timeout` of proxy/templates/resolver.conf.
+    [ $# -eq 0 ] || sleep 7
+  done
+}
+
+# rest: starts what no request passes, and stops what the settings no longer include (ACME=off, a SENTRY_DSN).
+rest() {
+  docker compose --progress quiet up --no-build --wait --scale "web=$(replicas)" >&2 || die "proxy, web and spool run, but not all of the others: the reason is above"
+  unused=$(docker compose --profile '*' ps --all --services | grep -x -e acme -e ingest | without "$(docker compose config --services)")
+  # shellcheck disable=SC2086
+  [ -z "$unused" ] || docker compose --progress quiet --profile '*' rm --force --stop $unused >&2
+}
