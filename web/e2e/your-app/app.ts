@@ -8,6 +8,9 @@ import { must } from "./shell.ts";
 
 const number = 60 + Number(process.env.TEST_STACK || 0);
 
+/** A setting that the stack gets at run time. */
+export const SENTRY_ENVIRONMENT = "shop-test";
+
 /** An app of a team: a folder in which one types commands. */
 export interface App {
   origin: string;
@@ -53,6 +56,7 @@ export async function makeApp(fixture: Fixture, tarball: string, isQuick: boolea
     // The name that init chose; the other file gives the local ingest any free port.
     COMPOSE_FILE: `${existsSync(join(repository, "culvert.compose.yml")) ? "culvert.compose.yml" : "compose.yml"}:${root}/web/e2e/readme/compose.yml`,
     CULVERT_IMAGES: images,
+    SENTRY_ENVIRONMENT,
     npm_config_audit: "false",
     npm_config_prefer_offline: "true",
   });
