@@ -8,7 +8,7 @@ import { makePair } from "../../test/support/certificate.ts";
 import { hasHelm, images, merge, template } from "./lib/chart.ts";
 import type { Resource } from "./lib/objects.ts";
 import { kubernetes, root } from "./lib/paths.ts";
-import { canRender, render } from "./lib/render.ts";
+import { canRender, render, rendering } from "./lib/render.ts";
 import { schemaProblems } from "./lib/schema.ts";
 
 /** The README's commands, without their comments. */
@@ -45,6 +45,32 @@ test.skipIf(!hasHelm)("README: the values of the chart's example are accepted, a
     ({ metadata, kind }) => kind === "Deployment" && metadata.name === "culvert-web",
   );
   expect(JSON.stringify(web)).toMatch(/shop:1\.4\.0.*shop:1\.5\.0/);
+});
+
+test.skipIf(!canRender)("README: without a clone, the example renders the same from a git repository, by tag", () => {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-remote-"));
+  const git = (...args: string[]) =>
+    execFileSync("git", [
+      "-C",
+      join(folder, "culvert"),
+      "-c",
+      "user.name=x",
+      "-c",
+      "user.email=x@example.com",
+      ...args,
+    ]);
+  cpSync(join(root, "deploy/settings"), join(folder, "culvert/deploy/settings"), { recursive: true });
+  for (const part of ["base", "components", "release"])
+    cpSync(join(kubernetes, part), join(folder, "culvert/deploy/kubernetes", part), { recursive: true });
+  git("init", "--quiet");
+  git("add", ".");
+  git("commit", "--quiet", "--message=1.0.0");
+  git("tag", "1.0.0");
+  cpSync(join(kubernetes, "overlays/production/kustomization.yaml"), join(folder, "example.yaml"));
+  const command = commands.find((one) => one.startsWith("sed ")) ?? "false";
+  execFileSync("sh", ["-ec", command.replace("https://git.example.com", `file://${folder}`)], { cwd: folder });
+  expect(render(folder)).toEqual(rendering("production"));
+  rmSync(folder, { recursive: true });
 });
 
 /** A platform team's copy of production, with all components and all patches of the example. */

@@ -10,22 +10,14 @@ export const cases: Record<
   { failing: Record<string, string>; healthy: Record<string, string>; silentAt: number; firingAt: number }
 > = {
   CulvertProxyGone: {
-    failing: {
-      "culvert_start_timestamp_seconds{": "100x10 stale",
-    },
-    healthy: {
-      "culvert_start_timestamp_seconds{": "100x120",
-    },
+    failing: { "culvert_start_timestamp_seconds{": "100x10 stale" },
+    healthy: { "culvert_start_timestamp_seconds{": "100x120" },
     silentAt: 10,
     firingAt: 14,
   },
   CulvertSpoolGone: {
-    failing: {
-      "culvert_spool_disk_bytes{": "100x10 stale",
-    },
-    healthy: {
-      "culvert_spool_disk_bytes{": "100x120",
-    },
+    failing: { "culvert_spool_disk_bytes{": "100x10 stale" },
+    healthy: { "culvert_spool_disk_bytes{": "100x120" },
     silentAt: 14,
     firingAt: 18,
   },
@@ -113,12 +105,8 @@ export const cases: Record<
     firingAt: 12,
   },
   CulvertContainerRestarts: {
-    failing: {
-      'kube_pod_container_status_restarts_total{container="web"': "0x9 1x2 2x2 4x100",
-    },
-    healthy: {
-      'kube_pod_container_status_restarts_total{container="web"': "0x9 1x110",
-    },
+    failing: { 'kube_pod_container_status_restarts_total{container="web"': "0x9 1x2 2x2 4x100" },
+    healthy: { 'kube_pod_container_status_restarts_total{container="web"': "0x9 1x110" },
     silentAt: 9,
     firingAt: 16,
   },
@@ -236,12 +224,8 @@ export const cases: Record<
     firingAt: 65,
   },
   CulvertCertificateExpired: {
-    failing: {
-      "culvert_certificate_expiry_timestamp_seconds{": "600x120",
-    },
-    healthy: {
-      "culvert_certificate_expiry_timestamp_seconds{": `${day}x120`,
-    },
+    failing: { "culvert_certificate_expiry_timestamp_seconds{": "600x120" },
+    healthy: { "culvert_certificate_expiry_timestamp_seconds{": `${day}x120` },
     silentAt: 9,
     firingAt: 11,
   },
@@ -259,19 +243,13 @@ export const cases: Record<
     firingAt: 1,
   },
   CulvertCertificateRejected: {
-    failing: {
-      "culvert_certificate_rejected{": "1x120",
-    },
-    healthy: {
-      "culvert_certificate_rejected{": "0x120",
-    },
+    failing: { "culvert_certificate_rejected{": "1x120" },
+    healthy: { "culvert_certificate_rejected{": "0x120" },
     silentAt: 9,
     firingAt: 11,
   },
   CulvertRenewalFails: {
-    failing: {
-      "culvert_certificate_renewal_failures{": "0 1 2 3x110",
-    },
+    failing: { "culvert_certificate_renewal_failures{": "0 1 2 3x110" },
     healthy: {
       "culvert_certificate_renewal_failures{": "2x120",
       'certmanager_certificate_ready_status{condition="False"': "0x120",

@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { kubernetes } from "../lib/paths.ts";
 import * as containers from "./containers.ts";
-import { exceptionsAreWithinBlock } from "./network.ts";
 import * as objectSet from "./object-set.ts";
 import * as podSecurity from "./pod-security.ts";
-import { documented, referencesExist, serviceAccountsExist } from "./references.ts";
+import { documented, referencesExist } from "./references.ts";
 import * as replicas from "./replicas.ts";
 import type { Rule } from "./rule.ts";
 import { noSecretsInManifests } from "./secrets.ts";
@@ -18,9 +17,7 @@ export const rules = {
   ...services,
   ...objectSet,
   referencesExist: referencesExist(documented(readFileSync(`${kubernetes}/README.md`, "utf8"))),
-  serviceAccountsExist,
   ...replicas,
   storedAsWritten,
   noSecretsInManifests,
-  exceptionsAreWithinBlock,
 } satisfies Record<string, Rule>;

@@ -71,12 +71,3 @@ function files({ name: at, pod }: ReturnType<typeof workloads>[number]): Referen
     return [{ at, kind, name }, ...paths.map((key): Reference => ({ at, kind, name, key }))];
   });
 }
-
-/** Every pod's service account is rendered. */
-export const serviceAccountsExist: Rule = (objects) =>
-  workloads(objects)
-    .filter(({ kind }) => kind === "service")
-    .filter(
-      ({ pod }) => !of(objects, "ServiceAccount").some(({ metadata }) => metadata.name === pod.serviceAccountName),
-    )
-    .map(({ name, pod }) => `${name}: there is no service account ${pod.serviceAccountName}`);

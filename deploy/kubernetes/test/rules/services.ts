@@ -1,4 +1,4 @@
-import { containers, controllers, matches, of, workloads } from "../lib/objects.ts";
+import { containers, matches, of, workloads } from "../lib/objects.ts";
 import type { Rule } from "./rule.ts";
 
 /** Every Service selects rendered pods and uses named ports. */
@@ -32,11 +32,3 @@ function hasPort(objects: Parameters<Rule>[0], service: string, port: number): b
   const found = of(objects, "Service").find(({ metadata }) => metadata.name === service);
   return found?.spec?.ports?.some((candidate) => candidate.port === port) ?? false;
 }
-
-/** Every selector matches its own pods and no others. */
-export const selectorsAreDistinct: Rule = (objects) =>
-  controllers(objects).flatMap(({ metadata, spec }) => {
-    const selected = workloads(objects).filter(({ labels }) => matches(spec?.selector.matchLabels, labels));
-    const names = selected.map(({ name }) => name);
-    return names.join() === metadata.name ? [] : [`${metadata.name} selects ${names.join(", ") || "no pod"}`];
-  });
