@@ -69,7 +69,8 @@ describe("a body", () => {
   });
 });
 
-describe("an app that is silent for RESPONSE_TIMEOUT", () => {
+// Nginx' own timeout is 60 s.
+describe("an app that is silent for RESPONSE_TIMEOUT", { timeout: 50_000 }, () => {
   test.each([
     ["a page", "text/html", /^<!doctype html>.*the server took too long/s],
     ["JSON", "application/json", /^\{"reason":"the app took too long to respond"/],

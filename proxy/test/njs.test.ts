@@ -87,6 +87,15 @@ describe("what is counted of", () => {
     const [, counts] = count("request", { route: "page", status: "200", page_kind: "prefetch", page_reason });
     expect(counts).toHaveProperty([`culvert_pages_total{kind="prefetch",outcome="${outcome}"}`], 1);
   });
+  test("how long web took to begin a page, in the buckets from there on", () => {
+    const [, counts] = count("request", { route: "page", status: "200", upstream_header_time: "0.3" });
+    const name = "culvert_page_duration_seconds";
+    const buckets = ["0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf"].map((le) => {
+      return (counts as Record<string, number>)[`${name}_bucket{le="${le}"}`];
+    });
+    expect(buckets).toEqual([0, 0, 1, 1, 1, 1, 1, 1]);
+    expect(counts).toMatchObject({ [`${name}_sum`]: 0.3, [`${name}_count`]: 1 });
+  });
   test("an envelope", () => {
     const variables = { envelope_route: "server", status: "200", upstream_status: "504 : 200", request_length: "1700" };
     expect(count("envelope", { ...variables, answered_by: "spool" })).toEqual([
