@@ -15,10 +15,9 @@ START_ID=$(od -An -N5 -tx1 /dev/urandom | tr -d ' ' | cut -c 1-9)
 # /tmp may outlive a killed container (an emptyDir of Kubernetes does): a socket left there cannot be bound again, and the temporary
 # files of interrupted requests would stay forever.
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
-mkdir -p "$RENDERED/routes" "$RENDERED/ingest" "$RENDERED/security"
+mkdir -p "$RENDERED/routes" "$RENDERED/ingest"
 
-for step in values types settings workers public-listeners trusted-proxies internal-network limits render dsn sdk-tunnel-path \
-  ingest certificate; do
+for step in values settings limits public-listeners internal-network render sdk-tunnel-path ingest certificate; do
   # shellcheck source=/dev/null
   . "$steps/$step.sh"
 done

@@ -3,21 +3,24 @@
 # arguments that a browser may send only select one of them (templates/ingest.conf).
 fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>"
 
+# read_dsn DSN: sets scheme, key, host, port (empty, or with a colon), prefix and project; fails if it is no DSN. The secret of a legacy DSN
+# may follow the key. {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}, https://develop.sentry.dev/sdk/foundations/client/dsn/
+read_dsn() {
+  is "$1" 'https?://[A-Za-z0-9_]+(:[A-Za-z0-9_]*)?@[^@/]+(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/[0-9]{1,20}' || return 1
+  scheme=${1%%://*} key=${1#*://} host=${1#*@}
+  key=${key%%[:@]*} path=/${host#*/} host=${host%%/*} port=''
+  case $host in \[*\]) ;; *:*) port=:${host##*:} host=${host%:*} ;; esac
+  project=${path##*/} prefix=${path%/*}
+  is_host "$host" && { [ -z "$port" ] || is_port "${port#:}"; }
+}
+
 # tunnel_route_arguments: sets what the SDK adds to a `tunnelRoute`: ?o=<org>&p=<project>[&r=<region>]; fails if the DSN's host is not
 # Sentry's own.
 tunnel_route_arguments() {
-  region=''
-  case $host in
-    o*.ingest.sentry.io) organization=${host%.ingest.sentry.io} ;;
-    o*.ingest.[a-z][a-z].sentry.io)
-      organization=${host%.ingest.??.sentry.io} region=${host%.sentry.io}
-      region=${region##*.}
-      ;;
-    *) return 1 ;;
-  esac
-  organization=${organization#o}
-  case $organization in '' | *[!0-9]*) return 1 ;; esac
-  arguments="o=$organization&p=$project${region:+&r=$region}"
+  is "$host" 'o[0-9]+\.ingest\.([a-z]{2}\.)?sentry\.io' || return 1
+  organization=${host#o} region=${host#*.ingest.}
+  region=${region%sentry.io}
+  arguments="o=${organization%%.*}&p=$project${region:+&r=${region%.}}"
 }
 
 # destination DSN SETTING: adds a line to each map, an upstream, and the SDK's own path. Messages do not contain the key: logs are read

@@ -4,9 +4,7 @@
 # Ends with status 1 and changes nothing when the two are not a pair that Nginx can load. COPY keeps both, in one file, for the next start.
 set -eu
 umask 077
-folder=$RENDERED/certificates
-mkdir -p "$folder"
-new=$(mktemp -d "$folder/new.XXXXXX")
+new=$(mktemp -d "$RENDERED/certificate.XXXXXX")
 trap 'rm -rf "$new"' EXIT
 cp "$1" "$new/server.crt"
 cp "$2" "$new/server.key"
@@ -35,19 +33,13 @@ dates=$(openssl x509 -noout -startdate -enddate -in "$new/server.crt")
 dates=${dates#notBefore=}
 date -d "${dates%%notAfter=*}" +%s >"$new/not-before"
 date -d "${dates#*notAfter=}" +%s >"$new/expiry"
-# nginx.conf
-mkdir "$new/root"
 
-# Named by what it holds: Nginx caches a certificate and its key by path, so the files of a path must never change.
-pair=$folder/$(cat "$new/server.crt" "$new/server.key" | sha256sum | cut -c 1-16)
-[ -d "$pair" ] || mv "$new" "$pair"
-before=$(readlink "$RENDERED/certificate" || true)
-ln -sfn "$pair" "$RENDERED/certificate.new"
-mv -T "$RENDERED/certificate.new" "$RENDERED/certificate"
 if [ -n "${3:-}" ]; then
-  cat "$pair/server.crt" "$pair/server.key" >"$3.new" && mv "$3.new" "$3" || echo "culvert proxy: $3 can't be written: check the volume" >&2
+  cat "$new/server.crt" "$new/server.key" >"$3.new" && mv "$3.new" "$3" || echo "culvert proxy: $3 can't be written: check the volume" >&2
 fi
-# A handshake that has begun may still want the one before.
-for old in "$folder"/*; do
-  case $old in "$pair" | "$before") ;; *) rm -rf "$old" ;; esac
-done
+# In one step. A handshake that reads one file before it and the other after it fails, and the browser connects again.
+before=$(readlink "$RENDERED/certificate" || true)
+trap - EXIT
+ln -sfn "$new" "$RENDERED/certificate.new"
+mv -T "$RENDERED/certificate.new" "$RENDERED/certificate"
+rm -rf "$before"

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034,SC2153
-# What templates/server.conf, ingest.conf, resolver.conf and security/ derive from settings.
+# What server.conf, trusted-proxies.conf, resolver.conf and security-headers.conf of templates/ derive from settings.
 
 names_fix="use the names people type, separated by spaces, without scheme, port or wildcard, such as app.example.com"
 SERVED_NAMES='localhost 127.0.0.1 [::1]' names=$(without_commas "$SERVER_NAME" | tr '[:upper:]' '[:lower:]')
@@ -31,3 +31,23 @@ esac
 # Nginx does not read resolv.conf itself.
 NAME_SERVERS=$(awk '$1 == "nameserver" { printf "%s ", ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf)
 [ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server" "give the container a DNS server"
+
+# Behind a load balancer, TRUSTED_PROXIES lists the addresses trusted to report the client IP: in X-Forwarded-For, or with
+# PROXY_PROTOCOL=on in the PROXY protocol, which every connection must then use.
+REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0
+set -f
+for network in $(without_commas "$TRUSTED_PROXIES"); do
+  is_network "$network" ||
+    refuse TRUSTED_PROXIES "'$network' is neither an address nor a network" "list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32"
+  case $REAL_IP_FROM in *" $network;"*) continue ;; esac
+  REAL_IP_FROM="$REAL_IP_FROM set_real_ip_from $network;"
+  # All addresses are the default of Nginx's `geo`.
+  case $network in */0) TRUSTED_BY_DEFAULT=1 ;; *) TRUSTED_NETWORKS="$TRUSTED_NETWORKS $network 1;" ;; esac
+done
+set +f
+if [ -n "$REAL_IP_FROM" ]; then
+  [ "$PROXY_PROTOCOL" = on ] && REAL_IP_HEADER=proxy_protocol || REAL_IP_HEADER=X-Forwarded-For
+  REAL_IP_HEADER="real_ip_header $REAL_IP_HEADER; real_ip_recursive on;"
+elif [ "$PROXY_PROTOCOL" = on ]; then
+  refuse TRUSTED_PROXIES "is empty, but PROXY_PROTOCOL is on" "list the load balancer's addresses, such as 10.0.0.0/8"
+fi

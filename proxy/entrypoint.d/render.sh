@@ -21,7 +21,7 @@ is_needed() {
 # for each DSN (ingest.sh).
 render_all() {
   [ -n "$SPOOL_UPSTREAM" ] && ENVELOPE_FALLBACK=@spool || ENVELOPE_FALLBACK=@envelope_failed
-  for template in $(cd /etc/nginx/templates && echo ./*.conf routes/*.conf security/*.conf); do
+  for template in $(cd /etc/nginx/templates && echo ./*.conf routes/*.conf); do
     if is_needed "${template#./}"; then render "$template"; else : >"$RENDERED/$template"; fi
   done
 }

@@ -10,10 +10,7 @@ sdk_tunnel_path() {
     hash=$((((hash ^ byte) * 16777619) & 0xFFFFFFFF))
   done
   while [ "$hash" -gt 0 ]; do
-    digit=$((hash % 36)) hash=$((hash / 36))
-    # 10 is a, which is 97 in ASCII.
-    [ "$digit" -lt 10 ] || digit=$(printf '%b' "\\0$(printf '%o' $((digit + 87)))")
-    digits=$digit$digits
+    digits=$(echo 0123456789abcdefghijklmnopqrstuvwxyz | cut -c $((hash % 36 + 1)))$digits hash=$((hash / 36))
   done
   echo "/${digits:-0}"
 }

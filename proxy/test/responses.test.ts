@@ -24,9 +24,9 @@ describe("responses", () => {
     expect(answer.headers.server).toBe("nginx");
     expect(JSON.stringify(answer.headers)).not.toContain("web's");
   });
-  test("have noindex once on a 404, and the app's own value otherwise", async () => {
+  test("have noindex on a 404 beside the app's own value, and that alone otherwise", async () => {
     await shared.proxy.web.answer({ ...page, status: 404, headers: { "x-robots-tag": "all" } });
-    expect((await shared.through()).answer.headers["x-robots-tag"]).toBe("noindex");
+    expect((await shared.through()).answer.headers["x-robots-tag"]).toBe("all, noindex");
     await shared.proxy.web.answer({ ...page, headers: { "x-robots-tag": "nofollow" } });
     expect((await shared.through()).answer.headers["x-robots-tag"]).toBe("nofollow");
     await shared.proxy.web.answer(page);

@@ -108,11 +108,11 @@ describe("a certificate of one's own", () => {
   });
   test("is replaced in the end when that fails at first, and so is the date in the metrics", async () => {
     const inside = (script: string) => proxy.on("proxy", "exec", "sh", "-c", script);
-    await inside("chmod 500 /tmp/nginx/certificates");
+    await inside("chmod 500 /tmp/nginx");
     const mark = (await proxy.on("proxy", "logs")).length;
     install("second");
     await logged(/are not a valid pair/, mark);
-    await inside("chmod 700 /tmp/nginx/certificates");
+    await inside("chmod 700 /tmp/nginx");
     await served("second");
     const { valid_from, valid_to } = await peer();
     expect(await metric("culvert_certificate_expiry_timestamp_seconds")).toBe(Date.parse(valid_to) / 1000);

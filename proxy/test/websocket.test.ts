@@ -66,6 +66,7 @@ describe("any other Upgrade", () => {
     ["a path that only begins alike", "/sockets", "websocket"],
     ["another protocol", "/socket", "h2c"],
     ["two protocols", "/socket", "websocket, h2c"],
+    ["a protocol that is false for Nginx", "/", "0"],
     ["an image", "/_next/image?url=%2Fa.png&w=64&q=75", "websocket"],
     ["a file", "/_next/static/chunks/a.js", "h2c"],
   ])("%s: no tunnel, even if web answered with 101", async (_, path, protocol) => {
