@@ -1,9 +1,7 @@
 # shellcheck shell=sh disable=SC2016,SC2034
 # Numbers for main.conf, app-limits.conf, tunnel-limits.conf and concurrent-pages.conf of templates/.
 
-# Of everyone together.
 TUNNEL_RATE_TOTAL=$((40 * TUNNEL_RATE_PER_CLIENT))
-
 # Nginx applies no rate where the key is empty.
 RATE_LIMITED_CLIENT='$client_network' REQUEST_RATE_PER_SECOND=$REQUEST_RATE_PER_CLIENT
 [ "$REQUEST_RATE_PER_CLIENT" != off ] || RATE_LIMITED_CLIENT='""' REQUEST_RATE_PER_SECOND=1

@@ -44,6 +44,7 @@ export const attackCases: Attack[] = [
   { title: "8 × 100 pages at once", attacker: flood },
   { title: "likewise, without the headers of pages", attacker: { ...flood, ACCEPT: "*/*" } },
   { title: "likewise, as prefetches", attacker: { ...flood, PURPOSE: "prefetch" } },
+  { title: "likewise, of files that are missing", attacker: { ...flood, TARGET: "/_next/static/chunks/missing.js" } },
   { title: "likewise, as forms", attacker: { ...flood, METHOD: "POST" } },
   floodWith("MAX_CONCURRENT_REQUESTS_PER_CLIENT", "50", 300),
   floodWith("MAX_CONCURRENT_REQUESTS_PER_CLIENT", "off"),
