@@ -19,19 +19,19 @@ install() {
 }
 
 # Suites whose containers are their own.
-proxy() {
+own_containers() {
   suite proxy/test run_vitest proxy/test
   suite proxy/spool run_vitest proxy/spool
+  suite deploy/kubernetes run_vitest deploy/kubernetes/test
+  suite "e2e your-app" run_playwright --project=your-app
 }
 
-# Suites that mostly wait: for streams that are idle, for an outage to end, for pods.
+# Suites that mostly wait: for streams that are idle, for an outage to end.
 waiting() {
   # After a failed test the apps are started again: three failures are enough.
   suite "e2e matrix" run_playwright --project=matrix --max-failures=3
   suite "e2e outage" run_playwright --project=outage
   suite "e2e readme" run_playwright --project=readme
-  suite "e2e your-app" run_playwright --project=your-app
-  suite deploy/kubernetes run_vitest deploy/kubernetes/test
 }
 
 # Suites that change the tests' stack, or what it answers.
@@ -100,7 +100,7 @@ export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 
 # Three jobs beside one another, because most tests wait; with more, two cores made tests wait for minutes.
-background proxy
+background own_containers
 background stack_then_releases
 static
 waiting
