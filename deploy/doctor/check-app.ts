@@ -1,27 +1,167 @@
 // Takes an app's image through the contract of docs/your-app.md: deploy/doctor/check-app.sh, whose findings come by standard input.
 import { text } from "node:stream/consumers";
-import { bodies, build, deploymentId } from "./app/build.ts";
-import { browserEvents, dsns, policy, serverEvents } from "./app/events.ts";
-import { type AppFacts, parseAppFacts } from "./app/facts.ts";
-import { files, health, port, stop, user } from "./app/run.ts";
-import { print, type Result } from "./result.ts";
+import { parseDsn } from "../../proxy/spool/src/dsn.ts";
+import { forbidsTunnel } from "./checks/site.ts";
+import { composeSettings, type Inspected, list, readSections } from "./facts.ts";
+import { failed, ok, print, type Result, unknown } from "./result.ts";
 
-/** Takes what is known about an app and returns the contract, row by row. */
-export function contract(facts: AppFacts): Result[] {
-  return [
-    health,
-    port,
-    user,
-    files,
-    stop,
-    build,
-    deploymentId,
-    bodies,
-    browserEvents,
-    dsns,
-    serverEvents,
-    policy,
-  ].flatMap((check) => check(facts));
+/** What is used of Next's required-server-files.json. */
+interface Build {
+  basePath: string;
+  output: string;
+  deploymentId: string;
+  env: Record<string, string>;
+  /** The largest body that reaches a page behind middleware; the second is the name of Next 15. */
+  experimental?: { proxyClientMaxBodySize?: number | string; middlewareClientMaxBodySize?: number | string };
 }
 
-if (import.meta.main) print(contract(parseAppFacts(await text(process.stdin))));
+/** What app-requests.ts found. Statuses are 0 without an answer; `file` is one of the build's that the page names. */
+export type Requests = Record<"path" | "policy" | "html" | "file", string> & Record<"status" | "fileStatus", number>;
+
+/** Takes what check-app.sh prints and returns it parsed. Throws on malformed JSON. */
+function parse(input: string) {
+  const { lines, json } = readSections(input);
+  const settings = Object.values(composeSettings(lines("config"))).flatMap(Object.entries<string | null>);
+  const [container] = json<Inspected[]>("container", []);
+  const { middleware } = json<{ middleware?: object }>("middleware", {});
+  // Middleware in Next's Node.js runtime.
+  const { functions } = json<{ functions?: object }>("functions", {});
+  const none: Requests = { path: "/", status: 0, policy: "", html: "", file: "", fileStatus: 0 };
+  return {
+    /** Of docker-compose.yml, all services together. */
+    settings: Object.fromEntries(settings.map(([name, value]) => [name, value ?? ""])),
+    /** Why the app did not get healthy, and the last output of its health check. */
+    ...{ problem: lines("problem").at(-1) ?? "", health: container?.State.Health?.Log?.at(-1)?.Output.trim() ?? "" },
+    ...{ user: container?.Config.User ?? "", isRunning: container?.State.Status === "running" },
+    requests: json("requests", none),
+    /** If the image has it below /app. */
+    build: json<{ config: Build } | undefined>("build", undefined)?.config,
+    nextVersion: json<{ version?: string }>("next", {}).version ?? "",
+    hasMiddleware: Object.keys({ ...middleware }).length > 0 || "/_middleware" in { ...functions },
+    /** What the code has, by the names that check-app.sh gives, and the DSNs in the browser's code. */
+    ...{ mentions: lines("mentions"), dsns: lines("dsns") },
+    ...{ log: lines("log"), stopExitCode: Number(lines("stop")[0]) },
+  };
+}
+export type AppFacts = ReturnType<typeof parse>;
+
+/** Checks that the app gets healthy and answers a page. */
+function answers({ problem, health, requests: { path, status } }: AppFacts): Result[] {
+  if (problem) return [failed("health", `the app does not get healthy: ${problem}`, '"Health" in docs/your-app.md')];
+  if (status > 0 && status < 500) return [ok("health", health), ok("page", `${path} answers ${status}`)];
+  const found = status ? `${path} answers ${status}` : `${path} does not answer`;
+  return [ok("health", health), failed("page", found, "read the app's log: a setting may be missing")];
+}
+
+/** Checks that the app does not run as root, did not try to write where it may not or has no room, and ended by itself after SIGTERM. */
+function container({ user, log, isRunning, stopExitCode }: AppFacts): Result[] {
+  const line = log.find((text) => /\b(?:EROFS|EACCES|ENOSPC)\b/.test(text));
+  const next = "update Next (15.5.28, 16.3.8), or experimental: { isrFlushToDisk: false }";
+  const own = "write to /tmp, or add a folder or size to tmpfs in docker-compose.override.yml";
+  const keeps = 'CMD ["node", "server.js"], not npm or a shell, which keep the signal';
+  const killed = failed("stop", "ignores SIGTERM: killed after 10 s", keeps);
+  const ended = stopExitCode === 137 ? killed : ok("stop", "exits after SIGTERM");
+  return [
+    /^(?:|root|0)(?::|$)/.test(user) ? failed("user", "root", "USER 1000:1000 in the Dockerfile") : ok("user", user),
+    line
+      ? failed("files", line.trim(), line.includes("/.next/server/") ? next : own)
+      : ok("files", "no write error in the log"),
+    isRunning ? ended : unknown("stop", "not tried", "the app must run first"),
+  ];
+}
+
+/** Checks how the image was built: standalone, with its static files, for this base path, and so that open pages notice a release. */
+function build({ build, requests, nextVersion, mentions, settings }: AppFacts): Result[] {
+  if (!build) {
+    const fix = 'output: "standalone", copied to /app';
+    return [unknown("build", "no .next/required-server-files.json in /app: not Next.js, or elsewhere", fix)];
+  }
+  const { file, fileStatus, path } = requests;
+  const [own, wanted = ""] = [build.basePath, settings.BASE_PATH];
+  const copy = "COPY .next/static and public into the image: standalone leaves them out";
+  const another = "deploymentId in next.config, another for each build, or build with deploy/app/Dockerfile";
+  return [
+    Number.parseInt(nextVersion, 10) >= 15
+      ? ok("next", nextVersion)
+      : unknown("next", nextVersion || "version unknown", "tested are 15 and 16"),
+    build.output === "standalone" && mentions.includes("server.js")
+      ? ok("build", "standalone")
+      : failed("build", "not standalone, or no /app/server.js", 'output: "standalone" in next.config'),
+    !file
+      ? unknown("static files", `${path} names none`, "PAGE=/path tries another page")
+      : fileStatus === 200
+        ? ok("static files", "there")
+        : failed("static files", `${file} answers ${fileStatus}`, copy),
+    own === wanted
+      ? ok("base path", own || "none")
+      : failed("base path", `the app has '${own}', BASE_PATH is '${wanted}'`, `BASE_PATH=${own}`),
+    build.deploymentId
+      ? ok("deploymentId", build.deploymentId)
+      : unknown("deploymentId", "none: open pages do not notice a release", another),
+  ];
+}
+
+/** Checks that bodies reach a page behind middleware whole: Next cuts those above its own limit of 10 MB without an error. */
+function bodies({ build, hasMiddleware, settings }: AppFacts): Result[] {
+  const { proxyClientMaxBodySize, middlewareClientMaxBodySize } = build?.experimental ?? {};
+  const size = proxyClientMaxBodySize ?? middlewareClientMaxBodySize;
+  if (!hasMiddleware || size !== 10 * 1024 ** 2 || settings.MAX_BODY_SIZE === "10m") return [];
+  const name = proxyClientMaxBodySize ? "proxyClientMaxBodySize" : "middlewareClientMaxBodySize";
+  const fix = `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`;
+  return [unknown("bodies", "behind middleware, Next cuts those above 10 MB without an error", fix)];
+}
+
+/** Checks which way the browser's events take, as far as the build shows it. */
+function browserEvents({ build, mentions, requests, settings }: AppFacts): Result {
+  const check = "browser events";
+  const path = settings.TUNNEL_PATH || "/monitoring";
+  const route = build?.env?._sentryRewritesTunnelPath;
+  if (route && ![path, `${settings.BASE_PATH ?? ""}${path}`].includes(route)) {
+    const fix = `TUNNEL_PATH=${route}; with tunnelRoute: true it changes with every build: name a path`;
+    return failed(check, `tunnelRoute is "${route}", TUNNEL_PATH "${path}"`, fix);
+  }
+  if (route) return ok(check, `tunnelRoute: "${route}"`);
+  // Set at run time, it is in the page: within JSON in a string.
+  const isInPage = requests.html.replaceAll("\\", "").includes(`"${path}"`);
+  if (mentions.includes("tunnel path") || isInPage) return ok(check, `tunnel: "${path}"`);
+  if (mentions.includes("tunnel: true")) return ok(check, "tunnel: true");
+  return unknown(check, "no sign of the tunnel in the browser's code", `tunnel: "${path}" in instrumentation-client`);
+}
+
+/** Checks that the project of each DSN in the browser's code is configured: the proxy rejects envelopes of others. */
+function dsns({ build, dsns, mentions, settings }: AppFacts): Result[] {
+  const isRoute = Boolean(build?.env?._sentryRewritesTunnelPath);
+  // With `tunnel` to a path, the proxy replaces the DSN.
+  if (!isRoute && !mentions.includes("tunnel: true")) return [];
+  const name = (dsn: string) => [parseDsn(dsn)].map((one) => `project ${one?.project} at ${one?.host}`).join();
+  const configured = [...list(settings.SENTRY_DSN), ...list(settings.TUNNEL_ALLOWED_DSNS)].map(name);
+  return dsns.map((dsn) => {
+    const self = "is not of sentry.io: tunnelRoute does not tunnel it";
+    if (isRoute && !/\.sentry\.io$/.test(parseDsn(dsn)?.host ?? ""))
+      return failed("dsn", `${name(dsn)} ${self}`, "tunnel instead of tunnelRoute");
+    if (configured.includes(name(dsn))) return ok("dsn", `${name(dsn)}, as configured`);
+    return failed("dsn", `${name(dsn)} is not configured`, "make it SENTRY_DSN, or add it to TUNNEL_ALLOWED_DSNS");
+  });
+}
+
+/** Checks which way the server's events take, as far as the build shows it. */
+function serverEvents({ mentions }: AppFacts): Result {
+  const check = "server events";
+  if (mentions.includes("SERVER_TUNNEL")) return ok(check, "the server's code reads SERVER_TUNNEL");
+  const found = "the server's code does not read SERVER_TUNNEL: they are lost while the ingest is down";
+  return unknown(check, found, "tunnel: process.env.SERVER_TUNNEL");
+}
+
+/** Checks that the app's own policy allows the tunnel. */
+function policy({ requests: { policy, html }, settings }: AppFacts): Result[] {
+  const directive = forbidsTunnel(policy, html, list(settings.SERVER_NAME || "localhost"));
+  if (!directive) return [];
+  const found = `the app's own policy has ${directive}, so browsers send no events through the tunnel`;
+  return [unknown("csp", found, "add 'self' to its connect-src")];
+}
+
+/** Takes what is known about an app and returns the contract, row by row. */
+export const contract = (facts: AppFacts): Result[] =>
+  [answers, container, build, bodies, browserEvents, dsns, serverEvents, policy].flatMap((check) => check(facts));
+
+if (import.meta.main) print(contract(parse(await text(process.stdin))));

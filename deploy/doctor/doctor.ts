@@ -25,8 +25,8 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
     proxyProtocol: settings.PROXY_PROTOCOL === "on",
     ...{ basePath: settings.BASE_PATH ?? "", tunnelPath: settings.TUNNEL_PATH || "/monitoring" },
   };
-  const acme = facts.containers.find(({ service }) => service === "acme");
-  const said = settings.ACME === "on" ? lastWords(acme?.lastLines ?? []) : undefined;
+  const { lastLines = [] } = facts.containers.find(({ service }) => service === "acme") ?? {};
+  const acme = settings.ACME === "on" ? `docker compose logs acme. Its last line: ${lastWords(lastLines)}` : undefined;
   const isInner = Boolean(settings.TRUSTED_PROXIES);
   const results = await Promise.all([
     ...[health(facts.containers), releases(facts.containers), disk()],
@@ -38,8 +38,8 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
     envelopes(facts.log),
     attempt("spool", async () => spool(await scrape("spool"))),
     ...names.filter((name) => !isLocal(name)).map((name) => publicAddress({ ...target, name })),
-    attempt("certificate", () => certificate(target, names, said, isInner)),
-    attempt("certificate", async () => renewal(await scrape("proxy"), said)),
+    attempt("certificate", () => certificate(target, names, acme, isInner)),
+    attempt("certificate", async () => renewal(await scrape("proxy"), acme)),
     page(target, PAGE || `${target.basePath}/`, names),
     clients(facts, settings),
   ]);
@@ -60,24 +60,16 @@ export async function checkOutside(target: Target): Promise<Result[]> {
   return [...found, ...results.flat()];
 }
 
-/** Takes an address such as https://app.example.com/shop, and returns the target; undefined if it is none. */
-function outsideTarget(address: string): Target | undefined {
+/** The same for an address such as https://app.example.com/shop. */
+async function checkAddress(address: string): Promise<Result[]> {
   const url = URL.parse(address);
-  if (url?.protocol !== "https:") return undefined;
+  if (url?.protocol !== "https:")
+    return [failed("BASE_URL", `'${address}' is not an https address`, "use one such as https://app.example.com")];
   const name = url.hostname.replace(/^\[|\]$/g, "");
   const port = Number(url.port) || 443;
   const paths = { basePath: url.pathname.replace(/\/+$/, ""), tunnelPath: TUNNEL_PATH || "/monitoring" };
-  return { host: name, port, name, publicPort: port, ...paths };
+  return checkOutside({ host: name, port, name, publicPort: port, ...paths });
 }
 
-if (import.meta.main) {
-  if (BASE_URL) {
-    const target = outsideTarget(BASE_URL);
-    const invalid = failed(
-      "BASE_URL",
-      `'${BASE_URL}' is not an https address`,
-      "use one such as https://app.example.com",
-    );
-    print(target ? await checkOutside(target) : [invalid]);
-  } else print(await checkStack(parseFacts(await text(process.stdin))));
-}
+if (import.meta.main)
+  print(await (BASE_URL ? checkAddress(BASE_URL) : checkStack(parseFacts(await text(process.stdin)))));

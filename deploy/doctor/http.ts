@@ -2,18 +2,18 @@ import { randomBytes } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect, isIP } from "node:net";
+import { text } from "node:stream/consumers";
 import { type TLSSocket, connect as tlsConnect } from "node:tls";
 
 const TIMEOUT_MS = 10_000;
 
 /** Where the proxy answers, and the name that it serves. */
 export interface Target {
-  /** What to connect to: inside the stack's network this is not the name that is served. */
+  /** What to connect to. */
   host: string;
   port: number;
-  /** For SNI and the Host header. */
+  /** What is served, for SNI and the Host header: inside the stack's network another name and port. */
   name: string;
-  /** The port in the Host header. */
   publicPort: number;
   /** Whether connections begin with the PROXY protocol. */
   proxyProtocol?: boolean;
@@ -59,25 +59,17 @@ export async function request(target: Target, path: string, sent: Sent = {}): Pr
 /** Sends one request and returns the answer; no redirect is followed. Rejects without an answer, or after `TIMEOUT_MS`. */
 export function exchange(options: RequestOptions & { ca?: string }, sent: Sent = {}): Promise<Answer> {
   const [trace, span] = [randomBytes(12).toString("hex"), randomBytes(8).toString("hex")];
-  // Not sampled (-0): Sentry's SDK in the app records nothing of the request.
-  const own = {
-    "User-Agent": "culvert-doctor",
+  const headers = {
+    ...{ ...options.headers, "User-Agent": "culvert-doctor", Connection: "close", ...sent.headers },
+    // Not sampled (-0): Sentry's SDK in the app records nothing of the request.
     "sentry-trace": `${TRACE_PREFIX}${trace}-${span}-0`,
-    Connection: "close",
   };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const send = options.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const all = {
-      ...options,
-      method: sent.method ?? "GET",
-      signal,
-      headers: { ...options.headers, ...own, ...sent.headers },
-    };
-    const outgoing = send(all as RequestOptions, async (response) => {
-      const chunks = await response.setEncoding("utf8").toArray().catch(reject);
-      const body = (chunks ?? []).join("");
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+    const outgoing = send({ ...options, method: sent.method, signal, headers }, (response) => {
+      const answer = { status: response.statusCode ?? 0, headers: response.headers };
+      text(response).then((body) => resolve({ ...answer, body }), reject);
     });
     outgoing.on("error", (error) => reject(signal.aborted ? new Error("timed out") : error)).end(sent.body);
   });

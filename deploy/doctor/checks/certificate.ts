@@ -14,7 +14,7 @@ const fixes: Record<string, string> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "TLS_CERT_FILE must hold the whole chain (fullchain.pem)",
 };
 
-/** Checks the certificate that is served as a browser would, for each name. `acme` is the last line of its log, with ACME=on. */
+/** Checks the certificate that is served as a browser would, for each name. `acme`, with ACME=on, says where its errors are. */
 export async function certificate(target: Target, names: string[], acme?: string, isInner = false): Promise<Result[]> {
   const socket = await openTls(target);
   // The type promises an Error, Node gives its code.
@@ -36,37 +36,35 @@ export function classify(
   isInner = false,
   now = Date.now(),
 ): Result {
-  const said = acme === undefined ? undefined : `docker compose logs acme. Its last line: ${acme}`;
   const [from, end] = [peer.valid_from, peer.valid_to].map((date) => Date.parse(date)) as [number, number];
   const days = Math.floor((end - now) / DAY_MS);
   if (String(peer.issuer?.CN).startsWith("Culvert development CA")) {
     const found = "a development certificate, which browsers do not trust";
-    if (said) return failed(CHECK, `${found}: the CA has issued none yet`, said);
+    if (acme) return failed(CHECK, `${found}: the CA has issued none yet`, acme);
     const fix = "set ACME=on, or TLS_CERT_FILE and TLS_KEY_FILE";
     return isInner || names.every(isLocal) ? unknown(CHECK, found, fix) : failed(CHECK, found, fix);
   }
   const without = names.filter((name) => checkServerIdentity(name, peer));
   if (without.length > 0) {
     const found = `${without.join(", ")}: the certificate is for ${peer.subjectaltname?.replaceAll("DNS:", "")}`;
-    return failed(CHECK, found, said ?? "use a certificate for every name of SERVER_NAME");
+    return failed(CHECK, found, acme ?? "use a certificate for every name of SERVER_NAME");
   }
   if (error && error !== "ERR_TLS_CERT_ALTNAME_INVALID")
-    return failed(CHECK, words(error), said ?? fixes[error] ?? "use a certificate of a public CA");
+    return failed(CHECK, words(error), acme ?? fixes[error] ?? "use a certificate of a public CA");
   if ((end - now) / (end - from) < MIN_LIFE_LEFT)
-    return failed(CHECK, `${days} days left, less than a sixth of its life`, said ?? "renew it");
+    return failed(CHECK, `${days} days left, less than a sixth of its life`, acme ?? "renew it");
   return ok(CHECK, `${names.join(", ")}: trusted, ${days} days left`);
 }
 
 /** Says whether the pair on disk is the one that is served, and whether it is renewed. Takes the proxy's metrics. */
-export function renewal(metrics: string, acme?: string): Result[] {
+export function renewal(metrics: string, acme = "docker compose logs acme"): Result[] {
   const failures = sum(metrics, "culvert_certificate_renewal_failures");
   const results: Result[] = [];
   if (sum(metrics, "culvert_certificate_rejected") > 0) {
     const found = "TLS_CERT_FILE and TLS_KEY_FILE cannot be loaded; the previous pair is served";
     results.push(failed(CHECK, found, "copy both files again: docker compose logs proxy | grep TLS_ says why"));
   }
-  if (failures > 0)
-    results.push(failed("acme", `${failures} failed renewals`, `docker compose logs acme. Its last line: ${acme}`));
+  if (failures > 0) results.push(failed("acme", `${failures} failed renewals`, acme));
   return results;
 }
 

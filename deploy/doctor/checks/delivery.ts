@@ -14,16 +14,17 @@ const MAX_BAD_SHARE = 0.01;
 const MAX_WAIT_S = 300;
 
 /** What to do about the answer to a probe envelope; with other answers the proxy's log says why. */
+const key = "copy SENTRY_DSN from the project's Client Keys page; is its key active?";
 const fixes: Record<number, string> = {
+  401: key,
+  403: key,
   404: "check TUNNEL_PATH, or the path in SENTRY_DSN",
   429: "rate limited: the project's quota, or TUNNEL_RATE_PER_CLIENT",
   503: "neither ingest nor spool accepted it: docker compose logs --tail 20 spool",
 };
-const isKey = (status: number) => status === 401 || status === 403;
 function answered(check: string, where: string, status: number): Result {
   if (status === 200) return ok(check, `${where} accepted a probe envelope`);
-  const key = "copy SENTRY_DSN from the project's Client Keys page; is its key active?";
-  const fix = isKey(status) ? key : (fixes[status] ?? 'docker compose logs proxy: its lines with "route":"tunnel"');
+  const fix = fixes[status] ?? 'docker compose logs proxy: its lines with "route":"tunnel"';
   return (status === 429 ? unknown : failed)(check, `${where} answers ${status} to a probe envelope`, fix);
 }
 
@@ -72,11 +73,8 @@ export function envelopes(log: Facts["log"]): Result[] {
 /** Checks what waits in the spool, since when, and how full it and its disk are. Takes its metrics. */
 export function spool(metrics: string): Result[] {
   const of = (name: string) => sum(metrics, `culvert_spool_${name}`);
-  const [queued, age, undeliverable] = [
-    of("queued_envelopes"),
-    of("oldest_envelope_age_seconds"),
-    of("undeliverable_envelopes"),
-  ];
+  const [queued, undeliverable] = [of("queued_envelopes"), of("undeliverable_envelopes")];
+  const age = of("oldest_envelope_age_seconds");
   const full = of("disk_bytes") / of("limit_bytes");
   if (metrics.includes("culvert_spool_disk_free_bytes ") && of("disk_free_bytes") === 0)
     return [failed("spool", "its disk is full", "free space: docker system df shows its use")];

@@ -1,4 +1,4 @@
-import { type Container, type Facts, list, settingsOf } from "../facts.ts";
+import { type Facts, settingsOf } from "../facts.ts";
 import { failed, ok, type Result } from "../result.ts";
 import { lastWords } from "./containers.ts";
 
@@ -22,39 +22,6 @@ export function applied({ configured, containers }: Facts): Result[] {
   return [failed("applied", `the containers run with other values than .env has: ${names.join(", ")}`, fix)];
 }
 
-/** Settings that have a value in the compose file when nobody sets them. */
-export const WITH_DEFAULT = ["CONSOLE", "CONTENT_SECURITY_POLICY", "HTTP3", "SENTRY_DSN", "SENTRY_TRACES_SAMPLE_RATE"];
-/** Those of them whose value in the compose file depends on another setting. */
-const FROM_OTHERS: Record<string, string[]> = {
-  SENTRY_DSN: ["CONSOLE", "SENTRY_TRACES_SAMPLE_RATE"],
-  WEB_IMAGE: ["CONTENT_SECURITY_POLICY"],
-};
-
-/**
- * Returns the settings with which running containers were started, and which neither the shell nor .env has now: a new container would
- * have the default. SENTRY_RELEASE is not among them, as each start has its own.
- */
-export function dropped({ configured, containers, names }: Omit<Facts, "log">): string[] {
-  const differing = containers
-    .filter(({ State }) => State.Status === "running")
-    .flatMap(({ service, environment, imageEnvironment, labels }) => [
-      // Settings that are in no variable.
-      ...list(labels["culvert.given"]),
-      ...Object.entries(configured[service] ?? {})
-        .filter(([name, value]) => {
-          const running = environment[name] ?? "";
-          // A constant of the compose file is no setting; an image may set the variable itself.
-          const isSetting = !value || WITH_DEFAULT.includes(name);
-          return isSetting && running && running !== (value ?? "") && running !== imageEnvironment[name];
-        })
-        // The name of the setting, not of the variable of Node.
-        .map(([name]) => (name === "NODE_EXTRA_CA_CERTS" ? "INGEST_CA_FILE" : name)),
-    ]);
-  const dependent = differing.flatMap((name) => FROM_OTHERS[name] ?? []);
-  const now = ["SENTRY_RELEASE", ...names.environment, ...names.file, ...dependent];
-  return [...new Set(differing)].filter((name) => !now.includes(name)).sort();
-}
-
 /** Checks that web may reach what its settings and its log say that it calls. */
 export function egress(facts: Facts): Result[] {
   const web = facts.containers.filter(({ service }) => service === "web");
@@ -66,8 +33,8 @@ export function egress(facts: Facts): Result[] {
     /^https?:\/\/[^/:\s]+\.[a-z]{2,}(?:[:/]|$)/i.test(value) &&
     !/\.localhost|_inside/.test(value);
   const [setting] = Object.entries(settingsOf(facts, "web")).find(isOutside) ?? [];
-  const found = setting ? `${setting} is the address of an outside service` : web.map(outsideCall).find(Boolean);
+  const lines = web.flatMap(({ lastLines }) => lastLines);
+  const call = lastWords(lines.filter((line) => /EAI_AGAIN|ENETUNREACH|ENOTFOUND/.test(line)));
+  const found = setting ? `${setting} is the address of an outside service` : call;
   return found ? [failed("egress", `web has no way out, but: ${found}`, "WEB_EGRESS=on in .env, then make up")] : [];
 }
-const outsideCall = ({ lastLines }: Container) =>
-  lastWords(lastLines.filter((line) => /EAI_AGAIN|ENETUNREACH|ENOTFOUND/.test(line)));

@@ -5,12 +5,13 @@ import { expect, test } from "vitest";
 import { classify, renewal } from "../../doctor/checks/certificate.ts";
 import { disk, down, health, releases } from "../../doctor/checks/containers.ts";
 import { envelopes, spool } from "../../doctor/checks/delivery.ts";
-import { applied, dropped, egress, settingNames, WITH_DEFAULT } from "../../doctor/checks/settings.ts";
+import { applied, egress, settingNames } from "../../doctor/checks/settings.ts";
 import { clients } from "../../doctor/checks/site.ts";
 import { checkStack } from "../../doctor/doctor.ts";
 import { type Container, type Facts, parseFacts } from "../../doctor/facts.ts";
 import { TRACE_PREFIX } from "../../doctor/http.ts";
 import { failed, type Result } from "../../doctor/result.ts";
+import { dropped } from "../../doctor/same-settings.ts";
 import { root } from "../support/docker.ts";
 
 const now = Date.parse("2026-08-01T12:00:00Z");
@@ -155,7 +156,7 @@ test.each<[string, Result[], Result[], RegExp]>([
   [
     "an expired one with ACME=on",
     served(fresh, undefined, "fine"),
-    served(old, "CERT_HAS_EXPIRED", "port 80 is closed"),
+    served(old, "CERT_HAS_EXPIRED", "docker compose logs acme: port 80 is closed"),
     /has expired docker compose logs acme.*port 80 is closed/,
   ],
   [
@@ -205,31 +206,31 @@ test("in a crash loop, its last line is all that is said", async () => {
 });
 
 test("a new container would lose the settings that were typed for one start; a default that follows the DSN is none", () => {
-  const local = { SENTRY_DSN: "http://culvert@ingest:8969/1", CONSOLE: "", SERVER_TUNNEL: "http://proxy:8083/new" };
-  const configured = { web: { ...local, REGION: null, CONTENT_SECURITY_POLICY: "" } };
-  const typed = { SENTRY_DSN: dsn, CONSOLE: "off", REGION: "eu", SENTRY_RELEASE: "1" };
-  const environment = { ...typed, SERVER_TUNNEL: "http://proxy:8083/old" };
-  const given = { labels: { "culvert.given": "WEB_IMAGE" } };
+  const configured = {
+    web: { SENTRY_DSN: "http://culvert@ingest:8969/1", CONSOLE: "", SERVER_TUNNEL: "new", REGION: null },
+  };
+  const environment = { SENTRY_DSN: dsn, CONSOLE: "off", REGION: "eu", SENTRY_RELEASE: "1", SERVER_TUNNEL: "old" };
+  const labels = { "culvert.given": " SENTRY_DSN WEB_IMAGE" };
   const lost = (container: Partial<Container>, names: Partial<Facts["names"]>) =>
     dropped({
       configured,
-      containers: [{ ...web, environment, ...container }],
+      containers: [{ ...web, environment, labels, ...container }],
       names: { environment: [], file: [], known: [], ...names },
     });
-  expect(lost({}, {})).toEqual(["REGION", "SENTRY_DSN"]);
-  expect(lost(given, { file: ["SENTRY_DSN"] })).toEqual(["REGION", "WEB_IMAGE"]);
-  const off = { ...environment, CONTENT_SECURITY_POLICY: "off" };
-  expect(lost({ ...given, environment: off }, {})).toEqual(["REGION", "SENTRY_DSN", "WEB_IMAGE"]);
-  // Given again, empty or not, in the shell; or set by the image.
-  expect(lost({ imageEnvironment: { REGION: "eu" } }, { environment: ["SENTRY_DSN"] })).toEqual([]);
-  expect(lost({ environment: { ...local, CONSOLE: "off" } }, {})).toEqual(["CONSOLE"]);
+  expect(lost({}, {})).toEqual(["REGION", "SENTRY_DSN", "WEB_IMAGE"]);
+  // Given again, empty or not, in the shell or .env; or set by the image.
+  expect(lost({}, { file: ["SENTRY_DSN"], environment: ["WEB_IMAGE"] })).toEqual(["REGION"]);
+  expect(lost({ labels: {}, imageEnvironment: { REGION: "eu" } }, {})).toEqual([]);
+  expect(lost({ labels: { "culvert.given": "CONSOLE" } }, { environment: ["REGION"] })).toEqual(["CONSOLE"]);
   expect(lost(state({ Status: "exited" }), {})).toEqual([]);
 });
 
-test("the settings to which the compose file gives a value are known", () => {
+test("labels name the settings to which the compose file gives a value, or that are in no variable", () => {
   const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
   const withDefault = [...compose.matchAll(/^ {2,6}([A-Z0-9_]+): \$\{\1:-(?!\})/gm)].map(([, name]) => name);
-  expect([...new Set(withDefault)].sort()).toEqual(WITH_DEFAULT);
+  const given = [...compose.matchAll(/culvert\.given: "(.*)"/g)].map(([, names]) => names).join(" ");
+  const names = [...new Set(withDefault), "HTTP_PORT", "WEB_EGRESS", "WEB_IMAGE"].sort();
+  expect(given.split(" ").sort()).toEqual(names.map((name) => `\${${name}:+${name}}`));
 });
 
 test("what compose resolves: a $, which it writes twice, and names that only its services have", () => {

@@ -18,7 +18,7 @@ for (const [name, BASE_PATH] of [
     const { stdout } = await promisify(execFile)("sh", ["deploy/doctor/check-app.sh", "--json"], { cwd: root, env });
     const { checks }: { checks: { check: string; state: string }[] } = JSON.parse(stdout);
     const ok = checks.filter(({ state }) => state === "ok").map(({ check }) => check);
-    const wanted = ["health", "port", "user", "files", "stop", "next", "build", "static files", "base path"];
+    const wanted = ["health", "page", "user", "files", "stop", "next", "build", "static files", "base path"];
     expect(ok).toEqual(expect.arrayContaining([...wanted, "deploymentId"]));
   });
 }
