@@ -43,7 +43,7 @@ async function attempt(key?: keyof typeof keys): Promise<string> {
   const client = await startAcmeClient(id, {
     ...{ image, network: id, caFile: pebble.caFile, volumes: [account, certificates], settings },
     // The attempt is not to wait for the pause after the one before.
-    prepare: "rm -f /var/lib/acme/failure",
+    prepare: "rm -f /var/lib/acme/failure-*",
     mounts: key ? { [join(folder, key)]: keyFile } : {},
   });
   await expect.poll(client.isSettled).toBe(true);
