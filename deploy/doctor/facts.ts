@@ -20,17 +20,10 @@ type Logged = Partial<Record<"client" | "trace_id" | "outcome" | "reason", strin
 
 /** Takes the output of the function `section` in facts.sh, and returns access to each section by its name. */
 export function readSections(text: string) {
-  const parts = text.split(/^== (\S+)$/m);
-  const sections = new Map<string, string[]>();
-  for (let at = 1; at < parts.length; at += 2)
-    sections.set(
-      parts[at] ?? "",
-      (parts[at + 1] ?? "").split("\n").filter((line) => line.trim()),
-    );
-  const lines = (name: string) => sections.get(name) ?? [];
+  const sections = `\n${text}`.split("\n== ").map((section) => section.split("\n").filter((line) => line.trim()));
+  const lines = (name: string) => sections.find(([first]) => first === name)?.slice(1) ?? [];
   /** Returns a section's JSON, or `none` if it is empty. Throws if it is not JSON. */
-  const json = <T>(name: string, none: T): T =>
-    sections.get(name)?.length ? JSON.parse(lines(name).join("\n")) : none;
+  const json = <T>(name: string, none: T): T => (lines(name).length > 0 ? JSON.parse(lines(name).join("\n")) : none);
   return { lines, json };
 }
 
