@@ -5,6 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
 . deploy/host/stack.sh
+. deploy/host/replace.sh
 . deploy/doctor/facts.sh
 
 WEB_IMAGE=$(setting WEB_IMAGE)
@@ -15,11 +16,12 @@ docker image inspect "$WEB_IMAGE" >/dev/null 2>&1 || docker pull "$WEB_IMAGE" >&
 BASE_PATH=$(setting BASE_PATH)
 export BASE_PATH COMPOSE_PROJECT_NAME="culvert-check-app-$$"
 
-trap 'docker compose down --volumes --rmi local >/dev/null 2>&1' EXIT
+trap '{ remove_trials; docker compose down --volumes --rmi local; } >/dev/null 2>&1' EXIT
 trap 'exit 130' INT TERM
 # Under the name that its build would have.
 docker tag "$WEB_IMAGE" "$COMPOSE_PROJECT_NAME-web"
-app=$(docker compose --progress quiet run --detach --no-deps web) || die "WEB_IMAGE: $WEB_IMAGE cannot be started: the reason is above"
+app=$(docker compose --progress quiet run --detach --no-deps --label culvert.trial=yes web) ||
+  die "WEB_IMAGE: $WEB_IMAGE cannot be started: the reason is above"
 
 # files PATH: prints a file of the app, or all files below a folder; nothing if there is none.
 files() { docker cp --follow-link "$app:/app/$1" - 2>/dev/null | tar -xO 2>/dev/null; }

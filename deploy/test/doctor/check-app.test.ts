@@ -65,6 +65,7 @@ async function check(
     BASE_PATH: "",
     COMPOSE_FILE: "docker-compose.yml",
   });
+  expect((await docker("ps", "--all", "--quiet", `--filter=ancestor=${image}`)).output).toBe("");
   const checks: Result[] = JSON.parse(output).checks;
   const health = checks.find(({ check }) => check === "health")?.found ?? "";
   return { code, states: Object.fromEntries(checks.map(({ check, state }) => [check, state])), health };
