@@ -30,9 +30,10 @@ function parse(input: string) {
   return {
     /** Of docker-compose.yml, all services together. */
     settings: Object.fromEntries(settings.map(([name, value]) => [name, value ?? ""])),
-    /** Why the app did not get healthy, and the last output of its health check. */
-    ...{ problem: lines("problem").at(-1) ?? "", health: container?.State.Health?.Log?.at(-1)?.Output.trim() ?? "" },
     ...{ user: container?.Config.User ?? "", isRunning: container?.State.Status === "running" },
+    isHealthy: container?.State.Health?.Status === "healthy",
+    /** Why it is not, and the last output of the health check. */
+    ...{ problem: lines("problem").at(-1) ?? "", health: container?.State.Health?.Log?.at(-1)?.Output.trim() ?? "" },
     requests: json("requests", none),
     /** If the image has it below /app. */
     build: json<{ config: Build } | undefined>("build", undefined)?.config,
@@ -46,8 +47,9 @@ function parse(input: string) {
 export type AppFacts = ReturnType<typeof parse>;
 
 /** Checks that the app gets healthy and answers a page. */
-function answers({ problem, health, requests: { path, status } }: AppFacts): Result[] {
-  if (problem) return [failed("health", `the app does not get healthy: ${problem}`, '"Health" in docs/your-app.md')];
+function answers({ isHealthy, problem, health, requests: { path, status } }: AppFacts): Result[] {
+  const never = `the app does not get healthy: ${problem}`;
+  if (!isHealthy) return [failed("health", never, '"Health" in docs/your-app.md')];
   if (status > 0 && status < 500) return [ok("health", health), ok("page", `${path} answers ${status}`)];
   const found = status ? `${path} answers ${status}` : `${path} does not answer`;
   return [ok("health", health), failed("page", found, "read the app's log: a setting may be missing")];

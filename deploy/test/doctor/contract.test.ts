@@ -7,7 +7,7 @@ const saas = `https://${key}@o1.ingest.sentry.io/2`;
 const ownDsn = `https://${key}@sentry.example/2`;
 const app: AppFacts = {
   settings: { SENTRY_DSN: saas, TUNNEL_PATH: "/k7f2a9" },
-  ...{ user: "1000:1000", problem: "", health: "GET /healthz: status 404", isRunning: true },
+  ...{ user: "1000:1000", isRunning: true, isHealthy: true, problem: "", health: "GET /healthz: status 404" },
   requests: { path: "/", status: 200, policy: "", html: "", file: "/_next/static/a.js", fileStatus: 200 },
   build: { basePath: "", output: "standalone", deploymentId: "1", env: { _sentryRewritesTunnelPath: "/k7f2a9" } },
   ...{ nextVersion: "16.0.1", mentions: ["server.js", "SERVER_TUNNEL"], hasMiddleware: true },
@@ -22,7 +22,7 @@ test("an app that keeps the contract has nothing but ticks", () => {
 });
 
 test.each<[string, Partial<AppFacts>, string, RegExp]>([
-  ["does not get healthy", { isRunning: false, problem: "Error: DATABASE_URL" }, "health", /DATABASE_URL/],
+  ["does not get healthy", { isHealthy: false, problem: "Error: DATABASE_URL" }, "health", /DATABASE_URL/],
   ["does not answer pages", { requests: { ...requests, status: 0 } }, "page", /does not answer/],
   ["answers pages with an error", { requests: { ...requests, status: 500 } }, "page", /answers 500/],
   ["runs as root", { user: "" }, "user", /USER 1000:1000/],
