@@ -37,7 +37,7 @@ export async function serverChecks(waitMs?: number): Promise<ServerChecks> {
 }
 
 /** Takes the DSN and the proxy's address and sends a probe envelope. Never throws. */
-export async function checkIngest({ dsn, serverTunnel }: Pick<Settings, "dsn" | "serverTunnel">): Promise<Check> {
+async function checkIngest({ dsn, serverTunnel }: Pick<Settings, "dsn" | "serverTunnel">): Promise<Check> {
   if (!dsn) return UNKNOWN;
   const [address, setting] = serverTunnel ? [serverTunnel, "SERVER_TUNNEL"] : [new URL(dsn.envelopeUrl), "SENTRY_DSN"];
   const result = { queued: false };
@@ -54,13 +54,13 @@ export async function checkIngest({ dsn, serverTunnel }: Pick<Settings, "dsn" | 
 }
 
 /** Takes the spool's address and reads the state of its queue from its metrics. Never throws. */
-export async function checkSpool({ spoolUpstream }: Pick<Settings, "spoolUpstream">): Promise<SpoolCheck> {
+async function checkSpool({ spoolUpstream }: Pick<Settings, "spoolUpstream">): Promise<SpoolCheck> {
   if (!spoolUpstream) return UNKNOWN;
   return checkSpoolMetrics(() => read(new URL("/metrics", spoolUpstream)));
 }
 
 /** Takes the upstream's address and calls it. Never throws. */
-export async function checkUpstream(address: URL): Promise<Check> {
+async function checkUpstream(address: URL): Promise<Check> {
   return runCheck(
     () => call(address),
     upstreamProblem,

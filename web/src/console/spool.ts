@@ -10,7 +10,7 @@ export type SpoolCheck = Check & { queue?: Queue };
  * Takes the spool's metrics and returns the state of its queue. Client reports (category `internal`) are not counted, because the
  * console's own probes of the ingest are among them.
  */
-export function queueIn(metrics: string): Queue {
+function queueIn(metrics: string): Queue {
   const sum = (name: string) =>
     [...metrics.matchAll(new RegExp(`^culvert_spool_${name}\\{category="(\\w+)"\\} (\\d+)$`, "gm"))]
       .filter(([, category]) => category !== "internal")

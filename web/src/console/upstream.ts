@@ -4,9 +4,9 @@ import { type TraceHeaders, traceHeaders } from "./trace-headers";
 export type UpstreamResult = { received: TraceHeaders } | { problem: string };
 
 /** Takes the upstream's address, calls it, and returns the trace headers it echoes (see /api/echo). Never throws. */
-export async function callUpstream(address: URL, timeoutMs = 3_000): Promise<UpstreamResult> {
+export async function callUpstream(address: URL): Promise<UpstreamResult> {
   try {
-    const response = await fetch(address, { cache: "no-store", signal: AbortSignal.timeout(timeoutMs) });
+    const response = await fetch(address, { cache: "no-store", signal: AbortSignal.timeout(3_000) });
     if (!response.ok) return { problem: `it responds with ${response.status}` };
     const body: unknown = await response.json().catch(() => undefined);
     if (!isRecord(body) || !("sentry-trace" in body))
