@@ -2,13 +2,7 @@ import { expect, test } from "vitest";
 import { describeRateLimits, recordingOutcomes } from "./recording-transport.js";
 import { sendOutcomes } from "./send-outcomes.js";
 
-const envelope = [
-  { event_id: "e1" },
-  [
-    [{ type: "event" }, {}],
-    [{ type: "attachment" }, ""],
-  ],
-];
+const envelope = [{ event_id: "e1" }, [[{ type: "event" }, {}]]];
 
 async function sent(answer: () => Promise<{ statusCode?: number; headers?: Record<string, string> }>) {
   const transport = recordingOutcomes(() => ({ send: answer, flush: async () => true }))({});
@@ -16,29 +10,11 @@ async function sent(answer: () => Promise<{ statusCode?: number; headers?: Recor
   return sendOutcomes()[0];
 }
 
-test.each([
-  ["accepted", 200],
-  ["rejected", 403],
-  ["rejected", 413],
-] as const)("%s: %i", async (outcome, status) => {
-  expect(await sent(async () => ({ statusCode: status }))).toMatchObject({
-    outcome,
-    status,
-    eventId: "e1",
-    category: "error, attachment",
-    latencyMs: expect.any(Number),
-  });
-});
-
 test("a failure to send is recorded and still fails", async () => {
   const failing = () => Promise.reject(new TypeError("Failed to fetch"));
   expect(await sent(failing)).toMatchObject({ outcome: "failed", status: undefined });
   const transport = recordingOutcomes(() => ({ send: failing, flush: async () => true }))({});
   await expect(transport.send(envelope)).rejects.toThrow("Failed to fetch");
-});
-
-test("an envelope that the SDK does not send because of a rate limit is recorded as rate limited", async () => {
-  expect(await sent(async () => ({}))).toMatchObject({ outcome: "rate limited" });
 });
 
 test("an envelope that the spool accepted is recorded as queued", async () => {
