@@ -76,9 +76,9 @@ test("what fetches certificates is alone in its network and gets no DSN; the pro
   expect(all.proxy?.volumes).toContainEqual(expect.objectContaining({ target: "/srv/certificates", read_only: true }));
 });
 
-test("no image runs as root, or contains npm, its like, a setuid file or a source map", async () => {
+test("no image runs as root, or contains npm, its like, a setuid file or a source map, or refers to one", async () => {
   const search =
-    "find / -xdev -type f -perm /6000; for name in npm npx corepack yarn pnpm; do command -v $name; done; find /app -name '*.map' 2>/dev/null; true";
+    "find / -xdev -type f -perm /6000; for name in npm npx corepack yarn pnpm; do command -v $name; done; { find /app -name '*.map'; grep -rl sourceMappingURL= /app/.next/static; } 2>/dev/null; true";
   for (const name of ["proxy", "spool", "web"]) {
     const image = `${process.env.COMPOSE_PROJECT_NAME}-${name}`;
     const { output } = await run(["docker", "image", "inspect", "--format", "{{.Config.User}}", image]);

@@ -46,38 +46,3 @@ test("axe finds nothing on the error page of a component and of the root layout"
   await expect(page).toHaveTitle("Application error");
   await expectNoViolations(page);
 });
-
-for (const path of ["/", "/test-events", "/trace"]) {
-  test(`${path} fits a phone: no content is wider than the screen, and axe finds nothing`, async ({ page }) => {
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.goto(path);
-    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    const [contentWidth, screenWidth] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-    expect(contentWidth).toBeLessThanOrEqual(screenWidth);
-    const { violations } = await axe(page).analyze();
-    expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`)).toEqual([]);
-  });
-}
-
-test("every control of the test events page can be reached and pressed by keyboard", async ({ page }) => {
-  await page.goto("/test-events");
-  await page.evaluate(() => {
-    const pressed: (string | null)[] = [];
-    Object.assign(window, { pressed });
-    // Other tests cover the effects of a press.
-    const note = (event: Event) => {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      pressed.push((event.target as Element).textContent);
-    };
-    window.addEventListener("click", note, { capture: true });
-  });
-  const controls = await page.locator("a[href], button").allTextContents();
-  const outside = () => document.activeElement === document.body;
-  do {
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Enter");
-  } while (!(await page.evaluate(outside)));
-  expect(controls.length).toBeGreaterThan(20);
-  expect(await page.evaluate(() => (window as unknown as { pressed: string[] }).pressed)).toEqual(controls);
-});

@@ -37,22 +37,3 @@ test("a root layout that fails shows an error page of its own and sends one even
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("The trace of this page view");
   expect(await received("event", of(trace.id))).toHaveLength(1);
 });
-
-test("its test event breaks the layout for this browser only, and for a few seconds", async ({
-  page,
-  allow,
-  request,
-}) => {
-  allow.consoleError(/status of 500|Minified React error/);
-  await page.goto("/test-events");
-  await page.getByRole("button", { name: "Throw in the layout" }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText(/server-side exception/);
-  expect((await request.get("/test-events")).status()).toBe(200);
-  const retry = page.getByRole("button", { name: "Try again" });
-  await retry.click();
-  await expect(async () => {
-    // Still there if the layout was still broken; gone if the attempt before took effect late.
-    if (await retry.isVisible()) await retry.click({ timeout: 5_000 });
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Test events", { timeout: 5_000 });
-  }).toPass({ timeout: 180_000 });
-});

@@ -1,7 +1,6 @@
 import { arrived, isFromBrowser, of, received } from "./envelopes.ts";
 import { expect, test, traceOf } from "./fixtures.ts";
 
-const PAGES = ["/", "/test-events", "/trace"];
 const MISSING = [
   "/no-such-page",
   "/test-events/no-such-page",
@@ -9,26 +8,6 @@ const MISSING = [
   "/healthz/x",
   "/api/no-such-route",
 ];
-
-test("no page of the console, and no link on one, is a soft 404", async ({ page, request }) => {
-  const links = new Set<string>();
-  for (const path of PAGES) {
-    await page.goto(path);
-    for (const href of await page
-      .locator("a[href]")
-      .evaluateAll((all) => all.map((a) => a.getAttribute("href") ?? ""))) {
-      links.add(href);
-    }
-  }
-  expect([...links]).toEqual(expect.arrayContaining(["/", "/test-events", "/trace", "/no-such-page"]));
-  for (const path of [...links, ...PAGES, ...MISSING]) {
-    const response = await request.get(path, { maxRedirects: 0 });
-    const body = await response.text();
-    const looksMissing = /name="robots" content="noindex"|Page not found<\/h1>/.test(body);
-    if (response.status() !== 404 && response.status() < 500)
-      expect(looksMissing, `${path} responds with ${response.status()}`).toBe(false);
-  }
-});
 
 for (const path of MISSING) {
   test(`${path} responds with 404 and is not indexed`, async ({ request }) => {

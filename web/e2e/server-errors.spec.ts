@@ -115,22 +115,3 @@ test("an exception in a route handler sends one event, whose id the caller gets"
   expect(await received("event", (event) => of(trace)(event) && !isFromBrowser(event))).toHaveLength(1);
   expect(await received("event", (event) => of(trace)(event) && isFromBrowser(event))).toHaveLength(1);
 });
-
-for (const [what, path, status] of [
-  ["a redirect", "/test-events/redirect", 307],
-  ["a missing page", "/no-such-page", 404],
-  ["a missing API route", "/api/no-such-route", 404],
-] as const) {
-  test(`${what} sends no error`, async ({ request }) => {
-    const trace = freshTrace();
-    const before = await request.get(path, { headers: trace.headers, maxRedirects: 0 });
-    expect(before.status()).toBe(status);
-    // The server sends the events of that request before those of a later one.
-    const later = freshTrace();
-    await request.get("/test-events/server-exception", { headers: later.headers });
-    await arrived("event", of(later.id));
-    await arrived("transaction", of(later.id));
-    expect(await received("event", of(trace.id))).toEqual([]);
-    if (status === 404) expect(await received("transaction", of(trace.id))).toEqual([]);
-  });
-}

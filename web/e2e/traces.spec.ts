@@ -22,21 +22,6 @@ test("page, browser, server and the server's outgoing calls have one trace", asy
   await expect(page.getByRole("status", { name: "Trace status" })).toContainText("One trace");
 });
 
-test("a caller's trace is continued in the page", async ({ request }) => {
-  const id = "0af7651916cd43dd8448eb211c80319c";
-  const html = await (await request.get("/", { headers: { "sentry-trace": `${id}-b7ad6b7169203331-1` } })).text();
-  const meta = html.match(/<meta name="sentry-trace" content="([^"]+)"/)?.[1];
-  expect(meta).toMatch(new RegExp(`^${id}-[0-9a-f]{16}-1$`));
-  expect(meta).not.toContain("b7ad6b7169203331");
-});
-
-test("so is the trace of a caller that sends only traceparent, with any sampling flag", async ({ request }) => {
-  const id = "4bf92f3577b34da6a3ce929d0e0e4736";
-  const html = await (await request.get("/", { headers: { traceparent: `00-${id}-00f067aa0ba902b7-00` } })).text();
-  expect(html.match(/<meta name="sentry-trace" content="([^"]+)"/)?.[1]).toMatch(new RegExp(`^${id}-[0-9a-f]{16}-1$`));
-  expect(html.match(/<meta name="baggage" content="([^"]+)"/)?.[1]).toContain(`sentry-trace_id=${id}`);
-});
-
 for (const path of ["/", "/test-events", "/trace", "/no-such-page"]) {
   test(`two page views of ${path} never share a trace`, async ({ page, browser, allow }) => {
     if (path === "/no-such-page") allow.consoleError(/status of 404/);

@@ -5,15 +5,12 @@ import { expect, open, outcomeOf, test, traceOf } from "../fixtures.ts";
 import { recorder } from "../stack.ts";
 
 const THROW = "Throw in the browser";
-const ok = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
 
 test.beforeEach(({ allow }) => {
   allow.consoleError(/Thrown on purpose|Failed to (?:load resource|fetch)/);
 });
 test.afterEach(async () => {
   await on("proxy", "start");
-  await on("spool", "start");
-  await recorder.answer(ok);
   await proxyIsBack();
 });
 
@@ -77,21 +74,6 @@ test("an error without a proxy survives its tab, and arrives once when the proxy
   await on("proxy", "start");
   await proxyIsBack();
   const [mark, since] = [await recorder.count(), Date.now()];
-  await arrivesOnce(await openTestEvents(context), trace, mark, since);
-});
-
-test("an error that neither ingest nor spool accepts survives its tab, and arrives once when they do", async ({
-  context,
-}) => {
-  const page = await openTestEvents(context);
-  await on("spool", "stop");
-  await recorder.answer({ ...ok, status: 503 });
-  const trace = await throwAndQueue(page);
-  await page.close();
-
-  await on("spool", "start");
-  const [mark, since] = [await recorder.count(), Date.now()];
-  await recorder.answer(ok);
   await arrivesOnce(await openTestEvents(context), trace, mark, since);
 });
 

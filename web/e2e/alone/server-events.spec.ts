@@ -1,7 +1,5 @@
 import { inside, on } from "../containers.ts";
-import { freshTrace, itemsIn, of } from "../envelopes.ts";
 import { expect, test } from "../fixtures.ts";
-import { recorder } from "../stack.ts";
 
 /** The result of a call from inside web: the response's status, or "unreachable". */
 async function fromWeb(url: string): Promise<string> {
@@ -26,32 +24,4 @@ test("web reaches the proxy's listener, the spool and its upstream, and nothing 
   // From the proxy's networks the same address is reachable.
   const { code } = await inside("proxy", "curl", "-sS", `http://${recorderAddress}:9000/`);
   expect(code).toBe(0);
-});
-
-test("an exception on the server while the ingest is down is queued, and delivered when it is back", async ({
-  page,
-  request,
-}) => {
-  const ok = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
-  let trace = freshTrace();
-  let mark = 0;
-  await recorder.answer({ ...ok, status: 503 });
-  try {
-    // Retried while the SDK still honours a rate limit of an earlier test.
-    await expect(async () => {
-      trace = freshTrace();
-      const response = await request.get("/test-events/server-exception", { headers: trace.headers });
-      const id = response.headers()["x-request-id"] ?? "";
-      const row = page.getByRole("region", { name: "Table: Sent by this server" }).getByRole("row", { name: id });
-      await expect(async () => {
-        await page.goto("/test-events");
-        await expect(row).toBeVisible({ timeout: 3_000 });
-      }).toPass({ timeout: 30_000 });
-      await expect(row).toContainText("the ingest did not accept it; it is queued in the spool", { timeout: 100 });
-    }).toPass({ timeout: 360_000 });
-  } finally {
-    mark = await recorder.count();
-    await recorder.answer(ok);
-  }
-  await recorder.waitFor((sent) => itemsIn(sent, "event").find(of(trace.id)), mark);
 });
