@@ -3,6 +3,7 @@ import type { Page } from "@playwright/test";
 import { must } from "../../../deploy/test/run.ts";
 import { root } from "../../../deploy/test/support/docker.ts";
 import { expect, open, outcomeOf, test, traceOf } from "../fixtures.ts";
+import { READ_STREAM } from "../local-ingest.ts";
 
 /** Set for the tests' stack, and by no user of `make up`. An empty variable counts as unset. */
 const UNSET = "SENTRY_DSN SENTRY_TRACES_SAMPLE_RATE SENTRY_RELEASE TUNNEL_PATH CONSOLE REGION UPSTREAM_URL".split(" ");
@@ -25,20 +26,9 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => must(["docker", "compose", "--profile=*", "down", "--volumes", "--timeout=0"], stack));
 
-/** Reads the local ingest's stream of envelopes until it has had so many that match; exits with 1 after a minute. */
-const READ_STREAM = `
-  const [pattern, count] = process.argv.slice(1);
-  setTimeout(() => process.exit(1), 60_000);
-  let text = "";
-  fetch("http://127.0.0.1:8969/stream").then(async ({ body }) => {
-    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      if (text.split("\\n").filter((line) => RegExp(pattern).test(line)).length >= Number(count)) process.exit();
-    }
-  });
-`;
-const arrived = (pattern: string, count: number) =>
-  must(["docker", "compose", "exec", "-T", "ingest", "node", "-e", READ_STREAM, pattern, String(count)], stack);
+/** Waits until so many lines with all the words have arrived at the local ingest. */
+const arrived = (count: number, ...words: string[]) =>
+  must(["docker", "compose", "exec", "-T", "ingest", "node", "-e", READ_STREAM, String(count), ...words], stack);
 
 /** One event, or more if the SDK sends something late on a busy machine. */
 const QUEUED = process.env.SCREENSHOTS === "yes" ? "1 event queued" : /^[1-9]\d* events? queued/;
@@ -72,7 +62,7 @@ test("README's three commands: an event outlives an outage of the ingest and a r
   const state = page.getByRole("status", { name: "State of the path" });
   await expect(state).toHaveText("Every hop responds.");
   // The server's part and the browser's: else they would be queued, too.
-  await arrived(`"transaction".*"trace_id":"${await traceOf(page)}"`, 2);
+  await arrived(2, '"type":"transaction"', `"trace_id":"${await traceOf(page)}"`);
 
   await run(0);
   await expect(state).toContainText("The ingest accepts no envelopes now");
@@ -90,7 +80,7 @@ test("README's three commands: an event outlives an outage of the ingest and a r
   await expect(page.getByText(/[1-9]\d* events? delivered since/)).toBeVisible();
   await expect(page.getByText("0 events queued")).toBeVisible();
   await expect(state).toHaveText("Every hop responds.");
-  await arrived(eventId, 1);
+  await arrived(1, eventId);
 
   for (const name of ["test-events", "trace"]) {
     await open(page, `${origin}/${name}`);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { root } from "../../../deploy/test/support/docker.ts";
 import { fixtures } from "../../telemetry/cli/fixtures/apps.ts";
 import { expect, open, test } from "../fixtures.ts";
+import { READ_STREAM } from "../local-ingest.ts";
 import { type App, buildImages, makeApp, packPackage, SENTRY_ENVIRONMENT } from "./app.ts";
 
 /** What docs/your-app.md says to type. */
@@ -14,23 +15,9 @@ const names = (Object.keys(fixtures) as (keyof typeof fixtures)[]).filter(
   (name) => chosen === "all" || chosen.split(" ").includes(name),
 );
 
-/** Reads the local ingest's stream until a line has all the words, and prints it; exits with 1 after a minute. */
-const READ_STREAM = `
-  setTimeout(() => process.exit(1), 60_000);
-  const words = process.argv.slice(1);
-  let text = "";
-  fetch("http://127.0.0.1:8969/stream").then(async ({ body }) => {
-    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      const line = text.split("\\n").find((line) => words.every((word) => line.includes(word)));
-      if (line) { console.log(line); process.exit(); }
-    }
-  });
-`;
-
 /** Waits until an exception with all the words has arrived at the local ingest, and returns its event as JSON. */
 function arrived(app: App, ...words: string[]): Promise<string> {
-  const quoted = [READ_STREAM, '"exception"', ...words].map((word) => `'${word.replaceAll("'", `'"'"'`)}'`);
+  const quoted = [READ_STREAM, "1", '"exception"', ...words].map((word) => `'${word.replaceAll("'", `'"'"'`)}'`);
   return app.type(`docker compose exec -T ingest node -e ${quoted.join(" ")}`);
 }
 const field = (event: string, name: string) => new RegExp(`"${name}":"([^"]*)"`).exec(event)?.[1];
