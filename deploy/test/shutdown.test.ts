@@ -2,8 +2,9 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { must } from "./run.ts";
-import { docker, label, root } from "./support/docker.ts";
+import { docker, label } from "./support/docker.ts";
 import { envelopeOf, Recorder } from "./support/recorder/client.ts";
+import { recorderArguments } from "./support/recorder/container.ts";
 
 const name = `culvert-shutdown-${process.pid}`;
 const environment = {
@@ -13,7 +14,6 @@ const environment = {
   OUTSIDE: name,
   UPSTREAM_URL: "",
 };
-const recorderFolder = `${root}/deploy/test/support/recorder`;
 
 const compose = (...command: string[]) => must(["docker", "compose", ...command], environment);
 
@@ -23,10 +23,7 @@ let recorder: Recorder;
 beforeAll(async () => {
   await docker("network", "create", label, name);
   const options = [label, `--name=${ingest}`, "-p=127.0.0.1::9001"];
-  const started = await docker(
-    ...["run", "-d", ...options, `--volume=${recorderFolder}:/recorder:ro`, "node:24-trixie-slim"],
-    ...["node", "/recorder/server.ts"],
-  );
+  const started = await docker("run", "-d", ...options, ...recorderArguments());
   expect(started.code, started.output).toBe(0);
   await docker("network", "connect", "--alias=recorder", name, ingest);
   const port = (await docker("port", ingest, "9001")).output.trim().split(":").at(-1);

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import { label, must } from "../../deploy/test/support/docker.ts";
+import { recorderImage } from "../../deploy/test/support/recorder/container.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
-import { recorderImage } from "./testbed.ts";
 import { type Response, send, sendH2 } from "./wire.ts";
 
 /** All envelopes of a test come from one client. */

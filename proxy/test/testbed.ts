@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
-import { docker, isLocal, label, must, root } from "../../deploy/test/support/docker.ts";
+import { docker, isLocal, label, must } from "../../deploy/test/support/docker.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
-
-/** What runs the recorders. */
-export const recorderImage = "node:24-trixie-slim";
+import { recorderArguments } from "../../deploy/test/support/recorder/container.ts";
 
 /** By which the ingest is known in every testbed: of a self-hosted one, and of Sentry's own. */
 export const ingestNames = ["ingest", "o42.ingest.us.sentry.io", "o44.ingest.sentry.io"];
@@ -45,10 +43,7 @@ export const ownPorts = (testbed: Testbed, ...ports: number[]): string[] =>
 
 /** Starts a recorder in the testbed's network. */
 export function startRecorder(testbed: Testbed, service: string, names: string[], cert = ""): Promise<void> {
-  const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
-  const mount = `--volume=${root}/deploy/test/support/recorder:/recorder:ro`;
-  const command = [recorderImage, "node", "/recorder/server.ts"];
-  return startService(testbed.id, service, names, ...ownPorts(testbed, 9001), mount, ...tls, ...command);
+  return startService(testbed.id, service, names, ...ownPorts(testbed, 9001), ...recorderArguments(cert));
 }
 
 /** Where ports of these services are reached, as host and port; a container that is restarted may get others. */

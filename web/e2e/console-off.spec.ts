@@ -12,7 +12,7 @@ test.beforeEach(async () => {
 test.afterEach(() => network.close());
 
 async function startWeb(...env: string[]): Promise<string> {
-  const port = await network.run("web", [...hardened, ...env], webImage, 3000);
+  const port = await network.run("web", [...hardened, ...env, webImage], 3000);
   await waitUntilUp(`http://127.0.0.1:${port}/healthz`);
   return `http://127.0.0.1:${port}`;
 }

@@ -13,7 +13,7 @@ test("without a DSN the console says that no events are sent, and no page shows 
   page,
   allow,
 }) => {
-  const web = `http://127.0.0.1:${await network.run("web", hardened, webImage, 3000)}`;
+  const web = `http://127.0.0.1:${await network.run("web", [...hardened, webImage], 3000)}`;
   allow.origin(web);
   allow.consoleError(/Thrown on purpose|status of 500|Minified React error #441/);
   await waitUntilUp(`${web}/healthz`);

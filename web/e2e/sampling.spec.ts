@@ -18,7 +18,7 @@ async function startWeb(rate: string) {
     SENTRY_TRACES_SAMPLE_RATE: rate,
   };
   const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
-  const web = `http://127.0.0.1:${await network.run("web", [...hardened, ...env], webImage, 3000)}`;
+  const web = `http://127.0.0.1:${await network.run("web", [...hardened, ...env, webImage], 3000)}`;
   await waitUntilUp(`${web}/healthz`);
   return { recorder, web };
 }

@@ -1,10 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { docker, label, must, restricted, root } from "../../deploy/test/support/docker.ts";
+import { docker, label, must, restricted } from "../../deploy/test/support/docker.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
-
-const RECORDER_IMAGE = "node:24-trixie-slim";
-const recorderFolder = `${root}/deploy/test/support/recorder`;
+import { recorderArguments } from "../../deploy/test/support/recorder/container.ts";
 
 /** The image of web that the stack under test runs. */
 export const webImage = `${process.env.COMPOSE_PROJECT_NAME}-web`;
@@ -14,8 +12,8 @@ export const hardened = [...restricted, "--tmpfs=/tmp:uid=1000,mode=0700"];
 
 /** Containers beside the stack, on a network of their own, for tests that would disturb the others. */
 export interface TestNetwork {
-  /** Starts a container that the others reach as `name`; with `port`, publishes it and returns the port on the host. */
-  run(name: string, args: string[], image: string, port?: number, command?: string[]): Promise<number>;
+  /** Starts a container that the others reach as `name`; with `port`, publishes it and returns the port on the host. `args` are those of `docker run`. */
+  run(name: string, args: string[], port?: number): Promise<number>;
   /** Starts a recording ingest, reached by `names` on 9000 (and 9443 with the folder of a certificate `server`). */
   startRecorder(names: string[], certificates?: string): Promise<Recorder>;
   /** Runs a docker command on one of the containers. */
@@ -33,19 +31,17 @@ export async function createTestNetwork(): Promise<TestNetwork> {
   const containers: string[] = [];
   await must("network", "create", label, id);
   const network: TestNetwork = {
-    run: async (name, args, image, port, command = []) => {
+    run: async (name, args, port) => {
       const container = `${id}-${name}`;
       containers.push(container);
       const publish = port ? ["-p", `127.0.0.1::${port}`] : [];
       const place = [label, `--name=${container}`, `--network=${id}`, `--network-alias=${name}`];
-      await must("run", "-d", ...place, ...publish, ...args, image, ...command);
+      await must("run", "-d", ...place, ...publish, ...args);
       return port ? Number((await must("port", container, String(port))).split("\n")[0]?.split(":").at(-1)) : 0;
     },
     startRecorder: async (names, certificates) => {
       const aliases = names.map((name) => `--network-alias=${name}`);
-      const tls = certificates ? [`--volume=${certificates}:/cert:ro`, "--env=CERT=/cert/server"] : [];
-      const args = [...aliases, ...tls, `--volume=${recorderFolder}:/recorder:ro`];
-      const port = await network.run("recorder", args, RECORDER_IMAGE, 9001, ["node", "/recorder/server.ts"]);
+      const port = await network.run("recorder", [...aliases, ...recorderArguments(certificates)], 9001);
       await waitUntilUp(`http://127.0.0.1:${port}/count`);
       return new Recorder(`http://127.0.0.1:${port}`);
     },

@@ -23,6 +23,6 @@ export async function startSentryHost(network: TestNetwork): Promise<{ recorder:
   chmodSync(home, 0o755);
   makePair(join(home, "server"), [HOST]);
   const recorder = await network.startRecorder([], home);
-  await network.run(HOST, [], "node:24-trixie-slim", 0, ["node", "-e", forward]);
+  await network.run(HOST, ["node:24-trixie-slim", "node", "-e", forward]);
   return { recorder, ca: join(home, "server.crt") };
 }

@@ -41,7 +41,7 @@ export async function startApp(network: TestNetwork, name: string, start: Start 
     ...Object.entries(mounts).map(([file, path]) => `--volume=${file}:${path}:ro`),
     ...Object.entries({ ...settings, ...environment }).map(([key, value]) => `--env=${key}=${value}`),
   ];
-  await network.run(name, as(web, own), image(name));
+  await network.run(name, [...as(web, own), image(name)]);
   const [, ...isHealthy] = web.healthcheck.test;
   await expect(() => network.exec(name, ...isHealthy)).toPass({ timeout: 180_000 });
   // The policy is the default of docker-compose.yml with WEB_IMAGE.
@@ -50,7 +50,8 @@ export async function startApp(network: TestNetwork, name: string, start: Start 
     WEB_UPSTREAM: `${name}:3000`,
     CONTENT_SECURITY_POLICY: "off",
   };
-  const port = await network.run(`${name}-proxy`, as(proxy, front), `${process.env.COMPOSE_PROJECT_NAME}-proxy`, 8443);
+  const proxyImage = `${process.env.COMPOSE_PROJECT_NAME}-proxy`;
+  const port = await network.run(`${name}-proxy`, [...as(proxy, front), proxyImage], 8443);
   const isReady = ["curl", "-fsS", "http://127.0.0.1:8081/readyz"];
   await expect(() => network.exec(`${name}-proxy`, ...isReady)).toPass({ timeout: 180_000 });
   return {
