@@ -1,5 +1,9 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { buildImage } from "../../../deploy/test/support/images.ts";
 import type { Recorder } from "../../../deploy/test/support/recorder/client.ts";
+import { below, exampleApi, examplePage, wizard, writeFixture } from "../../telemetry/cli/fixtures/apps.ts";
 import { test as base } from "../fixtures.ts";
 import { createTestNetwork } from "../test-network.ts";
 import { dsnOf, startSentryHost } from "./sentry-host.ts";
@@ -23,6 +27,28 @@ interface Apps {
  */
 const repositories = { "app-router": "shop", "pages-router": ".", wizard: "." };
 
+/** What Sentry's wizard adds to them. */
+const added: Partial<Record<string, Record<string, string>>> = {
+  "app-router": below("shop", {
+    ...wizard("js", dsnOf("app-router")),
+    "app/sentry-example-page/page.jsx": examplePage("/shop"),
+  }),
+  wizard: {
+    ...wizard("js", dsnOf("wizard")),
+    "app/[locale]/sentry-example-page/page.jsx": examplePage(""),
+    "app/api/sentry-example-api/route.js": exampleApi,
+  },
+};
+
+/** Builds an app. Without a cache, that is an npm ci and a Next build. */
+async function build(name: string, APP: string): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-matrix-"));
+  cpSync(join(import.meta.dirname, name), folder, { recursive: true });
+  writeFixture({ files: added[name] ?? {}, path: ".", page: "" }, folder);
+  await buildImage(folder, { tag: image(name), dockerfile: "deploy/app/Dockerfile", args: { APP } });
+  rmSync(folder, { recursive: true });
+}
+
 /** The settings with which an app's events, and those of its browser, reach the ingest of its DSN. */
 const events = (name: "app-router" | "wizard") => ({
   TUNNEL_ALLOWED_DSNS: dsnOf(name),
@@ -35,13 +61,7 @@ export const test = base.extend<object, { apps: Apps; stream: Stream }>({
   apps: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's dependencies from the pattern.
     async ({}, use) => {
-      // Without a cache, each is an npm ci and a Next build.
-      for (const [name, APP] of Object.entries(repositories))
-        await buildImage(`web/e2e/matrix/${name}`, {
-          tag: image(name),
-          dockerfile: "deploy/app/Dockerfile",
-          args: { APP },
-        });
+      for (const [name, APP] of Object.entries(repositories)) await build(name, APP);
       const network = await createTestNetwork();
       try {
         const { recorder: ingest, ca } = await startSentryHost(network);

@@ -1,8 +1,0 @@
-import * as Sentry from "@sentry/nextjs";
-
-Sentry.init({
-  dsn: "https://3a1b2c3d4e5f60718293a4b5c6d7e8f9@o4509632503087104.ingest.de.sentry.io/4509632503218256",
-  tracesSampleRate: 1,
-  enableLogs: true,
-  sendDefaultPii: true,
-});
