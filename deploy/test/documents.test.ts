@@ -4,25 +4,7 @@ import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "./support/docker.ts";
 
-const text = readFileSync(`${root}/CONTRIBUTING.md`, "utf8");
 const files = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n");
-
-test("CONTRIBUTING.md has a row for every folder with tests", () => {
-  const projects = files
-    .filter((file) => file.endsWith("package.json"))
-    .filter((file) => "test" in (JSON.parse(readFileSync(`${root}/${file}`, "utf8")).scripts ?? {}))
-    .map(dirname);
-  expect(projects.length).toBeGreaterThan(6);
-  const rows = [...text.matchAll(/^- `([^`]+)`/gm)].map(([, folder]) => folder);
-  expect(projects.filter((project) => !rows.includes(project))).toEqual([]);
-});
-
-test("CONTRIBUTING.md names every project of Playwright", () => {
-  const config = readFileSync(`${root}/web/e2e/playwright.config.ts`, "utf8");
-  const names = [...config.matchAll(/\{ name: "([\w-]+)"/g)].map(([, name]) => name);
-  expect(names.length).toBeGreaterThan(2);
-  expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
-});
 
 test.each(["CONTRIBUTING.md", "ARCHITECTURE.md"])("every file that %s names exists", (document) => {
   const paths = readFileSync(`${root}/${document}`, "utf8").matchAll(

@@ -141,7 +141,7 @@ export const FAULTS: { [by in NamedBy]?: Planted[] } = {
     // With k6, the other client may be another journey's, not one of the ten requests.
     ["two clients' pages are swapped", swap(), /is in trace 10ad7e5710ad[0-9a-f]{20}/, only("concurrent,continued")],
   ],
-  continued_sampled: [["sampling flag flipped", app("flips sampled"), /sent sampled (true|false), got (true|false)/]],
+  continued_sampled: [["sampling flag flipped", app("flips sampled"), /sent sampled \w+, .* \[trace 10ad7e5710ad/]],
   continued_baggage: [["sampling rate rewritten", app("changes baggage"), /sample_rate was "0.5", is "1"/]],
   continued_span: [["the caller's span id is reused", app("same span"), /sent span (\w{16}), the page has span \1/]],
   continued_caller: [["a trace without a decision is not continued", undecided, /no sampling decision: sent trace/]],

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { JOURNEYS } from "../journeys/index.ts";
+import { SCHEMA } from "../suite/plan.ts";
 import { samples } from "./k6-shim.ts";
 import { runShim } from "./run-suite.ts";
 import { type Fault, startStub } from "./stub.ts";
@@ -20,15 +21,6 @@ afterEach(async () => {
 });
 
 describe("the suite in k6", () => {
-  it("shows a failure with its request and trace", async () => {
-    const { summary } = await runShim("smoke", { ...(await target({ app: "flips sampled" })), ONLY: "continued" });
-    const [check] = summary?.checks.filter(({ result }) => result === "failed") ?? [];
-    expect(check?.examples[0]).toMatchObject({
-      at: "GET /",
-      traceId: expect.stringMatching(/^10ad7e5710ad[0-9a-f]{20}$/),
-    });
-  });
-
   it("puts ids in no tag but that of a failure", async () => {
     await runShim("smoke", { ...(await target({ app: "flips sampled" })) });
     const others = samples
@@ -54,21 +46,7 @@ describe("the suite in k6", () => {
     expect(summary).toMatchObject({ result: "availability", integrity: { broken: 0 } });
   });
 
-  it("compares with a former summary", async () => {
-    const env = { ...(await target()), ONLY: "browse", RATE: "8", DURATION: "5s" };
-    const first = await runShim("average", env, 25);
-    const slower = {
-      ...first.summary,
-      durations: first.summary?.durations.map((row) => ({ ...row, p95: row.p95 + 5000 })),
-    };
-    const second = await runShim("average", { ...env, BASELINE: JSON.stringify(slower) }, 25);
-    expect(second.summary?.durations[0]).toMatchObject({ change: "IMPROVEMENT" });
-    const wrong = runShim("smoke", { ...env, BASELINE: JSON.stringify(slower) });
-    await expect(wrong).rejects.toThrow(/^BASELINE ".*" is not a summary.json of PROFILE smoke/);
-  });
-
   it.each([
-    ["average", { RATE: "fast" }, /^RATE "fast" is not valid: give/],
     ["average", { PAGES: "/nowhere" }, /\/nowhere responds 404/],
     [
       "average",
@@ -77,8 +55,12 @@ describe("the suite in k6", () => {
     ],
     ["average", { INGEST: "http://127.0.0.1:1" }, /^INGEST http:\/\/127.0.0.1:1 does not answer/],
     ["nope", {}, /^PROFILE "nope" is not a profile: use smoke, average/],
-    ["average", { LIMITS: "{" }, /^LIMITS /],
     ["average", { BASELINE: "{}" }, /^BASELINE "\{\}" is not a summary.json/],
+    [
+      "smoke",
+      { BASELINE: JSON.stringify({ schema: SCHEMA, profile: "average", durations: [] }) },
+      /^BASELINE ".*" is not a summary.json of PROFILE smoke/,
+    ],
   ] as [string, Record<string, string>, RegExp][])("stops %s before any load: %j", async (profile, env, words) => {
     await expect(runShim(profile, { ...(await target()), ...env })).rejects.toThrow(words);
   });
