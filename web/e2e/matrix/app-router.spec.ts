@@ -86,25 +86,3 @@ test("16 kB of cookies are set and sent", async ({ page }) => {
   await openRunning(page, `${base}/ppr`);
   await expect(page.locator("#cookies")).toHaveText("16000");
 });
-
-test("hashed files below the base path come from the proxy's store", async ({ page, apps }) => {
-  const files: string[] = [];
-  page.on("response", (response) => {
-    if (response.url().includes("/_next/static/")) files.push(new URL(response.url()).pathname);
-  });
-  await openRunning(page, base);
-  expect(files.length).toBeGreaterThan(0);
-  await expect(async () => {
-    const lines = (await apps.appRouter.log("proxy")).split("\n").filter((line) => line.includes("/_next/static/"));
-    expect(files.filter((file) => !lines.some((line) => line.includes(file)))).toEqual([]);
-    // Only requests that use the store have this log field.
-    expect(lines.filter((line) => !JSON.parse(line).cache)).toEqual([]);
-  }).toPass({ timeout: 180_000 });
-});
-
-test("the tunnel is also served below the base path", async ({ page }) => {
-  await page.goto(`${base}/ppr`);
-  const post = async () =>
-    (await fetch("/shop/monitoring", { method: "POST", body: '{}\n{"type":"event"}\n{}\n' })).status;
-  expect(await page.evaluate(post)).toBe(200);
-});

@@ -12,8 +12,8 @@ interface Service {
 /** An app and its proxy. */
 export interface App {
   origin: string;
-  /** The output of the app or its proxy so far. */
-  log(of: "app" | "proxy"): Promise<string>;
+  /** The app's output so far. */
+  log(): Promise<string>;
   /** Runs the health check of docker-compose.yml, and asks the proxy for its probe of the app. */
   check(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function startApp(network: TestNetwork, name: string, start: Start 
   await expect(() => network.exec(`${name}-proxy`, ...isReady)).toPass({ timeout: 180_000 });
   return {
     origin: `https://localhost:${port}`,
-    log: (of: "app" | "proxy") => network.log(of === "app" ? name : `${name}-proxy`),
+    log: () => network.log(name),
     check: async () => {
       await network.exec(name, ...isHealthy);
       await network.exec(`${name}-proxy`, "curl", "-sS", "http://127.0.0.1:8081/web");

@@ -11,12 +11,6 @@ async function load() {
 }
 const answer = { headers: new Headers({ "x-request-id": SECOND }) };
 
-test("the page passes its request id to the browser", async () => {
-  const { requestIdOf, pageRequestId } = await load();
-  expect(requestIdOf(new Headers({ "x-request-id": FIRST }))).toBe(FIRST);
-  expect(pageRequestId()).toBe(FIRST);
-});
-
 test("without a proxy, or with an invalid id, there is none", async () => {
   const { requestIdOf } = await load();
   expect(requestIdOf(new Headers())).toBeUndefined();
@@ -37,12 +31,6 @@ test.each([
 ])("the event of request %s is %s", async (id, expected) => {
   const { eventIdOf } = await load();
   expect(eventIdOf(id)).toBe(expected);
-});
-
-test.each([{ rsc: "1" }, { "next-action": "abc" }])("a request with %j replaces the id", async (headers) => {
-  const { notePageRequest, pageRequestId } = await load();
-  notePageRequest({ input: ["/trace", { headers }], response: answer });
-  expect(pageRequestId()).toBe(SECOND);
 });
 
 test.each([
