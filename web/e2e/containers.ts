@@ -1,7 +1,7 @@
 import { docker } from "../../deploy/test/support/docker.ts";
 
 /** A container of a service of the stack under test: its id. A release renames web's container. */
-export async function containerOf(service: string): Promise<string> {
+async function containerOf(service: string): Promise<string> {
   const labels = [
     `com.docker.compose.project=${process.env.COMPOSE_PROJECT_NAME}`,
     `com.docker.compose.service=${service}`,

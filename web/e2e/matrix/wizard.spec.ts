@@ -1,11 +1,10 @@
 import { headerOf } from "../../../deploy/test/support/recorder/client.ts";
-import { itemsIn, messageOf, type ReceivedItem } from "../envelopes.ts";
+import { isFromBrowser, itemsIn, messageOf, type ReceivedItem } from "../envelopes.ts";
 import { open } from "../fixtures.ts";
 import { expect, test } from "./apps.ts";
 import { dsnOf, HOST, PROJECTS } from "./sentry-host.ts";
 
-const from = (browser: boolean) => (received: ReceivedItem) =>
-  (headerOf(received.envelope.request, "user-agent")?.includes("Chrom") ?? false) === browser;
+const from = (browser: boolean) => (received: ReceivedItem) => isFromBrowser(received) === browser;
 
 for (const { sdk, name, app, base, traces } of [
   { sdk: 10, name: "wizard", app: "wizard", base: "", traces: "transaction" },
