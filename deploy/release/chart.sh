@@ -8,13 +8,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # -L: with the files behind its symbolic links.
 cp -RL deploy/chart "$work/culvert"
+# The digest is part of the tag: another image's tag replaces both. The app's image is the team's, so that its tag must be enough.
 awk -v registry="$REGISTRY" '
-  NR == FNR { split($0, part, /[:@]/); digest["culvert-" part[1]] = "sha256:" part[4]; next }
-  match($0, /repository: culvert-[a-z]+/) {
-    image = substr($0, RSTART + 12, RLENGTH - 12)
-    if (image in digest) sub(image, registry "/" image); else image = ""
-  }
-  image && /digest: ""/ { sub(/digest: ""/, "digest: " digest[image]); image = "" }
+  NR == FNR { at = index($0, ":"); tag["culvert-" substr($0, 1, at - 1)] = substr($0, at + 1); next }
+  match($0, /repository: culvert-[a-z]+/) { image = substr($0, RSTART + 12, RLENGTH - 12); sub(image, registry "/" image) }
+  image != "culvert-web" { sub(/tag: ""/, "tag: \"" tag[image] "\"") }
   { print }' "$OUT/digests" deploy/chart/values.yaml >"$work/culvert/values.yaml"
 # Helm keeps the files' times.
 find "$work/culvert" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { makePair } from "../../test/support/certificate.ts";
-import { hasHelm, images, merge, template } from "./lib/chart.ts";
+import { hasHelm, merge, template } from "./lib/chart.ts";
 import type { Resource } from "./lib/objects.ts";
 import { kubernetes, root } from "./lib/paths.ts";
 import { canRender, render, rendering } from "./lib/render.ts";
@@ -39,13 +39,33 @@ test("README: each folder of a command exists, or is the copy of the example", (
     expect(existsSync(join(root, folder.replace("/shop", "/production"))), folder).toBe(true);
 });
 
-test.skipIf(!hasHelm)("README: the values of the chart's example are accepted, and name both releases", () => {
-  const [example = ""] = /^ {4}web:\n(?: {4}.*\n)+/m.exec(readFileSync(join(kubernetes, "README.md"), "utf8")) ?? [];
-  const web = template(merge(images("1.0.0"), parse(example.replace(/^ {4}/gm, "")))).find(
-    ({ metadata, kind }) => kind === "Deployment" && metadata.name === "culvert-web",
-  );
-  expect(JSON.stringify(web)).toMatch(/shop:1\.4\.0.*shop:1\.5\.0/);
-});
+test.skipIf(!hasHelm)(
+  "README: with the chart's example, a released chart runs the team's app, and its own images by digest",
+  () => {
+    const [example = ""] = /^ {4}web:\n(?: {4}.*\n)+/m.exec(readFileSync(join(kubernetes, "README.md"), "utf8")) ?? [];
+    const OUT = mkdtempSync(join(tmpdir(), "culvert-chart-"));
+    const pinned = (name: string) => `${name}:2.0.0@sha256:${Buffer.from(name).toString("hex").padEnd(64, "0")}`;
+    writeFileSync(
+      join(OUT, "digests"),
+      ["proxy", "spool", "web", "ingest"].map((name) => `${pinned(name)}\n`).join(""),
+    );
+    const release = { OUT, VERSION: "2.0.0", REGISTRY: "registry.example.com:5000/x", SOURCE_DATE_EPOCH: "1700000000" };
+    execFileSync("sh", ["deploy/release/chart.sh"], { cwd: root, env: { ...process.env, ...release } });
+    const images = (values: object) => {
+      const text = JSON.stringify(template(values, { from: join(OUT, "culvert-2.0.0.tgz"), tests: true }));
+      return [...new Set(Array.from(text.matchAll(/"image":"([^"]+)"/g), ([, image]) => image))].sort();
+    };
+    const values = parse(example.replace(/^ {4}/gm, ""));
+    const kit = ["proxy", "spool"].map((name) => `${release.REGISTRY}/culvert-${pinned(name)}`);
+    expect(images(values)).toEqual(
+      [...["1.4.0", "1.5.0"].map((tag) => `registry.example.com/shop:${tag}`), ...kit].sort(),
+    );
+    expect(images(merge(values, { proxy: { image: { tag: "of-ours" } } }))).toContain(
+      `${release.REGISTRY}/culvert-proxy:of-ours`,
+    );
+    rmSync(OUT, { recursive: true });
+  },
+);
 
 test.skipIf(!canRender)("README: without a clone, the example renders the same from a git repository, by tag", () => {
   const folder = mkdtempSync(join(tmpdir(), "culvert-remote-"));

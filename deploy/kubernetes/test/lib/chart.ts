@@ -37,12 +37,12 @@ export const merge = (...all: object[]): object =>
 /** The objects of a release with these values. Throws with Helm's message. */
 export function template(
   values: object,
-  { namespace = "culvert", release = "culvert", tests = false } = {},
+  { namespace = "culvert", release = "culvert", tests = false, from = chart } = {},
 ): Resource[] {
   const args = [
     "template",
     release,
-    chart,
+    from,
     `--namespace=${namespace}`,
     "--values=-",
     ...(tests ? [] : ["--skip-tests"]),
