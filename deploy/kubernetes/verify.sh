@@ -1,8 +1,8 @@
 #!/bin/sh
 # verify.sh: runs verify/ as a Job in the deployment's namespace and prints its lines; status 1 if a check failed. If none did, it also
 # says which objects differ from OVERLAY: a name below overlays/, or a folder; production, if NAMESPACE is not set either. With NAMESPACE
-# alone, as for a chart's release, no overlay is compared. PAGE, PROMETHEUS, WAIT_S, INSTANCE: see verify/main.ts. IMAGE: an image with
-# Node, if no culvert-spool is beside culvert-proxy in the registry.
+# alone, as for a chart's release, no overlay is compared. PAGE, PROMETHEUS, WAIT_S, INSTANCE, EXPECT: see verify/main.ts. IMAGE: an image
+# with Node, if there is no spool.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
@@ -16,10 +16,17 @@ overlay=${OVERLAY:-}
 namespace=${NAMESPACE:-$([ -z "$overlay" ] || sed -n 's/^namespace: *\([^ ]*\).*/\1/p' "$overlay/kustomization.yaml")}
 namespace=${namespace:-culvert}
 
-proxy=$(kubectl -n "$namespace" get deployment -l app.kubernetes.io/part-of=culvert,app.kubernetes.io/name=proxy \
-  -o 'jsonpath={.items[0].spec.template.spec.containers[?(@.name=="proxy")].image}' 2>/dev/null) || true
-[ -n "$proxy" ] || die "NAMESPACE: '$namespace' has no Deployment proxy: kubectl -n $namespace get deployments, or NAMESPACE=<another>"
-image=${IMAGE:-$(printf %s "$proxy" | sed -E 's|culvert-proxy(:[^/]*)?$|culvert-spool\1|')}
+# first KIND NAME FIELD: the name of the namespace's first workload of this role, and a field of its pods.
+first() {
+  kubectl -n "$namespace" get "$1" -l "app.kubernetes.io/part-of=culvert,app.kubernetes.io/name=$2" \
+    -o "jsonpath={.items[0].metadata.name} {.items[0].spec.template.spec$3}" 2>/dev/null || true
+}
+proxy=$(first deployment proxy .imagePullSecrets)
+[ -n "${proxy%% *}" ] || die "NAMESPACE: '$namespace' has no Deployment proxy: kubectl -n $namespace get deployments, or NAMESPACE=<another>"
+spool=$(first statefulset spool '.containers[?(@.name=="spool")].image')
+secrets=${proxy#* }
+image=${IMAGE:-${spool#* }}
+[ -n "$image" ] || die "IMAGE: not set, and '$namespace' has no StatefulSet spool: IMAGE=<an image with Node 24, such as culvert-spool>"
 
 work=$here/../../.culvert/verify
 mkdir -p "$work"
@@ -28,10 +35,12 @@ namespace: $namespace
 resources: [../../deploy/kubernetes/verify]
 configMapGenerator:
   - name: culvert-verify-options
-    literals: ["PAGE=${PAGE:-}", "PROMETHEUS=${PROMETHEUS:-}", "INSTANCE=${INSTANCE:-}", "WAIT_S=${WAIT_S:-}"]
+    literals: ["PAGE=${PAGE:-}", "PROMETHEUS=${PROMETHEUS:-}", "INSTANCE=${INSTANCE:-}", "WAIT_S=${WAIT_S:-}", "EXPECT=${EXPECT:-}"]
 patches:
   - target: { kind: Job }
-    patch: '[{"op": "replace", "path": "/spec/template/spec/containers/0/image", "value": "$image"}]'
+    patch: |-
+      - { op: replace, path: /spec/template/spec/containers/0/image, value: "$image" }
+      - { op: add, path: /spec/template/spec/imagePullSecrets, value: ${secrets:-[]} }
 YAML
 kubectl delete --ignore-not-found -k "$work" >/dev/null
 trap 'kubectl delete --ignore-not-found --wait=false -k "$work" >/dev/null' EXIT

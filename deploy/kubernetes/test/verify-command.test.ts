@@ -13,14 +13,16 @@ describe("make verify-cluster", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** Runs the command with a kubectl that answers with these: the proxy's image, the Job's log, the output of diff. */
+  const spoolImage = `r.example:5000/x/culvert-spool:1.2.3@sha256:${"0".repeat(64)}`;
+  /** Runs the command with a kubectl that answers with these: names and fields of workloads, the Job's log, the output of diff. */
   const verify = (
-    { image = "r.example:5000/x/culvert-proxy:1.2.3", log = "", diff = "" },
+    { proxy = "proxy ", spool = `spool ${spoolImage}`, log = "", diff = "" },
     env: NodeJS.ProcessEnv = {},
   ) => {
     const script = `#!/bin/sh
 case "$*" in
-  *" get deployment "*) printf '%s' '${image}' ;;
+  *" get deployment "*name=proxy*imagePullSecrets*) printf '%s' '${proxy}' ;;
+  *" get statefulset "*name=spool*image*) printf '%s' '${spool}' ;;
   *" logs "*) printf '%s\\n' '${log}' ;;
   "diff "*) printf '%s' '${diff}'; [ -z '${diff}' ] ;;
 esac`;
@@ -49,9 +51,15 @@ esac`;
       "a Job that did not start",
       {},
       {},
-      /verify: the Job ended early or did not start: IMAGE is r\.example:5000\/x\/culvert-spool:1\.2\.3:/,
+      /verify: the Job ended early or did not start: IMAGE is r\.example:5000\/x\/culvert-spool:1\.2\.3@sha256:0{64}:/,
     ],
-    ["a missing deployment", { image: "" }, { NAMESPACE: "shop" }, /NAMESPACE: 'shop' has no Deployment proxy/],
+    [
+      "a deployment without a spool",
+      { spool: "" },
+      {},
+      /IMAGE: not set, and 'culvert' has no StatefulSet spool: IMAGE=</,
+    ],
+    ["a missing deployment", { proxy: "" }, { NAMESPACE: "shop" }, /NAMESPACE: 'shop' has no Deployment proxy/],
     ["a missing overlay", {}, { OVERLAY: "shop" }, /OVERLAY: there is no 'shop'/],
     [
       "a deleted policy",
@@ -77,11 +85,16 @@ esac`;
     expect(verify({ log: well, diff: "diff -u x /tmp/MERGED-2/y" }, { NAMESPACE: "shop" })).toEqual([0, well]);
   });
 
-  test.skipIf(!canRender)("applies the Job with namespace, image and options", () => {
-    verify({ log: well }, { NAMESPACE: "shop", PAGE: "/products" });
+  test.skipIf(!canRender)("applies the Job with namespace, image, pull secrets and options", () => {
+    const options = { NAMESPACE: "shop", PAGE: "/products", EXPECT: "networkpolicies/web networkpolicies/proxy" };
+    verify({ log: well, proxy: 'proxy [{"name":"registry"}]' }, options);
     const text = JSON.stringify(render(join(root, ".culvert/verify")));
-    expect(text).toContain('"image":"r.example:5000/x/culvert-spool:1.2.3"');
+    expect(text).toContain(`"image":"${spoolImage}"`);
+    expect(text).toContain('"imagePullSecrets":[{"name":"registry"}]');
     expect(text).toContain('"subjects":[{"kind":"ServiceAccount","name":"culvert-verify","namespace":"shop"}]');
+    expect(text).toContain('"EXPECT":"networkpolicies/web networkpolicies/proxy"');
     expect(text).toContain('"PAGE":"/products"');
+    verify({ spool: "", log: well }, { IMAGE: "node:24" });
+    expect(JSON.stringify(render(join(root, ".culvert/verify")))).toMatch(/"image":"node:24".*"imagePullSecrets":\[\]/);
   });
 });
