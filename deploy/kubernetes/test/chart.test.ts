@@ -123,7 +123,7 @@ describe.skipIf(!hasHelm)("the chart", () => {
         SPOOL_MAX_MB: "2048",
         SPOOL_MAX_AGE: "7d",
         SPOOL_RATE: "100",
-        SERVER_NAME: "app.example.com www.example.com",
+        SERVER_NAME: "app.example.com,  www.example.com ",
       },
       web: {
         ...pod,
@@ -137,6 +137,9 @@ describe.skipIf(!hasHelm)("the chart", () => {
       spool: { ...pod, persistence: { size: "4Gi", storageClass: "fast" } },
       networkPolicy: { ingest: [{ to: [{ ipBlock: { cidr: "10.0.5.0/24" } }], ports: [{ port: 9000 }] }] },
     };
+    const local = { enabled: true, image: { tag: "1.0.0" } };
+    for (const each of workloads(template(values({ ...set, localIngest: local }))))
+      expect(each.pod, each.name).toMatchObject({ imagePullSecrets: [{ name: "registry" }] });
     const objects = template(values(set));
     const text = (kind: string, called: string) => JSON.stringify(find(objects, kind, `culvert-${called}`));
     for (const each of workloads(objects))
@@ -144,7 +147,6 @@ describe.skipIf(!hasHelm)("the chart", () => {
         nodeSelector: pod.nodeSelector,
         tolerations: pod.tolerations,
         affinity: pod.affinity,
-        imagePullSecrets: [{ name: "registry" }],
       });
     expect(text("ConfigMap", "spool-settings")).toContain(
       '"data":{"SPOOL_MAX_MB":"2048","SPOOL_MAX_AGE":"7d","SPOOL_RATE":"100"}',
@@ -175,7 +177,7 @@ describe.skipIf(!hasHelm)("the chart", () => {
       gateway: { enabled: true, className: "x" },
     });
     for (const objects of [template(values({}), { tests: true }), template(all)])
-      for (const object of objects.filter(({ apiVersion }) => !apiVersion.startsWith("batch")))
+      for (const object of objects)
         expect(await schemaProblems(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
   });
 
@@ -205,7 +207,16 @@ describe.skipIf(!hasHelm)("the chart", () => {
       { proxy: { tls: { existingSecret: "" } } },
       /proxy\.tls\.existingSecret: not set/,
     ],
-    ["a gateway without a class", { gateway: { enabled: true } }, /gateway\.className: not set/],
+    [
+      "a gateway without a class",
+      { gateway: { enabled: true }, proxy: { service: { type: "ClusterIP" } } },
+      /gateway\.className: not set/,
+    ],
+    [
+      "a gateway beside a load balancer",
+      { gateway: { enabled: true, className: "x" } },
+      /gateway\.enabled: the proxy has a load balancer, too: set proxy\.service\.type=ClusterIP/,
+    ],
   ])("rejects %s, by its name", (_, more, message) => {
     expect(() => template(values(more))).toThrow(message);
   });

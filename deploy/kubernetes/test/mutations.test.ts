@@ -36,6 +36,7 @@ const mutations: [rule: keyof typeof rules, what: string, change: Change][] = [
   ["requestsAndLimits", "web's init container has none", set(web, `${pod}.initContainers.0.resources`, {})],
   ["probes", "proxy has no readiness probe", set(proxy, `${container}.readinessProbe`)],
   ["probes", "a probe of a port that does not exist", set(proxy, `${container}.livenessProbe.httpGet.port`, "nowhere")],
+  ["probes", "a probe that starts a process", set(web, `${container}.livenessProbe`, { exec: { command: ["true"] } })],
   ["imagesArePinned", "tag latest", set(web, `${container}.image`, "registry.example.com:5000/web:latest")],
   ["imagesArePinned", "no tag", set(proxy, `${container}.image`, "registry.example.com:5000/proxy")],
   ["imagesArePinned", "k6-operator's default image", set(testRun, "spec.starter.image")],

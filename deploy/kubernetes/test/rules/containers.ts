@@ -12,7 +12,7 @@ export const requestsAndLimits: Rule = (objects) =>
     ),
   );
 
-/** Every container of a service has a startup, a readiness and a liveness probe; init containers have none. */
+/** Every container of a service has a startup, a readiness and a liveness probe, which start no process; init containers have none. */
 export const probes: Rule = (objects) =>
   containers(objects)
     .filter(
@@ -22,7 +22,6 @@ export const probes: Rule = (objects) =>
       (["startupProbe", "readinessProbe", "livenessProbe"] as const).flatMap((kind) => {
         const port = (container[kind]?.httpGet ?? container[kind]?.tcpSocket)?.port;
         if (!container[kind]) return [`${at}: no ${kind}`];
-        if (container[kind].exec) return [];
         const named = container.ports?.some(({ name }) => name === port);
         return named ? [] : [`${at}: ${kind} uses port ${port}, which the container does not name`];
       }),
