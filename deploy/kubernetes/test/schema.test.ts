@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { Resource } from "./lib/objects.ts";
-import { canRender, everything } from "./lib/render.ts";
+import { kubernetes } from "./lib/paths.ts";
+import { canRender, everything, render } from "./lib/render.ts";
 import { schemaProblems } from "./lib/schema.ts";
 import { restrictedPodSecurity } from "./rules/pod-security.ts";
 
@@ -32,6 +34,13 @@ describe.skipIf(!canRender)("base, base with each component, every overlay", () 
         expect(await schemaProblems(object), `${name}: ${object.kind} ${object.metadata.name}`).toEqual([]);
       }
     }
+  });
+
+  test("the Job of the checks is valid, and allowed in the namespace", async () => {
+    const objects = render(join(kubernetes, "verify"));
+    expect(objects.map(({ kind }) => kind)).toContain("Job");
+    expect((await Promise.all(objects.map(schemaProblems))).flat()).toEqual([]);
+    expect(restrictedPodSecurity(objects)).toEqual([]);
   });
 
   test("all API versions are stable in clusters from 1.30 to 1.36", () => {

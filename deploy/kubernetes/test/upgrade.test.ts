@@ -12,9 +12,8 @@ import { canRender, render, rendering } from "./lib/render.ts";
 import { schemaProblems } from "./lib/schema.ts";
 
 /** The README's commands, without their comments. */
-const commands = [...readFileSync(join(kubernetes, "README.md"), "utf8").matchAll(/^ {4}(\S.*?)(?: {2,}#.*)?$/gm)].map(
-  ([, command]) => command ?? "",
-);
+const readme = readFileSync(join(kubernetes, "README.md"), "utf8");
+const commands = [...readme.matchAll(/^ {4}(\S.*?)(?: {2,}#.*)?$/gm)].map(([, command]) => command ?? "");
 
 const creates = commands.filter((command) => /^kubectl -n \S+ create /.test(command));
 test.skipIf(spawnSync("kubectl", ["version", "--client"]).status !== 0).each(creates)("README: %s", (command) => {
@@ -42,7 +41,7 @@ test("README: each folder of a command exists, or is the copy of the example", (
 test.skipIf(!hasHelm)(
   "README: with the chart's example, a released chart runs the team's app, and its own images by digest",
   () => {
-    const [example = ""] = /^ {4}web:\n(?: {4}.*\n)+/m.exec(readFileSync(join(kubernetes, "README.md"), "utf8")) ?? [];
+    const [example = ""] = /^ {4}web:\n(?: {4}.*\n)+/m.exec(readme) ?? [];
     const OUT = mkdtempSync(join(tmpdir(), "culvert-chart-"));
     const pinned = (name: string) => `${name}:2.0.0@sha256:${Buffer.from(name).toString("hex").padEnd(64, "0")}`;
     writeFileSync(
@@ -67,7 +66,7 @@ test.skipIf(!hasHelm)(
   },
 );
 
-test.skipIf(!canRender)("README: without a clone, the example renders the same from a git repository, by tag", () => {
+test.skipIf(!canRender)("README: without a clone, example and checks render from a git repository, by tag", () => {
   const folder = mkdtempSync(join(tmpdir(), "culvert-remote-"));
   const git = (...args: string[]) =>
     execFileSync("git", [
@@ -80,16 +79,24 @@ test.skipIf(!canRender)("README: without a clone, the example renders the same f
       ...args,
     ]);
   cpSync(join(root, "deploy/settings"), join(folder, "culvert/deploy/settings"), { recursive: true });
-  for (const part of ["base", "components", "release"])
+  for (const part of ["base", "components", "release", "verify"])
     cpSync(join(kubernetes, part), join(folder, "culvert/deploy/kubernetes", part), { recursive: true });
   git("init", "--quiet");
   git("add", ".");
   git("commit", "--quiet", "--message=1.0.0");
-  git("tag", "1.0.0");
+  git("tag", "v1.0.0");
   cpSync(join(kubernetes, "overlays/production/kustomization.yaml"), join(folder, "example.yaml"));
   const command = commands.find((one) => one.startsWith("sed ")) ?? "false";
-  execFileSync("sh", ["-ec", command.replace("https://git.example.com", `file://${folder}`)], { cwd: folder });
+  const here = (text: string) => text.replace("https://git.example.com", `file://${folder}`);
+  execFileSync("sh", ["-ec", here(command)], { cwd: folder });
   expect(render(folder)).toEqual(rendering("production"));
+  const [checks = ""] = /^ {4}namespace: culvert\n(?: {4}.*\n)+/m.exec(readme) ?? [];
+  writeFileSync(join(folder, "kustomization.yaml"), here(checks.replace(/^ {4}/gm, "")));
+  const [job] = render(folder).filter(({ kind }) => kind === "Job");
+  expect(JSON.stringify(render(folder))).toContain('{"EXPECT":"networkpolicies/web horizontalpodautoscalers/web"}');
+  expect(JSON.stringify(job)).toMatch(
+    /"name":"culvert-verify-options-.*"image":"registry.example.com\/culvert-spool:1.0.0"/,
+  );
   rmSync(folder, { recursive: true });
 });
 

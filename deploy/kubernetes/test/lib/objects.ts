@@ -1,6 +1,7 @@
 import type { IDeployment } from "kubernetes-models/apps/v1/Deployment";
 import type { IStatefulSet } from "kubernetes-models/apps/v1/StatefulSet";
 import type { IHorizontalPodAutoscaler } from "kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler";
+import type { IJob } from "kubernetes-models/batch/v1/Job";
 import type { INetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy";
 import type { IPodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
 import type { IConfigMap } from "kubernetes-models/v1/ConfigMap";
@@ -21,6 +22,7 @@ interface Kinds {
   ConfigMap: IConfigMap;
   Deployment: IDeployment;
   HorizontalPodAutoscaler: IHorizontalPodAutoscaler;
+  Job: IJob;
   NetworkPolicy: INetworkPolicy;
   PodDisruptionBudget: IPodDisruptionBudget;
   Secret: ISecret;
@@ -61,7 +63,7 @@ export function controllers(objects: Resource[]) {
   return [...of(objects, "Deployment"), ...of(objects, "StatefulSet")];
 }
 
-/** All pod templates, those of a TestRun included. */
+/** All pod templates, those of Jobs and of a TestRun included. */
 export function workloads(objects: Resource[]): Workload[] {
   const services = controllers(objects).map(({ metadata, spec }): Workload => {
     const pod = spec?.template.spec ?? { containers: [] };
@@ -78,10 +80,14 @@ export function workloads(objects: Resource[]): Workload[] {
       pod: { ...pod, volumes },
     };
   });
-  const jobs = of(objects, "TestRun").flatMap(({ metadata, spec }) =>
+  const jobs = of(objects, "Job").map(({ metadata, spec }): Workload => {
+    const { metadata: { labels = {} } = {}, spec: pod = { containers: [] } } = spec?.template ?? {};
+    return { name: metadata.name, kind: "job", labels, pod };
+  });
+  const runs = of(objects, "TestRun").flatMap(({ metadata, spec }) =>
     (["initializer", "runner", "starter"] as const).map((role) => job(metadata.name, role, spec[role])),
   );
-  return [...services, ...jobs];
+  return [...services, ...jobs, ...runs];
 }
 
 function job(testRun: string, role: string, pod: ITestRunPod | undefined): Workload {
