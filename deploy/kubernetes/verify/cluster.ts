@@ -1,7 +1,7 @@
 import { exec, type Item, list, namespace } from "./api.ts";
 import { open } from "./entry.ts";
 import { failed, ok, skipped } from "./result.ts";
-import { role } from "./workloads.ts";
+import { kit, role } from "./workloads.ts";
 
 const prometheus = process.env.PROMETHEUS || "prometheus-operated.monitoring.svc:9090";
 
@@ -55,9 +55,7 @@ export async function checkMetrics(proxy: Item): Promise<void> {
 /** Whether autoscalers have metrics; they get the first ones within a minute or two. */
 export async function checkAutoscalers(seconds: number): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
-  const names = (await list("horizontalpodautoscalers", "app.kubernetes.io/part-of=culvert")).map(
-    ({ metadata }) => metadata.name,
-  );
+  const names = (await list("horizontalpodautoscalers", kit)).map(({ metadata }) => metadata.name);
   if (names.length === 0) skipped("autoscaling: not used");
   for (const name of names) {
     for (;;) {
@@ -76,7 +74,7 @@ export async function checkAutoscalers(seconds: number): Promise<void> {
   }
 }
 
-/** On how many nodes the pods of a role are. */
+/** On how many nodes the pods of a Deployment are. */
 export function checkSpread(name: string, pods: Item[]): void {
   const nodes = new Set(pods.map(({ spec }) => spec.nodeName)).size;
   if (nodes > 1) ok(`${name}: on ${nodes} nodes`);

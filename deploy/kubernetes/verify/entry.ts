@@ -2,7 +2,7 @@ import { request } from "node:https";
 import { type Socket, connect as tcp } from "node:net";
 import { checkServerIdentity, type TLSSocket, connect as tls } from "node:tls";
 import type { Item } from "./api.ts";
-import type { Environment } from "./environment.ts";
+import { type Environment, names } from "./environment.ts";
 import { failed, ok, skipped } from "./result.ts";
 
 const fiveSeconds = 5000;
@@ -48,10 +48,10 @@ const status = (socket: TLSSocket, host: string, path: string): Promise<number> 
 export async function checkEntry(service: Item, settings: Environment, page: string | false): Promise<void> {
   const { clusterIP, ports, type } = service.spec;
   const port = ports.find(({ name }: { name: string }) => name === "https")?.port ?? 443;
-  const [name = "localhost", ...names] = (settings.SERVER_NAME || "localhost").split(/\s+/).filter(Boolean);
+  const [name = "localhost", ...others] = names(settings);
   const get = async (path: string) => status(await secure(clusterIP, port, name, settings), name, path);
   try {
-    for (const one of [name, ...names]) checkCertificate(one, await secure(clusterIP, port, one, settings));
+    for (const one of [name, ...others]) checkCertificate(one, await secure(clusterIP, port, one, settings));
     if (page !== false) await checkPages(get, settings, page);
   } catch (error) {
     failed(`Service ${service.metadata.name}: port ${port}: ${(error as Error).message}`);

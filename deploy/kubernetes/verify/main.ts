@@ -17,7 +17,7 @@ const wait = Number(process.env.WAIT_S || 300);
 async function checkProxy(proxy: Item, service: string, webServes: boolean): Promise<void> {
   const settings = await environment(proxy);
   await checkSettings("proxy", proxy);
-  if (!(await checkDns(proxy, "proxy", settings.WEB_UPSTREAM))) return;
+  if (!(await checkDns(proxy, "proxy"))) return;
   const health = `${settings.BASE_PATH ?? ""}${settings.HEALTH_PATH || "/healthz"}`;
   let reached = webServes;
   if (webServes)
@@ -34,7 +34,7 @@ async function checkProxy(proxy: Item, service: string, webServes: boolean): Pro
 async function checkWeb(web: Item, spoolServes: boolean): Promise<void> {
   const settings = await environment(web);
   await checkSettings("web", web);
-  if (!(await checkDns(web, "web", settings.SERVER_TUNNEL))) return;
+  if (!(await checkDns(web, "web"))) return;
   await checkHop(web, "web", "SERVER_TUNNEL", settings, "");
   if (spoolServes) await checkHop(web, "web", "SPOOL_UPSTREAM", settings, "/healthz");
 }
@@ -42,14 +42,16 @@ async function checkWeb(web: Item, spoolServes: boolean): Promise<void> {
 await checkWorkloads(wait);
 const [proxies, webs, spools] = await Promise.all(["proxy", "web", "spool"].map(servingPods));
 const [[proxy], [web], [spool]] = [proxies ?? [], webs ?? [], spools ?? []];
-const service = (await workloads()).find((workload) => role(workload) === "proxy")?.metadata.name ?? "proxy";
-if (proxy) await checkProxy(proxy, service, web !== undefined);
+const named = await workloads();
+const nameOf = (one: string) => named.find((workload) => role(workload) === one)?.metadata.name ?? one;
+if (proxy) await checkProxy(proxy, nameOf("proxy"), web !== undefined);
 if (proxy && web) await checkWeb(web, spool !== undefined);
+if (spool) await checkSettings("spool", spool);
 if (proxy) await checkMetrics(proxy);
 if (proxy) await checkPolicies([proxy, web, spool].filter((pod) => pod !== undefined));
 await checkAutoscalers(faults() ? 0 : wait);
-if (proxies?.length) checkSpread("proxy", proxies);
-if (webs?.length) checkSpread("web", webs);
+if (proxies?.length) checkSpread(nameOf("proxy"), proxies);
+if (webs?.length) checkSpread(nameOf("web"), webs);
 for (const object of process.env.EXPECT?.split(/\s+/).filter(Boolean) ?? []) {
   const [kind = "", name] = object.split("/");
   if (!(await list(kind)).some(({ metadata }) => metadata.name === name))

@@ -1,5 +1,5 @@
 import { exec, type Item, namespace } from "./api.ts";
-import type { Environment } from "./environment.ts";
+import { type Environment, names } from "./environment.ts";
 import { curl } from "./hops.ts";
 import { failed, ok } from "./result.ts";
 
@@ -17,7 +17,7 @@ const accepted = async (proxy: Item): Promise<number> => {
 
 /** Sends envelopes to one proxy, from its own pod: for the app's project, for a foreign one, and to the spool as the proxy does. */
 export async function checkTunnel(proxy: Item, settings: Environment, withSpool: boolean): Promise<void> {
-  const site = (settings.SERVER_NAME || "localhost").split(/\s+/)[0];
+  const [site] = names(settings);
   const header = settings.PROXY_PROTOCOL === "on" ? "--haproxy-protocol" : "";
   const tunnel = (query: string) =>
     exec(

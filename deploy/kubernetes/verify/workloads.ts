@@ -2,7 +2,8 @@ import { type Item, list, namespace } from "./api.ts";
 import { failed, ok } from "./result.ts";
 
 const instance = process.env.INSTANCE ? `,app.kubernetes.io/instance=${process.env.INSTANCE}` : "";
-const kit = `app.kubernetes.io/part-of=culvert${instance}`;
+/** The labels of the deployment's objects. */
+export const kit = `app.kubernetes.io/part-of=culvert${instance}`;
 
 /** The role of an object: proxy, web, spool, cache or ingest. */
 export const role = ({ metadata }: Item): string => metadata.labels?.["app.kubernetes.io/name"] ?? "";
@@ -46,6 +47,7 @@ async function trouble(workload: Item): Promise<{ why: string; final: boolean } 
   );
   const why =
     (unscheduled ?? refused)?.message ??
+    unmounted(pods) ??
     `kubectl -n ${namespace} describe pod -l app.kubernetes.io/name=${role(workload)}`;
   return { why: `${availableReplicas} of ${replicas} pods are available: ${why}`, final: false };
 }
@@ -63,6 +65,19 @@ function waiting({ metadata, status }: Item): string | undefined {
   return undefined;
 }
 
+/** What to look for if a pod creates no container: most often, a Secret or a ConfigMap that it mounts is missing. */
+function unmounted(pods: Item[]): string | undefined {
+  const waits = ({ status }: Item) =>
+    [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].every(
+      ({ state }) => state?.waiting,
+    );
+  const volumes: Item["spec"][] = pods.find((pod) => pod.status?.containerStatuses && waits(pod))?.spec.volumes ?? [];
+  const mounted = volumes.flatMap(({ secret, configMap }) =>
+    secret ? `secret/${secret.secretName}` : configMap ? `configmap/${configMap.name}` : [],
+  );
+  return mounted.length ? `is one of these missing: kubectl -n ${namespace} get ${mounted.join(" ")}` : undefined;
+}
+
 /** Waits until all workloads are available: after a first deployment, in a rollout, while the autoscaler adds pods. */
 export async function checkWorkloads(seconds: number): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
@@ -70,7 +85,11 @@ export async function checkWorkloads(seconds: number): Promise<void> {
   for (const name of ["proxy", "web"])
     if (!found.some((workload) => role(workload) === name))
       failed(`Deployment ${name}: missing: apply the overlay or the chart again`);
-  for (const { metadata } of found) {
+  // Proxies come last: until web has answered one, it is not ready.
+  const isProxy = (workload: Item) => Number(role(workload) === "proxy");
+  let hasWeb = found.some((workload) => role(workload) === "web");
+  for (const workload of found.toSorted((a, b) => isProxy(a) - isProxy(b))) {
+    const { metadata } = workload;
     for (;;) {
       const now = (await workloads()).find((workload) => workload.metadata.name === metadata.name);
       const fault = now && (await trouble(now));
@@ -78,8 +97,10 @@ export async function checkWorkloads(seconds: number): Promise<void> {
         ok(`${metadata.name}: ${now?.spec.replicas ?? 1} available`);
         break;
       }
+      if (!fault.final && isProxy(workload) && !hasWeb) break;
       if (fault.final || Date.now() > deadline) {
         failed(`${metadata.name}: ${fault.why}`);
+        if (role(workload) === "web") hasWeb = false;
         break;
       }
       await new Promise((resolve) => setTimeout(resolve, 2000));

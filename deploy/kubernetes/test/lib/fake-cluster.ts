@@ -10,8 +10,8 @@ import { kubernetes } from "./paths.ts";
 /** A cluster that runs production, and what a test changes in it. */
 export interface World {
   objects: Live[];
-  /** Service names do not resolve. */
-  dnsIsDown: boolean;
+  /** Callers whose pods resolve no names: the query is refused, or gets no answer. */
+  dns: Record<string, "refused" | "dropped">;
   /** Addresses (host:port) that a caller's pod does not reach, by network policy. */
   blocked: string[];
   /** Status of pages by path; `*` for all others. */
@@ -83,28 +83,18 @@ function commands(world: World): Exec {
       string,
       string
     >;
-  const resolves = (host: string) =>
-    !world.dnsIsDown &&
-    (host.startsWith("kubernetes.") ||
-      world.objects.some(({ kind, metadata }) => kind === "Service" && metadata.name === host.split(".")[0]));
+  const exists = (host: string) =>
+    world.objects.some(({ kind, metadata }) => kind === "Service" && metadata.name === host.split(".")[0]);
   let counter = 0;
   return (pod, command) => {
     const line = command.join(" ");
     const url = /(?:^|\s)(https?:\/\/\S+\.svc\.\S+)/.exec(line)?.[1];
-    if (command[0] === "printenv")
-      return done(
-        command
-          .slice(1)
-          .map((name) => settings()[name] ?? "")
-          .join("\n"),
-      );
-    if (line.includes("process.env[name]"))
-      return done(
-        command
-          .slice(3)
-          .map((name) => settings()[name] ?? "")
-          .join("\n"),
-      );
+    const values = (names: string[]) => done(names.map((name) => settings()[name] ?? "").join("\n"));
+    if (line.includes("printenv")) return values(command.slice(4));
+    if (line.includes("process.env[name]")) return values(command.slice(3));
+    const dns = world.dns[pod.split("-")[0] ?? ""];
+    const ends = command[0] === "node" ? { refused: 1, dropped: 137 } : { refused: 2, dropped: 124 };
+    if (line.includes("kubernetes.default.svc")) return done("", dns ? ends[dns] : 0);
     if (line.includes("8081/metrics"))
       return done(
         `culvert_requests_total{} 1\nculvert_tunnel_envelopes_total{outcome="accepted",reason=""} ${counter}\n`,
@@ -118,8 +108,9 @@ function commands(world: World): Exec {
     if (line.includes("INGEST_CA_FILE")) return world.ingest.exit ? done("000", world.ingest.exit) : done(200);
     const { hostname, port } = new URL(url ?? "http://none");
     const blocked = world.blocked.includes(`${pod.split("-")[0]} ${hostname.split(".")[0]}:${port}`);
-    if (command[0] === "node") return done(resolves(hostname) ? (blocked ? "TimeoutError" : 405) : "ENOTFOUND");
-    return resolves(hostname) ? (blocked ? done("000", 28) : done(200)) : done("000", 6);
+    const [code, said] =
+      dns === "dropped" || blocked ? [28, "TimeoutError"] : dns || !exists(hostname) ? [6, "ENOTFOUND"] : [0, 405];
+    return command[0] === "node" ? done(said) : code ? done("000", code) : done(200);
   };
 }
 
@@ -164,7 +155,8 @@ export async function verify(id: string, world: World, env: Record<string, strin
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   for (const { kind, metadata, spec } of world.objects)
-    if (kind === "Service" && metadata.name === "proxy") spec.ports[0].port = (site.address() as AddressInfo).port;
+    if (kind === "Service" && /(^|-)proxy$/.test(metadata.name))
+      spec.ports[0].port = (site.address() as AddressInfo).port;
   const api = await startApiServer(() => withSlices(world.objects), commands(world));
   try {
     return await runJob(id, api.url, { WAIT_S: "2", ...env });
