@@ -74,3 +74,19 @@ describe("a replica that is gone for good fails no request", () => {
     expect(failed.map(({ status }) => status)).toEqual([]);
   });
 });
+
+// Last, because it leaves requests that get no answer.
+test("a silent replica is asked by the kernel whether it is still there, for pages, images and hashed files", async () => {
+  // Timers of established connections to port 9000: 02 is keepalive (https://docs.kernel.org/networking/proc_net_tcp.html).
+  const timers = async () => {
+    const sockets = await proxy.on("proxy", "exec", "cat", "/proc/net/tcp");
+    return Array.from(sockets.matchAll(/:2328 01 \S+ (\d\d):/g), ([, timer]) => timer);
+  };
+  // Until Nginx has closed those of earlier requests, which it would use again.
+  await expect.poll(timers).toEqual([]);
+  await proxy.web.answer({ ...fine, instead: "hang" });
+  await proxy.web2?.answer({ ...fine, instead: "hang" });
+  for (const path of ["/", "/_next/image?url=%2Fa.png&w=64&q=75", "/_next/static/a.js"])
+    send(proxy.port, { path }).catch(() => {});
+  await expect.poll(timers).toEqual(["02", "02", "02"]);
+});
