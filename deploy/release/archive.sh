@@ -43,7 +43,8 @@ mkdir -p "$folder"
 git ls-files -z LICENSE CHANGELOG.md SECURITY.md VERSION Makefile .env.example docs deploy/host deploy/bare-machine deploy/doctor proxy/spool/src deploy/monitoring deploy/web-image \
   deploy/acme/*.yml deploy/ingest/*.yml deploy/release/verify.sh deploy/release/registry.sh deploy/kubernetes/components/monitoring ':!*.test.ts' | xargs -0 cp --parents -t "$folder"
 with_released_images <docker-compose.yml >"$folder/docker-compose.yml"
-sed "s|VERSION|$VERSION|g" "$here/install.md" >"$folder/README.md"
+sed "s|VERSION|$VERSION|g; s|https://github.com/culvert/culvert|$SOURCE_URL|g" "$here/install.md" >"$folder/README.md"
+node "$here/without-clone.mjs" "$folder" "$SOURCE_URL/blob/v$VERSION"
 compose_file_alone >"$OUT/docker-compose.yml"
 # The same bytes for the same commit.
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" -cf - "culvert-$VERSION" |
