@@ -69,8 +69,8 @@ render-proxy: ## Print Nginx's whole configuration for the settings in .env
 verify-cluster: ## Check a deployment from inside its cluster, one line per check: OVERLAY=production or NAMESPACE=culvert
 	@NAMESPACE="$(NAMESPACE)" OVERLAY="$(OVERLAY)" sh deploy/kubernetes/verify.sh
 
-release: ## Make a release from a clean tag, into dist/: REGISTRY=registry.example.com/culvert PUSH=yes
+release: ## Make a release from a clean tag, into dist/; PUSH=yes then pushes it: REGISTRY=registry.example.com/culvert
 	@sh deploy/release/release.sh
 
-verify-release: ## Check a downloaded release before it is used: FOLDER=dist/1.0.0 COSIGN_PUB=cosign.pub
+verify-release: ## Check a downloaded release before it is used: FOLDER=dist/1.0.0 IDENTITY=https://github.com/culvert/culvert
 	@sh deploy/release/verify.sh "$(FOLDER)"

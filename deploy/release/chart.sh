@@ -1,8 +1,6 @@
 #!/bin/sh
-# Packs the Helm chart with this release's images, pinned by digest, and pushes it as oci://REGISTRY/culvert if PUSH=yes. Part of release.sh.
+# Packs the Helm chart with this release's images, pinned by digest. Part of release.sh.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
-. "$here/registry.sh"
 helm=$(sh deploy/chart/helm.sh)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -17,7 +15,3 @@ awk -v registry="$REGISTRY" '
 # Helm keeps the files' times.
 find "$work/culvert" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
 "$helm" package "$work/culvert" --version "$VERSION" --app-version "$VERSION" --destination "$OUT" >/dev/null
-[ "${PUSH:-no}" = yes ] || exit 0
-if has_no_tls "$REGISTRY"; then plain=--plain-http; else plain=''; fi
-# shellcheck disable=SC2086 # an option or nothing
-"$helm" push $plain "$OUT/culvert-$VERSION.tgz" "oci://$REGISTRY"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes a release from a clean tag, into dist/VERSION: images for amd64 and arm64, SBOMs, the package, the chart, the archive, checksums
-# and signatures. With REGISTRY, images and chart are pushed there. Settings: README.md beside this file.
+# and signatures. With PUSH=yes, only pushes images and chart that were made before to REGISTRY. Settings: README.md beside this file.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
@@ -14,18 +14,25 @@ released=$(cat VERSION)
 : "${REGISTRY:=ghcr.io/culvert}" "${SOURCE_URL:=https://github.com/culvert/culvert}" "${PLATFORMS:=linux/amd64,linux/arm64}"
 printf "%s\n" "$REGISTRY" | grep -qE '^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*$' ||
   die "REGISTRY: '$REGISTRY' is not a registry: use host[:port][/path] without a scheme, such as registry.example.com/culvert"
+grep -qE "^## \[$VERSION\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md ||
+  die "CHANGELOG.md: $VERSION has no date: its heading is '## [$VERSION] - $(date +%F)'"
 for tool in docker skopeo npm node; do has "$tool" || die "$tool: not found: install it"; done
 
 # The same commit gives the same bytes: every timestamp is the commit's.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-OUT=dist/$VERSION
+OUT=$PWD/dist/$VERSION
 export VERSION OUT REGISTRY SOURCE_URL PLATFORMS SOURCE_DATE_EPOCH
+if [ "${PUSH:-no}" = yes ]; then
+  step 'Push' sh "$here/push.sh"
+  exit
+fi
 rm -rf "$OUT"
-mkdir -p "$OUT/sbom"
+mkdir -p "$OUT"
 
+# First what is fast, and fails if the package was forgotten.
+step 'Package' sh "$here/package.sh"
 step 'Images' sh "$here/images.sh"
 step 'Images for docker load' sh "$here/docker-archives.sh"
-step 'Package' sh "$here/package.sh"
 step 'Chart' sh "$here/chart.sh"
 step 'Archive' sh "$here/archive.sh"
 step 'Checksums and signatures' sh "$here/sign.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks a downloaded release before it is used: checksums, the signature of the checksums, and the signatures, SBOMs and provenance of the
 # images. A line for each; what cannot be checked here says so and is not counted as checked.
-# Usage: verify.sh FOLDER. COSIGN_PUB is the publisher's key, or IDENTITY the address of the workflow that signed.
+# Usage: verify.sh FOLDER. COSIGN_PUB is the publisher's key, or IDENTITY the repository whose workflow signed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
@@ -24,9 +24,10 @@ fi
 if [ -n "${COSIGN_PUB:-}" ]; then
   by="--key=$COSIGN_PUB --insecure-ignore-tlog=true"
 elif [ -n "${IDENTITY:-}" ]; then
-  by="--certificate-identity-regexp=^$IDENTITY --certificate-oidc-issuer=https://token.actions.githubusercontent.com"
+  identity=$(printf '%s' "${IDENTITY%/}/" | sed 's/[.]/\\&/g')
+  by="--certificate-identity-regexp=^$identity --certificate-oidc-issuer=https://token.actions.githubusercontent.com"
 else
-  die "set COSIGN_PUB to the publisher's key, or IDENTITY to https://github.com/<owner>/<repository>/: a checksum alone shows only that files arrived whole"
+  die "set COSIGN_PUB to the publisher's key, or IDENTITY to https://github.com/<owner>/<repository>: a checksum alone shows only that files arrived whole"
 fi
 has cosign || die "cosign: not found: install it; without it, signatures are not checked"
 # shellcheck disable=SC2086 # options

