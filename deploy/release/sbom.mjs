@@ -1,5 +1,5 @@
-// Writes one CycloneDX SBOM for each platform of an image: Debian's packages from the image itself, npm's from the lockfile beside its
-// Dockerfile. Without an archive, one for the npm package in CONTEXT, which only has peers.
+// Writes one CycloneDX SBOM for each platform of an image: Debian's packages, Node and Nginx from the image itself, npm's packages from the lockfile
+// beside its Dockerfile. Without an archive, one for the npm package in CONTEXT, which only has peers.
 // Usage: node sbom.mjs NAME OUTPUT-FOLDER CONTEXT [OCI-ARCHIVE]. Format: https://cyclonedx.org/docs/1.5/json/
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -47,6 +47,16 @@ function debianComponents(manifest) {
     });
 }
 
+/** What the base images have from neither Debian nor npm; they name its version in the environment. */
+function serverComponents({ Env = [] }) {
+  return Env.flatMap((variable) => {
+    const [, server, version] = variable.match(/^(NODE|NGINX)_VERSION=(.+)/) ?? [];
+    if (!server) return [];
+    const purl = `pkg:generic/${server.toLowerCase()}@${version}`;
+    return [{ "bom-ref": purl, type: "application", name: server.toLowerCase(), version, purl }];
+  });
+}
+
 /** npm's own SBOM of what the lockfile installs in production. */
 function npmComponents() {
   if (!existsSync(join(context, "package-lock.json"))) return [];
@@ -65,8 +75,8 @@ function write(file, component, components) {
 if (archive) {
   const npm = npmComponents();
   for (const manifest of manifests(JSON.parse(member("index.json")).manifests[0].digest)) {
-    const { architecture } = json(manifest.config.digest);
-    const components = [...debianComponents(manifest), ...npm];
+    const { architecture, config } = json(manifest.config.digest);
+    const components = [...debianComponents(manifest), ...serverComponents(config), ...npm];
     write(`culvert-${name}-${architecture}`, { type: "container", name: `culvert-${name}` }, components);
   }
 } else {

@@ -25,14 +25,17 @@ if (packages.length === 0) {
   process.exit(3);
 }
 
-/** OSV's query for a package; undefined if it does not have the package's distribution, as Debian sid. It knows Debian's by their source. */
+/**
+ * OSV's query for a package; undefined if OSV would answer nothing whatever its vulnerabilities, as for Debian sid. It knows Debian's packages
+ * by their source, Node and Nginx by Bitnami's database.
+ */
 function queryFor(purl) {
   const { pathname, searchParams } = new URL(purl);
-  const [, release] = searchParams.get("distro")?.split("-") ?? [];
-  if (!release) return { package: { purl } };
-  const version = decodeURIComponent(pathname.split("@").at(-1));
-  const query = { package: { name: searchParams.get("upstream"), ecosystem: `Debian:${release}` }, version };
-  return release === "sid" ? undefined : query;
+  if (pathname.startsWith("npm/")) return { package: { purl } };
+  const [, name, version] = decodeURIComponent(pathname).match(/([^/]+)@(.+)$/) ?? [];
+  if (pathname.startsWith("generic/")) return { package: { name, ecosystem: "Bitnami" }, version };
+  const [, release] = searchParams.get("distro")?.match(/^debian-(\d+)$/) ?? [];
+  if (release) return { package: { name: searchParams.get("upstream"), ecosystem: `Debian:${release}` }, version };
 }
 
 /** Ids of vulnerabilities, each with the packages that have it. */
@@ -48,7 +51,7 @@ async function findings(scanned) {
   return found;
 }
 
-/** Whether a vulnerability is critical, by its database or its score; undefined if it has neither. */
+/** Whether a vulnerability is critical, by its database or its score of CVSS 3; undefined if it has neither. */
 function isCritical({ database_specific: { severity: level } = {}, severity = [] }) {
   const { score } = severity.find(({ type }) => type === "CVSS_V3") ?? {};
   if (level || score) return level === "CRITICAL" || (score !== undefined && baseScore(score) >= CRITICAL_SCORE);
@@ -57,20 +60,23 @@ function isCritical({ database_specific: { severity: level } = {}, severity = []
 try {
   let critical = 0;
   let unrated = 0;
+  const unread = [];
   const scanned = packages.filter(queryFor);
   const found = await findings(scanned);
   for (const [id, affected] of found) {
     const vulnerability = await ask(`/v1/vulns/${encodeURIComponent(id)}`);
     const worst = isCritical(vulnerability);
     if (worst === undefined) unrated += 1;
+    if (worst === undefined && vulnerability.severity?.length) unread.push(id);
     if (!worst) continue;
     critical += 1;
     console.log(`CRITICAL ${id} ${affected.join(" ")} ${vulnerability.summary ?? ""}`);
   }
   console.log(`${scanned.length} packages scanned; ${found.size} vulnerabilities: ${critical} critical, ${unrated} without a severity`);
   const missed = packages.length - scanned.length;
-  if (missed) console.error(`not scanned: ${missed} packages of Debian sid, which the database does not have`);
-  process.exitCode = critical ? 1 : missed ? 3 : 0;
+  if (missed) console.error(`not scanned: ${missed} packages that the database does not have, such as Debian sid's`);
+  if (unread.length) console.error(`not scanned: whether these are critical, because they have no score of CVSS 3: ${unread.join(" ")}`);
+  process.exitCode = critical ? 1 : missed || unread.length ? 3 : 0;
 } catch (error) {
   console.error(`not scanned: ${OSV} did not answer (${error.cause?.code ?? error.message})`);
   process.exitCode = 3;

@@ -249,6 +249,7 @@ describe("what an adopter checks", () => {
       const bad = [
         { package: { purl: npm[0] } },
         { package: { name: "bad", ecosystem: "Debian:13" }, version: "1:2-3" },
+        { package: { name: "node", ecosystem: "Bitnami" }, version: "24.0.0" },
       ];
       const results = queries.map((query: object) =>
         bad.some((each) => isDeepStrictEqual(each, query)) ? { vulns: [{ id: "GHSA-1" }] } : {},
@@ -284,11 +285,19 @@ describe("what an adopter checks", () => {
     expect(await scan(OSV_URL)).toEqual([1, `CRITICAL GHSA-1 ${debian("13")} worse\n${counts(1)}`]);
     vulnerability = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:L/AC:L/PR:L/UI:N/S:U/C:H/I:H/A:H" }] };
     expect(await scan(OSV_URL)).toEqual([0, counts(0)]);
-    listed(debian("sid"), ...npm);
-    expect(await scan(OSV_URL)).toEqual([
-      3,
-      `${counts(0)}not scanned: 1 packages of Debian sid, which the database does not have\n`,
-    ]);
+    const missed = "not scanned: 1 packages that the database does not have, such as Debian sid's\n";
+    for (const unknown of [debian("sid"), "pkg:cargo/unknown@1.0.0"]) {
+      listed(unknown, ...npm);
+      expect(await scan(OSV_URL)).toEqual([3, counts(0) + missed]);
+    }
+
+    // Node and Nginx are not packages; Bitnami's database has them.
+    listed("pkg:generic/node@24.0.0", "pkg:npm/good@1.0.0");
+    vulnerability = {
+      severity: [{ type: "CVSS_V4", score: "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N" }],
+    };
+    const unread = "not scanned: whether these are critical, because they have no score of CVSS 3: GHSA-1\n";
+    expect(await scan(OSV_URL)).toEqual([3, counts(0, 1) + unread]);
 
     server.close();
     expect(await scan(OSV_URL)).toEqual([3, expect.stringMatching(/^not scanned: .*ECONNREFUSED/)]);
