@@ -64,6 +64,21 @@ describe("one version", () => {
     expect(read("CHANGELOG.md").match(/^## \[(\S+)\] - /m)?.[1]).toBe(version);
   });
 
+  test.each([
+    "README.md",
+    "Makefile",
+    "docs/your-app.md",
+    "deploy/kubernetes/README.md",
+    "deploy/kubernetes/overlays/production/kustomization.yaml",
+    "deploy/kubernetes/overlays/staging/kustomization.yaml",
+    "deploy/release/examples/app-release.yml",
+  ])("%s names this version", (path) => {
+    const named = /(?:culvert-|nextjs-|dist\/|newTag: |ref=v?|ref: v|raw\/v?|download\/v|--version )(\d+\.\d+\.\d+)/g;
+    // An example of the release before.
+    const text = read(path).replace(/.*culvert-web-previous.*/, "");
+    expect([...new Set([...text.matchAll(named)].map(([, found]) => found))]).toEqual([version]);
+  });
+
   test("only a clean checkout of its tag is released", () => {
     const clone = join(work, "clone");
     execFileSync("git", ["clone", "--quiet", "--shared", root, clone]);
@@ -328,7 +343,8 @@ describe.each(workflows)("%s", (path) => {
     expect(parse(read(path)).permissions).toEqual({ contents: "read" });
   });
 
-  test("pins each action by digest", () => {
-    for (const [, action] of read(path).matchAll(/uses: (\S+)/g)) expect(action).toMatch(/@[0-9a-f]{40}$/);
+  test("pins each action and image by digest", () => {
+    for (const [, pinned] of read(path).matchAll(/(?:uses: |image: "?)([^\s",]+)/g))
+      expect(pinned).toMatch(/@[0-9a-f]{40}$|@sha256:[0-9a-f]{64}$/);
   });
 });
