@@ -12,6 +12,8 @@ awk -v registry="$REGISTRY" '
   match($0, /repository: culvert-[a-z]+/) { image = substr($0, RSTART + 12, RLENGTH - 12); sub(image, registry "/" image) }
   image != "culvert-web" { sub(/tag: ""/, "tag: \"" tag[image] "\"") }
   { print }' "$OUT/digests" deploy/chart/values.yaml >"$work/culvert/values.yaml"
+printf 'home: %s\nsources: [%s]\nannotations: { org.opencontainers.image.licenses: Apache-2.0, org.opencontainers.image.revision: %s }\n' \
+  "$SOURCE_URL" "$SOURCE_URL" "$(git rev-parse HEAD)" >>"$work/culvert/Chart.yaml"
 # Helm keeps the files' times.
 find "$work/culvert" -exec touch -d "@$SOURCE_DATE_EPOCH" {} +
 "$helm" package "$work/culvert" --version "$VERSION" --app-version "$VERSION" --destination "$OUT" >/dev/null

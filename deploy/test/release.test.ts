@@ -209,6 +209,13 @@ describe("what an adopter checks", () => {
     const verify = (env = {}) => run("sh", ["deploy/release/verify.sh", folder], { env });
     expect(verify().output).toMatch(/^✗ checksums: chart.tgz: FAILED\nculvert: set COSIGN_PUB .*arrived whole\n$/);
     expect(verify({ COSIGN_PUB: "cosign.pub", PATH: "/usr/bin:/bin" }).status).not.toBe(0);
+    // Another repository, whose name only begins like the publisher's, is not the publisher.
+    writeFileSync(join(folder, "cosign"), `#!/bin/sh\necho "$@" >>${folder}/asked\n`, { mode: 0o755 });
+    writeFileSync(join(folder, "digests"), "");
+    verify({ IDENTITY: "https://github.com/culvert/culvert", PATH: `${folder}:${process.env.PATH}` });
+    expect(readFileSync(join(folder, "asked"), "utf8")).toContain(
+      "--certificate-identity-regexp=^https://github\\.com/culvert/culvert/ ",
+    );
   });
 
   const hasCosign = spawnSync("cosign", ["version"]).status === 0;

@@ -1,0 +1,173 @@
+import { execFileSync, spawn } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { must, run } from "./run.ts";
+import { docker, label, must as mustDocker, root } from "./support/docker.ts";
+import { buildCa, buildWithDebian } from "./support/images.ts";
+
+// A release of this machine's architecture, made and pushed by the scripts of deploy/release, and installed from empty folders.
+const version = readFileSync(join(root, "VERSION"), "utf8").trim();
+const architecture = process.arch === "x64" ? "amd64" : process.arch;
+const work = mkdtempSync(join(tmpdir(), "culvert-install-"));
+const [OUT, bin, alone, folder] = ["out", "bin", "alone", `culvert-${version}`].map((name) => join(work, name)) as [
+  ...[string, string, string, string],
+];
+const names = ["proxy", "spool", "web", "acme", "ingest"];
+let container: string;
+let REGISTRY: string;
+const hasHelm = (await run(["sh", "deploy/chart/helm.sh"])).code === 0;
+
+/** What an operator's shell has: none of the tests' settings. */
+const { PATH = "", HOME = "/root" } = process.env;
+const port = 18_990 + Number(process.env.TEST_STACK ?? 0);
+const page = `https://localhost:${port}`;
+const settings = {
+  HTTPS_PORT: String(port),
+  HTTP_PORT: String(port + 1_000),
+  INGEST_PORT: String(port + 2_000),
+  BAKE_TIME_S: "off",
+};
+
+/** Types a command in a folder, as a compose project of its own; resolves with its exit code and output. */
+function type(cwd: string, command: string): Promise<[number | null, string]> {
+  const COMPOSE_PROJECT_NAME = `culvert-${cwd === alone ? "alone" : "archive"}-${process.pid}`;
+  const env = { PATH, HOME, ...settings, COMPOSE_PROJECT_NAME };
+  const child = spawn("sh", ["-c", `${command} 2>&1`], { cwd, env });
+  let output = "";
+  child.stdout.on("data", (data) => {
+    output += data;
+  });
+  return new Promise((resolve) => child.on("close", (code) => resolve([code, output])));
+}
+async function succeeds(cwd: string, command: string): Promise<string> {
+  const [code, output] = await type(cwd, command);
+  expect(code, `${command}: ${output}`).toBe(0);
+  return output.trim();
+}
+const references = () => names.map((name) => `${REGISTRY}/culvert-${name}:${version}`).join(" ");
+const down = "docker compose --profile '*' down --volumes --rmi local --timeout 0";
+
+beforeAll(async () => {
+  for (const path of [OUT, bin, alone]) mkdirSync(path);
+  const image = await buildWithDebian();
+  const config = "version: 0.1\nstorage: { filesystem: { rootdirectory: /tmp } }\nhttp: { addr: :5000 }\n";
+  writeFileSync(join(work, "registry.yml"), config);
+  container = await mustDocker(
+    ...["run", "--detach", label, "--publish=127.0.0.1::5000", `--volume=${work}/registry.yml:/registry.yml:ro`],
+    ...[image, "docker-registry", "serve", "/registry.yml"],
+  );
+  const address = (await mustDocker("port", container, "5000")).trim();
+  REGISTRY = `${address}/culvert`;
+  const script = (name: string, text: string) => writeFileSync(join(bin, name), `#!/bin/sh\n${text}`, { mode: 0o755 });
+  const user = `${process.getuid?.()}:${process.getgid?.()}`;
+  const options = `--rm --network=host --user=${user} --volume=${tmpdir()}:${tmpdir()} ${image}`;
+  script("skopeo", `exec docker run ${options} skopeo --insecure-policy "$@"\n`);
+  // The engine's own builder writes no OCI archives, so the image goes through the registry. And it is to find this machine's base images.
+  script(
+    "docker",
+    `PATH=$PATH_WITHOUT_THIS
+case $* in "buildx imagetools "*) echo {}; exit ;; "buildx build "*) ;; *) exec docker "$@" ;; esac
+for argument; do
+  shift
+  case $argument in
+    --output | --build-context) ;;
+    *=docker-image://*) echo "$argument" >>${work}/bases ;;
+    type=oci,*) archive=\${argument#*dest=} archive=\${archive%%,*} ;;
+    *) set -- "$@" "$argument" ;;
+  esac
+done
+docker "$@" --tag ${address}/built --build-arg SENTRY_ORG= --build-arg SENTRY_PROJECT= --build-arg SENTRY_URL= &&
+  docker push --quiet ${address}/built && ${bin}/skopeo copy --quiet --src-tls-verify=false docker://${address}/built oci-archive:$archive
+`,
+  );
+  if (!hasHelm) script("helm", "");
+  const env = {
+    ...{ OUT, VERSION: version, REGISTRY, SOURCE_URL: "https://git.example/culvert", SOURCE_DATE_EPOCH: "1700000000" },
+    ...{ PLATFORMS: `linux/${architecture}`, BUILD_CA_FILE: await buildCa() },
+    ...{ PATH: `${bin}:${PATH}`, PATH_WITHOUT_THIS: PATH },
+  };
+  for (const step of ["images", "docker-archives", "chart", "archive", "sign", "push"])
+    await must(["sh", `deploy/release/${step}.sh`], env);
+  await docker("image", "rm", `${address}/built`);
+  execFileSync("tar", ["-xzf", join(OUT, `culvert-${version}.tar.gz`), "-C", work]);
+  copyFileSync(join(OUT, "docker-compose.yml"), join(alone, "docker-compose.yml"));
+});
+
+afterAll(async () => {
+  for (const each of [alone, folder]) await type(each, down);
+  await docker("rm", "--force", "--volumes", container);
+  await docker("image", "rm", ...references().split(" "));
+  rmSync(work, { recursive: true });
+});
+
+const digest = (name: string) => readFileSync(join(OUT, "digests"), "utf8").match(`^${name}:.*@(sha256:\\w+)$`)?.[1];
+
+describe("what is released", () => {
+  test("SBOMs have the packages of Debian and npm, and Node; the provenance has the base images that were built on", () => {
+    const sbom = JSON.parse(readFileSync(join(OUT, `culvert-web-${architecture}.cdx.json`), "utf8"));
+    const kinds = sbom.components.map(({ purl }: { purl: string }) => purl.split("/")[0]);
+    expect([...new Set(kinds)].sort()).toEqual(["pkg:deb", "pkg:generic", "pkg:npm"]);
+    const { resolvedDependencies } = JSON.parse(readFileSync(join(OUT, "provenance.json"), "utf8")).buildDefinition;
+    const bases = readFileSync(join(work, "bases"), "utf8");
+    expect(resolvedDependencies).toHaveLength(3);
+    for (const { uri, digest } of resolvedDependencies.slice(1))
+      expect(bases).toContain(`/${uri.replace("pkg:docker/", "").replace("@", ":")}@sha256:${digest.sha256}\n`);
+  });
+
+  test.skipIf(!hasHelm)(
+    "the chart, from an OCI registry, has the released images and says where it is from",
+    async () => {
+      const helm = (await must(["sh", "deploy/chart/helm.sh"])).split("\n").at(-1);
+      const show = (what: string) =>
+        succeeds(alone, `${helm} show ${what} --plain-http oci://${REGISTRY}/culvert --version ${version}`);
+      const values = await show("values");
+      expect(values).toContain(digest("proxy"));
+      expect(values).toContain(`${REGISTRY}/culvert-spool`);
+      expect(await show("chart")).toContain(
+        `org.opencontainers.image.revision: ${execFileSync("git", ["rev-parse", "HEAD"], { cwd: root })}`,
+      );
+    },
+  );
+});
+
+test("the compose file alone starts the released images by digest, without a build", async () => {
+  await succeeds(alone, "docker compose --profile local up --wait");
+  await succeeds(alone, `curl -sSkf -o /dev/null ${page}/`);
+  const images = await succeeds(alone, "docker compose --profile local ps --format '{{.Service}} {{.Image}}'");
+  for (const name of ["proxy", "spool", "web", "ingest"])
+    expect(images).toContain(`${name} ${REGISTRY}/culvert-${name}:${version}@${digest(name)}`);
+  await succeeds(alone, down);
+});
+
+test("the archive: make up starts the released images, an event arrives, make doctor finds nothing wrong", async () => {
+  expect(await succeeds(folder, "make up")).toContain(`${page}/`);
+  const labels =
+    '{{index .Config.Labels "org.opencontainers.image.version"}} {{index .Config.Labels "org.opencontainers.image.revision"}}';
+  const released = await succeeds(folder, `docker inspect --format '${labels}' $(docker compose ps -q)`);
+  const revision = await succeeds(root, "git rev-parse HEAD");
+  expect(new Set(released.split("\n"))).toEqual(new Set([`${version} ${revision}`]));
+
+  const envelope =
+    '{"event_id":"0123456789abcdef0123456789abcdef"}\\n{"type":"event"}\\n{"message":"from the archive"}\\n';
+  const post = `printf '${envelope}' | curl -sSkf -H 'Content-Type: text/plain;charset=UTF-8' --data-binary @-`;
+  expect(await succeeds(folder, `curl -sSkf -o /dev/null ${page}/ && ${post} ${page}/monitoring`)).toBe("");
+  const ingest = `http://127.0.0.1:${settings.INGEST_PORT}`;
+  // As Sentry answers.
+  expect(await succeeds(folder, `${post} ${ingest}/api/1/envelope/`)).toBe('{"id":"0123456789abcdef0123456789abcdef"}');
+  const arrived = () => type(folder, `curl -sSN -m 5 ${ingest}/stream`);
+  await expect.poll(async () => (await arrived())[1]).toContain("from the archive");
+  await succeeds(folder, "make doctor");
+  expect(await succeeds(folder, "make status")).toMatch(new RegExp(`^culvert +${version}`, "m"));
+});
+
+test("without a registry: make up starts what docker load has loaded, and removes a service that a setting removes", async () => {
+  await mustDocker("rm", "--force", "--volumes", container);
+  await mustDocker("image", "rm", ...references().split(" "));
+  await succeeds(OUT, `docker load --quiet --input culvert-${version}-images-${architecture}.tar`);
+  await succeeds(folder, "CULVERT_DIGESTS= SENTRY_DSN=https://key@o1.ingest.sentry.io/2 make up");
+  const services = await succeeds(folder, "docker compose --profile '*' ps --all --services");
+  expect(services.split("\n").sort()).toEqual(["proxy", "spool", "web"]);
+  await succeeds(folder, "make down");
+});
