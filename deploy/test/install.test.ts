@@ -138,9 +138,9 @@ test("the compose file alone starts the released images by digest, without a bui
   await succeeds(alone, "docker compose --profile local up --wait");
   await succeeds(alone, `curl -sSkf -o /dev/null ${page}/`);
   const images = await succeeds(alone, "docker compose --profile local ps --format '{{.Image}}'");
+  await succeeds(alone, down);
   const running = released.filter((reference) => !reference.includes("culvert-acme:"));
   expect(images.split("\n").sort()).toEqual(running.sort());
-  await succeeds(alone, down);
 });
 
 test("the archive: make up starts the released images, an event arrives, make doctor finds nothing wrong", async () => {
@@ -166,7 +166,8 @@ test("the archive: make up starts the released images, an event arrives, make do
 
 test("without a registry: make up starts what docker load has loaded, and removes a service that a setting removes", async () => {
   await mustDocker("rm", "--force", "--volumes", container);
-  await succeeds(OUT, `docker load --quiet --input culvert-${version}-images-${architecture}.tar`);
+  const loaded = await succeeds(OUT, `docker load --quiet --input culvert-${version}-images-${architecture}.tar`);
+  expect(loaded.split("\n").sort()).toEqual(released.map((each) => `Loaded image: ${each.split("@")[0]}`).sort());
   await succeeds(folder, "CULVERT_DIGESTS= SENTRY_DSN=https://key@o1.ingest.sentry.io/2 make up");
   const services = await succeeds(folder, "docker compose --profile '*' ps --all --services");
   expect(services.split("\n").sort()).toEqual(["proxy", "spool", "web"]);
