@@ -6,7 +6,7 @@ import { isLocal } from "./certificate.ts";
 
 /** Fewer requests say nothing about where clients come from. */
 const MIN_REQUESTS = 20;
-const privateAddress = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|127\.|f[cd]|fe80:)/;
+const privateAddress = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|f[cd]|fe80:)/;
 
 /** Asks the served name as a browser would: DNS, HTTPS, this proxy. */
 export async function publicAddress(target: Target): Promise<Result[]> {
@@ -76,9 +76,11 @@ export function clients({ log, containers }: Facts, settings: Record<string, str
   if (wide) return [failed("client IP", forged, "list only your load balancers")];
   const isPlain = settings.TUNNEL_CLIENT_IP !== "withhold" && !isLocal(settings.SERVER_NAME || "localhost");
   if (trusted.length > 0 || !isPlain) return [];
-  // Requests of the stack's containers are none of clients. Those through this machine's published ports may have a gateway's address.
+  // Requests of the stack's containers are none of clients, nor the proxy's own. Those through this machine's published ports may have a
+  // gateway's address.
   const networks = containers.flatMap(({ NetworkSettings }) => Object.values(NetworkSettings.Networks));
   const isContainer = (address: string) =>
+    address.startsWith("127.") ||
     networks.some(({ Gateway }) => Gateway && address !== Gateway && address.startsWith(Gateway.replace(/\d+$/, "")));
   const addresses = log
     .filter(({ outcome, trace_id }) => !outcome && !trace_id?.startsWith(TRACE_PREFIX))
