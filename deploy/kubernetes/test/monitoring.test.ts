@@ -44,9 +44,10 @@ describe("alerts and dashboard", () => {
     const alerts = [...queries.matchAll(/- alert: (Culvert\w+)([\s\S]*?)(?=- alert|$)/g)];
     expect(alerts.length).toBeGreaterThan(20);
     const runbook = readFileSync(`${root}/docs/runbook.md`, "utf8");
+    const url = "https://github.com/culvert/culvert/blob/main/docs/runbook.md";
     for (const [, name = "", rule = ""] of alerts) {
       expect(rule, name).toMatch(/severity: (critical|warning) }/);
-      expect(rule, name).toMatch(new RegExp(`summary: ".+", runbook_url: docs/runbook.md#${name.toLowerCase()} `));
+      expect(rule, name).toMatch(new RegExp(`summary: ".+", runbook_url: ${url}#${name.toLowerCase()} `));
       const [, paragraph = ""] = new RegExp(`^### ${name}\n\n(.+(\n.+)*)`, "m").exec(runbook) ?? [];
       expect(paragraph.split(" ").length, name).toBeGreaterThan(15);
     }
