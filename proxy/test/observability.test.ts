@@ -8,7 +8,8 @@ import { raw, send } from "./wire.ts";
 
 let proxy: TestProxy;
 beforeAll(async () => {
-  proxy = await startProxy({ TUNNEL_CLIENT_IP: "truncate", SENTRY_DSN: "http://verysecretkey@ingest:9000/7" });
+  const SENTRY_DSN = "http://verysecretkey@ingest:9000/7";
+  proxy = await startProxy({ TUNNEL_CLIENT_IP: "truncate", HEALTH_PATH: "/api/ready?by=proxy", SENTRY_DSN });
 });
 afterAll(() => proxy?.stop());
 
@@ -91,7 +92,7 @@ test.each(["/readyz", "/web", "/_next/static/chunks/0123456789abcdef.js"])(
   async (path) => {
     if (path.startsWith("/_next/")) await send(proxy.port, { path });
     else await proxy.internal(path);
-    const asked = path.startsWith("/_next/") ? path : "/healthz";
+    const asked = path.startsWith("/_next/") ? path : "/api/ready?by=proxy";
     const requests = (await proxy.web.all()).filter(({ url }) => url === asked);
     expect(requests.length).toBeGreaterThan(0);
     for (const request of requests) expect(headerOf(request, "sentry-trace")).toMatch(/^[0-9a-f]{32}-[0-9a-f]{16}-0$/);
