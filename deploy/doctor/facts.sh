@@ -27,10 +27,10 @@ section() {
   { "$@" 2>/dev/null || true; } | sed 's/^== / &/'
 }
 
-# last_lines CONTAINER: prints the last lines of its log but the proxy's requests; if it was restarted, those before its last start.
+# last_lines CONTAINER: prints the last words of its log but the proxy's requests; if it was restarted, those before its last start.
 last_lines() {
   until=$(docker inspect --format '{{if and .RestartCount (eq .State.Status "running")}}{{.State.StartedAt}}{{end}}' "$1")
-  docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -v '^{"time":.*"request_id"' | tail -n 30 | cut -c 1-1000
+  docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -v '^{"time":.*"request_id"' | words | tail -n 30 | cut -c 1-1000
 }
 
 # known_names: prints the names that the compose files and the scripts of this repository read.

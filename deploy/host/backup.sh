@@ -4,15 +4,17 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
-umask 077
+. deploy/host/stack.sh
 
+use_project
+umask 077
 file=${FILE:-culvert-$(date -u +%Y%m%dT%H%M%SZ).tar}
-project=$(project_name)
 trap 'docker compose --progress quiet up --detach --no-build --no-recreate --wait spool >&2' EXIT
+trap 'exit 130' INT TERM HUP PIPE
 docker compose --progress quiet stop spool >&2
 set --
 for volume in spool certificates acme proxy; do
-  ! docker volume inspect "${project}_$volume" >/dev/null 2>&1 || set -- "$@" --volume "${project}_$volume:/backup/volumes/$volume:ro"
+  ! docker volume inspect "${COMPOSE_PROJECT_NAME}_$volume" >/dev/null 2>&1 || set -- "$@" --volume "${COMPOSE_PROJECT_NAME}_$volume:/backup/volumes/$volume:ro"
 done
 for path in .env docker-compose.override.yml .culvert; do
   [ ! -e "$path" ] || set -- "$@" --volume "$PWD/$path:/backup/files/$path:ro"

@@ -7,11 +7,15 @@ PATH=$PATH:/usr/sbin:/sbin
 # say TEXT...: prints one line of progress to stderr; stdout is for results.
 say() { printf '%s\n' "$*" >&2; }
 
-# die TEXT...: prints one line with the problem and its fix, and exits with status 1. If NOTIFY_FAILURE names the command that fails,
-# notify.sh tells it as well.
+# notify_failures COMMAND: from now on, NOTIFY_URL hears of it when this script fails: of die's line, else that it failed. 130: Ctrl-C.
+notify_failures() { failing=$1; trap notify_failure EXIT; }
+notify_failure() { case $? in 0 | 130) ;; *) [ -z "$failing" ] || deploy/host/notify.sh "$failing failed: its output says why" ;; esac; }
+
+# die TEXT...: prints one line with the problem and its fix, and exits with status 1.
 die() {
   say "culvert: $*"
-  [ -z "${NOTIFY_FAILURE:-}" ] || deploy/host/notify.sh "$NOTIFY_FAILURE failed: $*"
+  [ -z "${failing:-}" ] || deploy/host/notify.sh "$failing failed: $*"
+  failing=
   exit 1
 }
 
@@ -21,12 +25,12 @@ has() { command -v "$1" >/dev/null 2>&1; }
 # first_of LIST: prints the first item of a list that is separated by spaces or commas, as the proxy reads SERVER_NAME, or nothing.
 first_of() { printf '%s\n' "$1" | sed -e 's/^[ ,]*//' -e 's/[ ,].*//'; }
 
-# step NAME COMMAND...: prints NAME, runs COMMAND and prints how long it took; returns its status if it fails.
+# step NAME COMMAND...: prints NAME, runs COMMAND and prints how long it took. Not in a condition, where `set -e` ends nothing.
 step() {
   step_name=$1; shift
   step_start=$(date +%s)
   say "==> $step_name"
-  "$@" || return $?
+  "$@"
   say "    $step_name: $(($(date +%s) - step_start)) s"
 }
 
@@ -47,6 +51,9 @@ setting() {
   printf '%s\n' "${setting_value:-${2:-}}"
 }
 
+# words: prints the lines of a log whose last one says why a process ended: without stack frames and what Node adds below an error.
+words() { grep -a '[[:alnum:]]' | grep -avE '^[[:space:]]+(at |[a-z]+: )|^Node\.js v|^[[:space:]]*[]}^]'; }
+
 # project_name: prints the compose project's name.
 project_name() { docker compose config | sed -n 's/^name: //p'; }
 
@@ -60,12 +67,12 @@ tools_image() {
 # your own is its name and tag. With the containerd image store, a default attestation would give each build another image id, and unchanged
 # containers would be replaced (https://github.com/docker/compose/issues/14111).
 export_build_settings() {
-  export BUILDX_NO_DEFAULT_ATTESTATIONS=1
   web_image=$(setting WEB_IMAGE)
   [ -z "$web_image" ] || docker image inspect "$web_image" >/dev/null 2>&1 || docker pull --quiet "$web_image" >&2 ||
     die "WEB_IMAGE: $web_image is not on this machine and cannot be pulled: build it, or log in to its registry"
-  SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$(deploy/host/server-actions-key.sh)")
-  export SERVER_ACTIONS_KEY_FILE
+  actions_key=$(deploy/host/server-actions-key.sh)
+  SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$actions_key")
+  export SERVER_ACTIONS_KEY_FILE BUILDX_NO_DEFAULT_ATTESTATIONS=1
   release=$(setting SENTRY_RELEASE "$(default_release)")
   [ -z "$release" ] || export SENTRY_RELEASE="$release"
 }
@@ -80,9 +87,8 @@ default_release() {
   fi
   ! docker image inspect --format '{{json .Config.Env}}' "$default_image" 2>/dev/null | grep -q '"SENTRY_RELEASE=' || return 0
   default_name=${default_image##*/}
-  case $default_name in
+  case ${default_name%:latest} in
     *@*) default_tag=$(printf '%.12s' "${default_name##*:}") ;;
-    *:latest) default_tag=$(short_id "$default_image") ;;
     *:*) default_tag=${default_name##*:} ;;
     *) default_tag=$(short_id "$default_image") ;;
   esac

@@ -8,9 +8,8 @@ cd "$(dirname "$0")/../.."
 . deploy/host/releases.sh
 
 COMPOSE_PROJECT_NAME=$(project_name)
-running=$(containers web | head -n 1)
+running=$(newest_image)
 [ -n "$running" ] || die "web does not run: start the stack first (make up)"
-running=$(image_of "$running")
 
 printf '%-25s  %-40s  %-19s  %-24s  %s\n' TAG IMAGE DIGEST SENTRY_RELEASE 'BUILT (UTC)'
 releases | while read -r tag image; do

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Posts one line to NOTIFY_URL, if it is set, as JSON {"text": "..."}: the form of Slack's, Mattermost's and Google Chat's webhooks. deploy/acme has
-# the same. Usage: notify.sh TEXT. Never an error: what it tells about has its own.
+# Usage: notify.sh TEXT. Posts it to NOTIFY_URL, if that is set, as JSON {"text": "..."}, as Slack, Mattermost and Google Chat read it. Never fails.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh

@@ -1,8 +1,5 @@
-#!/bin/sh
-# Rejects, before anything is changed, what no container can check: files, ports, and settings that select parts of the compose file.
-set -eu
-cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+# shellcheck shell=sh
+# Rejects, before anything is changed, what no container can check: files, ports, and settings of this host. Sourced after lib.sh.
 
 # check_file NAME: the file in setting NAME, if set, exists and is readable.
 check_file() {
@@ -13,19 +10,12 @@ check_file() {
 }
 
 # check_switch NAME: setting NAME is on or off.
-check_switch() {
-  case $(setting "$1" off) in
-    on | off) ;;
-    *) die "$1: '$(setting "$1")' is neither on nor off: use on or off" ;;
-  esac
-}
+check_switch() { case $(setting "$1" off) in on | off) ;; *) die "$1: '$(setting "$1")' is neither on nor off: use on or off" ;; esac; }
 
 # check_port NAME DEFAULT: setting NAME is a port.
 check_port() {
   port=$(setting "$1" "$2")
-  case $port in
-    0* | *[!0-9]* | ??????*) port=65536 ;;
-  esac
+  case $port in 0* | *[!0-9]* | ??????*) port=65536 ;; esac
   [ "$port" -le 65535 ] || die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"
 }
 
@@ -35,12 +25,6 @@ check_free() {
   ! echo "$own_ports" | grep -qx "$1" && listens "$1" || return 0
   by=$(! has docker || docker ps --filter "publish=$1" --format '{{.Names}}' 2>/dev/null | head -n 1)
   die "$2: port $1 is in use${by:+ by container $by}: stop what uses it, or $3"
-}
-
-# own_ports PROJECT: prints the ports that the living containers of this project publish.
-own_ports() {
-  docker ps --quiet --filter "label=com.docker.compose.project=$1" --filter status=running --filter status=restarting --filter status=paused |
-    xargs -r docker inspect --format '{{range .HostConfig.PortBindings}}{{range .}}{{println .HostPort}}{{end}}{{end}}'
 }
 
 # listens PORT: whether a program of this machine listens on it.
@@ -54,32 +38,43 @@ listens() {
   fi
 }
 
-for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE ACME_CA_FILE ACME_EAB_KEY_FILE BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE; do check_file "$name"; done
-for pair in "TLS_CERT_FILE TLS_KEY_FILE" "TLS_KEY_FILE TLS_CERT_FILE"; do
-  [ -z "$(setting "${pair% *}")" ] || [ -n "$(setting "${pair#* }")" ] || die "${pair#* }: missing while ${pair% *} is set: set both or neither"
-done
-check_switch ACME
-[ "$(setting ACME)" != on ] || [ -z "$(setting TLS_CERT_FILE)" ] || die "ACME: on, but TLS_CERT_FILE is set too: use one of them"
-check_switch WEB_EGRESS
-
-check_port HTTPS_PORT 8443
-check_port HTTP_PORT 8080
-check_port INGEST_PORT 8969
-https_port=$(setting HTTPS_PORT 8443) http_port=$(setting HTTP_PORT 8080)
-[ "$https_port" -ne "$http_port" ] || die "HTTP_PORT: the same as HTTPS_PORT ($https_port): use two different ports"
-
-# Without compose, which may have to be installed first, no stack of ours can run.
-own_ports='' ports="$https_port $http_port"
-if has docker && docker compose version >/dev/null 2>&1; then
-  config=$(docker compose config 2>&1) || die "docker compose cannot read its files: $(printf '%s\n' "$config" | tail -n 1)"
-  own_ports=$(own_ports "$(printf '%s\n' "$config" | sed -n 's/^name: //p')" 2>/dev/null) || own_ports=
-  ports=$(printf '%s\n' "$config" | sed -n 's/^ *published: "\([0-9]*\)"$/\1/p' | sort -u)
-fi
-for port in $ports; do
-  case $port in
-    "$https_port") check_free "$port" HTTPS_PORT "use another, e.g. HTTPS_PORT=$((port % 50000 + 1000))" ;;
-    "$http_port") check_free "$port" HTTP_PORT "use another, e.g. HTTP_PORT=$((port % 50000 + 1000))" ;;
-    "$(setting INGEST_PORT 8969)") check_free "$port" INGEST_PORT "use another, e.g. INGEST_PORT=$((port % 50000 + 1000))" ;;
-    *) check_free "$port" docker-compose.yml "change it there" ;;
+preflight() {
+  [ ! -e docker-compose.override.yml ] || setting COMPOSE_FILE docker-compose.override.yml | grep -q 'docker-compose\.override\.yml' ||
+    say "culvert: docker-compose.override.yml is not used: COMPOSE_FILE does not name it"
+  for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE ACME_CA_FILE ACME_EAB_KEY_FILE BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE; do check_file "$name"; done
+  for pair in "TLS_CERT_FILE TLS_KEY_FILE" "TLS_KEY_FILE TLS_CERT_FILE"; do
+    [ -z "$(setting "${pair% *}")" ] || [ -n "$(setting "${pair#* }")" ] || die "${pair#* }: missing while ${pair% *} is set: set both or neither"
+  done
+  check_switch ACME
+  [ "$(setting ACME)" != on ] || [ -z "$(setting TLS_CERT_FILE)" ] || die "ACME: on, but TLS_CERT_FILE is set too: use one of them"
+  check_switch WEB_EGRESS
+  check_switch ROLLBACK_ON_ERRORS
+  case $(setting BAKE_TIME_S 60) in
+    off) ;;
+    0* | *[!0-9]* | ?????*) die "BAKE_TIME_S: '$(setting BAKE_TIME_S)' is not a number of seconds: use one from 1 to 9999, or off" ;;
   esac
-done
+
+  check_port HTTPS_PORT 8443
+  check_port HTTP_PORT 8080
+  check_port INGEST_PORT 8969
+  https_port=$(setting HTTPS_PORT 8443) http_port=$(setting HTTP_PORT 8080)
+  [ "$https_port" -ne "$http_port" ] || die "HTTP_PORT: the same as HTTPS_PORT ($https_port): use two different ports"
+
+  # Without compose, which may have to be installed first, no stack of ours can run.
+  own_ports='' ports="$https_port $http_port"
+  if has docker && docker compose version >/dev/null 2>&1; then
+    config=$(docker compose config 2>&1) || die "docker compose cannot read its files: $(printf '%s\n' "$config" | tail -n 1)"
+    project=$(printf '%s\n' "$config" | sed -n 's/^name: //p')
+    own_ports=$(docker ps --quiet --filter "label=com.docker.compose.project=$project" --filter status=running --filter status=restarting \
+      --filter status=paused 2>/dev/null | xargs -r docker inspect --format '{{range .HostConfig.PortBindings}}{{range .}}{{println .HostPort}}{{end}}{{end}}')
+    ports=$(printf '%s\n' "$config" | sed -n 's/^ *published: "\([0-9]*\)"$/\1/p' | sort -u)
+  fi
+  for port in $ports; do
+    case $port in
+      "$https_port") check_free "$port" HTTPS_PORT "use another, e.g. HTTPS_PORT=$((port % 50000 + 1000))" ;;
+      "$http_port") check_free "$port" HTTP_PORT "use another, e.g. HTTP_PORT=$((port % 50000 + 1000))" ;;
+      "$(setting INGEST_PORT 8969)") check_free "$port" INGEST_PORT "use another, e.g. INGEST_PORT=$((port % 50000 + 1000))" ;;
+      *) check_free "$port" docker-compose.yml "change it there" ;;
+    esac
+  done
+}

@@ -59,8 +59,8 @@ record() {
 keep_undone() {
   undone=$(image_id "$(repository)")
   is_undone "$undone" || return 0
-  running=$(containers web | head -n 1)
-  if [ -n "$running" ]; then running=$(image_of "$running"); else running=$(release_image "$(tag_before "$undone")"); fi
+  running=$(newest_image)
+  [ -n "$running" ] || running=$(release_image "$(tag_before "$undone")")
   [ -n "$running" ] && [ "$running" != "$undone" ] || return 0
   docker tag "$running" "$(repository)"
   SENTRY_RELEASE=$(label "$running" release)

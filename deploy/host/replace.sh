@@ -1,10 +1,14 @@
 # shellcheck shell=sh
-# Tries new containers beside the stack, and replaces those of spool and proxy. Sourced after stack.sh.
+# Tries new containers beside the stack, and replaces those of spool and proxy. Sourced after lib.sh.
+
+. deploy/host/stack.sh
+. deploy/host/releases.sh
+. deploy/doctor/facts.sh
 
 # undo_at_exit: at the end of the script, however it ends, trials are removed, and the images of what runs have their names, which a build
 # has taken. PIPE: `ssh host make up` without a terminal ends with the first line that nobody reads.
 undo_at_exit() {
-  trap 'trap "" PIPE; remove_trials; name_images' EXIT
+  trap 'notify_failure; trap "" PIPE; remove_trials; name_images' EXIT
   trap 'exit 130' INT TERM HUP PIPE
 }
 remove_trials() { trials | xargs -r docker rm --force --volumes >/dev/null; }
@@ -32,22 +36,36 @@ repair() {
   done
 }
 
-# try SERVICE...: runs each beside the stack, without its name, ports and queue, until it is healthy. Else dies with the reason: nothing was
-# replaced.
+# same_settings: dies if the stack runs with a setting that neither this shell nor .env has now: it was typed for one start, and the containers
+# that replace the running ones would have its default.
+same_settings() { problem=$(setting_facts | in_stack same-settings.ts 2>&1) || die "${problem#culvert: }"; }
+
+# try SERVICE...: runs each beside the stack, without its name, ports and queue, until it is healthy, and web answers the proxy. Else dies with
+# the reason: nothing was replaced.
 try() {
   for service; do
-    [ "$service" != spool ] || set -- --volume /var/lib/spool
-    [ "$service" = spool ] || set --
+    if [ "$service" = spool ]; then set -- --volume /var/lib/spool; else set --; fi
     docker compose --progress quiet run --detach --no-deps --label culvert.trial=yes "$@" "$service" >/dev/null || die "$service: the reason is above; $kept"
   done
   for trial in $(trials); do
-    problem=$(wait_until_healthy "$trial") || die "$(service_of "$trial"): $problem; $kept"
+    problem=$(wait_until_healthy "$trial" && answers_proxy "$trial") || die "$(service_of "$trial"): $problem; $kept"
   done
   remove_trials
 }
 kept='nothing was replaced, what runs keeps serving'
 trials() { docker ps --all --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --filter label=culvert.trial; }
 service_of() { docker inspect --format '{{index .Config.Labels "com.docker.compose.service"}}' "$1"; }
+
+# answers_proxy TRIAL: asks web's trial from the proxy, with the headers of a visitor's request; prints what is wrong.
+answers_proxy() {
+  [ "$(service_of "$1")" = web ] || return 0
+  address=$(inner_address "$1") name=$(first_of "$(setting SERVER_NAME localhost)")
+  status=$(docker compose exec -T proxy curl -s -m 5 --retry 60 --retry-delay 1 --retry-max-time "${USED_WITHIN_S:-60}" -o /dev/null -w '%{http_code}' \
+    -H "Host: $name" -H "X-Forwarded-Host: $name" -H 'X-Forwarded-Proto: https' -H 'X-Request-Id: trial' \
+    -H 'Sentry-Trace: 0123456789abcdef0123456789abcdef-0123456789abcdef-0' \
+    "http://$address:3000$(setting BASE_PATH)$(setting HEALTH_PATH /healthz)") || true
+  case $status in [1-4]??) ;; *) echo "the proxy got status $status from the new container at $address"; return 1 ;; esac
+}
 
 # swap SERVICE: replaces the only container of spool or proxy. The new one is created before the old one stops; a proxy also starts before, in
 # the inner network only, where it needs no port. If the new one does not become healthy, the old one is started again.
@@ -58,15 +76,17 @@ swap() {
   scale=$1=2
   [ "$1" = spool ] || scale="$scale --scale web=$(containers web | count)"
   # shellcheck disable=SC2086 # options
-  docker compose --progress quiet create --no-build --no-recreate --scale $scale "$1" >&2 || return
+  docker compose --progress quiet create --no-build --no-recreate --scale $scale "$1" >&2 || die "$1: the reason is above; $kept"
   new=$(containers "$1" --filter status=created)
   outer=
   if [ "$1" = proxy ]; then
     outer=$(docker inspect --format '{{range $name, $network := .NetworkSettings.Networks}}{{$name}}{{range $network.Aliases}} --alias={{.}}{{end}}
 {{end}}' "$new" | grep -v -e "^${COMPOSE_PROJECT_NAME}_inside " -e '^$')
     echo "$outer" | while read -r network _; do docker network disconnect "$network" "$new"; done
-    docker start "$new" >/dev/null
-    problem=$(wait_until_healthy "$new") || { docker rm --force "$new" >/dev/null; die "$1: $problem; $kept"; }
+    if ! { docker start "$new" >/dev/null && problem=$(wait_until_healthy "$new"); }; then
+      docker rm --force "$new" >/dev/null
+      die "$1: ${problem:-the reason is above}; $kept"
+    fi
   fi
   trap '' INT TERM HUP PIPE
   # Ctrl-C ends the client's wait, not the stop. Open responses have a few seconds: event streams and WebSockets do not end by themselves.

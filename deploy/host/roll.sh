@@ -1,11 +1,13 @@
 # shellcheck shell=sh
-# Replaces the containers of web without failing a request. Sourced after replace.sh.
+# Replaces the containers of web without failing a request. Sourced after lib.sh.
+
+. deploy/host/replace.sh
 
 # roll: replaces web's containers that are not as wanted, without failing a request: the new ones start beside them, and the old ones stop
 # when the proxy has got an answer below 500 from each new one.
 roll() {
   wanted=$(replicas)
-  docker compose --progress quiet rm --force web >/dev/null 2>&1
+  docker compose --progress quiet rm --force web >/dev/null 2>&1 || true
   missing=$((wanted - $(as_wanted web | count)))
   if [ "$missing" -gt 0 ]; then
     docker compose --progress quiet up --detach --no-build --no-recreate --scale "web=$((missing + $(alive web | count)))" web >&2 || give_up
@@ -23,7 +25,7 @@ roll() {
 give_up() {
   new=$(as_wanted web)
   # shellcheck disable=SC2086
-  [ "$new" = "$(alive web)" ] || remove_gracefully $new
+  [ "$new" = "$(alive web)" ] || remove_gracefully $new || true
   # It was none that a rollback should go back to.
   [ -z "${started_tag:-}" ] || untag "$started_tag"
   die "web: ${problem:-the reason is above}; the release before it keeps serving"
@@ -33,7 +35,6 @@ give_up() {
 # tests set USED_WITHIN_S.
 wait_until_used() {
   for container; do
-    address=$(docker inspect --format '{{(index .NetworkSettings.Networks (printf "%s_inside" (index .Config.Labels "com.docker.compose.project"))).IPAddress}}' "$container")
     # shellcheck disable=SC2016 # the container's variables
     docker compose exec -T proxy sh -c '
       end=$(($(date +%s) + $2)) last=
@@ -44,7 +45,7 @@ wait_until_used() {
         last=${answer:-$last}
         sleep 0.25
       done
-      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$address" "${USED_WITHIN_S:-60}" || return
+      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$(inner_address "$container")" "${USED_WITHIN_S:-60}" || return
   done
 }
 
@@ -75,9 +76,22 @@ remove_gracefully() {
   done
 }
 
+# up_all PROGRESS: starts what does not run and waits until everything is healthy; else prints what failed.
+up_all() {
+  if docker compose --progress "$1" up --no-build --wait --wait-timeout 120 --scale "web=$(replicas)" >&2; then return; fi
+  # A container that never ran has no reason to print.
+  docker compose ps --all --format '{{.Name}} {{.Service}} {{.State}} {{.Health}}' |
+    while read -r name service state health; do
+      case "$state $health" in 'running ' | 'running healthy') continue ;; esac
+      message=$(reason "$name")
+      [ -z "$message" ] || say "culvert: $service ($state): $message"
+    done
+  return 1
+}
+
 # rest: starts what no request passes, and stops what the settings no longer include (ACME=off, a SENTRY_DSN).
 rest() {
-  docker compose --progress quiet up --no-build --wait --scale "web=$(replicas)" >&2 || die "proxy, web and spool run, but not all of the others: the reason is above"
+  up_all quiet || die "proxy, web and spool run, but not all of the others: the reason is above"
   unused=$(docker compose --profile '*' ps --all --services | grep -x -e acme -e ingest | without "$(docker compose config --services)")
   # shellcheck disable=SC2086
   [ -z "$unused" ] || docker compose --progress quiet --profile '*' rm --force --stop $unused >&2

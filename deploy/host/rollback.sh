@@ -4,19 +4,16 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
-. deploy/host/stack.sh
-. deploy/host/replace.sh
 . deploy/host/roll.sh
-. deploy/host/releases.sh
 
+notify_failures "make rollback"
 use_project
 repair
 serves || die "rollback: the stack does not run: start it first (make up)"
-export NOTIFY_FAILURE="make rollback"
 running=$(running_image)
 # BAD_IMAGE, from watch.sh: the release to undo. While this waited, another command may have replaced it.
 [ "${BAD_IMAGE:-$running}" = "$running" ] || die "rollback: another make up or rollback has replaced the bad release"
-deploy/host/same-settings.sh
+same_settings
 record "$running"
 tag=${RELEASE:-$(tag_before "$running")}
 [ -n "$tag" ] || die "rollback: no earlier release is kept: make up keeps the one that it replaces"

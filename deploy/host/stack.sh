@@ -10,8 +10,8 @@ use_project() {
   mkdir -p .culvert
   exec 9>".culvert/$COMPOSE_PROJECT_NAME.lock"
   flock --nonblock 9 && return
-  say "==> Another make up or rollback is running: waiting until it ends"
-  flock --timeout 1800 9 || die "another make up or rollback has not ended in 30 minutes"
+  say "==> Another make up, rollback or backup is running: waiting until it ends"
+  flock --timeout 1800 9 || die "another make up, rollback or backup has not ended in 30 minutes"
 }
 
 # containers SERVICE [OPTION...]: prints the ids of a service's containers, the newest first, exited ones included, trials not.
@@ -41,6 +41,8 @@ without() { grep -vxF -e "$1" || true; }
 count() { grep -c . || true; }
 image_id() { docker image inspect --format '{{.Id}}' "$1" 2>/dev/null || true; }
 image_of() { docker inspect --format '{{.Image}}' "$1"; }
+newest_image() { containers web | head -n 1 | xargs -r docker inspect --format '{{.Image}}'; }
+inner_address() { docker inspect --format "{{(index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_inside\").IPAddress}}" "$1"; }
 
 # replicas: prints how many containers web has: those of its largest release, since an interrupted command may have left two. Those that
 # `docker compose up --scale` has added belong to it, but do not have the release that make up sets.
@@ -71,7 +73,7 @@ reason() {
   fi
   # The engine's own output, of a check at the moment when the container ended, is no reason.
   case $output in
-    '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*) docker logs --tail 1 "$1" 2>&1 | tail -n 1 | sed 's/^culvert[a-z ]*: //' ;;
+    '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*) docker logs --tail 100 "$1" 2>&1 | words | tail -n 1 | sed 's/^[[:space:]]*\(culvert[a-z ]*: \)*//' ;;
     'GET '*': status '*) echo "$output: see 'docker compose logs web', or set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)" ;;
     'GET '*ECONNREFUSED*) echo "$output: the app must listen on port 3000 on all addresses, not on 127.0.0.1 only (PORT=3000 HOSTNAME=0.0.0.0)" ;;
     'GET '*) echo "$output: see 'docker compose logs web', or set HEALTH_PATH to a path that answers faster" ;;

@@ -4,31 +4,24 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
-. deploy/host/stack.sh
-. deploy/host/replace.sh
+. deploy/host/preflight.sh
 . deploy/host/roll.sh
-. deploy/host/releases.sh
 . deploy/host/watch.sh
 
 build() {
   web_image=$(setting WEB_IMAGE)
-  docker compose --progress "${PROGRESS:-auto}" build --build-arg "WEB_IMAGE_DIGEST=${web_image:+$(digest_of "$web_image")}" >&2
+  docker compose --progress "${PROGRESS:-auto}" build --build-arg "WEB_IMAGE_DIGEST=${web_image:+$(digest_of "$web_image")}" >&2 ||
+    die "the build failed: the reason is above; $kept"
   for image in $(docker compose config --images); do
     docker image inspect "$image" >/dev/null 2>&1 || docker pull --quiet "$image" >&2 || die "$image cannot be pulled: the reason is above; $kept"
   done
 }
 
-# start: starts the stack and waits until it is healthy; else prints what failed.
+# start: starts the stack and waits until it is healthy, and web answers the proxy.
 start() {
-  if docker compose --progress "${PROGRESS:-auto}" up --no-build --wait --wait-timeout 120 --scale "web=$(replicas)" >&2; then return; fi
-  # A container that never ran has no reason to print.
-  docker compose ps --all --format '{{.Name}} {{.Service}} {{.State}} {{.Health}}' |
-    while read -r name service state health; do
-      case "$state $health" in 'running ' | 'running healthy') continue ;; esac
-      message=$(reason "$name")
-      [ -z "$message" ] || say "culvert: $service ($state): $message"
-    done
-  die "the stack did not start: the reason is above; 'make logs' shows more, 'make down' removes the containers"
+  up_all "${PROGRESS:-auto}" || die "the stack did not start: the reason is above; 'make logs' shows more, 'make down' removes the containers"
+  # shellcheck disable=SC2046 # a list
+  problem=$(wait_until_used $(containers web)) || die "web: $problem: 'make logs' shows more"
 }
 
 # change: replaces what has changed, spool and proxy first: each version accepts what web of the version before sends.
@@ -37,11 +30,8 @@ change() {
   for service in $(docker compose config --services | grep -x -e spool) $(docker compose config --services | grep -x -e proxy -e web | sort); do
     [ -n "$(alive "$service")" ] && [ "$(as_wanted "$service")" = "$(containers "$service")" ] || changed="$changed $service"
   done
-  if [ -z "$changed" ]; then
-    say "    proxy, web and spool are up to date"
-    return
-  fi
-  deploy/host/same-settings.sh
+  [ -n "$changed" ] || { say "    proxy, web and spool are up to date"; return; }
+  same_settings
   # What make up did not start has no tag yet.
   case $changed in *web*) [ -z "$before" ] || record "$before" ;; esac
   # shellcheck disable=SC2086 # a list
@@ -51,10 +41,7 @@ change() {
       spool) say "    for a few seconds nothing is queued; browsers and web send again what the ingest does not accept meanwhile" ;;
       proxy) say "    connections are refused for about a second, or 5 s longer if responses are still open, which are cut then" ;;
     esac
-    if [ "$service" != web ]; then
-      step "Replace $service" swap "$service"
-      continue
-    fi
+    [ "$service" = web ] || { step "Replace $service" swap "$service"; continue; }
     # Before it runs: a rollback after an interruption must know which of two releases is the later one.
     started=$(image_id "$(repository)")
     record "$started" renew
@@ -63,23 +50,22 @@ change() {
   done
 }
 
-check_watch_settings
-step 'Settings' deploy/host/preflight.sh
+notify_failures "make up"
+step 'Settings' preflight
 BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
 export BUILD_CA_FILE
 use_project
-export NOTIFY_FAILURE="make up"
 export_build_settings
 repair
-before=$(containers web | head -n 1)
-[ -z "$before" ] || before=$(image_of "$before")
+before=$(newest_image)
 undo_at_exit
 step 'Build' build
 keep_undone
 if serves; then change; else step 'Start' start; fi
 rest
-after=$(image_of "$(containers web | head -n 1)")
+after=$(newest_image)
 record "$after" renew
-trap - EXIT INT TERM HUP PIPE
+trap notify_failure EXIT
+trap - INT TERM HUP PIPE
 deploy/host/summary.sh
 [ -z "$before" ] || [ "$before" = "$after" ] || watch "$after"

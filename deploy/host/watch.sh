@@ -4,17 +4,6 @@
 
 MIN_FAILED=10
 
-check_watch_settings() {
-  case $(setting BAKE_TIME_S 60) in
-    off) ;;
-    0* | *[!0-9]* | ?????*) die "BAKE_TIME_S: '$(setting BAKE_TIME_S)' is not a number of seconds: use one from 1 to 9999, or off" ;;
-  esac
-  case $(setting ROLLBACK_ON_ERRORS off) in
-    on | off) ;;
-    *) die "ROLLBACK_ON_ERRORS: '$(setting ROLLBACK_ON_ERRORS)' is neither on nor off: use on to undo a release that answers with 5xx" ;;
-  esac
-}
-
 # counters: prints how many requests the proxy has answered, envelopes apart, and how many of them with 5xx. Shed pages are load, not the release.
 counters() {
   # Without what the client says when Ctrl-C reaches it, too.
@@ -56,7 +45,7 @@ watch() {
   problem=
   while [ -z "$problem" ] && [ "$(date +%s)" -lt "$end" ]; do
     sleep 2
-    [ "$(image_of "$(containers web | head -n 1)")" = "$1" ] || { say "    another make up or rollback has replaced this release: no longer watched"; return; }
+    [ "$(newest_image)" = "$1" ] || { say "    another make up or rollback has replaced this release: no longer watched"; return; }
     problem=$(problem_of "$1" "$before")
   done
   trap - INT TERM HUP

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -46,6 +46,16 @@ test("a backup has the settings, the key of open pages' forms and the queued env
     `docker compose exec -T spool node -e 'fetch("http://127.0.0.1:8082/", { method: "POST", headers: { "x-spool-destination": "http://ingest:1/api/1/envelope/" }, body: ${envelope} }).then((r) => process.exit(r.ok ? 0 : 1))'`,
   );
   await expect.poll(() => queued("old")).toBe("1");
+
+  // A docker client that interrupts the backup when it has stopped the spool.
+  mkdirSync(join(folder, "bin"));
+  const docker = await must(["sh", "-c", "command -v docker"]);
+  const script = `#!/bin/sh\n${docker} "$@" || exit\ncase "$*" in *"stop spool") kill -INT $PPID ;; esac\n`;
+  writeFileSync(join(folder, "bin/docker"), script, { mode: 0o755 });
+  const PATH = `${folder}/bin:${process.env.PATH}`;
+  const interrupted = ["sh", `${folder}/old/deploy/host/backup.sh`];
+  expect((await run(interrupted, { ...environment, PATH, FILE: join(folder, "none.tar") })).code).toBe(130);
+  expect(await queued("old")).toBe("1");
 
   await inClone("old", "FILE=../backup.tar sh deploy/host/backup.sh");
   expect(await queued("old")).toBe("1");

@@ -11,7 +11,7 @@ import { buildImage } from "./support/images.ts";
 
 // A stack of its own: the tested proxy, and releases that are healthy but answer a share of the pages with 500.
 const project = `culvert-bake-${process.pid}`;
-const shares = { first: 20, second: 20, third: 20, fourth: 20, broken: 100, unreachable: 0 };
+const shares = { first: 20, second: 20, third: 20, fourth: 20, broken: 100, unreachable: 0, misled: 0 };
 type Release = keyof typeof shares;
 const image = (release: Release) => `${project}:${release}`;
 const digest = async (release: Release) =>
@@ -156,18 +156,47 @@ test("with an invalid setting, one line says so, and what runs keeps serving", a
   expect(await isNamed("web")).toBe(true);
 });
 
-test("a release that the proxy gets 503 from does not replace the one that runs", async () => {
-  const before = await allContainers();
-  const [{ code, output }, failures] = await underLoad("/healthz", up("unreachable", { USED_WITHIN_S: "5" }));
+const withFile = (name: string, services: string) => {
+  const file = join(folder, name);
+  writeFileSync(file, `services: { ${services} }\n`);
+  return { COMPOSE_FILE: `${process.env.COMPOSE_FILE}:${file}` };
+};
+
+test("a build that fails is the end: nothing is replaced", async () => {
+  const { code, output } = await up("second", withFile("build.yml", "web: { build: { dockerfile: none } }"));
   expect([code, lastLine(output)]).toEqual([
     1,
-    expect.stringMatching(
-      /^culvert: web: the proxy got status 503 from the new container at [\d.]+; the release before it keeps serving$/,
-    ),
+    "culvert: the build failed: the reason is above; nothing was replaced, what runs keeps serving",
+  ]);
+});
+
+test("of another service that does not run, its error is the reason", async () => {
+  const script = "throw Object.assign(Error('no database'), { code: 'ECONNREFUSED', port: 5432 })";
+  const other = `other: { image: node:24-trixie-slim, command: [node, -e, "${script}"] }`;
+  const { code, output } = await up("first", withFile("other.yml", other));
+  expect([code, output.match(/^culvert: .*/gm)]).toEqual([
+    1,
+    [
+      "culvert: other (exited): Error: no database",
+      "culvert: proxy, web and spool run, but not all of the others: the reason is above",
+    ],
+  ]);
+});
+
+const got503 = "the proxy got status 503 from the new container at";
+test.each<[Release, string, string[]]>([
+  ["unreachable", "nothing was replaced, what runs keeps serving", []],
+  // While both served, some requests reached the new one.
+  ["misled", "the release before it keeps serving", ["503"]],
+])("a release that the proxy gets 503 from does not replace the one that runs: %s", async (release, end, tolerated) => {
+  const before = await allContainers();
+  const [{ code, output }, failures] = await underLoad("/healthz", up(release, { USED_WITHIN_S: "5" }));
+  expect([code, lastLine(output)]).toEqual([
+    1,
+    expect.stringMatching(new RegExp(`^culvert: web: ${got503} [\\d.]+; ${end}$`)),
   ]);
   expect(await allContainers()).toEqual(before);
-  // While both served, some requests reached the new one.
-  expect(failures.filter(({ outcome }) => outcome !== "503")).toEqual([]);
+  expect(failures.filter(({ outcome }) => !tolerated.includes(outcome))).toEqual([]);
   expect(await isNamed("web")).toBe(true);
 });
 
@@ -270,4 +299,10 @@ test("after a crash loop, make up accepts the corrected setting", async () => {
   await expect.poll(status).toBe("restarting");
   expect((await up("first", changed)).code).toBe(0);
   expect(await page()).toBe(200);
+});
+
+test("a first start fails as well if the proxy gets no answer below 500", async () => {
+  await must(["docker", "compose", "down", "--remove-orphans", "-t", "0"]);
+  const { code, output } = await up("unreachable", { USED_WITHIN_S: "5" });
+  expect([code, lastLine(output)]).toEqual([1, expect.stringMatching(new RegExp(`^culvert: web: ${got503} `))]);
 });

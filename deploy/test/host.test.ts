@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
@@ -11,6 +11,15 @@ import { root } from "./support/docker.ts";
 const isRoot = process.getuid?.() === 0;
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 chmodSync(folder, 0o755);
+
+/** A PATH whose docker client is this script; `client` in it is the real one. */
+function withDocker(name: string, script: string): { PATH: string } {
+  const bin = join(folder, name);
+  mkdirSync(bin);
+  const client = execFileSync("sh", ["-c", "command -v docker"], { encoding: "utf8" }).trim();
+  writeFileSync(join(bin, "docker"), `#!/bin/sh\nclient=${client}\n${script}\n`, { mode: 0o755 });
+  return { PATH: `${bin}:${process.env.PATH}` };
+}
 
 /** Runs `make up`, which must end with this line. */
 async function expectRejection(environment: Record<string, string>, line: RegExp) {
@@ -42,6 +51,7 @@ describe("make up rejects, before it changes anything,", () => {
     ["HTTPS_PORT", "https", /^culvert: HTTPS_PORT: 'https' is not a port: use a number from 1 to 65535/],
     ["HTTPS_PORT", HTTP_PORT, /^culvert: HTTP_PORT: the same as HTTPS_PORT \(\d+\): use two different ports/],
     ["WEB_EGRESS", "yes", /^culvert: WEB_EGRESS: 'yes' is neither on nor off: use on or off/],
+    ["BAKE_TIME_S", "1m", /^culvert: BAKE_TIME_S: '1m' is not a number of seconds: use one from 1 to 9999, or off/],
     ["TLS_KEY_FILE", "/nowhere.pem", /^culvert: TLS_KEY_FILE: there is no file \/nowhere.pem: set an existing path/],
     ["TLS_CERT_FILE", "/etc/hostname", /^culvert: TLS_KEY_FILE: missing while TLS_CERT_FILE is set/],
     ["WEB_IMAGE", "127.0.0.1:1/shop", /^culvert: WEB_IMAGE: 127.0.0.1:1\/shop is not on this machine and cannot be/],
@@ -57,6 +67,57 @@ test.each([
   expect(output).toContain(`  app      https://app.example.com:${process.env.HTTPS_PORT}/\n`);
   expect(output).toContain(`  egress   ${text}\n`);
   expect(code).toBe(0);
+});
+
+test.each([
+  ["no line on a certificate that is fine", 0, 4_000_000_000, []],
+  [
+    "a pair that cannot be loaded",
+    1,
+    4_000_000_000,
+    [expect.stringMatching(/^ {2}TLS {6}TLS_CERT_FILE and .* grep TLS_/)],
+  ],
+  ["an expired certificate", 0, 1_700_000_000, [expect.stringMatching(/^ {2}TLS {6}the certificate has expired: /)]],
+])("make up prints %s", async (name, rejected, expiry, lines) => {
+  const metrics = `culvert_certificate_rejected ${rejected}\nculvert_certificate_expiry_timestamp_seconds ${expiry}`;
+  const docker = `case "$*" in *8081/metrics) echo '${metrics}' ;; *) exec $client "$@" ;; esac`;
+  const { output } = await run(["sh", "deploy/host/summary.sh"], withDocker(name, docker));
+  expect(output.split("\n").filter((line) => line.startsWith("  TLS "))).toEqual(lines);
+});
+
+test("make up says when COMPOSE_FILE leaves docker-compose.override.yml out", async () => {
+  writeFileSync(join(folder, "docker-compose.override.yml"), "");
+  const lib = `${root}deploy/host`;
+  const script = `cd '${folder}'; . '${lib}/lib.sh'; . '${lib}/preflight.sh'; has() { false; }; check_free() { :; }; preflight`;
+  const said = async (COMPOSE_FILE: string) => (await run(["sh", "-euc", script], { COMPOSE_FILE })).output;
+  expect(await said("docker-compose.yml:front.yml")).toMatch(/^culvert: docker-compose.override.yml is not used: /);
+  for (const used of ["", "docker-compose.yml:docker-compose.override.yml"]) expect(await said(used)).toBe("");
+});
+
+test("make update pulls every base image and WEB_IMAGE, says which it did not get, and runs make up", async () => {
+  const pull = 'pull) [ "$2" != shop:1 ] || exit 1; echo Pulling from x ;;';
+  const inspect = 'image) case "$*" in *Created*) echo 2026-02-03T ;; esac ;;';
+  const docker = `case $1 in ${pull} ${inspect} *) exec $client "$@" ;; esac`;
+  const settings = { WEB_IMAGE: "shop:1", HTTPS_PORT: "https", ...withDocker("update", docker) };
+  const { code, output } = await run(["sh", "deploy/host/update.sh"], settings);
+  const { output: bases } = await run(["sh", "deploy/bare-machine/base-images.sh"]);
+  const updated = bases.trim().split("\n");
+  expect(output.split("\n")).toEqual(expect.arrayContaining(updated.map((image) => `    ${image}: 2026-02-03`)));
+  expect(output).toMatch(/^ {4}shop:1 is not updated: /m);
+  expect([code, lastLine(output)]).toEqual([1, expect.stringMatching(/^culvert: HTTPS_PORT: 'https' is not a port/)]);
+});
+
+test("of a log, the line that says why Node ended is an error's first, or its cause", async () => {
+  const words = async (script: string) => {
+    const { output } = await run(["node", "-e", script]);
+    return (
+      await run(["sh", "-c", `. deploy/host/lib.sh; printf '%s' "$LOG" | words | tail -n 1`], { LOG: output })
+    ).output.trim();
+  };
+  const refused =
+    "Object.assign(Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', address: '10.0.0.1', port: 5432 })";
+  expect(await words(`console.log('ready'); throw ${refused}`)).toBe("Error: connect ECONNREFUSED");
+  expect(await words(`throw Error('no database', { cause: ${refused} })`)).toBe("[cause]: Error: connect ECONNREFUSED");
 });
 
 test("an image that no registry provides is a one-line error before anything is replaced", async () => {
@@ -93,13 +154,21 @@ test("a failure is told to NOTIFY_URL as one line of JSON", async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, resolve));
   const NOTIFY_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-  const script = '. deploy/host/lib.sh; NOTIFY_FAILURE="make up"; die "web: $TEXT"';
+  const script = '. deploy/host/lib.sh; notify_failures "make up"; die "web: $TEXT"';
   const TEXT = String.raw`"x" \ failed`;
   expect((await run(["sh", "-euc", script], { TEXT })).code).toBe(1);
   expect(bodies).toEqual([]);
+  for (const end of ["false", "exit 130", "exit 0"])
+    await run(["sh", "-euc", script.replace(/die .*/, end)], { NOTIFY_URL });
   expect((await run(["sh", "-euc", script], { TEXT, NOTIFY_URL })).code).toBe(1);
+  // Before anything else is done, too.
+  await run(["sh", "deploy/host/up.sh"], { HTTPS_PORT: "https", NOTIFY_URL });
   server.close();
-  expect(JSON.parse(bodies.join("")).text).toMatch(/^culvert on \S+: make up failed: web: "x" \\ failed$/);
+  expect(bodies.map((body) => JSON.parse(body).text.replace(/^culvert on \S+: make up failed: /, ""))).toEqual([
+    "its output says why",
+    'web: "x" \\ failed',
+    expect.stringMatching(/^HTTPS_PORT: 'https' is not a port/),
+  ]);
 });
 
 test("make up waits until another one has ended", async () => {
@@ -116,7 +185,9 @@ test("make up waits until another one has ended", async () => {
   const first = start();
   await expect.poll(() => first.output).toBe("begins\n");
   const second = start();
-  await expect.poll(() => second.output).toBe("==> Another make up or rollback is running: waiting until it ends\n");
+  await expect
+    .poll(() => second.output)
+    .toBe("==> Another make up, rollback or backup is running: waiting until it ends\n");
   first.process.stdin.end();
   await expect.poll(() => second.output).toContain("begins\n");
   second.process.stdin.end();

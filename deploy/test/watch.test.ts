@@ -26,14 +26,3 @@ test("of the proxy's counters, the 5xx of pages and files count, not envelopes n
   ];
   expect(await shell(`docker() { printf '%s\\n' '${metrics.join("' '")}'; }; counters`)).toBe("196 6");
 });
-
-test.each([
-  [{ BAKE_TIME_S: "1m" }, "culvert: BAKE_TIME_S: '1m' is not a number of seconds: use one from 1 to 9999, or off"],
-  [
-    { ROLLBACK_ON_ERRORS: "yes" },
-    "culvert: ROLLBACK_ON_ERRORS: 'yes' is neither on nor off: use on to undo a release that answers with 5xx",
-  ],
-])("%j is rejected", async (settings, line) => {
-  const check = "for file in lib watch; do . deploy/host/$file.sh; done; check_watch_settings";
-  expect(await run(["sh", "-c", check], settings)).toEqual({ code: 1, output: `${line}\n` });
-});

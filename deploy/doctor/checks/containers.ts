@@ -4,11 +4,8 @@ import { failed, ok, type Result, unknown } from "../result.ts";
 
 const RECENT_MS = 600_000;
 
-/** Stack frames, and what else Node adds below an error. */
-const belowError = /^\s+at |^Node\.js v|^\s*[}\]^]|^\s*(code|errno|syscall|digest)\b/;
 /** Returns the line of a log that says why a process ended. */
-export const lastWords = (lines: string[]): string =>
-  lines.findLast((line) => /\w/.test(line) && !belowError.test(line))?.trim() ?? "";
+export const lastWords = (lines: string[]): string => lines.at(-1)?.trim() ?? "";
 
 const logs = ({ Name }: Container) => `docker logs --tail 50 ${Name}`;
 

@@ -1,6 +1,7 @@
 const { NAME, SHARE } = process.env;
-// Healthy for itself, broken for the proxy.
-const isUnavailable = ({ "x-request-id": id }) => NAME === "unreachable" && id !== undefined;
+// Healthy for itself, broken for the proxy; `misled` not until clients are there.
+const isUnavailable = ({ "x-request-id": id }) =>
+  id !== undefined && (NAME === "unreachable" || (NAME === "misled" && id !== "trial"));
 let pages = 0;
 const failures = (count) => Math.floor((count * SHARE) / 100);
 
