@@ -66,7 +66,7 @@ preflight() {
     config=$(docker compose config 2>&1) || die "docker compose cannot read its files: $(printf '%s\n' "$config" | tail -n 1)"
     project=$(printf '%s\n' "$config" | sed -n 's/^name: //p')
     own_ports=$(docker ps --quiet --filter "label=com.docker.compose.project=$project" --filter status=running --filter status=restarting \
-      --filter status=paused 2>/dev/null | xargs -r docker inspect --format '{{range .HostConfig.PortBindings}}{{range .}}{{println .HostPort}}{{end}}{{end}}')
+      --filter status=paused 2>/dev/null | xargs -r docker inspect --format '{{range .HostConfig.PortBindings}}{{range .}}{{println .HostPort}}{{end}}{{end}}') || true
     ports=$(printf '%s\n' "$config" | sed -n 's/^ *published: "\([0-9]*\)"$/\1/p' | sort -u)
   fi
   for port in $ports; do

@@ -2,7 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { findActionForm, multipart } from "../../loadtest/lib/form.ts";
 import { must, run } from "./run.ts";
+import { buildCa } from "./support/images.ts";
 
 const project = `culvert-backup-${process.pid}`;
 const environment = {
@@ -20,6 +22,7 @@ const inClone = (clone: string, command: string, settings = {}) =>
 afterAll(async () => {
   for (const clone of ["old", "new"])
     await run(["sh", "-c", `cd '${folder}/${clone}' && docker compose down --volumes -t 0`], environment);
+  await run(["docker", "image", "rm", `${project}-web`]);
   rmSync(folder, { recursive: true });
 });
 
@@ -29,15 +32,28 @@ const queued = (clone: string) =>
     "docker compose exec -T spool node -e 'fetch(`http://127.0.0.1:8082/metrics`).then((r) => r.text()).then(console.log)'",
   ).then((metrics) => /^culvert_spool_queued_envelopes(?:\{.*\})? (\d+)/m.exec(metrics)?.[1]);
 
-test("a backup has the settings, the key of open pages' forms and the queued envelopes; restored, they are there", async () => {
+/** Requests the home page of the tests' web, or posts a form to that of another stack; returns status and body. */
+function askWeb(settings = {}, { body, contentType }: Partial<ReturnType<typeof multipart>> = {}): Promise<string> {
+  const options = body ? { method: "POST", headers: { "content-type": contentType }, body } : {};
+  const script = `fetch("http://127.0.0.1:3000/", ${JSON.stringify(options)})
+    .then(async (response) => console.log(response.status, await response.text()))`;
+  return must(["docker", "compose", "exec", "-T", "web", "node", "-e", script], settings);
+}
+
+test("a backup has the settings, the queued envelopes and the key of open pages' forms; restored, they are there", async () => {
   for (const clone of ["old", "new"])
     await must([
       "sh",
       "-euc",
-      `mkdir '${folder}/${clone}'; git ls-files -co --exclude-standard docker-compose.yml deploy proxy/spool proxy/Dockerfile web/Dockerfile | tar -cf - -T - | tar -xf - -C '${folder}/${clone}'`,
+      `mkdir '${folder}/${clone}'; git ls-files -co --exclude-standard docker-compose.yml deploy proxy/spool proxy/Dockerfile web | tar -cf - -T - | tar -xf - -C '${folder}/${clone}'`,
     ]);
   writeFileSync(join(folder, "old/.env"), "REGION=kept\n");
-  const key = await inClone("old", "cat $(sh deploy/host/server-actions-key.sh)");
+  // The old host's release and an open page of it are those of the tests' stack.
+  const manifest = 'require("/app/.next/server/server-reference-manifest.json").encryptionKey';
+  mkdirSync(join(folder, "old/.culvert"));
+  const key = await must(["docker", "compose", "exec", "-T", "web", "node", "-p", manifest]);
+  writeFileSync(join(folder, "old/.culvert/server-actions.key"), key);
+  const openPage = await askWeb();
   await inClone("old", "docker compose up --detach --no-build --wait spool");
   // The ingest is nowhere.
   const envelope = JSON.stringify('{}\n{"type":"event"}\n{}\n');
@@ -63,9 +79,15 @@ test("a backup has the settings, the key of open pages' forms and the queued env
 
   await inClone("new", "FILE=../backup.tar sh deploy/host/restore.sh");
   expect(readFileSync(join(folder, "new/.env"), "utf8")).toBe("REGION=kept\n");
-  expect(await inClone("new", "cat $(sh deploy/host/server-actions-key.sh)")).toBe(key);
   await inClone("new", "docker compose up --detach --no-build --wait spool");
   expect(await queued("new")).toBe("1");
+  // SENTRY_PROJECT: not what the build cache has of the old host.
+  const build = "export_build_settings; docker compose build --build-arg SENTRY_PROJECT=restored web";
+  await inClone("new", `. deploy/host/lib.sh; ${build}`, { BUILD_CA_FILE: await buildCa() });
+  await inClone("new", "docker compose up --detach --no-build --no-deps --wait web");
+  const form = multipart(findActionForm(openPage)?.fields ?? [], "restored");
+  expect(form.body).toContain("$ACTION_");
+  expect(await askWeb(environment, form)).toMatch(/^200 /);
 
   const { code, output } = await run(
     ["sh", "-euc", `cd '${folder}/new'; FILE=../backup.tar sh deploy/host/restore.sh`],
