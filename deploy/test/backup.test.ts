@@ -81,8 +81,8 @@ test("a backup has the settings, the queued envelopes and the key of open pages'
   expect(readFileSync(join(folder, "new/.env"), "utf8")).toBe("REGION=kept\n");
   await inClone("new", "docker compose up --detach --no-build --wait spool");
   expect(await queued("new")).toBe("1");
-  // SENTRY_PROJECT: not what the build cache has of the old host.
-  const build = "export_build_settings; docker compose build --build-arg SENTRY_PROJECT=restored web";
+  // SENTRY_PROJECT: without what the build cache has of other builds.
+  const build = `export_build_settings; docker compose build --build-arg SENTRY_PROJECT=${project} web`;
   await inClone("new", `. deploy/host/lib.sh; ${build}`, { BUILD_CA_FILE: await buildCa() });
   await inClone("new", "docker compose up --detach --no-build --no-deps --wait web");
   const form = multipart(findActionForm(openPage)?.fields ?? [], "restored");
