@@ -1,4 +1,4 @@
-// Ends with status 1 and one line if a new container would lose a setting: deploy/host/same-settings.sh. Facts come by standard input.
+// Ends with status 1 and one line if a new container would lose a setting: same_settings of deploy/host/replace.sh. Facts come by standard input.
 import { text } from "node:stream/consumers";
 import { type Facts, list, parseFacts } from "./facts.ts";
 
