@@ -190,7 +190,7 @@ test.each<[Release, string, string[]]>([
   ["misled", "the release before it keeps serving", ["503"]],
 ])("a release that the proxy gets 503 from does not replace the one that runs: %s", async (release, end, tolerated) => {
   const before = await allContainers();
-  const [{ code, output }, failures] = await underLoad("/healthz", up(release, { USED_WITHIN_S: "5" }));
+  const [{ code, output }, failures] = await underLoad("/healthz", up(release, { USED_WITHIN_S: "15" }));
   expect([code, lastLine(output)]).toEqual([
     1,
     expect.stringMatching(new RegExp(`^culvert: web: ${got503} [\\d.]+; ${end}$`)),
@@ -303,6 +303,6 @@ test("after a crash loop, make up accepts the corrected setting", async () => {
 
 test("a first start fails as well if the proxy gets no answer below 500", async () => {
   await must(["docker", "compose", "down", "--remove-orphans", "-t", "0"]);
-  const { code, output } = await up("unreachable", { USED_WITHIN_S: "5" });
+  const { code, output } = await up("unreachable", { USED_WITHIN_S: "15" });
   expect([code, lastLine(output)]).toEqual([1, expect.stringMatching(new RegExp(`^culvert: web: ${got503} `))]);
 });

@@ -195,17 +195,6 @@ test("a development certificate behind a load balancer, or for this machine alon
   expect(states.map(({ state }) => state)).toEqual(["unknown", "unknown"]);
 });
 
-test("in a crash loop, its last line is all that is said", async () => {
-  const broken = facts({
-    ...state({ Status: "restarting" }),
-    RestartCount: 9,
-    lastLines: ["Error: DATABASE_URL is not set"],
-  });
-  expect(await checkStack(broken)).toEqual([
-    failed("web", "restarted (9×): Error: DATABASE_URL is not set", "docker logs --tail 50 culvert-web-1"),
-  ]);
-});
-
 test("a new container would lose the settings that were typed for one start; a default that follows the DSN is none", () => {
   const configured = {
     web: { SENTRY_DSN: "http://culvert@ingest:8969/1", CONSOLE: "", SERVER_TUNNEL: "new", REGION: null },
