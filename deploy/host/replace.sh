@@ -36,9 +36,11 @@ repair() {
   done
 }
 
-# same_settings: dies if the stack runs with a setting that neither this shell nor .env has now: it was typed for one start, and the containers
-# that replace the running ones would have its default.
-same_settings() { need_stack && problem=$(setting_facts | in_stack same-settings.ts 2>&1) || die "${problem#culvert: }"; }
+# same_settings: dies if the stack runs with a setting that neither this shell nor .env has now: new containers would have its default.
+same_settings() {
+  need_stack
+  problem=$(setting_facts | in_stack same-settings.ts 2>&1) || die "${problem#culvert: }"
+}
 
 # try SERVICE...: runs each beside the stack, without its name, ports and queue, until it is healthy, and web answers the proxy. Else dies with
 # the reason: nothing was replaced.

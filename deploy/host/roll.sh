@@ -79,7 +79,6 @@ remove_gracefully() {
 # up_all PROGRESS: starts what does not run and waits until everything is healthy; else prints what failed.
 up_all() {
   if docker compose --progress "$1" up --no-build --wait --wait-timeout 120 --scale "web=$(replicas)" >&2; then return; fi
-  # A container that never ran has no reason to print.
   docker compose ps --all --format '{{.Name}} {{.Service}} {{.State}} {{.Health}}' |
     while read -r name service state health; do
       case "$state $health" in 'running ' | 'running healthy') continue ;; esac
