@@ -48,7 +48,10 @@ test.skipIf(!hasHelm)(
       join(OUT, "digests"),
       ["proxy", "spool", "web", "ingest"].map((name) => `${pinned(name)}\n`).join(""),
     );
-    const release = { OUT, VERSION: "2.0.0", REGISTRY: "registry.example.com:5000/x", SOURCE_DATE_EPOCH: "1700000000" };
+    const release = {
+      ...{ OUT, VERSION: "2.0.0", REGISTRY: "registry.example.com:5000/x", SOURCE_DATE_EPOCH: "1700000000" },
+      SOURCE_URL: "https://git.example/culvert",
+    };
     execFileSync("sh", ["deploy/release/chart.sh"], { cwd: root, env: { ...process.env, ...release } });
     const images = (values: object) => {
       const text = JSON.stringify(template(values, { from: join(OUT, "culvert-2.0.0.tgz"), tests: true }));

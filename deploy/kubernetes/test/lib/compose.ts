@@ -23,8 +23,8 @@ const all: Record<string, ComposeService> = parse(readFileSync(`${root}/docker-c
   merge: true,
 }).services;
 
-/** Kubernetes gets certificates from cert-manager, and Prometheus and Grafana from their operators. */
-const composeOnly = ["loadtest", "acme", "prometheus", "grafana"];
+/** Kubernetes gets certificates from cert-manager, and monitoring from its operators. */
+const composeOnly = ["loadtest", "acme", "prometheus", "grafana", "alertmanager"];
 /** The long-running services that Kubernetes has too. */
 export const compose = Object.fromEntries(Object.entries(all).filter(([name]) => !composeOnly.includes(name)));
 
