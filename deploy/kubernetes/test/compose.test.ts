@@ -50,9 +50,7 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
 
   describe.each(Object.entries(compose))("%s:", (name, service) => {
     test("on its settings", () => {
-      const names = Object.keys(environment(name)).filter(
-        (key) => !kubernetesOnly.includes(key) && !unread(name, key),
-      );
+      const names = Object.keys(environment(name)).filter((key) => !kubernetesOnly.includes(key) && !unread(name, key));
       expect(names.sort(), "settings of Kubernetes: deploy/settings").toEqual(
         Object.keys(service.environment ?? {})
           .filter((key) => !composeOnly.includes(key))
