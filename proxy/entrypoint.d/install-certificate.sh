@@ -39,7 +39,7 @@ if [ -n "${3:-}" ]; then
 fi
 # In one step. A handshake that reads one file before it and the other after it fails, and the browser connects again.
 before=$(readlink "$RENDERED/certificate" || true)
-trap - EXIT
 ln -sfn "$new" "$RENDERED/certificate.new"
 mv -T "$RENDERED/certificate.new" "$RENDERED/certificate"
+trap - EXIT
 rm -rf "$before"

@@ -23,7 +23,8 @@ case $MAX_CONCURRENT_PAGES_PER_REPLICA in
   *) PAGE_UPSTREAM='$page_upstream' MAX_PREFETCHES_PER_REPLICA=$(((MAX_CONCURRENT_PAGES_PER_REPLICA + 3) / 4)) ;;
 esac
 
-# At most four workers, and no more than this container may use CPUs, because each takes memory. https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files
+# At most four workers, and no more than this container may use CPUs, because each takes memory.
+# https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files
 read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max || quota=max
 WORKERS=$(nproc)
 for allowed in 4 "$([ "$quota" = max ] || echo $(((quota + period - 1) / period)))"; do
