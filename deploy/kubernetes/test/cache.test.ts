@@ -3,7 +3,7 @@ import { label } from "../../test/support/docker.ts";
 import { buildWithDebian, downloadTimeout } from "../../test/support/images.ts";
 import { docker, hasImages } from "./lib/docker.ts";
 import { isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
-import { type Resource, workloads } from "./lib/objects.ts";
+import { podOf, type Resource } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
 
 /** Runs code in a replica with the cache handler of its image, as Next does; returns what it prints. */
@@ -34,74 +34,66 @@ describe.skipIf(!canRender || !hasImages("web"))(
       volumes: {},
       scratch: [],
     };
-    let cache: string;
-    let replicas: [string, string];
-    const ids = () => [cache, ...(replicas ?? [])].filter(Boolean);
+    const [ids, replicas]: [string[], string[]] = [[], []];
+    const replica = (at: number) => replicas[at] ?? "";
+    const write = (at: number, body: string) =>
+      inReplica(replica(at), `await cache.set("front", page("${body}"), context);`);
+    const read = (at: number) => inReplica(replica(at), "console.log(await read());");
+    const cli = (...command: string[]) => docker("exec", ids[0] ?? "", "valkey-cli", ...command);
+    const withPassword = ["--no-auth-warning", "-a", "5ecret"];
 
     beforeAll(async () => {
       objects = rendering("base + shared-cache");
       docker("network", "create", label, node.network);
-      const image = workloads(objects).find(({ name }) => name === "cache")?.pod.containers[0]?.image ?? "";
       // From Debian, because there may be no registry.
-      node.images = { [image]: await buildWithDebian() };
-      cache = startPod(objects, "cache", node);
-      replicas = [startPod(objects, "web", node), startPod(objects, "web", node)];
+      node.images = { [podOf(objects, "cache").containers[0].image]: await buildWithDebian() };
+      for (const name of ["cache", "web", "web"]) ids.push(startPod(objects, name, node));
+      replicas.push(...ids.slice(1));
     }, downloadTimeout);
     afterAll(() => {
-      docker("rm", "-f", "-v", ...ids());
+      docker("rm", "-f", "-v", ...ids);
       docker("network", "rm", node.network);
     });
 
-    const write = (id: string, body: string) => inReplica(id, `await cache.set("front", page("${body}"), context);`);
-    const read = (id: string) => inReplica(id, "console.log(await read());");
-
-    /** What the second replica reads after the first has written. */
-    const writeAndRead = (first: string, second: string) => {
-      write(first, "as of today");
-      return read(second);
-    };
-
     test("one replica serves what the other has rendered", { timeout: startTimeout }, async () => {
-      const [first, second] = replicas;
-      for (const replica of replicas) await expect.poll(() => isReady(objects, "web", replica)).toBe(true);
-      await expect.poll(() => writeAndRead(first, second)).toBe("as of today");
+      for (const id of replicas) await expect.poll(() => isReady(objects, "web", id)).toBe(true);
+      const shared = () => {
+        write(0, "as of today");
+        return read(1);
+      };
+      await expect.poll(shared).toBe("as of today");
     });
 
     test("what one replica has revalidated, the other renders again", () => {
-      const [first, second] = replicas;
-      inReplica(first, `await cache.revalidateTag("news");`);
-      expect(read(second)).toBe("nothing");
-      write(second, "as of tonight");
-      expect(read(first)).toBe("as of tonight");
+      inReplica(replica(0), `await cache.revalidateTag("news");`);
+      expect(read(1)).toBe("nothing");
+      write(1, "as of tonight");
+      expect(read(0)).toBe("as of tonight");
     });
 
-    test("the cache rejects clients without the password", () => {
-      const query = (...auth: string[]) => docker("exec", cache, "valkey-cli", ...auth, "dbsize");
-      expect(query()).toMatch(/NOAUTH/);
-      expect(query("--no-auth-warning", "-a", "5ecret")).toMatch(/^[1-9]/);
-      expect(docker("exec", cache, "cat", "/proc/1/cmdline")).not.toContain("5ecret");
+    test("the cache rejects clients without the password, which no process list shows", () => {
+      expect(cli("dbsize")).toMatch(/NOAUTH/);
+      expect(cli(...withPassword, "dbsize")).toMatch(/^[1-9]/);
+      expect(docker("exec", ids[0] ?? "", "cat", "/proc/1/cmdline")).not.toContain("5ecret");
     });
 
     test("its memory is limited, and it writes nothing to disk", () => {
-      const setting = (name: string) =>
-        docker("exec", cache, "valkey-cli", "--no-auth-warning", "-a", "5ecret", "config", "get", name).split(
-          "\n",
-        )[1] ?? "";
-      const limit = Number(docker("inspect", "--format={{.HostConfig.Memory}}", cache));
+      const setting = (name: string) => cli(...withPassword, "config", "get", name).split("\n")[1] ?? "";
+      const limit = Number(docker("inspect", "--format={{.HostConfig.Memory}}", ids[0] ?? ""));
       expect(Number(setting("maxmemory"))).toBe(limit * 0.75);
       expect(["maxmemory-policy", "save", "appendonly"].map(setting)).toEqual(["allkeys-lru", "", "no"]);
     });
 
     test.each([
-      ["hangs", "pause"],
-      ["is down", "kill"],
-    ])("while it %s, entries are missing and pages are served", async (_, command) => {
-      docker(command, cache);
-      for (const replica of replicas) {
-        expect(read(replica)).toBe("nothing");
-        await expect.poll(() => isReady(objects, "web", replica)).toBe(true);
+      ["hangs", "pause", "unpause"],
+      ["is down", "kill", "start"],
+    ])("while it %s, entries are missing and pages are served", async (_, command, undo) => {
+      docker(command, ids[0] ?? "");
+      for (const [at, id] of replicas.entries()) {
+        expect(read(at)).toBe("nothing");
+        await expect.poll(() => isReady(objects, "web", id)).toBe(true);
       }
-      docker(command === "pause" ? "unpause" : "start", cache);
+      docker(undo, ids[0] ?? "");
     });
   },
 );

@@ -1,121 +1,95 @@
+import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { compose, health, listens, loadtest, temporary } from "./lib/compose.ts";
-import { containers, of, type Resource, workloads } from "./lib/objects.ts";
-import { bytes, composeBytes } from "./lib/quantity.ts";
+import { parse } from "yaml";
+import { controllers, find, type Part, podOf, type Resource } from "./lib/objects.ts";
+import { root } from "./lib/paths.ts";
+import { bytes } from "./lib/quantity.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
 
-/** Variables that only Kubernetes needs: web's full name. */
-const kubernetesOnly = ["POD_NAMESPACE", "WEB_UPSTREAM", "WEB_FALLBACK_UPSTREAM"];
+const { services } = parse(readFileSync(`${root}/docker-compose.yml`, "utf8"), { merge: true });
+const settings: Part[] = Object.values(
+  JSON.parse(readFileSync(`${root}/deploy/settings/settings.json`, "utf8")) as Record<string, Part[]>,
+).flat();
 
-/** What the spool does not read of the ConfigMap that all share. */
-const unread = (service: string, key: string) => service === "spool" && key === "HEALTH_PATH";
-
-/** What only compose needs: Kubernetes gets certificates from cert-manager, and has NetworkPolicies. */
-const composeOnly = ["ACME", "INTERNAL_NETWORK", "/srv/certificates"];
-
-/** A service that compose does not have: CACHE_URL names an external one. */
-const cache = "cache";
+/** The bytes of a compose quantity such as 512m. */
+const composeBytes = (quantity: string) => bytes(quantity.replace(/[kmg]$/, (unit) => `${unit.toUpperCase()}i`));
 
 describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
   let objects: Resource[];
-  /** All services of compose, and the cache. */
   beforeAll(() => {
     objects = renderWith(["spool", "local-ingest", "tls", "ingest-ca", "http3", "shared-cache"]);
   });
-  const container = (name: string) => {
-    const found = containers(objects).find(({ at }) => at === `${name}/${name}`);
-    if (!found) throw new Error(`Kubernetes has no ${name}`);
-    return found;
-  };
   /** A container's variables, from its ConfigMaps and its own. */
   const environment = (name: string): Record<string, string | undefined> => {
-    const { env = [], envFrom = [] } = container(name).container;
-    const maps = envFrom.map(({ configMapRef }) =>
-      of(objects, "ConfigMap").find(({ metadata }) => metadata.name === configMapRef?.name),
-    );
-    return Object.assign(
-      {},
-      ...maps.map((map) => map?.data),
-      Object.fromEntries(env.map(({ name, value }) => [name, value])),
-    );
+    const { env = [], envFrom = [] } = podOf(objects, name).containers[0];
+    const maps = envFrom.map(({ configMapRef }: Part) => find(objects, "ConfigMap", configMapRef.name).data);
+    return Object.assign({}, ...maps, Object.fromEntries(env.map(({ name, value }: Part) => [name, value])));
   };
 
-  test("on the services and their names", () => {
+  const names = ["ingest", "proxy", "spool", "web"];
+  test("on the services; compose has no cache, and monitoring and certificates of its own", () => {
     expect(
-      workloads(objects)
-        .map(({ name }) => name)
+      controllers(objects)
+        .map(({ metadata }) => metadata.name)
         .sort(),
-    ).toEqual([...Object.keys(compose), cache].sort());
+    ).toEqual(["cache", ...names]);
+    const composeOnly = ["acme", "alertmanager", "grafana", "loadtest", "prometheus"];
+    expect(Object.keys(services).sort()).toEqual([...composeOnly, ...names].sort());
   });
 
-  describe.each(Object.entries(compose))("%s:", (name, service) => {
+  describe.each(names)("%s:", (name) => {
+    const service = services[name];
+
     test("on its settings", () => {
-      const names = Object.keys(environment(name)).filter((key) => !kubernetesOnly.includes(key) && !unread(name, key));
-      expect(names.sort(), "settings of Kubernetes: deploy/settings").toEqual(
-        Object.keys(service.environment ?? {})
-          .filter((key) => !composeOnly.includes(key))
-          .sort(),
+      const own = settings.filter((one) => one.services.includes(name) && one.kubernetes !== false);
+      const set = Object.keys(environment(name));
+      expect(set).toEqual(expect.arrayContaining(own.map((one) => one.name)));
+      const known = ["POD_NAMESPACE", ...settings.map((one) => one.name)];
+      expect(set.filter((one) => !known.includes(one))).toEqual([]);
+    });
+
+    test("on its ports and its health check", () => {
+      const [{ ports, livenessProbe }] = podOf(objects, name).containers;
+      const published = [...(service.ports ?? []), ...(service.expose ?? [])].map((one) => one.split(":").at(-1));
+      const open = ports.map(({ containerPort, protocol = "TCP" }: Part) =>
+        `${containerPort}/${protocol}`.toLowerCase(),
       );
+      expect(open).toEqual(expect.arrayContaining(published.map((one) => (one.includes("/") ? one : `${one}/tcp`))));
+      const { port, path = "" } = livenessProbe.httpGet ?? livenessProbe.tcpSocket;
+      const { containerPort } = ports.find((one: Part) => one.name === port);
+      expect(service.healthcheck.test.join(" ")).toMatch(new RegExp(`\\b${containerPort}\\b.*${path}`));
     });
 
-    test("on its ports", () => {
-      const ports = container(name).container.ports ?? [];
-      const open = ports.map(({ containerPort, protocol = "TCP" }) => `${containerPort}/${protocol.toLowerCase()}`);
-      expect(open.sort()).toEqual(listens(service));
-    });
-
-    test("on its health check", () => {
-      const { livenessProbe, ports } = container(name).container;
-      const { httpGet, tcpSocket } = livenessProbe ?? {};
-      const port = ports?.find((one) => one.name === (httpGet ?? tcpSocket)?.port)?.containerPort;
-      // To kubelet, the 404 of an app without this path would be a failure.
-      const path = name === "web" ? "/healthz" : httpGet?.path;
-      expect({ path, port }).toEqual(health(service));
-      if (name === "web") expect(httpGet).toBeUndefined();
-    });
-
-    test("on its memory limit", () => {
-      expect(bytes(container(name).container.resources?.limits?.memory ?? "0")).toBe(composeBytes(service.mem_limit));
-    });
-
-    test("on its volumes", () => {
-      const all = (service.volumes ?? []).map((volume) => volume.split(":")[1] ?? "");
-      const volumes = all.filter((path) => !composeOnly.includes(path));
-      const mounted = (container(name).container.volumeMounts ?? []).map(({ mountPath }) => mountPath);
-      expect(mounted.filter((path) => path.startsWith("/var/"))).toEqual(volumes);
-    });
-
-    test("on its security context", () => {
-      const { readOnlyRootFilesystem, capabilities } = container(name).container.securityContext ?? {};
-      expect([readOnlyRootFilesystem, capabilities?.drop]).toEqual([service.read_only, service.cap_drop]);
-    });
-
-    if (!service.tmpfs) return;
-    test("on its user and its temporary files", () => {
-      const { workload, container: own } = container(name);
-      for (const { path, uid, size } of temporary(service)) {
-        expect(workload.pod.securityContext?.runAsUser).toBe(uid);
-        const { name } = own.volumeMounts?.find(({ mountPath }) => mountPath === path) ?? {};
-        const folder = workload.pod.volumes?.find((volume) => volume.name === name)?.emptyDir;
-        expect([path, folder?.medium, bytes(folder?.sizeLimit ?? "0")]).toEqual([path, "Memory", composeBytes(size)]);
+    test("on its memory, its user and its files", () => {
+      const { containers, securityContext, volumes = [] } = podOf(objects, name);
+      const [{ resources, volumeMounts = [] }] = containers;
+      expect(bytes(resources.limits.memory)).toBe(composeBytes(service.mem_limit));
+      const paths = volumeMounts.map(({ mountPath }: Part) => mountPath);
+      const folders = (service.volumes ?? []).map((volume: string) => volume.split(":")[1]);
+      expect(paths).toEqual(expect.arrayContaining(folders.filter((path: string) => path !== "/srv/certificates")));
+      for (const tmpfs of service.tmpfs ?? []) {
+        const [, path, uid, size = ""] = /^(\S+):uid=(\d+).*size=(\w+)/.exec(tmpfs) ?? [];
+        const mount = volumeMounts.find(({ mountPath }: Part) => mountPath === path);
+        const { emptyDir } = volumes.find((volume: Part) => volume.name === mount?.name) ?? {};
+        const found = [securityContext.runAsUser, emptyDir?.medium, bytes(emptyDir?.sizeLimit)];
+        expect(found, path).toEqual([Number(uid), "Memory", composeBytes(size)]);
       }
     });
   });
 
   test("on the address of the local ingest", () => {
-    const [, standard] = /:-(.*)\}$/.exec(compose.web?.environment?.SENTRY_DSN ?? "") ?? [];
-    for (const name of ["proxy", "web"]) {
+    const [, standard] = /:-(.*)\}$/.exec(services.web.environment.SENTRY_DSN) ?? [];
+    for (const name of ["proxy", "web"])
       expect(environment(name).SENTRY_DSN?.replace(".$(POD_NAMESPACE).svc.cluster.local", "")).toBe(standard);
-    }
   });
 
   test("on the load generator's image, user and telemetry", () => {
-    const [runner] = containers(rendering("base + loadtest")).filter(({ at }) => at === "loadtest-runner/k6");
-    const { runAsUser, runAsGroup } = runner?.workload.pod.securityContext ?? {};
-    expect([runner?.container.image, `${runAsUser}:${runAsGroup}`]).toEqual([loadtest?.image, loadtest?.user]);
-    const env = Object.fromEntries((runner?.container.env ?? []).map(({ name, value }) => [name, value]));
+    const { image, user, environment } = services.loadtest;
+    const { runner } = find(rendering("base + loadtest"), "TestRun", "loadtest").spec;
+    const { runAsUser, runAsGroup } = runner.securityContext;
+    expect([runner.image, `${runAsUser}:${runAsGroup}`]).toEqual([image, user]);
     // The others come from the shell.
-    const fixed = Object.entries(loadtest?.environment ?? {}).filter(([, value]) => value !== null);
-    expect(env).toMatchObject(Object.fromEntries(fixed));
+    const fixed = Object.entries(environment).filter(([, value]) => value !== null);
+    for (const [name, value] of fixed) expect(runner.env).toContainEqual({ name, value });
   });
 });

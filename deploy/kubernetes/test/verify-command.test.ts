@@ -1,10 +1,16 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubernetes, root } from "./lib/paths.ts";
 import { canRender, render } from "./lib/render.ts";
+
+const image = `r.example:5000/x/culvert-spool:1.2.3@sha256:${"0".repeat(64)}`;
+const well = "ok       web: 3 available\nculvert: all is well";
+const failed = "FAILED   web: scaled to 0\nculvert: 1 of the checks failed";
+const policy = "networking.k8s.io.v1.NetworkPolicy.culvert.default-deny";
+const diff = `diff -u -N /tmp/LIVE-1/${policy} /tmp/MERGED-2/${policy}\n`;
 
 describe("make verify-cluster", () => {
   let folder: string;
@@ -13,10 +19,9 @@ describe("make verify-cluster", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const spoolImage = `r.example:5000/x/culvert-spool:1.2.3@sha256:${"0".repeat(64)}`;
   /** Runs the command with a kubectl that answers with these: names and fields of workloads, the Job's log, the output of diff. */
   const verify = (
-    { proxy = "proxy ", spool = `spool ${spoolImage}`, log = "", diff = "" },
+    { proxy = "proxy ", spool = `spool ${image}`, log = well, diff = "" },
     env: NodeJS.ProcessEnv = {},
   ) => {
     const script = `#!/bin/sh
@@ -26,8 +31,7 @@ case "$*" in
   *" logs "*) printf '%s\\n' '${log}' ;;
   "diff "*) printf '%s' '${diff}'; [ -z '${diff}' ] ;;
 esac`;
-    writeFileSync(join(folder, "kubectl"), script);
-    chmodSync(join(folder, "kubectl"), 0o755);
+    writeFileSync(join(folder, "kubectl"), script, { mode: 0o755 });
     const path = `${folder}:${process.env.PATH}`;
     const { status, stdout, stderr } = spawnSync("sh", [`${kubernetes}/verify.sh`], {
       encoding: "utf8",
@@ -35,66 +39,48 @@ esac`;
     });
     return [status, `${stdout}${stderr}`.trim()];
   };
-  const well = "ok       web: 3 available\nculvert: all is well";
 
-  test("prints the Job's lines, and succeeds if they are all fine and no object differs from the overlay", () => {
-    expect(verify({ log: well })).toEqual([0, well]);
-  });
-
-  test("fails if a check failed", () => {
-    const failed = "FAILED   web: scaled to 0\nculvert: 1 of the checks failed";
-    expect(verify({ log: failed })).toEqual([1, failed]);
-  });
-
-  test.each<[what: string, answers: Parameters<typeof verify>[0], env: NodeJS.ProcessEnv, line: RegExp]>([
+  test.each<
+    [what: string, answers: Parameters<typeof verify>[0], env: NodeJS.ProcessEnv, status: number, line: RegExp]
+  >([
+    ["prints the Job's lines", {}, {}, 0, new RegExp(`^${well}$`)],
+    ["fails if a check failed", { log: failed }, {}, 1, new RegExp(`^${failed}$`)],
+    ["fails if the Job did not start", { log: "" }, {}, 1, new RegExp(`the Job ended early .*: IMAGE is ${image}:`)],
     [
-      "a Job that did not start",
-      {},
-      {},
-      /verify: the Job ended early or did not start: IMAGE is r\.example:5000\/x\/culvert-spool:1\.2\.3@sha256:0{64}:/,
-    ],
-    [
-      "a deployment without a spool",
+      "needs a spool or an IMAGE",
       { spool: "" },
       {},
+      1,
       /IMAGE: not set, and 'culvert' has no StatefulSet spool: IMAGE=</,
     ],
-    ["a missing deployment", { proxy: "" }, { NAMESPACE: "shop" }, /NAMESPACE: 'shop' has no Deployment proxy/],
-    ["a missing overlay", {}, { OVERLAY: "shop" }, /OVERLAY: there is no 'shop'/],
+    ["needs a deployment", { proxy: "" }, { NAMESPACE: "shop" }, 1, /NAMESPACE: 'shop' has no Deployment proxy/],
+    ["needs an overlay that exists", {}, { OVERLAY: "shop" }, 1, /OVERLAY: there is no 'shop'/],
     [
-      "a deleted policy",
-      {
-        log: well,
-        diff: "diff -u -N /tmp/LIVE-1/networking.k8s.io.v1.NetworkPolicy.culvert.default-deny /tmp/MERGED-2/networking.k8s.io.v1.NetworkPolicy.culvert.default-deny\n",
-      },
+      "names a deleted policy",
+      { diff },
       {},
-      /objects differ from the overlay: networking\.k8s\.io\.v1\.NetworkPolicy\.culvert\.default-deny : kubectl diff/,
+      1,
+      new RegExp(`objects differ from the overlay: ${policy} : kubectl diff`),
     ],
-    [
-      "objects that cannot be compared",
-      { log: well, diff: "error: forbidden" },
-      {},
-      /objects could not be compared: error: forbidden/,
-    ],
-  ])("fails with one line for %s", (_, answers, env, line) => {
-    const [status, output] = verify(answers, env);
-    expect([status, output]).toEqual([1, expect.stringMatching(line)]);
-  });
-
-  test("compares no overlay with NAMESPACE alone", () => {
-    expect(verify({ log: well, diff: "diff -u x /tmp/MERGED-2/y" }, { NAMESPACE: "shop" })).toEqual([0, well]);
+    ["fails if it cannot compare", { diff: "error: forbidden" }, {}, 1, /could not be compared: error: forbidden/],
+    ["compares no overlay with NAMESPACE alone", { diff }, { NAMESPACE: "shop" }, 0, new RegExp(`^${well}$`)],
+  ])("%s", (_, answers, env, status, line) => {
+    expect(verify(answers, env)).toEqual([status, expect.stringMatching(line)]);
   });
 
   test.skipIf(!canRender)("applies the Job with namespace, image, pull secrets and options", () => {
+    const applied = () => JSON.stringify(render(join(root, ".culvert/verify")));
     const options = { NAMESPACE: "shop", PAGE: "/products", EXPECT: "networkpolicies/web networkpolicies/proxy" };
-    verify({ log: well, proxy: 'proxy [{"name":"registry"}]' }, options);
-    const text = JSON.stringify(render(join(root, ".culvert/verify")));
-    expect(text).toContain(`"image":"${spoolImage}"`);
-    expect(text).toContain('"imagePullSecrets":[{"name":"registry"}]');
-    expect(text).toContain('"subjects":[{"kind":"ServiceAccount","name":"culvert-verify","namespace":"shop"}]');
-    expect(text).toContain('"EXPECT":"networkpolicies/web networkpolicies/proxy"');
-    expect(text).toContain('"PAGE":"/products"');
-    verify({ spool: "", log: well }, { IMAGE: "node:24" });
-    expect(JSON.stringify(render(join(root, ".culvert/verify")))).toMatch(/"image":"node:24".*"imagePullSecrets":\[\]/);
+    verify({ proxy: 'proxy [{"name":"registry"}]' }, options);
+    for (const text of [
+      `"image":"${image}"`,
+      '"imagePullSecrets":[{"name":"registry"}]',
+      '"subjects":[{"kind":"ServiceAccount","name":"culvert-verify","namespace":"shop"}]',
+      '"EXPECT":"networkpolicies/web networkpolicies/proxy"',
+      '"PAGE":"/products"',
+    ])
+      expect(applied()).toContain(text);
+    verify({ spool: "" }, { IMAGE: "node:24" });
+    expect(applied()).toMatch(/"image":"node:24".*"imagePullSecrets":\[\]/);
   });
 });

@@ -5,7 +5,6 @@ export default defineConfig({
   test: {
     testTimeout: 900_000,
     hookTimeout: 900_000,
-    globalSetup: "lib/setup.ts",
     isolate: false,
     maxWorkers: 1,
     expect: { poll: { timeout: 240_000, interval: 200 } },

@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { inject } from "vitest";
+import { execFileSync, spawnSync } from "node:child_process";
 import { parseAllDocuments } from "yaml";
 import type { Resource } from "./objects.ts";
 import { root } from "./paths.ts";
@@ -7,14 +6,19 @@ import { root } from "./paths.ts";
 /** The chart's folder. */
 export const chart = `${root}/deploy/chart`;
 
-const program = inject("helm");
+const command = spawnSync("sh", [`${chart}/helm.sh`], { encoding: "utf8" });
 
 /** Whether this machine has Helm; else tests that need it are skipped. */
-export const hasHelm = program !== "";
+export const hasHelm = command.status === 0;
 
-/** Runs Helm and returns its output. Throws with its message. */
-export function helm(args: string[], input = ""): string {
-  return execFileSync(program, args, { encoding: "utf8", input, stdio: ["pipe", "pipe", "pipe"], maxBuffer: 64 << 20 });
+/** Runs Helm with values, later ones on top of earlier ones, and returns its output. Throws with its message. */
+export function helm(args: string[], values: object[] = []): string {
+  const set = values.map((each) => `--set-json=${JSON.stringify(each)}`);
+  return execFileSync(command.stdout.trim(), [...args, ...set], {
+    encoding: "utf8",
+    stdio: "pipe",
+    maxBuffer: 64 << 20,
+  });
 }
 
 /** Images as a release names them. */
@@ -23,32 +27,12 @@ export const images = (tag: string, registry = "registry.example.com") =>
     ["proxy", "web", "spool"].map((name) => [name, { image: { repository: `${registry}/culvert-${name}`, tag } }]),
   );
 
-/** Values on top of others. */
-export const merge = (...all: object[]): object =>
-  all.reduce<Record<string, unknown>>((into, more) => {
-    for (const [key, value] of Object.entries(more)) {
-      const old = into[key];
-      const isMap = (one: unknown) => typeof one === "object" && one !== null && !Array.isArray(one);
-      into[key] = isMap(old) && isMap(value) ? merge(old as object, value) : value;
-    }
-    return into;
-  }, {});
-
 /** The objects of a release with these values. Throws with Helm's message. */
 export function template(
-  values: object,
+  values: object[],
   { namespace = "culvert", release = "culvert", tests = false, from = chart } = {},
 ): Resource[] {
-  const args = [
-    "template",
-    release,
-    from,
-    `--namespace=${namespace}`,
-    "--values=-",
-    ...(tests ? [] : ["--skip-tests"]),
-  ];
-  const output = helm(args, JSON.stringify(values));
-  return parseAllDocuments(output, { version: "1.1" })
-    .map((document) => document.toJS() as Resource | null)
-    .filter((object) => object !== null);
+  const skip = tests ? [] : ["--skip-tests"];
+  const output = helm(["template", release, from, `--namespace=${namespace}`, ...skip], values);
+  return parseAllDocuments(output, { version: "1.1" }).flatMap((document) => document.toJS() ?? []);
 }

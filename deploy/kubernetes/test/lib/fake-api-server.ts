@@ -3,40 +3,22 @@ import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
 import { matches, type Resource } from "./objects.ts";
 
-/** An object of the cluster, with its status. */
-// biome-ignore lint/suspicious/noExplicitAny: objects of many kinds
-export type Live = Resource & { data?: Record<string, string>; spec?: any; status?: any; endpoints?: unknown };
-
 /** How a command in a container ends. */
 export type Exec = (pod: string, command: string[]) => { code: number; output: string };
-
-const kinds: Record<string, string> = {
-  configmaps: "ConfigMap",
-  deployments: "Deployment",
-  endpointslices: "EndpointSlice",
-  horizontalpodautoscalers: "HorizontalPodAutoscaler",
-  networkpolicies: "NetworkPolicy",
-  podmonitors: "PodMonitor",
-  pods: "Pod",
-  services: "Service",
-  statefulsets: "StatefulSet",
-};
 
 /**
  * The part of the Kubernetes API that verify/ uses: lists with equality selectors, and exec by the protocol v4.channel.k8s.io. `objects`
  * is asked anew for each list, so that a test can change it.
  */
-export async function startApiServer(objects: () => Live[], exec: Exec): Promise<{ server: Server; url: string }> {
+export async function startApiServer(objects: () => Resource[], exec: Exec): Promise<{ server: Server; url: string }> {
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://api");
-    const kind = kinds[pathname.split("/").at(-1) ?? ""];
-    const wanted = Object.fromEntries(
-      (searchParams.get("labelSelector") ?? "")
-        .split(",")
-        .filter(Boolean)
-        .map((pair) => pair.split("=")),
+    const kinds = pathname.split("/").at(-1)?.replace("policies", "policys");
+    const selector = searchParams.get("labelSelector")?.split(",").filter(Boolean) ?? [];
+    const wanted = Object.fromEntries(selector.map((pair) => pair.split("=")));
+    const items = objects().filter(
+      ({ kind, metadata }) => `${kind.toLowerCase()}s` === kinds && matches(wanted, metadata.labels),
     );
-    const items = objects().filter((one) => one.kind === kind && matches(wanted, one.metadata.labels ?? {}));
     response.writeHead(request.headers.authorization === "Bearer token" ? 200 : 401).end(JSON.stringify({ items }));
   });
   const sockets = new WebSocketServer({ server, handleProtocols: () => "v4.channel.k8s.io" });

@@ -1,5 +1,4 @@
-import { type Resource, workloads } from "./objects.ts";
-import { testRunProblems } from "./test-run.ts";
+import { pods, type Resource } from "./objects.ts";
 
 /** The package with the types of an API group; Kubernetes' own groups have no dot, or end in k8s.io. */
 const packages: Record<string, string> = {
@@ -8,28 +7,38 @@ const packages: Record<string, string> = {
   "monitoring.coreos.com": "@kubernetes-models/prometheus-operator",
 };
 
-/** k6-operator publishes no schema as a package: its fields are in test-run.ts; its pods are validated as pods. */
-const loadtests = "k6.io";
-
-interface Model {
-  prototype: { validate(): void };
-}
+/**
+ * The fields of a TestRun and of its pods that the kit uses, because k6-operator publishes no schema as a package:
+ * https://github.com/grafana/k6-operator/blob/v1.6.0/config/crd/bases/k6.io_testruns.yaml
+ */
+const testRun = ["initializer", "parallelism", "runner", "script", "starter"];
+const testRunPod = [
+  "automountServiceAccountToken",
+  "containerSecurityContext",
+  "env",
+  "image",
+  "resources",
+  "securityContext",
+];
 
 /**
  * An object's problems by the schema of its kind and API version: values of a wrong type, missing fields, and (as with
  * `kubectl --validate=strict`) unknown fields.
  */
 export async function schemaProblems(object: Resource): Promise<string[]> {
-  const [group = "", version] = object.apiVersion.includes("/")
-    ? object.apiVersion.split("/")
-    : ["", object.apiVersion];
-  if (group === loadtests) return [...testRunProblems(object), ...(await madePods(object))];
+  const [version = "", group = ""] = object.apiVersion.split("/").reverse();
+  if (group === "k6.io") {
+    const { initializer, runner, starter } = object.spec;
+    const own = Object.keys(object.spec).filter((field) => !testRun.includes(field));
+    const fields = [initializer, runner, starter].flatMap((pod) => Object.keys(pod));
+    const unknown = [...own, ...fields.filter((field) => !testRunPod.includes(field))];
+    return [...unknown, ...(await Promise.all(pods([object]).map(schemaProblems))).flat()];
+  }
   const models = await import(
     /* @vite-ignore */ [packages[group] ?? "kubernetes-models", group, version].filter(Boolean).join("/")
   );
-  const model: Model | undefined = models[object.kind];
+  const model = models[object.kind];
   if (!model) return [`${object.apiVersion} has no ${object.kind}`];
-
   const { watched, unread } = watch(object);
   try {
     model.prototype.validate.call(watched);
@@ -39,36 +48,21 @@ export async function schemaProblems(object: Resource): Promise<string[]> {
   return unread().map((path) => `${path}: the schema has no such field`);
 }
 
-async function madePods(object: Resource): Promise<string[]> {
-  const pods = workloads([object]).map(({ name, pod }) => ({
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name },
-    spec: pod,
-  }));
-  return (await Promise.all(pods.map(schemaProblems))).flat();
-}
-
-/**
- * The compiled validators read the fields of the schema and ignore others. So a field that was not read is unknown.
- */
+/** The compiled validators read the fields of the schema and ignore others. So a field that was not read is unknown. */
 function watch(object: object): { watched: object; unread: () => string[] } {
-  const seen: { path: string; keys: string[]; read: Set<string> }[] = [];
+  const unread = new Set<string>();
   const wrap = (value: unknown, path: string): unknown => {
     if (typeof value !== "object" || value === null) return value;
-    const read = new Set<string>();
-    seen.push({ path, keys: Array.isArray(value) ? [] : Object.keys(value), read });
+    if (!Array.isArray(value)) for (const key of Object.keys(value)) unread.add(`${path}/${key}`);
     const children = new Map<string | symbol, unknown>();
     return new Proxy(value, {
       get(target, key) {
-        if (typeof key === "string") read.add(key);
-        if (!children.has(key)) children.set(key, wrap(Reflect.get(target, key), `${path}/${String(key)}`));
+        const at = `${path}/${String(key)}`;
+        unread.delete(at);
+        if (!children.has(key)) children.set(key, wrap(Reflect.get(target, key), at));
         return children.get(key);
       },
     });
   };
-  const watched = wrap(object, "") as object;
-  const unread = () =>
-    seen.flatMap(({ path, keys, read }) => keys.filter((key) => !read.has(key)).map((key) => `${path}/${key}`));
-  return { watched, unread };
+  return { watched: wrap(object, "") as object, unread: () => [...unread] };
 }
