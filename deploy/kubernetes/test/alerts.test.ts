@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
 import { buildWithDebian, downloadTimeout } from "../../test/support/images.ts";
 import { docker, hasImages } from "./lib/docker.ts";
+import { find, type Part } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
 
 const table = readFileSync(new URL("./lib/alert-cases.txt", import.meta.url), "utf8").replace(/^#.*\n/gm, "");
@@ -23,14 +24,9 @@ const cases = new Map(
     }),
 );
 
-interface Rules {
-  groups: { rules: { alert: string; labels: object; annotations: Record<string, string> }[] }[];
-}
-
 describe.skipIf(!canRender || !hasImages("web"))("alerts", () => {
-  const found = canRender ? rendering("base + monitoring").find(({ kind }) => kind === "PrometheusRule") : undefined;
-  const rules = (found as unknown as { spec: Rules } | undefined)?.spec ?? { groups: [] };
-  const alerts = rules.groups.flatMap((group) => group.rules);
+  const rules: Part = canRender ? find(rendering("base + monitoring"), "PrometheusRule", "").spec : { groups: [] };
+  const alerts: Part[] = rules.groups.flatMap((group: Part) => group.rules);
 
   let image: string;
   beforeAll(async () => {
@@ -46,7 +42,7 @@ describe.skipIf(!canRender || !hasImages("web"))("alerts", () => {
       const { silentAt, firingAt, input_series } = cases.get(alert) ?? {};
       const text = (template: string) => template.replaceAll("{{ $labels.namespace }}", "failing");
       const exp_annotations = Object.fromEntries(
-        Object.entries(annotations).map(([name, value]) => [name, text(value)]),
+        Object.entries<string>(annotations).map(([name, value]) => [name, text(value)]),
       );
       const firing = [{ exp_labels: { ...labels, namespace: "failing" }, exp_annotations }];
       return {

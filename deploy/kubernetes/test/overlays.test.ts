@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { minReplicas, of, type Part, podOf, pods, type Resource, references } from "./lib/objects.ts";
+import { find, minReplicas, of, type Part, podOf, pods, type Resource, references } from "./lib/objects.ts";
 import { folders, kubernetes, root } from "./lib/paths.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
 
@@ -45,7 +45,7 @@ describe.skipIf(!canRender)("rendered", () => {
 
   test("plain HTTP is redirected to the published port", () => {
     for (const [, objects] of overlays) {
-      const { type, ports } = of(objects, "Service").find(({ metadata }) => metadata.name === "proxy")?.spec ?? {};
+      const { type, ports } = find(objects, "Service", "proxy").spec;
       const { nodePort, port } = ports.find(({ name }: Part) => name === "https");
       expect(setting(objects, "HTTPS_PORT")).toBe(`${type === "NodePort" ? nodePort : port}`);
     }
@@ -91,6 +91,12 @@ configMapGenerator:
     expect(text).toContain('"hostnames":["localhost"]');
   });
 
+  test("the README names the version of k6-operator that the load test uses", () => {
+    const { image } = find(rendering("base + loadtest"), "TestRun", "loadtest").spec.starter;
+    const [, version] = /:starter-v(\d+\.\d+)/.exec(image) ?? [];
+    expect(readme).toContain(`Needs k6-operator ${version}.`);
+  });
+
   // CoreDNS caches answers for 30 s. A cloud's load balancer sends new connections until three health checks, 10 s apart, have failed.
   test("a terminating pod keeps serving until it gets no new requests, and then has the time to finish", () => {
     const drain = (name: string) => {
@@ -110,8 +116,8 @@ configMapGenerator:
 
   test("the README's numbers for capacity and for a lost node are those of production", () => {
     for (const name of ["web", "proxy"]) {
-      const { spec } = of(production, "Deployment").find(({ metadata }) => metadata.name === name) ?? {};
-      const scaler = of(production, "HorizontalPodAutoscaler").find(({ metadata }) => metadata.name === name)?.spec;
+      const { spec } = find(production, "Deployment", name);
+      const scaler = find(production, "HorizontalPodAutoscaler", name).spec;
       const pod = spec.template.spec;
       const cpu = Number.parseInt(pod.containers[0].resources.requests.cpu, 10) / 1000;
       const surge = spec.strategy.rollingUpdate.maxSurge;

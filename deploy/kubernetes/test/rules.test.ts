@@ -1,7 +1,17 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { controllers, find, matches, minReplicas, of, pods, type Resource, references } from "./lib/objects.ts";
+import {
+  controllers,
+  find,
+  matches,
+  minReplicas,
+  of,
+  type Part,
+  pods,
+  type Resource,
+  references,
+} from "./lib/objects.ts";
 import { kubernetes, root } from "./lib/paths.ts";
 import { canRender, everything, render } from "./lib/render.ts";
 import { schemaProblems } from "./lib/schema.ts";
@@ -81,6 +91,15 @@ describe.skipIf(!canRender)("in base, in base with each component, and in every 
         expect(image).toMatch(/:(?!latest$)[\w.-]+$/);
         expect(JSON.stringify(volumeMounts ?? [])).not.toContain("subPath");
       }
+    }
+  });
+
+  test("a variable that uses `$(NAME)` has it above, because the order decides, and patches change it", () => {
+    for (const { metadata, spec } of [...everything().values()].flatMap(pods)) {
+      const env: Part[] = spec.containers[0].env ?? [];
+      for (const [at, { value = "" }] of env.entries())
+        for (const [, name] of value.matchAll(/\$\((\w+)\)/g))
+          expect(env.slice(0, at), metadata.name).toContainEqual(expect.objectContaining({ name }));
     }
   });
 
@@ -170,12 +189,13 @@ describe.skipIf(!canRender)("in base, in base with each component, and in every 
     }
   });
 
-  test("no field is one that the API server drops, so that `kubectl diff` and Argo CD see no difference", () => {
+  test("every field is as the API server stores it, so that `kubectl diff` and Argo CD see no difference", () => {
     const stored = [...everything().values()].flat().filter(({ apiVersion }) => builtIn.includes(apiVersion));
     for (const { data, ...object } of stored)
       JSON.stringify(object, (key, value) => {
         const isDropped = value === null || value === "" || (Array.isArray(value) && value.length === 0);
-        if (isDropped) expect.unreachable(`${object.kind} ${object.metadata.name}: ${key}`);
+        const isRewritten = /^(\d+000m|(1024|2048|4096)[KM]i)$/.test(String(value));
+        if (isDropped || isRewritten) expect.unreachable(`${object.kind} ${object.metadata.name}: ${key}: ${value}`);
         return value;
       });
   });
