@@ -55,7 +55,7 @@ export function metrics(
     gauge("oldest_envelope_age_seconds", "Age of the oldest queued envelope", ageSeconds),
     gauge("disk_bytes", "Size of the queues on disk, which SPOOL_MAX_MB limits", eviction.pages().used),
     gauge("limit_bytes", "SPOOL_MAX_MB, in bytes", eviction.maxBytes),
-    gauge("disk_free_bytes", "Free on the disk, without what is never used of it", eviction.freeDiskBytes()),
+    gauge("disk_free_bytes", "Free for the queues; 64 MB of the disk stay unused", eviction.freeDiskBytes()),
     ...Object.entries(counterHelp).map(([name, help]) => counter(name, help, samplesOf(name))),
     counter("rejected", "Requests not answered with 200, since the start; by category if the queue was full", rejected),
   ].join("");

@@ -7,15 +7,15 @@ export class Semaphore {
     this.#available = permits;
   }
 
-  /** Resolves with true once the caller holds the permits, or with false after `timeoutMs`, which may be Infinity. */
-  acquire(permits: number, timeoutMs: number): Promise<boolean> {
+  /** Resolves with true once the caller holds the permits, or with false after `timeoutMs`, by default 24 days. */
+  acquire(permits: number, timeoutMs = 2 ** 31 - 1): Promise<boolean> {
     return new Promise((resolve) => {
       const giveUp = () => {
         this.#waiters = this.#waiters.filter((other) => other !== waiter);
         this.#grantNext();
         resolve(false);
       };
-      const timer = timeoutMs < Number.POSITIVE_INFINITY ? setTimeout(giveUp, timeoutMs) : undefined;
+      const timer = setTimeout(giveUp, timeoutMs);
       const grant = () => {
         clearTimeout(timer);
         resolve(true);

@@ -45,13 +45,9 @@ export function createSpoolServer({ receive, isHealthy, metrics, onReply }: Hand
 /** Accepts no more connections; resolves when the requests in progress have been answered, or after `timeoutMs`. */
 export function closeServer(server: Server, timeoutMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const closing = setInterval(() => server.closeIdleConnections(), 50);
-    const done = () => {
-      clearInterval(closing);
-      resolve();
-    };
-    server.close(done);
-    server.closeIdleConnections();
-    setTimeout(done, timeoutMs).unref();
+    server.close(() => resolve());
+    // Connections that become idle later.
+    setInterval(() => server.closeIdleConnections(), 50);
+    setTimeout(resolve, timeoutMs);
   });
 }

@@ -1,15 +1,13 @@
 const minPauseMs = 500;
 const maxPauseMs = 10_000;
-/** Shorter while the ingest responds: a response costs it little, and may be about a single envelope. */
-const maxPauseIfRespondingMs = 2_000;
 const rampUpMs = 4_000;
 const maxConcurrency = 32;
 const healthyForMs = 10_000;
 
 /**
  * Rate limiter and exponential backoff for one ingest: when the next envelope may be sent. Until the ingest has accepted one
- * recently: one at a time. While it fails: after pauses that double up to 10 s (2 s if it responds), with up to half of each taken
- * off at random, so that many spools do not come back together. Once it is healthy: from a tenth of the rate to all of it within 4 s.
+ * recently: one at a time. While it fails: after pauses that double up to 10 s, with up to half of each taken off at random, so that
+ * many spools do not come back together. Once it is healthy: from a tenth of the rate to all of it within 4 s.
  * All times are those of performance.now(), which unlike the wall clock is never set.
  */
 export class Backoff {
@@ -51,16 +49,12 @@ export class Backoff {
   }
 
   /**
-   * Records that the attempt that began at `startedAt` failed, whether the ingest `responded`, and how long it asked to wait.
-   * Attempts in flight together count as one failure. Returns the pause in ms.
+   * Records that the attempt that began at `startedAt` failed, and how long the ingest asked to wait. Attempts in flight together count as
+   * one failure. Returns the pause in ms.
    */
-  failed(
-    startedAt: number,
-    now: number,
-    { responded, retryAfterMs }: { responded: boolean; retryAfterMs: number },
-  ): number {
+  failed(startedAt: number, now: number, retryAfterMs: number): number {
     if (this.#failures === 0 || startedAt >= this.#failedAt) {
-      const pauseMs = Math.min(responded ? maxPauseIfRespondingMs : maxPauseMs, minPauseMs * 2 ** this.#failures);
+      const pauseMs = Math.min(maxPauseMs, minPauseMs * 2 ** this.#failures);
       this.#failures++;
       this.#failedAt = now;
       this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs * (1 - this.#random() / 2));

@@ -8,8 +8,8 @@ export type Outcome =
   | { kind: "rejected"; reason: string }
   /** Sent again when rate-limits.ts allows its category; if only other categories are limited, after `retryAfterMs`. */
   | { kind: "rate_limited"; retryAfterMs: number }
-  /** Sent again, after at least `retryAfterMs`. `responded`: the ingest sent a response. */
-  | { kind: "failed"; reason: string; responded: boolean; mayHaveArrived: boolean; retryAfterMs: number };
+  /** Sent again, after at least `retryAfterMs`. */
+  | { kind: "failed"; reason: string; mayHaveArrived: boolean; retryAfterMs: number };
 
 /** 4xx statuses about the connection and not about the envelope: RFC 9110 15.5.9, RFC 8470 5.2. */
 const temporary = [408, 425];
@@ -21,13 +21,12 @@ const temporary = [408, 425];
  */
 export function classifyResponse(response: Response): Outcome {
   if ("error" in response) {
-    const { error, mayHaveArrived } = response;
-    return { kind: "failed", reason: error, responded: false, mayHaveArrived, retryAfterMs: 0 };
+    return { kind: "failed", reason: response.error, mayHaveArrived: response.mayHaveArrived, retryAfterMs: 0 };
   }
   const { status, headers } = response;
   const reason = `http_${status}`;
   if (status >= 200 && status < 300) return { kind: "delivered" };
   if (status === 429) return { kind: "rate_limited", retryAfterMs: retryAfterMs(headers) ?? 60_000 };
   if (status >= 400 && status < 500 && !temporary.includes(status)) return { kind: "rejected", reason };
-  return { kind: "failed", reason, responded: true, mayHaveArrived: false, retryAfterMs: retryAfterMs(headers) ?? 0 };
+  return { kind: "failed", reason, mayHaveArrived: false, retryAfterMs: retryAfterMs(headers) ?? 0 };
 }

@@ -8,7 +8,6 @@ import type { ClaimedEnvelope, Store } from "../queue/store.ts";
 import type { Backoff } from "./backoff.ts";
 import { classifyResponse, type Outcome } from "./classify-response.ts";
 import { DeferredEnvelopes } from "./deferred.ts";
-import { replaceFirstLine } from "./first-line.ts";
 import { RateLimits } from "./rate-limits.ts";
 import type { Send } from "./send.ts";
 import { withSentAt } from "./sent-at.ts";
@@ -45,7 +44,7 @@ export function createDelivery(
         const found = store.claim(queue, { bytes: batch.bytes, max, except });
         if (found.length > 0) return found;
       }
-      return deferred.startNextRound() ? next() : [];
+      return deferred.retry() ? next() : [];
     };
     return transactions.write(next);
   };
@@ -53,8 +52,7 @@ export function createDelivery(
   const attempt = async ({ headers, body }: ClaimedEnvelope): Promise<Outcome> => {
     let chunks = [body];
     try {
-      if (accepts === "envelope")
-        chunks = await replaceFirstLine(body, encodingOf(headers), (line) => withSentAt(line));
+      if (accepts === "envelope") chunks = await withSentAt(body, encodingOf(headers));
     } catch {
       return { kind: "rejected", reason: "unreadable" };
     }
@@ -64,21 +62,22 @@ export function createDelivery(
   };
 
   /** Updates the backoff, and returns what has to be written. */
-  const consequence = ({ id, category, redelivery }: ClaimedEnvelope, outcome: Outcome, startedAt: number) => {
+  const consequence = (
+    { id, category, redelivery }: ClaimedEnvelope,
+    outcome: Outcome,
+    startedAt: number,
+    wasHealthy: boolean,
+  ) => {
     const now = performance.now();
-    const wasHealthy = !backoff.isFailing;
+    const isFailing = backoff.isFailing;
     if (outcome.kind === "failed") {
-      const pauseMs = backoff.failed(startedAt, now, outcome);
-      deferred.defer(id, pauseMs, wasHealthy, now);
-      if (wasHealthy) log(`ingest ${host} does not accept envelopes (${outcome.reason}): they stay queued`);
+      deferred.defer(id, backoff.failed(startedAt, now, outcome.retryAfterMs), wasHealthy, now);
+      if (!isFailing) log(`ingest ${host} does not accept envelopes (${outcome.reason}): they stay queued`);
       return () => store.release(id, redelivery || outcome.mayHaveArrived);
     }
-    if (!wasHealthy) {
-      log(`ingest ${host} is back: delivering the queued envelopes`);
-      deferred.ingestRecovered(now);
-    }
+    if (isFailing) log(`ingest ${host} is back: delivering the queued envelopes`);
     backoff.succeeded(now);
-    deferred.startNextRound();
+    deferred.retry();
     if (outcome.kind === "rate_limited") {
       // If the limits are for other categories, only this envelope waits.
       if (rateLimits.until(category) <= now) deferred.defer(id, outcome.retryAfterMs, true, now);
@@ -108,6 +107,7 @@ export function createDelivery(
   /** Sends an envelope and records the outcome. */
   const deliver = async (envelope: ClaimedEnvelope): Promise<void> => {
     const startedAt = performance.now();
+    const wasHealthy = !backoff.isFailing;
     // A rate limit may have arrived since it was claimed.
     if (rateLimits.until(envelope.category) > startedAt) return release(envelope);
     backoff.sent(startedAt);
@@ -115,7 +115,7 @@ export function createDelivery(
     const outcome = await attempt(envelope).catch((error) =>
       classifyResponse({ error: `${error}`, mayHaveArrived: true }),
     );
-    await write(consequence(envelope, outcome, startedAt));
+    await write(consequence(envelope, outcome, startedAt, wasHealthy));
   };
 
   return { claim, deliver, release };

@@ -1,30 +1,44 @@
+import { pipeline } from "node:stream/promises";
+import { decompress, encoderFor } from "../content-encoding.ts";
+import { Semaphore } from "../semaphore.ts";
+
+/** An encoder needs 8 MB beside the decoder's 16 MB. Separate from the semaphore for receiving, so that neither waits for the other. */
+const codecs = new Semaphore(2);
+
 /**
- * Takes an envelope's header line and returns it with `sent_at` set to now, every other byte unchanged: an ingest shifts all
- * timestamps by the time between `sent_at` and arrival, which must not include the time spent in the spool.
+ * Returns an envelope, in chunks and in its encoding, with `sent_at` set to now: an ingest shifts all timestamps by the time between
+ * `sent_at` and arrival, which must not include the time spent in the spool. It is compressed again because an ingest limits the size
+ * on the wire, and a replay within those 20 MB may be larger when decompressed. Throws if the body is not an envelope.
  * https://develop.sentry.dev/sdk/foundations/transport/envelopes/
  */
-export function withSentAt(header: string, now = new Date()): string {
-  const value = findValue(header, "sent_at");
-  const timestamp = `"${now.toISOString()}"`;
-  if (value) return header.slice(0, value.from) + timestamp + header.slice(value.to);
-  return header.replace("{", `{"sent_at":${timestamp}${/^\s*\{\s*\}/.test(header) ? "" : ","}`);
-}
-
-/** Where the value of a key of the outermost object is in the text. JSON.parse would lose white space and number formats. */
-function findValue(json: string, key: string): { from: number; to: number } | undefined {
-  const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-  let depth = 0;
-  let name = "";
-  let previous = "";
-  for (let match = token.exec(json); match; match = token.exec(json)) {
-    const text = match[0];
-    if (depth === 1 && previous === ":" && name === `"${key}"` && !"{[".includes(text)) {
-      return { from: match.index, to: token.lastIndex };
+export async function withSentAt(body: Buffer, encoding: string, now = new Date()): Promise<Buffer[]> {
+  const fresh = (start: Buffer): Buffer[] => {
+    const end = start.includes("\n") ? start.indexOf("\n") : start.length;
+    const header = { ...JSON.parse(start.toString("utf8", 0, end)), sent_at: now.toISOString() };
+    return [Buffer.from(JSON.stringify(header)), start.subarray(end)];
+  };
+  const createEncoder = encoderFor(encoding);
+  if (!createEncoder) return fresh(body);
+  async function* freshChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let start: Buffer[] | undefined = [];
+    for await (const chunk of chunks) {
+      start?.push(chunk);
+      if (!start) yield chunk;
+      else if (chunk.includes("\n")) {
+        yield* fresh(Buffer.concat(start));
+        start = undefined;
+      }
     }
-    if (text === "{" || text === "[") depth++;
-    else if (text === "}" || text === "]") depth--;
-    else if (depth === 1 && (previous === "{" || previous === ",")) name = text;
-    previous = text;
+    if (start) yield* fresh(Buffer.concat(start));
   }
-  return undefined;
+  await codecs.acquire(1);
+  try {
+    const result: Buffer[] = [];
+    await pipeline(decompress(body, encoding), freshChunks, createEncoder(), async (chunks) => {
+      for await (const chunk of chunks) result.push(chunk);
+    });
+    return result;
+  } finally {
+    codecs.release(1);
+  }
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { StartupError } from "../startup-error.ts";
-import { damagedFix, describeError, notWritable } from "./database-errors.ts";
+import { damagedFix, describeError } from "./database-errors.ts";
 import { prepareSchema } from "./schema.ts";
 
 const versionFix =
@@ -14,8 +14,9 @@ const versionFix =
  * Pages of 16 KB waste a tenth for small envelopes, pages of 4 KB half.
  */
 export function openDatabase(folder: string): DatabaseSync {
-  if (!isWritable(folder)) throw new StartupError(folder, ...notWritable());
   try {
+    // SQLite reports a read-only volume as "disk I/O error".
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     const database = new DatabaseSync(`${folder}/spool.db`);
     database.exec(`
       PRAGMA page_size = 16384;
@@ -32,15 +33,5 @@ export function openDatabase(folder: string): DatabaseSync {
     return database;
   } catch (error) {
     throw error instanceof StartupError ? error : new StartupError(folder, ...describeError(error, folder));
-  }
-}
-
-/** Checked before SQLite opens the file, because SQLite reports a read-only volume as "disk I/O error". */
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

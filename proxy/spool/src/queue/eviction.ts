@@ -9,8 +9,6 @@ const batchSize = 64;
 const megabyte = 1 << 20;
 /** Left free on the disk: for the write-ahead log, so that delivery can go on, and for other programs. */
 const minFreeDiskBytes = 64 * megabyte;
-/** An empty database file that is larger than this is shrunk. */
-const maxEmptyFileBytes = 16 << 20;
 
 const sizeLine = "SPOOL_MAX_MB is reached: lower priorities are evicted, all else is rejected; is the ingest down?";
 const diskLine = (free: number) =>
@@ -20,7 +18,6 @@ const fits = (missing: { SPOOL_MAX_MB: number; disk: number }) => missing.SPOOL_
 
 /** Keeps the queues within their limits of size and age. What changes envelopes belongs in a transaction (group-commit.ts). */
 export class Eviction {
-  #database: DatabaseSync;
   #store: Store;
   readonly maxBytes: number;
   #free: () => number;
@@ -28,7 +25,6 @@ export class Eviction {
   #oldest: StatementSync;
 
   constructor(database: DatabaseSync, store: Store, maxBytes: number, freeDiskBytes: () => number) {
-    this.#database = database;
     this.#store = store;
     this.maxBytes = maxBytes;
     this.#free = freeDiskBytes;
@@ -42,8 +38,12 @@ export class Eviction {
       ORDER BY id LIMIT ${batchSize}`);
   }
 
-  /** What of the disk's free space may be used, in bytes. */
+  /** What more the queues may take of the disk, in bytes: free pages of the database's file, which never shrinks, and free space. */
   freeDiskBytes(): number {
+    return this.pages().spare + this.#unreservedBytes();
+  }
+
+  #unreservedBytes(): number {
     return Math.max(0, this.#free() - minFreeDiskBytes);
   }
 
@@ -58,7 +58,7 @@ export class Eviction {
    * sender of the new one can still keep it.
    */
   makeSpaceFor({ category, body }: NewEnvelope): "SPOOL_MAX_MB" | "disk" | undefined {
-    const disk = this.freeDiskBytes();
+    const disk = this.#unreservedBytes();
     const missing = () => {
       const { used, spare, page } = this.pages();
       const size = body.length + 3 * page;
@@ -91,14 +91,6 @@ export class Eviction {
       }
     }
     return dropped;
-  }
-
-  /** Shrinks the database file if all queues are empty. Must run outside a transaction. */
-  shrink(): void {
-    const { used, spare } = this.pages();
-    if (used + spare > maxEmptyFileBytes && this.#store.queues.nonEmpty().length === 0) {
-      this.#database.exec("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
-    }
   }
 
   /** The envelopes of a queue. The caller must remove each one before it asks for the next. */

@@ -19,21 +19,14 @@ export function ageClock(wallMs = Date.now, monotonicMs = () => performance.now(
   };
 }
 
-/**
- * From now on, drops envelopes older than `maxAgeMs` in small batches, and shrinks the database file after an outage. Runs every
- * ten seconds, or twice within a shorter `maxAgeMs`.
- */
-export function startExpiry(eviction: Eviction, transactions: GroupCommit, maxAgeMs: number, now = ageClock()): void {
+/** From now on, drops envelopes older than `maxAgeMs` in small batches, every ten seconds or twice within a shorter `maxAgeMs`. */
+export function startExpiry(eviction: Eviction, transactions: GroupCommit, maxAgeMs: number): void {
+  const now = ageClock();
   const intervalMs = Math.min(maxIntervalMs, maxAgeMs / 2);
-  const expireBatch = async (): Promise<number> => {
-    const before = now() - maxAgeMs;
-    const dropped = await transactions.write(() => eviction.expire(before, batchSize));
-    if (dropped === 0) transactions.read(() => eviction.shrink());
-    return dropped;
-  };
   const run = async (): Promise<void> => {
+    const before = now() - maxAgeMs;
     // GroupCommit has reported a failure already.
-    const dropped = await expireBatch().catch(() => 0);
+    const dropped = await transactions.write(() => eviction.expire(before, batchSize)).catch(() => 0);
     setTimeout(run, dropped === batchSize ? 0 : intervalMs).unref();
   };
   void run();

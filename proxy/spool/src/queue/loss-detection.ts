@@ -6,31 +6,15 @@ import type { Mark, Store } from "./store.ts";
 /** What is accepted within this time before a kill may be lost unnoticed. */
 const saveIntervalMs = 1_000;
 
-/** Beside the database: SQLite silently creates a database that was deleted, and takes a truncated write-ahead log for a shorter one. */
-const fileIn = (folder: string) => `${folder}/spool.count`;
-
-/** How many envelopes, at least, the opened database has lost since `saveMark`. `isNew`: there was no database. */
-export function lostEnvelopes(folder: string, { accepted }: Mark, isNew: boolean): number {
-  try {
-    const saved = JSON.parse(readFileSync(fileIn(folder), "utf8")) as Mark;
-    return isNew ? saved.queued : Math.max(0, saved.accepted - accepted);
-  } catch {
-    return 0;
-  }
-}
-
-/** Saves a high-water mark, all of it or nothing. */
-export function saveMark(folder: string, mark: Mark): void {
-  writeFileSync(`${fileIn(folder)}.new`, JSON.stringify(mark));
-  renameSync(`${fileIn(folder)}.new`, fileIn(folder));
-}
-
 /**
  * Logs and counts envelopes that the database has lost since the last run, because it was deleted or restored from an older copy, then
- * saves the mark every second. Returns a function that saves it at once, for a clean stop.
+ * saves a mark beside it every second: SQLite silently creates a database that was deleted, and takes a truncated write-ahead log for a
+ * shorter one. `isNew`: there was no database. Returns a function that saves the mark at once, for a clean stop.
  */
 export function startLossDetection(folder: string, isNew: boolean, store: Store, transactions: GroupCommit) {
-  const lost = lostEnvelopes(folder, store.mark(), isNew);
+  const file = `${folder}/spool.count`;
+  const saved = readMark(file);
+  const lost = isNew ? saved.queued : saved.accepted - store.mark().accepted;
   if (lost > 0) {
     const problem = isNew
       ? "has lost its spool.db"
@@ -43,10 +27,10 @@ export function startLossDetection(folder: string, isNew: boolean, store: Store,
   }
   const save = () => {
     try {
-      saveMark(
-        folder,
-        transactions.read(() => store.mark()),
-      );
+      const mark = transactions.read(() => store.mark());
+      // All of it or nothing.
+      writeFileSync(`${file}.new`, JSON.stringify(mark));
+      renameSync(`${file}.new`, file);
     } catch {
       // Disk reports it.
     }
@@ -54,4 +38,13 @@ export function startLossDetection(folder: string, isNew: boolean, store: Store,
   save();
   setInterval(save, saveIntervalMs).unref();
   return save;
+}
+
+/** Reads a mark; after a first start, or a crash of the machine, there may be none. */
+function readMark(file: string): Mark {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Mark;
+  } catch {
+    return { accepted: 0, queued: 0 };
+  }
 }
