@@ -1,26 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { docker, label, must } from "../../../deploy/test/support/docker.ts";
+import { docker } from "../../../deploy/test/support/docker.ts";
 import { outcome } from "./support/arrivals.ts";
 import { envelope, newId, sendMany } from "./support/envelopes.ts";
 import { isEmpty, metric } from "./support/metrics.ts";
 import { requestProxy } from "./support/proxy-request.ts";
+import { onVolume } from "./support/run-spool.ts";
 import { type Stack, startStack, waitUntilReady } from "./support/stack.ts";
 import { waitUntil } from "./support/wait.ts";
 
 const volume = `culvert-spool-${randomUUID().slice(0, 8)}`;
-const mount = (mode = "") => `--volume=${volume}:/var/lib/spool${mode}`;
-const onDisk = (line: string) =>
-  must(
-    "run",
-    "--rm",
-    label,
-    mount(),
-    "node:24-trixie-slim",
-    "sh",
-    "-c",
-    `cd /var/lib/spool; chown 1000:1000 .; ${line}`,
-  );
+const mount = `--volume=${volume}:/var/lib/spool`;
 
 let stack: Stack;
 beforeAll(async () => {
@@ -33,13 +23,19 @@ afterAll(async () => {
   await docker("volume", "rm", volume);
 });
 
-const page = async () => requestProxy(stack.proxy, "/upstream");
-const sendThroughProxy = async (id = newId()) =>
-  requestProxy(stack.proxy, "/monitoring", envelope("event", id, 20_000));
+const page = () => requestProxy(stack.proxy, "/upstream");
+const sendThroughProxy = (id = newId()) => requestProxy(stack.proxy, "/monitoring", envelope("event", id, 20_000));
+
+/** Replaces the spool by one on the volume, after a change to it. */
+async function restartOnVolume(change: string): Promise<void> {
+  await onVolume(mount, `${change}; chown 1000:1000 .`);
+  await stack.replaceSpool(mount);
+  await waitUntilReady(stack);
+}
 
 /** The spool logs the reason, the tunnel answers 503 so that the browser queues the envelope, and pages still work. */
-async function expectFallback(line: string | RegExp): Promise<void> {
-  await waitUntil(async () => (await stack.logs()).split("\n").some((one) => one.match(line)));
+async function expectFallback(line: RegExp): Promise<void> {
+  await waitUntil(async () => line.test(await stack.logs()));
   await stack.ingest({ status: 503 });
   expect(await sendThroughProxy()).toBe(503);
   expect(await page()).toBe(200);
@@ -53,7 +49,7 @@ test("a full disk: a log line and 503, pages work; the spool recovers once there
   await stack.inside("dd if=/dev/zero of=/var/lib/spool/other bs=1M count=200 2>/dev/null || true");
   expect(await sendThroughProxy()).toBe(503);
   await expectFallback(
-    /^culvert spool: the disk under \/var\/lib\/spool is full: 0 MB are free, 64 MB of any disk stay unused\. Lower/,
+    /^culvert spool: the disk under \/var\/lib\/spool is full: 0 MB are free, 64 MB of any disk stay unused\. Lower/m,
   );
   await stack.inside("rm /var/lib/spool/other");
   const last = newId();
@@ -64,44 +60,36 @@ test("a full disk: a log line and 503, pages work; the spool recovers once there
 });
 
 test("a database damaged while in use: a log line, exit and 503, pages work", async () => {
-  await onDisk("rm -f spool.db*");
-  await stack.replaceSpool(mount());
-  await waitUntilReady(stack);
+  await restartOnVolume("true");
   await sendMany(stack.url, 2_000, "event", 5_000);
   // From another container: the spool may exit before the command ends.
-  await onDisk("dd if=/dev/urandom of=spool.db bs=64k count=200 conv=notrunc 2>/dev/null");
+  await onVolume(mount, "dd if=/dev/urandom of=spool.db bs=64k count=200 conv=notrunc 2>/dev/null");
   await stack.ingest();
-  await expectFallback(/^culvert spool: \/var\/lib\/spool holds a damaged spool\.db/);
+  await expectFallback(/^culvert spool: \/var\/lib\/spool holds a damaged spool\.db/m);
   expect(await stack.on("spool", "inspect", "-f", "{{.State.ExitCode}}")).toBe("1");
 });
 
 test("a truncated write-ahead log or a deleted database: a log line and a metric, and the spool goes on", async () => {
-  await onDisk("rm -f spool.*");
-  await stack.replaceSpool(mount());
-  await waitUntilReady(stack);
-  const waitForQueued = async (count: number) =>
-    waitUntil(async () => JSON.parse(await stack.inside("cat /var/lib/spool/spool.count")).queued === count);
-  const lost = (reason: string) => metric(stack, `lost_total{reason="${reason}",category="default"}`);
-  await sendMany(stack.url, 5, "event", 5_000);
-  await waitForQueued(5);
-  await stack.on("spool", "kill", "-s", "KILL");
-  await onDisk("truncate -s 100 spool.db-wal");
-  await stack.replaceSpool(mount());
-  await waitUntilReady(stack);
-  expect(await stack.logs()).toMatch(
-    /^culvert spool: \/var\/lib\/spool holds a spool\.db that was set back, .+: 5 envelopes are lost;/m,
+  const expectLost = async (damage: string, count: number, reason: string, line: string) => {
+    await sendMany(stack.url, count, "event", 5_000);
+    const mark = async () => JSON.parse(await stack.inside("cat /var/lib/spool/spool.count"));
+    await waitUntil(async () => (await mark()).queued === count);
+    await stack.on("spool", "kill", "-s", "KILL");
+    await restartOnVolume(damage);
+    expect(await stack.logs()).toMatch(new RegExp(`^culvert spool: /var/lib/spool ${line}`, "m"));
+    expect(await metric(stack, `lost_total{reason="${reason}",category="default"}`)).toBe(count);
+  };
+  await restartOnVolume("rm -f spool.*");
+  await expectLost(
+    "truncate -s 100 spool.db-wal",
+    5,
+    "set_back",
+    "holds a spool.db that was set back, .+: 5 envelopes",
   );
-  expect(await lost("set_back")).toBe(5);
-  await sendMany(stack.url, 3, "event", 5_000);
-  await waitForQueued(3);
-  await stack.on("spool", "kill", "-s", "KILL");
-  await onDisk("rm spool.db spool.db-wal");
-  await stack.replaceSpool(mount());
-  await waitUntilReady(stack);
-  expect(await stack.logs()).toMatch(
-    /^culvert spool: \/var\/lib\/spool has lost its spool\.db: 3 envelopes are lost;/m,
-  );
-  expect(await lost("gone")).toBe(3);
+  await expectLost("rm spool.db spool.db-wal", 3, "gone", "has lost its spool.db: 3 envelopes are lost;");
+  // As after a power cut.
+  await restartOnVolume("truncate -s 3 spool.count");
+  expect(await stack.logs()).not.toContain("lost");
 });
 
 test("a proxy that starts without a spool serves pages, and finds the spool once it starts", async () => {

@@ -1,72 +1,49 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { label, must, type Outcome } from "../../../deploy/test/support/docker.ts";
-import { runSpool } from "./support/run-spool.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { label, must } from "../../../deploy/test/support/docker.ts";
+import { onVolume, runSpool } from "./support/run-spool.ts";
 import { type Stack, startStack } from "./support/stack.ts";
 
 const SENTRY_DSN = "http://key@ingest:9000/7";
+const volume = `culvert-spool-${randomUUID().slice(0, 8)}`;
+const mount = `--volume=${volume}:/var/lib/spool`;
+let stack: Stack;
+beforeAll(() => must("volume", "create", label, volume));
+afterAll(async () => {
+  await stack?.stop();
+  await must("volume", "rm", volume);
+});
 
-function expectLine({ code, output }: Outcome, line: string | RegExp) {
-  expect(output.trim().split("\n")).toEqual([
-    typeof line === "string" ? `culvert spool: ${line}` : expect.stringMatching(line),
-  ]);
+async function expectLine(line: RegExp, given = mount, settings = {}) {
+  const { code, output } = await runSpool({ SENTRY_DSN, ...settings }, given);
+  expect(output.trim().split("\n")).toEqual([expect.stringMatching(line)]);
   expect(code).toBe(1);
 }
 
-describe("an invalid setting or an unusable database stops the spool with one line", () => {
-  const volume = `culvert-spool-${randomUUID().slice(0, 8)}`;
-  const mount = (mode = "") => `--volume=${volume}:/var/lib/spool${mode}`;
-  /** Runs a shell line as root on the volume. */
-  const inside = (line: string) =>
-    must(
-      "run",
-      "--rm",
-      label,
-      "--network=none",
-      mount(),
-      "node:24-trixie-slim",
-      "sh",
-      "-c",
-      `cd /var/lib/spool; ${line}`,
-    );
-  let stack: Stack;
-  beforeAll(async () => {
-    await must("volume", "create", label, volume);
-  });
-  afterAll(async () => {
-    await stack?.stop();
-    await must("volume", "rm", volume);
-  });
+const notWritable =
+  /^culvert spool: \/var\/lib\/spool is not writable: mount a volume there that uid 1000 can write to$/;
+const damaged =
+  /^culvert spool: \/var\/lib\/spool holds a damaged spool\.db \(.+\): move spool\.db and spool\.db-wal away and restart/;
 
-  test("an invalid setting", async () => {
-    const fix = "use a number and s, m, h or d, such as 12h or 3d";
-    expectLine(await runSpool({ SENTRY_DSN, SPOOL_MAX_AGE: "soon" }), `SPOOL_MAX_AGE 'soon' is not a duration: ${fix}`);
-  });
-  test("a folder of another user", async () => {
-    // Docker gives an empty volume the owner of the folder in the image.
-    await inside("touch kept; chown 0:0 .");
-    const line = "/var/lib/spool is not writable: mount a volume there that uid 1000 can write to";
-    expectLine(await runSpool({ SENTRY_DSN }, mount()), line);
-    await inside("rm kept; chown 1000:1000 .");
-  });
-  test("a read-only volume", async () => {
-    const line = "/var/lib/spool is not writable: mount a volume there that uid 1000 can write to";
-    expectLine(await runSpool({ SENTRY_DSN }, mount(":ro")), line);
-    // With a database in it, SQLite reports a disk I/O error.
-    await inside("touch spool.db; chown 1000:1000 spool.db");
-    expectLine(await runSpool({ SENTRY_DSN }, mount(":ro")), line);
-    await inside("rm spool.db");
-  });
-  test("a damaged database", async () => {
-    const line =
-      /^culvert spool: \/var\/lib\/spool holds a damaged spool\.db \(.+\): move spool\.db and spool\.db-wal away and restart/;
-    await inside("printf 'this is no database, but it is long enough to look at' > spool.db; chown 1000:1000 spool.db");
-    expectLine(await runSpool({ SENTRY_DSN }, mount()), line);
-    await inside("rm spool.db");
-  });
-  test("another spool on the same folder", async () => {
-    stack = await startStack({}, { args: [mount()] });
-    const line = "/var/lib/spool is in use by another spool: give each spool a volume of its own";
-    expectLine(await runSpool({ SENTRY_DSN }, mount()), line);
-  });
+test("an invalid setting stops the spool with one line", () =>
+  expectLine(/^culvert spool: SPOOL_MAX_AGE 'soon' is not a duration: use a number and s, m, h or d/, mount, {
+    SPOOL_MAX_AGE: "soon",
+  }));
+test.each([
+  // Docker gives an empty volume the owner of the folder in the image.
+  ["a folder of another user", "touch kept; chown 0:0 .", mount, notWritable],
+  ["a read-only volume", "rm kept; chown 1000:1000 .", `${mount}:ro`, notWritable],
+  // SQLite reports a disk I/O error.
+  ["a read-only volume with a database", "touch spool.db; chown 1000:1000 spool.db", `${mount}:ro`, notWritable],
+  ["a damaged database", "printf 'no database, but long enough to look at' > spool.db", mount, damaged],
+])("%s stops the spool with one line", async (_, line, given, expected) => {
+  await onVolume(mount, line);
+  await expectLine(expected, given);
+});
+test("another spool on the same folder stops the spool with one line", async () => {
+  await onVolume(mount, "rm spool.db");
+  stack = await startStack({}, { args: [mount] });
+  await expectLine(
+    /^culvert spool: \/var\/lib\/spool is in use by another spool: give each spool a volume of its own$/,
+  );
 });

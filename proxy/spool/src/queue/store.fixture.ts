@@ -5,19 +5,18 @@ import { openDatabase } from "./database.ts";
 import { Eviction } from "./eviction.ts";
 import { type NewEnvelope, Store } from "./store.ts";
 
-export const headers = {
-  "Content-Type": "text/plain",
-  "User-Agent": "a browser",
-  "X-Forwarded-For": "192.0.2.1",
-};
+export const headers = { "Content-Type": "text/plain", "User-Agent": "a browser", "X-Forwarded-For": "192.0.2.1" };
 export const claim = { max: 10, bytes: 1 << 20, except: [] as number[] };
 
-/** Opens a store in a new folder, or in this one, with a SPOOL_MAX_MB of `megabytes` and a free disk. */
-export function openStore(folder = mkdtempSync(join(tmpdir(), "spool-")), megabytes = 8) {
+/** Opens a store in this folder with a SPOOL_MAX_MB of 8 and a free disk. */
+export function openStore(folder = mkdtempSync(join(tmpdir(), "spool-"))) {
   const database = openDatabase(folder);
   const store = new Store(database);
   let free = 1 << 30;
-  const eviction = new Eviction(database, store, megabytes << 20, () => free);
+  const setFree = (bytes: number) => {
+    free = bytes;
+  };
+  const eviction = new Eviction(database, store, 8 << 20, () => free);
   const newEnvelope = (category: string, received = 0, size = 100): NewEnvelope => {
     return { destination: "http://ingest/", category, received, headers, body: Buffer.alloc(size, category) };
   };
@@ -27,20 +26,11 @@ export function openStore(folder = mkdtempSync(join(tmpdir(), "spool-")), megaby
     return queue ? store.claim(queue, { ...claim, max, except }) : [];
   };
   /** The counters, as "name reason category". */
-  const counts = () =>
-    Object.fromEntries(
-      store.counters.all().map((t) => [[t.name, t.reason, t.category].filter(Boolean).join(" "), t.count]),
+  const counts = () => {
+    const all = store.counters.all();
+    return Object.fromEntries(
+      all.map(({ name, reason, category, count }) => [[name, reason, category].filter(Boolean).join(" "), count]),
     );
-  return {
-    database,
-    store,
-    eviction,
-    newEnvelope,
-    first,
-    counts,
-    folder,
-    setFree: (bytes: number) => {
-      free = bytes;
-    },
   };
+  return { database, store, eviction, newEnvelope, first, counts, folder, setFree };
 }

@@ -21,59 +21,35 @@ export function maybeStored(retries: LoadResult["retries"]): number {
   return stored.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** Resolves when this many further envelopes have been sent. */
-export type SendMore = (envelopes: number) => Promise<void>;
-
-/**
- * A machine that is too busy to answer gets no more: that would be another test, of overload. Envelopes that wait for a proxy that is
- * down do not count: their return is part of the load.
- */
-const maxOpenRequests = 400;
+/** Envelopes that are sent at a time. A machine that is too busy to answer gets no more: that would be another test, of overload. */
+const maxOpen = 400;
 
 /**
  * Sends `rate` envelopes of 2 KB per second, of all categories, to the proxy, and requests `path` ten times a second, while `faults`
- * runs. Resolves when that has ended and every envelope has been answered with 200.
+ * runs; its argument waits until this many further envelopes have been sent. Resolves when every envelope has been answered with 200.
  */
 export async function runLoad(
-  stack: Pick<Stack, "proxy">,
+  { proxy }: Pick<Stack, "proxy">,
   rate: number,
-  faults: (more: SendMore) => Promise<void>,
+  faults: (more: (envelopes: number) => Promise<void>) => Promise<void>,
   path = "/upstream",
 ): Promise<LoadResult> {
   const result: LoadResult = { ids: [], retries: {}, pages: { requested: 0, failed: [] } };
-  const { proxy } = stack;
-  const isUp = async () => (await requestProxy(proxy, path)) === 200;
-  await waitUntil(isUp);
-  let isOver = false;
-  let openRequests = 0;
-  const inProgress = new Set<Promise<void>>();
+  await waitUntil(async () => (await requestProxy(proxy, path)) === 200);
+  const open = new Set<Promise<void>>();
   const track = (work: Promise<void>) => {
-    inProgress.add(work);
-    work.finally(() => inProgress.delete(work));
+    open.add(work);
+    work.finally(() => open.delete(work));
   };
-
-  // One probe for all envelopes: thousands of retries would take the CPU from a proxy that is starting.
-  let recovery: Promise<void> | undefined;
-  const recovered = () => {
-    recovery ??= waitUntil(isUp, 600_000).finally(() => {
-      recovery = undefined;
-    });
-    return recovery;
-  };
-
   const sendEnvelope = async () => {
     const id = newId();
     result.ids.push(id);
-    let attempts = 0;
     const body = envelope(items[result.ids.length % items.length], id, 1_900);
-    const attempt = async () => {
-      openRequests++;
-      return requestProxy(proxy, "/monitoring", body).finally(() => openRequests--);
-    };
-    for (let answer = await attempt(); answer !== 200; answer = await attempt()) {
+    for (let attempts = 0; ; attempts++) {
+      const answer = await requestProxy(proxy, "/monitoring", body);
+      if (answer === 200) return;
       result.retries[answer] = (result.retries[answer] ?? 0) + 1;
-      if (typeof answer === "string") await recovered();
-      await sleep(Math.min(4_000, 500 * 2 ** attempts++) * Math.random());
+      await sleep(Math.min(4_000, 500 * 2 ** attempts) * Math.random());
     }
   };
   const requestPage = async () => {
@@ -82,26 +58,24 @@ export async function runLoad(
     if (answer !== 200) result.pages.failed.push(answer);
   };
 
+  let isOver = false;
   const load = (async () => {
-    let [last, left] = [Date.now(), 0];
+    let [last, due] = [Date.now(), 0];
     for (let ticks = 1; !isOver; ticks++) {
       await sleep(20);
       // What a busy machine could not send in time is left out: sent in one burst, it would be rate limited.
-      const due = (Math.min(100, Date.now() - last) * rate) / 1_000 + left;
+      due = (due % 1) + (Math.min(100, Date.now() - last) * rate) / 1_000;
       last = Date.now();
-      left = due % 1;
-      for (let i = 1; i <= due && openRequests < maxOpenRequests; i++) track(sendEnvelope());
+      for (let i = 1; i <= due && open.size < maxOpen; i++) track(sendEnvelope());
       if (ticks % 5 === 0) track(requestPage());
     }
   })();
-  const more: SendMore = async (envelopes) => {
-    const target = result.ids.length + envelopes;
-    while (result.ids.length < target) await sleep(20);
-  };
+  const more = (envelopes: number, target = result.ids.length + envelopes) =>
+    waitUntil(async () => result.ids.length >= target, 600_000);
   await faults(more).finally(() => {
     isOver = true;
   });
   await load;
-  await Promise.all(inProgress);
+  await Promise.all(open);
   return result;
 }

@@ -2,16 +2,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A changed file of the proxy's configuration. */
-export interface ChangedConfig {
-  /** Arguments for the proxy's `docker run`. */
-  args: string[];
-  /** Call when the proxy has stopped. */
-  remove(): void;
-}
-
-/** Replaces text in a file of the proxy's configuration, such as snippets/timeouts.conf. Throws if the file does not have it. */
-export function changeConfig(file: string, replacements: Record<string, string>): ChangedConfig {
+/**
+ * Replaces text in a file of the proxy's configuration, such as snippets/timeouts.conf. Returns arguments for its `docker run`, and `remove`
+ * to call when it has stopped. Throws if the file does not have the text.
+ */
+export function changeConfig(file: string, replacements: Record<string, string>): { args: string[]; remove(): void } {
   let text = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
   for (const [from, to] of Object.entries(replacements)) {
     if (!text.includes(from)) throw new Error(`proxy/${file} has no "${from}": adapt this test`);

@@ -1,32 +1,46 @@
 /**
- * An ingest with fault injection, in front of the recorder: requests that no rule applies to are passed on unchanged, so that the
- * recorder has what the ingest accepted. Port 9000: the ingest; also 443 with TLS, if CERT names the pair CERT.crt and CERT.key.
- * Port 9001: PUT /rules; GET /seen?after=N, the requests after the Nth.
+ * An ingest with fault injection, in front of the recorder: what no rule applies to is passed on unchanged, so that the recorder has what
+ * the ingest accepted. Port 9000: the ingest; also 443 with TLS, if CERT names the pair CERT.crt and CERT.key. Port 9001: PUT /rules;
+ * GET /seen?after=N, the requests after the Nth.
  */
 import { readFileSync } from "node:fs";
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
-import type { Rule, Seen } from "./types.ts";
+
+/** A fault for envelopes whose first item has this type (any type if it is missing); the first matching rule applies. */
+export interface Rule {
+  item?: string;
+  /** Refuses connections, and closes the open ones. */
+  gone?: boolean;
+  /** Answers with this status instead of accepting the envelope. */
+  status?: number;
+  headers?: Record<string, string>;
+  /** Waits this many ms first. */
+  delay?: number;
+  /** Cuts the connection: at the first byte of the body, or after the envelope was accepted. */
+  cut?: "body" | "answer";
+}
+
+/** One request that reached the ingest. `status` is 0 if the connection was cut. */
+export interface Seen {
+  at: number;
+  item: string;
+  status: number;
+}
 
 let rules: Rule[] = [];
 const seen: Seen[] = [];
 const agent = new Agent({ keepAlive: true });
-
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
 
 function itemOf(body: Buffer, encoding: string | undefined): string {
   try {
     const content = encoding === "gzip" ? gunzipSync(body) : body;
     // Two lines of what may be a bomb: all of its 90 million would take seconds and gigabytes.
     const start = content.subarray(0, 1 << 20).toString();
-    const [, itemHeader = ""] = start.split("\n", 2);
-    return String(JSON.parse(itemHeader).type);
+    return String(JSON.parse(start.split("\n", 2)[1] ?? "").type);
   } catch {
     return "unknown";
   }
@@ -43,28 +57,21 @@ function record(request: IncomingMessage, body: Buffer): Promise<number> {
   });
 }
 
-async function handle(request: IncomingMessage, response: ServerResponse): Promise<number> {
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [first = {}] = rules;
   if (first.cut === "body" && !first.item && !first.delay) {
     request.once("data", () => request.socket.destroy());
-    return 0;
+    return;
   }
-  const body = await bodyOf(request);
+  const body = await buffer(request);
   const item = itemOf(body, request.headers["content-encoding"]);
   const rule = rules.find((one) => one.item === undefined || one.item === item) ?? {};
   const entry = { at: Date.now(), item, status: 0 };
   seen.push(entry);
   if (rule.delay) await sleep(rule.delay);
-  if (rule.cut === "body") request.socket.destroy();
-  else if (rule.status) response.writeHead(rule.status, rule.headers).end();
-  else {
-    entry.status = await record(request, body);
-    if (rule.cut === "answer") request.socket.destroy();
-    else response.writeHead(entry.status, rule.headers).end("{}");
-    return entry.status;
-  }
-  entry.status = rule.status ?? 0;
-  return entry.status;
+  if (rule.cut !== "body") entry.status = rule.status ?? (await record(request, body));
+  if (rule.cut) request.socket.destroy();
+  else response.writeHead(entry.status, rule.headers).end("{}");
 }
 
 const serve = (request: IncomingMessage, response: ServerResponse) => {
@@ -77,11 +84,8 @@ if (CERT) {
   const [cert, key] = [readFileSync(`${CERT}.crt`), readFileSync(`${CERT}.key`)];
   listeners.push({ server: createTlsServer({ cert, key }, serve), port: 443 });
 }
-for (const { server, port } of listeners) {
-  // Long, because an idle connection that closes just as an envelope is sent would be a fault of its own.
-  server.keepAliveTimeout = 60_000;
-  server.listen(port);
-}
+// Long, because an idle connection that closes just as an envelope is sent would be a fault of its own.
+for (const { server } of listeners) server.keepAliveTimeout = 60_000;
 
 /** Starts or stops refusing connections. */
 function setGone(gone: boolean): void {
@@ -90,10 +94,11 @@ function setGone(gone: boolean): void {
     else if (!server.listening) server.listen(port);
   }
 }
+setGone(false);
 
 createServer(async (request, response) => {
   if (request.method === "PUT") {
-    rules = JSON.parse((await bodyOf(request)).toString()) as Rule[];
+    rules = JSON.parse((await buffer(request)).toString()) as Rule[];
     setGone(rules.some(({ gone }) => gone));
   }
   const { searchParams } = new URL(request.url ?? "/", "http://ingest");
