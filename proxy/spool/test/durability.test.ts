@@ -7,7 +7,7 @@ import { waitUntil } from "./support/wait.ts";
 
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ SPOOL_RATE: "400" });
+  stack = await startStack({ SPOOL_RATE: "1000" });
 });
 afterAll(() => stack?.stop());
 afterEach(() => waitUntil(() => isEmpty(stack), 600_000));
