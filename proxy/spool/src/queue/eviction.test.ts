@@ -5,7 +5,7 @@ import { openStore } from "./store.fixture.ts";
 const full = () => {
   const all = openStore();
   const replay = all.newEnvelope("replay", 0, 20_000);
-  while (all.eviction.makeSpaceFor(replay) === undefined) all.store.add(replay);
+  for (let i = 0; i < 500 && all.eviction.makeSpaceFor(replay) === undefined; i++) all.store.add(replay);
   return all;
 };
 test("the lowest priority is evicted first, and nothing of the same priority", () => {
@@ -14,7 +14,7 @@ test("the lowest priority is evicted first, and nothing of the same priority", (
   for (const category of order) for (let i = 0; i < 40; i++) store.add(newEnvelope(category, i, 20_000));
   const error = newEnvelope("error", 99, 20_000);
   const gone = new Set<string>();
-  while (eviction.makeSpaceFor(error) === undefined) {
+  for (let i = 0; i < 500 && eviction.makeSpaceFor(error) === undefined; i++) {
     store.add(error);
     for (const name of Object.keys(counts())) if (name.startsWith("dropped full ")) gone.add(name.slice(13));
     // Nothing of a lower priority than the last one evicted is left.
