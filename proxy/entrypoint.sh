@@ -22,7 +22,6 @@ for step in values settings limits public-listeners internal-network render sdk-
   . "$steps/$step.sh"
 done
 render_all
-"$steps/blocked-paths.sh"
 
 [ "${1:-}" != render ] || exec nginx -T -q
 "$steps/watch-certificate.sh"

@@ -39,13 +39,13 @@ wait_until_used() {
     docker compose exec -T proxy sh -c '
       end=$(($(date +%s) + $2)) last=
       while [ "$(date +%s)" -lt "$end" ]; do
-        answer=$(curl -s -m 5 -o /dev/null -D - http://127.0.0.1:8081/web | tr -d "\r" | awk -v address="$1:" "
+        answer=$(curl -s -m 5 -o /dev/null -D - "http://127.0.0.1:8081/web$3" | tr -d "\r" | awk -v address="$1:" "
           NR == 1 { status = \$2 } tolower(\$1) == \"x-web:\" && index(\$NF, address) == 1 { print status }")
         [ "${answer:-500}" -ge 500 ] || exit 0
         last=${answer:-$last}
         sleep 0.25
       done
-      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$(inner_address "$container")" "${USED_WITHIN_S:-60}" || return
+      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$(inner_address "$container")" "${USED_WITHIN_S:-60}" "$(setting BASE_PATH)$(setting HEALTH_PATH /healthz)" || return
   done
 }
 

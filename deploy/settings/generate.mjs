@@ -76,7 +76,6 @@ const range = ({ min = 1, max }) => `use a whole number from ${min} to ${max}`;
 const checks = {
   list: ({ fix }) => ["a line of text", fix, "is_line"],
   path: ({ fix }) => ["a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next", fix, "is_path"],
-  request: ({ fix }) => ["a path of A-Z a-z 0-9 / . _ ~ ? & = % + -", fix, "is '/[A-Za-z0-9/._~?&=%+-]{0,199}'"],
   file: () => ["a whole path of A-Z a-z 0-9 / . _ @ + -", "mount the file under another name", "is '/[A-Za-z0-9/._@+-]*'"],
   upstream: ({ fix }) => ["name:port", fix, "is_host_and_port"],
   port: (one) => ["a port", `use a number from 1 to 65535, such as ${one.default}`, "is_port"],

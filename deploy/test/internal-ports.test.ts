@@ -16,7 +16,7 @@ async function innerAddress(service: string): Promise<string> {
 const internal = (proxy: string, spool: string) => [
   `http://${proxy}:8081/healthz`,
   `http://${proxy}:8081/metrics`,
-  `http://${proxy}:8081/web`,
+  `http://${proxy}:8081/web/healthz`,
   `http://${proxy}:8083/envelopes`,
   `http://${spool}:8082/metrics`,
 ];

@@ -1,14 +1,12 @@
 # shellcheck shell=sh disable=SC2154
-# The certificate: yours (TLS_CERT_FILE and TLS_KEY_FILE), the one that deploy/acme has fetched (ACME=on), or a development certificate that
-# is made once and kept in the volume. If yours cannot be loaded, the last one that could be is served on: a renewal that went wrong
-# must not become an outage at the next restart.
+# The certificate: yours (TLS_CERT_FILE and TLS_KEY_FILE), the one that deploy/acme has fetched (ACME=on), or a development certificate. If yours
+# cannot be loaded, the last one is served on: a renewal that went wrong must not become an outage at the next restart.
 
 state=/var/lib/culvert/tls
 (umask 077 && mkdir -p "$state")
 # Also for watch-certificate.sh.
 LAST_PAIR=$state/last-pair.pem
-certificate_rejected() { echo "$1" >"$RENDERED/certificate-rejected"; }
-certificate_rejected 0
+echo 0 >"$RENDERED/certificate-rejected"
 
 # check SETTING FILE OPENSSL-COMMAND KIND
 check() {
@@ -27,17 +25,16 @@ install_own() {
 
 if [ -n "$TLS_CERT_FILE$TLS_KEY_FILE" ]; then
   [ "$ACME" = off ] || refuse ACME "is on, but TLS_CERT_FILE is set too" "use one of them"
-  for setting in TLS_CERT_FILE TLS_KEY_FILE; do
-    eval "value=\$$setting"
-    [ -n "$value" ] || refuse "$setting" "is empty, but its other half is set" "set both TLS_CERT_FILE and TLS_KEY_FILE, or neither"
-  done
+  both="set both TLS_CERT_FILE and TLS_KEY_FILE, or neither"
+  [ -n "$TLS_CERT_FILE" ] || refuse TLS_CERT_FILE "is empty, but its other half is set" "$both"
+  [ -n "$TLS_KEY_FILE" ] || refuse TLS_KEY_FILE "is empty, but its other half is set" "$both"
   if ! problem=$(install_own 2>&1); then
     # `render` is for trying settings.
     if [ "${1:-}" = render ] || ! "$steps/install-certificate.sh" "$LAST_PAIR" "$LAST_PAIR" 2>/dev/null; then
       echo "$problem" >&2
       exit 1
     fi
-    certificate_rejected 1
+    echo 1 >"$RENDERED/certificate-rejected"
     echo "$problem. Serving the previous certificate, valid until $(date -u -d "@$(cat "$RENDERED/certificate/expiry")" +%FT%TZ)" >&2
   fi
 else
@@ -49,3 +46,5 @@ else
     "$steps/install-certificate.sh" "$state/server.crt" "$state/server.key"
   fi
 fi
+[ "$(date +%s)" -lt "$(cat "$RENDERED/certificate/expiry")" ] ||
+  echo "culvert proxy: the certificate has expired: browsers refuse the site until it is renewed" >&2

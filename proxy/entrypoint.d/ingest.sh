@@ -23,8 +23,7 @@ tunnel_route_arguments() {
   arguments="o=${organization%%.*}&p=$project${region:+&r=${region%.}}"
 }
 
-# destination DSN SETTING: adds a line to each map, an upstream, and the SDK's own path. Messages do not contain the key: logs are read
-# by more people than settings.
+# destination DSN SETTING: adds a line to each map, an upstream, and the SDK's own path. Messages do not contain the key.
 destination() {
   read_dsn "$1" || refuse "$2" "is not a DSN" "$fix"
   dsn=$scheme://$key@$host$port$prefix/$project

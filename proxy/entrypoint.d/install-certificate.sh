@@ -1,7 +1,6 @@
 #!/bin/sh
-# install-certificate.sh CERTIFICATE KEY [COPY]: from now on every TLS handshake gets this pair (snippets/tls.conf); connections in use
-# go on with the one before. A copy is checked and served, so a file that is being written is never served by half.
-# Ends with status 1 and changes nothing when the two are not a pair that Nginx can load. COPY keeps both, in one file, for the next start.
+# install-certificate.sh CERTIFICATE KEY [COPY]: from now on every TLS handshake gets a copy of this pair (snippets/tls.conf). Ends with status 1
+# and changes nothing if the two are not a pair that Nginx can load. COPY keeps both, in one file, for the next start.
 set -eu
 umask 077
 new=$(mktemp -d "$RENDERED/certificate.XXXXXX")
@@ -29,10 +28,8 @@ nginx -t -q -e stderr -c "$new/try/nginx.conf"
 rm -r "$new/try"
 
 # In seconds since 1970, for the metrics.
-dates=$(openssl x509 -noout -startdate -enddate -in "$new/server.crt")
-dates=${dates#notBefore=}
-date -d "${dates%%notAfter=*}" +%s >"$new/not-before"
-date -d "${dates#*notAfter=}" +%s >"$new/expiry"
+date -d "$(openssl x509 -noout -startdate -in "$new/server.crt" | cut -d = -f 2)" +%s >"$new/not-before"
+date -d "$(openssl x509 -noout -enddate -in "$new/server.crt" | cut -d = -f 2)" +%s >"$new/expiry"
 
 if [ -n "${3:-}" ]; then
   cat "$new/server.crt" "$new/server.key" >"$3.new" && mv "$3.new" "$3" || echo "culvert proxy: $3 can't be written: check the volume" >&2

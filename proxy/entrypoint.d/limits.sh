@@ -14,7 +14,7 @@ esac
 MAX_AT_WEB_OF_SITE=$((4 * MAX_AT_WEB_OF_CLIENT))
 
 # With WEB_FALLBACK_UPSTREAM, requests go there while WEB_UPSTREAM's name has no address or none of them answers. In Kubernetes: the replicas
-# that are not ready, while none is ready. One page at a time on each, which counts for a replica once more: Nginx counts for each name.
+# that are not ready, while none is ready, with one page at a time on each.
 WEB_FALLBACK=${WEB_FALLBACK_UPSTREAM:+"server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0"}
 WEB_FALLBACK_PAGES=${WEB_FALLBACK:+"$WEB_FALLBACK max_conns=1;"} WEB_FALLBACK=${WEB_FALLBACK:+"$WEB_FALLBACK;"}
 # Pages have an upstream of their own if they are limited.
@@ -23,16 +23,11 @@ case $MAX_CONCURRENT_PAGES_PER_REPLICA in
   *) PAGE_UPSTREAM='$page_upstream' MAX_PREFETCHES_PER_REPLICA=$(((MAX_CONCURRENT_PAGES_PER_REPLICA + 3) / 4)) ;;
 esac
 
-# At most four workers, and no more than this container may use CPUs, because each takes memory.
-# https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files
-read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max || quota=max
+# At most four workers, because each takes memory.
 WORKERS=$(nproc)
-for allowed in 4 "$([ "$quota" = max ] || echo $(((quota + period - 1) / period)))"; do
-  [ "${allowed:-$WORKERS}" -ge "$WORKERS" ] || WORKERS=$allowed
-done
+[ "$WORKERS" -le 4 ] || WORKERS=4
 # 8192 connections in total with the default of 3,000 open requests (SECURITY.md). Each further request needs two, the client's and one to web.
 further=$((MAX_CONCURRENT_REQUESTS > 3000 ? 2 * (MAX_CONCURRENT_REQUESTS - 3000) : 0))
-# Nginx does not balance connections: a worker can use up its share before the others. With all of them for each, the sum would be exceeded.
 WORKER_CONNECTIONS=$(((8192 + further) / WORKERS))
 # Of one worker, which has files of the store open as well.
 WORKER_FILES=$((20000 + further))

@@ -21,6 +21,8 @@ if [ "$HTTP3$PROXY_PROTOCOL" = onoff ] && nginx -V 2>&1 | grep -q http_v3_module
   HTTP3_LISTEN_DEFAULT='listen 8443 quic default_server reuseport;' HTTP3_LISTEN='listen 8443 quic;'
   ALT_SVC="h3=\":$HTTPS_PORT\"; ma=86400"
 fi
+# For a map in web-upstream.conf; empty, it matches no request.
+WEBSOCKET_HANDSHAKE=${WEBSOCKET_PATH:+"~^$WEBSOCKET_PATH(/.*)? HTTP/1\\.1 (?i:websocket)\$"}
 # shellcheck disable=SC2016 # variables of Nginx
 case $TUNNEL_CLIENT_IP in
   forward) TUNNEL_CLIENT='$remote_addr' ;;
@@ -32,8 +34,7 @@ esac
 NAME_SERVERS=$(awk '$1 == "nameserver" { printf "%s ", ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf)
 [ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server" "give the container a DNS server"
 
-# Behind a load balancer, TRUSTED_PROXIES lists the addresses trusted to report the client IP: in X-Forwarded-For, or with
-# PROXY_PROTOCOL=on in the PROXY protocol, which every connection must then use.
+# Addresses trusted to report the client IP: in X-Forwarded-For, or in the PROXY protocol, which every connection must then use.
 REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0
 set -f
 for network in $(without_commas "$TRUSTED_PROXIES"); do

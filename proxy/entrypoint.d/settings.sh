@@ -19,7 +19,6 @@ setting HSTS_MAX_AGE '' "a number of seconds" "use a whole number from 0 to 9999
 setting TRUSTED_PROXIES '' "a line of text" "separate addresses by spaces" is_line
 setting PROXY_PROTOCOL off "a switch" "use on or off" is 'on|off'
 setting BASE_PATH '' "a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next" "use the app's basePath from next.config, such as /shop, or leave it empty" is_path
-setting HEALTH_PATH /healthz "a path of A-Z a-z 0-9 / . _ ~ ? & = % + -" "use a path such as /api/health" is '/[A-Za-z0-9/._~?&=%+-]{0,199}'
 setting MAX_BODY_SIZE 100m "a size" "use a number and a unit (k, m, g), such as 100m" is_size
 setting RESPONSE_TIMEOUT 5m "a time" "use a number and a unit (s, m, h, d, w), such as 5m" is_time
 setting REQUEST_RATE_PER_CLIENT off "a number of requests per second" "use a whole number from 1 to 999999, or off" is_limit 1 999999

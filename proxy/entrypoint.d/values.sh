@@ -13,8 +13,7 @@ refuse() {
   exit 1
 }
 
-# setting NAME DEFAULT [KIND FIX CHECK...]: sets an empty setting to DEFAULT. Refuses any other value that is no KIND: for which the command
-# CHECK VALUE fails (values.sh; `is` has the pattern after the value).
+# setting NAME DEFAULT [KIND FIX CHECK...]: sets an empty setting to DEFAULT. Any other value must be a KIND: CHECK VALUE... succeeds.
 setting() {
   name=$1 default=$2 kind=${3:-} fix=${4:-}
   eval ": \"\${$1:=\$2}\"; value=\$$1"

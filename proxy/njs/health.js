@@ -1,14 +1,14 @@
 // Readiness of this proxy. Runs inside Nginx (njs).
 
 /**
- * Ready once web has answered; stays ready if web fails later, because then this proxy serves the error page. If it became unready
- * with web, clients would get a refused connection.
+ * Ready once web has answered; stays ready if web fails later: it still serves the error page and accepts envelopes.
  * @param {NginxHTTPRequest} r
  */
 async function ready(r) {
   if (!ngx.shared.health.has("web")) {
-    const { status } = await r.subrequest("/probe/web", { method: "HEAD" });
-    if (status >= 500) {
+    // Whatever web answers. HEAD, because a body would have to fit into the subrequest's buffer.
+    const { status } = await r.subrequest("/web/healthz", { method: "HEAD" });
+    if (status === 502 || status === 504) {
       r.return(503, "web cannot be reached\n");
       return;
     }

@@ -19,8 +19,7 @@ function filter(r) {
 }
 
 /**
- * Body filter: the response to an accepted envelope has no body. No SDK reads it, and Chromium drains an unread body only 50 ms later, until
- * when the request's bytes stay in the page's keepalive quota of 64 KiB: events sent meanwhile would be lost.
+ * Body filter: the response to an accepted envelope has no body. Chromium would free the page's keepalive quota only 50 ms later.
  * @param {NginxHTTPRequest} r
  * @param {string} data
  * @param {NginxHTTPSendBufferOptions} flags

@@ -1,7 +1,5 @@
 // Counts each request and each envelope once, when it is logged, and writes what it has counted into the log line. Runs inside Nginx (njs).
-//
-// njs has no directive for the log phase. A variable of js_set that a log format contains is evaluated once for each line, and vendor
-// examples count requests this way: https://github.com/nginx/njs-examples#logging-the-number-of-requests-per-client-logging-num-requests
+// As https://github.com/nginx/njs-examples#logging-the-number-of-requests-per-client-logging-num-requests does, for lack of a log phase.
 
 /** @type {Record<string, string>} the reasons of the proxy's own rejections */
 const rejections = { 403: "arguments", 404: "path", 405: "method", 413: "size", 415: "content_type" };
@@ -12,9 +10,8 @@ const pageOutcomes = { "": "accepted", rate_limit: "rate_limited", overload: "sh
 /**
  * The outcome of an envelope and its reason, in Relay's words.
  * @param {number} status of the response
- * @param {string} asked `$upstream_status`: "502, 502 : 200" if the spool answered after two attempts at the ingest; empty if none was asked
+ * @param {string} asked `$upstream_status`, empty if no upstream was asked
  * @param {string} answeredBy "spool", "capacity", or empty
- * @returns {string[]}
  */
 function outcome(status, asked, answeredBy) {
   // An ingest's response that is not HTTP: njs/ingest-headers.js.
@@ -28,43 +25,29 @@ function outcome(status, asked, answeredBy) {
   return [status < 500 ? "rejected" : "failed", `ingest_status_${status}`];
 }
 
-/**
- * Adds to a counter that njs/metrics.js shows by this name.
- * @param {string} series
- * @param {number} by
- */
-function add(series, by) {
+/** @type {(series: string, by: number) => void} adds to a counter that njs/metrics.js shows by this name */
+const add = (series, by) => {
   ngx.shared.metrics.incr(series, by, 0);
-}
+};
 
-/**
- * @param {string} route
- * @param {number} status of the response
- * @param {string} asked `$upstream_status`: Nginx writes 502 and 504 for an attempt without a response
- * @param {string} upstream
- */
-function addRequest(route, status, asked, upstream) {
+/** @type {(route: string, status: number, asked: string, upstream: string) => void} `asked` as for outcome */
+const addRequest = (route, status, asked, upstream) => {
   add(`culvert_requests_total{route="${route}",class="${Math.floor(status / 100)}xx"}`, 1);
+  // Nginx writes these for an attempt without a response.
   if (/50[24]/.test(asked)) add(`culvert_upstream_failures_total{upstream="${upstream}"}`, 1);
-}
+};
 
-/** Seconds, of the buckets of a histogram. */
-const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-/**
- * Adds a page to the histogram of the time that web took for the beginning of its response.
- * @param {number} seconds NaN if web has not answered
- */
-function addDuration(seconds) {
+/** @type {(seconds: number) => void} adds a page to the histogram; NaN if web has not answered */
+const addDuration = (seconds) => {
   if (!(seconds >= 0)) return;
   const name = "culvert_page_duration_seconds";
-  bounds.forEach((le) => {
+  [0.1, 0.25, 0.5, 1, 2.5, 5, 10].forEach((le) => {
     add(`${name}_bucket{le="${le}"}`, seconds <= le ? 1 : 0);
   });
   add(`${name}_bucket{le="+Inf"}`, 1);
   add(`${name}_sum`, seconds);
   add(`${name}_count`, 1);
-}
+};
 
 /**
  * Variable of the log format of envelopes.
@@ -96,7 +79,6 @@ function request(r) {
   const kind = variables.page_kind;
   // Nginx writes 502 as well if no replica may be asked.
   addRequest(variables.route || "proxy", status, reason === "overload" ? "" : variables.upstream_status || "", "web");
-  // With MAX_CONCURRENT_PAGES_PER_REPLICA (templates/concurrent-pages.conf).
   if (kind && variables.route === "page")
     add(`culvert_pages_total{kind="${kind}",outcome="${pageOutcomes[reason] || "failed"}"}`, 1);
   if (variables.route === "page") addDuration(parseFloat(variables.upstream_header_time || ""));

@@ -35,10 +35,7 @@ function exposition(counters, gauges) {
   return `${lines.join("\n")}\n`;
 }
 
-/**
- * Returns how often deploy/acme has failed since the last certificate. Without a failure there is no such file.
- * @returns {number}
- */
+/** How often deploy/acme has failed since the last certificate. Without a failure there is no such file. */
 function renewalFailures() {
   try {
     return Number(fs.readFileSync("/srv/certificates/failures", "utf8"));

@@ -73,7 +73,7 @@ describe("MAX_CONCURRENT_PAGES_PER_REPLICA, with as many pages open", () => {
     await shared.proxy.web.answer({ ...page, headers: request.path?.endsWith(".js") ? type : page.headers });
     expect(await status(shared.proxy, request)).toBe(200);
     expect(await status(shared.proxy, { headers: html })).toBe(503);
-    for (const path of ["/healthz", "/readyz", "/web", "/metrics"]) await shared.proxy.internal(path);
+    for (const path of ["/healthz", "/readyz", "/metrics"]) await shared.proxy.internal(path);
   });
 
   test.each([

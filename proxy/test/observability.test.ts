@@ -9,7 +9,7 @@ import { raw, send } from "./wire.ts";
 let proxy: TestProxy;
 beforeAll(async () => {
   const SENTRY_DSN = "http://verysecretkey@ingest:9000/7";
-  proxy = await startProxy({ TUNNEL_CLIENT_IP: "truncate", HEALTH_PATH: "/api/ready?by=proxy", SENTRY_DSN });
+  proxy = await startProxy({ TUNNEL_CLIENT_IP: "truncate", SENTRY_DSN });
 });
 afterAll(() => proxy?.stop());
 
@@ -87,12 +87,12 @@ describe("the internal port", () => {
   });
 });
 
-test.each(["/readyz", "/web", "/_next/static/chunks/0123456789abcdef.js"])(
+test.each(["/readyz", "/_next/static/chunks/0123456789abcdef.js"])(
   "what the proxy asks web for itself is not recorded by Sentry's SDK: %s",
   async (path) => {
     if (path.startsWith("/_next/")) await send(proxy.port, { path });
     else await proxy.internal(path);
-    const asked = path.startsWith("/_next/") ? path : "/api/ready?by=proxy";
+    const asked = path.startsWith("/_next/") ? path : "/healthz";
     const requests = (await proxy.web.all()).filter(({ url }) => url === asked);
     expect(requests.length).toBeGreaterThan(0);
     for (const request of requests) expect(headerOf(request, "sentry-trace")).toMatch(/^[0-9a-f]{32}-[0-9a-f]{16}-0$/);

@@ -6,8 +6,6 @@ import { root } from "../../deploy/test/support/docker.ts";
 
 /** An ad-blocker with uBlock Origin's lists. */
 export interface Blocklists {
-  /** Every line of every list. */
-  rules: Set<string>;
   /** The rule that blocks a page's request to its own origin, or undefined. `type` is the browser's resource type: fetch, script … */
   rule(path: string, type: string): string | undefined;
 }
@@ -27,7 +25,6 @@ export function loadBlocklists(): Blocklists | undefined {
   const options = { debug: true, enableOptimizations: false, loadCosmeticFilters: false };
   const engine = FiltersEngine.parse(text, options);
   return {
-    rules: new Set(text.split("\n")),
     rule: (path, type) => {
       const origin = "https://app.example";
       const url = `${origin}${path}`;

@@ -59,7 +59,7 @@ export async function startApp(network: TestNetwork, name: string, start: Start 
     log: () => network.log(name),
     check: async () => {
       await network.exec(name, ...isHealthy);
-      await network.exec(`${name}-proxy`, "curl", "-sS", "http://127.0.0.1:8081/web");
+      await network.exec(`${name}-proxy`, "curl", "-sS", "http://127.0.0.1:8081/web/healthz");
     },
   };
 }
