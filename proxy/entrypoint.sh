@@ -1,19 +1,15 @@
 #!/bin/sh
 # entrypoint.sh [render]: starts Nginx; with `render`, prints its whole configuration instead. An invalid setting ends the container with a
 # one-line error.
+# shellcheck disable=SC2034 # variables of templates
 set -eu
 steps=${0%/*}/entrypoint.d
 # Exports all variables: to the templates (render.sh) and the programs below.
 set -a
 RENDERED=/tmp/nginx
-# Written by deploy/acme.
-# shellcheck disable=SC2034 # for certificate.sh
-ACME_PAIR=/srv/certificates/current/server
-# For templates/request-id.conf: nine hex digits that tell this start from others.
-# shellcheck disable=SC2034
+# Nine hex digits that tell this start from others.
 START_ID=$(od -An -N5 -tx1 /dev/urandom | tr -d ' ' | cut -c 1-9)
-# /tmp may outlive a killed container (an emptyDir of Kubernetes does): a socket left there cannot be bound again, and the temporary
-# files of interrupted requests would stay forever.
+# An emptyDir of Kubernetes outlives a killed container: a socket left there cannot be bound again.
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
 mkdir -p "$RENDERED/routes" "$RENDERED/ingest"
 

@@ -4,7 +4,8 @@
 
 state=/var/lib/culvert/tls
 (umask 077 && mkdir -p "$state")
-# Also for watch-certificate.sh.
+# These two are also for watch-certificate.sh. Written by deploy/acme:
+ACME_PAIR=/srv/certificates/current/server
 LAST_PAIR=$state/last-pair.pem
 echo 0 >"$RENDERED/certificate-rejected"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# development-ca.sh DIR NAME...: leaves ca.crt, server.crt and server.key in DIR, valid for each NAME and this machine's own names. Does
-# nothing while the pair there still fits. The CA's key is deleted: trusting ca.crt means trusting this one certificate only.
+# development-ca.sh DIR NAME...: leaves ca.crt, server.crt and server.key in DIR, valid for each NAME and localhost, unless the pair there still
+# fits. The CA's key is deleted: trusting ca.crt means trusting this one certificate only.
 set -eu
 dir=$1
 shift

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034,SC2153
-# What server.conf, trusted-proxies.conf, resolver.conf and security-headers.conf of templates/ derive from settings.
+# What templates derive from settings for the public listeners.
 
 names_fix="use the names people type, separated by spaces, without scheme, port or wildcard, such as app.example.com"
 SERVED_NAMES='localhost 127.0.0.1 [::1]' names=$(without_commas "$SERVER_NAME" | tr '[:upper:]' '[:lower:]')

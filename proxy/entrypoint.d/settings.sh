@@ -1,6 +1,5 @@
 # shellcheck shell=sh
-# The settings, a line for each: name, default, what another value must be, the fix, the check. Templates are rendered into location, server_name and other directives, where
-# `nginx -t` accepts almost anything.
+# The settings, a line for each: name, default, what another value must be, the fix, the check. `nginx -t` would accept almost anything.
 
 # Written by `make settings` from deploy/settings/settings.json.
 setting SENTRY_DSN ''

@@ -1,10 +1,7 @@
 // Readiness of this proxy. Runs inside Nginx (njs).
 
-/**
- * Ready once web has answered; stays ready if web fails later: it still serves the error page and accepts envelopes.
- * @param {NginxHTTPRequest} r
- */
-async function ready(r) {
+/** @type {(r: NginxHTTPRequest) => Promise<void>} ready once web has answered; later without web, too: there are envelopes, and an error page */
+const ready = async (r) => {
   if (!ngx.shared.health.has("web")) {
     // Whatever web answers. HEAD, because a body would have to fit into the subrequest's buffer.
     const { status } = await r.subrequest("/web/healthz", { method: "HEAD" });
@@ -15,6 +12,6 @@ async function ready(r) {
     ngx.shared.health.set("web", 1);
   }
   r.return(200, "ready\n");
-}
+};
 
 export default { ready };

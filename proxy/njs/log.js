@@ -49,12 +49,8 @@ const addDuration = (seconds) => {
   add(`${name}_count`, 1);
 };
 
-/**
- * Variable of the log format of envelopes.
- * @param {NginxHTTPRequest} r
- * @returns {string} fields of its JSON
- */
-function envelope(r) {
+/** @type {(r: NginxHTTPRequest) => string} fields of the JSON of an envelope */
+const envelope = (r) => {
   const variables = r.variables;
   const status = Number(variables.status);
   const asked = variables.upstream_status || "";
@@ -65,14 +61,10 @@ function envelope(r) {
   add(`culvert_${route}_envelopes_total{${labels}}`, 1);
   add("culvert_tunnel_bytes_total", Number(variables.request_length));
   return `"outcome":"${result[0]}","reason":"${result[1]}","status":${status}`;
-}
+};
 
-/**
- * Variable of the log format of pages and files.
- * @param {NginxHTTPRequest} r
- * @returns {string} the status, as a number of JSON: `$status` of a response that is not HTTP is 009
- */
-function request(r) {
+/** @type {(r: NginxHTTPRequest) => string} the status of any other request, as a number of JSON: `$status` can be 009 */
+const request = (r) => {
   const variables = r.variables;
   const status = Number(variables.status);
   const reason = variables.page_reason || "";
@@ -83,6 +75,6 @@ function request(r) {
     add(`culvert_pages_total{kind="${kind}",outcome="${pageOutcomes[reason] || "failed"}"}`, 1);
   if (variables.route === "page") addDuration(parseFloat(variables.upstream_header_time || ""));
   return `${status}`;
-}
+};
 
 export default { envelope, outcome, request };

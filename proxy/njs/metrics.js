@@ -19,11 +19,9 @@ const help = {
 
 /**
  * Prometheus' text format: https://prometheus.io/docs/instrumenting/exposition_formats/
- * @param {NgxKeyValuePair<string | number>[]} counters series, names with labels, and their values
- * @param {Record<string, number>} gauges
- * @returns {string}
+ * @type {(counters: NgxKeyValuePair<string | number>[], gauges: Record<string, number>) => string}
  */
-function exposition(counters, gauges) {
+const exposition = (counters, gauges) => {
   /** @type {string[]} */
   const lines = [];
   Object.keys(help).forEach((name) => {
@@ -33,7 +31,7 @@ function exposition(counters, gauges) {
   });
   Object.keys(gauges).forEach((name) => lines.push(`# TYPE ${name} gauge`, `${name} ${gauges[name]}`));
   return `${lines.join("\n")}\n`;
-}
+};
 
 /** How often deploy/acme has failed since the last certificate. Without a failure there is no such file. */
 function renewalFailures() {
@@ -44,11 +42,8 @@ function renewalFailures() {
   }
 }
 
-/**
- * Answers a scrape.
- * @param {NginxHTTPRequest} r
- */
-function show(r) {
+/** @type {(r: NginxHTTPRequest) => void} answers a scrape */
+const show = (r) => {
   r.headersOut["Content-Type"] = "text/plain; version=0.0.4";
   const gauges = {
     culvert_certificate_rejected: Number(fs.readFileSync(`${certificate}-rejected`, "utf8")),
@@ -60,6 +55,6 @@ function show(r) {
     culvert_start_timestamp_seconds: Math.floor(fs.statSync("/tmp/nginx.pid").mtimeMs / 1000),
   };
   r.return(200, exposition(ngx.shared.metrics.items(), gauges));
-}
+};
 
 export default { exposition, show };
