@@ -27,12 +27,11 @@ if [ -n "$INTERNAL_NETWORK" ]; then
   fix="use the Docker network that proxy, web and spool share, such as culvert_inside"
   is_name "$INTERNAL_NETWORK" || refuse INTERNAL_NETWORK "'$INTERNAL_NETWORK' is not the name of a network" "$fix"
   # Docker's DNS knows a container by its host name, and with the name of a network after it, in that network alone.
-  for attempt in 1 2 3 4 5; do
-    address=$(getent ahostsv4 "$(uname -n).$INTERNAL_NETWORK" | awk '{ print $1; exit }')
-    if [ -n "$address" ] || [ "$attempt" = 5 ]; then break; fi
+  for _ in 1 2 3 4 5; do
+    address=$(getent ahostsv4 "$(uname -n).$INTERNAL_NETWORK") && break
     sleep 0.5
   done
-  subnet=$([ -z "$address" ] || subnet_of "$address")
+  subnet=$([ -z "$address" ] || subnet_of "${address%% *}")
   [ -n "$subnet" ] || refuse INTERNAL_NETWORK "'$INTERNAL_NETWORK' is no network of this container, or DNS does not answer" "$fix"
   OTHERS_ARE_INTERNAL=0 INTERNAL_SUBNET="$subnet 1;"
 fi

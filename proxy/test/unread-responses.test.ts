@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { requestUnread, type Unread } from "./unread.ts";
 import { page, type SharedProxy, useProxy } from "./use-proxy.ts";
@@ -11,8 +12,8 @@ const paths = [
   ["files", file],
 ] as const;
 const types: Record<string, string> = { [file]: "application/javascript", [image]: "image/png" };
-/** More than Nginx buffers of a response. */
-const body = Array.from({ length: 4_000 }, (_, n) => `<p>a paragraph of the page, with number ${n}</p>\n`).join("");
+/** More than Nginx buffers of a response, compressed too. */
+const body = randomBytes(150_000).toString("hex");
 
 const trusted = { TRUSTED_PROXIES: "0.0.0.0/0" };
 const others = "198.51.100.1";
