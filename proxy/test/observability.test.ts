@@ -80,6 +80,14 @@ describe("the internal port", () => {
     // The development certificate: 820 days.
     expect(Math.round((expiry - Date.now() / 1000) / 86_400)).toBe(820);
   });
+  test("gives the app's answers to the proxy's own container only", async () => {
+    const path = "8081/web/api/ready?by=proxy";
+    expect(await proxy.on("proxy", "exec", "curl", "-sfi", `http://127.0.0.1:${path}`)).toMatch(
+      /^x-web: [\d.]+:9000/im,
+    );
+    await expect(proxy.internal(path.slice(4))).rejects.toThrow(": 403");
+    expect((await proxy.web.all()).filter(({ url }) => url === "/api/ready?by=proxy")).toHaveLength(1);
+  });
   test("is not reachable from outside", async () => {
     const mark = await proxy.web.count();
     await send(proxy.port, { path: "/metrics" });

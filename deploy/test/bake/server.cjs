@@ -1,13 +1,13 @@
 const { NAME, SHARE } = process.env;
-// Healthy for itself, broken for the proxy; `misled` not until clients are there.
-const isUnavailable = ({ "x-request-id": id }) =>
-  id !== undefined && (NAME === "unreachable" || (NAME === "misled" && id !== "trial"));
+// Healthy for itself, broken for the proxy; `misled` not until it is in use, and at HEALTH_PATH only.
+const isUnavailable = (url, { "x-request-id": id }) =>
+  id !== undefined && (NAME === "unreachable" || (NAME === "misled" && id !== "trial" && url === "/ready"));
 let pages = 0;
 const failures = (count) => Math.floor((count * SHARE) / 100);
 
 const server = require("node:http")
   .createServer(({ url, headers }, response) => {
-    if (isUnavailable(headers)) return response.writeHead(503).end();
+    if (isUnavailable(url, headers)) return response.writeHead(503).end();
     if (url === "/healthz") return response.end();
     if (url === "/crash") throw new Error("crashed by a request");
     pages += 1;
