@@ -4,7 +4,7 @@
 const ready = async (r) => {
   if (!ngx.shared.health.has("web")) {
     // Whatever web answers. HEAD, because a body would have to fit into the subrequest's buffer.
-    const { status } = await r.subrequest("/web/healthz", { method: "HEAD" });
+    const { status } = await r.subrequest(`${r.variables.app_health}`, { method: "HEAD" });
     if (status === 502 || status === 504) {
       r.return(503, "web cannot be reached\n");
       return;
