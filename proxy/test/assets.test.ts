@@ -1,51 +1,39 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
-import { startProxy, type TestProxy } from "./proxy.ts";
+import { ok, page, useProxy } from "./use-proxy.ts";
 import { raw, send } from "./wire.ts";
 
 const script = "export const a = 1;\n".repeat(200);
+const immutable = "public, max-age=31536000, immutable";
 const asset: Answer = {
   status: 200,
   headers: {
-    "content-type": "application/javascript; charset=UTF-8",
-    "set-cookie": "a=1",
-    "cache-control": "public, max-age=31536000, immutable",
-    vary: "Cookie",
+    ...{ "content-type": "application/javascript; charset=UTF-8", "cache-control": immutable },
+    ...{ "set-cookie": "a=1", vary: "Cookie" },
   },
   body: script,
 };
-const gone: Answer = {
-  status: 404,
-  headers: { "content-type": "text/html", "cache-control": "public, max-age=600, immutable" },
-  body: "gone",
-};
+const gone: Answer = { ...page, status: 404, headers: { ...page.headers, "cache-control": immutable } };
 
-let proxy: TestProxy;
-beforeAll(async () => {
-  proxy = await startProxy();
-});
-afterAll(() => proxy?.stop());
-
-const get = (path: string, headers = {}) => send(proxy.port, { path, headers });
+const shared = useProxy();
+const answerWith = (answer: Answer) => shared.proxy.web.answer(answer);
 
 /** Asks, and returns the answer with how often web was asked for it. */
 async function asked(path: string, headers = {}) {
-  const mark = await proxy.web.count();
-  const answer = await get(path, headers);
-  return { answer, requests: (await proxy.web.count()) - mark };
+  const { answer, received } = await shared.through({ path, headers });
+  return { ...answer, requests: received.length };
 }
 
 describe("hashed files", () => {
+  beforeEach(() => answerWith(asset));
+
   test("come from web once, then from the proxy, immutable and for everyone", async () => {
-    await proxy.web.answer(asset);
     expect((await asked("/_next/static/a.js", { cookie: "u=1" })).requests).toBe(1);
-    const { answer, requests } = await asked("/_next/static/a.js", { cookie: "u=2" });
-    expect(requests).toBe(0);
-    expect(answer).toMatchObject({ status: 200, body: script });
-    expect(answer.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+    const answer = await asked("/_next/static/a.js", { cookie: "u=2" });
+    expect(answer).toMatchObject({ requests: 0, status: 200, body: script, headers: { "cache-control": immutable } });
     expect(answer.headers["set-cookie"]).toBeUndefined();
   });
   test.each([
@@ -54,34 +42,23 @@ describe("hashed files", () => {
     ["as they are", "br, gzip;q=0", undefined],
   ])("are stored %s for a browser that accepts %s", async (_, accept, encoding) => {
     const path = `/_next/static/${encoding}.js`;
-    await proxy.web.answer(asset);
-    await get(path, { "accept-encoding": accept });
-    await proxy.web.answer(gone);
-    const answer = await get(path, { "accept-encoding": accept });
+    await asked(path, { "accept-encoding": accept });
+    await answerWith(gone);
+    const answer = await asked(path, { "accept-encoding": accept });
     expect(answer.headers["content-encoding"]).toBe(encoding);
     expect(answer.headers.vary).toMatch(/accept-encoding/i);
     expect((encoding ? gunzipSync(answer.bytes) : answer.bytes).toString()).toBe(script);
   });
-  test("survive a release of web that no longer has them, and a restart of the proxy", async () => {
-    await proxy.web.answer(asset);
-    await get("/_next/static/old.js");
-    await proxy.web.answer(gone);
-    expect((await get("/_next/static/old.js")).body).toBe(script);
-    await proxy.restart("proxy");
-    expect((await get("/_next/static/old.js")).body).toBe(script);
-  });
   test("that are missing stay 404, are asked for again, and are kept nowhere", async () => {
-    await proxy.web.answer(gone);
+    await answerWith(gone);
     for (let i = 0; i < 2; i++)
       expect(await asked("/_next/static/none.js")).toMatchObject({
-        requests: 1,
-        answer: { status: 404, headers: { "x-robots-tag": "noindex" } },
+        ...{ requests: 1, status: 404, headers: { "x-robots-tag": "noindex" } },
       });
-    await proxy.web.answer(asset);
-    expect((await get("/_next/static/none.js")).status).toBe(200);
+    await answerWith(asset);
+    expect((await asked("/_next/static/none.js")).status).toBe(200);
   });
   test("are one file, whichever release asks for them", async () => {
-    await proxy.web.answer(asset);
     expect((await asked("/_next/static/shared.js?dpl=a")).requests).toBe(1);
     expect((await asked("/_next/static/shared.js?dpl=b")).requests).toBe(0);
   });
@@ -104,50 +81,40 @@ describe("hashed files", () => {
     "/_next/static/chunks/poisoned.js%00",
     `/_next/static/${"%5B".repeat(4_000)}/../chunks/poisoned.js`,
   ])("are asked for by no address that could be read as another: %s", async (path) => {
-    await proxy.web.answer({ ...asset, body: "of another address" });
-    const mark = await proxy.web.count();
+    await answerWith({ ...asset, body: "of another address" });
+    const mark = await shared.proxy.web.count();
     // Written by hand: a client would tidy the address up.
     const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
-    expect(await raw(proxy.port, request)).toMatch(/^HTTP\/1\.1 40[04] /);
-    expect(await proxy.web.count()).toBe(mark);
-    await proxy.web.answer(asset);
-    expect((await get("/_next/static/chunks/poisoned.js")).body).toBe(script);
+    expect(await raw(shared.proxy.port, request)).toMatch(/^HTTP\/1\.1 40[04] /);
+    expect(await shared.proxy.web.count()).toBe(mark);
+    await answerWith(asset);
+    expect((await asked("/_next/static/chunks/poisoned.js")).body).toBe(script);
   });
   test.each([
-    ["a page", "text/html; charset=utf-8", "public, max-age=31536000, immutable"],
-    ["a flight payload", "text/x-component", "public, max-age=31536000, immutable"],
+    ["a page", "text/html; charset=utf-8", immutable],
+    ["a flight payload", "text/x-component", immutable],
     ["not immutable", "application/javascript", "public, max-age=600"],
     ["private", "application/javascript", "private, max-age=600, immutable"],
   ])("are not stored if they are %s", async (what, type, cacheControl) => {
     const path = `/_next/static/chunks/${what.replaceAll(" ", "-")}.js`;
-    await proxy.web.answer({ ...asset, headers: { "content-type": type, "cache-control": cacheControl } });
-    expect((await get(path)).headers["cache-control"]).toBe(cacheControl);
-    await proxy.web.answer(asset);
-    expect(await asked(path)).toMatchObject({ requests: 1, answer: { status: 200, body: script } });
+    await answerWith({ ...asset, headers: { "content-type": type, "cache-control": cacheControl } });
+    expect((await asked(path)).headers["cache-control"]).toBe(cacheControl);
+    await answerWith(asset);
+    expect(await asked(path)).toMatchObject({ requests: 1, status: 200, body: script });
   });
   test.each(["%5Bslug%5D/page-1.js", "[root]._.js", "(group)/~.js", "%28group%29/@slot/a.js", "...a.js"])(
     "are found by any name that Next gives one: %s",
-    async (name) => {
-      await proxy.web.answer(asset);
-      expect((await get(`/_next/static/chunks/${name}`)).body).toBe(script);
-    },
+    async (name) => expect((await asked(`/_next/static/chunks/${name}`)).body).toBe(script),
   );
   test("of the one name that Next gives to every build with a deploymentId are not stored", async () => {
     const built = readFileSync(new URL("../../web/node_modules/next/dist/build/index.js", import.meta.url), "utf8");
     const [, id] = /return '(build-\w+)'/.exec(built) ?? [];
-    await proxy.web.answer(asset);
-    for (const release of ["a", "b"]) {
-      const { answer, requests } = await asked(`/_next/static/${id}/_buildManifest.js?dpl=${release}`);
-      expect(requests).toBe(1);
-      expect(answer).toMatchObject({ status: 200, headers: { "cache-control": "no-store" } });
-    }
-  });
-  test("are answered while web is down", async () => {
-    await proxy.web.answer(asset);
-    await get("/_next/static/kept.js");
-    await proxy.on("web", "stop", "-t", "0");
-    expect((await get("/_next/static/kept.js")).status).toBe(200);
-    await proxy.restart("web");
+    const headers = { "cache-control": "no-store" };
+    for (const release of ["a", "b"])
+      expect(await asked(`/_next/static/${id}/_buildManifest.js?dpl=${release}`)).toMatchObject({
+        requests: 1,
+        headers,
+      });
   });
 });
 
@@ -157,8 +124,9 @@ describe("resized images", () => {
     headers: { "content-type": "image/webp", "cache-control": "public, max-age=60", vary: "Accept" },
     body: "webp",
   };
+  beforeEach(() => answerWith(image));
+
   test("are kept as long as the app says, per format", async () => {
-    await proxy.web.answer(image);
     const path = "/_next/image?url=%2Fa.png&w=64&q=75";
     expect((await asked(path, { accept: "image/avif,image/webp,*/*" })).requests).toBe(1);
     expect((await asked(path, { accept: "image/webp,image/avif" })).requests).toBe(0);
@@ -166,29 +134,24 @@ describe("resized images", () => {
   });
   test.each([
     ["image/avif,image/webp,image/apng,*/*;q=0.8", "image/avif,image/webp"],
-    ["image/webp,image/avif", "image/avif,image/webp"],
     ["image/webp,*/*", "image/webp"],
     ["image/avif", "image/avif"],
     ["image/png,*/*", undefined],
   ])("are asked for in every format that the browser takes, without its headers: %s", async (accept, expected) => {
-    await proxy.web.answer({ ...image, headers: { ...image.headers, "cache-control": "no-store" } });
-    const mark = await proxy.web.count();
-    const theirs = {
-      authorization: "Bearer x",
-      cookie: "a=1",
-      "accept-language": "fr",
-      "user-agent": "a browser",
-      "x-tenant": "a",
-    };
-    await get("/_next/image?url=%2Fformats.png&w=64&q=75", { accept, ...theirs });
-    const [request] = await proxy.web.all(mark);
+    await answerWith({ ...image, headers: { ...image.headers, "cache-control": "no-store" } });
+    const theirs = { authorization: "Bearer x", cookie: "a=1", "accept-language": "fr", "user-agent": "a browser" };
+    const path = "/_next/image?url=%2Fformats.png&w=64&q=75";
+    const { received } = await shared.through({ path, headers: { accept, ...theirs, "x-tenant": "a" } });
+    const [request] = received;
     if (!request) throw new Error("web was not asked");
-    expect([headerOf(request, "accept"), headerOf(request, "host")]).toEqual([expected, `localhost:${proxy.port}`]);
-    expect(Object.keys(theirs).filter((name) => headerOf(request, name) !== undefined)).toEqual([]);
+    expect([headerOf(request, "accept"), headerOf(request, "host")]).toEqual([
+      expected,
+      `localhost:${shared.proxy.port}`,
+    ]);
+    for (const name of [...Object.keys(theirs), "x-tenant"]) expect(headerOf(request, name)).toBeUndefined();
   });
   test("are one image, whatever else stands in the address and however it is written", async () => {
-    await proxy.web.answer(image);
-    const mark = await proxy.web.count();
+    const mark = await shared.proxy.web.count();
     const one = "url=%2Fone.png%3Fa%3D1%26b&w=64&q=75";
     for (const path of [
       `/_next/image?${one}`,
@@ -196,47 +159,54 @@ describe("resized images", () => {
       `/_next/image?${one}&q=1&url=x`,
       `/x%2f..%2f_next%2fimage?${one}`,
     ])
-      expect((await get(path)).body, path).toBe("webp");
-    expect((await proxy.web.all(mark)).map(({ url }) => url)).toEqual([`/_next/image?${one}`]);
+      expect((await asked(path)).body, path).toBe("webp");
+    expect((await shared.proxy.web.all(mark)).map(({ url }) => url)).toEqual([`/_next/image?${one}`]);
   });
   test("are not kept when the app says no", async () => {
-    await proxy.web.answer({ ...image, headers: { ...image.headers, "cache-control": "private, no-store" } });
+    await answerWith({ ...image, headers: { ...image.headers, "cache-control": "private, no-store" } });
     const path = "/_next/image?url=%2Fprivate.png&w=64&q=75";
     for (let n = 0; n < 2; n++) expect((await asked(path)).requests).toBe(1);
   });
 });
 
 test.each(["/page", "/_next/data/x.json", "/api/x"])("nothing else is kept: %s", async (path) => {
-  await proxy.web.answer({ ...asset, headers: { "cache-control": "public, max-age=600" } });
+  await answerWith({ ...asset, headers: { "cache-control": "public, max-age=600" } });
   for (let n = 0; n < 2; n++) expect((await asked(path)).requests).toBe(1);
 });
 
-describe("while web is down", () => {
-  beforeAll(async () => {
-    await proxy.on("web", "stop", "-t", "0");
-  });
+describe("while web does not answer", () => {
+  beforeEach(() => answerWith({ ...ok, instead: "reset" }));
   test("browsers get a page that tries again", async () => {
-    const answer = await get("/page", { accept: "text/html,*/*" });
-    expect(answer.status).toBe(503);
-    expect(answer.headers).toMatchObject({
-      "retry-after": "5",
-      "cache-control": "no-cache",
-      "content-type": "text/html",
+    const answer = await asked("/page", { accept: "text/html,*/*" });
+    expect(answer).toMatchObject({
+      status: 503,
+      headers: { "retry-after": "5", "cache-control": "no-cache", "content-type": "text/html" },
+      body: expect.stringContaining('<meta name="robots" content="noindex">'),
     });
-    expect(answer.body).toContain('<meta name="robots" content="noindex">');
-    expect(answer.headers["content-security-policy"]).toContain("style-src 'sha256-");
   });
   test("programs get JSON", async () => {
-    const answer = await get("/api/x", { accept: "application/json" });
+    const answer = await asked("/api/x", { accept: "application/json" });
     expect(answer.status).toBe(503);
     expect(JSON.parse(answer.body).reason).toBe("the app is not available now; try again in a few seconds");
   });
-  test.each([3, 2_000_000])("a POST of %i bytes gets the same, and envelopes still pass", async (size) => {
-    const answer = await send(proxy.port, { method: "POST", path: "/page", body: Buffer.alloc(size, "a") });
+  test.each([3, 2_000_000])("a POST of %i bytes gets the same", async (size) => {
+    const { answer } = await shared.through({ method: "POST", body: Buffer.alloc(size, "a") });
     expect(answer).toMatchObject({ status: 503, body: expect.stringContaining("Back in a moment") });
-    expect((await send(proxy.port, { method: "POST", path: "/monitoring", body: "{}\n" })).status).toBe(200);
   });
   test("its own page can't be asked for", async () => {
-    expect((await get("/.culvert/unavailable.html")).status).toBe(404);
+    expect(await asked("/.culvert/error.html")).toMatchObject({ requests: 0, status: 404 });
   });
+});
+
+// Last, because web is gone then.
+test("hashed files survive a release of web that no longer has them, a restart of the proxy, and web's end", async () => {
+  await answerWith(asset);
+  await asked("/_next/static/old.js");
+  await answerWith(gone);
+  expect((await asked("/_next/static/old.js")).body).toBe(script);
+  await shared.proxy.restart("proxy");
+  await shared.proxy.on("web", "stop", "-t", "0");
+  expect((await send(shared.proxy.port, { path: "/_next/static/old.js" })).body).toBe(script);
+  expect((await send(shared.proxy.port, { path: "/page" })).status).toBe(503);
+  expect((await shared.post()).answer.status).toBe(200);
 });

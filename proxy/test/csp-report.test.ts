@@ -1,9 +1,8 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { page, useProxy } from "./use-proxy.ts";
 
 const shared = useProxy({ CONTENT_SECURITY_POLICY: "report" });
-beforeEach(() => shared.proxy.web.answer(page));
 const headers = { accept: "text/html,*/*" };
 
 describe("CONTENT_SECURITY_POLICY=report", () => {

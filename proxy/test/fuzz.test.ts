@@ -19,29 +19,24 @@ const randomText = fc.string({
   unit: fc.constantFrom(..."abZ09-_./\\:;,=&?#%+*'\"<>{}[]()|~^`!@$ \t\r\n\u0000\u007f\u00e9\u2603"),
   maxLength: 40,
 });
+const oneOf = (words: string) => fc.constantFrom(...words.split(" "));
 const path = fc.oneof(
   { weight: 4, arbitrary: fc.constant("/monitoring") },
   { weight: 2, arbitrary: fc.constant("/monitoring/csp") },
   {
     weight: 2,
-    arbitrary: fc.constantFrom(
-      ...["/monitoring/", "/MONITORING", "/monitoring/..", "/monitoring%2f", "/monitoring%00", "/./monitoring"],
-      ...["/monitoring;x", "/monitoring/csp/../", "/%6d%6f%6eitoring", "/monitoring/csp/../../api/9/envelope/"],
-      "//monitoring",
-    ),
+    arbitrary: oneOf("/monitoring/ /MONITORING /monitoring/.. /monitoring%2f /monitoring%00 /./monitoring"),
   },
+  { weight: 2, arbitrary: oneOf("/monitoring;x /monitoring/csp/../ /%6d%6f%6eitoring //monitoring") },
   randomText.map((text) => `/monitoring${text}`),
 );
 const value = fc.oneof(
-  fc.constantFrom(
-    ...["42", "43", "7", "us", "de", "", "%34%32", "0x2a", "42\u0000", "../../44", "evil.example", "42%0d%0aX: y"],
-  ),
+  oneOf("42 43 7 us de %34%32 0x2a ../../44 evil.example 42%0d%0aX:y"),
+  fc.constantFrom("", "42\u0000", "42%0d%0aX: y"),
   fc.integer({ max: 300, min: 1 }).map((length) => "9".repeat(length)),
   randomText,
 );
-const argument = fc
-  .tuple(fc.constantFrom("o", "p", "r", "O", "x", "sentry_key", "o[]", "%6f"), value)
-  .map((pair) => pair.join("="));
+const argument = fc.tuple(oneOf("o p r O x sentry_key o[] %6f"), value).map((pair) => pair.join("="));
 const query = fc.oneof(
   fc.constantFrom("", "?o=42&p=43&r=us"),
   fc
@@ -49,15 +44,7 @@ const query = fc.oneof(
     .map(([list, glue]) => `?${list.join(glue)}`),
 );
 const type = fc.oneof(
-  fc.constantFrom(
-    ...[
-      "text/plain;charset=UTF-8",
-      "application/x-sentry-envelope",
-      "application/csp-report",
-      "application/json",
-      "text/html",
-    ],
-  ),
+  oneOf("text/plain;charset=UTF-8 application/x-sentry-envelope application/csp-report application/json text/html"),
   randomText,
 );
 const headers = fc.record(
@@ -73,7 +60,7 @@ const headers = fc.record(
 );
 const method = fc.oneof(
   { weight: 4, arbitrary: fc.constant("POST") },
-  fc.constantFrom("GET", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH", "PROPFIND", "X"),
+  oneOf("GET PUT DELETE OPTIONS HEAD PATCH PROPFIND X"),
 );
 const body = fc.oneof(
   fc.constantFrom("{}\n", "", '{"dsn":"http://stolen@evil.example/9"}\n{"type":"event"}\n{}\n'),
@@ -93,7 +80,6 @@ const sendable = (part: string) => part.replace(/[\u0000-\u0020\u007f-\uffff]/g,
 
 /** The `User-Agent` by which the ingest's record names the request that it came from. */
 const mark = (index: number) => `fuzz/${index}`;
-const marked = /^fuzz\/(\d+)$/;
 
 /** Sends one request on the session; returns its status, or undefined when the stream ended without one. */
 function sendOn(
@@ -122,9 +108,7 @@ function sendOn(
   });
 }
 
-test(`${runs} generated envelopes (seed ${seed}) reach the project they select and no other, and no client error is a 5xx`, {
-  timeout: 900_000,
-}, async () => {
+test(`${runs} generated envelopes (seed ${seed}) reach the project they select and no other, and no client error is a 5xx`, async () => {
   const requests = fc.sample(request, { numRuns: runs, seed });
   const wrong: string[] = [];
   let unanswered = 0;
@@ -165,7 +149,7 @@ test(`${runs} generated envelopes (seed ${seed}) reach the project they select a
   const reached = await shared.proxy.ingest.all();
   expect(reached.length).toBeGreaterThan(runs / 20);
   const astray = reached.flatMap((received) => {
-    const sent = requests[Number(marked.exec(headerOf(received, "user-agent") ?? "")?.[1])];
+    const sent = requests[Number(headerOf(received, "user-agent")?.slice("fuzz/".length))];
     const address = sent && sent.path + sent.query;
     const [, selection = ""] = /^[^?#]*\?([^#]*)/.exec(address ?? "") ?? [];
     const right = sent && received.method === "POST" && served[selection]?.includes(received.url);

@@ -1,32 +1,37 @@
 import { randomUUID } from "node:crypto";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { makePair } from "../../deploy/test/support/certificate.ts";
 import { docker } from "../../deploy/test/support/docker.ts";
-import { testbedPrefix } from "./testbed.ts";
+import { ingestNames } from "./testbed.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** By which the testbeds of this run of the tests are told from those of others. */
+    /** With what the names of all testbeds of this run of the tests begin. */
     run: string;
+    /** The folder with the ingests' certificate, `server`. */
+    certificate: string;
   }
 }
 
 /** Removes the testbeds after the last test file: files of one worker share them (testbed.ts). */
 export default function setup(project: TestProject): () => Promise<void> {
-  const run = randomUUID().slice(0, 8);
+  const run = `culvert-proxy-test-${randomUUID().slice(0, 8)}-`;
+  const certificate = mkdtempSync(join(tmpdir(), "culvert-"));
+  chmodSync(certificate, 0o755);
+  makePair(join(certificate, "server"), ingestNames);
   project.provide("run", run);
+  project.provide("certificate", certificate);
   return async () => {
     for (const [list, remove] of [
-      [
-        ["ps", "-aq"],
-        ["rm", "-f", "-v"],
-      ],
-      [
-        ["network", "ls", "-q"],
-        ["network", "rm"],
-      ],
+      ["ps -aq", "rm -f -v"],
+      ["network ls -q", "network rm"],
     ] as const) {
-      const { output } = await docker(...list, "--filter", `name=${testbedPrefix(run)}`);
-      if (output.trim()) await docker(...remove, ...output.trim().split("\n"));
+      const { output } = await docker(...list.split(" "), "--filter", `name=${run}`);
+      if (output.trim()) await docker(...remove.split(" "), ...output.trim().split("\n"));
     }
+    rmSync(certificate, { recursive: true });
   };
 }

@@ -5,23 +5,14 @@ import { build } from "../../deploy/test/support/images.ts";
 
 const id = `culvert-proxy-test-${randomUUID().slice(0, 8)}`;
 /** Underscores and dots are allowed in the name of a network. */
-const internal = `${id}.in_side`;
-const other = `${id}-other`;
+const [internal, other] = [`${id}.in_side`, `${id}-other`];
 const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
 
-/** The container beside the proxy in one of its networks. */
-const client = (network: string) => `${network}-client`;
-
-/** Runs curl beside the proxy in one of its networks; returns the body and the status. */
+/** Runs curl in the container beside the proxy in one of its networks; returns the body and the status. */
 async function curl(network: string, path: string, ...args: string[]): Promise<string> {
   const request = ["-sS", "-m", "5", "-w", " %{http_code}", ...args, `http://proxy${path}`];
-  return (await docker("exec", client(network), "curl", ...request)).output;
+  return (await docker("exec", `${network}-client`, "curl", ...request)).output;
 }
-
-const waitUntilHealthy = () => {
-  const asked = "until curl -fsS http://127.0.0.1:8081/healthz; do sleep 0.1; done";
-  return must("exec", id, "timeout", "60", "sh", "-c", asked);
-};
 
 beforeAll(async () => {
   for (const network of [internal, other]) await must("network", "create", label, network);
@@ -33,39 +24,32 @@ beforeAll(async () => {
   await must("network", "connect", "--alias=proxy", internal, id);
   await must("start", id);
   for (const network of [internal, other]) {
-    const beside = [`--name=${client(network)}`, `--network=${network}`, "--entrypoint=sleep"];
+    const beside = [`--name=${network}-client`, `--network=${network}`, "--entrypoint=sleep"];
     await must("run", "-d", label, ...beside, await build(), "600");
   }
-  await waitUntilHealthy();
 });
 afterAll(async () => {
-  await docker("rm", "-f", "-v", id, client(internal), client(other));
+  await docker("rm", "-f", "-v", id, `${internal}-client`, `${other}-client`);
   for (const network of [internal, other]) await docker("network", "rm", network);
 });
 
-const refusal = "this port is for containers of the internal network (INTERNAL_NETWORK)\n 403";
-
-test("the inner ports answer addresses of that network and the container itself, whatever a header says", async () => {
-  expect(await curl(internal, ":8081/healthz")).toBe("ok\n 200");
+test("the inner ports answer addresses of that network, whatever a header says; what they refuse is no envelope of web's", async () => {
+  await expect.poll(() => curl(internal, ":8081/healthz")).toBe("ok\n 200");
   expect(await curl(internal, ":8083/")).toMatch(/ 404$/);
+  const refusal = "this port is for containers of the internal network (INTERNAL_NETWORK)\n 403";
   const forged = ["-H", "X-Forwarded-For: 127.0.0.1"];
   for (const path of [":8081/healthz", ":8081/metrics", ":8083/envelopes", ":8083/"])
     expect(await curl(other, path, ...forged), path).toBe(refusal);
   expect(await curl(other, ":8083/envelopes", ...forged, "-d", "{}")).toBe(refusal);
   expect(await curl(other, ":8080/")).toMatch(/ 421$/);
-});
-
-test("what was refused is no envelope of web's", async () => {
   const metrics = await curl(internal, ":8081/metrics");
   expect(metrics).toContain('culvert_requests_total{route="proxy",class="4xx"}');
-  expect(metrics).toMatch(/^culvert_server_envelopes_total\{outcome="rejected",reason="path"\} 1$/m);
-  expect(metrics.match(/^culvert_server_envelopes_total\{/gm)).toHaveLength(1);
+  expect(metrics.match(/^culvert_server_envelopes_total\{.*/gm)).toEqual([
+    'culvert_server_envelopes_total{outcome="rejected",reason="path"} 1',
+  ]);
 });
 
-test("they do after a restart, and a network that is not the container's stops it with one line", async () => {
-  await must("restart", "-t", "5", id);
-  await waitUntilHealthy();
-  expect([await curl(internal, ":8081/healthz"), await curl(other, ":8081/healthz")]).toEqual(["ok\n 200", refusal]);
+test("a network that is not the container's stops it with one line", async () => {
   const { code, output } = await runProxy(await build(), { SENTRY_DSN, INTERNAL_NETWORK: "culvert_insid" });
   expect([code, output.trim().split("\n").at(-1)]).toEqual([
     1,

@@ -12,18 +12,16 @@ function bytes(size = ""): number {
   return Number(digits) * 1024 ** " kmg".indexOf(unit.toLowerCase() || " ");
 }
 
+async function render(setting: string): Promise<string> {
+  const env = ["--env=SENTRY_DSN=http://key@127.0.0.1:9/7", "--env=WEB_UPSTREAM=127.0.0.1:9", `--env=${setting}`];
+  return must("run", "--rm", label, ...hardened, ...env, await build(), "render");
+}
 let config: string;
 beforeAll(async () => {
-  const settings = {
-    SENTRY_DSN: "http://key@127.0.0.1:9/7",
-    WEB_UPSTREAM: "127.0.0.1:9",
-    // They have zones of their own.
-    MAX_CONCURRENT_PAGES_PER_REPLICA: "30",
-  };
-  const env = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
-  config = await must("run", "--rm", label, ...hardened, ...env, await build(), "render");
+  // They have zones of their own.
+  config = await render("MAX_CONCURRENT_PAGES_PER_REPLICA=30");
 });
-const value = (pattern: RegExp) => Number(pattern.exec(config)?.[1]);
+const value = (pattern: RegExp, text = config) => Number(pattern.exec(text)?.[1]);
 
 /** What clients can fill: how many at most, as rendered, and the kB of each, measured or estimated. */
 function contents(): [what: string, count: number, kB: number][] {
@@ -79,11 +77,8 @@ describe("the sum of what clients can fill", () => {
   });
 
   test("leaves two connections for each further open request", async () => {
-    const env = ["SENTRY_DSN=http://key@127.0.0.1:9/7", "WEB_UPSTREAM=127.0.0.1:9", "MAX_CONCURRENT_REQUESTS=6000"];
-    const raised = await must(
-      ...["run", "--rm", label, ...hardened, ...env.map((one) => `--env=${one}`), await build(), "render"],
-    );
-    const of = (name: string) => Number(new RegExp(`^ *${name} (\\d+);`, "m").exec(raised)?.[1]);
+    const raised = await render("MAX_CONCURRENT_REQUESTS=6000");
+    const of = (name: string) => value(new RegExp(`^ *${name} (\\d+);`, "m"), raised);
     const connections = of("worker_connections");
     expect(of("worker_processes") * connections).toBeGreaterThan(8192 + 2 * 3000 - 4);
     expect(of("worker_rlimit_nofile")).toBeGreaterThan(connections);

@@ -1,77 +1,67 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startProxy, type TestProxy } from "./proxy.ts";
+import { afterEach, describe, expect, test } from "vitest";
+import { ok, page, useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
 
-const fine = { status: 200, headers: {}, body: "hello" };
+const shared = useProxy({}, { twoReplicas: true });
 
-let proxy: TestProxy;
-beforeAll(async () => {
-  proxy = await startProxy({}, { twoReplicas: true });
-});
-afterAll(() => proxy?.stop());
-beforeEach(async () => {
-  await proxy.web.answer(fine);
-  await proxy.web2?.answer(fine);
-  // A replica that failed is left alone for a while: wait until it is asked again.
-  const mark = await proxy.web.count();
-  while ((await proxy.web.count()) === mark) await send(proxy.port, { path: "/" });
-});
-
-const counts = async () => [await proxy.web.count(), (await proxy.web2?.count()) ?? 0] as const;
-const times = (count: number, request: Parameters<typeof send>[1]) =>
-  Promise.all(Array.from({ length: count }, () => send(proxy.port, request)));
+const counts = async () => {
+  const { web, web2 } = shared.proxy;
+  return [await web.count(), (await web2?.count()) ?? 0] as const;
+};
+/** The statuses of as many requests at a time. */
+const times = async (count: number, request: Parameters<typeof send>[1]) => {
+  const answers = await Promise.all(Array.from({ length: count }, () => send(shared.proxy.port, request)));
+  return answers.map(({ status }) => status);
+};
+const all = (status: number) => Array(20).fill(status);
 
 describe("two replicas of web", () => {
   test("share the requests", async () => {
     const before = await counts();
     await times(20, { path: "/shared" });
-    const after = await counts();
-    expect(after[0] - before[0]).toBeGreaterThan(0);
-    expect(after[1] - before[1]).toBeGreaterThan(0);
+    for (const [index, count] of (await counts()).entries()) expect(count).toBeGreaterThan(before[index] ?? 0);
   });
-  test("one of which cuts connections: a GET is retried on the other", async () => {
-    await proxy.web.answer({ ...fine, instead: "reset" });
-    const mark = await proxy.web.count();
-    const answers = await times(20, { path: "/again" });
-    expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200));
-    expect(await proxy.web.count()).toBeGreaterThan(mark);
+  test("one of which cuts connections: a GET is retried on the other, a POST is never sent twice", async () => {
+    await shared.proxy.web.answer({ ...page, instead: "reset" });
+    const [first, second] = await counts();
+    expect(await times(20, { path: "/again" })).toEqual(all(200));
+    const [firstAfter, secondAfter] = await counts();
+    expect(firstAfter).toBeGreaterThan(first);
+    expect(secondAfter).toBe(second + 20);
+    expect(await times(20, { method: "POST", path: "/once", body: "a=1" })).toContain(503);
+    const [firstEnd, secondEnd] = await counts();
+    expect(firstEnd + secondEnd - firstAfter - secondAfter).toBe(20);
   });
-  test("one of which cuts connections: a POST is never sent twice", async () => {
-    await proxy.web.answer({ ...fine, instead: "reset" });
-    const before = await counts();
-    const answers = await times(20, { method: "POST", path: "/once", body: "a=1" });
-    const after = await counts();
-    expect(after[0] + after[1] - before[0] - before[1]).toBe(20);
-    expect(answers.some((answer) => answer.status === 503)).toBe(true);
+  test("with headers that cannot be passed on: no replica is given up", async () => {
+    const headers = { "set-cookie": Array.from({ length: 70 }, (_, i) => `c${i}=${"x".repeat(1_000)}`) };
+    for (const web of [shared.proxy.web, shared.proxy.web2]) await web?.answer({ ...page, headers });
+    expect(await times(20, { path: "/large" })).toEqual(all(502));
+    for (const web of [shared.proxy.web, shared.proxy.web2]) await web?.answer(page);
+    expect(await times(20, { path: "/page" })).toEqual(all(200));
   });
-});
-
-test("a file of the new release is found on whichever replica has it", async () => {
-  await proxy.web.answer({ status: 404, headers: {}, body: "gone" });
-  const paths = Array.from({ length: 20 }, (_, i) => `/_next/static/new-${i}.js`);
-  const answers = await Promise.all(paths.map((path) => send(proxy.port, { path })));
-  expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200));
+  test("one of which lacks a file of the new release: it is found on the other", async () => {
+    await shared.proxy.web.answer({ ...page, status: 404 });
+    for (let n = 0; n < 20; n++) expect(await times(1, { path: `/_next/static/new-${n}.js` })).toEqual([200]);
+  });
 });
 
 describe("a replica that is gone for good fails no request", () => {
   // Nginx asks DNS every five seconds, and gives up what waits for a replica that is no longer in the answer.
-  afterEach(() => proxy.restart("web2"));
-  test.each([0, 1_500, 3_000])("whenever it goes: %i ms after it was found", async (after) => {
-    const seen = async () => (await proxy.web2?.count()) ?? 0;
+  afterEach(() => shared.proxy.restart("web2"));
+  test.each([0, 2_500])("whenever it goes: %i ms after it was found", async (after) => {
+    const seen = async () => (await shared.proxy.web2?.count()) ?? 0;
     const mark = await seen();
-    while ((await seen()) === mark) await send(proxy.port, { path: "/" });
+    while ((await seen()) === mark) await times(1, { path: "/" });
     await pause(after);
-    await proxy.on("web2", "kill");
+    await shared.proxy.on("web2", "kill");
     const answers = [];
     for (let i = 0; i < 60; i++) {
-      const path = `/_next/static/${after}-${i}.js`;
-      answers.push(send(proxy.port, { path: "/" }), send(proxy.port, { path }));
-      answers.push(send(proxy.port, { method: "POST", path: "/", body: "a=1" }));
+      answers.push(times(1, { path: "/" }), times(1, { path: `/_next/static/${after}-${i}.js` }));
+      answers.push(times(1, { method: "POST", path: "/", body: "a=1" }));
       await pause(100);
     }
-    const failed = (await Promise.all(answers)).filter(({ status }) => status !== 200);
-    expect(failed.map(({ status }) => status)).toEqual([]);
+    expect(new Set((await Promise.all(answers)).flat())).toEqual(new Set([200]));
   });
 });
 
@@ -79,14 +69,32 @@ describe("a replica that is gone for good fails no request", () => {
 test("a silent replica is asked by the kernel whether it is still there, for pages, images and hashed files", async () => {
   // Timers of established connections to port 9000: 02 is keepalive (https://docs.kernel.org/networking/proc_net_tcp.html).
   const timers = async () => {
-    const sockets = await proxy.on("proxy", "exec", "cat", "/proc/net/tcp");
+    const sockets = await shared.proxy.on("proxy", "exec", "cat", "/proc/net/tcp");
     return Array.from(sockets.matchAll(/:2328 01 \S+ (\d\d):/g), ([, timer]) => timer);
   };
   // Until Nginx has closed those of earlier requests, which it would use again.
   await expect.poll(timers).toEqual([]);
-  await proxy.web.answer({ ...fine, instead: "hang" });
-  await proxy.web2?.answer({ ...fine, instead: "hang" });
+  for (const web of [shared.proxy.web, shared.proxy.web2]) await web?.answer({ ...page, instead: "hang" });
   for (const path of ["/", "/_next/image?url=%2Fa.png&w=64&q=75", "/_next/static/a.js"])
-    send(proxy.port, { path }).catch(() => {});
+    send(shared.proxy.port, { path }).catch(() => {});
   await expect.poll(timers).toEqual(["02", "02", "02"]);
+});
+
+describe("with WEB_FALLBACK_UPSTREAM", () => {
+  // The recorder that stands for an ingest elsewhere is the replica that is not ready.
+  const shared = useProxy({ WEB_FALLBACK_UPSTREAM: "ingest:9000" });
+  const bodies = async (count: number, method: string) => {
+    const request = { method, path: "/", ...(method === "POST" && { body: "a=1" }) };
+    const answers = await Promise.all(Array.from({ length: count }, () => send(shared.proxy.port, request)));
+    return answers.map(({ body }) => body);
+  };
+
+  test("it gets nothing while there is a replica that is ready, and every request while there is none", async () => {
+    expect(await bodies(20, "GET")).toEqual(Array(20).fill(page.body));
+    // Its name leads nowhere from now on, as that of a headless Service without ready pods.
+    await shared.proxy.on("web", "stop", "-t", "0");
+    await expect.poll(() => bodies(1, "GET")).toEqual([ok.body]);
+    expect(await bodies(20, "GET")).toEqual(Array(20).fill(ok.body));
+    expect(await bodies(20, "POST")).toEqual(Array(20).fill(ok.body));
+  });
 });

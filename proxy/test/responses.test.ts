@@ -1,12 +1,12 @@
+import { once } from "node:events";
 import { connect as connectH2 } from "node:http2";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
 import { page, useProxy } from "./use-proxy.ts";
 import type { Response } from "./wire.ts";
 
 const shared = useProxy({ SERVER_NAME: "app.example.com" });
-beforeEach(() => shared.proxy.web.answer(page));
 
 describe("responses", () => {
   test("do not name the software inside", async () => {
@@ -19,16 +19,13 @@ describe("responses", () => {
       },
     });
     const { answer } = await shared.through();
-    expect(answer.headers["x-powered-by"]).toBeUndefined();
-    expect(answer.headers["x-middleware-set-cookie"]).toBeUndefined();
+    expect(Object.keys(answer.headers).filter((name) => /powered|middleware/.test(name))).toEqual([]);
     expect(answer.headers.server).toBe("nginx");
     expect(JSON.stringify(answer.headers)).not.toContain("web's");
   });
-  test("have noindex on a 404 beside the app's own value, and that alone otherwise", async () => {
+  test("have noindex on a 404 beside the app's own value, and no other", async () => {
     await shared.proxy.web.answer({ ...page, status: 404, headers: { "x-robots-tag": "all" } });
     expect((await shared.through()).answer.headers["x-robots-tag"]).toBe("all, noindex");
-    await shared.proxy.web.answer({ ...page, headers: { "x-robots-tag": "nofollow" } });
-    expect((await shared.through()).answer.headers["x-robots-tag"]).toBe("nofollow");
     await shared.proxy.web.answer(page);
     expect((await shared.through()).answer.headers["x-robots-tag"]).toBeUndefined();
   });
@@ -48,20 +45,14 @@ describe("responses", () => {
   });
   test("stream compressed: what is rendered arrives before the rest is", async () => {
     await shared.proxy.web.answer({ ...page, body: "<p>first</p>".repeat(100), rest: "<p>rest</p>" });
-    const { encoding, first } = await new Promise<{ encoding: unknown; first: Buffer }>((resolve, reject) => {
-      const session = connectH2(`https://localhost:${shared.proxy.port}`, { rejectUnauthorized: false });
-      session.on("error", reject);
-      const stream = session.request({ ":path": "/", "accept-encoding": "br, gzip" });
-      stream.on("response", (headers) => {
-        stream.once("data", async (first: Buffer) => {
-          await shared.proxy.web.proceed();
-          stream.resume().on("end", () => session.close());
-          resolve({ encoding: headers["content-encoding"], first });
-        });
-      });
-    });
-    expect(encoding).toBe("gzip");
+    const session = connectH2(`https://localhost:${shared.proxy.port}`, { rejectUnauthorized: false });
+    const stream = session.request({ ":path": "/", "accept-encoding": "br, gzip" });
+    const [headers] = await once(stream, "response");
+    expect(headers["content-encoding"]).toBe("gzip");
+    const [first] = await once(stream, "data");
     expect(first.length).toBeGreaterThan(0);
+    session.destroy();
+    await shared.proxy.web.proceed();
   });
 });
 
@@ -71,23 +62,22 @@ describe("security headers", () => {
     ...["content-security-policy", "content-security-policy-report-only"],
     ...["cross-origin-opener-policy", "cross-origin-resource-policy", "permissions-policy"],
   ];
+  const always = { "x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin" };
   const sent = (answer: Response) => strictNames.filter((name) => answer.headers[name] !== undefined);
   const ask = (headers = { accept: "text/html" }) => shared.through({ host: "app.example.com", headers });
 
   test("that can break a page go with no answer of an app that does not ask", async () => {
     const { answer } = await ask();
-    expect(answer.headers).toMatchObject({
-      "x-content-type-options": "nosniff",
-      "referrer-policy": "strict-origin-when-cross-origin",
-    });
+    expect(answer.headers).toMatchObject(always);
     expect(sent(answer)).toEqual([]);
+    // With the development certificate.
+    expect(answer.headers["strict-transport-security"]).toBeUndefined();
   });
   test("are strict where the app asks, with a policy whose nonce web got in its request", async () => {
     await shared.proxy.web.answer(strict);
     const { answer, received } = await ask();
     expect(answer.headers).toMatchObject({
-      "x-content-type-options": "nosniff",
-      "referrer-policy": "strict-origin-when-cross-origin",
+      ...always,
       "cross-origin-opener-policy": "same-origin-allow-popups",
       "cross-origin-resource-policy": "same-origin",
       "permissions-policy": expect.stringContaining("camera=()"),
@@ -96,13 +86,11 @@ describe("security headers", () => {
       ),
     });
     expect(answer.headers["x-security-headers"]).toBeUndefined();
-    expect(received[0] && headerOf(received[0], "content-security-policy")).toBe(
-      answer.headers["content-security-policy"],
-    );
-    const nonce = String(answer.headers["content-security-policy"]).match(/nonce-(\w+)/)?.[1];
+    const policy = String(answer.headers["content-security-policy"]);
+    expect(received[0] && headerOf(received[0], "content-security-policy")).toBe(policy);
+    const nonce = policy.match(/nonce-(\w+)/)?.[1];
     expect(nonce).not.toBe(answer.headers["x-request-id"]);
-    const again = await ask();
-    expect(again.answer.headers["content-security-policy"]).not.toBe(answer.headers["content-security-policy"]);
+    expect((await ask()).answer.headers["content-security-policy"]).not.toContain(nonce);
   });
   test.each([
     ["x-nextjs-prerender", "1"],
@@ -136,8 +124,5 @@ describe("security headers", () => {
     };
     await shared.proxy.web.answer({ ...answer, headers: { ...answer.headers, ...own } });
     expect((await ask()).answer.headers).toMatchObject(own);
-  });
-  test("with the development certificate there is no HSTS", async () => {
-    expect((await ask()).answer.headers["strict-transport-security"]).toBeUndefined();
   });
 });

@@ -72,42 +72,22 @@ describe("a DSN, as every parser reads it", () => {
     invalid: string[];
   };
   /** Names, addresses and ports that Nginx does not accept, or would read in another way than the spool. */
-  const unusable = [
-    "-a",
-    "a-",
-    ".a",
-    "a..b",
-    "a.1",
-    "1.2.3",
-    "256.1.1.1",
-    "0x7f.0.0.1",
-    "[]",
-    "[1:2]",
-    "[::1]9000",
-    "a:0",
-    "a:65536",
-  ];
-  test("valid ones become an upstream and the address for the spool", async () => {
-    const outcomes = await starts(Object.keys(valid).map((dsn) => ({ SENTRY_DSN: dsn })));
+  const unusable = "-a a- .a a..b a.1 1.2.3 256.1.1.1 0x7f.0.0.1 [] [1:2] [::1]9000 a:0 a:65536".split(" ");
+  test("valid ones become an upstream and the address for the spool; one may be listed twice, and a project with two keys", async () => {
+    const TUNNEL_ALLOWED_DSNS =
+      "https://a:x@o1.ingest.sentry.io/2 https://a@o1.ingest.sentry.io/2 https://b@o1.ingest.sentry.io/2";
+    const outcomes = await starts(Object.keys(valid).map((dsn) => ({ SENTRY_DSN: dsn, TUNNEL_ALLOWED_DSNS })));
     const addresses = outcomes.map(({ output }) => /^started for (.*)$/.exec(output.split("\n").at(-1) ?? "")?.[1]);
     // The spool compares addresses as the URL standard writes them.
     expect(addresses.map((address) => address && new URL(address).href)).toEqual(Object.values(valid));
-  });
-  test("one that is listed twice, and two keys of one project", async () => {
-    const TUNNEL_ALLOWED_DSNS = "https://a:x@o1.ingest.sentry.io/2 https://b@o1.ingest.sentry.io/2";
-    const [outcome] = await starts([{ SENTRY_DSN: "https://a@o1.ingest.sentry.io/2", TUNNEL_ALLOWED_DSNS }]);
-    expect(outcome?.output).toContain("started for https://o1.ingest.sentry.io/api/2/envelope/");
   });
   test("invalid ones are rejected", async () => {
     const all = ["", ...invalid, ...unusable.map((host) => `http://k@${host}/1`)];
     const outcomes = await starts(all.map((dsn) => ({ SENTRY_DSN: dsn })));
     const fix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
+    const line = (dsn: string) => `culvert proxy: SENTRY_DSN is ${dsn ? "not a DSN" : "empty"}: ${fix}`;
     expect(outcomes.map((one, i) => ({ dsn: all[i], ...one }))).toEqual(
-      all.map((dsn) => ({
-        dsn,
-        code: 1,
-        output: `culvert proxy: SENTRY_DSN is ${dsn ? "not a DSN" : "empty"}: ${fix}`,
-      })),
+      all.map((dsn) => ({ dsn, code: 1, output: line(dsn) })),
     );
   });
 });

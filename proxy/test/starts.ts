@@ -13,10 +13,7 @@ first() { sed -n '1{s/^1 //; s/;$//; p}' "/tmp/nginx/ingest/$1"; }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/**
- * Runs this command of an image with each of these settings, one after the other in one container, since a container for each would take
- * minutes; returns how each ended. `options` are those of the container.
- */
+/** Runs this command of an image with each of these settings, one after the other in one container; returns how each ended. */
 export async function inTurn(
   image: string,
   command: string,
@@ -46,10 +43,7 @@ export async function inTurn(
   }
 }
 
-/**
- * Starts the proxy's entrypoint with each of these settings, as `inTurn` does. `mounts` maps host files to paths. A valid start ends with
- * the line "started for <the ingest's address>".
- */
+/** Starts the proxy's entrypoint with each of these settings; a valid start ends with "started for <the ingest's address>". */
 export async function starts(all: Record<string, string>[], mounts: Record<string, string> = {}): Promise<Outcome[]> {
   const volumes = Object.entries(mounts).map(([from, to]) => `--volume=${from}:${to}:ro`);
   return inTurn(await build(), "/culvert/entrypoint.sh", all, [...hardened, ...volumes]);

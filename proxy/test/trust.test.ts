@@ -1,8 +1,9 @@
 import { createRequire } from "node:module";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { page, type SharedProxy, useProxy } from "./use-proxy.ts";
-import { raw, sendH2 } from "./wire.ts";
+import type { RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
+import { type SharedProxy, useProxy } from "./use-proxy.ts";
+import { raw, send, sendH2 } from "./wire.ts";
 
 const require = createRequire(import.meta.url);
 /** The headers from which the SDK takes a client's IP. */
@@ -11,21 +12,20 @@ const { ipHeaderNames: believed } = require("../../web/node_modules/@sentry/core
 };
 
 const shared = useProxy({ SERVER_NAME: "app.example.com" });
-beforeEach(() => shared.proxy.web.answer(page));
 
 describe("web trusts what the proxy saw, not what a client says", () => {
-  test("host, scheme, address and request id are the proxy's", async () => {
-    const forged: Record<string, string> = {
-      "x-forwarded-proto": "http",
-      "x-forwarded-port": "1",
-      "x-request-start": "t=1",
-    };
+  test.each([
+    ["HTTP/1.1", send],
+    ["HTTP/2", sendH2],
+  ])("host, scheme, address and request id are the proxy's over %s", async (_, by) => {
+    const forged: Record<string, string> = { "x-forwarded-proto": "http", "x-forwarded-port": "1" };
+    forged["x-request-start"] = "t=1";
     for (const name of "server scheme prefix host".split(" ")) forged[`x-forwarded-${name}`] = "evil.example";
     for (const name of "x-original-url x-rewrite-url x-original-host".split(" ")) forged[name] = "/evil";
     for (const name of "x-forwarded-for x-real-ip forwarded".split(" ")) forged[name] = "6.6.6.6";
     for (const name of "x-request-id x-client-request-id content-security-policy".split(" ")) forged[name] = "not mine";
     for (const name of believed) forged[name.toLowerCase()] = "6.6.6.6";
-    const { answer, received } = await shared.through({ headers: forged, host: "app.example.com" });
+    const { answer, received } = await shared.through({ headers: forged, host: "app.example.com" }, by);
     const [request] = received;
     if (!request) throw new Error("web received nothing");
     const host = `app.example.com:${shared.proxy.port}`;
@@ -38,40 +38,23 @@ describe("web trusts what the proxy saw, not what a client says", () => {
     expect(headerOf(request, "x-request-id")).toBe(answer.headers["x-request-id"]);
     expect(request.rawHeaders.join()).not.toMatch(/6\.6\.6\.6|evil|mine/);
   });
-  test("over HTTP/2 too", async () => {
-    const mark = await shared.proxy.web.count();
-    await sendH2(shared.proxy.port, { path: "/h2", headers: { "x-forwarded-host": "evil.example" } });
-    const [request] = await shared.proxy.web.all(mark);
-    for (const name of ["host", "x-forwarded-host"])
-      expect(request && headerOf(request, name)).toBe(`localhost:${shared.proxy.port}`);
-  });
   test("headers by which Next talks to itself are dropped", async () => {
     const names = [
-      ...["subrequest", "rewrite", "redirect", "set-cookie", "skip", "override-headers", "next"].map(
-        (one) => `x-middleware-${one}`,
-      ),
+      ...["subrequest", "rewrite", "redirect", "set-cookie", "skip"].map((one) => `x-middleware-${one}`),
+      ...["x-middleware-override-headers", "x-middleware-next"],
       ...["path", "query", "output", "status", "error"].map((one) => `x-invoke-${one}`),
       ...["x-now-route-matches", "x-matched-path", "next-resume", "x-next-resume-state-length", "x-nextjs-data"],
     ];
     const { received } = await shared.through({ headers: Object.fromEntries(names.map((name) => [name, "1"])) });
-    const seen = received[0]?.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
-    expect(seen?.filter((name) => names.includes(name))).toEqual([]);
+    expect(names.filter((name) => headerOf(received[0] as RecordedRequest, name))).toEqual([]);
   });
   test("headers of React Server Components, actions and the app pass", async () => {
     const headers = {
-      rsc: "1",
-      "next-router-state-tree": "x",
-      "next-router-prefetch": "1",
-      "next-router-segment-prefetch": "/x",
-      "next-url": "/",
-      "next-action": "ab",
-      cookie: "a=1",
-      authorization: "Bearer x",
+      ...{ rsc: "1", "next-router-state-tree": "x", "next-router-prefetch": "1", "next-url": "/" },
+      ...{ "next-router-segment-prefetch": "/x", "next-action": "ab", cookie: "a=1", authorization: "Bearer x" },
       "sentry-trace": "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1",
-      baggage: "a=b",
       traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-      origin: "https://localhost",
-      "accept-language": "de",
+      ...{ baggage: "a=b", origin: "https://localhost", "accept-language": "de" },
     };
     const { received } = await shared.through({ headers });
     for (const [name, value] of Object.entries(headers))
@@ -89,10 +72,9 @@ describe("an invalid trace header never reaches web", () => {
     ["traceparent", `00-4bf92f3577b34da6a3ce929d0e0e4736-${"0".repeat(16)}-01`],
     ["traceparent", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
   ])("%s: %s", async (name, value) => {
-    const { answer, received } = await shared.through({ headers: { [name]: value } });
-    expect(answer.status).toBe(200);
-    const seen = received[0]?.rawHeaders.filter((_, i) => i % 2 === 0).map((known) => known.toLowerCase());
-    expect(seen?.filter((known) => ["sentry-trace", "traceparent"].includes(known))).toEqual([]);
+    const [request] = (await shared.through({ headers: { [name]: value } })).received;
+    for (const known of ["sentry-trace", "traceparent"])
+      expect(headerOf(request as RecordedRequest, known)).toBeUndefined();
   });
 });
 

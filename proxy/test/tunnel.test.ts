@@ -1,72 +1,87 @@
-import { describe, expect, test } from "vitest";
+import { join } from "node:path";
+import { getTunnelPath } from "@sentry/core";
+import { describe, expect, inject, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { envelope, ingestPort, useTunnel } from "./use-tunnel.ts";
+import { envelope, page, type SharedProxy, threeProjects, useProxy } from "./use-proxy.ts";
 import { type Request, send, sendH2 } from "./wire.ts";
 
 const versions = { "HTTP/1.1": send, "HTTP/2": sendH2 };
-type Version = keyof typeof versions;
+const http = useProxy(threeProjects());
+const https = useProxy(
+  { ...threeProjects("https", 9443), INGEST_CA_FILE: "/ca" },
+  { mounts: { [join(inject("certificate"), "server.crt")]: "/ca" } },
+);
 
-describe.each(["http", "https"] as const)("to an %s ingest", (scheme) => {
-  const shared = useTunnel(scheme);
+const [first, second, third] = [
+  ["ingest", "/prefix/api/7/envelope/"],
+  ["o42.ingest.us.sentry.io", "/api/43/envelope/"],
+  ["o44.ingest.sentry.io", "/api/45/envelope/"],
+] as const;
+const byArguments: [string, readonly [host: string, url: string]][] = [
+  ["/monitoring", first],
+  ["/monitoring?o=42&p=43&r=us", second],
+  ["/monitoring?o=44&p=45", third],
+];
+/** The path of the SDK's own for a project; the secret is no part of it. */
+const sdkPath = (dsn: string) => getTunnelPath(dsn) ?? "";
 
-  describe.each(Object.keys(versions) as Version[])("over %s", (version) => {
-    const through = (request: Partial<Request>) => shared.through(request, versions[version]);
-
-    describe("an envelope reaches the project of its DSN and no other", () => {
-      test.each([
-        ["/monitoring", "ingest", "/prefix/api/7/envelope/"],
-        ["/monitoring?o=42&p=43&r=us", "o42.ingest.us.sentry.io", "/api/43/envelope/"],
-        ["/monitoring?o=44&p=45", "o44.ingest.sentry.io", "/api/45/envelope/"],
-      ])("POST %s", async (path, host, url) => {
-        const { answer, received } = await through({ path });
-        expect(answer).toMatchObject({ status: 200, body: "" });
-        expect(received).toHaveLength(1);
-        expect(received[0]).toMatchObject({ method: "POST", url });
-        expect(Buffer.from(received[0]?.body ?? "", "base64").toString()).toBe(envelope);
-        expect(received[0] && headerOf(received[0], "host")).toBe(`${host}:${ingestPort[scheme]}`);
-      });
-    });
-
-    describe("what is rejected reaches neither ingest nor web", () => {
-      const args = [
-        ...[
-          "o=42&p=44&r=us",
-          "o=42&p=43",
-          "o=42&p=43&r=de",
-          "o=43&p=43&r=us",
-          "o=42",
-          "p=43",
-          "o=&p=",
-          "p=43&o=42&r=us",
-        ],
-        ...["o=42&p=43&r=us&r=us", "o=42&o=42&p=43&r=us", "o=%34%32&p=43&r=us", "o=42&p=43&r=us&x=1", "O=42&P=43&R=us"],
-        ...["o=42&p=43&r=us.evil.example", "o=42%26p=43", `o=${"4".repeat(4000)}&p=43`],
-      ];
-      const methods = ["GET", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"];
-      const types = ["application/json", "multipart/form-data; boundary=x", "text/html", "text/plainly"];
-      const paths = ["/monitoring/", "/Monitoring", "/MONITORING/csp", "/monitoring/envelope", "/monitoring/csp/"];
-      test.each<[number, Partial<Request>]>([
-        ...args.map((query): [number, Partial<Request>] => [403, { path: `/monitoring?${query}` }]),
-        ...methods.map((method): [number, Partial<Request>] => [405, { method, body: undefined }]),
-        ...types.map((type): [number, Partial<Request>] => [415, { headers: { "content-type": type } }]),
-        ...paths.map((path): [number, Partial<Request>] => [404, { path }]),
-        [413, { body: Buffer.alloc((20 << 20) + 1) }],
-      ])("%i: %j", async (status, request) => {
-        const mark = await shared.proxy.web.count();
-        const { answer, received } = await through(request);
-        expect(answer.status).toBe(status);
-        expect(answer.headers.allow).toBe(status === 405 ? "POST" : undefined);
-        expect(answer.headers["x-robots-tag"]).toBe(status === 404 ? "noindex" : undefined);
-        if (status === 403) expect(JSON.parse(answer.body).reason).toBe("these arguments select no configured project");
-        expect([received, await shared.proxy.web.count()]).toEqual([[], mark]);
-      });
-    });
-
-    test.each(["/%6donitoring", "//monitoring", "/x/../monitoring"])(
-      "%s is the tunnel in another spelling",
-      async (path) => {
-        expect((await through({ path })).received).toHaveLength(1);
-      },
-    );
+async function expectArrival(shared: SharedProxy, by: typeof send, path: string, host: string, url: string) {
+  const { answer, received } = await shared.post({ path }, by);
+  expect(answer).toMatchObject({
+    status: 200,
+    body: "",
+    headers: { "content-length": "0", "cache-control": "no-cache" },
   });
+  expect(received).toMatchObject([{ method: "POST", url, body: Buffer.from(envelope).toString("base64") }]);
+  expect(received[0] && headerOf(received[0], "host")).toBe(host);
+}
+
+async function expectRejection(by: typeof send, status: number, request: Partial<Request>) {
+  const mark = await http.proxy.web.count();
+  const { answer, received } = await http.post(request, by);
+  expect(answer).toMatchObject({ status, headers: { "cache-control": "no-cache" } });
+  expect(answer.headers.allow).toBe(status === 405 ? "POST" : undefined);
+  expect(answer.headers["x-robots-tag"]).toBe(status === 404 ? "noindex" : undefined);
+  if (status === 403) expect(JSON.parse(answer.body).reason).toBe("these arguments select no configured project");
+  expect([received, await http.proxy.web.count()]).toEqual([[], mark]);
+}
+
+describe.each(Object.entries(versions))("over %s", (_, by) => {
+  test.each([
+    ...byArguments,
+    // Other spellings.
+    ...["/%6donitoring", "//monitoring", "/x/../monitoring"].map((path) => [path, first] as const),
+    [sdkPath("http://key@ingest:9000/prefix/7"), first],
+    [sdkPath("http://third:secret@o44.ingest.sentry.io:9000/45"), third],
+    // Arguments change nothing. With `trailingSlash`, a slash ends it.
+    [`${sdkPath("http://second@o42.ingest.us.sentry.io:9000/43")}/?o=1&p=2`, second],
+  ] as const)("an envelope at %s reaches the project of its DSN and no other", (path, [host, url]) =>
+    expectArrival(http, by, path, `${host}:9000`, url),
+  );
+  test.each(byArguments)("an envelope at %s reaches an https ingest", (path, [host, url]) =>
+    expectArrival(https, by, path, `${host}:9443`, url),
+  );
+
+  describe("what is rejected reaches neither ingest nor web", () => {
+    const args = [
+      ...["o=42&p=44&r=us", "o=42&p=43", "o=42&p=43&r=de", "o=43&p=43&r=us", "o=42", "p=43", "o=&p=", "p=43&o=42&r=us"],
+      ...["o=42&p=43&r=us&r=us", "o=42&o=42&p=43&r=us", "o=%34%32&p=43&r=us", "o=42&p=43&r=us&x=1", "O=42&P=43&R=us"],
+      ...["o=42&p=43&r=us.evil.example", "o=42%26p=43", `o=${"4".repeat(4000)}&p=43`],
+    ];
+    const methods = ["GET", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"];
+    const types = ["application/json", "multipart/form-data; boundary=x", "text/html", "text/plainly"];
+    const paths = ["/monitoring/", "/Monitoring", "/MONITORING/csp", "/monitoring/envelope", "/monitoring/csp/"];
+    test("413: more than 20 MB", () => expectRejection(by, 413, { body: Buffer.alloc((20 << 20) + 1) }));
+    test.each<[number, Partial<Request>]>([
+      ...args.map((query): [number, Partial<Request>] => [403, { path: `/monitoring?${query}` }]),
+      ...methods.map((method): [number, Partial<Request>] => [405, { method, body: undefined }]),
+      ...types.map((type): [number, Partial<Request>] => [415, { headers: { "content-type": type } }]),
+      ...paths.map((path): [number, Partial<Request>] => [404, { path }]),
+    ])("%i: %j", (status, request) => expectRejection(by, status, request));
+  });
+});
+
+test("the SDK's path for a DSN that is not served is the app's", async () => {
+  const { answer, received } = await http.post({ path: sdkPath("https://key@o1.ingest.sentry.io/2") });
+  expect([answer.body, received]).toEqual([page.body, []]);
 });

@@ -1,7 +1,7 @@
-import { get } from "node:http";
 import { connect as connectH2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { type Agent, request as httpsRequest } from "node:https";
-import { connect } from "node:tls";
+import { connect as connectPlain } from "node:net";
+import { type ConnectionOptions, connect, type PeerCertificate } from "node:tls";
 
 /** One HTTPS request to the proxy. */
 export interface Request {
@@ -16,7 +16,7 @@ export interface Request {
 /** How large a response header these clients accept: more than the proxy passes on. */
 const maxHeaderSize = 1 << 17;
 
-/** The answer, with its body as text and as bytes. `headers` are Node's: lower-case names, repeated ones joined. */
+/** `headers` are Node's: lower-case names, repeated ones joined. */
 export interface Response {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -24,10 +24,7 @@ export interface Response {
   bytes: Buffer;
 }
 
-/**
- * Sends one request over HTTP/1.1 and TLS to the proxy at this port, on a connection of its own unless there is an agent; throws when the
- * connection fails.
- */
+/** Sends one request over HTTP/1.1 and TLS, on a connection of its own unless there is an agent; throws when the connection fails. */
 export function send(
   port: number,
   { method = "GET", path, headers = {}, body, host = "localhost" }: Request,
@@ -87,36 +84,42 @@ export function sendH2(
   });
 }
 
-/** Gets this address in plain HTTP, on a connection of its own; throws when the connection fails. */
-export function getPlain(url: string): Promise<{ status: number; body: string }> {
+/** Fetches an address of a container. The next container may get it: neither a kept connection nor a wait for an answer may outlast this one. */
+export const fetchOnce = (url: string, init: RequestInit = {}): Promise<globalThis.Response> =>
+  fetch(url, { ...init, headers: { ...init.headers, connection: "close" }, signal: AbortSignal.timeout(20_000) });
+
+/**
+ * Writes these bytes on a TLS connection to the proxy, after this line of the PROXY protocol; returns what comes back until it closes, or
+ * has what `until` looks for.
+ */
+export function raw(port: number, bytes: string, until?: RegExp, proxyLine = ""): Promise<string> {
   return new Promise((resolve, reject) => {
-    const outgoing = get(url, { agent: false, timeout: 20_000 }, (incoming) => {
-      let body = "";
-      incoming.setEncoding("utf8").on("data", (text: string) => {
-        body += text;
+    let answer = "";
+    const plain = connectPlain(port, "127.0.0.1").on("error", reject);
+    plain.once("connect", () => {
+      plain.write(proxyLine);
+      const socket = connect({ socket: plain, servername: "localhost", rejectUnauthorized: false });
+      socket.on("secureConnect", () => socket.write(bytes));
+      socket.on("data", (chunk) => {
+        answer += chunk.toString("latin1");
+        if (until?.test(answer)) socket.destroy();
       });
-      incoming.on("error", reject).on("end", () => resolve({ status: incoming.statusCode ?? 0, body }));
+      socket.on("error", reject).on("close", () => resolve(answer));
     });
-    // The address of a container that is gone does not answer at all.
-    outgoing.on("timeout", () => outgoing.destroy(new Error(`${url} does not answer`)));
-    outgoing.on("error", reject);
   });
 }
 
-/** Writes these bytes on a TLS connection to the proxy; returns what comes back until it closes, or has what `until` looks for. */
-export function raw(port: number, bytes: string, until?: RegExp): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = "";
-    const socket = connect({
-      ...{ host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false },
-      ALPNProtocols: ["http/1.1"],
-    });
-    socket.on("secureConnect", () => socket.write(bytes));
-    socket.on("data", (chunk) => {
-      answer += chunk.toString("latin1");
-      if (until?.test(answer)) socket.destroy();
+/** Shakes hands as these options say; returns the server's certificate and the session ticket, if any, or throws the server's objection. */
+export function shakeHands(port: number, options: ConnectionOptions) {
+  return new Promise<{ certificate: PeerCertificate; ticket: Buffer | undefined }>((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ...options }, () => {
+      resolve({ certificate: socket.getPeerCertificate(), ticket: socket.getTLSTicket() });
+      socket.destroy();
     });
     socket.on("error", reject);
-    socket.on("close", () => resolve(answer));
   });
 }
+
+/** The certificate that a new connection gets. */
+export const peerCertificate = async (port: number, servername: string) =>
+  (await shakeHands(port, { servername })).certificate;

@@ -1,19 +1,51 @@
-import { expect, test } from "vitest";
-import { killWorkers } from "./proxy.ts";
+import { randomUUID } from "node:crypto";
+import { expect, onTestFinished, test } from "vitest";
+import { docker, label, must, restricted } from "../../deploy/test/support/docker.ts";
+import { build } from "../../deploy/test/support/images.ts";
 import { useProxy } from "./use-proxy.ts";
-import { send } from "./wire.ts";
 
 const shared = useProxy();
 
 test("a killed worker ends the container, which says so; started again it answers, whatever was counted before", async () => {
   const { proxy } = shared;
-  expect((await send(proxy.port, { path: "/" })).status).toBe(200);
-  const killed = await killWorkers(proxy);
+  const workers = "grep -l '^nginx: worker' /proc/[0-9]*/cmdline | cut -d/ -f3";
+  const kill = `${workers} | while read -r pid; do kill -9 $pid && echo killed; done`;
+  const killed = (await proxy.on("proxy", "exec", "sh", "-c", kill)).match(/killed/g)?.length;
   expect(killed).toBeGreaterThan(0);
   await expect.poll(() => proxy.on("proxy", "inspect", "--format={{.State.Running}}")).toBe("false");
   const log = await proxy.on("proxy", "logs");
-  expect(log.match(/worker process \d+ exited on signal 9/g)).toHaveLength(killed);
+  expect(log.match(/worker process \d+ exited on signal 9/g)).toHaveLength(killed ?? 0);
   expect(log).toContain("culvert proxy: a worker of Nginx has died: the container ends, to start again");
   await proxy.restart("proxy");
-  expect((await send(proxy.port, { path: "/" })).status).toBe(200);
+  expect((await shared.through()).answer.status).toBe(200);
+});
+
+test("a killed proxy starts again on the same /tmp, and leaves nothing there of what was cut off", async () => {
+  const name = `culvert-unclean-${randomUUID().slice(0, 8)}`;
+  const inside = (...command: string[]) => docker("exec", name, ...command);
+  const healthy = async () => (await inside("curl", "-sS", "http://127.0.0.1:8081/healthz")).output === "ok\n";
+  onTestFinished(async () => {
+    await docker("rm", "-f", "-v", name);
+    await docker("volume", "rm", name);
+  });
+  const image = await build();
+  await must("volume", "create", label, name);
+  // Not in memory, which Docker empties at a restart: a pod's emptyDir outlives its containers.
+  const volume = `--volume=${name}:/tmp:nocopy`;
+  await must(
+    ...["run", "--rm", label, "--network=none", "--user=0:0", "--entrypoint=sh", volume, image, "-ec"],
+    "mkdir /tmp/envelopes; chmod 777 /tmp /tmp/envelopes",
+  );
+  const settings = ["--env=SENTRY_DSN=http://key@127.0.0.1:9/7", "--env=WEB_UPSTREAM=127.0.0.1:9"];
+  await must("run", "-d", label, "--network=none", `--name=${name}`, ...restricted, volume, ...settings, image);
+  await expect.poll(healthy).toBe(true);
+  // A file that a request left when its worker was killed.
+  const leftover = "/tmp/client-body/0000000001";
+  await must("exec", name, "touch", leftover);
+  // SIGKILL of the process with id 1: the master, and with it every process of the container.
+  await must("kill", "--signal=KILL", name);
+  await must("wait", name);
+  await must("start", name);
+  await expect.poll(healthy).toBe(true);
+  expect((await inside("ls", leftover)).code).not.toBe(0);
 });
