@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { docker, label, must } from "../../deploy/test/support/docker.ts";
 import { buildImage, buildWithDebian } from "../../deploy/test/support/images.ts";
 import { type Pebble, startPebble } from "../../deploy/test/support/pebble/pebble.ts";
-import { startAcmeClient } from "./acme-client.ts";
+import { isSettled, linesOf, startAcmeClient } from "./acme-client.ts";
 
 const id = `culvert-eab-${randomUUID().slice(0, 8)}`;
 const [account, certificates] = [`${id}-account`, `${id}-certificates`];
@@ -39,14 +39,14 @@ async function attempt(key?: keyof typeof keys): Promise<string> {
     SERVER_NAME: "nowhere.example.com",
     ...(key && { ACME_EAB_KEY_ID: "key-1", ACME_EAB_KEY_FILE: keyFile }),
   };
-  const client = await startAcmeClient(id, {
+  await startAcmeClient(id, {
     ...{ image, network: id, caFile: pebble.caFile, volumes: [account, certificates], settings },
     // The attempt is not to wait for the pause after the one before.
     prepare: "rm -f /var/lib/acme/failure-*",
     mounts: key ? { [join(folder, key)]: keyFile } : {},
   });
-  await expect.poll(client.isSettled).toBe(true);
-  const lines = await client.lines();
+  await expect.poll(() => isSettled(id)).toBe(true);
+  const lines = await linesOf(id);
   const left = await must("exec", id, "sh", "-c", "cat /tmp/uacme.log; find /var/lib/acme -type f -exec cat {} +");
   for (const text of [left, lines.join("\n"), await must("inspect", id)])
     for (const secret of Object.values(keys))

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { docker, label, must, type Outcome } from "../../deploy/test/support/docker.ts";
 import { build, buildImage, buildWithDebian } from "../../deploy/test/support/images.ts";
 import { type Pebble, startPebble } from "../../deploy/test/support/pebble/pebble.ts";
-import { type AcmeClient, startAcmeClient } from "./acme-client.ts";
+import { isSettled, linesOf, startAcmeClient } from "./acme-client.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
 import { inTurn } from "./starts.ts";
 import { page } from "./use-proxy.ts";
@@ -13,25 +13,25 @@ import { peerCertificate, send } from "./wire.ts";
 const host = "app.example.com";
 const id = `culvert-acme-${randomUUID().slice(0, 8)}`;
 const certificates = `${id}-certificates`;
+/** The client that serves the proxy, and one whose name leads elsewhere. */
+const [main, wrong] = [`${id}-main`, `${id}-wrong`];
 const volumes = ["main", "wrong", "wrong-certificates", "certificates"].map((name) => `${id}-${name}`);
 
 let acmeImage: string;
 let proxy: TestProxy;
 let pebble: Pebble;
-/** The one that serves the proxy. */
-let main: AcmeClient;
 let network: string;
 /** The address of one of the proxy's containers on their network. */
 const address = (service: "proxy" | "web") =>
   proxy.on(service, "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
 
 /** Starts one with volumes of its own, or with the certificates of the proxy. */
-const startAcme = (name: string, settings: Record<string, string>, store = `${id}-${name}-certificates`) =>
-  startAcmeClient(`${id}-${name}`, {
+const startAcme = (name: string, settings: Record<string, string>, store = `${name}-certificates`) =>
+  startAcmeClient(name, {
     image: acmeImage,
     network,
     caFile: pebble.caFile,
-    volumes: [`${id}-${name}`, store],
+    volumes: [name, store],
     settings: { SERVER_NAME: `, ${host},,www.example.com`, ...settings },
   });
 
@@ -60,7 +60,7 @@ beforeAll(async () => {
   for (const name of [host, "www.example.com"]) await pebble.point(name, await address("proxy"));
 });
 afterAll(async () => {
-  await Promise.all(["main", "wrong"].map((name) => docker("rm", "-f", `${id}-${name}`)));
+  await docker("rm", "-f", main, wrong);
   await pebble?.stop();
   await proxy?.stop();
   await docker("volume", "rm", "-f", ...volumes);
@@ -71,14 +71,16 @@ describe("ACME=on", () => {
     expect(await fromCa()).toBe(false);
     // A request is cut off, and made again by the next start.
     await must("pause", pebble.container);
-    main = await startAcme("main", { ACME_RETRY: "1" }, certificates);
-    await expect.poll(async () => (await must("top", main.name)).includes("uacme"), eventually).toBe(true);
+    await startAcme(main, { ACME_RETRY: "1" }, certificates);
+    await expect.poll(async () => (await must("top", main)).includes("uacme"), eventually).toBe(true);
     // A CA that does not answer must not stop the stack.
-    await expect.poll(() => main.isSettled(), eventually).toBe(true);
-    expect((await main.lines()).at(-1)).toMatch(/^culvert acme: https:\/\/ca\.test\/dir: asked for a certificate for /);
-    await must("kill", main.name);
+    await expect.poll(() => isSettled(main), eventually).toBe(true);
+    expect((await linesOf(main)).at(-1)).toMatch(
+      /^culvert acme: https:\/\/ca\.test\/dir: asked for a certificate for /,
+    );
+    await must("kill", main);
     await must("unpause", pebble.container);
-    await must("start", main.name);
+    await must("start", main);
     await expect.poll(fromCa, eventually).toBe(true);
     expect((await served()).subjectaltname).toBe(`DNS:${host}, DNS:www.example.com`);
     expect((await send(proxy.port, { path: "/", host })).headers["strict-transport-security"]).toBe("max-age=31536000");
@@ -86,8 +88,8 @@ describe("ACME=on", () => {
 
   test("leaves keys that their user alone may read", async () => {
     const look = "find /var/lib/acme /srv/certificates -type f -perm /077 -o -type f ! -user 101";
-    expect(await must("exec", main.name, "sh", "-c", look)).toBe("");
-    expect(await must("exec", main.name, "sh", "-c", "find /srv/certificates -name '*.key'")).not.toBe("");
+    expect(await must("exec", main, "sh", "-c", look)).toBe("");
+    expect(await must("exec", main, "sh", "-c", "find /srv/certificates -name '*.key'")).not.toBe("");
   });
 
   test("redirects every other path of the plain port, also below the one of challenges", async () => {
@@ -98,14 +100,14 @@ describe("ACME=on", () => {
 
   test("keeps it while the CA is away, says so, and renews it under load when the CA is back: a new key, no failed request", async () => {
     // Between two orders, which a signal begins: a request that is cut off waits for as long as TCP does.
-    const ordered = (await main.lines()).length;
-    await must("kill", "--signal=USR1", main.name);
-    await expect.poll(async () => (await main.lines()).length, eventually).toBeGreaterThan(ordered);
-    const lines = (await main.lines()).length;
-    await must("network", "disconnect", network, main.name);
-    await must("kill", "--signal=USR1", main.name);
+    const ordered = (await linesOf(main)).length;
+    await must("kill", "--signal=USR1", main);
+    await expect.poll(async () => (await linesOf(main)).length, eventually).toBeGreaterThan(ordered);
+    const lines = (await linesOf(main)).length;
+    await must("network", "disconnect", network, main);
+    await must("kill", "--signal=USR1", main);
     await expect
-      .poll(async () => (await main.lines()).slice(lines).join("\n"), eventually)
+      .poll(async () => (await linesOf(main)).slice(lines).join("\n"), eventually)
       .toMatch(/^culvert acme: https:\/\/ca\.test\/dir: GET https:\/\/ca\.test\/dir failed: .*next attempt at /m);
     expect(await proxy.internal("/metrics")).toMatch(/^culvert_certificate_renewal_failures [1-9]/m);
     const before = await served();
@@ -120,7 +122,7 @@ describe("ACME=on", () => {
       }
     };
     const load = Promise.all([client(), client()]);
-    await must("network", "connect", network, main.name);
+    await must("network", "connect", network, main);
     const another = async () => (await served()).serialNumber !== before.serialNumber;
     await expect
       .poll(another, eventually)
@@ -137,14 +139,14 @@ describe("ACME=on", () => {
 test("a name that leads elsewhere: one line says which, what was answered and when it goes on, also after a restart; the webhook gets the third failure", async () => {
   const webhook = await address("web");
   await pebble.point("wrong.example.com", webhook);
-  const wrong = await startAcme("wrong", {
+  await startAcme(wrong, {
     SERVER_NAME: "wrong.example.com",
     NOTIFY_URL: `http://${webhook}:9000/hook?secret`,
   });
-  const failed = async () => (await wrong.lines()).filter((line) => line.includes("connection refused"));
+  const failed = async () => (await linesOf(wrong)).filter((line) => line.includes("connection refused"));
   const fails = (times: number) => expect.poll(async () => (await failed()).length, eventually).toBe(times);
   await fails(1);
-  await must("restart", "-t", "5", wrong.name);
+  await must("restart", "-t", "5", wrong);
   await fails(2);
   const [first, again] = await failed();
   expect(first).toMatch(
@@ -152,11 +154,11 @@ test("a name that leads elsewhere: one line says which, what was answered and wh
   );
   // It waits as before.
   expect(again).toBe(first);
-  expect(await wrong.isSettled()).toBe(true);
-  const count = () => must("exec", wrong.name, "cat", "/srv/certificates/failures");
+  expect(await isSettled(wrong)).toBe(true);
+  const count = () => must("exec", wrong, "cat", "/srv/certificates/failures");
   expect(await count()).toBe("1");
   for (const times of [3, 4]) {
-    await must("kill", "--signal=USR1", wrong.name);
+    await must("kill", "--signal=USR1", wrong);
     await fails(times);
   }
   expect(await count()).toBe("3");

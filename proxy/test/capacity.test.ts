@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { endStalled, stall } from "./stall.ts";
+import { closeHeld, stall } from "./held.ts";
 import { useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
 
 const trusted = { TRUSTED_PROXIES: "0.0.0.0/0", TUNNEL_CLIENT_IP: "withhold" };
 const [client, another] = ["203.0.113.1", "198.51.100.1"];
-afterEach(endStalled);
+afterEach(closeHeld);
 
 describe.each([true, false])("stalled envelopes of one client, with a spool: %s", (spool) => {
   const shared = useProxy(trusted, { spool });

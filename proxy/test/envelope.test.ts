@@ -88,12 +88,6 @@ describe("only response headers that the SDK reads come back, however they are w
   });
 });
 
-test("a 404 of the ingest has noindex", async () => {
-  await shared.proxy.ingest.answer({ status: 404, headers: {}, body: "" });
-  const { answer } = await shared.post();
-  expect([answer.status, answer.headers["x-robots-tag"]]).toEqual([404, "noindex"]);
-});
-
 test.each([
   ["/monitoring/csp", "application/csp-report", "/prefix/api/7/security/?sentry_key=key"],
   ["/monitoring/csp", "application/reports+json", "/prefix/api/7/security/?sentry_key=key"],

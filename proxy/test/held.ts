@@ -1,4 +1,5 @@
 import { type ClientHttp2Session, connect } from "node:http2";
+import { connect as connectTls, type TLSSocket } from "node:tls";
 
 /** Requests that were begun over HTTP/2. */
 export interface Held {
@@ -9,11 +10,14 @@ export interface Held {
 }
 
 const sessions = new Set<ClientHttp2Session>();
+const stalled = new Map<TLSSocket, NodeJS.Timeout>();
 
 /** Ends all requests and their connections. */
 export function closeHeld(): void {
-  for (const session of sessions) session.destroy();
+  for (const drip of stalled.values()) clearInterval(drip);
+  for (const connection of [...sessions, ...stalled.keys()]) connection.destroy();
   sessions.clear();
+  stalled.clear();
 }
 
 /**
@@ -47,4 +51,39 @@ export async function hold(port: number, count: number, headers: Record<string, 
     begun.push(...Array.from({ length: Math.min(100, left) }, (_, n) => one(session, left - n)));
   }
   return { statuses, answered: Promise.all(begun) };
+}
+
+/** How a body is sent that does not end. */
+export interface Stalled {
+  path: string;
+  /** The client IP, for a proxy that trusts X-Forwarded-For. */
+  client: string;
+  /** How many bytes are sent at once. */
+  size: number;
+  chunked?: boolean;
+}
+
+/**
+ * Sends a request's body but for its last bytes, then one byte a second.
+ * @returns when it has been written, with the status line of the response, should one come, or `cut`
+ */
+export function stall(port: number, { path, client, size, chunked }: Stalled): Promise<{ answer: Promise<string> }> {
+  const socket = connectTls({ host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false });
+  const length = chunked ? "Transfer-Encoding: chunked" : `Content-Length: ${size + 100}`;
+  const head = [`POST ${path} HTTP/1.1`, "Host: localhost", `X-Forwarded-For: ${client}`, length, "", ""];
+  socket.write(head.join("\r\n"));
+  if (chunked) socket.write(`${(size + 100).toString(16)}\r\n`);
+  const answer = new Promise<string>((resolve) => {
+    socket.on("data", (bytes) => resolve(bytes.toString().split("\r\n", 1)[0] ?? ""));
+    socket.on("error", () => resolve("cut")).on("close", () => resolve("cut"));
+  });
+  stalled.set(
+    socket,
+    setInterval(() => socket.writable && socket.write("."), 1_000),
+  );
+  return new Promise((resolve) => {
+    // A proxy that has answered reads no further.
+    answer.then(() => resolve({ answer }));
+    socket.write(Buffer.alloc(size), () => resolve({ answer }));
+  });
 }

@@ -21,13 +21,13 @@ describe("the outcome of an envelope", () => {
 });
 
 describe("what is counted of", () => {
-  const count = (which: "envelope" | "request", variables: Record<string, string>) => {
+  const count = (variables: Record<string, string>) => {
     const counts: Record<string, number> = {};
     const incr = (key: string, by: number, init: number) => {
       counts[key] = (counts[key] ?? init) + by;
     };
     vi.stubGlobal("ngx", { shared: { metrics: { incr } } });
-    return [log[which]({ variables } as never), counts];
+    return [log.request({ variables } as never), counts];
   };
   test.each<[string, Record<string, string>, string, string[]]>([
     ["a page", { status: "200", upstream_status: "200" }, "200", []],
@@ -36,7 +36,7 @@ describe("what is counted of", () => {
     ["one that is shed", { status: "503", upstream_status: "502", page_reason: "overload" }, "503", []],
     ["one that is not HTTP", { status: "009", upstream_status: "200" }, "9", []],
   ])("%s", (_, variables, status, failures) => {
-    expect(count("request", { route: "page", ...variables })).toEqual([
+    expect(count({ route: "page", ...variables })).toEqual([
       status,
       {
         [`culvert_requests_total{route="page",class="${Math.floor(Number(status) / 100)}xx"}`]: 1,
@@ -51,28 +51,16 @@ describe("what is counted of", () => {
     ["size", "rejected"],
     ["timeout", "failed"],
   ])("a page by its kind, with the reason %j", (page_reason, outcome) => {
-    const [, counts] = count("request", { route: "page", status: "200", page_kind: "prefetch", page_reason });
+    const [, counts] = count({ route: "page", status: "200", page_kind: "prefetch", page_reason });
     expect(counts).toHaveProperty([`culvert_pages_total{kind="prefetch",outcome="${outcome}"}`], 1);
   });
   test("how long web took to begin a page, in the buckets from there on", () => {
-    const [, counts] = count("request", { route: "page", status: "200", upstream_header_time: "0.3" });
+    const [, counts] = count({ route: "page", status: "200", upstream_header_time: "0.3" });
     const name = "culvert_page_duration_seconds";
     const buckets = ["0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf"].map((le) => {
       return (counts as Record<string, number>)[`${name}_bucket{le="${le}"}`];
     });
     expect(buckets).toEqual([0, 0, 1, 1, 1, 1, 1, 1]);
     expect(counts).toMatchObject({ [`${name}_sum`]: 0.3, [`${name}_count`]: 1 });
-  });
-  test("an envelope", () => {
-    const variables = { envelope_route: "server", status: "200", upstream_status: "504 : 200", request_length: "1700" };
-    expect(count("envelope", { ...variables, answered_by: "spool" })).toEqual([
-      '"outcome":"queued","reason":"unreachable","status":200',
-      {
-        'culvert_requests_total{route="server",class="2xx"}': 1,
-        'culvert_upstream_failures_total{upstream="ingest"}': 1,
-        'culvert_server_envelopes_total{outcome="queued",reason="unreachable"}': 1,
-        culvert_tunnel_bytes_total: 1700,
-      },
-    ]);
   });
 });

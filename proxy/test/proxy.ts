@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { hardened, memoryLimit, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
-import { addresses, returnTestbed, startRecorder, startService, type Testbed, takeTestbed } from "./testbed.ts";
+import { addresses, returnTestbed, startRecorder, startService, takeTestbed } from "./testbed.ts";
 import { fetchOnce } from "./wire.ts";
 
 type Service = "proxy" | "web" | "web2" | "ingest" | "spool";
@@ -48,13 +48,6 @@ export interface Options {
  */
 export async function startProxy(settings: Record<string, string> = {}, options: Options = {}): Promise<TestProxy> {
   const testbed = await takeTestbed();
-  return startIn(testbed, settings, options).catch(async (error) => {
-    await returnTestbed({ ...testbed, changed: true });
-    throw error;
-  });
-}
-
-async function startIn(testbed: Testbed, settings: Record<string, string>, options: Options): Promise<TestProxy> {
   const { id } = testbed;
   const image = await build();
   if (options.twoReplicas) await startRecorder(testbed, "web2", ["web"]);
@@ -121,7 +114,11 @@ async function startIn(testbed: Testbed, settings: Record<string, string>, optio
     },
     stop: () => returnTestbed(testbed),
   };
-  await ready(proxy);
+  await ready(proxy).catch(async (error) => {
+    testbed.changed = true;
+    await proxy.stop();
+    throw error;
+  });
   return proxy;
 }
 

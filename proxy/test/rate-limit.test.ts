@@ -42,31 +42,22 @@ describe("envelopes above the rate limit", () => {
   });
 });
 
-describe.each<[string, [string, string | undefined][]]>([
-  [
-    "forward",
-    [
-      ["203.0.113.77", "203.0.113.77"],
-      ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2:3:4:5:6"],
-    ],
-  ],
+describe.each([
+  ["forward", { "203.0.113.77": "203.0.113.77", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2:3:4:5:6" }],
   [
     "truncate",
-    [
-      ["203.0.113.77", "203.0.113.0"],
-      ["2001:db8:1:2:3:4:5:6", "2001:db8:1::"],
-      ["2001:db8::6", "2001:db8::"],
-      ["2001::6", "2001::"],
-      ["::1", undefined],
-    ],
+    {
+      ...{ "203.0.113.77": "203.0.113.0", "2001:db8:1:2:3:4:5:6": "2001:db8:1::" },
+      ...{ "2001:db8::6": "2001:db8::", "2001::6": "2001::", "::1": undefined },
+    },
   ],
-  ["withhold", [["203.0.113.77", undefined]]],
+  ["withhold", { "203.0.113.77": undefined }],
 ])("the client IP at the ingest with TUNNEL_CLIENT_IP=%s", (policy, cases) => {
   const shared = useProxy({ ...trusted, TUNNEL_CLIENT_IP: policy });
-  test.each(cases)("%s is %s", async (client, expected) => {
-    const [request] = (await shared.post({ headers: { "x-forwarded-for": client } })).received;
-    expect(request && headerOf(request, "x-forwarded-for")).toBe(expected);
-    expect(request && headerOf(request, "x-sentry-forwarded-for")).toBe(expected);
-    expect(request?.url).toMatch(/envelope/);
+  test.each(Object.entries(cases))("%s is %s", async (client, expected) => {
+    const { received } = await shared.post({ headers: { "x-forwarded-for": client } });
+    expect(received).toHaveLength(1);
+    for (const name of ["x-forwarded-for", "x-sentry-forwarded-for"])
+      expect(received[0] && headerOf(received[0], name)).toBe(expected);
   });
 });

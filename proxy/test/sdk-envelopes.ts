@@ -7,8 +7,6 @@ export interface SdkEnvelope {
   body: Buffer;
 }
 
-type Item = [Record<string, unknown>, unknown];
-
 /** Every item type that Sentry's SDKs send: by the SDK's own client where a server makes them, else written by its serializer. */
 export async function sdkEnvelopes(dsn: string): Promise<SdkEnvelope[]> {
   return [...(await byClient(dsn, "static")), ...(await byClient(dsn, "stream")), ...bySerializer(dsn)];
@@ -27,8 +25,7 @@ async function byClient(dsn: string, traceLifecycle: "static" | "stream"): Promi
     stackParser: () => [],
     transport: (options) =>
       core.createTransport(options, async ({ body }) => {
-        const bytes = Buffer.from(body);
-        sent.push({ types: typesIn(bytes), body: bytes });
+        sent.push(parsed(body));
         return { statusCode: 200 };
       }),
   });
@@ -53,20 +50,17 @@ async function byClient(dsn: string, traceLifecycle: "static" | "stream"): Promi
 /** What browsers and other SDKs send. https://develop.sentry.dev/sdk/foundations/transport/envelope-items/ */
 function bySerializer(dsn: string): SdkEnvelope[] {
   const binary = new Uint8Array(2048).map((_, n) => (n * 31) % 256);
-  const items: Item[][] = [
+  const replay = { type: "replay_event", replay_id: "a".repeat(32), segment_id: 0 };
+  const chunk = { version: "2", profile: { samples: [] } };
+  const items: unknown[][] = [
     [
-      [{ type: "replay_event" }, { type: "replay_event", replay_id: "a".repeat(32), segment_id: 0 }],
+      [{ type: "replay_event" }, replay],
       [{ type: "replay_recording", length: binary.length }, binary],
     ],
     [[{ type: "client_report" }, { discarded_events: [{ reason: "sample_rate", category: "error", quantity: 1 }] }]],
     [[{ type: "sessions" }, { aggregates: [{ started: "2026-01-01T00:00:00Z", exited: 2 }], attrs: { release: "1" } }]],
     [[{ type: "profile" }, { version: "1", profile: { samples: [] } }]],
-    [
-      [
-        { type: "profile_chunk", platform: "javascript" },
-        { version: "2", profile: { samples: [] } },
-      ],
-    ],
+    [[{ type: "profile_chunk", platform: "javascript" }, chunk]],
     [[{ type: "raw_security", content_type: "application/csp-report" }, '{"csp-report":{"blocked-uri":"inline"}}']],
     [[{ type: "user_report" }, { event_id: "b".repeat(32), name: "Zoë", email: "", comments: "broken" }]],
     [[{ type: "statsd", length: 11 }, "a:1|c\nb:2|c"]],
@@ -74,13 +68,13 @@ function bySerializer(dsn: string): SdkEnvelope[] {
   ];
   return items.map((all) => {
     const header = { dsn, sent_at: "2026-01-01T00:00:00.000Z" };
-    const envelope = core.createEnvelope(header as never, all as never);
-    return { types: all.map(([item]) => String(item.type)), body: Buffer.from(core.serializeEnvelope(envelope)) };
+    return parsed(core.serializeEnvelope(core.createEnvelope(header as never, all as never)));
   });
 }
 
-/** The item types of an envelope as the SDK's own parser reads it. */
-function typesIn(body: Buffer): string[] {
+/** With the item types that the SDK's own parser finds in it. */
+function parsed(envelope: string | Uint8Array): SdkEnvelope {
+  const body = Buffer.from(envelope);
   const [, items] = core.parseEnvelope(new Uint8Array(body));
-  return items.map(([header]) => String(header.type));
+  return { types: items.map(([header]) => String(header.type)), body };
 }
