@@ -26,9 +26,10 @@ async function recovered(): Promise<void> {
   await expect.poll(spoolMetrics).not.toContain("culvert_spool_queued_envelopes{");
 }
 
-describe("an envelope that the ingest cannot accept is queued, acknowledged, and delivered later", () => {
-  afterEach(recovered);
+// Else what is queued would be delivered in the next test.
+afterEach(recovered);
 
+describe("an envelope that the ingest cannot accept is queued, acknowledged, and delivered later", () => {
   test.each<[string, Partial<Answer>]>([
     ["503", { status: 503, headers: { "retry-after": "1" } }],
     ["a cut connection", { instead: "reset" }],
