@@ -71,19 +71,12 @@ describe("only response headers that the SDK reads come back, however they are w
         ...{ "cache-control": "no-cache", server: "nginx" },
       },
     });
-    expect(Object.keys(answer.headers).sort()).toEqual(
-      [
-        ...[
-          "cache-control",
-          "connection",
-          status === 200 ? "content-length" : "",
-          "content-type",
-          "date",
-          "retry-after",
-        ],
-        ...["server", status === 200 ? "" : "transfer-encoding", "x-content-type-options", "x-request-id"],
-        "x-sentry-rate-limits",
-      ].filter(Boolean),
+    const length = status === 200 ? "content-length" : "transfer-encoding";
+    expect(new Set(Object.keys(answer.headers))).toEqual(
+      new Set([
+        ...["cache-control", "connection", "content-type", "date", "retry-after", "server", length],
+        ...["x-content-type-options", "x-request-id", "x-sentry-rate-limits"],
+      ]),
     );
   });
 });
