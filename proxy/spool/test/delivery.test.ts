@@ -3,15 +3,13 @@ import { outcome, recorded, repeatedEnvelopes } from "./support/arrivals.ts";
 import { sendMany } from "./support/envelopes.ts";
 import type { Seen } from "./support/ingest.ts";
 import { isEmpty, metric } from "./support/metrics.ts";
-import { type Stack, startStack } from "./support/stack.ts";
+import { type Stack, startStack, waitUntilReady } from "./support/stack.ts";
 import { waitUntil } from "./support/wait.ts";
 
-/** SPOOL_RATE. */
-const rate = 40;
 let stack: Stack;
 let url: string;
 beforeAll(async () => {
-  stack = await startStack({ SPOOL_RATE: `${rate}` });
+  stack = await startStack();
   url = stack.url;
 });
 afterEach(async () => {
@@ -30,6 +28,9 @@ async function recordRequests(): Promise<() => Promise<Seen[]>> {
 }
 
 test("an ingest that answers 503: one attempt at a time with backoff, then all arrive by priority, at SPOOL_RATE", async () => {
+  const rate = 40;
+  await stack.replaceSpool(`--env=SPOOL_RATE=${rate}`);
+  await waitUntilReady(stack);
   const attempts = await recordRequests();
   await stack.ingest({ status: 503 });
   const ids: string[] = [];
@@ -57,6 +58,8 @@ test("an ingest that answers 503: one attempt at a time with backoff, then all a
   const inTwoSeconds = accepted.map((from) => accepted.filter((at) => at >= from && at < from + 2_000).length);
   expect(Math.max(...inTwoSeconds)).toBeLessThanOrEqual(2 * rate + 32);
   expect(inTwoSeconds[0], "it rises from a tenth").toBeLessThan(2 * rate);
+  await stack.replaceSpool();
+  await waitUntilReady(stack);
 });
 
 test("a rate limit on replays: errors are delivered at once, replays when it is over", async () => {
