@@ -1,10 +1,9 @@
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { headerOf } from "../../../deploy/test/support/recorder/client.ts";
-import { outcome } from "./support/arrivals.ts";
-import { envelope, envelopeUrl, newId, send, sendMany } from "./support/envelopes.ts";
-import { isEmpty, metric } from "./support/metrics.ts";
-import { type Stack, startStack, waitUntilReady } from "./support/stack.ts";
+import { envelope, envelopeUrl, newId, send } from "./support/envelopes.ts";
+import { metric } from "./support/metrics.ts";
+import { type Stack, startStack } from "./support/stack.ts";
 import { waitUntil } from "./support/wait.ts";
 
 let stack: Stack;
@@ -79,29 +78,3 @@ test.each([
     expect(text.replace(sentAt, "2026-01-01T00:00:00.000Z")).toBe(body.toString());
   },
 );
-
-test("with another DSN, envelopes for the old one are neither sent nor lost, and the spool says so", async () => {
-  const logs = (line: string) => waitUntil(async () => (await stack.logs()).includes(line));
-  await waitUntil(() => isEmpty(stack));
-  await stack.ingest({ status: 503 });
-  const old = await sendMany(url, 10);
-  expect(await metric(stack, "undeliverable_envelopes")).toBe(0);
-
-  await stack.replaceSpool("--env=SENTRY_DSN=http://second@ingest:9000/8");
-  await waitUntilReady(stack);
-  await stack.ingest();
-  const mine = newId();
-  await send(url, envelope("session", mine), { "x-spool-destination": "http://ingest:9000/api/8/envelope/" });
-  // A lower priority than the envelopes for the old DSN: if those could be sent, they would be sent first.
-  await waitUntil(async () => (await outcome(stack, [mine])).lost === 0);
-  expect((await outcome(stack, old)).lost).toBe(10);
-  expect(await metric(stack, "undeliverable_envelopes")).toBe(10);
-  await logs("10 envelopes are queued for an ingest that is in no configured DSN");
-  // A proxy that still has the old DSN.
-  expect((await send(url, envelope())).status).toBe(403);
-  await logs("rejected envelopes for a DSN that this spool does not have");
-
-  await stack.replaceSpool();
-  await waitUntil(() => isEmpty(stack));
-  expect(await outcome(stack, old)).toEqual({ lost: 0, repeated: 0 });
-});
