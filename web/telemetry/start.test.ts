@@ -19,17 +19,17 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-async function boot(env: Record<string, string>) {
+async function boot(env: Record<string, string>, yours?: object) {
   for (const [name, value] of Object.entries({ SENTRY_DSN: "", ...env })) vi.stubEnv(name, value);
   const { register } = await import("./server.js");
-  await register();
+  await register(yours);
 }
+const own = { dsn: "https://key@o1.ingest.sentry.io/1" };
 
 test("an invalid setting ends the process with one line on stderr and code 1, before anything is sent", async () => {
   await boot({ TUNNEL_PATH: "/" });
-  expect(error.mock.calls).toEqual([
-    [expect.stringMatching(/^culvert: TUNNEL_PATH '\/' would hide the whole app: .+$/)],
-  ]);
+  const line = /^culvert: TUNNEL_PATH '\/' would hide the whole app: .+$/;
+  expect(error.mock.calls).toEqual([[expect.stringMatching(line)]]);
   expect(exit).toHaveBeenCalledExactlyOnceWith(1);
   expect(init).not.toHaveBeenCalled();
 });
@@ -41,14 +41,20 @@ test("without a DSN the app runs, logs that once, and starts no SDK", async () =
   expect(exit).not.toHaveBeenCalled();
 });
 
+test("without SENTRY_DSN the SDK starts with the options of an app that has a DSN, unchanged", async () => {
+  await boot({}, own);
+  expect(init).toHaveBeenCalledExactlyOnceWith(own);
+});
+
 test("with a DSN the SDK starts once and logs nothing", async () => {
   await boot({ SENTRY_DSN: "http://culvert@ingest:8969/1" });
   expect(init).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ dsn: "http://culvert@ingest:8969/1" }));
-  expect(log).not.toHaveBeenCalled();
-  expect(error).not.toHaveBeenCalled();
+  expect([log.mock.calls, error.mock.calls]).toEqual([[], []]);
 });
 
-test("without settings from the server the browser starts no SDK", async () => {
+test("without settings from the server the browser starts no SDK, and the app's options are unchanged", async () => {
   await import("./browser.js");
   expect(init).not.toHaveBeenCalled();
+  const { culvertOptions } = await import("./options/browser.js");
+  expect(culvertOptions(own)).toBe(own);
 });

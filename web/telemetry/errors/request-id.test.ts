@@ -1,44 +1,29 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { eventIdOf, noteDocumentRequest, notePageRequest, pageRequestId, requestIdIn } from "./request-id.js";
 
-const FIRST = "1".repeat(32);
-const SECOND = "2".repeat(32);
+const [FIRST, SECOND] = ["1".repeat(32), "2".repeat(32)];
 
-afterEach(() => vi.resetModules());
-async function load() {
-  const module = await import("./request-id.js");
-  module.noteDocumentRequest(FIRST);
-  return module;
-}
-const answer = { headers: new Headers({ "x-request-id": SECOND }) };
-
-test("without a proxy, or with an invalid id, there is none", async () => {
-  const { requestIdOf } = await load();
-  expect(requestIdOf(new Headers())).toBeUndefined();
-  expect(requestIdOf(new Headers({ "x-request-id": "<script>" }))).toBeUndefined();
-});
-
-test("Node's headers without an id have none", async () => {
-  const { requestIdIn } = await load();
-  expect(requestIdIn({})).toBeUndefined();
-  expect(requestIdIn({ "x-request-id": FIRST })).toBe(FIRST);
-});
+test.each([
+  [{ "x-request-id": FIRST }, FIRST],
+  [{ "x-request-id": "<script>" }, undefined],
+  [{}, undefined],
+])("the request id in %j is %s", (headers, id) => expect(requestIdIn(headers)).toBe(id));
 
 test.each([
   [FIRST, FIRST],
   ["0AF76519-16cd-43dd-8448-eb211c80319c", "0af7651916cd43dd8448eb211c80319c"],
   ["balancer.7-42", undefined],
   [undefined, undefined],
-])("the event of request %s is %s", async (id, expected) => {
-  const { eventIdOf } = await load();
-  expect(eventIdOf(id)).toBe(expected);
-});
+])("the event of request %s is %s", (id, expected) => expect(eventIdOf(id)).toBe(expected));
 
+const answer = { headers: new Headers({ "x-request-id": SECOND }) };
 test.each([
-  ["another fetch", ["/api/thing", {}], answer],
-  ["a prefetch", ["/trace", { headers: { rsc: "1", "next-router-prefetch": "1" } }], answer],
-  ["a request without a response", ["/trace", { headers: { rsc: "1" } }], undefined],
-])("%s changes nothing", async (_what, input, response) => {
-  const { notePageRequest, pageRequestId } = await load();
-  notePageRequest({ input: input as unknown[], response });
-  expect(pageRequestId()).toBe(FIRST);
+  ["a navigation", ["/trace", { headers: { rsc: "1" } }], answer, SECOND],
+  ["another fetch", ["/api/thing", {}], answer, FIRST],
+  ["a prefetch", ["/trace", { headers: { rsc: "1", "next-router-prefetch": "1" } }], answer, FIRST],
+  ["a request without a response", ["/trace", { headers: { rsc: "1" } }], undefined, FIRST],
+])("after %s the page's request is the right one", (_what, input: unknown[], response, expected) => {
+  noteDocumentRequest(FIRST);
+  notePageRequest({ input, response });
+  expect(pageRequestId()).toBe(expected);
 });

@@ -30,6 +30,8 @@ export async function plantSecrets(traceLifecycle: "static" | "stream"): Promise
       sent.envelopes.push(Buffer.from(body).toString());
       return { statusCode: 200 };
     });
+  // `init` would keep an earlier client.
+  sentry.getCurrentScope().setClient(undefined);
   // enableLogs is version 10's: logs are always on in 11.
   const client = sentry.init(serverOptions(settings, { traceLifecycle, transport, ...{ enableLogs: true } }));
 

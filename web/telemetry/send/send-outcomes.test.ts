@@ -1,31 +1,44 @@
 import { expect, test, vi } from "vitest";
-import { recordOutcome, sendOutcomes, subscribe } from "./send-outcomes.js";
+import { describeRateLimits, recordingOutcomes } from "./recording-transport.js";
+import { sendOutcomes, subscribe } from "./send-outcomes.js";
 
-const outcome = {
-  at: 0,
-  eventId: "e",
-  category: "error",
-  outcome: "accepted" as const,
-  status: 200,
-  latencyMs: 3,
-  note: undefined,
-};
+type Response = { statusCode?: number; headers?: Record<string, string> };
+const envelope = [{ event_id: "e1" }, [[{ type: "event" }, {}]]];
+const send = (answer: () => Promise<Response>) =>
+  recordingOutcomes(() => ({ send: answer, flush: async () => true }))({}).send(envelope);
+const queued = { statusCode: 200, headers: { "x-envelope-outcome": "queued" } };
 
-test("the latest outcomes are stored, newest first, and subscribers are notified", () => {
+test("the latest outcomes are stored, newest first, and subscribers are notified", async () => {
   const listener = vi.fn();
   const unsubscribe = subscribe(listener);
-  for (let at = 1; at <= 60; at++) recordOutcome({ ...outcome, at });
+  for (let n = 0; n < 60; n++) await send(async () => ({ statusCode: 200 }));
   expect(listener).toHaveBeenCalledTimes(60);
   expect(sendOutcomes()).toHaveLength(50);
-  expect(sendOutcomes()[0]).toEqual({ ...outcome, at: 60, number: 60 });
+  expect(sendOutcomes()[0]).toMatchObject({ number: 60, eventId: "e1", category: "error", outcome: "accepted" });
 
   unsubscribe();
-  recordOutcome(outcome);
+  await send(async () => queued);
   expect(listener).toHaveBeenCalledTimes(60);
+  const note = "the ingest did not accept it; it is queued in the spool";
+  expect(sendOutcomes()[0]).toMatchObject({ outcome: "queued", note });
+
+  // The bundles of a server have a copy of the module each.
+  vi.resetModules();
+  expect((await import("./send-outcomes.js")).sendOutcomes()).toBe(sendOutcomes());
 });
 
-test("another copy of the module shares the outcomes", async () => {
-  vi.resetModules();
-  const copy = await import("./send-outcomes.js");
-  expect(copy.sendOutcomes()).toBe(sendOutcomes());
+test("a failure to send is recorded and still fails", async () => {
+  await expect(send(() => Promise.reject(new TypeError("Failed to fetch")))).rejects.toThrow("Failed to fetch");
+  expect(sendOutcomes()[0]).toMatchObject({ outcome: "failed", status: undefined });
 });
+
+test.each([
+  [
+    "x-sentry-rate-limits",
+    "60:transaction;span:key, 2700:error:organization",
+    "no transaction, span for 60 s; no error for 2700 s",
+  ],
+  ["x-sentry-rate-limits", "60::key", "nothing for 60 s"],
+  ["retry-after", "30", "nothing for 30 s"],
+  ["x-sentry-rate-limits", null, undefined],
+])("%s: %s means: %s", (name, value, note) => expect(describeRateLimits({ [name]: value })).toBe(note));

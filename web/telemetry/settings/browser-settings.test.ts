@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
@@ -13,10 +14,10 @@ const settings = parseSettings({
 });
 
 /** A page whose document came with these metrics, as a browser parses them. */
-function page(...headers: (string | null | undefined)[]) {
-  const serverTiming = headers.flatMap((header) => {
+function page(...headers: (string | undefined)[]) {
+  const serverTiming = headers.map((header) => {
     const [, name, description] = /^([\w-]+);desc="([^"\\]*)"$/.exec(header ?? "") ?? [];
-    return name ? [{ name, description }] : [];
+    return { name, description };
   });
   return { getEntriesByType: () => [{ serverTiming }] } as unknown as Performance;
 }
@@ -42,15 +43,12 @@ test("without a DSN the page carries the request id only, and the browser starts
   expect(header).toBe('culvert;desc="request=r1"');
   expect([readBrowserSettings(page(header)), readRequestId(page(header))]).toEqual([undefined, "r1"]);
   expect(serverTiming(parseSettings({}), undefined)).toBeUndefined();
-  expect(readBrowserSettings(page(undefined))).toBeUndefined();
-  expect(readBrowserSettings({ getEntriesByType: () => [] } as unknown as Performance)).toBeUndefined();
 });
 
 test("each document carries them once, and nothing else does", async () => {
-  sendBrowserSettings(settings);
-  sendBrowserSettings(settings);
-  const server = createServer((_, response) => response.appendHeader("Server-Timing", "db;dur=1").end());
-  await new Promise<void>((up) => server.listen(0, "127.0.0.1", up));
+  for (let n = 0; n < 2; n++) sendBrowserSettings(settings);
+  const server = createServer((_, response) => response.appendHeader("Server-Timing", "db;dur=1").end()).unref();
+  await once(server.listen(0, "127.0.0.1"), "listening");
   const get = async (accept: string) => {
     const headers = { accept, "x-request-id": "balancer-1" };
     const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { headers });
@@ -58,5 +56,4 @@ test("each document carries them once, and nothing else does", async () => {
   };
   expect(await get("text/html,*/*")).toBe(`${serverTiming(settings, "balancer-1")}, db;dur=1`);
   expect(await get("*/*")).toBe("db;dur=1");
-  server.close();
 });
