@@ -1,97 +1,69 @@
 import { describe, expect, it } from "vitest";
 import { findActionForm, multipart } from "./form.ts";
-import { assets, attributes, metas, unescapeHtml } from "./html.ts";
+import { assets, attributes, unescapeHtml } from "./html.ts";
 import { pageTrace } from "./trace.ts";
 import { upstreamHeaders, upstreamText } from "./upstream.ts";
 
+it("HTML is decoded, except unknown entities; attributes have any quotes, or none", () => {
+  expect(unescapeHtml("&lt;a&#39;&#x22;&amp;amp;&nbsp;")).toBe(`<a'"&amp;&nbsp;`);
+  expect(attributes(`<a b="1 2" C='3' d=4 e/>`)).toEqual({ b: "1 2", c: "3", d: "4", e: "" });
+});
+
+it("a page's assets are the build's files, each once, also below a base path, and no others", () => {
+  const html = `<script src="/_next/static/a.js"></script><link rel=preload href="/_next/static/a.js"/>
+    <link href="/shop/_next/static/b.css"/><link href="/icon.svg"/><script src="https://cdn.example/_next/static/c.js"></script>
+    <script src="//evil.example/_next/static/d.js"></script>`;
+  expect(assets(html)).toEqual(["/_next/static/a.js", "/shop/_next/static/b.css"]);
+});
+
 const ID = "771a43a4192642f0b136d5159a501700";
 const TRACE = `${ID}-7c51afd529da4a2a-1`;
+const good = `sentry-trace_id=${ID},sentry-sampled=true`;
 const page = (trace: string, baggage: string) =>
   `<head><meta name="sentry-trace" content="${trace}"/><meta content='${baggage}' name=baggage></head>`;
 
-describe("HTML", () => {
-  it("is decoded, except unknown entities", () => {
-    expect(unescapeHtml("&lt;a&#39;&#x22;&amp;amp;&nbsp;")).toBe(`<a'"&amp;&nbsp;`);
-  });
-
-  it("has attributes with any quotes, or none", () => {
-    expect(attributes(`<a b="1 2" C='3' d=4 e/>`)).toEqual({ b: "1 2", c: "3", d: "4", e: "" });
-  });
-
-  it("may contain a meta twice, and both are returned", () => {
-    expect(metas(page("x", "y") + page("z", ""), "sentry-trace")).toEqual(["x", "z"]);
-  });
-
-  it("lists the build's files, each once, also below a base path, and no others", () => {
-    const html = `<script src="/_next/static/a.js"></script><link rel=preload href="/_next/static/a.js"/>
-      <link href="/shop/_next/static/b.css"/><link href="/icon.svg"/><script src="https://cdn.example/_next/static/c.js"></script>
-      <script src="//evil.example/_next/static/d.js"></script>`;
-    expect(assets(html)).toEqual(["/_next/static/a.js", "/shop/_next/static/b.css"]);
-  });
+it.each([
+  [page(TRACE, good), ""],
+  ["", "0 sentry-trace metas"],
+  [page(TRACE, good) + page(TRACE, good), "2 sentry-trace metas"],
+  [page("nonsense", good), 'sentry-trace meta "nonsense" is not valid'],
+  [page(TRACE, "="), 'baggage meta "=" is not valid'],
+  [page(TRACE, "sentry-trace_id=b"), `baggage is of trace b, sentry-trace of ${ID}`],
+  [page(TRACE, `sentry-trace_id=${ID},sentry-sampled=false`), "baggage says sampled false, sentry-trace true"],
+  [`<meta name="sentry-trace" content="${TRACE}">`, "0 baggage metas"],
+])("a page's trace has a described problem, or none: %#", (html, problem) => {
+  expect(pageTrace(html).problem).toBe(problem);
 });
 
-describe("a page's trace", () => {
-  const good = `sentry-trace_id=${ID},sentry-sampled=true`;
-
-  it("is valid if both metas have the same trace and decision", () => {
-    expect(pageTrace(page(TRACE, good))).toMatchObject({ problem: "", trace: { traceId: ID } });
-  });
-
-  it.each([
-    ["", "0 sentry-trace metas"],
-    [page(TRACE, good) + page(TRACE, good), "2 sentry-trace metas"],
-    [page("nonsense", good), 'sentry-trace meta "nonsense" is not valid'],
-    [page(TRACE, "="), 'baggage meta "=" is not valid'],
-    [page(TRACE, "sentry-trace_id=b"), `baggage is of trace b, sentry-trace of ${ID}`],
-    [page(TRACE, `sentry-trace_id=${ID},sentry-sampled=false`), "baggage says sampled false, sentry-trace true"],
-    [`<meta name="sentry-trace" content="${TRACE}">`, "0 baggage metas"],
-  ])("has a described problem: %#", (html, problem) => {
-    expect(pageTrace(html).problem).toBe(problem);
-  });
-});
-
-describe("the trace page", () => {
+it("the trace page shows the headers that the API received: those of the last heading, never an earlier hop's", () => {
   const hop = (name: string, pairs: string) => `<li><h2>${name}</h2>${pairs}</li>`;
-
-  it("shows the headers that the API received: those of the last heading, never an earlier hop's", () => {
-    const list = (trace: string) => `<dl><div><dt class="x">sentry-trace</dt><dd>${trace}</dd></div></dl>`;
-    expect(upstreamHeaders(hop("Rendered", list("a")) + hop("Outgoing", list("b&amp;")))).toEqual({
-      "sentry-trace": "b&",
-    });
-    const unknown = `${hop("Rendered", list("a"))}${hop("Outgoing", "<p>Unknown: timed out.</p>")}</main>more`;
-    expect(upstreamHeaders(unknown)).toEqual({});
-    expect(upstreamText(unknown)).toBe("Outgoing Unknown: timed out.");
-  });
+  const list = (trace: string) => `<dl><div><dt class="x">sentry-trace</dt><dd>${trace}</dd></div></dl>`;
+  const shown = upstreamHeaders(hop("Rendered", list("a")) + hop("Outgoing", list("b&amp;")));
+  expect(shown).toEqual({ "sentry-trace": "b&" });
+  const unknown = `${hop("Rendered", list("a"))}${hop("Outgoing", "<p>Unknown: timed out.</p>")}</main>more`;
+  expect(upstreamHeaders(unknown)).toEqual({});
+  expect(upstreamText(unknown)).toBe("Outgoing Unknown: timed out.");
 });
 
 describe("a server action's form", () => {
   const form = `<form><input name="q"/></form><form action=""><input type="hidden" name="$ACTION_REF_1"/>
-    <input type="hidden" name="$ACTION_1:0" value="{&quot;id&quot;:&quot;x&quot;}"/><input name="text" value="hello"/>
+    <input type="hidden" name="$ACTION_1:0" value="{&quot;id&quot;:&quot;é&quot;}"/><input name="text" value="hello"/>
     <textarea name="more"></textarea><button type="submit">Go</button></form>`;
-
-  it("is the form with React's hidden fields, sent with all fields", () => {
-    expect(findActionForm(form)?.fields).toEqual([
+  const fields = [
+    ...[
       ["$ACTION_REF_1", ""],
-      ["$ACTION_1:0", '{"id":"x"}'],
+      ["$ACTION_1:0", '{"id":"é"}'],
       ["text", "hello"],
       ["more", "load test"],
-    ]);
-    expect(findActionForm("<form><input name=q></form>")).toBeUndefined();
-  });
+    ],
+  ] as [string, string][];
 
-  it("is written as multipart that Node can parse", async () => {
-    const { body, contentType } = multipart(
-      [
-        ["$ACTION_1:0", '{"id":"é"}'],
-        ["a", ""],
-      ],
-      "b0undary",
-    );
+  it("is the form with React's hidden fields, sent with all fields as multipart that Node can parse", async () => {
+    expect(findActionForm("<form><input name=q></form>")).toBeUndefined();
+    expect(findActionForm(form)?.fields).toEqual(fields);
+    const { body, contentType } = multipart(fields, "b0undary");
     const read = await new Response(body, { headers: { "content-type": contentType } }).formData();
-    expect([...read]).toEqual([
-      ["$ACTION_1:0", '{"id":"é"}'],
-      ["a", ""],
-    ]);
+    expect([...read]).toEqual(fields);
     expect(() => multipart([["a", "xb0undaryx"]], "b0undary")).toThrow("occurs in field a");
   });
 });

@@ -1,5 +1,5 @@
 import type { CheckId } from "../lib/checks.ts";
-import type { Answer, AppFault, Fault, Seen } from "./stub.ts";
+import { type Answer, escapeHtml, type Fault, type Seen } from "./stub.ts";
 
 /** A fault: its name, how the target is faulty, and words of the example that names it. */
 export type Planted = [name: string, fault: Fault, words: RegExp, how?: How];
@@ -14,17 +14,20 @@ export interface How {
 export type NamedBy = CheckId | "availability" | "incomplete" | `row ${string}`;
 
 type Change = (answer: Answer, seen: Seen) => unknown;
-
-/** Changes of an answer: its fields, its body. */
+/** Changes of an answer: its fields, its headers, its body. */
 const set =
   (fields: Partial<Answer>): Change =>
   (answer) =>
     Object.assign(answer, fields);
-const edit =
-  (change: (body: string) => string): Change =>
-  (answer) =>
-    Object.assign(answer, { body: change(answer.body) });
 const show = (body: string) => set({ body });
+const add =
+  (name: string, value: string): Change =>
+  ({ headers }) =>
+    Object.assign(headers, { [name]: value });
+const edit =
+  (from: string | RegExp, to: string | ((seen: Seen) => string)): Change =>
+  (answer, seen) =>
+    (answer.body = answer.body.replace(from, typeof to === "string" ? to : to(seen)));
 /** Applies a change to every nth answer for a path. */
 const every =
   (n: number, change: Change): Change =>
@@ -37,12 +40,14 @@ const on = (applies: (seen: Seen, answer: Answer) => unknown, change: Change): F
 });
 const isPage = ({ path, method }: Seen) => /^\/(?:products|trace|test-events)?(?:\?|$)/.test(path) && method === "GET";
 const page = (change: Change) => on((seen, { body }) => isPage(seen) && body.includes("<html"), change);
+const notFound = (change: Change) => on((_, { status }) => status === 404, change);
 const at = (path: string, change: Change) => on((seen) => seen.path.startsWith(path), change);
-const header = (name: string, value: string) => page(({ headers }) => Object.assign(headers, { [name]: value }));
-const incoming = (change: (headers: Seen["headers"]) => unknown): Fault => ({
-  request: ({ headers }) => change(headers),
+const header = (name: string, value: string) => page(add(name, value));
+/** Changes a header that the target receives; undefined removes it. */
+const receives = (name: string, to: (value: string) => string | undefined): Fault => ({
+  request: ({ headers }) => headers[name] && (headers[name] = to(`${headers[name]}`)),
 });
-const app = (fault: AppFault): Fault => ({ app: fault });
+const drops = (name: string) => receives(name, () => undefined);
 const payload = (change: Change) => on(({ headers }) => headers.rsc, change);
 const isAction = ({ method, path }: Seen) => method === "POST" && path === "/test-events";
 const action = (change: Change) => on(isAction, change);
@@ -53,12 +58,12 @@ const slow = (milliseconds: number, applies: (seen: Seen) => unknown): Fault => 
 
 const HTML = { "content-type": "text/html" };
 const LOGIN = set({ status: 200, headers: HTML, body: "<html><body>Please log in</body></html>" });
-const APP_ERROR = "<html><body>Application error: a server-side exception has occurred</body></html>";
+const APP_ERROR = show("<html><body>Application error: a server-side exception has occurred</body></html>");
 const [JS, CSS, REDIRECT] = ["/_next/static/chunks/app.js", "/_next/static/chunks/app.css", "/test-events/redirect"];
-const SECOND = `, ${"b".repeat(32)}-${"c".repeat(16)}-1`;
+const FOREIGN = `${"b".repeat(32)}-${"c".repeat(16)}-1`;
 const LIMITED = set({ status: 429, headers: { "x-sentry-rate-limits": "60:replay:key" } });
-const OTHER_ID = `{"id":"${"a".repeat(32)}"}`;
-const location = (to: string) => at(REDIRECT, set({ headers: { location: to } }));
+const INTERNAL = "http://web:3000/trace";
+const OTHER_ID = show(`{"id":"${"a".repeat(32)}"}`);
 
 const average = (env: Record<string, string>, rounds = 3): How => ({ profile: "average", env, rounds });
 const only = (ONLY: string): How => ({ env: { ONLY } });
@@ -77,39 +82,32 @@ function swap(): Fault {
     },
   };
 }
-
-/** Faults that need more than a line. */
-const cookie = page(({ headers, body }) =>
-  Object.assign(headers, { "set-cookie": `t=${/sentry-trace" content="(\w{32})/.exec(body)?.[1]}` }),
-);
-const undecided = incoming((all) => /^\w{32}-\w{16}$/.test(`${all["sentry-trace"]}`) && delete all["sentry-trace"]);
-const flag = incoming((all) =>
-  Object.assign(all, { traceparent: all.traceparent && `${all.traceparent}`.slice(0, -2) + 99 }),
-);
-const second = incoming((all) => Object.assign(all, { "sentry-trace": all["sentry-trace"] + SECOND }));
+/** A request without a trace within 5 ms of another gets the other's page. */
+function mixUp(): Change {
+  let before = { at: 0, body: "" };
+  return (answer, { headers }) => {
+    if (headers["sentry-trace"]) return;
+    if (Date.now() - before.at > 5) before = { at: Date.now(), body: answer.body };
+    answer.body = before.body;
+  };
+}
+/** Every answer for a path is the first one. */
+function cache(key = ({ path }: Seen) => path): Change {
+  const first: Record<string, string> = {};
+  return (answer, seen) => (answer.body = first[key(seen)] ??= answer.body);
+}
+const sentSpan = ({ headers }: Seen) => `${headers["sentry-trace"] ?? FOREIGN}`.slice(33, 49);
+const reuseSpan = edit(/(?<=sentry-trace" content="\w{32}-)\w{16}/, sentSpan);
+const unsample = edit(/(?<=sentry-trace" content="\w+-\w+-)1/, "0");
+const copyTrace: Change = (answer, seen) =>
+  add("set-cookie", `t=${/sentry-trace" content="(\w{32})/.exec(answer.body)?.[1]}`)(answer, seen);
+const echo = edit("</body>", ({ headers }) => `${escapeHtml(JSON.stringify(headers))}</body>`);
+const undecided = receives("sentry-trace", (value) => (/^\w+-\w+$/.test(value) ? undefined : value));
+const flag = receives("traceparent", (value) => `${value.slice(0, -2)}99`);
+const second = receives("sentry-trace", (value) => `${value}, ${FOREIGN}`);
+const lenient = receives("sentry-trace", (value) => value.replace(/,.*/, ""));
+const noindex = edit("<head>", '<head><meta name="robots" content="noindex"/>');
 const breaks = on(({ headers }) => /script/.test(`${headers["sentry-trace"]}`), set({ status: 500 }));
-const noindex = page(edit((html) => html.replace("<head>", '<head><meta name="robots" content="noindex"/>')));
-const soft404 = on((_, { status }) => status === 404, set({ status: 200, headers: HTML }));
-const afterHead = page(
-  every(
-    3,
-    edit((html) => html.slice(0, html.indexOf("</head>") + 7)),
-  ),
-);
-const otherPage = page(
-  every(
-    3,
-    edit((html) => html.replace("Page /products", "Page /other")),
-  ),
-);
-const noForm = at(
-  "/test-events",
-  edit((html) => html.replace(/<form[\s\S]*<\/form>/, "")),
-);
-const noApi = at(
-  "/trace",
-  edit((html) => html.replace(/<dl>[\s\S]*<\/dl>/, "The operation was aborted due to timeout.")),
-);
 const get: Fault = { request: (seen) => isAction(seen) && Object.assign(seen, { method: "GET" }) };
 const relay: Fault = {
   request: (seen) => Object.assign(seen, { path: seen.path.replace(/^(\/monitoring)\?.*/, "$1") }),
@@ -117,6 +115,8 @@ const relay: Fault = {
 const acceptsGet = on(({ path, method }) => path === "/monitoring" && method === "GET", set({ status: 200 }));
 /** The header of an envelope and a part of its items. */
 const cut = (raw: Buffer) => raw.subarray(0, raw.indexOf(10) + 1 + Math.floor((raw.length - raw.indexOf(10)) * 0.6));
+const lose = (one: number): Fault => ({ deliver: (raw, n) => (n % one ? raw : undefined) });
+const noApi = at("/trace", edit(/<dl>[\s\S]*<\/dl>/, "The operation was aborted due to timeout."));
 const expectText = { env: { PAGES: "/,/products", EXPECT_TEXT: "/products=Page /products" } };
 const busy: Fault = { delay: (seen, { lastEnvelope }) => (isPage(seen) && Date.now() - lastEnvelope < 300 ? 200 : 0) };
 const busyLimit = average({ JOURNEYS: "browse:60,envelopes:40", LIMITS: '{"/":{"p95":150}}' });
@@ -124,120 +124,93 @@ const isSlowPage = ({ path, headers }: Seen) => path === "/products" && !headers
 const isLaterTrace = ({ path, count }: Seen) => path === "/trace" && count > 1;
 const timeout = { env: { TIMEOUT: "1s", ONLY: "outgoing,browse" } };
 const isOneInTwenty = ({ path, headers, count }: Seen) => path === "/" && !headers.rsc && count % 20 === 5;
+const isFile = ({ path }: Seen) => path.startsWith("/_next");
 
 /** Every fault that the suite must detect, by what must name it. */
 export const FAULTS: { [by in NamedBy]?: Planted[] } = {
   forwarded: [
-    ["proxy drops baggage", incoming((all) => delete all.baggage), /baggage sent as .*did not arrive/],
+    ["proxy drops baggage", drops("baggage"), /baggage sent as .*did not arrive/],
     ["proxy rewrites traceparent", flag, /traceparent sent as "00-.*-0[01]", arrived as "00-.*-99"/],
     ["proxy adds a second sentry-trace", second, /1 more: a second header/],
   ],
   continued_trace: [
-    [
-      "proxy drops sentry-trace",
-      incoming((all) => delete all["sentry-trace"]),
-      /sent trace 10ad7e5710ad\w{20}, the page/,
-    ],
+    ["proxy drops sentry-trace", drops("sentry-trace"), /sent trace 10ad7e5710ad\w{20}, the page/],
     // With k6, the other client may be another journey's, not one of the ten requests.
     ["two clients' pages are swapped", swap(), /is in trace 10ad7e5710ad[0-9a-f]{20}/, only("concurrent,continued")],
   ],
-  continued_sampled: [["sampling flag flipped", app("flips sampled"), /sent sampled \w+, .* \[trace 10ad7e5710ad/]],
-  continued_baggage: [["sampling rate rewritten", app("changes baggage"), /sample_rate was "0.5", is "1"/]],
-  continued_span: [["the caller's span id is reused", app("same span"), /sent span (\w{16}), the page has span \1/]],
+  continued_sampled: [["sampling is off", page(unsample), /sent sampled true, .* \[trace 10ad7e5710ad/]],
+  continued_baggage: [
+    ["sampling rate rewritten", page(edit("sample_rate=0.5", "sample_rate=1")), /sample_rate was "0.5", is "1"/],
+  ],
+  continued_span: [["the caller's span id is reused", page(reuseSpan), /sent span (\w{16}), the page has span \1/]],
   continued_caller: [["a trace without a decision is not continued", undecided, /no sampling decision: sent trace/]],
-  outgoing_trace: [["upstream call without a trace", app("upstream untraced"), /sent 10ad7e5710ad/]],
-  outgoing_traceparent: [["traceparent of another trace", app("other traceparent"), /the page shows: Outgoing/]],
-  outgoing_vendor: [["a third party's baggage is changed", app("changes vendor"), /the API received ".*vendor=/]],
+  outgoing_trace: [["upstream call without a trace", page(edit(/<dl>.*<\/dl>/s, "")), /sent 10ad7e5710ad/]],
+  outgoing_traceparent: [
+    ["traceparent of another trace", page(edit(/<dd>00-\w+/, `<dd>00-${"a".repeat(32)}`)), /the page shows: Outgoing/],
+  ],
+  outgoing_vendor: [
+    ["a third party's baggage is changed", page(edit(/vendor=/g, "vendor=x")), /the API received ".*vendor=/],
+  ],
   fresh_unique: [
-    ["a page is cached with its trace", app("cached page"), /trace \w{32} (existed before the run|was (given|sent))/],
-    ["the 404 page is cached with its trace", app("cached 404"), /was given to another client/, missing],
-    ["clients are mixed up", app("mixed up"), /trace \w{32} (was given to another client|existed before)/],
+    ["a page is cached with its trace", page(cache()), /trace \w{32} (existed before the run|was (given|sent))/],
+    ["the 404 page is cached with its trace", notFound(cache(() => "")), /was given to another client/, missing],
+    ["clients are mixed up", page(mixUp()), /trace \w{32} (was given to another client|existed before)/],
   ],
   not_shared: [
     ["public page with a trace", header("cache-control", "public"), /Cache-Control "public"/, browse],
     ["s-maxage on a page with a trace", header("cache-control", "s-maxage=10"), /s-maxage=10/, browse],
   ],
-  no_trace_cookie: [["the trace id is copied into a cookie", cookie, /Set-Cookie: t=[0-9a-f]{32}/, browse]],
-  no_trace_headers: [["responses carry a trace", header("sentry-trace", SECOND), /sentry-trace: , b{32}-/, browse]],
+  no_trace_cookie: [["the trace id is copied into a cookie", page(copyTrace), /Set-Cookie: t=[0-9a-f]{32}/, browse]],
+  no_trace_headers: [["responses carry a trace", header("sentry-trace", FOREIGN), /sentry-trace: b{32}-/, browse]],
   invalid_headers_echo: [
-    ["an invalid header is echoed", app("echoes"), /the response contains (canary|[0-9a-f]{16})/],
-    ["a malformed trace id is continued", app("continues malformed"), /two sentry-traces in one|version ff/],
+    ["an invalid header is echoed", page(echo), /the response contains (canary|[0-9a-f]{16})/],
+    ["a malformed trace id is continued", lenient, /two sentry-traces in one|version ff/],
   ],
   invalid_headers_page: [["an invalid header breaks the page", breaks, /a malformed sentry-trace: 500/]],
-  not_found_noindex: [
-    [
-      "404 header removed",
-      on(
-        () => true,
-        ({ headers }) => delete headers["x-robots-tag"],
-      ),
-      /X-Robots-Tag ""/,
-      missing,
-    ],
-  ],
+  not_found_noindex: [["404 header removed", notFound(set({ headers: HTML })), /X-Robots-Tag ""/, missing]],
   indexable: [
     ["noindex on every response", header("x-robots-tag", "noindex"), /200 with X-Robots-Tag "noindex"/],
     ["X-Robots-Tag: none", header("x-robots-tag", "none"), /X-Robots-Tag "none"/],
     ["X-Robots-Tag: NOINDEX", header("x-robots-tag", "NOINDEX, NOFOLLOW"), /"NOINDEX, NOFOLLOW"/],
-    ["meta robots noindex", noindex, /meta robots "noindex"/],
+    ["meta robots noindex", page(noindex), /meta robots "noindex"/],
   ],
-  not_found_status: [["soft 404", soft404, /GET \/no-such-page-[0-9a-f]+.*200 text\/html/]],
+  not_found_status: [["soft 404", notFound(set({ status: 200 })), /GET \/no-such-page-[0-9a-f]+.*200 text\/html/]],
   page_ok: [["a page answers 500", at("/trace", set({ status: 500 })), /GET \/trace: 500/, outgoing]],
   page_complete: [
-    ["a page is cut after its head", afterHead, /<\/html> is missing/],
-    [
-      "an application error with 200",
-      page(every(4, show(APP_ERROR))),
-      /error page with status 200: .*Application error/,
-    ],
+    ["a page is cut after its head", page(every(3, edit(/(?<=<\/head>).*/s, ""))), /<\/html> is missing/],
+    ["an application error with 200", page(every(4, APP_ERROR)), /error page with status 200: .*Application error/],
     ["Next's error document", page(every(4, show('<html id="__next_error__"></html>'))), /__next_error__/],
     ["a page is nearly empty", page(every(3, show("<html>ok</html>"))), /15 characters .* before the run/],
-    ["another page is shown", otherPage, /EXPECT_TEXT "Page \/products" is missing/, expectText],
+    ["another page", page(every(3, edit("Page /prod", ""))), /EXPECT_TEXT "Page \/products" is missing/, expectText],
   ],
   navigation_ok: [
     ["a component payload is HTML", payload(LOGIN), /_rsc=.*200 text\/html/, browse],
     ["a component payload is empty", payload(show("")), /row 0 is missing in 0 characters/, browse],
-    ["a component payload is cut", payload(edit((rows) => rows.slice(0, -20))), /row 0 is cut/, browse],
+    ["a component payload is cut", payload(edit(/.{20}\n$/, "")), /row 0 is cut/, browse],
   ],
   action_ok: [
     ["the action gets a login page", action(LOGIN), /expected "received trace \w{32}".*Please log in/],
     ["the action is turned into a GET", get, /expected "received trace \w{32}", got 200/],
     ["the action fails", action(set({ status: 500 })), /got 500/],
-    ["the action's form is missing", noForm, /no form with a server action that contains "Call the upstream"/],
+    ["the form is missing", page(edit(/<form.*<\/form>/s, "")), /no form with a .* that contains "Call the upstream"/],
   ],
   redirect_ok: [
-    [
-      "redirect to the internal address",
-      location("http://web:3000/trace"),
-      /"http:.*\/trace", expected a redirect within/,
-    ],
-    ["redirect to the wrong page", location("/"), /Location "\/", expected \/trace/],
+    ["redirect to an internal address", at(REDIRECT, add("location", INTERNAL)), /expected a redirect within/],
+    ["redirect to the wrong page", at(REDIRECT, add("location", "/")), /Location "\/", expected \/trace/],
   ],
   asset_ok: [
     ["a build file is missing", at(JS, set({ status: 404 })), /app\.js: \/ references it: 404/],
     ["a script is an HTML page", at(JS, LOGIN), /not a js file: 200 text\/html/],
-    [
-      "a style sheet is cut",
-      at(
-        CSS,
-        edit((text) => text.slice(0, 8)),
-      ),
-      /cut: 8 characters/,
-    ],
+    ["a style sheet is cut", at(CSS, show("body{col")), /cut: 8 characters/],
   ],
   delivered: [
-    [
-      "every envelope is lost",
-      { deliver: () => undefined },
-      /event \w{32}: .*did not arrive; missing: \d+ of \d+/,
-      tunnel,
-    ],
-    ["one in ten is lost", { deliver: (raw, n) => (n % 10 ? raw : undefined) }, /from the recording ingest/, tunnel],
+    ["every envelope is lost", lose(1), /event \w{32}: .*did not arrive; missing: \d+ of \d+/, tunnel],
+    ["one in ten is lost", lose(10), /from the recording ingest/, tunnel],
   ],
   unaltered: [["40 % are cut off", { deliver: cut }, /sent \d+ bytes with digest \w{64}, \d+ bytes/, tunnel]],
   tunnel_answer: [
     ["the tunnel answers with a login page", accepted(LOGIN), /expected \{"id":"\w{32}"\}, got 200.*Please log in/],
-    ["the tunnel answers with another id", accepted(show(OTHER_ID)), /expected \{"id":"\w{32}"\}, got .*a{32}/],
+    ["the tunnel answers with another id", accepted(OTHER_ID), /expected \{"id":"\w{32}"\}, got .*a{32}/],
   ],
   tunnel_accepted: [["envelopes are rejected", accepted(set({ status: 400 })), /(error|transaction|replay): 400/]],
   tunnel_rejected: [
@@ -262,7 +235,5 @@ export const FAULTS: { [by in NamedBy]?: Planted[] } = {
   ],
   "row navigation": [["payloads are slow", slow(600, ({ headers }) => headers.rsc), /✗ navigation/, browsing]],
   "row action": [["actions are slow", slow(1100, isAction), /✗ action/, average({ ONLY: "action" })]],
-  "row file": [
-    ["files are slow", slow(300, ({ path }) => path.startsWith("/_next")), /✗ file/, average({ ONLY: "assets" })],
-  ],
+  "row file": [["files are slow", slow(300, isFile), /✗ file/, average({ ONLY: "assets" })]],
 };

@@ -8,45 +8,41 @@ import { type Fault, startStub } from "./stub.ts";
 // Runs the suite with a shim in place of k6: which samples it records, and which thresholds those cross.
 
 let stub: Awaited<ReturnType<typeof startStub>>;
-
-async function target(fault: Fault = {}): Promise<{ BASE_URL: string }> {
+async function run(profile: string, fault: Fault = {}, env: Record<string, string> = {}) {
   stub = await startStub(fault);
-  return { BASE_URL: stub.url };
+  return runShim(profile, { BASE_URL: stub.url, ...env });
 }
-
-afterEach(async () => {
+afterEach(() => {
   vi.restoreAllMocks();
-  vi.unstubAllGlobals();
-  await stub?.stop();
+  stub.stop();
 });
 
 describe("the suite in k6", () => {
   it("puts ids in no tag but that of a failure", async () => {
-    await runShim("smoke", { ...(await target({ app: "flips sampled" })) });
-    const others = samples
-      .filter(({ metric }) => metric !== "group_duration")
-      .flatMap(({ tags }) => Object.values(tags));
-    expect(others.filter((value) => /[0-9a-f]{8}/.test(value))).toEqual([]);
+    const fault = { request: ({ headers }: { headers: object }) => Object.assign(headers, { "sentry-trace": "" }) };
+    expect((await run("smoke", fault)).code).toBe(99);
+    const others = samples.filter(({ metric }) => metric !== "group_duration");
+    expect(others.flatMap(({ tags }) => Object.values(tags)).filter((value) => /[0-9a-f]{8}/.test(value))).toEqual([]);
   });
 
   it("fails if a journey throws, though all other checks pass", async () => {
-    const env = { ...(await target()), ONLY: "redirect" };
     vi.spyOn(JOURNEYS.redirect, "run").mockRejectedValueOnce(new Error("broken"));
-    const { summary, code } = await runShim("smoke", env);
+    const { summary, code } = await run("smoke", {}, { ONLY: "redirect" });
     expect([summary?.result, code]).toEqual(["integrity", 99]);
     const failed = summary?.checks.filter(({ result }) => result !== "passed");
     expect(failed).toMatchObject([{ id: "iteration_ok", failed: 1, examples: [{ text: "redirect: Error: broken" }] }]);
   });
 
   it("judges no answer that it did not get: an overload breaks no integrity", async () => {
-    const overload = await target({
+    const overload: Fault = {
       response: (answer, { count }) => count > 1 && count % 3 === 0 && Object.assign(answer, { status: 503, body: "" }),
-    });
-    const { summary } = await runShim("smoke", { ...overload });
+    };
+    const { summary } = await run("smoke", overload);
     expect(summary).toMatchObject({ result: "availability", integrity: { broken: 0 } });
   });
 
-  it.each([
+  const former = JSON.stringify({ schema: SCHEMA, profile: "average", durations: [] });
+  it.each<[string, Record<string, string>, RegExp]>([
     ["average", { PAGES: "/nowhere" }, /\/nowhere responds 404/],
     [
       "average",
@@ -56,12 +52,8 @@ describe("the suite in k6", () => {
     ["average", { INGEST: "http://127.0.0.1:1" }, /^INGEST http:\/\/127.0.0.1:1 does not answer/],
     ["nope", {}, /^PROFILE "nope" is not a profile: use smoke, average/],
     ["average", { BASELINE: "{}" }, /^BASELINE "\{\}" is not a summary.json/],
-    [
-      "smoke",
-      { BASELINE: JSON.stringify({ schema: SCHEMA, profile: "average", durations: [] }) },
-      /^BASELINE ".*" is not a summary.json of PROFILE smoke/,
-    ],
-  ] as [string, Record<string, string>, RegExp][])("stops %s before any load: %j", async (profile, env, words) => {
-    await expect(runShim(profile, { ...(await target()), ...env })).rejects.toThrow(words);
+    ["smoke", { BASELINE: former }, /^BASELINE ".*" is not a summary.json of PROFILE smoke/],
+  ])("stops %s before any load: %j", async (profile, env, words) => {
+    await expect(run(profile, {}, env)).rejects.toThrow(words);
   });
 });
