@@ -11,61 +11,49 @@ describe("options", () => {
     expect(readOptions({}).rate).toBeUndefined();
   });
 
-  it("are read", () => {
-    expect(
-      readOptions({
-        BASE_URL: "https://[::1]:8443/",
-        RATE: "0.5",
-        DURATION: "10m",
-        PAGES: "/a, /b",
-        ACTION_PAGE: "off",
-      }),
-    ).toMatchObject({ baseUrl: "https://[::1]:8443", rate: 0.5, duration: 600, pages: ["/a", "/b"], actionPage: "" });
-  });
-
-  it.each([
-    ["BASE_URL", "localhost:8443"],
-    ["BASE_URL", "https://localhost/path"],
-    ["RATE", "0"],
-    ["RATE", "fast"],
-    ["RATE", "-1"],
-    ["DURATION", "10"],
-    ["DURATION", "0s"],
-    ["MAX_VUS", "0"],
-    ["MAX_VUS", "10.5"],
-    ["TUNNEL_PATH", "/"],
-    ["TUNNEL_PATH", "/r?x=1"],
-    ["PAGES", "/a,b"],
-    ["PAGES", "https://elsewhere/"],
-    ["TRACE_PAGE", "trace"],
-    ["SENTRY_DSN", "https://host/1"],
-    ["EXPECT_TEXT", "Welcome"],
-    ["TRACE", "yes"],
-    ["ROUTER", "none"],
-    ["NOINDEX", "both"],
-    ["SEND_EVENTS", "true"],
-    ["JOURNEYS", "browse"],
-    ["JOURNEYS", "browse:0"],
-    ["INGEST", "localhost:8970"],
-    ["TRACE_URL", "https://sentry.example/"],
-    ["DELIVERY_WAIT", "soon"],
-  ])("%s=%s is rejected in one line that names it and says how to fix it", (name, value) => {
-    const message = () => readOptions({ [name]: value });
-    expect(message).toThrow(OptionError);
-    expect(message).toThrow(new RegExp(`^${name} .*: .+$`));
-  });
-
-  it("are lists and pairs", () => {
-    const given = {
-      SKIP: "replay, reject",
-      JOURNEYS: "browse:80,envelopes:20",
-      EXPECT_TEXT: "/=Welcome home,/products=a=b",
+  it("are read, also lists and pairs", () => {
+    const address = {
+      BASE_URL: "https://[::1]:8443/",
+      RATE: "0.5",
+      DURATION: "10m",
+      PAGES: "/a, /b",
+      ACTION_PAGE: "off",
     };
-    expect(readOptions(given)).toMatchObject({
+    const pairs = { JOURNEYS: "browse:80,envelopes:20", EXPECT_TEXT: "/=Welcome home,/products=a=b" };
+    expect(readOptions({ ...address, ...pairs, SKIP: "replay, reject" })).toMatchObject({
+      ...{ baseUrl: "https://[::1]:8443", rate: 0.5, duration: 600, pages: ["/a", "/b"], actionPage: "" },
       skip: ["replay", "reject"],
       journeys: { browse: "80", envelopes: "20" },
       expectText: { "/": "Welcome home", "/products": "a=b" },
     });
+  });
+
+  it.each(
+    Object.entries({
+      BASE_URL: ["localhost:8443", "https://localhost/path"],
+      RATE: ["0", "fast", "-1"],
+      DURATION: ["10", "0s"],
+      MAX_VUS: ["0", "10.5"],
+      TUNNEL_PATH: ["/", "/r?x=1"],
+      PAGES: ["/a,b", "https://elsewhere/"],
+      TRACE_PAGE: ["trace"],
+      SENTRY_DSN: ["https://host/1"],
+      EXPECT_TEXT: ["Welcome"],
+      TRACE: ["yes"],
+      ROUTER: ["none"],
+      NOINDEX: ["both"],
+      SEND_EVENTS: ["true"],
+      JOURNEYS: ["browse", "browse:0"],
+      INGEST: ["localhost:8970"],
+      TRACE_URL: ["https://sentry.example/"],
+      DELIVERY_WAIT: ["soon"],
+    }),
+  )("%s: each of %j is rejected in one line that names it and says how to fix it", (name, values) => {
+    for (const value of values) {
+      const read = () => readOptions({ [name]: value });
+      expect(read, value).toThrow(OptionError);
+      expect(read, value).toThrow(new RegExp(`^${name} .*: .+$`));
+    }
   });
 
   it("send the local ingest's DSN to this machine only", () => {

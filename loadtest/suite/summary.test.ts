@@ -35,11 +35,11 @@ function goodRun(plan = planOf()): RunData {
 
 /** Adds a failure of a virtual user to k6's data. */
 function fail(run: RunData, check: Example["check"], user: number, text: string, traceId = ""): void {
-  run.root_group.groups = [
-    ...(run.root_group.groups ?? []),
-    { name: "teardown", groups: [{ name: exampleName(user, { check, at: "GET /", text, traceId }) }] },
-  ];
+  const groups = [{ name: exampleName(user, { check, at: "GET /", text, traceId }) }];
+  run.root_group.groups = [...(run.root_group.groups ?? []), { name: "teardown", groups }];
 }
+const checked = (run: RunData, id: string, passes: number, fails: number) =>
+  Object.assign(run.metrics, { [`checks{check:${id}}`]: { values: { passes, fails } } });
 
 const resultOf = (data: RunData, plan = planOf()) => summarise(plan, RUN, data);
 const page = `${TIME}{kind:page,name:/}`;
@@ -55,52 +55,24 @@ describe("the result", () => {
     expect(availability).toBe("  availability: 100.0 %");
   });
 
-  it("is broken integrity if a check failed once, with the request, both values and the trace", () => {
+  it.each([
+    [9, 1, 0],
+    [8, 1, 22],
+  ])("lets envelopes be rate-limited as often as the share allows: %i of %i more", (passes, fails, exit) => {
     const run = goodRun();
-    run.metrics["checks{check:continued_trace}"] = { values: { passes: 99, fails: 1 } };
-    fail(run, "continued_trace", 7, "a later one");
-    fail(run, "continued_trace", 3, `sent trace ${TRACE}, the page is in trace b`, TRACE);
-    const summary = resultOf(run);
-    expect(summary).toMatchObject({ result: "integrity", exit: 20 });
-    const line = `GET /: sent trace ${TRACE}, the page is in trace b [trace ${TRACE}]`;
-    expect(text(summary)).toContain(`failed\n`);
-    expect(text(summary)).toContain(`    ${line}\n    GET /: a later one`);
+    checked(run, "tunnel_within_limits", passes, fails);
+    expect(resultOf(run).exit).toBe(exit);
   });
 
-  it("is lacking availability, and no broken integrity, if requests were not answered", () => {
+  it.each([
+    ["a required check", "checks{check:fresh_unique}", /\? fresh: no two clients share a trace .*not measured/],
+    ["a page", page, /✗ \/ /],
+    ["any iteration", "iterations", /nothing was measured/],
+  ])("is incomplete without samples of %s, though no threshold was crossed", (_, metric, words) => {
     const run = goodRun();
-    run.metrics[AVAILABILITY] = { values: { passes: 900, fails: 100 } };
-    run.metrics[`${AVAILABILITY}{kind:page}`] = { values: { passes: 700, fails: 100 } };
-    fail(run, "availability", 1, "timed out");
-    expect(resultOf(run)).toMatchObject({
-      result: "availability",
-      exit: 21,
-      integrity: { broken: 0, answered: 900 },
-      availability: 90,
-    });
-    expect(text(resultOf(run))).toContain("availability: 90.0 %, below the limit: page 87.5 %\n  ");
-    expect(text(resultOf(run))).toContain("not answered: GET /: timed out");
-  });
-
-  it("lets envelopes be rate-limited as often as the share allows, and no more", () => {
-    const run = goodRun();
-    run.metrics["checks{check:tunnel_within_limits}"] = { values: { passes: 9, fails: 1 } };
-    expect(resultOf(run).exit).toBe(0);
-    run.metrics["checks{check:tunnel_within_limits}"] = { values: { passes: 8, fails: 1 } };
-    expect(resultOf(run)).toMatchObject({ result: "limits", exit: 22 });
-  });
-
-  it("is incomplete if a required check or a page has no samples, or nothing ran, though no threshold was crossed", () => {
-    const run = goodRun();
-    delete run.metrics["checks{check:fresh_unique}"];
+    delete run.metrics[metric];
     expect(resultOf(run)).toMatchObject({ result: "incomplete", exit: 24 });
-    expect(text(resultOf(run))).toMatch(/\? fresh: no two clients share a trace .*not measured/);
-    const untimed = goodRun();
-    delete untimed.metrics[page];
-    expect(resultOf(untimed).exit).toBe(24);
-    const nothing = resultOf({ metrics: {}, state: { testRunDurationMs: 10 }, root_group: { name: "" } });
-    expect(text(nothing)).toContain("nothing was measured");
-    expect(text(nothing)).not.toContain("continued:");
+    expect(text(resultOf(run))).toMatch(words);
   });
 
   it.each([
@@ -110,7 +82,6 @@ describe("the result", () => {
     const run = goodRun();
     Object.assign(run.metrics[page]?.values ?? {}, { [key]: ms });
     expect(resultOf(run)).toMatchObject({ result: "limits", exit: 22 });
-    expect(text(resultOf(run))).toMatch(/✗ \/ .*p95 500, p99 2000/);
     expect(resultOf(run, planOf("average", { LIMITS: '{"/":{"p95":9000,"p99":9000}}' })).exit).toBe(0);
   });
 
@@ -140,7 +111,7 @@ describe("the result", () => {
     const run = goodRun(plan);
     run.state.testRunDurationMs = 30_000;
     expect(resultOf(run, plan).breakpoint).toBeUndefined();
-    run.metrics["checks{check:page_ok}"] = { values: { passes: 0, fails: 1 } };
+    checked(run, "page_ok", 0, 1);
     expect(text(resultOf(run, plan))).toContain("crossed at about 40 iterations/s");
   });
 
@@ -155,42 +126,27 @@ describe("the result", () => {
   });
 });
 
-describe("an example", () => {
-  const through = (name: string) => examplesOf("page_ok", { name: "", groups: [{ name }] });
-
-  it("can be passed as a group's name, which may not contain ::, with every id whole", () => {
-    const example = { check: "page_ok", at: "GET /a::b", traceId: TRACE, text: 'sent "a::b"|c' } as const;
-    expect(exampleName(2, example)).not.toContain("::");
-    expect(through(exampleName(2, example))).toMatchObject([example]);
-  });
-
-  it("is shortened if long, and ignored if it is not an example", () => {
-    const example = { check: "page_ok", at: "", traceId: "", text: "x".repeat(5000) } as const;
-    expect(exampleName(1, example).length).toBeLessThan(800);
-    expect(through("another group")).toEqual([]);
-  });
+it("an example can be passed as a group's name, which may not contain ::, with every id whole, and short", () => {
+  const example = { check: "page_ok", at: "GET /a::b", traceId: TRACE, text: 'sent "a::b"|c' } as const;
+  const name = exampleName(2, example);
+  expect(name).not.toContain("::");
+  expect(examplesOf("page_ok", { name: "", groups: [{ name }, { name: "another group" }] })).toMatchObject([example]);
+  expect(exampleName(1, { ...example, text: "x".repeat(5000) }).length).toBeLessThan(900);
 });
 
 describe("the files", () => {
   it("are the text alone, or with a folder text, JSON, report and chart", () => {
     expect(Object.keys(summaryFiles(resultOf(goodRun()), ""))).toEqual(["stdout"]);
-    const files = summaryFiles(resultOf(goodRun()), "out");
-    expect(Object.keys(files)).toEqual([
-      "stdout",
-      ...["summary.txt", "summary.json", "report.html", "chart.svg"].map((name) => `out/${name}`),
-    ]);
-    expect(JSON.parse(files["out/summary.json"] ?? "")).toMatchObject({
-      schema: 3,
-      profile: "average",
-      exit: 0,
-      ...RUN,
-      settings: { dsn: "ingest/1" },
-    });
+    const { stdout, ...files } = summaryFiles(resultOf(goodRun()), "out");
+    expect(stdout).toBe(files["out/summary.txt"]);
+    expect(Object.keys(files).join()).toBe("out/summary.txt,out/summary.json,out/report.html,out/chart.svg");
+    const facts = { schema: 3, profile: "average", exit: 0, settings: { dsn: "ingest/1" } };
+    expect(JSON.parse(files["out/summary.json"] ?? "")).toMatchObject({ ...RUN, ...facts });
   });
 
   it("have a report that needs nothing else, escapes what it shows, and links to traces", () => {
     const run = goodRun();
-    run.metrics["checks{check:page_ok}"] = { values: { passes: 0, fails: 2 } };
+    checked(run, "page_ok", 0, 2);
     fail(run, "page_ok", 1, "<script>alert(1)</script>", TRACE);
     const plan = planOf("average", { TRACE_URL: "https://sentry.example/trace/{trace_id}" });
     const html = summaryFiles(resultOf(run, plan), "out")["out/report.html"];

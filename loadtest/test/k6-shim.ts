@@ -58,32 +58,20 @@ function sha256(bytes: ArrayBuffer, encoding: "hex"): string {
 async function asyncRequest(method: string, url: string, body: string | ArrayBuffer | null, params: Params) {
   built.request.add(1, params.tags);
   const begin = performance.now();
-  const timed = () => ({ timings: { duration: performance.now() - begin } });
+  const signal = AbortSignal.timeout(Number.parseInt(params.timeout, 10) * 1000);
+  const end = { status: 0, headers: {}, body: null as string | null, error: "", error_code: 0 };
   try {
-    const response = await fetch(url, {
-      method,
-      headers: params.headers,
-      body,
-      redirect: "manual",
-      signal: AbortSignal.timeout(Number.parseInt(params.timeout ?? "60s", 10) * 1000),
-    });
-    const text = await response.text();
+    const response = await fetch(url, { method, headers: params.headers, body, redirect: "manual", signal });
     // In Go's canonical form.
     const spelled = (name: string) => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
     const headers = Object.fromEntries([...response.headers].map(([name, value]) => [spelled(name), value]));
-    return { status: response.status, headers, body: text, error: "", error_code: 0, ...timed() };
+    Object.assign(end, { status: response.status, headers, body: await response.text() });
   } catch (problem) {
     const { name, cause } = problem as Error;
     // https://grafana.com/docs/k6/latest/javascript-api/error-codes/
-    return {
-      status: 0,
-      headers: {},
-      body: null,
-      error: String(cause ?? problem),
-      error_code: name === "TimeoutError" ? 1050 : 1000,
-      ...timed(),
-    };
+    Object.assign(end, { error: String(cause ?? problem), error_code: name === "TimeoutError" ? 1050 : 1000 });
   }
+  return { ...end, timings: { duration: performance.now() - begin } };
 }
 
 export default { ...exec, asyncRequest, sha256, expectedStatuses: () => null };
@@ -96,19 +84,13 @@ export function endOfTest(thresholds: Record<string, { threshold: string }[]>): 
   for (const name of names) {
     const [, metric = "", tags] = /^([^{]+)(?:\{(.*)\})?$/.exec(name) ?? [];
     const wanted = tags?.split(",").map((tag) => tag.split(":")) ?? [];
-    const mine = samples.filter(
-      (one) => one.metric === metric && wanted.every(([tag = "", is]) => one.tags[tag] === is),
-    );
-    const values = valuesOf(
-      kinds.get(metric) ?? "Counter",
-      mine.map(({ value }) => value),
-    );
+    const isMine = ({ tags }: { tags: Tags }) => wanted.every(([tag = "", is]) => tags[tag] === is);
+    const mine = samples.filter((one) => one.metric === metric && isMine(one)).map(({ value }) => value);
+    const values = valuesOf(kinds.get(metric) ?? "Counter", mine);
     metrics[name] = { values };
     crossed ||= !(thresholds[name] ?? []).every(({ threshold }) => holds(threshold, values));
   }
-  const groups = [...new Set(samples.map(({ tags }) => tags.group?.slice(2)))].flatMap((name) =>
-    name ? { name } : [],
-  );
+  const groups = [...new Set(samples.flatMap(({ tags }) => tags.group ?? []))].map((tag) => ({ name: tag.slice(2) }));
   return { metrics, state: { testRunDurationMs: 1000 }, root_group: { name: "", groups }, crossed };
 }
 
@@ -134,5 +116,5 @@ function holds(threshold: string, values: Record<string, number>): boolean {
   if (sign === undefined) throw new Error(`this shim cannot parse the threshold ${threshold}`);
   if (value === undefined) return true;
   const to = Number(limit);
-  return { "<": value < to, "<=": value <= to, ">": value > to, ">=": value >= to }[sign] ?? false;
+  return { "<": value < to, "<=": value <= to, ">": value > to, ">=": value >= to }[sign] as boolean;
 }

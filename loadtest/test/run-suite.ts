@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -24,12 +25,10 @@ const root = join(import.meta.dirname, "..");
 
 /** Starts the reader as a recording ingest on a free port. */
 export async function startReader(env: Record<string, string> = {}): Promise<{ url: string; stop: () => void }> {
-  const child: ChildProcess = spawn(process.execPath, [join(root, "reader.mjs")], {
-    env: { ...process.env, PORT: "0", HOST: "127.0.0.1", ...env },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const port = await new Promise((line) => child.stdout && createInterface(child.stdout).once("line", line));
-  return { url: `http://127.0.0.1:${port}`, stop: () => child.kill() };
+  const all = { ...process.env, PORT: "0", HOST: "127.0.0.1", ...env };
+  const child = spawn(process.execPath, [join(root, "reader.mjs")], { env: all, stdio: ["ignore", "pipe", "inherit"] });
+  const [port] = await once(createInterface(child.stdout), "line");
+  return { url: `http://127.0.0.1:${port}`, stop: () => void child.kill() };
 }
 
 /** Runs a profile with the real k6. */
@@ -37,30 +36,16 @@ export async function runK6(profile: string, env: Record<string, string>): Promi
   const out = mkdtempSync(join(tmpdir(), "culvert-loadtest-"));
   // Only these variables of this process: vitest sets its own BASE_URL.
   const { PATH = "", HOME = "" } = process.env;
-  const own = {
-    PATH,
-    HOME,
-    K6_NO_USAGE_REPORT: "true",
-    K6_AUTO_EXTENSION_RESOLUTION: "false",
-    OUT: out,
-    PROFILE: profile,
-    ...env,
-  };
-  const child = spawn("k6", ["run", "--quiet", "main.ts"], { cwd: root, env: own, timeout: 150_000 });
+  const k6 = { K6_NO_USAGE_REPORT: "true", K6_AUTO_EXTENSION_RESOLUTION: "false", OUT: out, PROFILE: profile };
+  const options = { cwd: root, env: { PATH, HOME, ...k6, ...env }, timeout: 150_000 };
+  const child = spawn("k6", ["run", "--quiet", "main.ts"], options);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
-  const code = await new Promise<number | null>((exited) => child.on("exit", exited));
-  const summary = readSummary(join(out, "summary.json"));
+  const [code] = await once(child, "close");
+  const file = join(out, "summary.json");
+  const summary = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
   rmSync(out, { recursive: true });
   return { code, output, summary };
-}
-
-function readSummary(file: string): Summary | undefined {
-  try {
-    return JSON.parse(readFileSync(file, "utf8"));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Runs a profile with the shim: each journey five times, or as often as `rounds` says, by one virtual user. */
@@ -79,9 +64,8 @@ export async function runShim(profile: string, env: Record<string, string>, roun
     }
     await teardown(data);
     const end = endOfTest(options.thresholds);
-    const files = handleSummary(end);
-    const summary = JSON.parse(files["out/summary.json"] ?? "");
-    return { summary, output: files["out/summary.txt"] ?? "", code: end.crossed ? 99 : 0 };
+    const { "out/summary.json": summary = "", "out/summary.txt": output = "" } = handleSummary(end);
+    return { summary: JSON.parse(summary), output, code: end.crossed ? 99 : 0 };
   } finally {
     vi.unstubAllGlobals();
   }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { changedFields, formatBaggage, parseBaggage } from "../lib/baggage.ts";
-import { newContext, SENT_TRACE_PREFIX, VENDOR } from "../lib/context.ts";
 import { parseTrace, parseTraceParent } from "../lib/trace.ts";
 
 const [ID, SPAN] = ["771a43a4192642f0b136d5159a501700", "7c51afd529da4a2a"];
@@ -40,15 +39,4 @@ describe("baggage", () => {
     expect(changedFields(sent, undefined)).toEqual(["baggage is missing"]);
     expect(changedFields(sent, "=")).toEqual(['baggage "=" is not valid']);
   });
-});
-
-it.each([true, false])("a context that is sent says the same in all three headers (sampled: %s)", (sampled) => {
-  const { headers, traceId, spanId } = newContext("key", sampled);
-  expect(traceId.startsWith(SENT_TRACE_PREFIX)).toBe(true);
-  expect(parseTrace(headers["sentry-trace"])).toEqual({ traceId, spanId, sampled });
-  expect(parseTraceParent(headers.traceparent)).toEqual({ traceId, spanId, sampled });
-  const sent = parseBaggage(headers.baggage) ?? {};
-  const same = { "sentry-trace_id": traceId, "sentry-public_key": "key", "sentry-sampled": String(sampled) };
-  expect(sent).toMatchObject({ ...same, [VENDOR.key]: VENDOR.value });
-  expect(Number(sent["sentry-sample_rand"]) < Number(sent["sentry-sample_rate"])).toBe(sampled);
 });

@@ -31,11 +31,11 @@ const repositories = { "app-router": "shop", "pages-router": ".", wizard: "." };
 const added: Partial<Record<string, Record<string, string>>> = {
   "app-router": below("shop", {
     ...wizard("js", dsnOf("app-router")),
-    "app/sentry-example-page/page.jsx": examplePage("/shop"),
+    "app/sentry-example-page/page.jsx": examplePage("/shop/api/sentry-example-api"),
   }),
   wizard: {
     ...wizard("js", dsnOf("wizard")),
-    "app/[locale]/sentry-example-page/page.jsx": examplePage(""),
+    "app/[locale]/sentry-example-page/page.jsx": examplePage("/api/sentry-example-api"),
     "app/api/sentry-example-api/route.js": exampleApi,
   },
 };
@@ -44,7 +44,7 @@ const added: Partial<Record<string, Record<string, string>>> = {
 async function build(name: string, APP: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "culvert-matrix-"));
   cpSync(join(import.meta.dirname, name), folder, { recursive: true });
-  writeFixture({ files: added[name] ?? {}, path: ".", page: "" }, folder);
+  writeFixture({ files: added[name] ?? {}, path: "." }, folder);
   await buildImage(folder, { tag: image(name), dockerfile: "deploy/app/Dockerfile", args: { APP } });
   rmSync(folder, { recursive: true });
 }

@@ -38,7 +38,7 @@ for (const name of names)
     test.setTimeout(1_200_000);
     const fixture = fixtures[name];
     const app = await makeApp(fixture, tarball, name !== "wizard-app");
-    const api = `${app.origin}${fixture.page.replace("sentry-example-page", "api/sentry-example-api")}`;
+    const api = `${app.origin}/api/sentry-example-api`;
     allow.origin(app.origin);
     // 404: the app has no icon. ERR: the proxy is stopped.
     allow.consoleError(/raised on the frontend|proxy is away|status of (404|500)|net::ERR/);
@@ -51,7 +51,7 @@ for (const name of names)
       const start = commands.at(-1) ?? "";
 
       await test.step("an error of each side arrives: one trace, the environment of the container, the request's id", async () => {
-        await open(page, `${app.origin}${fixture.page}`);
+        await open(page, `${app.origin}/sentry-example-page`);
         const response = page.waitForResponse(api);
         await page.getByRole("button", { name: "Throw Sample Error" }).click();
         const browser = await arrived(app, "raised on the frontend");

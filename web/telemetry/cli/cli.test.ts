@@ -70,13 +70,6 @@ export const onRouterTransitionStart = Sentry.captureRouterTransitionStart;
 `);
   });
 
-  test("Sentry.init with calls and objects keeps them, within culvertOptions", () => {
-    const options =
-      "  integrations: [\n    Sentry.replayIntegration({ maskAllText: true }),\n  ],\n  beforeSend: (event) => event,\n";
-    const { text } = initialised(fixtures.javascript, { "sentry.server.config.js": `Sentry.init({\n${options}});\n` });
-    expect(text("sentry.server.config.js")).toContain(`Sentry.init(culvertOptions({\n${options}}));\n`);
-  });
-
   test("next.config of the wizard: withSentryConfig stays the app's own, and tunnelRoute is gone with its comment", () => {
     const config = initialised(fixtures["wizard-app"]).text("next.config.ts");
     expect(config).toMatch(/export default withCulvert\(withSentryConfig\([\s\S]*\}\), \{ sentry: false \}\);/);
@@ -136,7 +129,7 @@ export const onRouterTransitionStart = Sentry.captureRouterTransitionStart;
     [{ "package.json": '{ "dependencies": { "next": "16" } }' }, /no lockfile/],
     [{ "package.json": '{ "dependencies": { "next": "16" } }', "yarn.lock": "" }, /no folder app or pages/],
   ])("what is no Next app is one line: %j", (files, message) => {
-    expect(() => initialised({ files, path: ".", page: "" })).toThrow(message);
+    expect(() => initialised({ files, path: "." })).toThrow(message);
   });
 });
 

@@ -65,7 +65,12 @@ test.each([
     await new Promise(setImmediate);
     sentry.startSpan({ name: "page", attributes: { "http.target": "/" } }, () => {});
     sentry.startSpan({ name: "check", attributes: { "http.target": "/healthz" } }, () => {});
-    sentry.captureException(Object.assign(new Error("boom"), { digest: "42" }));
+    // As in a request that ends with this exception: its id is the event's, and a filtered exception does not use it up.
+    const id = crypto.randomUUID().replaceAll("-", "");
+    sentry.getIsolationScope().setSDKProcessingMetadata({ normalizedRequest: { headers: { "x-request-id": id } } });
+    const ended = { mechanism: { handled: false, type: "auto.function.nextjs.on_request_error" } };
+    sentry.captureException(new Error("NEXT_REDIRECT"), ended);
+    sentry.captureException(Object.assign(new Error("boom"), { digest: "42" }), ended);
     sentry.captureException(new Error("ignored by the app"));
     sentry.captureException(new Error("ResizeObserver loop limit exceeded"));
     await client?.flush(5_000);
@@ -74,6 +79,7 @@ test.each([
     const errors = sent.filter((text) => text.includes('"type":"event"'));
     // Scrubbing is last: it covers what the app's hook added.
     expect(errors).toEqual([expect.stringMatching(/boom.*"to":"\[email\]"/s)]);
+    if (side === "server") expect(errors[0]).toMatch(new RegExp(`"event_id":"${id}".*"request_id":"${id}"`, "s"));
     const steps = ["integration", "beforeSend 42 eu"].map((step) => order.indexOf(step));
     expect(steps).toEqual([...steps, order.lastIndexOf("transport")].sort((a, b) => a - b).slice(0, 2));
     expect(steps).not.toContain(-1);
