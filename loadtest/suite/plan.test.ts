@@ -19,20 +19,24 @@ describe("the plan", () => {
     expect(CHECK_IDS.filter((id) => !required.has(id) && !some.includes(id))).toEqual([]);
   });
 
-  it("leaves out disabled journeys and their checks", () => {
+  it("runs the journeys that the target has, and that SKIP, ONLY and JOURNEYS leave, with their shares", () => {
     const off = { TRACE_PAGE: "off", TUNNEL_PATH: "off" };
     expect(planOf("average", off).checks).not.toContain("tunnel_accepted");
     expect(journeysOf(off)).not.toContain("outgoing");
     expect(thresholdsOf("average", off).filter(([name]) => name.includes("envelope"))).toEqual([]);
-  });
-
-  it("runs the journeys that SKIP, ONLY and JOURNEYS leave, with their shares", () => {
     expect(journeysOf({ ONLY: "browse,assets" })).toEqual(["browse", "assets"]);
     expect(journeysOf({ SKIP: "browse" })).not.toContain("browse");
     expect(Math.abs(count(100, 200, { JOURNEYS: "browse:75,assets:25" }).browse - 75)).toBeLessThan(3);
-    expect(() => journeysOf({ ONLY: "browsing" })).toThrow(/^ONLY "browsing" is not a journey: use browse, continued/);
-    expect(() => journeysOf({ ONLY: "action", ACTION_PAGE: "off" })).toThrow(/leave no journey/);
   });
+
+  it.each([
+    [{ ONLY: "browsing" }, /^ONLY "browsing" is not a journey: use browse, continued/],
+    [{ ONLY: "action", ACTION_PAGE: "off" }, /leave no journey/],
+    [{ LIMITS: "{" }, "is not a JSON object"],
+    [{ LIMITS: '{"pages":{}}' }, 'LIMITS has "pages"'],
+    [{ LIMITS: '{"page":{"p50":1}}' }, 'page is {"p50":1}'],
+    [{ LIMITS: '{"page":{"p95":"1s"}}' }, 'page is {"p95":"1s"}'],
+  ])("rejects %j", (env, words) => expect(() => planOf("average", env)).toThrow(words));
 
   it("has limits by profile, which LIMITS changes", () => {
     const plan = (profile: string, LIMITS = "") => planOf(profile, { LIMITS, PAGES: "/,/slow" });
@@ -42,13 +46,6 @@ describe("the plan", () => {
     expect(rows[0]).toMatchObject({ name: "/", limit: { p95: 500, p99: 2000 } });
     expect(rows[1]).toMatchObject({ name: "/slow", limit: { p95: 900 } });
   });
-
-  it.each([
-    ["{", "is not a JSON object"],
-    ['{"pages":{}}', 'LIMITS has "pages"'],
-    ['{"page":{"p50":1}}', 'page is {"p50":1}'],
-    ['{"page":{"p95":"1s"}}', 'page is {"p95":"1s"}'],
-  ])("rejects LIMITS=%s", (LIMITS, words) => expect(() => planOf("average", { LIMITS })).toThrow(words));
 
   it.each(profiles)(
     "%s: each check has a threshold, each required one also a counter that fails without samples",

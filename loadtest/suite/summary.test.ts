@@ -56,15 +56,6 @@ describe("the result", () => {
   });
 
   it.each([
-    [9, 1, 0],
-    [8, 1, 22],
-  ])("lets envelopes be rate-limited as often as the share allows: %i of %i more", (passes, fails, exit) => {
-    const run = goodRun();
-    checked(run, "tunnel_within_limits", passes, fails);
-    expect(resultOf(run).exit).toBe(exit);
-  });
-
-  it.each([
     ["a required check", "checks{check:fresh_unique}", /\? fresh: no two clients share a trace .*not measured/],
     ["a page", page, /✗ \/ /],
     ["any iteration", "iterations", /nothing was measured/],
@@ -73,16 +64,6 @@ describe("the result", () => {
     delete run.metrics[metric];
     expect(resultOf(run)).toMatchObject({ result: "incomplete", exit: 24 });
     expect(text(resultOf(run))).toMatch(words);
-  });
-
-  it.each([
-    ["p(95)", 500],
-    ["p(99)", 2000],
-  ])("is over the limits if %s of a page is %i ms", (key, ms) => {
-    const run = goodRun();
-    Object.assign(run.metrics[page]?.values ?? {}, { [key]: ms });
-    expect(resultOf(run)).toMatchObject({ result: "limits", exit: 22 });
-    expect(resultOf(run, planOf("average", { LIMITS: '{"/":{"p95":9000,"p99":9000}}' })).exit).toBe(0);
   });
 
   it("is a regression if a p95 is beyond the baseline and its noise; an improvement is said", () => {

@@ -20,15 +20,14 @@ const journeysOf = (check: string) =>
   JOURNEY_NAMES.filter((name) => journey(name).checks.some((id) => id === check)).join();
 
 async function run(fault: Fault, by = "", { profile = "smoke", env: given = {}, rounds }: How = {}) {
-  const env = hasK6 ? given : { ONLY: journeysOf(by), ...given };
+  const isSmoke = profile === "smoke";
   const stub = await startStub(fault, reader.url);
-  const all = { BASE_URL: stub.url, INGEST: reader.url, DELIVERY_WAIT: "1s", ...env };
+  const env = { BASE_URL: stub.url, INGEST: reader.url, DELIVERY_WAIT: "1s" };
   try {
-    return await (hasK6
-      ? runK6(profile, profile === "smoke" ? all : { RATE: "8", DURATION: "5s", ...all })
-      : runShim(profile, all, rounds ?? (profile === "smoke" ? 5 : 3)));
+    if (hasK6) return await runK6(profile, { ...env, ...(isSmoke ? {} : { RATE: "8", DURATION: "5s" }), ...given });
+    return await runShim(profile, { ...env, ONLY: journeysOf(by), ...given }, rounds ?? (isSmoke ? 5 : 3));
   } finally {
-    await stub.stop();
+    stub.stop();
   }
 }
 

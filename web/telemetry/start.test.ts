@@ -24,6 +24,7 @@ async function boot(env: Record<string, string>, yours?: object) {
   const { register } = await import("./server.js");
   await register(yours);
 }
+const dsn = "http://culvert@ingest:8969/1";
 const own = { dsn: "https://key@o1.ingest.sentry.io/1" };
 
 test("an invalid setting ends the process with one line on stderr and code 1, before anything is sent", async () => {
@@ -41,16 +42,16 @@ test("without a DSN the app runs, logs that once, and starts no SDK", async () =
   expect(exit).not.toHaveBeenCalled();
 });
 
-test("without SENTRY_DSN the SDK starts with the options of an app that has a DSN, unchanged", async () => {
-  await boot({}, own);
-  expect(init).toHaveBeenCalledExactlyOnceWith(own);
-});
-
-test("with a DSN the SDK starts once and logs nothing", async () => {
-  await boot({ SENTRY_DSN: "http://culvert@ingest:8969/1" });
-  expect(init).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ dsn: "http://culvert@ingest:8969/1" }));
-  expect([log.mock.calls, error.mock.calls]).toEqual([[], []]);
-});
+test.each([
+  [{}, own, own],
+  [{ SENTRY_DSN: dsn }, {}, expect.objectContaining({ dsn })],
+])(
+  "with %j the SDK starts once, with its DSN or with the unchanged options of an app that has a DSN",
+  async (env, yours, options) => {
+    await boot(env, yours);
+    expect(init).toHaveBeenCalledExactlyOnceWith(options);
+  },
+);
 
 test("without settings from the server the browser starts no SDK, and the app's options are unchanged", async () => {
   await import("./browser.js");

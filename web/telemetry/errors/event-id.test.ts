@@ -2,31 +2,20 @@ import { expect, test } from "vitest";
 import { tagWithRequest } from "./event-id.js";
 
 const id = "a".repeat(32);
-const request = { headers: { "x-request-id": id } };
-const thrown = (handled: boolean, type = "auto.function.nextjs.on_request_error") => ({
+const thrown = (handled = false, type = "auto.function.nextjs.on_request_error") => ({
   exception: { values: [{ mechanism: { handled, type } }] },
 });
+const tagged = (event: object, requestId = id) =>
+  tagWithRequest({ event_id: "own", request: { headers: { "x-request-id": requestId } }, tags: { kept: 1 }, ...event });
 
-test("the first exception that ended a request has the request's id as event id, and each of its events has the tag", () => {
-  const idOf = (event: object) => {
-    const tagged = tagWithRequest({ event_id: "own", request, tags: { kept: 1 }, ...event });
-    expect(tagged.tags).toEqual({ kept: 1, request_id: id });
-    return tagged.event_id;
-  };
-  const others = [
-    { type: "transaction" },
-    { message: "captured" },
-    thrown(true),
-    thrown(false, "auto.node.onunhandledrejection"),
-  ];
-  for (const other of others) expect(idOf(other)).toBe("own");
-  expect([idOf(thrown(false)), idOf(thrown(false))]).toEqual([id, "own"]);
+test("each event of a request has its tag, and only the first exception that ended it has its id", () => {
+  const others = [{ type: "transaction" }, thrown(true), thrown(false, "auto.node.onunhandledrejection")];
+  const events = [...others, thrown(), thrown()].map((event) => tagged(event));
+  expect(events.map(({ event_id }) => event_id)).toEqual(["own", "own", "own", id, "own"]);
+  for (const { tags } of events) expect(tags).toEqual({ kept: 1, request_id: id });
 });
 
-test.each([{}, { request: { headers: { "x-request-id": "forged" } } }])(
-  "an event without a valid request id is not changed: %j",
-  (more) => {
-    const event = { event_id: "own", ...thrown(false), ...more };
-    expect(tagWithRequest(event)).toBe(event);
-  },
-);
+test("an event without a valid request id is not changed", () => {
+  expect(tagged(thrown(), "forged")).toMatchObject({ event_id: "own", tags: { kept: 1 } });
+  expect(tagged(thrown(), "forged").tags).not.toHaveProperty("request_id");
+});

@@ -12,7 +12,10 @@ vi.mock("@sentry/nextjs", async (original) => {
   return { ...(await original<object>()), makeBrowserOfflineTransport: queue, makeFetchTransport };
 });
 
-const env = { SENTRY_DSN: "http://culvert@127.0.0.1:9/1", REGION: "eu", CULVERT_SEND_OUTCOMES: "on" };
+const env = {
+  ...{ SENTRY_DSN: "http://culvert@127.0.0.1:9/1", REGION: "eu", CULVERT_SEND_OUTCOMES: "on" },
+  TRACE_PROPAGATION_TARGETS: "https://api.example",
+};
 for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
 const dsn = env.SENTRY_DSN;
 vi.stubGlobal("addEventListener", () => {});
@@ -33,6 +36,7 @@ function optionsOfApp(order: string[], sent: string[]): sentry.NodeOptions {
   return {
     release: "theirs",
     ignoreErrors: ["ignored by the app"],
+    tracePropagationTargets: ["theirs"],
     integrations: [{ name: "Theirs", processEvent: (event) => note("integration", event) }],
     tracesSampler: () => note("sampler", 1),
     beforeSend: (event) =>
@@ -87,6 +91,8 @@ test.each([
     expect(sendOutcomes()).toContainEqual(
       expect.objectContaining({ outcome: "dropped", note: expect.stringContaining("two layout passes") }),
     );
+    const targets = form.startsWith("{") || side === "browser" ? ["theirs"] : [expect.any(RegExp), "theirs"];
+    expect(client?.getOptions().tracePropagationTargets).toEqual(targets);
     const isQueued = side === "browser" && form.startsWith("culvertOptions");
     expect(sentry.makeBrowserOfflineTransport).toHaveBeenCalledTimes(isQueued ? 1 : 0);
   },
