@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { findActionForm, multipart } from "./form.ts";
-import { assets, attributes, unescapeHtml } from "./html.ts";
+import { assets } from "./html.ts";
 import { pageTrace } from "./trace.ts";
 import { upstreamHeaders, upstreamText } from "./upstream.ts";
-
-it("HTML is decoded, except unknown entities; attributes have any quotes, or none", () => {
-  expect(unescapeHtml("&lt;a&#39;&#x22;&amp;amp;&nbsp;")).toBe(`<a'"&amp;&nbsp;`);
-  expect(attributes(`<a b="1 2" C='3' d=4 e/>`)).toEqual({ b: "1 2", c: "3", d: "4", e: "" });
-});
 
 it("a page's assets are the build's files, each once, also below a base path, and no others", () => {
   const html = `<script src="/_next/static/a.js"></script><link rel=preload href="/_next/static/a.js"/>

@@ -15,24 +15,20 @@ export type NamedBy = CheckId | "availability" | "incomplete" | `row ${string}`;
 
 type Change = (answer: Answer, seen: Seen) => unknown;
 /** Changes of an answer: its fields, its headers, its body. */
-const set =
-  (fields: Partial<Answer>): Change =>
-  (answer) =>
-    Object.assign(answer, fields);
+function set(fields: Partial<Answer>): Change {
+  return (answer) => Object.assign(answer, fields);
+}
+function add(name: string, value: string): Change {
+  return ({ headers }) => Object.assign(headers, { [name]: value });
+}
+function edit(from: string | RegExp, to: string | ((seen: Seen) => string)): Change {
+  return (answer, seen) => (answer.body = answer.body.replace(from, typeof to === "string" ? to : to(seen)));
+}
 const show = (body: string) => set({ body });
-const add =
-  (name: string, value: string): Change =>
-  ({ headers }) =>
-    Object.assign(headers, { [name]: value });
-const edit =
-  (from: string | RegExp, to: string | ((seen: Seen) => string)): Change =>
-  (answer, seen) =>
-    (answer.body = answer.body.replace(from, typeof to === "string" ? to : to(seen)));
 /** Applies a change to every nth answer for a path. */
-const every =
-  (n: number, change: Change): Change =>
-  (answer, seen) =>
-    seen.count % n === 0 && change(answer, seen);
+function every(n: number, change: Change): Change {
+  return (answer, seen) => seen.count % n === 0 && change(answer, seen);
+}
 
 /** Where a change applies. */
 const on = (applies: (seen: Seen, answer: Answer) => unknown, change: Change): Fault => ({
@@ -68,7 +64,7 @@ const OTHER_ID = show(`{"id":"${"a".repeat(32)}"}`);
 const average = (env: Record<string, string>, rounds = 3): How => ({ profile: "average", env, rounds });
 const only = (ONLY: string): How => ({ env: { ONLY } });
 const [browse, missing, outgoing, tunnel] = ["browse", "notFound", "outgoing", "envelopes,replay"].map(only);
-const browsing = average({ ONLY: "browse" });
+const [browsing, twoPages] = ["/", "/,/products"].map((PAGES) => average({ ONLY: "browse", PAGES }));
 
 /** Pages swapped between two concurrent requests: each gets the other's trace. */
 function swap(): Fault {
@@ -106,6 +102,9 @@ const undecided = receives("sentry-trace", (value) => (/^\w+-\w+$/.test(value) ?
 const flag = receives("traceparent", (value) => `${value.slice(0, -2)}99`);
 const second = receives("sentry-trace", (value) => `${value}, ${FOREIGN}`);
 const lenient = receives("sentry-trace", (value) => value.replace(/,.*/, ""));
+const resample = edit("sample_rate=0.5", "sample_rate=1");
+const retrace = edit(/<dd>00-\w+/, `<dd>00-${"a".repeat(32)}`);
+const revend = edit(/vendor=/g, "vendor=x");
 const noindex = edit("<head>", '<head><meta name="robots" content="noindex"/>');
 const breaks = on(({ headers }) => /script/.test(`${headers["sentry-trace"]}`), set({ status: 500 }));
 const get: Fault = { request: (seen) => isAction(seen) && Object.assign(seen, { method: "GET" }) };
@@ -139,18 +138,12 @@ export const FAULTS: { [by in NamedBy]?: Planted[] } = {
     ["two clients' pages are swapped", swap(), /is in trace 10ad7e5710ad[0-9a-f]{20}/, only("concurrent,continued")],
   ],
   continued_sampled: [["sampling is off", page(unsample), /sent sampled true, .* \[trace 10ad7e5710ad/]],
-  continued_baggage: [
-    ["sampling rate rewritten", page(edit("sample_rate=0.5", "sample_rate=1")), /sample_rate was "0.5", is "1"/],
-  ],
+  continued_baggage: [["sampling rate rewritten", page(resample), /sample_rate was "0.5", is "1"/]],
   continued_span: [["the caller's span id is reused", page(reuseSpan), /sent span (\w{16}), the page has span \1/]],
   continued_caller: [["a trace without a decision is not continued", undecided, /no sampling decision: sent trace/]],
   outgoing_trace: [["upstream call without a trace", page(edit(/<dl>.*<\/dl>/s, "")), /sent 10ad7e5710ad/]],
-  outgoing_traceparent: [
-    ["traceparent of another trace", page(edit(/<dd>00-\w+/, `<dd>00-${"a".repeat(32)}`)), /the page shows: Outgoing/],
-  ],
-  outgoing_vendor: [
-    ["a third party's baggage is changed", page(edit(/vendor=/g, "vendor=x")), /the API received ".*vendor=/],
-  ],
+  outgoing_traceparent: [["traceparent of another trace", page(retrace), /the page shows: Outgoing/]],
+  outgoing_vendor: [["a third party's baggage is changed", page(revend), /the API received ".*vendor=/]],
   fresh_unique: [
     ["a page is cached with its trace", page(cache()), /trace \w{32} (existed before the run|was (given|sent))/],
     ["the 404 page is cached with its trace", notFound(cache(() => "")), /was given to another client/, missing],
@@ -174,7 +167,7 @@ export const FAULTS: { [by in NamedBy]?: Planted[] } = {
     ["X-Robots-Tag: NOINDEX", header("x-robots-tag", "NOINDEX, NOFOLLOW"), /"NOINDEX, NOFOLLOW"/],
     ["meta robots noindex", page(noindex), /meta robots "noindex"/],
   ],
-  not_found_status: [["soft 404", notFound(set({ status: 200 })), /GET \/no-such-page-[0-9a-f]+.*200 text\/html/]],
+  not_found_status: [["soft 404", notFound(set({ status: 200 })), /GET \/no-such-page-\w+: .*200 text\/html/]],
   page_ok: [["a page answers 500", at("/trace", set({ status: 500 })), /GET \/trace: 500/, outgoing]],
   page_complete: [
     ["a page is cut after its head", page(every(3, edit(/(?<=<\/head>).*/s, ""))), /<\/html> is missing/],
@@ -230,9 +223,7 @@ export const FAULTS: { [by in NamedBy]?: Planted[] } = {
     ["every page takes 600 ms", slow(600, isPage), /✗ \/ .*p95 500, p99 2000/, browsing],
     ["one page in twenty is late", slow(3000, isOneInTwenty), /✗ \/ /, average({ ONLY: "browse" }, 20)],
   ],
-  "row /products": [
-    ["one page is slow", slow(600, isSlowPage), /✗ \/prod/, average({ ONLY: "browse", PAGES: "/,/products" })],
-  ],
+  "row /products": [["one page is slow", slow(600, isSlowPage), /✗ \/prod/, twoPages]],
   "row navigation": [["payloads are slow", slow(600, ({ headers }) => headers.rsc), /✗ navigation/, browsing]],
   "row action": [["actions are slow", slow(1100, isAction), /✗ action/, average({ ONLY: "action" })]],
   "row file": [["files are slow", slow(300, isFile), /✗ file/, average({ ONLY: "assets" })]],

@@ -49,10 +49,9 @@ describe("init", () => {
     },
   );
 
-  test("Sentry.init of the wizard: the DSN in the code counts only where no SENTRY_DSN is set, all else goes through culvertOptions", () => {
-    expect(
-      initialised(fixtures["wizard-app"]).text("instrumentation-client.ts"),
-    ).toBe(`import { culvertOptions } from "@culvert/nextjs";
+  test("of the wizard, the DSN counts only where no SENTRY_DSN is set, withSentryConfig stays the app's own, and tunnelRoute is gone", () => {
+    const { text } = initialised(fixtures["wizard-app"]);
+    expect(text("instrumentation-client.ts")).toBe(`import { culvertOptions } from "@culvert/nextjs";
 import * as Sentry from "@sentry/nextjs";
 
 Sentry.init({
@@ -68,10 +67,7 @@ Sentry.init({
 
 export const onRouterTransitionStart = Sentry.captureRouterTransitionStart;
 `);
-  });
-
-  test("next.config of the wizard: withSentryConfig stays the app's own, and tunnelRoute is gone with its comment", () => {
-    const config = initialised(fixtures["wizard-app"]).text("next.config.ts");
+    const config = text("next.config.ts");
     expect(config).toMatch(/export default withCulvert\(withSentryConfig\([\s\S]*\}\), \{ sentry: false \}\);/);
     expect(config).not.toMatch(/tunnelRoute|ad-blockers/);
   });
@@ -106,7 +102,7 @@ export const onRouterTransitionStart = Sentry.captureRouterTransitionStart;
     const { text, first } = initialised(fixtures["hand-made"]);
     expect(text("Dockerfile")).toBe("FROM node:24\n");
     expect(text("culvert.compose.yml")).toContain("dockerfile: culvert.Dockerfile");
-    expect(text(".env")).toMatch(/^DATABASE_URL=postgres:\/\/localhost\/shop\n\n[\s\S]*COMPOSE_PROFILES=local\n/);
+    expect(text(".env")).toMatch(/^DATABASE_URL=\S+\n\n.*COMPOSE_PROFILES=local\n.*BASE_PATH=\/shop\n$/s);
     expect(first.commands).toContain("docker compose -f culvert.compose.yml up --build --wait");
   });
 
@@ -116,11 +112,6 @@ export const onRouterTransitionStart = Sentry.captureRouterTransitionStart;
     expect(changed).toEqual(expect.arrayContaining(["Dockerfile", "apps/shop/next.config.mjs"]));
     expect(text("compose.yml")).toContain("args: { APP: apps/shop }");
     expect(first.commands[0]).toBe("pnpm add @culvert/nextjs");
-  });
-
-  test("a base path is a setting of the stack", () => {
-    const { text } = initialised(fixtures["wizard-pages"], { [config]: 'module.exports = { basePath: "/shop" };\n' });
-    expect(text(".env")).toMatch(/^BASE_PATH=\/shop$/m);
   });
 
   test.each([

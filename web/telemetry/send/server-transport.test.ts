@@ -32,10 +32,10 @@ async function endpoint(statuses: number[], headers: Record<string, string> = {}
 }
 
 /** An endpoint where nothing listens. */
-async function closed(): Promise<Endpoint> {
-  const { url, headers } = await endpoint([200]);
+async function closed() {
+  const free = await endpoint([200]);
   open.pop()?.close();
-  return { url, headers };
+  return free;
 }
 
 function send(endpoints: Endpoint[], message = "hello", count = 1) {

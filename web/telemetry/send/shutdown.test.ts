@@ -1,4 +1,5 @@
-import { Agent, createServer, request, type Server } from "node:http";
+import { once } from "node:events";
+import { Agent, createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
 import { close, flush } from "@sentry/nextjs";
@@ -8,52 +9,43 @@ import { isStopping } from "./stopping.js";
 
 vi.mock("@sentry/nextjs", () => ({ close: vi.fn(async () => true), flush: vi.fn(async () => true) }));
 
-const realExit = process.exit;
-const exited = vi.fn();
+const exited = vi.spyOn(process, "exit");
 let server: Server;
 let port: number;
 
 beforeEach(async () => {
   vi.clearAllMocks();
-  process.exit = exited as never;
+  exited.mockReturnValue(undefined as never);
   vi.stubEnv("NEXT_MANUAL_SIG_HANDLE", "true");
   server = createServer((_, response) => response.end());
-  await new Promise<void>((up) => server.listen(0, "127.0.0.1", up));
+  await once(server.listen(0, "127.0.0.1"), "listening");
   ({ port } = server.address() as AddressInfo);
 });
 afterEach(() => {
-  process.exit = realExit;
   server.closeAllConnections();
   for (const signal of ["SIGTERM", "SIGINT"]) process.removeAllListeners(signal);
   // Each test installs it anew, in a process that was not told to stop.
-  for (const name of ["culvert.shutdown", "culvert.stopping"])
-    delete (globalThis as Record<symbol, unknown>)[Symbol.for(name)];
+  for (const name of ["culvert.shutdown", "culvert.stopping"]) Reflect.deleteProperty(globalThis, Symbol.for(name));
   vi.unstubAllEnvs();
   vi.useRealTimers();
 });
 
-type Answer = { reused: boolean; connection: string | undefined };
-const agent = () => new Agent({ keepAlive: true, maxSockets: 1 });
-const ask = (through: Agent) =>
-  new Promise<Answer>((resolve, reject) => {
-    const outgoing = request({ host: "127.0.0.1", port, agent: through, method: "POST" });
-    outgoing.on("response", (answer) =>
-      answer
-        .resume()
-        .on("end", () => resolve({ reused: outgoing.reusedSocket, connection: answer.headers.connection })),
-    );
-    outgoing.on("error", reject).end();
-  });
+/** Posts a form on a connection of this agent, as the proxy does. */
+async function ask(agent = new Agent({ keepAlive: true, maxSockets: 1 })) {
+  const outgoing = request({ host: "127.0.0.1", port, agent, method: "POST" }).end();
+  const [response]: IncomingMessage[] = await once(outgoing, "response");
+  await once(response?.resume() ?? server, "end");
+  return { agent, reused: outgoing.reusedSocket, connection: response?.headers.connection };
+}
 
 test("an idle connection is not ended, because a request may be arriving on it; the process ends with 0 after that", async () => {
   flushOnShutdown();
-  const proxy = agent();
-  expect(await ask(proxy)).toEqual({ reused: false, connection: "keep-alive" });
+  const { agent } = await ask();
   process.emit("SIGTERM");
   expect(isStopping()).toBe(true);
   await vi.waitUntil(() => !server.listening);
   expect(close).not.toHaveBeenCalled();
-  expect(await ask(proxy)).toEqual({ reused: true, connection: "close" });
+  expect(await ask(agent)).toMatchObject({ reused: true, connection: "close" });
   await vi.waitUntil(() => exited.mock.calls.length > 0);
   expect(close).toHaveBeenCalledOnce();
   expect(exited).toHaveBeenCalledExactlyOnceWith(0);
@@ -75,19 +67,20 @@ test("a connection that waits for a busy process is accepted before the server c
   await ask(new Agent());
   const state = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(sender, { eval: true, workerData: { port, state } });
-  const answer = new Promise((resolve) => worker.once("message", resolve));
+  const answer = once(worker, "message");
   Atomics.wait(state, 0, 0);
   process.emit("SIGTERM");
-  expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await answer).toEqual([expect.stringMatching(/^HTTP\/1\.1 200 /)]);
   await worker.terminate();
+  await vi.waitUntil(() => exited.mock.calls.length > 0);
 });
 
 test("a request that never ends is cut after ten seconds", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   server.removeAllListeners("request").on("request", () => {});
   flushOnShutdown();
-  const arrived = new Promise((resolve) => server.once("request", resolve));
-  ask(agent()).catch(() => {});
+  const arrived = once(server, "request");
+  ask().catch(() => {});
   await arrived;
   process.emit("SIGTERM");
   await vi.advanceTimersByTimeAsync(9_999);

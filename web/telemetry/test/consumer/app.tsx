@@ -24,9 +24,8 @@ const yours: Sentry.NodeOptions = {
   beforeSend: (event, hint) => (hint.originalException ? event : null),
   integrations: (defaults) => defaults.filter(({ name }) => name !== "Console"),
 };
-Sentry.init(culvertOptions(yours));
 Sentry.init({ ...culvertOptions(), ...yours });
-Sentry.init(culvertOptions({ tracesSampleRate: 0.5, integrations: [Sentry.captureConsoleIntegration()] }));
+Sentry.init(culvertOptions({ ...yours, tracesSampleRate: 0.5, integrations: [Sentry.captureConsoleIntegration()] }));
 
 // next.config: an object, a function, and that of withSentryConfig
 const config: NextConfig = { poweredByHeader: false };
