@@ -40,8 +40,9 @@ describe("texts", () => {
 
 test.each([
   ...["http.request.header.cookie.cart", "http.response.header.set_cookie.cart", "http.request.header.x_api_key"],
-  ...["http.request.header.proxy_authorization", "set-cookie", "X-Auth", "x-session", "X-Csrf-Token"],
+  ...["http.request.header.proxy_authorization", "set-cookie", "X-Auth", "x-session", "x-csrf"],
   ...["x-jwt-assertion", "x-goog-credential", "x-hub-signature", "userPassword", "tokens"],
+  ...["client_secret", "passwd", "sessionId"],
 ])("the value of %s is filtered", (name) => expect(scrub({ [name]: "topsecret" })).toEqual({ [name]: "[Filtered]" }));
 
 test.each([
