@@ -31,52 +31,39 @@ export interface Fault {
   deliver?: (raw: Buffer, count: number) => Buffer | undefined;
 }
 
-interface State {
-  fault: Fault;
-  ingest: string;
-  counts: Map<string, number>;
-  /** When the last envelope came. */
-  lastEnvelope: number;
-}
-
 /** Starts a correct target with one injected fault, on a free port of this machine; accepted envelopes go to `ingest`. */
 export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: string; stop: () => void }> {
-  const state: State = { fault, ingest, counts: new Map(), lastEnvelope: 0 };
+  const counts: Record<string, number> = {};
+  let lastEnvelope = 0;
+  const respond = async (request: IncomingMessage): Promise<Answer> => {
+    const { method = "GET", url: path = "/", headers } = request;
+    const body = await buffer(request);
+    counts[path] = (counts[path] ?? 0) + 1;
+    const seen: Seen = { method, path, headers, body, count: counts[path] };
+    fault.request?.(seen);
+    const isTunnel = seen.path.startsWith("/monitoring");
+    if (isTunnel) lastEnvelope = Date.now();
+    await sleep(fault.delay?.(seen, { lastEnvelope }) ?? 0);
+    const answer = isTunnel ? await tunnel(seen, fault, ingest) : app(seen);
+    fault.response?.(answer, seen);
+    return answer;
+  };
+  const failed = (error: unknown) => ({ status: 599, headers: {}, body: String(error) });
   const server = createServer(async (request, response) => {
-    const failed = (error: unknown) => ({ status: 599, headers: {}, body: String(error) });
-    const answer = await respond(await read(request, state), state).catch(failed);
-    response.writeHead(answer.status, answer.headers).end(answer.body);
+    const { status, headers, body } = await respond(request).catch(failed);
+    response.writeHead(status, headers).end(body);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const stop = () => server.close().closeAllConnections();
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
 
-async function read(request: IncomingMessage, { counts }: State): Promise<Seen> {
-  const { method = "GET", url: path = "/", headers } = request;
-  const body = await buffer(request);
-  const count = (counts.get(path) ?? 0) + 1;
-  counts.set(path, count);
-  return { method, path, headers, body, count };
-}
-
-async function respond(seen: Seen, state: State): Promise<Answer> {
-  const { fault } = state;
-  fault.request?.(seen);
-  const isTunnel = seen.path.startsWith("/monitoring");
-  if (isTunnel) state.lastEnvelope = Date.now();
-  await sleep(fault.delay?.(seen, state) ?? 0);
-  const answer = isTunnel ? await tunnel(seen, state) : app(seen);
-  fault.response?.(answer, seen);
-  return answer;
-}
-
 /** Responds to an envelope as the tunnel must: accepts its own project only, and only envelopes that an ingest can parse. */
-async function tunnel({ method, path, body, count }: Seen, { fault, ingest }: State): Promise<Answer> {
+async function tunnel({ method, path, body, count }: Seen, { deliver }: Fault, ingest: string): Promise<Answer> {
   if (method !== "POST") return { status: 405, headers: {}, body: "" };
   if (path.includes("?")) return { status: 403, headers: {}, body: "" };
   if (!wellFormed(body.toString("latin1"))) return { status: 400, headers: {}, body: "{}" };
-  const arriving = fault.deliver ? fault.deliver(body, count) : body;
+  const arriving = deliver ? deliver(body, count) : body;
   if (ingest && arriving) await fetch(`${ingest}/api/1/envelope/`, { method: "POST", body: new Uint8Array(arriving) });
   const { event_id: id } = JSON.parse(body.subarray(0, body.indexOf(10)).toString());
   return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) };

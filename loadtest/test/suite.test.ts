@@ -43,7 +43,6 @@ describe("the suite in k6", () => {
 
   const former = JSON.stringify({ schema: SCHEMA, profile: "average", durations: [] });
   it.each<[string, Record<string, string>, RegExp]>([
-    ["average", { PAGES: "/nowhere" }, /\/nowhere responds 404/],
     [
       "average",
       { SENTRY_DSN: "https://k@o1.ingest.sentry.io/7" },
