@@ -4,7 +4,7 @@ import { CHECK_IDS, shareOf } from "../lib/checks.ts";
 import { SAMPLES } from "../lib/client.ts";
 import { readPlan as planOf } from "./plan.ts";
 import { PROFILES } from "./profiles.ts";
-import { journeyOf, plannedIterations, scenarios } from "./scenarios.ts";
+import { journeyOf, scenarios } from "./scenarios.ts";
 import { thresholds } from "./thresholds.ts";
 
 const profiles = Object.keys(PROFILES);
@@ -60,11 +60,6 @@ describe("the plan", () => {
   it("stops early only in the profile that looks for the limit", () => {
     const stops = (profile: string) => thresholdsOf(profile).some(([, all]) => all.some((limit) => limit.abortOnFail));
     expect(profiles.filter(stops)).toEqual(["breakpoint"]);
-  });
-
-  it("starts as many iterations as the stages add up to", () => {
-    const planned = (profile: string) => plannedIterations(planOf(profile, { RATE: "10", DURATION: "60s" }));
-    expect([planned("average"), planned("breakpoint")]).toEqual([10 * (10 / 2 + 60 + 5 / 2), (10 * 60) / 2]);
   });
 
   it.each(profiles.filter((name) => name !== "smoke"))(

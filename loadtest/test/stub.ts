@@ -70,7 +70,7 @@ async function tunnel({ method, path, body, count }: Seen, { deliver }: Fault, i
 }
 
 /** Parses an envelope by the lengths in its item headers, as an ingest does. `body` has one character per byte. */
-export function wellFormed(body: string): boolean {
+function wellFormed(body: string): boolean {
   let rest = body.slice(body.indexOf("\n") + 1);
   while (rest.length > 0) {
     const end = rest.indexOf("\n");
