@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { findActionForm, multipart } from "./form.ts";
 import { assets } from "./html.ts";
 import { pageTrace } from "./trace.ts";
@@ -40,25 +40,17 @@ it("the trace page shows the headers that the API received: those of the last he
   expect(upstreamText(unknown)).toBe("Outgoing Unknown: timed out.");
 });
 
-describe("a server action's form", () => {
-  const form = `<form><input name="q"/></form><form action=""><input type="hidden" name="$ACTION_REF_1"/>
-    <input type="hidden" name="$ACTION_1:0" value="{&quot;id&quot;:&quot;é&quot;}"/><input name="text" value="hello"/>
-    <textarea name="more"></textarea><button type="submit">Go</button></form>`;
-  const fields = [
-    ...[
-      ["$ACTION_REF_1", ""],
-      ["$ACTION_1:0", '{"id":"é"}'],
-      ["text", "hello"],
-      ["more", "load test"],
-    ],
-  ] as [string, string][];
+const FORM = `<form><input name="q"/></form><form action=""><input type="hidden" name="$ACTION_REF_1"/>
+  <input type="hidden" name="$ACTION_1:0" value="{&quot;id&quot;:&quot;é&quot;}"/><input name="text" value="hello"/>
+  <textarea name="more"></textarea><button type="submit">Go</button></form>`;
 
-  it("is the form with React's hidden fields, sent with all fields as multipart that Node can parse", async () => {
-    expect(findActionForm("<form><input name=q></form>")).toBeUndefined();
-    expect(findActionForm(form)?.fields).toEqual(fields);
-    const { body, contentType } = multipart(fields, "b0undary");
-    const read = await new Response(body, { headers: { "content-type": contentType } }).formData();
-    expect([...read]).toEqual(fields);
-    expect(() => multipart([["a", "xb0undaryx"]], "b0undary")).toThrow("occurs in field a");
-  });
+it("a server action's form has React's hidden fields, and is sent with all fields as multipart that Node can parse", async () => {
+  expect(findActionForm("<form><input name=q></form>")).toBeUndefined();
+  const { fields = [] } = findActionForm(FORM) ?? {};
+  const expected = { $ACTION_REF_1: "", "$ACTION_1:0": '{"id":"é"}', text: "hello", more: "load test" };
+  expect(fields).toEqual(Object.entries(expected));
+  const { body, contentType } = multipart(fields, "b0undary");
+  const read = await new Response(body, { headers: { "content-type": contentType } }).formData();
+  expect([...read]).toEqual(fields);
+  expect(() => multipart([["a", "xb0undaryx"]], "b0undary")).toThrow("occurs in field a");
 });

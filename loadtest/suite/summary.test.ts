@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AVAILABILITY, TIME } from "../lib/client.ts";
-import { type Example, exampleName, examplesOf } from "../lib/examples.ts";
+import { exampleName, examplesOf } from "../lib/examples.ts";
 import { readPlan } from "./plan.ts";
 import { summaryFiles } from "./report.ts";
 import { type RunData, summarise } from "./summary.ts";
@@ -33,11 +33,6 @@ function goodRun(plan = planOf()): RunData {
   };
 }
 
-/** Adds a failure of a virtual user to k6's data. */
-function fail(run: RunData, check: Example["check"], user: number, text: string, traceId = ""): void {
-  const groups = [{ name: exampleName(user, { check, at: "GET /", text, traceId }) }];
-  run.root_group.groups = [...(run.root_group.groups ?? []), { name: "teardown", groups }];
-}
 const checked = (run: RunData, id: string, passes: number, fails: number) =>
   Object.assign(run.metrics, { [`checks{check:${id}}`]: { values: { passes, fails } } });
 
@@ -128,7 +123,8 @@ describe("the files", () => {
   it("have a report that needs nothing else, escapes what it shows, and links to traces", () => {
     const run = goodRun();
     checked(run, "page_ok", 0, 2);
-    fail(run, "page_ok", 1, "<script>alert(1)</script>", TRACE);
+    const example = { check: "page_ok", at: "", text: "<script>alert(1)</script>", traceId: TRACE } as const;
+    run.root_group.groups = [{ name: "teardown", groups: [{ name: exampleName(1, example) }] }];
     const plan = planOf("average", { TRACE_URL: "https://sentry.example/trace/{trace_id}" });
     const html = summaryFiles(resultOf(run, plan), "out")["out/report.html"];
     expect(html).toContain(`<a href="https://sentry.example/trace/${TRACE}">`);

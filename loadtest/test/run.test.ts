@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 
 const script = join(import.meta.dirname, "../run.sh");
 const TOOLS = "sh dirname mkdir rm cp chmod sed tail cat ls env find sort mkfifo".split(" ");
@@ -36,88 +36,86 @@ function run(env: Record<string, string> = {}, args: string[] = []) {
   return { status, stdout, stderr };
 }
 
-describe("run.sh", () => {
-  it.each([
-    [{ PROFILE: "../smoke" }, "PROFILE '../smoke' is not a profile: see README.md"],
-    [{ PROFILE: "k6-globals.d" }, "PROFILE 'k6-globals.d' is not a profile: see README.md"],
-    [{ BASELINE: "/none" }, "BASELINE '/none' cannot be read: give the path of a file"],
-    [{ SSL_CERT_FILE: "/none" }, "SSL_CERT_FILE '/none' cannot be read: give the path of a file"],
-    [{ K6: "1.4.0" }, "k6 1.4.0 is too old: install 2.0 or newer"],
-  ])("says in one line why it does not run: %j", ({ K6, ...env }: Record<string, string>, line) => {
-    fakeK6("echo ran", K6);
-    expect(run(env)).toEqual({ status: 1, stdout: "", stderr: `culvert loadtest: ${line}\n` });
-  });
+it.each([
+  [{ PROFILE: "../smoke" }, "PROFILE '../smoke' is not a profile: see README.md"],
+  [{ PROFILE: "k6-globals.d" }, "PROFILE 'k6-globals.d' is not a profile: see README.md"],
+  [{ BASELINE: "/none" }, "BASELINE '/none' cannot be read: give the path of a file"],
+  [{ SSL_CERT_FILE: "/none" }, "SSL_CERT_FILE '/none' cannot be read: give the path of a file"],
+  [{ K6: "1.4.0" }, "k6 1.4.0 is too old: install 2.0 or newer"],
+])("says in one line why it does not run: %j", ({ K6, ...env }: Record<string, string>, line) => {
+  fakeK6("echo ran", K6);
+  expect(run(env)).toEqual({ status: 1, stdout: "", stderr: `culvert loadtest: ${line}\n` });
+});
 
-  it("says how to install k6 if neither k6 nor its image is available", () => {
-    fake("docker", "exit 1");
-    const { status, stderr } = run();
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^culvert loadtest: k6 is not on PATH and its image is not available: install it .*\n$/);
-  });
+it("says how to install k6 if neither k6 nor its image is available", () => {
+  fake("docker", "exit 1");
+  const { status, stderr } = run();
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^culvert loadtest: k6 is not on PATH and its image is not available: install it .*\n$/);
+});
 
-  it("ends with the preflight if that stops", () => {
-    fakeK6("echo ran", "2.2.0", "exit 108");
-    expect(run()).toMatchObject({ status: 108, stdout: "" });
-  });
+it("ends with the preflight if that stops", () => {
+  fakeK6("echo ran", "2.2.0", "exit 108");
+  expect(run()).toMatchObject({ status: 108, stdout: "" });
+});
 
-  it("runs the profile's script without usage reports and with its arguments, and exits with k6's status", () => {
-    fakeK6('echo "$*|$K6_NO_USAGE_REPORT|$K6_AUTO_EXTENSION_RESOLUTION|$TUNNEL_PATH"; exit 107');
-    const stdout = "run --quiet --tag team=shop main.ts|true|false|off\n";
-    expect(run({ PROFILE: "average" }, ["--tag", "team=shop"])).toMatchObject({ status: 107, stdout });
-  });
+it("runs the profile's script without usage reports and with its arguments, and exits with k6's status", () => {
+  fakeK6('echo "$*|$K6_NO_USAGE_REPORT|$K6_AUTO_EXTENSION_RESOLUTION|$TUNNEL_PATH"; exit 107');
+  const stdout = "run --quiet --tag team=shop main.ts|true|false|off\n";
+  expect(run({ PROFILE: "average" }, ["--tag", "team=shop"])).toMatchObject({ status: 107, stdout });
+});
 
-  it.each([
-    [99, 20, 20],
-    [0, 24, 24],
-    [99, 0, 99],
-    [0, 0, 0],
-    [108, 20, 108],
-  ])("k6 exits with %i, and the summary says %i: the exit code is %i", (k6, exit, status) => {
-    const files = `echo '  "exit": ${exit},' >"$OUT/summary.json"; echo "RESULT · smoke" >"$OUT/summary.txt"`;
-    fakeK6(`${files}; exit ${k6}`);
-    const outcome = run();
-    expect(outcome.status).toBe(status);
-    expect(outcome.stderr).toMatch(new RegExp(`\\(exit code ${status}, RESULT\\)\n$`));
-  });
+it.each([
+  [99, 20, 20],
+  [0, 24, 24],
+  [99, 0, 99],
+  [0, 0, 0],
+  [108, 20, 108],
+])("k6 exits with %i, and the summary says %i: the exit code is %i", (k6, exit, status) => {
+  const files = `echo '  "exit": ${exit},' >"$OUT/summary.json"; echo "RESULT · smoke" >"$OUT/summary.txt"`;
+  fakeK6(`${files}; exit ${k6}`);
+  const outcome = run();
+  expect(outcome.status).toBe(status);
+  expect(outcome.stderr).toMatch(new RegExp(`\\(exit code ${status}, RESULT\\)\n$`));
+});
 
-  it("takes the newest summary of a folder as the baseline, and JSON as it is", () => {
-    fakeK6('cat "$BASELINE"; echo "$LIMITS"');
-    mkdirSync(join(box, "history"));
-    for (const name of ["summary-1.json", "summary-2.json"]) writeFileSync(join(box, "history", name), `${name}\n`);
-    expect(run({ BASELINE: "history", LIMITS: '{"noise":5}' }).stdout).toBe('summary-2.json\n{"noise":5}\n');
-  });
+it("takes the newest summary of a folder as the baseline, and JSON as it is", () => {
+  fakeK6('cat "$BASELINE"; echo "$LIMITS"');
+  mkdirSync(join(box, "history"));
+  for (const name of ["summary-1.json", "summary-2.json"]) writeFileSync(join(box, "history", name), `${name}\n`);
+  expect(run({ BASELINE: "history", LIMITS: '{"noise":5}' }).stdout).toBe('summary-2.json\n{"noise":5}\n');
+});
 
-  it("finds the stack on this machine by its HTTPS_PORT, from the shell or .env; BASE_URL wins", () => {
-    fakeK6('echo "$BASE_URL"');
-    const COMPOSE_ENV_FILES = join(box, "settings");
-    writeFileSync(COMPOSE_ENV_FILES, "HTTPS_PORT=9444\n");
-    expect(run().stdout).toBe("https://localhost:8443\n");
-    expect(run({ COMPOSE_ENV_FILES }).stdout).toBe("https://localhost:9444\n");
-    expect(run({ COMPOSE_ENV_FILES, BASE_URL: "", HTTPS_PORT: "9443" }).stdout).toBe("https://localhost:9443\n");
-    expect(run({ COMPOSE_ENV_FILES, BASE_URL: "https://app.example" }).stdout).toBe("https://app.example\n");
-  });
+it("finds the stack on this machine by its HTTPS_PORT, from the shell or .env; BASE_URL wins", () => {
+  fakeK6('echo "$BASE_URL"');
+  const COMPOSE_ENV_FILES = join(box, "settings");
+  writeFileSync(COMPOSE_ENV_FILES, "HTTPS_PORT=9444\n");
+  expect(run().stdout).toBe("https://localhost:8443\n");
+  expect(run({ COMPOSE_ENV_FILES }).stdout).toBe("https://localhost:9444\n");
+  expect(run({ COMPOSE_ENV_FILES, BASE_URL: "", HTTPS_PORT: "9443" }).stdout).toBe("https://localhost:9443\n");
+  expect(run({ COMPOSE_ENV_FILES, BASE_URL: "https://app.example" }).stdout).toBe("https://app.example\n");
+});
 
-  it("uses the image if k6 is not installed, does not change the stack, and has the proxy on localhost:8443 there", () => {
-    fakeImage('echo "$*$BASE_URL"');
-    const { stdout } = run({ K6_WEB_DASHBOARD: "true", HTTPS_PORT: "9443" });
-    expect(stdout).toMatch(
-      /^compose --profile loadtest run --rm -T --no-deps( -e K6_\w+)+ loadtest run --quiet main.ts\n$/,
-    );
-    for (const name of ["NO_USAGE_REPORT", "AUTO_EXTENSION_RESOLUTION", "WEB_DASHBOARD"])
-      expect(stdout).toContain(` -e K6_${name} `);
-  });
+it("uses the image if k6 is not installed, does not change the stack, and has the proxy on localhost:8443 there", () => {
+  fakeImage('echo "$*$BASE_URL"');
+  const { stdout } = run({ K6_WEB_DASHBOARD: "true", HTTPS_PORT: "9443" });
+  expect(stdout).toMatch(
+    /^compose --profile loadtest run --rm -T --no-deps( -e K6_\w+)+ loadtest run --quiet main.ts\n$/,
+  );
+  for (const name of ["NO_USAGE_REPORT", "AUTO_EXTENSION_RESOLUTION", "WEB_DASHBOARD"])
+    expect(stdout).toContain(` -e K6_${name} `);
+});
 
-  it("passes the CA as a copy that the image's user may read, also for a relative path", () => {
-    writeFileSync(join(box, "my-ca.pem"), "PEM", { mode: 0o600 });
-    fakeK6('cat "$SSL_CERT_FILE"; ls -l "$SSL_CERT_FILE"');
-    expect(run({ SSL_CERT_FILE: "my-ca.pem", BASE_URL: "https://app.example" }).stdout).toMatch(/^PEM-rw.r..r--/);
-  });
+it("passes the CA as a copy that the image's user may read, also for a relative path", () => {
+  writeFileSync(join(box, "my-ca.pem"), "PEM", { mode: 0o600 });
+  fakeK6('cat "$SSL_CERT_FILE"; ls -l "$SSL_CERT_FILE"');
+  expect(run({ SSL_CERT_FILE: "my-ca.pem", BASE_URL: "https://app.example" }).stdout).toMatch(/^PEM-rw.r..r--/);
+});
 
-  it("first removes the files of an earlier run", () => {
-    fakeK6("exit 0");
-    mkdirSync(join(box, "out"));
-    writeFileSync(join(box, "out/summary.json"), "old");
-    run();
-    expect(existsSync(join(box, "out/summary.json"))).toBe(false);
-  });
+it("first removes the files of an earlier run", () => {
+  fakeK6("exit 0");
+  mkdirSync(join(box, "out"));
+  writeFileSync(join(box, "out/summary.json"), "old");
+  run();
+  expect(existsSync(join(box, "out/summary.json"))).toBe(false);
 });

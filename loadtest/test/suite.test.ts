@@ -1,11 +1,9 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { JOURNEYS } from "../journeys/index.ts";
 import { SCHEMA } from "../suite/plan.ts";
 import { samples } from "./k6-shim.ts";
 import { runShim } from "./run-suite.ts";
 import { type Fault, startStub } from "./stub.ts";
-
-// Runs the suite with a shim in place of k6: which samples it records, and which thresholds those cross.
 
 let stub: Awaited<ReturnType<typeof startStub>>;
 async function run(profile: string, fault: Fault = {}, env: Record<string, string> = {}) {
@@ -17,42 +15,40 @@ afterEach(() => {
   stub.stop();
 });
 
-describe("the suite in k6", () => {
-  it("puts ids in no tag but that of a failure", async () => {
-    const fault = { request: ({ headers }: { headers: object }) => Object.assign(headers, { "sentry-trace": "" }) };
-    expect((await run("smoke", fault)).code).toBe(99);
-    const others = samples.filter(({ metric }) => metric !== "group_duration");
-    expect(others.flatMap(({ tags }) => Object.values(tags)).filter((value) => /[0-9a-f]{8}/.test(value))).toEqual([]);
-  });
+it("puts ids in no tag but that of a failure", async () => {
+  const fault = { request: ({ headers }: { headers: object }) => Object.assign(headers, { "sentry-trace": "" }) };
+  expect((await run("smoke", fault)).code).toBe(99);
+  const others = samples.filter(({ metric }) => metric !== "group_duration");
+  expect(others.flatMap(({ tags }) => Object.values(tags)).filter((value) => /[0-9a-f]{8}/.test(value))).toEqual([]);
+});
 
-  it("fails if a journey throws, though all other checks pass", async () => {
-    vi.spyOn(JOURNEYS.redirect, "run").mockRejectedValueOnce(new Error("broken"));
-    const { summary, code } = await run("smoke", {}, { ONLY: "redirect" });
-    expect([summary?.result, code]).toEqual(["integrity", 99]);
-    const failed = summary?.checks.filter(({ result }) => result !== "passed");
-    expect(failed).toMatchObject([{ id: "iteration_ok", failed: 1, examples: [{ text: "redirect: Error: broken" }] }]);
-  });
+it("fails if a journey throws, though all other checks pass", async () => {
+  vi.spyOn(JOURNEYS.redirect, "run").mockRejectedValueOnce(new Error("broken"));
+  const { summary, code } = await run("smoke", {}, { ONLY: "redirect" });
+  expect([summary?.result, code]).toEqual(["integrity", 99]);
+  const failed = summary?.checks.filter(({ result }) => result !== "passed");
+  expect(failed).toMatchObject([{ id: "iteration_ok", failed: 1, examples: [{ text: "redirect: Error: broken" }] }]);
+});
 
-  it("judges no answer that it did not get: an overload breaks no integrity", async () => {
-    const overload: Fault = {
-      response: (answer, { count }) => count > 1 && count % 3 === 0 && Object.assign(answer, { status: 503, body: "" }),
-    };
-    const { summary } = await run("smoke", overload);
-    expect(summary).toMatchObject({ result: "availability", integrity: { broken: 0 } });
-  });
+it("judges no answer that it did not get: an overload breaks no integrity", async () => {
+  const overload: Fault = {
+    response: (answer, { count }) => count > 1 && count % 3 === 0 && Object.assign(answer, { status: 503, body: "" }),
+  };
+  const { summary } = await run("smoke", overload);
+  expect(summary).toMatchObject({ result: "availability", integrity: { broken: 0 } });
+});
 
-  const former = JSON.stringify({ schema: SCHEMA, profile: "average", durations: [] });
-  it.each<[string, Record<string, string>, RegExp]>([
-    [
-      "average",
-      { SENTRY_DSN: "https://k@o1.ingest.sentry.io/7" },
-      /^this run stores about \d+ events in project 7 at o1.ingest.sentry.io: set SEND_EVENTS=yes/,
-    ],
-    ["average", { INGEST: "http://127.0.0.1:1" }, /^INGEST http:\/\/127.0.0.1:1 does not answer/],
-    ["nope", {}, /^PROFILE "nope" is not a profile: use smoke, average/],
-    ["average", { BASELINE: "{}" }, /^BASELINE "\{\}" is not a summary.json/],
-    ["smoke", { BASELINE: former }, /^BASELINE ".*" is not a summary.json of PROFILE smoke/],
-  ])("stops %s before any load: %j", async (profile, env, words) => {
-    await expect(run(profile, {}, env)).rejects.toThrow(words);
-  });
+const former = JSON.stringify({ schema: SCHEMA, profile: "average", durations: [] });
+it.each<[string, Record<string, string>, RegExp]>([
+  [
+    "average",
+    { SENTRY_DSN: "https://k@o1.ingest.sentry.io/7" },
+    /^this run stores about \d+ events in project 7 at o1.ingest.sentry.io: set SEND_EVENTS=yes/,
+  ],
+  ["average", { INGEST: "http://127.0.0.1:1" }, /^INGEST http:\/\/127.0.0.1:1 does not answer/],
+  ["nope", {}, /^PROFILE "nope" is not a profile: use smoke, average/],
+  ["average", { BASELINE: "{}" }, /^BASELINE "\{\}" is not a summary.json/],
+  ["smoke", { BASELINE: former }, /^BASELINE ".*" is not a summary.json of PROFILE smoke/],
+])("stops %s before any load: %j", async (profile, env, words) => {
+  await expect(run(profile, {}, env)).rejects.toThrow(words);
 });

@@ -4,10 +4,8 @@ import type { Testbed } from "./testbed.ts";
 
 /** The charged container used 2 s; so many requests reached the sink. */
 function fakeTestbed(arrived: number, before = "usage_usec 6000000", after = "usage_usec 8000000"): Testbed {
-  const [used, sink] = [
-    [before, after],
-    [100, 100 + arrived],
-  ];
+  const used = [before, after];
+  const sink = [100, 100 + arrived];
   const exec = async (name: string) =>
     name === "sink" ? `requests\n 5 5 ${sink.shift()} \nReading: 0\n` : used.shift();
   return { exec } as unknown as Testbed;

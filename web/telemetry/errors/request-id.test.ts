@@ -13,7 +13,6 @@ test.each([
   [FIRST, FIRST],
   ["0AF76519-16cd-43dd-8448-eb211c80319c", "0af7651916cd43dd8448eb211c80319c"],
   ["balancer.7-42", undefined],
-  [undefined, undefined],
 ])("the event of request %s is %s", (id, expected) => expect(eventIdOf(id)).toBe(expected));
 
 const answer = { headers: new Headers({ "x-request-id": SECOND }) };
