@@ -1,52 +1,39 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { run } from "./run.ts";
-import { root } from "./support/docker.ts";
+import { lastLine, must, run } from "./run.ts";
+import { docker, label, restricted, root } from "./support/docker.ts";
 
 interface Service {
-  environment: Record<string, string>;
+  environment?: Record<string, string>;
   [key: string]: unknown;
 }
 
 type Networks = Record<string, { internal?: boolean }>;
 
-/** The configuration that the compose file alone gives with these variables. */
+/** The configuration that a compose file alone gives with these variables. */
 async function readConfig(
-  environment: Record<string, string>,
+  settings: Record<string, string>,
+  file = "docker-compose.yml",
 ): Promise<{ services: Record<string, Service>; networks: Networks }> {
-  const { output } = await run(
-    ["docker", "compose", "-f", "docker-compose.yml", "config", "--format", "json"],
-    environment,
-  );
-  return JSON.parse(output);
+  const { PATH, HOME = "/root" } = process.env;
+  const variables = Object.entries({ PATH, HOME, COMPOSE_ENV_FILES: "/dev/null", ...settings });
+  const clean = ["env", "-i", ...variables.map(([name, value]) => `${name}=${value}`)];
+  return JSON.parse(await must([...clean, "docker", "compose", "-f", file, "-p", "app", "config", "--format", "json"]));
 }
-const config = async (environment: Record<string, string> = {}) => (await readConfig(environment)).services;
-
-/** Unsets the tests' own settings. */
-const defaults = {
-  SENTRY_DSN: "",
-  ACME: "",
-  HTTPS_PORT: "",
-  HTTP_PORT: "",
-  SENTRY_RELEASE: "",
-  SENTRY_TRACES_SAMPLE_RATE: "",
-  UPSTREAM_URL: "",
-  CONSOLE: "",
-  WEB_EGRESS: "",
-  WEB_IMAGE: "",
-};
+const config = async (settings: Record<string, string> = {}) => (await readConfig(settings)).services;
+const networksOf = (service?: Service) => Object.keys((service?.networks ?? {}) as object);
 
 let services: Record<string, Service>;
 beforeAll(async () => {
-  services = await config(defaults);
+  services = await config();
 });
 
 test.each([
   { ACME: "", names: ["ingest", "proxy", "spool", "web"] },
   { ACME: "on", names: ["acme", "ingest", "proxy", "spool", "web"] },
 ])("with ACME=$ACME every service is hardened, health-checked and limited", async ({ ACME, names }) => {
-  const services = await config({ ...defaults, ACME });
+  const services = await config({ ACME });
   expect(Object.keys(services).sort()).toEqual(names);
   for (const service of Object.values(services)) {
     expect(service).toMatchObject({
@@ -64,14 +51,14 @@ test.each([
 
 test("an empty setting is the same as none, except in web, whose image may have a value of its own", async () => {
   const names = Object.keys({ ...services.proxy?.environment, ...services.spool?.environment });
-  const empty = await config({ ...defaults, ...Object.fromEntries(names.map((name) => [name, ""])) });
+  const empty = await config(Object.fromEntries(names.map((name) => [name, ""])));
   for (const name of ["proxy", "spool", "ingest"]) expect(empty[name]).toEqual(services[name]);
 });
 
 test("what fetches certificates is alone in its network and gets no DSN; the proxy cannot write what it leaves", async () => {
-  const all = await config({ ...defaults, ACME: "on" });
-  const inNetwork = (name: string) => Object.keys(all).filter((one) => name in ((all[one]?.networks ?? {}) as object));
-  expect(Object.keys((all.acme?.networks ?? {}) as object).map(inNetwork)).toEqual([["acme"]]);
+  const all = await config({ ACME: "on" });
+  const inNetwork = (name: string) => Object.keys(all).filter((one) => networksOf(all[one]).includes(name));
+  expect(networksOf(all.acme).map(inNetwork)).toEqual([["acme"]]);
   expect(all.acme?.environment).not.toHaveProperty("SENTRY_DSN");
   expect(all.proxy?.volumes).toContainEqual(expect.objectContaining({ target: "/srv/certificates", read_only: true }));
 });
@@ -99,7 +86,7 @@ test.each([
   { COMPOSE_PROFILES: "monitoring", SENTRY_DSN: "", more: ["grafana", "ingest", "prometheus"] },
   { COMPOSE_PROFILES: "monitoring", SENTRY_DSN: "https://key@o1.ingest.sentry.io/2", more: ["grafana", "prometheus"] },
 ])("the DSN alone decides on the local ingest, whatever the profiles: %j", async ({ more, ...environment }) => {
-  const services = await config({ ...defaults, ...environment });
+  const services = await config(environment);
   expect(Object.keys(services).sort()).toEqual(["proxy", "spool", "web", ...more].sort());
   // Without a login, so for this machine only.
   for (const name of more) expect(services[name]?.ports, name).toMatchObject([{ host_ip: "127.0.0.1" }]);
@@ -118,8 +105,8 @@ test.each([
 ])(
   "with WEB_EGRESS=%j and WEB_IMAGE=%j web shares one internal network with proxy and spool, and has a second of its own, internal: %j",
   async (WEB_EGRESS, WEB_IMAGE, internal) => {
-    const { services, networks } = await readConfig({ ...defaults, WEB_EGRESS, WEB_IMAGE });
-    const of = (name: string) => Object.keys((services[name]?.networks ?? {}) as object);
+    const { services, networks } = await readConfig({ WEB_EGRESS, WEB_IMAGE });
+    const of = (name: string) => networksOf(services[name]);
     const members = (network: string) => Object.keys(services).filter((name) => of(name).includes(network));
     const isInternal = (network: string) => networks[network]?.internal ?? false;
     const [shared = "", own = "", ...more] = of("web").sort((a, b) => members(b).length - members(a).length);
@@ -132,21 +119,48 @@ test.each([
 );
 
 test("a DSN of your own replaces the local ingest, disables the console, samples traces, and changes nothing else", async () => {
-  const real = await config({ ...defaults, SENTRY_DSN: "https://key@o1.ingest.sentry.io/2" });
-  expect(Object.keys(real).sort()).toEqual(["proxy", "spool", "web"]);
-  for (const name of ["proxy", "spool", "web"]) {
-    const environment: Record<string, string> = {
-      ...services[name]?.environment,
-      SENTRY_DSN: "https://key@o1.ingest.sentry.io/2",
-    };
-    if (name === "web") Object.assign(environment, { CONSOLE: "off", SENTRY_TRACES_SAMPLE_RATE: "0.1" });
-    // The label names the DSN, as given.
-    expect({ ...real[name], labels: services[name]?.labels }).toEqual({ ...services[name], environment });
-  }
+  const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
+  const real = await config({ SENTRY_DSN });
+  const { ingest: _, ...others } = services;
+  const own = (name: string) => (name === "web" ? { CONSOLE: "off", SENTRY_TRACES_SAMPLE_RATE: "0.1" } : {});
+  // The label names the DSN, as given.
+  const expected = Object.entries(others).map(([name, service]) => [
+    name,
+    { ...service, environment: { ...service.environment, SENTRY_DSN, ...own(name) }, labels: real[name]?.labels },
+  ]);
+  expect(real).toEqual(Object.fromEntries(expected));
 });
 
 test("only web gets the shared cache's password, and no image contains it", async () => {
-  const { web, ...others } = await config({ ...defaults, CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
+  const { web, ...others } = await config({ CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
   expect(web?.environment).toMatchObject({ CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
   expect(JSON.stringify([web?.build, others])).not.toContain("s3cret");
 });
+
+test("an invalid setting stops web with a one-line error, its last line", async () => {
+  // Other settings: web/telemetry/settings.
+  const image = `${process.env.COMPOSE_PROJECT_NAME}-web`;
+  const options = [...restricted, "--rm", label, "--network=none", "--tmpfs=/tmp:uid=1000"];
+  const { code, output } = await docker("run", ...options, "--env=SENTRY_TRACES_SAMPLE_RATE=2", image);
+  expect(lastLine(output), output).toMatch(/^culvert: SENTRY_TRACES_SAMPLE_RATE '2' .*from 0 to 1/);
+  expect(code).toBe(1);
+});
+
+/** What an app's stack has of its own. Health checks of Culvert's services are the proxy's only. */
+const OWN = ["image", "build", "networks", "volumes", "depends_on", "profiles", "environment"];
+
+test.each(["proxy", "web", "spool", "ingest"])(
+  "deploy/app/compose.yml runs %s as docker-compose.yml does",
+  async (name) => {
+    const settings = { WEB_IMAGE: "shop", COMPOSE_PROFILES: "*" };
+    const { environment = {}, ...service } =
+      (await readConfig(settings, "deploy/app/compose.yml")).services[name] ?? {};
+    const kit = (await config(settings))[name];
+    const compared = Object.keys(service).filter((key) => !OWN.includes(key));
+    expect(compared).toEqual(expect.arrayContaining(["read_only", "cap_drop", "security_opt", "mem_limit", "logging"]));
+    for (const key of compared) expect({ [key]: service[key] }).toEqual({ [key]: kit?.[key] });
+    // For the package, which not every image has that docker-compose.yml runs.
+    const { NEXT_MANUAL_SIG_HANDLE: _, ...shared } = environment;
+    expect(kit?.environment ?? {}).toMatchObject(shared);
+  },
+);

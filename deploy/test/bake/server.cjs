@@ -1,7 +1,8 @@
 const { NAME, SHARE } = process.env;
 // Healthy for itself, broken for the proxy; `misled` not until it is in use, and at HEALTH_PATH only.
 const isUnavailable = (url, { "x-request-id": id }) =>
-  id !== undefined && (NAME === "unreachable" || (NAME === "misled" && id !== "trial" && url === "/ready"));
+  NAME === "sick" ||
+  (id !== undefined && (NAME === "unreachable" || (NAME === "misled" && id !== "trial" && url === "/ready")));
 let pages = 0;
 const failures = (count) => Math.floor((count * SHARE) / 100);
 
@@ -13,6 +14,6 @@ const server = require("node:http")
     pages += 1;
     response.writeHead(failures(pages) > failures(pages - 1) ? 500 : 200).end(NAME);
   })
-  .listen(3000);
+  .listen(3000, NAME === "local" ? "127.0.0.1" : "0.0.0.0");
 // Process 1 would ignore it.
 process.once("SIGTERM", () => server.close());

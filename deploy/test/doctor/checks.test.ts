@@ -7,10 +7,9 @@ import { disk, down, health, releases } from "../../doctor/checks/containers.ts"
 import { envelopes, spool } from "../../doctor/checks/delivery.ts";
 import { applied, egress, settingNames } from "../../doctor/checks/settings.ts";
 import { clients } from "../../doctor/checks/site.ts";
-import { checkStack } from "../../doctor/doctor.ts";
 import { type Container, type Facts, parseFacts } from "../../doctor/facts.ts";
 import { TRACE_PREFIX } from "../../doctor/http.ts";
-import { failed, type Result } from "../../doctor/result.ts";
+import type { Result } from "../../doctor/result.ts";
 import { dropped } from "../../doctor/same-settings.ts";
 import { root } from "../support/docker.ts";
 
@@ -29,161 +28,94 @@ const facts = (fault: Partial<Container> = {}, more: Partial<Facts> = {}): Facts
   names: { environment: [], file: [], known: ["SENTRY_DSN"] },
   ...more,
 });
+const names = (...file: string[]) => settingNames({ environment: [], file, known: ["SENTRY_DSN"] });
 const state = (change: Partial<Container["State"]>) => ({ State: { ...State, ...change } });
-const crash = (fault: Partial<Container> = {}) => down(facts(fault), now);
+const running = (environment: Record<string, string>, ...lastLines: string[]) => facts({ environment, lastLines });
+const ended = (change: Partial<Container["State"]>, ...lastLines: string[]) =>
+  down(facts({ ...state({ Status: "exited", ...change }), lastLines }), now);
+const restarted = (RestartCount: number, StartedAt: string, ...lastLines: string[]) =>
+  down(facts({ RestartCount, ...state({ StartedAt }), lastLines }), now);
 const checked = (Status: string, Output: string) =>
   health([{ ...web, ...state({ Health: { Status, Log: [{ Output }] } }) }]);
-const names = (...file: string[]) => settingNames({ environment: [], file, known: ["SENTRY_DSN"] });
+const beside = (Image: string) => releases([web, { ...web, Name: "culvert-web-2", Image }]);
 const queue = (...lines: string[]) => spool(lines.map((line) => `culvert_spool_${line}`).join("\n"));
-const ended = (outcome: string, count: number) => Array(count).fill({ outcome, reason: "ingest_status_403" });
+const rejected = (count: number) =>
+  envelopes([...Array(90).fill({ outcome: "accepted" }), ...Array(count).fill({ outcome: "rejected", reason: "403" })]);
 const from = (client: string, count: number, trace_id = "") => Array(count).fill({ client, trace_id });
 const behind = (log: Facts["log"], settings = {}) =>
   clients(facts({}, { log }), { SERVER_NAME: "app.example.com", ...settings });
+const trusted = (TRUSTED_PROXIES: string) => behind([], { TRUSTED_PROXIES });
 const peer = (valid_from: string, valid_to: string, CN = "R11") =>
   ({ valid_from, valid_to, issuer: { CN }, subject: {}, subjectaltname: "DNS:app.example.com" }) as PeerCertificate;
 const fresh = peer("2026-07-01", "2026-09-29");
 const old = peer("2026-05-01", "2026-07-30");
 const development = peer("2026-07-01", "2028-07-01", "Culvert development CA");
-const served = (certificate: PeerCertificate, error?: string, acme?: string, name?: string) => [
-  classify(certificate, error, ["app.example.com", ...(name ? [name] : [])], acme, false, now),
+const served = (certificate: PeerCertificate, error?: string, acme?: string, ...more: string[]) => [
+  classify(certificate, error, ["app.example.com", ...more], acme, false, now),
 ];
 const outside = { REGION: "eu", UPSTREAM_URL: "https://api.example.com/v1" };
 
-test.each<[string, Result[], Result[], RegExp]>([
-  [
-    "a name in .env that nothing reads",
-    names("SENTRY_DSN", "COMPOSE_FILE"),
-    names("SENTRY_DNS"),
-    /SENTRY_DNS in \.env/,
-  ],
-  ["a setting changed since the start", applied(facts()), applied(facts({ environment: {} })), /REGION \(web\)/],
-  [
-    "an API outside with egress off",
-    egress(facts({ environment: outside, NetworkSettings: { Networks: { "x_egress-on": {} } } })),
-    egress(facts({ environment: outside })),
-    /UPSTREAM_URL .*WEB_EGRESS=on/,
-  ],
-  [
-    "a call outside in the log with egress off",
-    egress(facts({ environment: { SENTRY_DSN: dsn, CACHE_URL: "http://cache:1" }, lastLines: ["ready"] })),
-    egress(facts({ lastLines: ["Error: getaddrinfo EAI_AGAIN api.example.com", "    at x"] })),
-    /EAI_AGAIN api\.example\.com/,
-  ],
-  ["a service without a container", crash(), down(facts({}, { containers: [] })), /has no container/],
-  [
-    "a service that was stopped",
-    crash({ ...state({ Status: "exited" }), HostConfig: { RestartPolicy: { Name: "no" } } }),
-    crash(state({ Status: "exited", ExitCode: 143 })),
-    /is exited make up/,
-  ],
-  [
-    "an unhealthy container",
-    checked("healthy", ""),
-    checked("unhealthy", "GET /: status 500\n"),
-    /: GET \/: status 500 docker/,
-  ],
-  [
-    "an app that listens on 127.0.0.1 only",
-    checked("starting", "GET /: connect ECONNREFUSED"),
-    checked("unhealthy", "GET /healthz: connect ECONNREFUSED 172.18.0.4:3000"),
-    /ECONNREFUSED 172.*HOSTNAME=0\.0\.0\.0/,
-  ],
-  [
-    "a crash loop",
-    crash({ RestartCount: 3, State: { ...web.State, StartedAt: "2026-08-01T02:00:00Z" } }),
-    crash({
-      ...{ ...state({ Status: "restarting" }), RestartCount: 14 },
-      lastLines: ["ready", "Error: no PORT"],
-    }),
-    /restarted \(14×\): Error: no PORT/,
-  ],
-  [
-    "a container that runs between two crashes",
-    crash(),
-    crash({ RestartCount: 2, lastLines: ["culvert proxy: SERVER_NAME 'x y' is none: set it"] }),
-    /restarted \(2×\): culvert proxy: SERVER_NAME/,
-  ],
-  [
-    "a container that died",
-    crash(),
-    crash({ ...state({ Status: "exited", ExitCode: 1 }), lastLines: ["EACCES /data"] }),
-    /ended: EACCES/,
-  ],
-  ["one without memory", crash(), crash(state({ Status: "restarting", OOMKilled: true })), /out of memory/],
-  [
-    "two releases at once",
-    releases([web, { ...web, Name: "culvert-web-2" }]),
-    releases([web, { ...web, Name: "culvert-web-2", Image: "sha256:bbbbbbbbbbbbbbbb" }]),
-    /two releases serve at once: culvert-web-1 .*culvert-web-2 \(bbbb/,
-  ],
-  [
-    "envelopes that have waited for long",
-    queue('queued_envelopes{category="error"} 3', "oldest_envelope_age_seconds 4"),
-    queue('queued_envelopes{category="error"} 3', "oldest_envelope_age_seconds 7300"),
-    /3 envelopes wait, the oldest for 122 min/,
-  ],
-  ["a full spool", queue("disk_bytes 4"), queue("queued_envelopes 3", "disk_bytes 98", "limit_bytes 100"), /98 % full/],
-  ["a full disk of the spool", queue("disk_free_bytes 5"), queue("disk_free_bytes 0"), /its disk is full/],
-  ["an ingest of the past", queue(), queue("undeliverable_envelopes 4"), /4 envelopes wait for an ingest/],
-  [
-    "envelopes that the ingest rejects",
-    envelopes([...ended("accepted", 90), ...ended("rejected", 2)]),
-    envelopes([...ended("accepted", 90), ...ended("rejected", 20)]),
-    /20 of 110 .*ingest_status_403/,
-  ],
+test("nothing is wrong with what is right", () => {
+  const egressOn = { environment: outside, NetworkSettings: { Networks: { "x_egress-on": {} } } };
+  const finished = { ...state({ Status: "exited" }), HostConfig: { RestartPolicy: { Name: "no" } } };
+  // Neither this program's requests nor those of the stack's containers are clients. 127.0.0.1: the proxy itself.
+  const mixed = [...from("10.0.0.4", 30), ...from("203.0.113.9", 1)];
+  const results = [
+    ...[names("SENTRY_DSN", "COMPOSE_FILE"), applied(facts()), egress(facts(egressOn))],
+    egress(running({ SENTRY_DSN: dsn, CACHE_URL: "http://cache:1" }, "ready")),
+    ...[down(facts(), now), down(facts(finished), now), restarted(3, "2026-08-01T02:00:00Z")],
+    ...[checked("healthy", ""), checked("starting", "GET /: connect ECONNREFUSED"), beside(web.Image)],
+    ...[queue(), queue('queued_envelopes{category="error"} 3', "oldest_envelope_age_seconds 4"), queue("disk_bytes 4")],
+    ...[queue("disk_free_bytes 5"), rejected(2), behind(mixed), behind(from("127.0.0.1", 30))],
+    ...[trusted("10.0.0.0/8, 192.0.2.7"), disk({ bavail: 9e5, blocks: 1e6, bsize: 4096 })],
+    ...[served(fresh), served(fresh, undefined, "fine"), renewal("culvert_certificate_rejected 0")],
+    renewal("culvert_certificate_renewal_failures 0", "fine"),
+  ];
+  expect(results.flat().filter(({ state }) => state === "failed")).toEqual([]);
+});
+
+// A crash loop is in stack.test.ts.
+test.each<[string, Result[], RegExp]>([
+  ["a name in .env that nothing reads", names("SENTRY_DNS"), /SENTRY_DNS in \.env/],
+  ["a setting changed since the start", applied(running({})), /REGION \(web\)/],
+  ["an API outside with egress off", egress(running(outside)), /UPSTREAM_URL .*WEB_EGRESS=on/],
+  ["a call outside in the log", egress(running({}, "getaddrinfo EAI_AGAIN api.example", "  at x")), /EAI_AGAIN api/],
+  ["a service without a container", down(facts({}, { containers: [] })), /has no container/],
+  ["a service that was stopped", ended({ ExitCode: 143 }), /is exited make up/],
+  ["a container that died", ended({ ExitCode: 1 }, "EACCES /data"), /ended: EACCES/],
+  ["one without memory", ended({ Status: "restarting", OOMKilled: true }), /out of memory/],
+  ["one between two crashes", restarted(2, State.StartedAt, "SERVER_NAME 'x'"), /restarted \(2×\): SERVER_NAME/],
+  ["an unhealthy container", checked("unhealthy", "GET /: status 500\n"), /: GET \/: status 500 docker/],
+  ["an app on 127.0.0.1", checked("unhealthy", "GET /: connect ECONNREFUSED"), /REFUSED .*HOSTNAME=0\.0\.0\.0/],
+  ["two releases at once", beside("sha256:bbbbbbbbbbbbbbbb"), /two .*: culvert-web-1 .*culvert-web-2 \(bbbb/],
+  ["a long wait", queue("queued_envelopes 3", "oldest_envelope_age_seconds 7300"), /3 envelopes .* for 122 min/],
+  ["a full spool", queue("queued_envelopes 3", "disk_bytes 98", "limit_bytes 100"), /98 % full/],
+  ["a full disk of the spool", queue("disk_free_bytes 0"), /its disk is full/],
+  ["an ingest of the past", queue("undeliverable_envelopes 4"), /4 envelopes wait for an ingest/],
+  ["envelopes that the ingest rejects", rejected(20), /20 of 110 .*403/],
   [
     "a load balancer that is not named",
-    behind([...from("10.0.0.4", 30), ...from("203.0.113.9", 1)]),
-    // Neither this program's requests nor those of the stack's containers are clients.
     behind([...from("10.0.0.4", 30), ...from("203.0.113.9", 5, `${TRACE_PREFIX}1`), ...from("172.18.0.7", 9)]),
     /all 30 requests .* 10\.0\.0\.4/,
   ],
-  // 127.0.0.1: the proxy itself, which make up has store a release's files.
-  ["one on this machine", behind(from("127.0.0.1", 30)), behind(from("172.18.0.1", 30)), /172\.18\.0\.1/],
+  ["one on this machine", behind(from("172.18.0.1", 30)), /172\.18\.0\.1/],
+  ["a trusted network that anybody is in", trusted("10.0.0.0/8 0.0.0.0/0"), /0\.0\.0\.0\/0/],
+  ["a disk that is nearly full", disk({ bavail: 1e5, blocks: 1e6, bsize: 4096 }), /0\.4 GB free/],
+  ["a certificate near its end", served(peer("2026-05-12", "2026-08-10")), /8 days left/],
+  ["an expired one", served(old, "CERT_HAS_EXPIRED"), /has expired.*TLS_CERT/],
+  ["an expired one, ACME=on", served(old, "CERT_HAS_EXPIRED", "port 80 is closed"), /has expired port 80 is closed/],
   [
-    "a trusted network that anybody is in",
-    behind([], { TRUSTED_PROXIES: "10.0.0.0/8, 192.0.2.7" }),
-    behind([], { TRUSTED_PROXIES: "10.0.0.0/8 0.0.0.0/0" }),
-    /0\.0\.0\.0\/0/,
-  ],
-  [
-    "a disk that is nearly full",
-    disk({ bavail: 9e5, blocks: 1e6, bsize: 4096 }),
-    disk({ bavail: 1e5, blocks: 1e6, bsize: 4096 }),
-    /0\.4 GB free/,
-  ],
-  ["a certificate near its end", served(fresh), served(peer("2026-05-12", "2026-08-10")), /8 days left/],
-  ["an expired one", served(fresh), served(old, "CERT_HAS_EXPIRED"), /has expired.*TLS_CERT/],
-  [
-    "an expired one with ACME=on",
-    served(fresh, undefined, "fine"),
-    served(old, "CERT_HAS_EXPIRED", "docker compose logs acme: port 80 is closed"),
-    /has expired docker compose logs acme.*port 80 is closed/,
-  ],
-  [
-    "a second name without a certificate",
-    served(fresh),
+    "a second name without one",
     served(fresh, undefined, undefined, "www.example.com"),
-    /^www\.example\.com: the certificate is for app\.example\.com/,
+    /^www\.example\.com: .* for app/,
   ],
-  ["one without its chain", served(fresh), served(fresh, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"), /fullchain/],
-  ["one of development, for a public name", served(fresh), served(development, "X"), /set ACME=on, or TLS_CERT_FILE/],
-  ["one of development, with ACME=on", served(fresh), served(development, "X", "no DNS"), /none yet.*no DNS/],
-  [
-    "a pair on disk that will not load",
-    renewal("culvert_certificate_rejected 0"),
-    renewal("culvert_certificate_rejected 1"),
-    /cannot be loaded/,
-  ],
-  [
-    "a renewal that fails",
-    renewal("culvert_certificate_renewal_failures 0", "fine"),
-    renewal("culvert_certificate_renewal_failures 4", "no DNS"),
-    /4 failed renewals.*no DNS/,
-  ],
-])("%s is named", (_, good, bad, words) => {
-  expect(good.map(({ state }) => state)).not.toContain("failed");
-  const wrong = bad.filter(({ state }) => state === "failed");
+  ["one without its chain", served(fresh, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"), /fullchain/],
+  ["one of development, for a public name", served(development, "X"), /set ACME=on, or TLS_CERT_FILE/],
+  ["one of development, with ACME=on", served(development, "X", "no DNS"), /none yet.*no DNS/],
+  ["a pair on disk that will not load", renewal("culvert_certificate_rejected 1"), /cannot be loaded/],
+  ["renewals that fail", renewal("culvert_certificate_renewal_failures 4", "no DNS"), /4 failed renewals.*no DNS/],
+])("%s is named", (_, results, words) => {
+  const wrong = results.filter(({ state }) => state === "failed");
   expect(wrong.map(({ found, fix }) => `${found} ${fix}`)).toEqual([expect.stringMatching(words)]);
 });
 

@@ -43,6 +43,25 @@ const lines = (results: Result[]) =>
   results.map(({ check, state, found, fix }) => `${check} ${state} ${found}: ${fix}`);
 const dsn = (port: number, scheme = "http", host = "localhost") => `${scheme}://0123456789abcdef@${host}:${port}/1`;
 
+const tlsIngest = async (caFile = "") => ingest(dsn(await secure(answer(200)), "https"), caFile);
+const ingestWith = async (status: number) => ingest(dsn(await plain(answer(status))));
+const tunnelWith = async (status: number, sent = "") => tunnel(await site(answer(status)), sent);
+const publicWith = async (status: number, headers = {}, more: Partial<Target> = {}) =>
+  publicAddress({ ...(await site(answer(status, headers))), ...more });
+const pageWith = async (status: number, headers = {}) => page(await site(answer(status, headers)), "/", ["localhost"]);
+const redirectWith = async (status: number, headers = {}) =>
+  redirect(await site(answer(200)), await plain(answer(status, headers)));
+const hiddenWith = async (status: number) =>
+  hiddenPage(await site(answer(200)), {
+    host: "127.0.0.1",
+    port: await plain(answer(status, { "Content-Type": "text/html" })),
+  });
+async function queued() {
+  const port = await plain(answer(200, { "X-Envelope-Outcome": "queued" }));
+  return serverTunnel(`http://127.0.0.1:${port}/envelopes`, dsn(1));
+}
+const forbidden = { "Content-Security-Policy": "connect-src https://api.example" };
+
 test("the ingest gets a probe envelope without an event", async () => {
   let sent = "";
   const port = await plain((request, response) => {
@@ -56,86 +75,41 @@ test("the ingest gets a probe envelope without an event", async () => {
 });
 
 test.each<[string, () => Promise<Result[]>, RegExp]>([
-  [
-    "an ingest that rejects",
-    async () => ingest(dsn(await plain(answer(403)))),
-    /^ingest failed .* 403 .*is its key active/,
-  ],
-  ["an ingest without quota", async () => ingest(dsn(await plain(answer(429)))), /^ingest unknown .*quota/],
-  [
-    "a name without address",
-    () => ingest(dsn(80, "http", "no-such-host.invalid")),
-    /^ingest failed .* does not resolve/,
-  ],
+  ["an ingest that rejects", () => ingestWith(403), /^ingest failed .* 403 .*is its key active/],
+  ["an ingest without quota", () => ingestWith(429), /^ingest unknown .*quota/],
+  ["a name without address", () => ingest(dsn(80, "http", "no-such-host.invalid")), /^ingest failed .* not resolve/],
   ["a closed port", () => ingest(dsn(1)), /^ingest failed localhost does not answer \(ECONNREFUSED\)/],
-  ["a private CA", async () => ingest(dsn(await secure(answer(200)), "https")), /self signed cert: .*INGEST_CA_FILE/],
-  ["the private CA's file", async () => ingest(dsn(await secure(answer(200)), "https"), `${pair}.crt`), /^ingest ok/],
-  ["a tunnel that accepts", async () => tunnel(await site(answer(200)), dsn(1)), /^tunnel ok/],
-  [
-    "one that does not",
-    async () => tunnel(await site(answer(503)), dsn(1)),
-    /^tunnel failed .*neither ingest nor spool/,
-  ],
-  ["one without a DSN", async () => tunnel(await site(answer(405))), /^tunnel ok/],
-  ["a page in its place", async () => tunnel(await site(answer(404))), /^tunnel failed GET \/monitoring answers 404/],
-  [
-    "events of the server that only the spool accepts",
-    async () =>
-      serverTunnel(
-        `http://127.0.0.1:${await plain(answer(200, { "X-Envelope-Outcome": "queued" }))}/envelopes`,
-        dsn(1),
-      ),
-    /^server tunnel failed the spool queued/,
-  ],
-  [
-    "a page of the app at the tunnel's path",
-    async () =>
-      hiddenPage(await site(answer(200)), {
-        host: "127.0.0.1",
-        port: await plain(answer(200, { "Content-Type": "text/html" })),
-      }),
-    /^tunnel path failed the app has a page at \/monitoring/,
-  ],
+  ["a private CA", () => tlsIngest(), /self signed cert: .*INGEST_CA_FILE/],
+  ["the private CA's file", () => tlsIngest(`${pair}.crt`), /^ingest ok/],
+  ["a tunnel that accepts", () => tunnelWith(200, dsn(1)), /^tunnel ok/],
+  ["one that does not", () => tunnelWith(503, dsn(1)), /^tunnel failed .*neither ingest nor spool/],
+  ["one without a DSN", () => tunnelWith(405), /^tunnel ok/],
+  ["a page in its place", () => tunnelWith(404), /^tunnel failed GET \/monitoring answers 404/],
+  ["events of the server that only the spool accepts", queued, /^server tunnel failed the spool queued/],
+  ["a page at the tunnel's path", () => hiddenWith(200), /^tunnel path failed the app has a page at \/monitoring/],
   [
     "a self-signed certificate",
     async () => certificate(await site(answer(200)), ["localhost"]),
     /^certificate failed depth zero self signed cert/,
   ],
-  [
-    "plain HTTP that redirects",
-    async () => redirect(await site(answer(200)), await plain(answer(308, { Location: "https://localhost/" }))),
-    /^redirect ok/,
-  ],
-  ["plain HTTP", async () => redirect(await site(answer(200)), await plain(answer(200))), /^redirect failed .*: 200/],
-  ["the proxy", async () => publicAddress(await site(answer(404, { "X-Request-Id": "1" }))), /^public address ok/],
-  ["another server", async () => publicAddress(await site(answer(200))), /^public address failed .*not this proxy/],
-  ["another name's site", async () => publicAddress(await site(answer(421))), /^public address failed .*SERVER_NAME/],
-  [
-    "a public name without address",
-    async () => publicAddress({ ...(await site(answer(200))), name: "no-such-host.invalid" }),
-    /^public address failed .*point its DNS record here/,
-  ],
+  ["plain HTTP that redirects", () => redirectWith(308, { Location: "https://localhost/" }), /^redirect ok/],
+  ["plain HTTP", () => redirectWith(200), /^redirect failed .*: 200/],
+  ["the proxy", () => publicWith(404, { "X-Request-Id": "1" }), /^public address ok/],
+  ["another server", () => publicWith(200), /^public address failed .*not this proxy/],
+  ["another name's site", () => publicWith(421), /^public address failed .*SERVER_NAME/],
+  ["a name without record", () => publicWith(200, {}, { name: "no-such-host.invalid" }), /point its DNS record here/],
   [
     "from outside, nothing that listens",
     async () => checkOutside({ ...(await site(answer(200))), publicPort: 1 }),
     /^public address failed .*ECONNREFUSED/,
   ],
-  ["a page", async () => page(await site(answer(200)), "/", ["localhost"]), /^page ok/],
-  ["an error page", async () => page(await site(answer(500)), "/", ["localhost"]), /^page failed \/ answers 500/],
-  ["no page", async () => page({ ...(await site(answer(200))), port: 1 }, "/", []), /^page failed .*ECONNREFUSED/],
-  [
-    "a policy that forbids the tunnel",
-    async () =>
-      page(await site(answer(200, { "Content-Security-Policy": "connect-src https://api.example" })), "/", [
-        "localhost",
-      ]),
-    /^csp failed .*connect-src https:\/\/api\.example, .*add 'self'/,
-  ],
+  ["a page", () => pageWith(200), /^page ok/],
+  ["an error page", () => pageWith(500), /^page failed \/ answers 500/],
+  ["a policy that forbids the tunnel", () => pageWith(200, forbidden), /^csp failed .*connect-src https:.*add 'self'/],
 ])("%s", async (_, check, line) => {
   expect(lines(await check())).toEqual([expect.stringMatching(line)]);
 });
 
 test("no page of the app at the tunnel's path: no line", async () => {
-  const web = { host: "127.0.0.1", port: await plain(answer(404, { "Content-Type": "text/html" })) };
-  expect(await hiddenPage(await site(answer(200)), web)).toEqual([]);
+  expect(await hiddenWith(404)).toEqual([]);
 });
