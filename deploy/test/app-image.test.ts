@@ -27,19 +27,17 @@ afterAll(async () => {
 async function build(manager: keyof typeof lockfiles, output: string, options: BuildOptions = {}, source = "") {
   const folder = mkdtempSync(join(tmpdir(), "culvert-app-"));
   const app = join(folder, options.args?.APP ?? ".");
-  mkdirSync(join(app, "public"), { recursive: true });
+  for (const path of [join(app, "public"), join(folder, "node_modules")]) mkdirSync(path, { recursive: true });
   const manifest = '{ "name": "x", "private": true, "scripts": { "build": "node build.cjs" } }';
   for (const place of [folder, app]) writeFileSync(join(place, "package.json"), manifest);
   writeFileSync(join(folder, lockfiles[manager][0]), lockfiles[manager][1]);
   writeFileSync(join(app, "build.cjs"), nextBuild(output) + source);
   writeFileSync(join(app, "public/robots.txt"), "");
-  const secret = join(folder, "node_modules");
-  mkdirSync(secret);
-  writeFileSync(join(secret, "key"), key);
-  const secrets = { server_actions_key: join(secret, "key"), ...options.secrets };
-  const image = await buildImage(folder, { dockerfile: "deploy/app/Dockerfile", ...options, secrets });
-  images.push(image);
-  return image;
+  const server_actions_key = join(folder, "node_modules/key");
+  writeFileSync(server_actions_key, key);
+  const secrets = { server_actions_key, ...options.secrets };
+  images.push(await buildImage(folder, { dockerfile: "deploy/app/Dockerfile", ...options, secrets }));
+  return images.at(-1) ?? "";
 }
 const run = (image: string, ...command: string[]) => must("run", "--rm", label, "--network=none", image, ...command);
 
@@ -56,18 +54,14 @@ test("an app that yarn has locked, in a version that nobody names: no root, writ
 });
 
 test("an app of a monorepo starts in its own folder, which is /app; deploymentId is of the sources and the key, which is the secret", async () => {
-  const options = { args: { APP: "apps/shop" } };
-  const image = await build("npm", ".next/standalone/apps/shop", options);
+  const shop = (source = "") => build("npm", ".next/standalone/apps/shop", { args: { APP: "apps/shop" } }, source);
+  const image = await shop();
   expect(await run(image, "sh", "-c", "pwd -P; ls /app")).toBe("/srv/apps/shop\npublic\nserver.js");
   const [id, built] = (await run(image)).split(" ");
   expect([id, built]).toEqual([expect.stringMatching(/^[0-9a-f]{12}$/), key]);
   expect(await must("image", "history", "--no-trunc", image)).not.toContain(key);
-  const [again, other] = [
-    await build("npm", ".next/standalone/apps/shop", options),
-    await build("npm", ".next/standalone/apps/shop", options, "// changed"),
-  ];
-  expect(await run(again)).toBe(`${id} ${key}`);
-  expect(await run(other)).not.toContain(id);
+  expect(await run(await shop())).toBe(`${id} ${key}`);
+  expect(await run(await shop("// changed"))).not.toContain(id);
 });
 
 test("what is missing is one line", async () => {

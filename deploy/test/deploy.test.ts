@@ -42,12 +42,12 @@ const makeUp = ["deploy/host/up.sh"];
 const containers = async (service: string) =>
   (await must(["docker", "compose", "ps", "--all", "--quiet", service])).split("\n").sort();
 const allContainers = async () => [await containers("proxy"), await containers("web")];
-/** Whether compose would start the image that runs. */
-const isNamed = async (service: string) => {
-  const [oldest = ""] = (await must(["docker", "compose", "ps", "--quiet", service])).split("\n");
-  const format = "--format={{.Image}} {{.Config.Image}}";
-  const [id, name = ""] = (await must(["docker", "inspect", format, oldest])).split(" ");
-  return (await must(["docker", "image", "inspect", "--format={{.Id}}", name])) === id;
+/** Whether compose would start the release of web that has run longest. */
+const isNamed = async () => {
+  const labels = [`project=${project}`, "service=web"].map((label) => `--filter=label=com.docker.compose.${label}`);
+  const oldest = (await must(["docker", "ps", "--quiet", ...labels])).split("\n").at(-1) ?? "";
+  const ids = await must(["docker", "inspect", "--format={{.Image}}", oldest]);
+  return ids === (await must(["docker", "image", "inspect", "--format={{.Id}}", `${project}-web`]));
 };
 /** A setting with which the proxy is replaced. */
 const changed = { SERVER_NAME: "app.example.com" };
@@ -120,7 +120,7 @@ test("a new release replaces two replicas; its 500 are reported, and it is undon
   expect(kept).toHaveLength(6);
   const said = async (RELEASE = "") => (await rollback("broken", { RELEASE })).output;
   expect(await said("release-1")).toContain("'release-1' is not kept: make releases lists those that are");
-  expect(await said(kept[4])).toMatch(/ is already running: make releases lists the others/);
+  expect(await said(kept.at(-1))).toMatch(/ is already running: make releases lists the others/);
   for (const tag of older) await run(["docker", "image", "rm", tag]);
   await scale(1);
 });
@@ -183,14 +183,14 @@ test.each<[Release, Record<string, string>, string]>([
   expect(failure(result)).toEqual([1, `culvert: web: ${line}`]);
   expect(await allContainers()).toEqual(before);
   expect(failures).toEqual([]);
-  expect(await isNamed("web")).toBe(true);
+  expect(await isNamed()).toBe(true);
 });
 
 test("Ctrl-C while the new release starts fails no request; the next make rollback leaves the release before it", async () => {
   const change = interrupted(makeUp, " up --detach ", "kill -INT 0", { WEB_IMAGE: image("second") });
   const [{ code }, failures] = await underLoad(change);
   expect([code, failures]).toEqual([130, []]);
-  expect(await isNamed("web")).toBe(true);
+  expect(await isNamed()).toBe(true);
   // As `docker image prune -a` does: it leaves the image of a running container one name.
   await must(["docker", "image", "rm", `${project}-web`]);
   const [{ output }, others] = await underLoad(rollback("second"));

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,9 +11,10 @@ import { buildCa, buildWithDebian } from "./support/images.ts";
 const version = readFileSync(join(root, "VERSION"), "utf8").trim();
 const architecture = process.arch === "x64" ? "amd64" : process.arch;
 const work = mkdtempSync(join(tmpdir(), "culvert-install-"));
-const [OUT, bin, alone, folder] = ["out", "bin", "alone", `culvert-${version}`].map((name) => join(work, name)) as [
-  ...[string, string, string, string],
-];
+const OUT = join(work, "out");
+const bin = join(work, "bin");
+const alone = join(work, "alone");
+const folder = join(work, `culvert-${version}`);
 let container: string;
 let REGISTRY: string;
 /** References of the released images, each with tag and digest. */
@@ -31,19 +32,15 @@ const settings = {
   BAKE_TIME_S: "off",
 };
 
-/** Types a command in a folder, as a compose project of its own; resolves with its exit code and output. */
-function type(cwd: string, command: string): Promise<[number | null, string]> {
+/** Types a command in a folder, as a compose project of its own. */
+function type(cwd: string, command: string) {
   const COMPOSE_PROJECT_NAME = `culvert-${cwd === alone ? "alone" : "archive"}-${process.pid}`;
-  const env = { PATH, HOME, ...settings, COMPOSE_PROJECT_NAME };
-  const child = spawn("sh", ["-c", `${command} 2>&1`], { cwd, env });
-  let output = "";
-  child.stdout.on("data", (data) => {
-    output += data;
-  });
-  return new Promise((resolve) => child.on("close", (code) => resolve([code, output])));
+  const variables = Object.entries({ PATH, HOME, ...settings, COMPOSE_PROJECT_NAME });
+  const clean = ["env", "-i", `--chdir=${cwd}`, ...variables.map(([name, value]) => `${name}=${value}`)];
+  return run([...clean, "sh", "-c", `${command} 2>&1`]);
 }
 async function succeeds(cwd: string, command: string): Promise<string> {
-  const [code, output] = await type(cwd, command);
+  const { code, output } = await type(cwd, command);
   expect(code, `${command}: ${output}`).toBe(0);
   return output.trim();
 }
@@ -158,8 +155,8 @@ test("the archive: make up starts the released images, an event arrives, make do
   const ingest = `http://127.0.0.1:${settings.INGEST_PORT}`;
   // As Sentry answers.
   expect(await succeeds(folder, `${post} ${ingest}/api/1/envelope/`)).toBe('{"id":"0123456789abcdef0123456789abcdef"}');
-  const arrived = () => type(folder, `curl -sSN -m 5 ${ingest}/stream`);
-  await expect.poll(async () => (await arrived())[1]).toContain("from the archive");
+  const stream = () => type(folder, `curl -sSN -m 5 ${ingest}/stream`);
+  await expect.poll(async () => (await stream()).output).toContain("from the archive");
   await succeeds(folder, "make doctor");
   expect(await succeeds(folder, "make status")).toMatch(new RegExp(`^culvert +${version}`, "m"));
 });

@@ -14,48 +14,42 @@ export interface LoadRequest {
   contentType?: string;
 }
 
-/** A request that did not get the expected response. */
+/** A request that did not get the expected response: a status, or why it is missing or incomplete; whether it had reached a proxy. */
 export interface Failure {
   name: string;
-  /** A status, or why the response is missing or incomplete. */
   outcome: string;
-  /** From the response headers, if there were any. */
-  requestId?: string;
-  /** Whether the TLS handshake with a proxy had finished. */
   reached: boolean;
 }
 
 /** Sends one request to HTTPS_PORT of this machine; resolves with its failure, or with the response's body. */
-export function send({ name, path, status, body, contentType = "text/plain" }: LoadRequest): Promise<Failure | string> {
+export function send(one: LoadRequest): Promise<Failure | string> {
+  const { name, path, status, body, contentType = "text/plain" } = one;
   return new Promise((resolve) => {
     let reached = false;
-    const fail = (outcome: string, requestId?: string) => resolve({ name, outcome, requestId, reached });
+    const fail = (outcome: string) => resolve({ name, outcome, reached });
     const headers =
       body === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(body) };
     const method = body === undefined ? "GET" : "POST";
-    const outgoing = request(
-      { host: "localhost", port: process.env.HTTPS_PORT, method, path, agent, headers },
-      (response) => {
-        const requestId = String(response.headers["x-request-id"]);
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk) => chunks.push(chunk)).on("error", ({ message }) => fail(message, requestId));
-        response.on("end", () =>
-          response.statusCode === status
-            ? resolve(Buffer.concat(chunks).toString())
-            : fail(String(response.statusCode), requestId),
-        );
-      },
-    );
+    const outgoing = request({ host: "localhost", port: process.env.HTTPS_PORT, method, path, agent, headers });
+    outgoing.on("response", async (response) => {
+      try {
+        const received = Buffer.concat(await response.toArray()).toString();
+        if (response.statusCode === status) resolve(received);
+        else fail(String(response.statusCode));
+      } catch (error) {
+        fail(String(error));
+      }
+    });
     outgoing.on("socket", (socket) => {
       reached = outgoing.reusedSocket;
-      if (!reached)
-        socket.once("secureConnect", () => {
-          reached = true;
-        });
+      if (reached) return;
+      socket.once("secureConnect", () => {
+        reached = true;
+      });
     });
     outgoing.on("error", ({ code, message }: NodeJS.ErrnoException) => {
       // A kept-alive connection may be closed just as a request is sent: browsers retry on another one, too.
-      if (outgoing.reusedSocket && code === "ECONNRESET") resolve(send({ name, path, status, body, contentType }));
+      if (outgoing.reusedSocket && code === "ECONNRESET") resolve(send(one));
       else fail(code ?? message);
     });
     outgoing.end(body);

@@ -30,11 +30,6 @@ afterAll(async () => {
   await run(["docker", "volume", "rm", `${process.env.COMPOSE_PROJECT_NAME}_prometheus`]);
 });
 
-interface Series {
-  metric: { namespace: string; instance: string };
-  value: [number, string];
-}
-
 /** Requests an address from within a container, and returns the body of the response. */
 async function request(service: string, url: string, options: RequestInit = {}): Promise<string> {
   const script = `fetch("${url}", ${JSON.stringify(options)}).then((response) => response.text()).then(console.log)`;
@@ -46,6 +41,7 @@ const query = async (path: string) =>
   JSON.parse(await request("prometheus", `http://127.0.0.1:9090/api/v1/${path}`)).data;
 
 test("Prometheus finds proxy and spool by their names, and loads every alert", async () => {
+  type Series = { metric: { namespace: string; instance: string }; value: [number, string] };
   const up = async () =>
     (await query("query?query=up")).result
       .map(({ metric, value }: Series) => `${metric.namespace} ${metric.instance.split(":")[1]} ${value[1]}`)

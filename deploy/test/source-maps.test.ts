@@ -1,16 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { run } from "./run.ts";
-import { docker, label } from "./support/docker.ts";
+import { docker, label, must } from "./support/docker.ts";
 import { buildImage } from "./support/images.ts";
 
 const token = `test-${randomUUID()}`;
-const image = `culvert-source-maps-${randomUUID().slice(0, 8)}`;
 const secrets = mkdtempSync(join(tmpdir(), "culvert-"));
 const limits = { chunkSize: 8 << 20, chunksPerRequest: 64, maxFileSize: 1 << 30, maxRequestSize: 32 << 20 };
 
@@ -32,42 +31,33 @@ const api = createServer(async (request, response) => {
 });
 
 // Builds an image, which takes a minute or two, so only with SOURCE_MAPS=yes.
-describe.runIf(process.env.SOURCE_MAPS)(
-  "an image built with a Sentry token (needs SOURCE_MAPS=yes: builds an image)",
-  () => {
-    beforeAll(async () => {
-      // On all addresses, so that the build can reach it.
-      await new Promise<void>((resolve) => api.listen(0, "0.0.0.0", resolve));
-      writeFileSync(join(secrets, "token"), token);
-      const bridge = await docker("network", "inspect", "bridge", "--format={{(index .IPAM.Config 0).Gateway}}");
-      const SENTRY_URL = `http://${bridge.output.trim()}:${(api.address() as AddressInfo).port}/`;
-      const args = { SENTRY_ORG: "acme", SENTRY_PROJECT: "shop", SENTRY_URL };
-      await buildImage("web", { tag: image, args, secrets: { sentry_auth_token: join(secrets, "token") } });
-    });
-    afterAll(async () => {
-      api.close();
-      rmSync(secrets, { recursive: true });
-      await docker("rmi", image);
-    });
+const needed = "(needs SOURCE_MAPS=yes: builds an image)";
+test.runIf(process.env.SOURCE_MAPS)(
+  `an image built with a Sentry token has uploaded its source maps ${needed}`,
+  async () => {
+    // On all addresses, so that the build can reach it.
+    await new Promise<void>((resolve) => api.listen(0, "0.0.0.0", resolve));
+    onTestFinished(() => void api.close());
+    writeFileSync(join(secrets, "token"), token);
+    const gateway = await must("network", "inspect", "bridge", "--format={{(index .IPAM.Config 0).Gateway}}");
+    const SENTRY_URL = `http://${gateway}:${(api.address() as AddressInfo).port}/`;
+    const args = { SENTRY_ORG: "acme", SENTRY_PROJECT: "shop", SENTRY_URL };
+    const image = await buildImage("web", { args, secrets: { sentry_auth_token: join(secrets, "token") } });
+    onTestFinished(() => docker("rmi", image).then(() => {}));
+    const path = "/api/0/organizations/acme";
+    expect([...requests].sort()).toEqual([
+      `GET ${path}/chunk-upload/ Bearer ${token}`,
+      `POST ${path}/artifactbundle/assemble/ Bearer ${token}`,
+    ]);
+    expect(bundles.length).toBeGreaterThan(0);
+    for (const { projects, chunks } of bundles) expect([projects, chunks.length > 0]).toEqual([["shop"], true]);
 
-    test("has uploaded its source maps to the project, with the token", () => {
-      const path = "/api/0/organizations/acme";
-      expect([...requests].sort()).toEqual([
-        `GET ${path}/chunk-upload/ Bearer ${token}`,
-        `POST ${path}/artifactbundle/assemble/ Bearer ${token}`,
-      ]);
-      expect(bundles.length).toBeGreaterThan(0);
-      for (const { projects, chunks } of bundles) expect([projects, chunks.length > 0]).toEqual([["shop"], true]);
-    });
-
-    test("contains no source map and not the token, in no layer and not in its history", async () => {
-      const found = "find /app -name '*.map'; grep -rl 'sourceMappingURL=' .next/static";
-      expect((await docker("run", "--rm", label, image, "sh", "-c", `${found}; :`)).output).toBe("");
-      const { output } = await docker("history", "--no-trunc", image);
-      expect(output + (await docker("inspect", image)).output).not.toContain(token);
-      // Every byte of every layer; grep's status 1 means that nothing was found.
-      const layers = await run(["sh", "-c", `docker save ${image} | grep -c -a -F -f ${join(secrets, "token")}`]);
-      expect(layers).toEqual({ code: 1, output: "0\n" });
-    });
+    // It contains no source map and not the token, in no layer and not in its history.
+    const found = "find /app -name '*.map'; grep -rl 'sourceMappingURL=' .next/static; :";
+    expect(await must("run", "--rm", label, image, "sh", "-c", found)).toBe("");
+    expect((await must("history", "--no-trunc", image)) + (await must("inspect", image))).not.toContain(token);
+    // Every byte of every layer; grep's status 1 means that nothing was found.
+    const layers = await run(["sh", "-c", `docker save ${image} | grep -c -a -F -f ${join(secrets, "token")}`]);
+    expect(layers).toEqual({ code: 1, output: "0\n" });
   },
 );

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findActionForm, multipart } from "../../loadtest/lib/form.ts";
-import { endLoad, type LoadRequest, load, send } from "./load.ts";
+import { endLoad, type Failure, type LoadRequest, load, send } from "./load.ts";
 import { lastLine, must, run } from "./run.ts";
 import { root } from "./support/docker.ts";
 import { Recorder } from "./support/recorder/client.ts";
@@ -38,12 +38,15 @@ beforeAll(async () => {
 });
 afterAll(endLoad);
 
+const recorder = new Recorder(`http://127.0.0.1:${process.env.RECORDER_PORT}`);
+const bodyOf = ({ body }: RecordedRequest) => Buffer.from(body, "base64").toString();
+/** Few connections: the change itself needs the processor. */
+const few = { connections: 4 };
+
+const newVersion = `${process.env.COMPOSE_FILE}:deploy/test/upgrade.compose.yml`;
 /** Deploys another version of spool and proxy. SPOOL_CHANGE is a command of sed for the spool's schema. */
 const upgrade = (settings: Record<string, string>) =>
-  run(["sh", "deploy/host/up.sh"], {
-    COMPOSE_FILE: `${process.env.COMPOSE_FILE}:deploy/test/upgrade.compose.yml`,
-    ...settings,
-  });
+  run(["sh", "deploy/host/up.sh"], { COMPOSE_FILE: newVersion, ...settings });
 
 test("an older spool does not start with the queue of another version: the running one keeps serving, and nothing else is replaced", async () => {
   const others = async () => [await compose("ps", "-q", "proxy"), ...(await replicas())];
@@ -70,33 +73,29 @@ test("Culvert itself is upgraded under load: only requests fail that found no pr
   await must(["docker", "stop", exited]);
   const all = async () => (await compose("ps", "--all", "--quiet", "spool", "proxy", "web")).split("\n");
   const before = await all();
-  const recorder = new Recorder(`http://127.0.0.1:${process.env.RECORDER_PORT}`);
   const mark = await recorder.count();
-  // Few connections: the change itself needs the processor.
-  const result = await load(requests, upgrade({ SENTRY_RELEASE: "culvert@after" }), { connections: 4 });
-  const { code, output } = result.result;
-  expect(code, output).toBe(0);
+  const change = upgrade({ SENTRY_RELEASE: "culvert@after" });
+  const { result, requests: sent, failures } = await load(requests, change, few);
+  expect(result.code, result.output).toBe(0);
   expect((await all()).filter((id) => before.includes(id))).toEqual([]);
   for (const id of (await compose("ps", "--all", "--quiet", "web")).split("\n"))
     expect(await must(["docker", "inspect", "--format={{.Config.Env}}", id])).toContain("SENTRY_RELEASE=culvert@after");
-  expect(output.match(/==> (Try|Replace) .*/g)).toEqual([
-    "==> Try spool proxy web",
-    "==> Replace spool",
-    "==> Replace proxy",
-    "==> Replace web",
-  ]);
-  expect(result.failures.filter(({ reached }) => reached)).toEqual([]);
-  const accepted = (result.requests.envelope ?? 0) - result.failures.filter(({ name }) => name === "envelope").length;
+  const order = ["Try spool proxy web", "Replace spool", "Replace proxy", "Replace web"];
+  expect(result.output.match(/==> (Try|Replace) .*/g)).toEqual(order.map((step) => `==> ${step}`));
+  expect(failures.filter(({ reached }) => reached)).toEqual([]);
+  const accepted = (sent.envelope ?? 0) - failures.filter(({ name }) => name === "envelope").length;
   let arrived = 0;
-  const isLast = ({ body }: RecordedRequest) => {
+  await recorder.waitFor(
     // Not the whole envelope: the spool adds `sent_at` to the header of those that it has queued.
-    if (Buffer.from(body, "base64").toString().includes('{"upgrade":true}')) arrived += 1;
-    return arrived >= accepted || undefined;
-  };
-  await recorder.waitFor(isLast, mark, 600_000);
-  console.log(`${JSON.stringify(result.requests)}, found no proxy: ${result.failures.length}`);
+    (one) => {
+      if (bodyOf(one).includes('{"upgrade":true}')) arrived += 1;
+      return arrived >= accepted || undefined;
+    },
+    mark,
+    600_000,
+  );
   const { output: again } = await run(["docker", "compose", "--dry-run", "up", "--detach"], {
-    COMPOSE_FILE: `${process.env.COMPOSE_FILE}:deploy/test/upgrade.compose.yml`,
+    COMPOSE_FILE: newVersion,
     SENTRY_RELEASE: "culvert@after",
   });
   expect(again).not.toContain("Recreate");
@@ -119,25 +118,19 @@ test.skipIf(!from)(
       // As operators copy it to the folder of the next version.
       const state = join(".culvert", process.env.COMPOSE_PROJECT_NAME ?? "");
       cpSync(join(root, state), join(clone, state), { recursive: true });
-      const recorder = new Recorder(`http://127.0.0.1:${process.env.RECORDER_PORT}`);
       for (const folder of [clone, root]) {
         const mark = await recorder.count();
         await recorder.answer({ status: 503, headers: {}, body: "" });
         const body = `{}\n{"type":"event"}\n{"queued before":"${folder}"}\n`;
         expect(await send({ name: "queued", path: "/monitoring", status: 200, body })).toBe("");
         const change = run(["sh", "-c", 'cd "$0" && sh deploy/host/up.sh', folder]);
-        const { result, failures } = await load(requests, change, { connections: 4 });
+        const { result, failures } = await load(requests, change, few);
         expect(result.code, result.output).toBe(0);
         expect(result.output).toContain("==> Replace spool");
-        expect(
-          failures.filter(({ reached, name, outcome }) => reached && !byDesign.includes(`${name} ${outcome}`)),
-        ).toEqual([]);
+        const isExpected = ({ name, outcome }: Failure) => byDesign.includes(`${name} ${outcome}`);
+        expect(failures.filter((failure) => failure.reached && !isExpected(failure))).toEqual([]);
         await recorder.answer({ status: 200, headers: {}, body: "{}" });
-        await recorder.waitFor(
-          (sent) => Buffer.from(sent.body, "base64").includes(`"${folder}"`) || undefined,
-          mark,
-          600_000,
-        );
+        await recorder.waitFor((one) => bodyOf(one).includes(`"${folder}"`) || undefined, mark, 600_000);
       }
     } finally {
       rmSync(clone, { recursive: true });

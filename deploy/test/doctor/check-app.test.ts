@@ -23,7 +23,12 @@ const apps = {
   },
   bad: {
     user: "0",
-    config: { basePath: "/shop", output: "export", deploymentId: "", experimental: { proxyClientMaxBodySize: 1e7 } },
+    config: {
+      basePath: "/shop",
+      output: "export",
+      deploymentId: "",
+      experimental: { proxyClientMaxBodySize: 10_485_760 },
+    },
     browser: "",
     // Ends by no signal, as the first process of a container that handles none.
     start: 'try { require("fs").mkdirSync("/data"); } catch (error) { console.error(error); }',

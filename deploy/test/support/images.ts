@@ -66,6 +66,3 @@ export function build(what: keyof typeof folders = "proxy"): Promise<string> {
 
 /** Builds Node's image with the programs from Debian that tests need, and returns its id. Throws as `buildImage` does. */
 export const buildWithDebian = (): Promise<string> => buildImage("deploy/test/support/debian");
-
-/** How long that may take in ms: Debian's mirror may be slow. */
-export const downloadTimeout = 900_000;
