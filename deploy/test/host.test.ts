@@ -74,15 +74,6 @@ test("make up says where the site is, whether web has egress, and what is wrong 
   expect(bad).toMatch(/^ {2}TLS {6}TLS_CERT_FILE and .* grep TLS_.*\n {2}TLS {6}the certificate has expired: /m);
 });
 
-test("make up says when COMPOSE_FILE leaves docker-compose.override.yml out", async () => {
-  writeFileSync(join(folder, "docker-compose.override.yml"), "");
-  const lib = `${root}deploy/host`;
-  const script = `cd '${folder}'; . '${lib}/lib.sh'; . '${lib}/preflight.sh'; has() { false; }; check_free() { :; }; preflight`;
-  const said = async (COMPOSE_FILE: string) => (await run(["sh", "-euc", script], { COMPOSE_FILE })).output;
-  expect(await said("docker-compose.yml:front.yml")).toMatch(/^culvert: docker-compose.override.yml is not used: /);
-  for (const used of ["", "docker-compose.yml:docker-compose.override.yml"]) expect(await said(used)).toBe("");
-});
-
 test("make update pulls every base image and WEB_IMAGE, says which it did not get, and runs make up", async () => {
   const pull = 'pull) [ "$2" != shop:1 ] || exit 1; echo Pulling from x ;;';
   const inspect = 'image) case "$*" in *Created*) echo 2026-02-03T ;; esac ;;';
@@ -155,22 +146,17 @@ test("make up waits until another one has ended", async () => {
   expect(output).toBe("==> Another make up, rollback or backup is running: waiting until it ends\nbegins\n");
 });
 
-describe("a machine without an engine", () => {
+test.skipIf(!isRoot)("without an engine and root, one line says what is missing", async () => {
   // A PATH with all programs that these scripts use, except docker.
   const bin = join(folder, "bin");
-  beforeAll(() => {
-    mkdirSync(bin);
-    for (const name of "sh uname id sed grep awk head tr cat date dirname basename tail".split(" "))
-      symlinkSync(`/usr/bin/${name}`, join(bin, name));
-  });
-
-  test.skipIf(!isRoot)("and without root: one line says what is missing and how to install it", async () => {
-    const asNobody = ["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/env", `PATH=${bin}`];
-    const { code, output } = await run([...asNobody, "sh", `${root}deploy/bare-machine/engine.sh`]);
-    expect(output.trim().split("\n")).toHaveLength(1);
-    expect(output).toMatch(
-      /^culvert: Docker is missing \(engine compose buildx\): run 'sudo make up', .*, or install it yourself/,
-    );
-    expect(code).not.toBe(0);
-  });
+  mkdirSync(bin);
+  for (const name of "sh uname id sed grep awk head tr cat date dirname basename tail".split(" "))
+    symlinkSync(`/usr/bin/${name}`, join(bin, name));
+  const asNobody = ["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/env", `PATH=${bin}`];
+  const { code, output } = await run([...asNobody, "sh", `${root}deploy/bare-machine/engine.sh`]);
+  expect(output.trim().split("\n")).toHaveLength(1);
+  expect(output).toMatch(
+    /^culvert: Docker is missing \(engine compose buildx\): run 'sudo make up', .*, or install it yourself/,
+  );
+  expect(code).not.toBe(0);
 });

@@ -11,6 +11,7 @@
  *   PUT /proceed                   sends the rest of held answers
  *   PUT /reset                     forgets requests and answer, as at the start
  */
+import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer as createHttp, type IncomingMessage, type RequestListener } from "node:http";
 import { createServer as createHttps } from "node:https";
@@ -18,8 +19,8 @@ import type { Duplex } from "node:stream";
 import type { Answer, RecordedRequest } from "./types.ts";
 
 const recorded: RecordedRequest[] = [];
-const waiting = new Set<() => void>();
-const held = new Set<() => void>();
+/** `recorded` for each request, `proceed` for held answers. */
+const events = new EventEmitter().setMaxListeners(0);
 const ok: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
 let configured = ok;
 
@@ -35,7 +36,7 @@ const record: RequestListener = async (request, response) => {
   if (body === undefined) return;
   const { method = "", url = "", rawHeaders } = request;
   recorded.push({ method, url, rawHeaders, body: body.toString("base64"), port: request.socket.remotePort });
-  for (const wake of waiting) wake();
+  events.emit("recorded");
   const answer = configured.only && !body.includes(configured.only) ? ok : configured;
   if (url === "/upstream") response.end(JSON.stringify(request.headers));
   else if (answer.instead === "reset") request.socket.destroy();
@@ -43,7 +44,7 @@ const record: RequestListener = async (request, response) => {
   else if (answer.instead !== "hang") {
     response.writeHead(answer.status, answer.headers);
     response.write(answer.body);
-    if (answer.rest !== undefined) await new Promise<void>((resolve) => held.add(resolve));
+    if (answer.rest !== undefined) await once(events, "proceed");
     response.end(answer.rest);
   }
 };
@@ -71,8 +72,7 @@ createHttp(async (request, response) => {
     configured = JSON.parse((await bodyOf(request)).toString()) as Answer;
     response.writeHead(204).end();
   } else if (pathname === "/proceed" || pathname === "/reset") {
-    for (const go of held) go();
-    held.clear();
+    events.emit("proceed");
     if (pathname === "/reset") {
       recorded.length = 0;
       configured = ok;
@@ -82,22 +82,10 @@ createHttp(async (request, response) => {
     response.end(String(recorded.length));
   } else {
     const after = Number(searchParams.get("after"));
-    if (recorded.length <= after) await nextRequest(Number(searchParams.get("wait")));
+    const signal = AbortSignal.timeout(Number(searchParams.get("wait")));
+    if (recorded.length <= after) await once(events, "recorded", { signal }).catch(() => {});
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(recorded.slice(after)));
   }
 }).listen(9001);
-
-/** Resolves on the next request, or after `timeoutMs`. */
-function nextRequest(timeoutMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      waiting.delete(done);
-      resolve();
-    };
-    const timer = setTimeout(done, timeoutMs);
-    waiting.add(done);
-  });
-}
 
 process.on("SIGTERM", () => process.exit(0));
