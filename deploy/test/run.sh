@@ -23,7 +23,6 @@ own_containers() {
   suite proxy/test run_vitest proxy/test
   suite proxy/spool run_vitest proxy/spool
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
-  suite "e2e your-app" run_playwright --project=your-app
 }
 
 # Suites that mostly wait: for streams that are idle, for an outage to end.
@@ -64,9 +63,9 @@ releases() {
   suite "e2e release" run_playwright --project=release
 }
 
-stack_then_releases() {
+stack_then_apps() {
   (stack)
-  (releases)
+  suite "e2e your-app" run_playwright --project=your-app
 }
 
 shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
@@ -101,9 +100,10 @@ export CHROMIUM_PATH
 
 # Three jobs beside one another, because most tests wait; with more, two cores made tests wait for minutes.
 background own_containers
-background stack_then_releases
+background stack_then_apps
 static
 waiting
+(releases)
 join
 
 node deploy/test/totals.mjs "$results"

@@ -1,4 +1,4 @@
-import { type Outcome, run as runFile } from "./support/docker.ts";
+import { type Outcome, root, run as runFile } from "./support/docker.ts";
 
 /** Runs a command in the repository with these variables added to the test's own; never throws on a non-zero exit. */
 export function run([file = "", ...args]: string[], environment: Record<string, string> = {}): Promise<Outcome> {
@@ -10,6 +10,13 @@ export async function must(command: string[], environment?: Record<string, strin
   const { code, output } = await run(command, environment);
   if (code !== 0) throw new Error(`${command.join(" ")}: ${output}`);
   return output.trim();
+}
+
+/** Runs a command in a folder with these variables, and none of the tests' own settings. */
+export function runApart(command: string[], settings: Record<string, string> = {}, cwd = root): Promise<Outcome> {
+  const { PATH, HOME = "/root" } = process.env;
+  const variables = Object.entries({ PATH, HOME, COMPOSE_ENV_FILES: "/dev/null", ...settings });
+  return run(["env", "-i", `--chdir=${cwd}`, ...variables.map(([name, value]) => `${name}=${value}`), ...command]);
 }
 
 /** The last line of an output, in which a script or a container names its error. */

@@ -14,10 +14,10 @@ const environment = {
 };
 const compose = (...command: string[]) => must(["docker", "compose", ...command], environment);
 const stack = ["proxy", "web", "spool"];
-const start = () => compose("up", "-d", "--no-build", "--wait", "--wait-timeout", "60", ...stack, "recorder");
+const start = (...more: string[]) => compose("up", "-d", "--no-build", "--wait", ...stack, ...more);
 
 const recorder = new Recorder(`http://127.0.0.1:${environment.RECORDER_PORT}`);
-beforeAll(start);
+beforeAll(() => start("recorder"));
 afterAll(() => compose("down", "--volumes", "-t", "0"));
 
 /**
