@@ -89,42 +89,6 @@ afterAll(async () => {
   await run(["docker", "image", "rm", ...images.split("\n")]);
 });
 
-test("a new release replaces two replicas; its 500 are reported, and it is undone; no other request fails", async () => {
-  await scale(2);
-  const old = await containers("web");
-  const older = [1, 2, 3, 4, 5, 6].map((day) => `${project}-web:release-2020010${day}T000000Z`);
-  for (const tag of older) await must(["docker", "tag", `${process.env.IMAGES}-proxy`, tag]);
-  const change = up("broken", { BAKE_TIME_S: "60", ROLLBACK_ON_ERRORS: "on" });
-  const [{ code, output }, failures] = await underLoad(change, "/a/page?secret=1");
-  expect(output).toMatch(
-    /^culvert: web: \d+ of \d+ requests since its start got a 5xx \(before: \d+ of \d+\): see 'docker compose logs web'$/m,
-  );
-  expect([code, lastLine(output)]).toEqual([1, "culvert: the new release is bad: the one before it was put back"]);
-  const expected = new Set(["/a/page?secret=1 500"]);
-  expect(new Set(failures.map(({ name, outcome }) => `${name} ${outcome}`))).toEqual(expected);
-  const current = await containers("web");
-  expect([await running(), current.length, current.filter((id) => old.includes(id))]).toEqual(["first", 2, []]);
-
-  const again = await up("broken", { ACME: "", TUNNEL_RATE_PER_CLIENT: "" });
-  expect(again.output).toMatch(
-    /^==> Keeping release-\S+: the image of .env and the sources is the one that make rollback/m,
-  );
-  expect(again.output).toContain("proxy, web and spool are up to date");
-  expect([again.code, await containers("web")]).toEqual([0, current]);
-
-  const list = await must(["sh", "deploy/host/list-releases.sh"]);
-  const digest = (await must(["docker", "image", "inspect", "--format={{.Id}}", image("first")])).slice(0, 19);
-  expect(list).toMatch(new RegExp(`^release-\\S+ +${image("broken")} +\\S+ +${project}@broken .*  undone$`, "m"));
-  expect(list).toMatch(new RegExp(`^release-\\S+ +${image("first")} +${digest} +${project}@first .*  running$`, "m"));
-  const kept = [...list.matchAll(/^release-\S+/gm)].map(([tag]) => tag).sort();
-  expect(kept).toHaveLength(6);
-  const said = async (RELEASE = "") => (await rollback("broken", { RELEASE })).output;
-  expect(await said("release-1")).toContain("'release-1' is not kept: make releases lists those that are");
-  expect(await said(kept.at(-1))).toMatch(/ is already running: make releases lists the others/);
-  for (const tag of older) await run(["docker", "image", "rm", tag]);
-  await scale(1);
-});
-
 test("with an invalid setting, one line says so, and what runs keeps serving", async () => {
   const before = await allContainers();
   const [{ code, output }, failures] = await underLoad(up("first", invalid));
@@ -196,6 +160,42 @@ test("Ctrl-C while the new release starts fails no request; the next make rollba
   const [{ output }, others] = await underLoad(rollback("second"));
   expect([output, others]).toEqual([expect.stringContaining("==> Back to release-"), []]);
   expect([await running(), (await containers("web")).length]).toEqual(["first", 1]);
+});
+
+test("a new release replaces two replicas; its 500 are reported, and it is undone; no other request fails", async () => {
+  await scale(2);
+  const old = await containers("web");
+  const older = [1, 2, 3, 4, 5, 6].map((day) => `${project}-web:release-2020010${day}T000000Z`);
+  for (const tag of older) await must(["docker", "tag", `${process.env.IMAGES}-proxy`, tag]);
+  const change = up("broken", { BAKE_TIME_S: "60", ROLLBACK_ON_ERRORS: "on" });
+  const [{ code, output }, failures] = await underLoad(change, "/a/page?secret=1");
+  expect(output).toMatch(
+    /^culvert: web: \d+ of \d+ requests since its start got a 5xx \(before: \d+ of \d+\): see 'docker compose logs web'$/m,
+  );
+  expect([code, lastLine(output)]).toEqual([1, "culvert: the new release is bad: the one before it was put back"]);
+  const expected = new Set(["/a/page?secret=1 500"]);
+  expect(new Set(failures.map(({ name, outcome }) => `${name} ${outcome}`))).toEqual(expected);
+  const current = await containers("web");
+  expect([await running(), current.length, current.filter((id) => old.includes(id))]).toEqual(["first", 2, []]);
+
+  const again = await up("broken", { ACME: "", TUNNEL_RATE_PER_CLIENT: "" });
+  expect(again.output).toMatch(
+    /^==> Keeping release-\S+: the image of .env and the sources is the one that make rollback/m,
+  );
+  expect(again.output).toContain("proxy, web and spool are up to date");
+  expect([again.code, await containers("web")]).toEqual([0, current]);
+
+  const list = await must(["sh", "deploy/host/list-releases.sh"]);
+  const digest = (await must(["docker", "image", "inspect", "--format={{.Id}}", image("first")])).slice(0, 19);
+  expect(list).toMatch(new RegExp(`^release-\\S+ +${image("broken")} +\\S+ +${project}@broken .*  undone$`, "m"));
+  expect(list).toMatch(new RegExp(`^release-\\S+ +${image("first")} +${digest} +${project}@first .*  running$`, "m"));
+  const kept = [...list.matchAll(/^release-\S+/gm)].map(([tag]) => tag).sort();
+  expect(kept).toHaveLength(6);
+  const said = async (RELEASE = "") => (await rollback("broken", { RELEASE })).output;
+  expect(await said("release-1")).toContain("'release-1' is not kept: make releases lists those that are");
+  expect(await said(kept.at(-1))).toMatch(/ is already running: make releases lists the others/);
+  for (const tag of older) await run(["docker", "image", "rm", tag]);
+  await scale(1);
 });
 
 test("what kill -9 leaves is put in order by the next make up", async () => {
