@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { must, run } from "./run.ts";
+import { must, run, withDocker } from "./run.ts";
 import { buildCa } from "./support/images.ts";
 
 const project = `culvert-backup-${process.pid}`;
@@ -65,13 +65,9 @@ test("a backup has the settings, the queued envelopes and the key of open pages'
   await expect.poll(() => queued("old")).toBe("1");
 
   // A docker client that interrupts the backup when it has stopped the spool.
-  mkdirSync(join(folder, "bin"));
-  const docker = await must(["sh", "-c", "command -v docker"]);
-  const script = `#!/bin/sh\n${docker} "$@" || exit\ncase "$*" in *"stop spool") kill -INT $PPID ;; esac\n`;
-  writeFileSync(join(folder, "bin/docker"), script, { mode: 0o755 });
-  const PATH = `${folder}/bin:${process.env.PATH}`;
+  const client = withDocker('$client "$@" || exit; case "$*" in *"stop spool") kill -INT $PPID ;; esac');
   const interrupted = ["sh", `${folder}/old/deploy/host/backup.sh`];
-  expect((await run(interrupted, { ...environment, PATH, FILE: join(folder, "none.tar") })).code).toBe(130);
+  expect((await run(interrupted, { ...environment, ...client, FILE: join(folder, "none.tar") })).code).toBe(130);
   expect(await queued("old")).toBe("1");
 
   await inClone("old", "FILE=../backup.tar sh deploy/host/backup.sh");

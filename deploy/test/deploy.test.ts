@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { endLoad, type Failure, load, send } from "./load.ts";
-import { lastLine, must, run } from "./run.ts";
+import { lastLine, must, run, withDocker } from "./run.ts";
 import type { Outcome } from "./support/docker.ts";
 import { buildImage } from "./support/images.ts";
 
@@ -30,12 +30,10 @@ const watch = `
 
 const folder = mkdtempSync(join(tmpdir(), "culvert-deploy-"));
 /** Runs a script in a process group of its own. Its docker client runs `hook` after the first command that contains `text`. */
-async function interrupted(script: string[], text: string, hook: string, settings: Record<string, string>) {
-  const client = await must(["sh", "-c", "command -v docker"]);
-  const lines = ["#!/bin/sh", `${client} "$@"`, "ended=$?", `case "$*" in *"${text}"*) rm "$0"; ${hook} ;; esac`];
-  writeFileSync(join(folder, "docker"), [...lines, "exit $ended\n"].join("\n"), { mode: 0o755 });
-  return run(["setsid", "--wait", "sh", ...script], { PATH: `${folder}:${process.env.PATH}`, ...settings });
-}
+const interrupted = (script: string[], text: string, hook: string, settings: Record<string, string>) => {
+  const client = `$client "$@"; ended=$?; case "$*" in *"${text}"*) rm "$0"; ${hook} ;; esac; exit $ended`;
+  return run(["setsid", "--wait", "sh", ...script], { ...withDocker(client), ...settings });
+};
 const makeUp = ["deploy/host/up.sh"];
 
 /** The containers, exited ones included. */
@@ -79,14 +77,8 @@ afterAll(async () => {
   endLoad();
   rmSync(folder, { recursive: true });
   await run(["docker", "compose", "--profile", "*", "down", "--remove-orphans", "--volumes", "-t", "0"]);
-  const images = await must([
-    "docker",
-    "image",
-    "ls",
-    "--format={{.Repository}}:{{.Tag}}",
-    `--filter=reference=${project}*`,
-  ]);
-  await run(["docker", "image", "rm", ...images.split("\n")]);
+  const images = `docker image ls --quiet --filter=reference='${project}*'`;
+  await run(["sh", "-c", `docker image rm --force $(${images} | sort -u)`]);
 });
 
 test("with an invalid setting, one line says so, and what runs keeps serving", async () => {
@@ -115,7 +107,7 @@ test("a build that fails is the end: nothing is replaced", async () => {
 
 test("of another service that does not run, its error is the reason", async () => {
   const script = "throw Object.assign(Error('no database'), { code: 'ECONNREFUSED', port: 5432 })";
-  const other = `other: { image: node:24-trixie-slim, command: [node, -e, "${script}"] }`;
+  const other = `other: { image: node:24-trixie-slim, command: [node, -e, "${script}"], healthcheck: { test: [CMD, "true"] } }`;
   const { code, output } = await up("first", withFile("other.yml", other));
   expect([code, output.match(/^culvert: .*/gm)]).toEqual([
     1,

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
@@ -6,21 +6,12 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lastLine, run } from "./run.ts";
+import { lastLine, run, withDocker } from "./run.ts";
 import { root } from "./support/docker.ts";
 
 const isRoot = process.getuid?.() === 0;
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 chmodSync(folder, 0o755);
-
-/** A PATH whose docker client is this script; `client` in it is the real one. */
-function withDocker(name: string, script: string): { PATH: string } {
-  const bin = join(folder, name);
-  mkdirSync(bin);
-  const client = execFileSync("sh", ["-c", "command -v docker"], { encoding: "utf8" }).trim();
-  writeFileSync(join(bin, "docker"), `#!/bin/sh\nclient=${client}\n${script}\n`, { mode: 0o755 });
-  return { PATH: `${bin}:${process.env.PATH}` };
-}
 
 /** Runs `make up`, which must end with this line. */
 async function expectRejection(environment: Record<string, string>, line: RegExp) {
@@ -69,7 +60,7 @@ test("make up says where the site is, whether web has egress, and what is wrong 
   expect(fine).toContain(`  app      https://app.example.com:${process.env.HTTPS_PORT}/\n`);
   expect(fine).toContain("  egress   web may call outside services (WEB_EGRESS=off blocks it)\n");
   expect(fine).not.toContain("  TLS ");
-  const bad = await summary({ WEB_IMAGE: "", ...withDocker("metrics", docker) });
+  const bad = await summary({ WEB_IMAGE: "", ...withDocker(docker) });
   expect(bad).toContain("  egress   web cannot call outside services (WEB_EGRESS=on allows it)\n");
   expect(bad).toMatch(/^ {2}TLS {6}TLS_CERT_FILE and .* grep TLS_.*\n {2}TLS {6}the certificate has expired: /m);
 });
@@ -78,7 +69,7 @@ test("make update pulls every base image and WEB_IMAGE, says which it did not ge
   const pull = 'pull) [ "$2" != shop:1 ] || exit 1; echo Pulling from x ;;';
   const inspect = 'image) case "$*" in *Created*) echo 2026-02-03T ;; esac ;;';
   const docker = `case $1 in ${pull} ${inspect} *) exec $client "$@" ;; esac`;
-  const settings = { WEB_IMAGE: "shop:1", HTTPS_PORT: "https", ...withDocker("update", docker) };
+  const settings = { WEB_IMAGE: "shop:1", HTTPS_PORT: "https", ...withDocker(docker) };
   const { code, output } = await run(["sh", "deploy/host/update.sh"], settings);
   const { output: bases } = await run(["sh", "deploy/bare-machine/base-images.sh"]);
   const updated = bases.trim().split("\n");

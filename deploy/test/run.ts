@@ -1,3 +1,7 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Outcome, root, run as runFile } from "./support/docker.ts";
 
 /** Runs a command in the repository with these variables added to the test's own; never throws on a non-zero exit. */
@@ -17,6 +21,14 @@ export function runApart(command: string[], settings: Record<string, string> = {
   const { PATH, HOME = "/root" } = process.env;
   const variables = Object.entries({ PATH, HOME, COMPOSE_ENV_FILES: "/dev/null", ...settings });
   return run(["env", "-i", `--chdir=${cwd}`, ...variables.map(([name, value]) => `${name}=${value}`), ...command]);
+}
+
+/** The PATH of a shell whose docker client is this script; `$client` in it is the real one. */
+export function withDocker(script: string): { PATH: string } {
+  const bin = mkdtempSync(join(tmpdir(), "culvert-client-"));
+  const client = execFileSync("sh", ["-c", "command -v docker"], { encoding: "utf8" });
+  writeFileSync(join(bin, "docker"), `#!/bin/sh\nclient=${client}${script}\n`, { mode: 0o755 });
+  return { PATH: `${bin}:${process.env.PATH}` };
 }
 
 /** The last line of an output, in which a script or a container names its error. */
