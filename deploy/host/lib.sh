@@ -55,7 +55,7 @@ setting() {
 words() { grep -a '[[:alnum:]]' | grep -avE '^[[:space:]]+(at |[a-z]+: )|^Node\.js v|^[[:space:]]*[]}^]'; }
 
 # project_name: prints the compose project's name.
-project_name() { docker compose config | sed -n 's/^name: //p'; }
+project_name() { echo "${COMPOSE_PROJECT_NAME:-$(docker compose config | sed -n 's/^name: //p')}"; }
 
 # tools_image: prints an image with Node and tar that the stack needs anyway: of a release its spool, else what the spool is built on.
 tools_image() {

@@ -26,8 +26,8 @@ start() {
 
 # change: replaces what has changed, spool and proxy first: each version accepts what web of the version before sends.
 change() {
-  changed=
-  for service in $(docker compose config --services | grep -x -e spool) $(docker compose config --services | grep -x -e proxy -e web | sort); do
+  changed='' services=$(docker compose config --services)
+  for service in $(echo "$services" | grep -x -e spool) $(echo "$services" | grep -x -e proxy -e web | sort); do
     [ -n "$(alive "$service")" ] && [ "$(as_wanted "$service")" = "$(containers "$service")" ] || changed="$changed $service"
   done
   [ -n "$changed" ] || { say "    proxy, web and spool are up to date"; return; }

@@ -9,7 +9,7 @@ import { buildImage } from "./support/images.ts";
 
 // A stack of its own: the tested proxy, and releases that are healthy but answer a share of the pages with 500.
 const project = `culvert-bake-${process.pid}`;
-const shares = { first: 20, second: 20, third: 20, broken: 100, sick: 0, unreachable: 0, misled: 0, local: 0 };
+const shares = { first: 20, second: 20, third: 20, broken: 100, sick: 0, unreachable: 0, misled: 0 };
 type Release = keyof typeof shares;
 const image = (release: Release) => `${project}:${release}`;
 const running = () => must(["docker", "compose", "exec", "-T", "web", "printenv", "NAME"]);
@@ -119,10 +119,6 @@ test("of another service that does not run, its error is the reason", async () =
 });
 
 const kept = "nothing was replaced, what runs keeps serving";
-const healthFix =
-  "see 'docker compose logs web', or set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)";
-const listensElsewhere =
-  /^culvert: web \(running\): GET \/healthz: connect ECONNREFUSED [\d.]+:3000: the app must listen on port 3000 on all addresses/m;
 const got503 = "the proxy got status 503 from the new container at <address>";
 /** The last line of `make up`, of another release than the one that runs. */
 const failure = ({ code, output }: Outcome) => [
@@ -130,9 +126,8 @@ const failure = ({ code, output }: Outcome) => [
   lastLine(output).replace(/\b(?!127)(?:\d+\.){3}\d+\b/g, "<address>"),
 ];
 test.each<[Release, Record<string, string>, string]>([
-  ["sick", { HEALTH_INTERVAL: "1s", HEALTH_PATH: "/ready" }, `GET /ready: status 503: ${healthFix}; ${kept}`],
   ["unreachable", { USED_WITHIN_S: "1" }, `${got503}; ${kept}`],
-  ["misled", { USED_WITHIN_S: "10", HEALTH_PATH: "/ready" }, `${got503}; the release before it keeps serving`],
+  ["misled", { USED_WITHIN_S: "8", HEALTH_PATH: "/ready" }, `${got503}; the release before it keeps serving`],
 ])("a release that is not good does not replace the one that runs: %s", async (release, settings, line) => {
   const before = await allContainers();
   const [result, failures] = await underLoad(up(release, settings));
@@ -255,6 +250,8 @@ test("a first start fails as well", async () => {
   const unused = `culvert: web: ${got503}: 'make logs' shows more`;
   expect(failure(await up("unreachable", { USED_WITHIN_S: "5" }))).toEqual([1, unused]);
   await must(remove);
-  const { code, output } = await up("local", { HEALTH_INTERVAL: "1s" });
-  expect([code, output]).toEqual([1, expect.stringMatching(listensElsewhere)]);
+  const { code, output } = await up("sick", { HEALTH_INTERVAL: "1s", BASE_PATH: "/shop", HEALTH_PATH: "/ready" });
+  const healthFix = "set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)";
+  const line = `culvert: web (running): GET /shop/ready: status 503: see 'docker compose logs web', or ${healthFix}`;
+  expect([code, output.split("\n")]).toEqual([1, expect.arrayContaining([line])]);
 });

@@ -56,10 +56,7 @@ export function send(one: LoadRequest): Promise<Failure | string> {
   });
 }
 
-/**
- * Sends requests in turn on all connections while `change` runs. Returns its result, the number of requests by name, and the failed ones.
- * Without a pause between a response and the next request, two cores have no processor time left for `change`.
- */
+/** Sends requests in turn while `change` runs, which needs the pauses; returns its result, the number of requests by name, and the failed ones. */
 export async function load<Result>(
   requests: LoadRequest[],
   change: Promise<Result>,

@@ -20,10 +20,7 @@ const recorder = new Recorder(`http://127.0.0.1:${environment.RECORDER_PORT}`);
 beforeAll(() => start("recorder"));
 afterAll(() => compose("down", "--volumes", "-t", "0"));
 
-/**
- * Makes web's server throw without a pause until web stops, by requests from inside its container, which continue when the proxy has
- * stopped. Every page answered with 500 is a captured exception; `ids` are their trace ids.
- */
+/** Has web's server throw until web stops, by requests from inside its container. Every page with 500 is an exception; `ids` are trace ids. */
 function throwExceptions() {
   const loop = `const throwInTurn = async () => {
     for (;;) {

@@ -14,6 +14,6 @@ const server = require("node:http")
     pages += 1;
     response.writeHead(failures(pages) > failures(pages - 1) ? 500 : 200).end(NAME);
   })
-  .listen(3000, NAME === "local" ? "127.0.0.1" : "0.0.0.0");
+  .listen(3000);
 // Process 1 would ignore it.
 process.once("SIGTERM", () => server.close());

@@ -32,22 +32,15 @@ export async function must(...args: string[]): Promise<string> {
   return output.trim();
 }
 
-/**
- * Whether this machine reaches the containers of a network by their own addresses, as with an engine of its own on Linux. Published ports
- * then only cost processes: one for each, and a dozen of iptables. `network` is the id.
- */
+/** Whether this machine reaches containers by their own addresses in a network, given by id: published ports then only cost processes. */
 export const isLocal = (network: string): boolean => existsSync(`/sys/class/net/br-${network.slice(0, 12)}`);
 
 /** Label for every container, network and volume of a test run, by which deploy/test/run.sh removes them. */
 export const label = `--label=culvert.test=${process.env.CULVERT_TEST_RUN ?? "by-hand"}`;
 
-/** The compose file, whose first service is the proxy. */
+// The proxy, the first service of the compose file: its tmpfs folders, and its memory limit, such as "2g".
 const compose = readFileSync(`${root}/docker-compose.yml`, "utf8");
-
-/** The proxy's tmpfs folders in the compose file. */
 const inMemory: string[] = JSON.parse(/tmpfs: (\[.*\])/.exec(compose)?.[1] ?? "");
-
-/** The proxy's memory limit in the compose file, such as "2g". */
 export const memoryLimit = /mem_limit: (\S+)/.exec(compose)?.[1] ?? "";
 
 /** The options with which the compose file runs every container. */

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { docker, root, run } from "./docker.ts";
 
-/** Options of a build. */
 export interface BuildOptions {
   tag?: string;
   /** Relative to the repository; by default the folder's Dockerfile. */
@@ -24,11 +23,7 @@ export function buildCa(): Promise<string> {
   return ca;
 }
 
-/**
- * Builds an image from a folder of the repository (or an absolute path) and returns its id. All tests build images with this function,
- * because npm inside a build needs the host's CA behind a TLS-inspecting egress. Throws with the output of the failed command, not
- * only with BuildKit's summary.
- */
+/** Builds an image from a folder of the repository (or an absolute path) with this host's CA for npm, and returns its id. */
 export async function buildImage(folder: string, options: BuildOptions = {}): Promise<string> {
   const { tag, dockerfile, args = {}, labels = {} } = options;
   const work = mkdtempSync(join(tmpdir(), "culvert-build-"));
@@ -54,15 +49,12 @@ export async function buildImage(folder: string, options: BuildOptions = {}): Pr
 const folders = { proxy: "proxy", spool: "proxy/spool" };
 const built: Partial<Record<keyof typeof folders, Promise<string>>> = {};
 
-/**
- * Builds an image once per test file and returns its id, or the value of PROXY_IMAGE or SPOOL_IMAGE: an image that was built before,
- * for another architecture. Throws as `buildImage` does.
- */
+/** Builds an image once and returns its id, or the value of PROXY_IMAGE or SPOOL_IMAGE: one that was built before, for another architecture. */
 export function build(what: keyof typeof folders = "proxy"): Promise<string> {
   const image = process.env[`${what.toUpperCase()}_IMAGE`];
   built[what] ??= image ? Promise.resolve(image) : buildImage(folders[what]);
   return built[what];
 }
 
-/** Builds Node's image with the programs from Debian that tests need, and returns its id. Throws as `buildImage` does. */
+/** Builds Node's image with the programs from Debian that tests need, and returns its id. */
 export const buildWithDebian = (): Promise<string> => buildImage("deploy/test/support/debian");

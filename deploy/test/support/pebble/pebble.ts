@@ -18,10 +18,7 @@ export interface Pebble {
   stop(): Promise<void>;
 }
 
-/**
- * Starts one whose certificates are valid for `validity` seconds, and waits until it answers. With `eabKey`, base64url, it registers only
- * accounts that are bound to that key, whose ID is key-1. Throws with its log when it does not come up.
- */
+/** Starts one with certificates for `validity` seconds. With `eabKey`, base64url, it registers only accounts bound to that key, key-1. */
 export async function startPebble(network: string, validity: number, eabKey = ""): Promise<Pebble> {
   const folder = mkdtempSync(join(tmpdir(), "culvert-pebble-"));
   makePair(join(folder, "ca"), ["ca.test"]);

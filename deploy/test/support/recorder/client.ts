@@ -25,10 +25,7 @@ export function headerOf(request: RecordedRequest, name: string): string | undef
 
 const envelopes = new WeakMap<RecordedRequest, Envelope>();
 
-/**
- * Splits an envelope into header and items, once for each request; throws on an invalid body.
- * https://develop.sentry.dev/sdk/foundations/transport/envelopes/
- */
+/** Splits an envelope into header and items, once for each request: https://develop.sentry.dev/sdk/foundations/transport/envelopes/ */
 export function envelopeOf(request: RecordedRequest): Envelope {
   const envelope = envelopes.get(request) ?? parseEnvelope(request);
   envelopes.set(request, envelope);
@@ -84,7 +81,7 @@ export class Recorder {
     return Number(await (await fetch(`${this.control}/count`)).text());
   }
 
-  /** Waits until `find` returns something for a request received after `mark`; throws after `timeout` ms with the requests that were received. */
+  /** Waits until `find` returns something for a request after `mark`; throws after `timeout` ms with the requests that were received. */
   async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0, timeout = 240_000): Promise<T> {
     const end = Date.now() + timeout;
     const seen: string[] = [];

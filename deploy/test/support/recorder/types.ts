@@ -1,7 +1,4 @@
-/**
- * A request as received. `rawHeaders` alternates names and values, in original order and case; `body` is base64; `port` tells the connection
- * from others.
- */
+/** A request as received. `rawHeaders` alternates names and values; `body` is base64; `port` tells the connection from others. */
 export interface RecordedRequest {
   method: string;
   url: string;
