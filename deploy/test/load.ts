@@ -56,7 +56,7 @@ export function send(one: LoadRequest): Promise<Failure | string> {
   });
 }
 
-/** Sends requests in turn while `change` runs, which needs the pauses; returns its result, the number of requests by name, and the failed ones. */
+/** Sends requests in turn while `change` runs, which needs the pauses; returns its result, the number of requests by name, and failures. */
 export async function load<Result>(
   requests: LoadRequest[],
   change: Promise<Result>,
