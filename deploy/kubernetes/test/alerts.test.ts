@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
-import { buildWithDebian, downloadTimeout } from "../../test/support/images.ts";
+import { buildWithDebian } from "../../test/support/images.ts";
 import { docker, hasImages } from "./lib/docker.ts";
 import { find, type Part } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
@@ -31,7 +31,7 @@ describe.skipIf(!canRender || !hasImages("web"))("alerts", () => {
   let image: string;
   beforeAll(async () => {
     image = await buildWithDebian();
-  }, downloadTimeout);
+  });
 
   test("each has a test case", () => {
     expect(alerts.map(({ alert }) => alert).sort()).toEqual([...cases.keys()].sort());

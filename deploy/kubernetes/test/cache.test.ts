@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
-import { buildWithDebian, downloadTimeout } from "../../test/support/images.ts";
+import { buildWithDebian } from "../../test/support/images.ts";
 import { docker, hasImages } from "./lib/docker.ts";
 import { isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
 import { podOf, type Resource } from "./lib/objects.ts";
@@ -49,7 +49,7 @@ describe.skipIf(!canRender || !hasImages("web"))(
       node.images = { [podOf(objects, "cache").containers[0].image]: await buildWithDebian() };
       for (const name of ["cache", "web", "web"]) ids.push(startPod(objects, name, node));
       replicas.push(...ids.slice(1));
-    }, downloadTimeout);
+    });
     afterAll(() => {
       docker("rm", "-f", "-v", ...ids);
       docker("network", "rm", node.network);
