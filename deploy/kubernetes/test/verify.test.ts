@@ -257,9 +257,9 @@ describe.skipIf(!canRender || !hasImages("spool"))("the checks of make verify-cl
   });
 
   test.each([
-    ["other", /^certificate: not for app.example.com, but for DNS:other.example.com/],
-    ["expired", /^certificate: expired on .*: change the Secret/],
-  ])("if the certificate is of an %s name or time: one line says so", async (name, line) => {
+    ["is for another name", "other", /^certificate: not for app.example.com, but for DNS:other.example.com/],
+    ["has expired", "expired", /^certificate: expired on .*: change the Secret/],
+  ])("if the certificate %s: one line says so", async (_, name, line) => {
     const world = { ...production(), certificate: certificate(name) };
     expect(await failures(world)).toEqual([expect.stringMatching(line)]);
   });
