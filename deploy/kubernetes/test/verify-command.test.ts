@@ -60,7 +60,7 @@ esac`;
       { diff },
       {},
       1,
-      new RegExp(`objects differ from the overlay: ${policy} : kubectl diff`),
+      new RegExp(`objects differ from the overlay: ${policy} : kubectl diff .*$`),
     ],
     ["fails if it cannot compare", { diff: "error: forbidden" }, {}, 1, /could not be compared: error: forbidden/],
     ["compares no overlay with NAMESPACE alone", { diff }, { NAMESPACE: "shop" }, 0, new RegExp(`^${well}$`)],
