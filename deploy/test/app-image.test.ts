@@ -41,7 +41,7 @@ async function build(manager: keyof typeof lockfiles, output: string, options: B
 }
 const run = (image: string, ...command: string[]) => must("run", "--rm", label, "--network=none", image, ...command);
 
-// npm and pnpm: web/e2e/your-app.
+// npm, pnpm and a later yarn: web/e2e.
 test("an app that yarn has locked, in a version that nobody names: no root, writable caches, no maps, no package manager", async () => {
   const image = await build("yarn", ".next/standalone");
   const look =

@@ -38,7 +38,7 @@ clean_up() {
   for job in $running; do kill_tree "$job"; done
   join
   {
-    for number in 20 40 60; do (other_stack "$number" && take_down); done
+    for number in 20 40 60 80 100; do (other_stack "$number" && take_down); done
     take_down
     label="label=culvert.test=$CULVERT_TEST_RUN"
     docker ps -aq --filter "$label" | xargs -r docker rm -f -v

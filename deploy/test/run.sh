@@ -25,11 +25,10 @@ own_containers() {
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
 }
 
-# Suites that mostly wait: for streams that are idle, for an outage to end.
+# Suites with stacks of their own: other apps, and the commands in README.md.
 waiting() {
   # After a failed test the apps are started again: three failures are enough.
   suite "e2e matrix" run_playwright --project=matrix --max-failures=3
-  suite "e2e outage" run_playwright --project=outage
   suite "e2e readme" run_playwright --project=readme
 }
 
@@ -49,7 +48,8 @@ stack() {
   fi
 }
 
-# other_stack 20|40|60: selects another stack: 20 for other releases of web, 40 for the commands in README.md, 60 for those in docs/your-app.md.
+# other_stack 20|40|60|80|100: selects another stack: 20 for other releases of web, 40 for the commands in README.md, 60 for those in
+# docs/your-app.md, 80 and 100 for other apps.
 other_stack() {
   TEST_STACK=$((${TEST_STACK:-0} + $1))
   . deploy/test/stack.sh

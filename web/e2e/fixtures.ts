@@ -25,7 +25,7 @@ export const test = base.extend<{ allow: Allow }>({
       });
       context.on("weberror", (error) => errors.push(error.error().message));
 
-      const allowed = [app.origin, app.plain];
+      const allowed = [app.origin];
 
       await use({
         consoleError: (text) => expected.push(text),

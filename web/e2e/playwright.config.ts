@@ -6,7 +6,7 @@ import { app } from "./stack.ts";
 const executablePath = process.env.CHROMIUM_PATH || undefined;
 
 /** Playwright matches whole paths, and a clone may be in a folder of the same name. */
-const inFolder = (name: string) => `**/e2e/${name}/**`;
+const inFolder = (name: string) => `**/e2e/${name}/*.spec.ts`;
 
 export default defineConfig({
   testDir: ".",
@@ -21,15 +21,13 @@ export default defineConfig({
   // A browser in the machine's network aborts requests whenever a container starts.
   retries: isolated ? 0 : 1,
   reporter: [["list"]],
-  // Tests that change the ingest or a service for all others run alone, after them. The outage and README's commands have their own stacks.
+  // Tests that change the ingest or a service for all others run alone, after them.
   projects: [
-    { name: "outage", testMatch: inFolder("outage") },
+    // The commands in README.md and docs/your-app.md, and other apps: in stacks of their own, one for each file.
     { name: "readme", testMatch: inFolder("readme") },
-    // The commands in docs/your-app.md, in apps of their own.
-    { name: "your-app", testMatch: "**/e2e/your-app/*.spec.ts", fullyParallel: false, workers: 1 },
-    // Other apps in containers of their own, started once for all files.
-    { name: "matrix", testMatch: "**/e2e/matrix/*.spec.ts", fullyParallel: false, workers: 1 },
-    { name: "together", testIgnore: ["alone", "matrix", "outage", "readme", "release", "your-app"].map(inFolder) },
+    { name: "your-app", testMatch: inFolder("your-app"), fullyParallel: false },
+    { name: "matrix", testMatch: inFolder("matrix"), fullyParallel: false },
+    { name: "together", testIgnore: ["alone", "matrix", "readme", "release", "your-app"].map(inFolder) },
     { name: "alone", testMatch: inFolder("alone"), dependencies: ["together"], fullyParallel: false, workers: 1 },
     // Leaves the stack with another release.
     { name: "release", testMatch: inFolder("release") },

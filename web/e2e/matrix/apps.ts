@@ -1,95 +1,70 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect, type Page } from "@playwright/test";
 import { buildImage } from "../../../deploy/test/support/images.ts";
-import type { Recorder } from "../../../deploy/test/support/recorder/client.ts";
-import { below, exampleApi, examplePage, wizard, writeFixture } from "../../telemetry/cli/fixtures/apps.ts";
-import { test as base } from "../fixtures.ts";
-import { createTestNetwork } from "../test-network.ts";
-import { dsnOf, startSentryHost } from "./sentry-host.ts";
-import { type App, image, startApp } from "./start.ts";
-import { openStream, type Stream } from "./stream.ts";
+import { Recorder } from "../../../deploy/test/support/recorder/client.ts";
+import { wizard, DSN as wizardDsn, writeFixture } from "../../telemetry/cli/fixtures/apps.ts";
+import { open } from "../fixtures.ts";
+import { must, otherStack } from "../stack.ts";
 
-/** The apps, none of which knows Culvert: built with the Dockerfile that users copy, and started once for all tests of the matrix. */
-interface Apps {
-  appRouter: App;
-  pagesRouter: App;
-  wizard: App;
-  /** The ingest of the DSNs in the code of the first and the last. */
+/** The DSN in the code of the apps. compose.yml has its host. */
+export const DSN = wizardDsn.replace(/^https(.*)\//, "http$1:9000/");
+
+/** An app that does not know Culvert, in a stack of its own. */
+export interface App {
+  /** The address of its pages. */
+  base: string;
+  origin: string;
   ingest: Recorder;
+  /** Runs a command line with the settings of this stack. */
+  type(command: string): Promise<string>;
 }
 
-/**
- * Folder → the app's folder in it. None has a health route.
- * app-router: Next 16 and SDK 11 in a pnpm monorepo, with what create-next-app and Sentry's wizard choose, and a `basePath`.
- * pages-router: Next 15, locked by yarn, with `i18n`, `trailingSlash` and a middleware that rewrites every path. No Sentry.
- * wizard: Next 16 with next-intl, whose middleware redirects every path without a language; SDK 10, `tunnelRoute`, a DSN in the code.
- */
-const repositories = { "app-router": "shop", "pages-router": ".", wizard: "." };
-
-/** What Sentry's wizard adds to them. */
-const added: Partial<Record<string, Record<string, string>>> = {
-  "app-router": below("shop", {
-    ...wizard("js", dsnOf("app-router")),
-    "app/sentry-example-page/page.jsx": examplePage("/shop/api/sentry-example-api"),
-  }),
-  wizard: {
-    ...wizard("js", dsnOf("wizard")),
-    "app/[locale]/sentry-example-page/page.jsx": examplePage("/api/sentry-example-api"),
-    "app/api/sentry-example-api/route.js": exampleApi,
-  },
-};
-
-/** Builds an app. Without a cache, that is an npm ci and a Next build. */
-async function build(name: string, APP: string): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "culvert-matrix-"));
-  cpSync(join(import.meta.dirname, name), folder, { recursive: true });
-  writeFixture({ files: added[name] ?? {}, path: "." }, folder);
-  await buildImage(folder, { tag: image(name), dockerfile: "deploy/app/Dockerfile", args: { APP } });
-  rmSync(folder, { recursive: true });
+/** Builds an app with the Dockerfile that users copy, with `files` and what Sentry's wizard adds, and starts it as WEB_IMAGE. */
+export async function startApp(
+  name: string,
+  offset: number,
+  files: Record<string, string>,
+  path = ".",
+  base = "",
+): Promise<App> {
+  const repository = mkdtempSync(join(tmpdir(), "culvert-matrix-"));
+  cpSync(join(import.meta.dirname, name), repository, { recursive: true });
+  writeFixture({ files: { ...wizard("js", DSN), ...files }, path: "." }, join(repository, path));
+  const stack = otherStack(offset, {
+    COMPOSE_FILE: "docker-compose.yml:deploy/test/support/recorder/compose.yml:web/e2e/matrix/compose.yml",
+    BASE_PATH: base,
+    SENTRY_DSN: DSN,
+  });
+  stack.WEB_IMAGE = `${stack.COMPOSE_PROJECT_NAME}-app`;
+  await buildImage(repository, { tag: stack.WEB_IMAGE, dockerfile: "deploy/app/Dockerfile", args: { APP: path } });
+  await must("docker compose up --build --wait proxy recorder", stack);
+  const origin = `https://localhost:${stack.HTTPS_PORT}`;
+  const ingest = new Recorder(`http://127.0.0.1:${stack.RECORDER_PORT}`);
+  return { base: origin + base, origin, ingest, type: (command) => must(command, stack) };
 }
 
-/** The settings with which an app's events, and those of its browser, reach the ingest of its DSN. */
-const events = (name: "app-router" | "wizard") => ({
-  TUNNEL_ALLOWED_DSNS: dsnOf(name),
-  INGEST_CA_FILE: "/ca",
-  NODE_EXTRA_CA_CERTS: "/ca",
-});
+/** Opens a page with a counter and waits until it counts, which shows that React runs. */
+export async function openRunning(page: Page, url: string): Promise<void> {
+  await open(page, url);
+  await page.getByRole("button", { name: "Clicked 0 times" }).click();
+  await expect(page.getByRole("button", { name: "Clicked 1 times" })).toBeVisible();
+}
 
-/** Playwright's `test` with the apps, and with a stream that is idle for longer than most tests take. */
-export const test = base.extend<object, { apps: Apps; stream: Stream }>({
-  apps: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's dependencies from the pattern.
-    async ({}, use) => {
-      for (const [name, APP] of Object.entries(repositories)) await build(name, APP);
-      const network = await createTestNetwork();
-      try {
-        const { recorder: ingest, ca } = await startSentryHost(network);
-        const [appRouter, pagesRouter, wizard] = await Promise.all([
-          // Node accepts 16 kB of request headers, which the cookies in this test use up.
-          startApp(network, "app-router", {
-            settings: { BASE_PATH: "/shop", ...events("app-router") },
-            own: { NODE_OPTIONS: "--max-http-header-size=32768" },
-            mounts: { [ca]: "/ca" },
-          }),
-          startApp(network, "pages-router"),
-          startApp(network, "wizard", { settings: events("wizard"), mounts: { [ca]: "/ca" } }),
-        ]);
-        await use({ appRouter, pagesRouter, wizard, ingest });
-      } finally {
-        await network.close();
-      }
-    },
-    { scope: "worker", timeout: 1_800_000 },
-  ],
-  stream: [
-    async ({ apps, browser }, use) => {
-      const stream = await openStream(browser, `${apps.appRouter.origin}/shop`);
-      await use(stream);
-      await stream.close();
-    },
-    { scope: "worker", auto: true, timeout: 1_800_000 },
-  ],
-});
+/** Reloads a page until it was rendered again. */
+export async function expectRevalidated(page: Page): Promise<void> {
+  const made = await page.locator("#made").textContent();
+  await expect(async () => {
+    await page.reload();
+    expect(await page.locator("#made").textContent()).not.toBe(made);
+  }).toPass({ timeout: 180_000 });
+}
 
-export { expect } from "@playwright/test";
+/** Follows a link, and expects no page load. */
+export async function follow(page: Page, link: string, heading: RegExp | string): Promise<void> {
+  await page.evaluate(() => Object.assign(window, { isSame: true }));
+  await page.getByRole("link", { name: link }).click();
+  await expect(page.getByRole("heading", { name: heading })).toBeVisible();
+  expect(await page.evaluate(() => "isSame" in window)).toBe(true);
+}

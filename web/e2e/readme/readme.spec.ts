@@ -1,34 +1,21 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
-import { must } from "../../../deploy/test/run.ts";
 import { root } from "../../../deploy/test/support/docker.ts";
 import { expect, open, outcomeOf, test, traceOf } from "../fixtures.ts";
 import { READ_STREAM } from "../local-ingest.ts";
+import { must, otherStack } from "../stack.ts";
 
-/** Set for the tests' stack, and by no user of `make up`. An empty variable counts as unset. */
-const UNSET = "SENTRY_DSN SENTRY_TRACES_SAMPLE_RATE SENTRY_RELEASE TUNNEL_PATH CONSOLE REGION UPSTREAM_URL".split(" ");
-const number = 40 + Number(process.env.TEST_STACK || 0);
-const stack = {
-  ...Object.fromEntries(UNSET.map((name) => [name, ""])),
-  COMPOSE_PROJECT_NAME: `culvert-test${number}`,
-  COMPOSE_FILE: "docker-compose.yml:web/e2e/readme/compose.yml",
-  HTTPS_PORT: `${18443 + number * 10}`,
-  HTTP_PORT: `${18080 + number * 10}`,
-};
+const stack = otherStack(40, { COMPOSE_FILE: "docker-compose.yml:web/e2e/readme/compose.yml" });
 const origin = `https://localhost:${stack.HTTPS_PORT}`;
 const commands = readFileSync(`${root}/README.md`, "utf8").match(/(?<=^ {4})docker compose [a-z]+ [a-z]+/gm) ?? [];
-const run = (index: number) => must((commands[index] ?? "").split(" "), stack);
+const run = (index: number) => must(commands[index] ?? "", stack);
 
-test.beforeAll(async () => {
-  // It may have to build the images.
-  test.setTimeout(900_000);
-  await must(["sh", "deploy/host/up.sh"], stack);
-});
-test.afterAll(() => must(["docker", "compose", "--profile=*", "down", "--volumes", "--timeout=0"], stack));
+test.beforeAll(() => must("sh deploy/host/up.sh", stack));
+test.afterAll(() => must("docker compose --profile=* down --volumes --timeout=0", stack));
 
 /** Waits until so many lines with all the words have arrived at the local ingest. */
 const arrived = (count: number, ...words: string[]) =>
-  must(["docker", "compose", "exec", "-T", "ingest", "node", "-e", READ_STREAM, String(count), ...words], stack);
+  must("docker compose exec -T ingest node -e", stack, READ_STREAM, String(count), ...words);
 
 /** One event, or more if the SDK sends something late on a busy machine. */
 const QUEUED = process.env.SCREENSHOTS === "yes" ? "1 event queued" : /^[1-9]\d* events? queued/;
@@ -51,7 +38,6 @@ test("README's three commands: an event outlives an outage of the ingest and a r
   page,
   allow,
 }) => {
-  test.setTimeout(600_000);
   allow.origin(origin);
   allow.consoleError(/Thrown on purpose/);
   expect(commands).toHaveLength(3);

@@ -1,29 +1,19 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import type { BrowserContext, Page } from "@playwright/test";
-import { docker, root } from "../../../deploy/test/support/docker.ts";
 import { buildImage } from "../../../deploy/test/support/images.ts";
 import { messageOf, received } from "../envelopes.ts";
 import { expect, open, outcomeOf, test } from "../fixtures.ts";
-import { app } from "../stack.ts";
-import { webImage } from "../test-network.ts";
+import { app, must } from "../stack.ts";
+import { webImage } from "../web-alone.ts";
 
 const successor = `${webImage}-successor`;
 
 /** Releases an image as `make up` does; without one, builds web/. */
-async function deploy(image = "") {
-  const options = { cwd: root, env: { ...process.env, WEB_IMAGE: image } };
-  await promisify(execFile)("sh", ["deploy/host/up.sh"], options);
-}
+const deploy = (image = "") => must("sh deploy/host/up.sh", { ...process.env, WEB_IMAGE: image });
 
 /** The hashed files of an image: "/_next/static/chunks/….js". */
 async function filesOf(image: string): Promise<string[]> {
-  const list = "cd /app/.next && find static -type f";
-  const { output } = await docker("run", "--rm", "--entrypoint=sh", image, "-c", list);
-  return output
-    .trim()
-    .split("\n")
-    .map((file) => `/_next/${file}`);
+  const files = await must(`docker run --rm --workdir=/app/.next ${image} find static -type f`);
+  return files.split("\n").map((file) => `/_next/${file}`);
 }
 
 /** The release whose scripts this page runs. */
@@ -47,11 +37,8 @@ test("a page of the old release keeps working after a new release", async ({ con
   const old = await filesOf(webImage);
   expect(old.length, old.join("\n")).toBeGreaterThan(10);
   expect(await filesOf(successor)).not.toEqual(old);
-  const [reads, posts, postsRemoved] = [
-    await openTestEvents(context),
-    await openTestEvents(context),
-    await openTestEvents(context),
-  ];
+  const load = () => openTestEvents(context);
+  const [reads, posts, postsRemoved] = [await load(), await load(), await load()];
   const before = await releaseOf(reads);
   expect(before).toMatch(/^[0-9a-f]{12}$/);
 

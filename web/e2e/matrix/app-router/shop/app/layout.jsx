@@ -1,14 +1,10 @@
-import StyledJsx from "./styled-jsx";
-
 /** No icon; otherwise the browser requests /favicon.ico. */
 export const metadata = { icons: { icon: "data:," } };
 
 export default function Layout({ children }) {
   return (
     <html lang="en">
-      <body>
-        <StyledJsx>{children}</StyledJsx>
-      </body>
+      <body>{children}</body>
     </html>
   );
 }

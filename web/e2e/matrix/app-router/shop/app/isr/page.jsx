@@ -1,5 +1,7 @@
 import Counter from "counter";
 import { cacheLife } from "next/cache";
+import Image from "next/image";
+import photo from "../photo.png";
 
 export default async function Revalidated() {
   "use cache";
@@ -9,6 +11,7 @@ export default async function Revalidated() {
       <h1>Revalidated</h1>
       <p id="made">{Date.now()}</p>
       <Counter />
+      <Image src={photo} alt="Waves" priority />
     </main>
   );
 }

@@ -1,11 +1,9 @@
-const SILENCE_MS = 90_000;
-
-/** Two events with an idle period between them. */
+/** Two events, with a silence between them that is longer than Nginx' default timeouts. */
 export function GET(request) {
   const body = new ReadableStream({
     start(controller) {
       controller.enqueue("data: before\n\n");
-      const timer = setTimeout(() => controller.enqueue("data: after\n\n"), SILENCE_MS);
+      const timer = setTimeout(() => controller.enqueue("data: after\n\n"), 65_000);
       request.signal.addEventListener("abort", () => clearTimeout(timer));
     },
   }).pipeThrough(new TextEncoderStream());
