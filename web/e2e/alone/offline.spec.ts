@@ -1,22 +1,16 @@
 import type { BrowserContext, Page } from "@playwright/test";
-import { inside, on } from "../containers.ts";
 import { itemsIn, messageOf, of, type ReceivedItem } from "../envelopes.ts";
 import { expect, open, outcomeOf, test, traceOf } from "../fixtures.ts";
-import { recorder } from "../stack.ts";
+import { must, recorder } from "../stack.ts";
 
 const THROW = "Throw in the browser";
 
-test.beforeEach(({ allow }) => {
-  allow.consoleError(/Thrown on purpose|Failed to (?:load resource|fetch)/);
-});
-test.afterEach(async () => {
-  await on("proxy", "start");
-  await proxyIsBack();
-});
+test.beforeEach(({ allow }) => allow.consoleError(/Thrown on purpose|Failed to (?:load resource|fetch)/));
+test.afterEach(startProxy);
 
-async function proxyIsBack() {
-  const ready = async () => (await inside("proxy", "curl", "-fsS", "http://127.0.0.1:8081/readyz")).code;
-  await expect.poll(ready, { timeout: 180_000 }).toBe(0);
+async function startProxy() {
+  await must("docker compose start proxy");
+  await expect(() => must("docker compose exec -T proxy curl -fsS http://127.0.0.1:8081/readyz")).toPass();
 }
 
 async function openTestEvents(context: BrowserContext): Promise<Page> {
@@ -27,52 +21,40 @@ async function openTestEvents(context: BrowserContext): Promise<Page> {
 
 /** Throws in the page and waits until its SDK has queued the event; returns the page's trace. */
 async function throwAndQueue(page: Page): Promise<string> {
-  const trace = await traceOf(page);
   await page.getByRole("button", { name: THROW }).click();
-  await expect(outcomeOf(page, THROW)).toContainText("queued in this browser, which sends it later", {
-    timeout: 180_000,
-  });
+  await expect(outcomeOf(page, THROW)).toContainText("queued in this browser, which sends it later");
   await expect.poll(() => queued(page), "envelopes in IndexedDB").toBeGreaterThan(0);
-  return trace;
+  return traceOf(page);
 }
 
 /** The number of envelopes queued in the browser. */
-function queued(page: Page): Promise<number> {
-  return page.evaluate(
-    () =>
-      new Promise<number>((resolve, reject) => {
-        const open = indexedDB.open("sentry-offline");
-        open.onerror = reject;
-        open.onsuccess = () => {
-          const count = open.result.transaction("queue").objectStore("queue").count();
-          count.onsuccess = () => {
-            open.result.close();
-            resolve(count.result);
-          };
-        };
-      }),
-  );
-}
+const queued = (page: Page) =>
+  page.evaluate(async () => {
+    const settled = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve) => request.addEventListener("success", () => resolve(request.result)));
+    const database = await settled(indexedDB.open("sentry-offline"));
+    const count = await settled(database.transaction("queue").objectStore("queue").count());
+    database.close();
+    return count;
+  });
 
 /** Waits for the thrown error of this trace in requests after `mark`, and until the browser's queue is empty. */
 async function arrivesOnce(page: Page, trace: string, mark: number, since: number): Promise<void> {
   const isThrown = (event: ReceivedItem) => of(trace)(event) && messageOf(event).includes("Thrown on purpose");
-  const { envelope } = await recorder.waitFor((request) => itemsIn(request, "event").find(isThrown), mark, 90_000);
+  const { envelope } = await recorder.waitFor((request) => itemsIn(request, "event").find(isThrown), mark);
   const { sent_at } = envelope.header as { sent_at?: string };
   expect(Date.parse(sent_at ?? ""), "sent_at is the time of sending").toBeGreaterThanOrEqual(since);
-  await expect.poll(() => queued(page), { timeout: 180_000 }).toBe(0);
+  await expect.poll(() => queued(page)).toBe(0);
   const all = (await recorder.all(mark)).flatMap((request) => itemsIn(request, "event"));
   expect(all.filter(isThrown)).toHaveLength(1);
 }
 
 test("an error without a proxy survives its tab, and arrives once when the proxy is back", async ({ context }) => {
   const page = await openTestEvents(context);
-  await on("proxy", "stop");
+  await must("docker compose stop proxy");
   const trace = await throwAndQueue(page);
   await page.close();
-
-  await on("proxy", "start");
-  await proxyIsBack();
+  await startProxy();
   const [mark, since] = [await recorder.count(), Date.now()];
   await arrivesOnce(await openTestEvents(context), trace, mark, since);
 });

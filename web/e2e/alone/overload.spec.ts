@@ -1,20 +1,15 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
-import { promisify } from "node:util";
-import { root } from "../../../deploy/test/support/docker.ts";
 import { expect, open, outcomeOf, test } from "../fixtures.ts";
-import { app } from "../stack.ts";
+import { app, must } from "../stack.ts";
 
 const OPEN_PAGES = 2;
 const busy = { level: 1, name: "Too busy right now" } as const;
 const trace = { level: 1, name: "The trace of this page view" } as const;
 
 /** Replaces the proxy by one with this limit. */
-async function startProxy(openPages: string): Promise<void> {
-  const options = { cwd: root, env: { ...process.env, MAX_CONCURRENT_PAGES_PER_REPLICA: openPages } };
-  await promisify(execFile)("docker", ["compose", "up", "-d", "--wait", "--no-deps", "proxy"], options);
-}
+const startProxy = (limit: string) =>
+  must("docker compose up -d --wait --no-deps proxy", { ...process.env, MAX_CONCURRENT_PAGES_PER_REPLICA: limit });
 
 const sessions = new Set<ClientHttp2Session>();
 
@@ -32,10 +27,9 @@ async function occupy(): Promise<void> {
 }
 
 function release(): void {
-  for (const session of [...sessions]) {
-    sessions.delete(session);
-    session.destroy();
-  }
+  const all = [...sessions];
+  sessions.clear();
+  for (const session of all) session.destroy();
 }
 
 test.beforeAll(() => startProxy(String(OPEN_PAGES)));
@@ -51,21 +45,18 @@ test("a page that is too many says so and reloads by itself; forms of open pages
   for (const page of [reader, writer]) await open(page, "/test-events");
   for (let n = 0; n < OPEN_PAGES; n++) await occupy();
 
-  await test.step("opened", async () => {
-    const response = await late.goto("/trace");
-    expect(response?.status()).toBe(503);
-    expect(response?.headers()["retry-after"]).toMatch(/^([4-9]|10)$/);
-    await expect(late.getByRole("heading", busy)).toBeVisible();
-  });
-  await test.step("by a link", async () => {
-    await reader.getByRole("link", { name: "Trace", exact: true }).click();
-    await expect(reader.getByRole("heading", busy)).toBeVisible();
-    expect(new URL(reader.url()).pathname).toBe("/trace");
-  });
-  await test.step("a server action", async () => {
-    await writer.getByRole("button", { name: "Call the upstream" }).click();
-    await expect(outcomeOf(writer, "Call the upstream")).toContainText("received trace");
-  });
+  const response = await late.goto("/trace");
+  expect(response?.status()).toBe(503);
+  expect(response?.headers()["retry-after"]).toMatch(/^([4-9]|10)$/);
+  await expect(late.getByRole("heading", busy)).toBeVisible();
+
+  await reader.getByRole("link", { name: "Trace", exact: true }).click();
+  await expect(reader.getByRole("heading", busy)).toBeVisible();
+  expect(new URL(reader.url()).pathname).toBe("/trace");
+
+  await writer.getByRole("button", { name: "Call the upstream" }).click();
+  await expect(outcomeOf(writer, "Call the upstream")).toContainText("received trace");
+
   release();
   for (const page of [reader, late]) await expect(page.getByRole("heading", trace)).toBeVisible();
 });
