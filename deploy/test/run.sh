@@ -25,11 +25,12 @@ own_containers() {
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
 }
 
-# Suites with stacks of their own: other apps, and the commands in README.md.
-waiting() {
+# Suites with stacks of their own: other apps, the commands in README.md, and other releases of web.
+own_stacks() {
   # After a failed test the apps are started again: three failures are enough.
   suite "e2e matrix" run_playwright --project=matrix --max-failures=3
   suite "e2e readme" run_playwright --project=readme
+  (releases)
 }
 
 # Suites that change the tests' stack, or what it answers.
@@ -70,10 +71,13 @@ stack_then_apps() {
 
 shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
 
-# Checks and unit tests that need no stack.
-static() {
+shell_scripts() {
   has shellcheck || { can_install && debian_install shellcheck; }
   if has shellcheck; then check "shell scripts" shellcheck_all; else record skipped "shell scripts (no shellcheck here)"; fi
+}
+
+# Checks and unit tests that need no engine.
+static() {
   check "lists of settings are current" node deploy/settings/generate.mjs --check
   for folder in $projects; do
     check "$folder: types" npm --prefix "$folder" run typecheck
@@ -88,22 +92,28 @@ docker version >/dev/null 2>&1 || started_engine=yes
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
-# On a new machine: the engine, the base images and the build.
+# On a new machine: the engine, the base images and the build. What needs no engine runs meanwhile.
 background check "the stack comes up" sh deploy/host/up.sh
-for folder in $projects; do background check "$folder: install" install "$folder"; done
-join
+stack_up=$! installs=
+for folder in $projects; do
+  background check "$folder: install" install "$folder"
+  installs="$installs $!"
+done
+# shellcheck disable=SC2086 # several
+wait $installs
+background static
+wait "$stack_up"
 need_networks 20
 
 CHROMIUM_PATH=$(sh deploy/bare-machine/browser.sh) || record failed "a browser"
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 
-# Three jobs beside one another, because most tests wait; with more, two cores made tests wait for minutes.
+# Few jobs beside one another: with more, two cores made tests wait for minutes.
 background own_containers
 background stack_then_apps
-static
-waiting
-(releases)
+shell_scripts
+own_stacks
 join
 
 node deploy/test/totals.mjs "$results"
