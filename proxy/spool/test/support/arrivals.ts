@@ -17,13 +17,3 @@ export async function outcome(stack: Recording, ids: string[]): Promise<{ lost: 
   const distinct = new Set(arrived);
   return { lost: sent.size - distinct.size, repeated: arrived.length - distinct.size };
 }
-
-/** How many of these ids arrived more than once: the spool counts redelivered envelopes, and not how often each arrived. */
-export async function repeatedEnvelopes(stack: Recording, ids: string[]): Promise<number> {
-  const arrivals = new Map<string, number>(ids.map((id) => [id, 0]));
-  for (const { header } of await recorded(stack)) {
-    const before = arrivals.get(header.event_id ?? "");
-    if (before !== undefined) arrivals.set(header.event_id ?? "", before + 1);
-  }
-  return [...arrivals.values()].filter((times) => times > 1).length;
-}

@@ -7,10 +7,6 @@ import { waitUntil } from "./wait.ts";
 /** Envelopes per second during a fault. */
 export const rate = 100;
 
-/** How long an outage lasts, and each of the other faults. */
-export const outageSeconds = Number(process.env.OUTAGE_S ?? 20);
-export const faultSeconds = Number(process.env.FAULT_S ?? 3);
-
 /** Waits until the spool is empty. Prints and returns how many envelopes were lost and repeated. */
 export async function printResult(
   stack: Pick<Stack, "recorder" | "url">,

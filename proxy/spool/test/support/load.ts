@@ -25,17 +25,17 @@ export function maybeStored(retries: LoadResult["retries"]): number {
 const maxOpen = 400;
 
 /**
- * Sends `rate` envelopes of 2 KB per second, of all categories, to the proxy, and requests `path` ten times a second, while `faults`
+ * Sends `rate` envelopes of 2 KB per second, of all categories, to the proxy, and requests a page ten times a second, while `faults`
  * runs; its argument waits until this many further envelopes have been sent. Resolves when every envelope has been answered with 200.
  */
 export async function runLoad(
   { proxy }: Pick<Stack, "proxy">,
   rate: number,
   faults: (more: (envelopes: number) => Promise<void>) => Promise<void>,
-  path = "/upstream",
 ): Promise<LoadResult> {
   const result: LoadResult = { ids: [], retries: {}, pages: { requested: 0, failed: [] } };
-  await waitUntil(async () => (await requestProxy(proxy, path)) === 200);
+  const page = () => requestProxy(proxy, "/upstream");
+  await waitUntil(async () => (await page()) === 200);
   const open = new Set<Promise<void>>();
   const track = (work: Promise<void>) => {
     open.add(work);
@@ -54,7 +54,7 @@ export async function runLoad(
   };
   const requestPage = async () => {
     result.pages.requested++;
-    const answer = await requestProxy(proxy, path);
+    const answer = await page();
     if (answer !== 200) result.pages.failed.push(answer);
   };
 

@@ -2,19 +2,13 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/**
- * Replaces text in a file of the proxy's configuration, such as snippets/timeouts.conf. Returns arguments for its `docker run`, and `remove`
- * to call when it has stopped. Throws if the file does not have the text.
- */
-export function changeConfig(file: string, replacements: Record<string, string>): { args: string[]; remove(): void } {
-  let text = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
-  for (const [from, to] of Object.entries(replacements)) {
-    if (!text.includes(from)) throw new Error(`proxy/${file} has no "${from}": adapt this test`);
-    text = text.replace(from, to);
-  }
+/** Replaces text in a file of the proxy's configuration. Returns arguments for its `docker run`, and `remove` to call when it has stopped. */
+export function changeConfig(file: string, from: string, to: string): { args: string[]; remove(): void } {
+  const text = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
+  if (!text.includes(from)) throw new Error(`proxy/${file} has no "${from}": adapt this test`);
   const folder = mkdtempSync(join(tmpdir(), "culvert-"));
   chmodSync(folder, 0o755);
-  writeFileSync(join(folder, "changed.conf"), text);
+  writeFileSync(join(folder, "changed.conf"), text.replace(from, to));
   return {
     args: [`--volume=${folder}/changed.conf:/etc/nginx/${file}:ro`],
     remove: () => rmSync(folder, { recursive: true }),

@@ -14,12 +14,11 @@ export function requestProxy(
   proxy: { host: string; port: number },
   path: string,
   body?: Buffer,
-  timeout = 120_000,
 ): Promise<number | string> {
   return new Promise((resolve) => {
     const options = { ...proxy, path, agent, method: body ? "POST" : "GET", servername: "localhost" };
     const headers = { host: "localhost", ...(body && { "content-type": "text/plain" }) };
-    const outgoing = request({ ...options, headers, timeout }, (response) => {
+    const outgoing = request({ ...options, headers, timeout: 120_000 }, (response) => {
       response.resume().on("error", () => {});
       response.on("end", () => resolve(response.statusCode ?? 0));
       response.on("close", () => resolve("cut"));

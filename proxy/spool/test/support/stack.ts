@@ -20,7 +20,7 @@ const forwardsSetting = `--env=PORT_FORWARDS=${Object.entries(forwards)
 /** An ingest name that the SDK's `tunnelRoute` accepts. */
 export const sentryName = "o1.ingest.sentry.io";
 
-const services = ["proxy", "spool", "web", "rival", "ingest", "recorder"] as const;
+const services = ["proxy", "spool", "rival", "ingest", "recorder"] as const;
 type Service = (typeof services)[number];
 
 /** The option that gives a service its stop_grace_period of the compose file. */
@@ -39,8 +39,6 @@ export interface Options {
   name?: string;
   /** Whether to start the proxy, with the recorder as web. */
   proxy?: boolean;
-  /** The image of a web to start behind the proxy instead. */
-  web?: string;
   /** Arguments for the proxy's `docker run`. */
   proxyArgs?: string[];
   /**
@@ -102,20 +100,15 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   };
   await startSpool(args);
 
-  const app = [...restricted, "--tmpfs=/tmp:uid=1000,mode=0700"];
-  if (options.web) {
-    const telemetry = { SENTRY_DSN, TUNNEL_PATH: "/monitoring", CONSOLE: "on", SENTRY_TRACES_SAMPLE_RATE: "0" };
-    await start("web", ...app, ...environment(telemetry), options.web);
-  }
   if (options.proxy) {
-    const WEB_UPSTREAM = options.web ? "web:3000" : "recorder:9000";
-    const given = { SENTRY_DSN, SPOOL_UPSTREAM: "spool:8082", WEB_UPSTREAM, TUNNEL_RATE_PER_CLIENT: "10000" };
+    const upstreams = { SPOOL_UPSTREAM: "spool:8082", WEB_UPSTREAM: "recorder:9000" };
+    const given = { SENTRY_DSN, ...upstreams, TUNNEL_RATE_PER_CLIENT: "10000" };
     const run = [...hardened, grace("proxy"), ...trust, ...environment(given), ...(options.proxyArgs ?? [])];
     await start("proxy", ...run, await build());
   }
   if (rival) {
     const telemetry = environment({ SENTRY_DSN, NODE_EXTRA_CA_CERTS: "/cert/server.crt" });
-    await start("rival", ...app, ...trust, ...telemetry, rival.image);
+    await start("rival", ...restricted, "--tmpfs=/tmp:uid=1000,mode=0700", ...trust, ...telemetry, rival.image);
   }
 
   // By the container's own address if possible: Docker's port forwarding has been seen to stop under load.
