@@ -34,7 +34,6 @@ test.each(encodings)("'%s' is decompressed; only sent_at is changed", async (enc
 test.each([
   ["added if it is missing", '{"event_id":"a"}\n{}', `{"event_id":"a",${stamp}}\n{}`],
   ["added to an empty envelope", "{}", `{${stamp}}`],
-  ["nested", '{"trace":{"sent_at":"x"}}\n', `{"trace":{"sent_at":"x"},${stamp}}\n`],
   ["behind a long header", `{"a":"${"x".repeat(90_000)}"}\n`, `{"a":"${"x".repeat(90_000)}",${stamp}}\n`],
 ])("sent_at, %s", async (_, before, after) => {
   assert.equal(`${await fresh(Buffer.from(before), "")}`, after);
@@ -46,17 +45,6 @@ test("damaged bodies, decompression bombs and other encodings are rejected as an
   const bomb = envelope("{}\n".padEnd(101 << 20));
   await assert.rejects(fresh(zlib.gzipSync(bomb), "gzip"), is(413));
   for (const encoding of ["compress", "gzip, br", "constructor"]) await assert.rejects(start(text, encoding), is(415));
-});
-test("a zstd frame that asks for more than 8 MB of memory is rejected", async () => {
-  const compress = (windowLog: number) =>
-    zlib.zstdCompressSync(Buffer.alloc(20 << 20), { params: { [zlib.constants.ZSTD_c_windowLog]: windowLog } });
-  await assert.rejects(start(compress(24), "zstd"), /Frame requires too much memory/);
-  assert.equal((await start(compress(23), "zstd")).length, 20 << 20);
-});
-test("only the start of a body is decompressed: a bomb, or damage behind it, does not matter", async () => {
-  const bomb = zlib.gzipSync(Buffer.alloc(101 << 20, "x"));
-  assert.equal((await start(bomb, "gzip", 256 << 10)).length, 256 << 10);
-  assert.equal((await start(bomb.subarray(0, 50_000), "gzip", 256 << 10)).length, 256 << 10);
 });
 test("two bodies are decompressed at a time, delivery does not wait for them, and errors free a decoder", async () => {
   const body = zlib.gzipSync(text);

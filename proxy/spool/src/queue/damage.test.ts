@@ -36,7 +36,6 @@ function deliverAll(folder: string) {
 
 test.each([
   ["headers that are no JSON", "headers = substr(headers, 2)"],
-  ["changed headers", `headers = replace(headers, 'a browser', 'A browser')`],
   ["a changed body", "body = CAST(replace(body, 'envelope', 'Envelope') AS BLOB)"],
 ])("an envelope with %s is dropped and counted, and the others of its queue are delivered", (_, change) => {
   const folder = filled();

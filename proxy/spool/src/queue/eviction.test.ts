@@ -53,14 +53,3 @@ test("a disk with 64 MB left counts as full, except for the free pages of the fi
   store.add(newEnvelope("error", 0, 20_000));
   assert.ok((counts()["dropped full replay"] ?? 0) < 6);
 });
-test("old envelopes expire in batches and are counted", () => {
-  const { store, eviction, newEnvelope, counts } = openStore();
-  for (let i = 0; i < 200; i++) store.add(newEnvelope(i % 2 ? "error" : "span", i));
-  assert.deepEqual(
-    [1, 2, 3].map(() => eviction.expire(150, 100)),
-    [100, 50, 0],
-  );
-  assert.deepEqual([counts()["dropped age error"], counts()["dropped age span"]], [75, 75]);
-  const oldest = store.queues.nonEmpty().map((queue) => queue.oldest);
-  assert.deepEqual(oldest, [151, 150]);
-});
