@@ -35,11 +35,8 @@ test("Next's redirects are recognized by their digest too", () => {
 
 test.each([
   ["TypeError", "Failed to fetch"],
-  ["TypeError", "Load failed"],
-  ["ChunkLoadError", "Loading chunk 7 failed."],
   // Also thrown when a user navigates away; the name alone does not distinguish the two.
   ["AbortError", "signal is aborted without reason"],
-  ["TimeoutError", "The operation was aborted due to timeout"],
 ])("%s: %s may mean that our own proxy is down, so it is sent", (type, text) =>
   expect(filterReason(thrown(type, text, app))).toBeUndefined(),
 );
@@ -55,7 +52,6 @@ test("a navigation to a page that does not exist is dropped", () => {
 
 test.each([
   ["a page that exists", navigation("https://app/missing?_rsc=1", 200)],
-  ["an API call that found nothing", navigation("https://app/api/thing", 404)],
   ["a prefetch of another page that found nothing", navigation("https://app/other?_rsc=1", 404)],
   ["a call to the page's own address that is not its load", navigation("https://app/missing", 404)],
   ["a page view without any call", { contexts: { trace: { data: { "url.path": "/" } } } }],
