@@ -18,7 +18,7 @@ test.each([
   ["blank lines between items", '{}\n\n{"type":"session"}\n{}\n\n', "session"],
   ["a truncated payload", '{}\n{"type":"event","length":99}\n{', "error"],
   ["a type that is not a string", '{}\n{"type":[[]]}\n{}', "default"],
-  ["a length that no payload can have", '{}\n{"type":"event","length":-1}\n{}\n', "error"],
+  ["a length that no payload can have", '{}\n{"type":"event","length":-9}\n{}\n', "error"],
 ])("%s is accepted", (_, text, category) => assert.equal(read(text), category));
 test("an invalid envelope is an error", () => {
   for (const text of ["", "\n", "hello\n", "[1\n", '"a"\n', "{}\nhello\n", "null\n"])
