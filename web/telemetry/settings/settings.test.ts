@@ -9,6 +9,7 @@ test.each([
   ["TUNNEL_PATH", "/", "'/' would hide the whole app"],
   ["TUNNEL_PATH", "/_next/data", "'/_next/data' belongs to Next.js"],
   ["TUNNEL_PATH", "/a\nb", "'/a b' has a character outside A-Z a-z 0-9 / _ -"],
+  ["TUNNEL_PATH", "/a/", "'/a/' has an empty segment"],
   ["TUNNEL_PATH", "//a", "'//a' has an empty segment"],
   ["SERVER_TUNNEL", "https://proxy/", "is not an http address"],
   ["SERVER_TUNNEL", "proxy:8083", "is not an http address"],
