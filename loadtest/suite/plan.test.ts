@@ -35,7 +35,6 @@ describe("the plan", () => {
     [{ LIMITS: "{" }, "is not a JSON object"],
     [{ LIMITS: '{"pages":{}}' }, 'LIMITS has "pages"'],
     [{ LIMITS: '{"page":{"p50":1}}' }, 'page is {"p50":1}'],
-    [{ LIMITS: '{"page":{"p95":"1s"}}' }, 'page is {"p95":"1s"}'],
   ])("rejects %j", (env, words) => expect(() => planOf("average", env)).toThrow(words));
 
   it("has limits by profile, which LIMITS changes", () => {
@@ -72,13 +71,11 @@ describe("the plan", () => {
     },
   );
 
-  it("runs every journey in turn at first, and always in smoke; later in proportion to their shares", () => {
-    const names = Object.entries(JOURNEYS);
-    const three = Object.fromEntries(names.map(([name]) => [name, 3]));
+  it("runs every journey in turn at first, and always in smoke", () => {
+    const names = Object.keys(JOURNEYS);
+    const three = Object.fromEntries(names.map((name) => [name, 3]));
     expect(count(100, 100 + 3 * names.length, {}, "smoke")).toEqual(three);
     expect(count(0, 3 * names.length)).toEqual(three);
-    const later = count(1000, 2000);
-    for (const [name, { share }] of names) expect(Math.abs((later[name] ?? 0) - 10 * share)).toBeLessThan(6);
   });
 });
 

@@ -100,12 +100,7 @@ function valuesOf(kind: Kind, values: number[]): Record<string, number> {
   if (values.length === 0) return {};
   if (kind === "Rate") return { rate: sum / values.length, passes: sum, fails: values.length - sum };
   const sorted = [...values].sort((a, b) => a - b);
-  // Interpolated, as in k6.
-  const at = (share: number) => {
-    const rank = share * (sorted.length - 1);
-    const [below = 0, above = below] = sorted.slice(Math.floor(rank), Math.floor(rank) + 2);
-    return below + (above - below) * (rank % 1);
-  };
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
   return { count: values.length, med: at(0.5), "p(95)": at(0.95), "p(99)": at(0.99), max: at(1) };
 }
 

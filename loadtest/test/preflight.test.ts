@@ -105,7 +105,6 @@ it.each([
     "not trusted: set SSL_CERT_FILE to its CA",
   ],
   [{ status: 0, error: "dial tcp 127.0.0.1:1: connect: connection refused" }, "connection refused: is the stack up"],
-  [{ status: 0, error: "tls: first record does not look like a TLS handshake" }, "not TLS"],
   [{ status: 0, error: "request timeout" }, "no response (request timeout)"],
   [{ status: 404 }, "set PAGES to pages that exist"],
   [{ status: 200 }, "set TRACE=off for an app without Sentry's tracing"],

