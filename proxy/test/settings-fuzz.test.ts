@@ -77,7 +77,7 @@ describe("a DSN, as every parser reads it", () => {
     const TUNNEL_ALLOWED_DSNS =
       "https://a:x@o1.ingest.sentry.io/2 https://a@o1.ingest.sentry.io/2 https://b@o1.ingest.sentry.io/2";
     const outcomes = await starts(Object.keys(valid).map((dsn) => ({ SENTRY_DSN: dsn, TUNNEL_ALLOWED_DSNS })));
-    const addresses = outcomes.map(({ output }) => /^started for (.*)$/.exec(output.split("\n").at(-1) ?? "")?.[1]);
+    const addresses = outcomes.map(({ output }) => /^started for (.*)$/m.exec(output)?.[1]);
     // The spool compares addresses as the URL standard writes them.
     expect(addresses.map((address) => address && new URL(address).href)).toEqual(Object.values(valid));
   });

@@ -24,7 +24,9 @@ export async function inTurn(
   chmodSync(folder, 0o755);
   const run = all.map((settings) => {
     const assignments = Object.entries(settings).map(([name, value]) => `${name}=${quoted(value)}`);
-    return `env ${assignments.join(" ")} ${command} >/tmp/said 2>&1; printf '\\036%s\\n' $?; cat /tmp/said`;
+    const start = `setsid env ${assignments.join(" ")} ${command} >/tmp/said 2>&1 & wait $!`;
+    // What it leaves in the background would write among the lines of the next one.
+    return `${start}; printf '\\036%s\\n' $?; kill -9 -$! 2>/dev/null; cat /tmp/said`;
   });
   writeFileSync(join(folder, "nginx"), nginx, { mode: 0o755 });
   writeFileSync(join(folder, "run"), `PATH=/starts:$PATH\n${run.join("\n")}\n`, { mode: 0o644 });
@@ -43,7 +45,7 @@ export async function inTurn(
   }
 }
 
-/** Starts the proxy's entrypoint with each of these settings; a valid start ends with "started for <the ingest's address>". */
+/** Starts the proxy's entrypoint with each of these settings; a valid start says "started for <the ingest's address>". */
 export async function starts(all: Record<string, string>[], mounts: Record<string, string> = {}): Promise<Outcome[]> {
   const volumes = Object.entries(mounts).map(([from, to]) => `--volume=${from}:${to}:ro`);
   return inTurn(await build(), "/culvert/entrypoint.sh", all, [...hardened, ...volumes]);
