@@ -1,10 +1,12 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { docker, label, must, type Outcome } from "../../deploy/test/support/docker.ts";
+import { docker, label, must, type Outcome, restricted } from "../../deploy/test/support/docker.ts";
 import { build, buildImage, buildWithDebian } from "../../deploy/test/support/images.ts";
 import { type Pebble, startPebble } from "../../deploy/test/support/pebble/pebble.ts";
-import { isSettled, linesOf, startAcmeClient } from "./acme-client.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
 import { inTurn } from "./starts.ts";
 import { page } from "./use-proxy.ts";
@@ -13,9 +15,9 @@ import { peerCertificate, send } from "./wire.ts";
 const host = "app.example.com";
 const id = `culvert-acme-${randomUUID().slice(0, 8)}`;
 const certificates = `${id}-certificates`;
-/** The client that serves the proxy, and one whose name leads elsewhere. */
-const [main, wrong] = [`${id}-main`, `${id}-wrong`];
-const volumes = ["main", "wrong", "wrong-certificates", "certificates"].map((name) => `${id}-${name}`);
+/** The client that serves the proxy, one whose name leads elsewhere, and one of a CA that wants an external account. */
+const [main, wrong, external] = [`${id}-main`, `${id}-wrong`, `${id}-external`];
+const volumes = [main, wrong, external, ...[id, wrong, external].map((name) => `${name}-certificates`)];
 
 let acmeImage: string;
 let proxy: TestProxy;
@@ -25,15 +27,27 @@ let network: string;
 const address = (service: "proxy" | "web") =>
   proxy.on(service, "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
 
-/** Starts one with volumes of its own, or with the certificates of the proxy. */
-const startAcme = (name: string, settings: Record<string, string>, store = `${name}-certificates`) =>
-  startAcmeClient(name, {
-    image: acmeImage,
-    network,
-    caFile: pebble.caFile,
-    volumes: [name, store],
-    settings: { SERVER_NAME: `, ${host},,www.example.com`, ...settings },
-  });
+/** Starts deploy/acme as docker-compose.yml does, with a volume of its own for certificates or that of the proxy. */
+async function startAcme(
+  name: string,
+  settings: Record<string, string>,
+  store = `${name}-certificates`,
+  mounts: Record<string, string> = {},
+): Promise<void> {
+  const ca = { ACME_EMAIL: "ops@example.com", ACME_DIRECTORY: "https://ca.test/dir", ACME_CA_FILE: "/ca.crt" };
+  const all = { SERVER_NAME: `, ${host},,www.example.com`, ...ca, ...settings };
+  await must(
+    ...["run", "-d", label, ...restricted, `--name=${name}`, `--network=${network}`],
+    ...["--tmpfs=/tmp:uid=101,gid=101,mode=0700,size=16m", `--volume=${name}:/var/lib/acme`],
+    ...[`--volume=${store}:/srv/certificates`],
+    ...Object.entries({ ...mounts, [pebble.caFile]: "/ca.crt" }).map(([file, path]) => `--volume=${file}:${path}:ro`),
+    ...Object.entries(all).map(([key, value]) => `--env=${key}=${value}`),
+    ...["--entrypoint=/acme/acme.sh", acmeImage],
+  );
+}
+const linesOf = async (name: string): Promise<string[]> => (await must("logs", name)).split("\n");
+/** Whether the health check of docker-compose.yml succeeds. */
+const isSettled = async (name: string) => (await docker("exec", name, "test", "-e", "/tmp/settled")).code === 0;
 
 const served = () => peerCertificate(proxy.port, host);
 /** The status of a path on the plain port, which is sent as it is. */
@@ -60,7 +74,7 @@ beforeAll(async () => {
   for (const name of [host, "www.example.com"]) await pebble.point(name, await address("proxy"));
 });
 afterAll(async () => {
-  await docker("rm", "-f", main, wrong);
+  await docker("rm", "-f", main, wrong, external);
   await pebble?.stop();
   await proxy?.stop();
   await docker("volume", "rm", "-f", ...volumes);
@@ -165,6 +179,42 @@ test("a name that leads elsewhere: one line says which, what was answered and wh
   const { body } = await proxy.web.waitFor((request) => (request.url === "/hook?secret" ? request : undefined));
   const { text } = JSON.parse(Buffer.from(body, "base64").toString());
   expect(text).toMatch(/^culvert: renewing the certificate failed 3 times: wrong\.example\.com: .*; next attempt at /);
+});
+
+test("a CA that wants an external account: without one, with a wrong key, with the right one; no key is left behind", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-eab-"));
+  const [right, wrongKey] = [randomBytes(32), randomBytes(32)];
+  await docker("rm", "-f", main, wrong);
+  await pebble.stop();
+  pebble = await startPebble(network, 60, right.toString("base64url"));
+  chmodSync(folder, 0o755);
+
+  /** Starts one with this key, and returns the line about its first attempt, once keys have been looked for in what it leaves. */
+  const attempt = async (key?: Buffer) => {
+    // As secrets are: one line, readable by any container. The CAs' pages show padded keys as well.
+    if (key) writeFileSync(join(folder, "key"), `${key.toString("base64")}\n`);
+    const eab = key && { ACME_EAB_KEY_ID: "key-1", ACME_EAB_KEY_FILE: "/run/key" };
+    await startAcme(external, { SERVER_NAME: "nowhere.example.com", ...eab }, undefined, { [folder]: "/run" });
+    await expect.poll(() => isSettled(external)).toBe(true);
+    const lines = await linesOf(external);
+    // The next attempt is not to wait for the pause after this one.
+    const look = "cat /tmp/uacme.log; find /var/lib/acme -type f -exec cat {} +; rm -f /var/lib/acme/failure-*";
+    const left = [await must("exec", external, "sh", "-c", look), ...lines, await must("inspect", external)].join("\n");
+    for (const secret of [right, wrongKey])
+      for (const form of ["base64", "base64url"] as const)
+        expect(left).not.toContain(secret.toString(form).slice(0, 40));
+    await must("rm", "-f", external);
+    return lines.at(-1) ?? "";
+  };
+  const fix = "check ACME_EMAIL, ACME_EAB_KEY_ID and the key in ACME_EAB_KEY_FILE; next attempt at ";
+  const ca = "^culvert acme: https://ca\\.test/dir: ";
+  expect(await attempt()).toMatch(new RegExp(`${ca}this ACME server requires external credentials.*: ${fix}`));
+  expect(await attempt(wrongKey)).toMatch(new RegExp(`${ca}[^:].*: ${fix}`));
+  // It has an account, with which it asks for the name.
+  expect(await attempt(right)).toMatch(/^culvert acme: nowhere\.example\.com: .*: point its DNS records at this host/);
+  // The account is bound; the key is not needed again.
+  expect(await attempt()).toMatch(/^culvert acme: nowhere\.example\.com: /);
+  rmSync(folder, { recursive: true });
 });
 
 describe("an invalid setting is rejected in one line, which does not hold a key", () => {
