@@ -64,11 +64,8 @@ describe("hashed files", () => {
   });
   test.each([
     "/x%2f..%2f_next%2fstatic/chunks/poisoned.js",
-    "/blog/../_next/static/chunks/poisoned.js",
-    "//_next/static/chunks/poisoned.js",
     "/_next/%73tatic/chunks/poisoned.js",
     "/_next/static/./chunks/poisoned.js",
-    "/_next/static/x/../chunks/poisoned.js",
     "/_next/static//chunks/poisoned.js",
     "/_next/static/chunks\\poisoned.js",
     "/_next/static/chunks%5cpoisoned.js",

@@ -5,13 +5,11 @@ describe("the outcome of an envelope", () => {
   test.each([
     [200, "200", "", "accepted", ""],
     [200, "502 : 200", "spool", "queued", "unreachable"],
-    [503, "502 : 503", "", "failed", "unreachable"],
     [503, "502", "", "failed", "unreachable"],
     [9, "200", "", "failed", "unreachable"],
     [503, "", "capacity", "rejected", "capacity"],
     [429, "", "", "rate_limited", "proxy"],
     [429, "429", "", "rate_limited", "ingest"],
-    [413, "", "", "rejected", "size"],
     [413, "413", "", "rejected", "ingest_status_413"],
     [400, "", "", "rejected", "status_400"],
     [599, "599", "", "failed", "ingest_status_599"],
