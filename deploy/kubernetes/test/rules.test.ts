@@ -43,16 +43,6 @@ async function expectAccepted(objects: Resource[]): Promise<void> {
   }
 }
 
-test.each<[problem: string, change: object]>([
-  ["data/spec/ports/0/port must be integer", { spec: { ports: [{ port: "443" }] } }],
-  ["must have required property port", { spec: { ports: [{ name: "https" }] } }],
-  ["/spec/selektor: the schema has no such field", { spec: { selektor: {} } }],
-  ["v1 has no Servise", { kind: "Servise" }],
-])("the schema finds: %s", async (problem, change) => {
-  const object = { apiVersion: "v1", kind: "Service", metadata: { name: "x" }, ...change };
-  expect(await schemaProblems(object)).toEqual([expect.stringContaining(problem)]);
-});
-
 test("the load test's reader is accepted by a restricted namespace", async () => {
   const text = readFileSync(`${root}/loadtest/ci/kubernetes-reader.yaml`, "utf8");
   const objects = parseAllDocuments(text).map((document) => document.toJS());
