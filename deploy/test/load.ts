@@ -1,8 +1,7 @@
 import { Agent, request } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 
-const maxConnections = 20;
-const agent = new Agent({ keepAlive: true, maxSockets: maxConnections, rejectUnauthorized: false });
+const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 
 /** One request of the load, and the status that it must get. */
 export interface LoadRequest {
@@ -42,10 +41,7 @@ export function send(one: LoadRequest): Promise<Failure | string> {
     });
     outgoing.on("socket", (socket) => {
       reached = outgoing.reusedSocket;
-      if (reached) return;
-      socket.once("secureConnect", () => {
-        reached = true;
-      });
+      socket.once("secureConnect", () => (reached = true));
     });
     outgoing.on("error", ({ code, message }: NodeJS.ErrnoException) => {
       // A kept-alive connection may be closed just as a request is sent: browsers retry on another one, too.
@@ -60,7 +56,7 @@ export function send(one: LoadRequest): Promise<Failure | string> {
 export async function load<Result>(
   requests: LoadRequest[],
   change: Promise<Result>,
-  { connections = maxConnections, pauseMs = 50 } = {},
+  { connections, pauseMs = 50 }: { connections: number; pauseMs?: number },
 ): Promise<{ result: Result; requests: Record<string, number>; failures: Failure[] }> {
   const count: Record<string, number> = {};
   const failures: Failure[] = [];

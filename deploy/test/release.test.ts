@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import {
   appendFileSync,
   cpSync,
@@ -201,12 +200,9 @@ describe("what an adopter checks", () => {
     const verified = async (key = "publisher") => (await verify(OUT, { COSIGN_PUB: `${work}/${key}.pub` })).output;
     expect(await verified()).toMatch(/^✓ .*\n✓ .*\n2 checked, 0 wrong, 0 not checked\n/);
     expect(await verified("other")).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature by this key or identity\n/);
-    const [changed, sums] = [join(OUT, `culvert-${version}.tar.gz`), join(OUT, "SHA256SUMS")];
-    const hash = () => createHash("sha256").update(readFileSync(changed)).digest("hex");
-    const before = hash();
-    appendFileSync(changed, "changed");
+    appendFileSync(join(OUT, `culvert-${version}.tar.gz`), "changed");
     expect(await verified()).toMatch(/^✗ checksums: culvert-.*: FAILED\n✓ /);
-    writeFileSync(sums, readFileSync(sums, "utf8").replace(before, hash()));
+    execFileSync("sh", ["-c", "sha256sum culvert-*.tar.gz >SHA256SUMS"], { cwd: OUT });
     expect(await verified()).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature/);
   });
 
@@ -236,7 +232,7 @@ describe("what an adopter checks", () => {
     beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
     afterAll(() => void server.close());
 
-    const rated = (severity: string) => ({ database_specific: { severity } });
+    const rated = { database_specific: { severity: "CRITICAL" } };
     const scored = (score: string) => ({ severity: [{ type: `CVSS_V${score[5]}`, score }] });
     const high = scored("CVSS:3.1/AV:L/AC:L/PR:L/UI:N/S:U/C:H/I:H/A:H");
     const critical = scored("CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H");
@@ -252,10 +248,9 @@ describe("what an adopter checks", () => {
       return run(["node", "deploy/release/scan.mjs", folder], { OSV_URL: `http://127.0.0.1:${port}` });
     };
     test.each<[string, string[], object, number, string]>([
-      ["critical", [...npm], rated("CRITICAL"), 1, `CRITICAL GHSA-1 ${npm[0]} worse\n${counts(1)}`],
+      ["critical", [...npm], rated, 1, `CRITICAL GHSA-1 ${npm[0]} worse\n${counts(1)}`],
       ["unrated", [...npm], {}, 0, counts(0, 1)],
       ["critical by score", [debian("13"), npm[1]], critical, 1, `CRITICAL GHSA-1 ${debian("13")} worse\n${counts(1)}`],
-      ["high by score", [debian("13"), npm[1]], high, 0, counts(0)],
       ["not in the database: Debian sid", [debian("sid"), ...npm], high, 3, counts(0) + missed],
       ["with a score that is not read", [node, npm[1]], unread, 3, counts(0, 1) + unreadable],
     ])("%s", async (_, purls, answer, status, output) => {

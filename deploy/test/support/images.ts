@@ -10,7 +10,6 @@ export interface BuildOptions {
   args?: Record<string, string>;
   /** Build secrets: id → file. */
   secrets?: Record<string, string>;
-  labels?: Record<string, string>;
 }
 
 let ca: Promise<string> | undefined;
@@ -25,7 +24,7 @@ export function buildCa(): Promise<string> {
 
 /** Builds an image from a folder of the repository (or an absolute path) with this host's CA for npm, and returns its id. */
 export async function buildImage(folder: string, options: BuildOptions = {}): Promise<string> {
-  const { tag, dockerfile, args = {}, labels = {} } = options;
+  const { tag, dockerfile, args = {} } = options;
   const work = mkdtempSync(join(tmpdir(), "culvert-build-"));
   const extraCa = await buildCa();
   const secrets = { ...(extraCa && { build_ca: extraCa }), ...options.secrets };
@@ -36,7 +35,6 @@ export async function buildImage(folder: string, options: BuildOptions = {}): Pr
       ...(dockerfile ? ["-f", join(root, dockerfile)] : []),
       ...Object.entries(secrets).map(([id, file]) => `--secret=id=${id},src=${file}`),
       ...Object.entries(args).map(([name, value]) => `--build-arg=${name}=${value}`),
-      ...Object.entries(labels).map(([name, value]) => `--label=${name}=${value}`),
       folder.startsWith("/") ? folder : join(root, folder),
     );
     if (code !== 0) throw new Error(`building ${folder} failed:\n${output.split("\n").slice(-80).join("\n")}`);

@@ -9,17 +9,10 @@ import { buildWithDebian } from "../images.ts";
 const here = fileURLToPath(new URL(".", import.meta.url));
 
 /** An ACME CA at https://ca.test/dir with its own DNS server, in an existing network. */
-export interface Pebble {
-  container: string;
-  /** The CA's own certificate on this machine, for its clients. */
-  caFile: string;
-  /** Has this name lead to an address. */
-  point(name: string, address: string): Promise<void>;
-  stop(): Promise<void>;
-}
+export type Pebble = Awaited<ReturnType<typeof startPebble>>;
 
 /** Starts one with certificates for `validity` seconds. With `eabKey`, base64url, it registers only accounts bound to that key, key-1. */
-export async function startPebble(network: string, validity: number, eabKey = ""): Promise<Pebble> {
+export async function startPebble(network: string, validity: number, eabKey = "") {
   const folder = mkdtempSync(join(tmpdir(), "culvert-pebble-"));
   makePair(join(folder, "ca"), ["ca.test"]);
   const image = await buildWithDebian();
@@ -29,16 +22,15 @@ export async function startPebble(network: string, validity: number, eabKey = ""
     ...[`--volume=${folder}:/tls:ro`, `--volume=${here}start.sh:/start.sh:ro`, image, "sh", "/start.sh"],
   );
   const dns = `http://${(await must("port", container, "8055")).split("\n")[0]}`;
-  const listens =
-    "require('net').connect(PORT, '127.0.0.1').on('error', () => process.exit(1)).on('connect', () => process.exit(0))";
-  const answers = (port: number) => `until node -e "${listens.replace("PORT", String(port))}"; do sleep 0.1; done`;
-  const all = [443, 8055].map(answers).join("; ");
-  const up = await docker("exec", container, "timeout", "30", "sh", "-c", all);
+  const answer = "for port in 443 8055; do until (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; do sleep 0.1; done; done";
+  const up = await docker("exec", container, "timeout", "30", "bash", "-c", answer);
   if (up.code !== 0) throw new Error(`pebble did not come up: ${(await docker("logs", container)).output}`);
   return {
     container,
+    /** The CA's own certificate on this machine, for its clients. */
     caFile: join(folder, "ca.crt"),
-    point: async (name, address) => {
+    /** Has this name lead to an address. */
+    point: async (name: string, address: string) => {
       const body = JSON.stringify({ host: name, addresses: [address] });
       const { ok, status } = await fetch(`${dns}/add-a`, { method: "POST", body });
       if (!ok) throw new Error(`${name}: status ${status}`);

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import type { Answer, RecordedRequest } from "./types.ts";
 
-/** One item of a Sentry envelope: its header and its payload, parsed if it is JSON, else as text. */
+/** One item of a Sentry envelope; its payload is parsed if it is JSON, else text. */
 export interface Item {
   header: { type: string; length?: number };
   // biome-ignore lint/suspicious/noExplicitAny: payloads have one shape per item type and SDK version; tests name what they read
@@ -16,23 +16,18 @@ export interface Envelope {
 }
 
 /** The last value of a header, by its case-insensitive name; undefined if the request has none. */
-export function headerOf(request: RecordedRequest, name: string): string | undefined {
-  for (let i = request.rawHeaders.length - 2; i >= 0; i -= 2) {
-    if (request.rawHeaders[i]?.toLowerCase() === name.toLowerCase()) return request.rawHeaders[i + 1];
-  }
-  return undefined;
+export function headerOf({ rawHeaders }: RecordedRequest, name: string): string | undefined {
+  const isName = (text: string, index: number) => index % 2 === 0 && text.toLowerCase() === name.toLowerCase();
+  const index = rawHeaders.findLastIndex(isName);
+  return index < 0 ? undefined : rawHeaders[index + 1];
 }
 
 const envelopes = new WeakMap<RecordedRequest, Envelope>();
 
 /** Splits an envelope into header and items, once for each request: https://develop.sentry.dev/sdk/foundations/transport/envelopes/ */
 export function envelopeOf(request: RecordedRequest): Envelope {
-  const envelope = envelopes.get(request) ?? parseEnvelope(request);
-  envelopes.set(request, envelope);
-  return envelope;
-}
-
-function parseEnvelope(request: RecordedRequest): Envelope {
+  const known = envelopes.get(request);
+  if (known) return known;
   let rest = Buffer.from(request.body, "base64");
   if (headerOf(request, "content-encoding") === "gzip") rest = gunzipSync(rest);
   const take = (end: number) => {
@@ -48,7 +43,9 @@ function parseEnvelope(request: RecordedRequest): Envelope {
     const text = itemHeader.length === undefined ? line() : take(itemHeader.length);
     items.push({ header: itemHeader, payload: parsed(text) });
   }
-  return { request, header, items };
+  const envelope = { request, header, items };
+  envelopes.set(request, envelope);
+  return envelope;
 }
 
 /** Parses JSON; a replay's recording begins like JSON and continues in binary. */
@@ -97,19 +94,14 @@ export class Recorder {
   }
 
   /** Sets the answer for all further requests. */
-  async answer(answer: Answer): Promise<void> {
-    await fetch(`${this.control}/answer`, { method: "PUT", body: JSON.stringify(answer) });
-  }
-
+  answer = (answer: Answer) => this.put("answer", answer);
   /** Sends the rest of held answers. */
-  async proceed(): Promise<void> {
-    await fetch(`${this.control}/proceed`, { method: "PUT" });
-  }
+  proceed = () => this.put("proceed");
+  /** Makes the recorder forget its requests and its answer; only before anything sends to it, and for a new client. */
+  reset = () => this.put("reset");
 
-  /** Makes the recorder forget its requests and its answer; only for a recorder to which nothing sends any more. */
-  async reset(): Promise<void> {
-    await fetch(`${this.control}/reset`, { method: "PUT" });
-    this.fetched.length = 0;
+  private async put(path: string, body?: Answer): Promise<void> {
+    await fetch(`${this.control}/${path}`, { method: "PUT", body: JSON.stringify(body) });
   }
 
   /** Fetches the requests that this client does not have yet; waits up to `wait` ms for the first. */

@@ -1,15 +1,6 @@
 /**
- * An HTTP server that replaces the ingest (or an upstream API) in tests: records every request as received, and answers as the test
- * configures it. Runs with Node's type stripping, without dependencies.
- *
- * Port 9000 (and 9443 with TLS, if CERT names a pair CERT.crt and CERT.key): for the tested component. /upstream is an API that returns
- * the request's headers.
- * Port 9001: for the test.
- *   GET /count                     the number of requests
- *   GET /requests?after=N&wait=MS  requests after the Nth; waits up to MS for the first
- *   PUT /answer                    sets the answer of port 9000
- *   PUT /proceed                   sends the rest of held answers
- *   PUT /reset                     forgets requests and answer, as at the start
+ * An HTTP server that replaces the ingest (or an upstream API) in tests: on port 9000 (and 9443 with TLS, if CERT names a pair CERT.crt and
+ * CERT.key) it records every request and answers as the test says through port 9001 (client.ts). /upstream returns the request's headers.
  */
 import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -24,11 +15,7 @@ const events = new EventEmitter().setMaxListeners(0);
 const ok: Answer = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
 let configured = ok;
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
+const bodyOf = async (request: IncomingMessage) => Buffer.concat(await request.toArray());
 
 const record: RequestListener = async (request, response) => {
   // An upload that a client cuts off is no request.
@@ -68,24 +55,20 @@ createHttp(async (request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://recorder");
   // A test's client would keep the connection, for the next recorder that gets this container's address.
   response.setHeader("connection", "close");
-  if (pathname === "/answer") {
-    configured = JSON.parse((await bodyOf(request)).toString()) as Answer;
-    response.writeHead(204).end();
-  } else if (pathname === "/proceed" || pathname === "/reset") {
-    events.emit("proceed");
-    if (pathname === "/reset") {
-      recorded.length = 0;
-      configured = ok;
-    }
-    response.end();
-  } else if (pathname === "/count") {
-    response.end(String(recorded.length));
-  } else {
+  if (pathname === "/requests") {
     const after = Number(searchParams.get("after"));
     const signal = AbortSignal.timeout(Number(searchParams.get("wait")));
     if (recorded.length <= after) await once(events, "recorded", { signal }).catch(() => {});
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(recorded.slice(after)));
+    return response.end(JSON.stringify(recorded.slice(after)));
   }
+  if (pathname === "/answer") configured = JSON.parse(String(await bodyOf(request)));
+  if (pathname === "/proceed") events.emit("proceed");
+  if (pathname === "/reset") {
+    events.emit("proceed");
+    recorded.length = 0;
+    configured = ok;
+  }
+  response.end(pathname === "/count" ? String(recorded.length) : "");
 }).listen(9001);
 
 process.on("SIGTERM", () => process.exit(0));
