@@ -1,17 +1,29 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer as createHttpServer } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lastLine, run, withDocker } from "./run.ts";
 import { root } from "./support/docker.ts";
 
-const isRoot = process.getuid?.() === 0;
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 chmodSync(folder, 0o755);
+
+/** The bodies of requests to a port of this machine. */
+const bodies: string[] = [];
+const server = createServer(async (request, response) => {
+  bodies.push((await request.toArray()).join(""));
+  response.end();
+});
+let taken: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  taken = String((server.address() as AddressInfo).port);
+});
+afterAll(() => void server.close());
 
 /** Runs `make up`, which must end with this line. */
 async function expectRejection(environment: Record<string, string>, line: RegExp) {
@@ -22,16 +34,12 @@ async function expectRejection(environment: Record<string, string>, line: RegExp
 
 describe("make up rejects, before it changes anything,", () => {
   const { COMPOSE_PROJECT_NAME: project, COMPOSE_FILE, HTTP_PORT = "" } = process.env;
-  const server = createServer();
-  beforeAll(() => new Promise<void>((resolve) => server.listen(0, resolve)));
-  afterAll(() => void server.close());
-  const taken = () => String((server.address() as AddressInfo).port);
 
   test("a port in use, also one that another compose file publishes", async () => {
-    const line = (name: string) => new RegExp(`^culvert: ${name}: port ${taken()} is in use: stop what uses it, or `);
-    await expectRejection({ HTTPS_PORT: taken() }, line("HTTPS_PORT"));
+    const line = (name: string) => new RegExp(`^culvert: ${name}: port ${taken} is in use: stop what uses it, or `);
+    await expectRejection({ HTTPS_PORT: taken }, line("HTTPS_PORT"));
     const override = join(folder, "port.yml");
-    writeFileSync(override, `services: { web: { ports: ["${taken()}:3000"] } }\n`);
+    writeFileSync(override, `services: { web: { ports: ["${taken}:3000"] } }\n`);
     await expectRejection({ COMPOSE_FILE: `${COMPOSE_FILE}:${override}` }, line("docker-compose.yml"));
   });
   test("a port in use by a container, which it names", () =>
@@ -40,7 +48,6 @@ describe("make up rejects, before it changes anything,", () => {
       new RegExp(`^culvert: HTTP_PORT: port ${HTTP_PORT} is in use by container ${project}-proxy-\\d+: stop`),
     ));
   test.each<[string, string, RegExp]>([
-    ["HTTPS_PORT", "https", /^culvert: HTTPS_PORT: 'https' is not a port: use a number from 1 to 65535/],
     ["HTTPS_PORT", HTTP_PORT, /^culvert: HTTP_PORT: the same as HTTPS_PORT \(\d+\): use two different ports/],
     ["WEB_EGRESS", "yes", /^culvert: WEB_EGRESS: 'yes' is neither on nor off: use on or off/],
     ["BAKE_TIME_S", "1m", /^culvert: BAKE_TIME_S: '1m' is not a number of seconds: use one from 1 to 9999, or off/],
@@ -96,30 +103,17 @@ test("a setting is read as compose reads it", async () => {
   expect((await run(["sh", "-euc", script], environment)).output).toBe("q\nhttp://x#y\ndefault\nf\nshell\n");
 });
 
-test("the release of a WEB_IMAGE with a digest is named after it", async () => {
-  const WEB_IMAGE = "registry.example:5000/shop@sha256:0123456789abcdef";
-  const { output } = await run(["sh", "-euc", ". deploy/host/lib.sh; default_release"], { WEB_IMAGE });
-  expect(output).toBe("shop@0123456789ab\n");
-});
-
 test("a failure is told to NOTIFY_URL as one line of JSON, Ctrl-C and success are not", async () => {
-  const bodies: string[] = [];
-  const server = createHttpServer((request, response) => {
-    request.setEncoding("utf8").on("data", (chunk) => bodies.push(chunk));
-    request.on("end", () => response.end());
-  });
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  const NOTIFY_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const NOTIFY_URL = `http://127.0.0.1:${taken}/hook`;
   const TEXT = String.raw`"x" \ failed`;
   for (const end of ["exit 130", "exit 0", "false", 'die "web: $TEXT"'])
     await run(["sh", "-euc", `. deploy/host/lib.sh; notify_failures "make up"; ${end}`], { TEXT, NOTIFY_URL });
   // Before anything else is done, too.
   await run(["sh", "deploy/host/up.sh"], { HTTPS_PORT: "https", NOTIFY_URL });
-  server.close();
   expect(bodies.map((body) => JSON.parse(body).text.replace(/^culvert on \S+: make up failed: /, ""))).toEqual([
     "its output says why",
     'web: "x" \\ failed',
-    expect.stringMatching(/^HTTPS_PORT: 'https' is not a port/),
+    "HTTPS_PORT: 'https' is not a port: use a number from 1 to 65535",
   ]);
 });
 
@@ -137,7 +131,7 @@ test("make up waits until another one has ended", async () => {
   expect(output).toBe("==> Another make up, rollback or backup is running: waiting until it ends\nbegins\n");
 });
 
-test.skipIf(!isRoot)("without an engine and root, one line says what is missing", async () => {
+test.skipIf(process.getuid?.() !== 0)("without an engine and root, one line says what is missing", async () => {
   // A PATH with all programs that these scripts use, except docker.
   const bin = join(folder, "bin");
   mkdirSync(bin);

@@ -140,11 +140,6 @@ test("the compose file alone starts the released images by digest, without a bui
 
 test("the archive: make up starts the released images, make doctor, which sends an envelope, finds nothing wrong", async () => {
   expect(await succeeds(folder, "make up")).toContain(`${page}/`);
-  const labels =
-    '{{index .Config.Labels "org.opencontainers.image.version"}} {{index .Config.Labels "org.opencontainers.image.revision"}}';
-  const labelled = await succeeds(folder, `docker inspect --format '${labels}' $(docker compose ps -q)`);
-  const revision = await succeeds(root, "git rev-parse HEAD");
-  expect(new Set(labelled.split("\n"))).toEqual(new Set([`${version} ${revision}`]));
   await succeeds(folder, "make doctor");
   expect(await succeeds(folder, "make status")).toMatch(new RegExp(`^culvert +${version}`, "m"));
 });

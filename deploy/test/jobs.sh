@@ -47,11 +47,3 @@ clean_up() {
   } >/dev/null 2>&1
   [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
 }
-
-# need_networks COUNT: dies if Docker has fewer address pools left, each of which is one network. By default it has about 30.
-need_networks() {
-  [ "$(docker info --format '{{len .DefaultAddressPools}}')" = 0 ] || return 0
-  networks=$(docker network ls -q --filter driver=bridge | wc -l)
-  [ $((30 - networks)) -ge "$1" ] ||
-    die "Docker has $networks networks of about 30 that it can have, and the tests need $1 at a time: remove those that nothing uses (docker network prune), or stop other stacks"
-}

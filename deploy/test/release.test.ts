@@ -23,7 +23,6 @@ import { root } from "./support/docker.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const version = read("VERSION").trim();
-const MAX_ARCHIVE_BYTES = 300_000;
 const names = ["proxy", "spool", "web", "acme", "ingest"];
 const digest = (name: string) => `sha256:${Buffer.from(name).toString("hex").padEnd(64, "0")}`;
 
@@ -78,9 +77,8 @@ describe("one version", () => {
     const date = (text: string) => {
       const changes = join(clone, "CHANGELOG.md");
       writeFileSync(changes, readFileSync(changes, "utf8").replace(/^(## \[\S+\] - ).*/m, `$1${text}`));
-      git("commit", "-aqm", "date");
-      tag();
     };
+    const commit = () => git("commit", "-aqm", "date");
     // Only the tools that are called before something is wrong.
     const tools = join(work, "tools");
     mkdirSync(tools);
@@ -92,16 +90,16 @@ describe("one version", () => {
     expect(await release({ VERSION: "0.0.1" })).toBe(
       `culvert: VERSION: '0.0.1' is not this commit's version: the file VERSION has ${version}\n`,
     );
-    writeFileSync(join(clone, "new"), "");
+    date("soon");
     expect(await release()).toMatch(/^culvert: the checkout has changes: /);
-    git("add", "-A");
-    git("commit", "-qm", "new");
+    commit();
     expect(await release()).toMatch(new RegExp(`^culvert: this commit is not v${version}: `));
     tag();
     expect(await release({ REGISTRY: "https://registry.example" })).toMatch(/^culvert: REGISTRY: 'https:.*: use host/);
-    date("soon");
     expect(await release()).toMatch(/^culvert: CHANGELOG.md: \S+ has no date: its heading is '## /);
     date("2026-12-01");
+    commit();
+    tag();
     expect(await release({ PUSH: "yes" })).toMatch(/culvert: \S+ was not made from this commit: make release first\n$/);
     expect(await release({ SOURCE_URL: "https://git.example/fork" })).toMatch(
       /culvert: web\/telemetry\/package.json: repository.url is not git\+https:\/\/git.example\/fork.git: .*\n$/,
@@ -123,12 +121,9 @@ describe("the archive", () => {
     return JSON.parse((await runApart(command, env, cwd)).output).services;
   };
 
-  test("is small, and has the same bytes each time", async () => {
-    const [first, second] = [out, await archive("second")].map((each) =>
-      readFileSync(join(each, `culvert-${version}.tar.gz`)),
-    );
-    expect(first?.length).toBeLessThan(MAX_ARCHIVE_BYTES);
-    expect(first && second?.equals(first)).toBe(true);
+  test("has the same bytes each time", async () => {
+    const bytes = (from: string) => readFileSync(join(from, `culvert-${version}.tar.gz`));
+    expect(bytes(await archive("second")).equals(bytes(out))).toBe(true);
   });
 
   test("has each script that its Makefile names", () => {
@@ -179,7 +174,6 @@ describe("what an adopter checks", () => {
     writeFileSync(join(folder, "SHA256SUMS"), `${"0".repeat(64)}  chart.tgz\n`);
     const { output } = await verify(folder);
     expect(output).toMatch(/^✗ checksums: chart.tgz: FAILED\nculvert: set COSIGN_PUB .*arrived whole\n$/);
-    expect((await verify(folder, { COSIGN_PUB: "cosign.pub", PATH: "/usr/bin:/bin" })).code).not.toBe(0);
     // Another repository, whose name only begins like the publisher's, is not the publisher.
     writeFileSync(join(folder, "cosign"), `#!/bin/sh\necho "$@" >>${folder}/asked\n`, { mode: 0o755 });
     writeFileSync(join(folder, "digests"), "");
@@ -249,7 +243,6 @@ describe("what an adopter checks", () => {
     };
     test.each<[string, string[], object, number, string]>([
       ["critical", [...npm], rated, 1, `CRITICAL GHSA-1 ${npm[0]} worse\n${counts(1)}`],
-      ["unrated", [...npm], {}, 0, counts(0, 1)],
       ["critical by score", [debian("13"), npm[1]], critical, 1, `CRITICAL GHSA-1 ${debian("13")} worse\n${counts(1)}`],
       ["not in the database: Debian sid", [debian("sid"), ...npm], high, 3, counts(0) + missed],
       ["with a score that is not read", [node, npm[1]], unread, 3, counts(0, 1) + unreadable],
@@ -282,16 +275,14 @@ test("the workflow pushes what was made and scanned, and then the package", () =
   expect(found).toEqual(found.toSorted((a, b) => a - b));
 });
 
-describe.each(workflows)("%s", (path) => {
-  test("has no error, and gives jobs no more rights than it says", async () => {
+test.each(workflows)(
+  "%s has no error, gives jobs no more rights than it says, and pins actions and images",
+  async (path) => {
     const lint = await createLinter();
     const messages = lint(read(path), path).map(({ line, message }) => `${line}: ${message}`);
     expect(messages.filter((message) => !KNOWN_SINCE.test(message))).toEqual([]);
     expect(parse(read(path)).permissions).toEqual({ contents: "read" });
-  });
-
-  test("pins each action and image by digest", () => {
     for (const [, pinned] of read(path).matchAll(/(?:uses: |image: "?)([^\s",]+)/g))
       expect(pinned).toMatch(/@[0-9a-f]{40}$|@sha256:[0-9a-f]{64}$/);
-  });
-});
+  },
+);

@@ -103,7 +103,6 @@ done
 wait $installs
 background static
 wait "$stack_up"
-need_networks 20
 
 CHROMIUM_PATH=$(sh deploy/bare-machine/browser.sh) || record failed "a browser"
 export CHROMIUM_PATH

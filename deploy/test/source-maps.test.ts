@@ -13,21 +13,18 @@ const token = `test-${randomUUID()}`;
 const secrets = mkdtempSync(join(tmpdir(), "culvert-"));
 const limits = { chunkSize: 8 << 20, chunksPerRequest: 64, maxFileSize: 1 << 30, maxRequestSize: 32 << 20 };
 
-/** Requests as "METHOD path credentials", and the bodies of those that have a bundle of source maps joined from its chunks. */
+/** Requests as "METHOD path credentials", and the projects of those that have a bundle of source maps joined from its chunks. */
 const requests = new Set<string>();
-const bundles: { projects: string[]; chunks: string[] }[] = [];
 // A Sentry to which sentry-cli uploads: it has each chunk already.
 const api = createServer(async (request, response) => {
   const { method, url = "", headers } = request;
-  requests.add(`${method} ${url.split("?")[0]} ${headers.authorization}`);
-  const body = Buffer.concat(await request.toArray()).toString();
+  const { projects = [] } = JSON.parse((await request.toArray()).join("") || "{}");
+  requests.add([method, url.split("?")[0], headers.authorization, ...projects].join(" "));
   const accept = ["release_files", "sources", "artifact_bundles", "artifact_bundles_v2"];
-  if (method === "POST") bundles.push(JSON.parse(body));
   const answer = { url: `http://${headers.host}${url}`, ...limits, concurrency: 4, hashAlgorithm: "sha1", accept };
   response.setHeader("content-type", "application/json");
-  response.end(
-    JSON.stringify(method === "GET" ? { ...answer, compression: ["gzip"] } : { state: "ok", missingChunks: [] }),
-  );
+  const body = method === "GET" ? { ...answer, compression: ["gzip"] } : { state: "ok", missingChunks: [] };
+  response.end(JSON.stringify(body));
 });
 
 // Builds an image, which takes a minute or two, so only with SOURCE_MAPS=yes.
@@ -47,10 +44,8 @@ test.runIf(process.env.SOURCE_MAPS)(
     const path = "/api/0/organizations/acme";
     expect([...requests].sort()).toEqual([
       `GET ${path}/chunk-upload/ Bearer ${token}`,
-      `POST ${path}/artifactbundle/assemble/ Bearer ${token}`,
+      `POST ${path}/artifactbundle/assemble/ Bearer ${token} shop`,
     ]);
-    expect(bundles.length).toBeGreaterThan(0);
-    for (const { projects, chunks } of bundles) expect([projects, chunks.length > 0]).toEqual([["shop"], true]);
 
     // It contains no source map and not the token, in no layer and not in its history.
     const found = "find /app -name '*.map'; grep -rl 'sourceMappingURL=' .next/static; :";

@@ -60,11 +60,8 @@ test("an older spool does not start with the queue of another version: the runni
   ]);
   expect([await image(), await others()]).toEqual([running, before]);
   await expect.poll(() => compose("ps", "--format={{.Health}}", "spool")).toBe("healthy");
-  for (const service of ["spool", "proxy", "web"]) {
-    const name = `${process.env.COMPOSE_PROJECT_NAME}-${service}`;
-    const [container = ""] = (await compose("ps", "-q", service)).split("\n");
-    expect(await must(["docker", "image", "inspect", "--format={{.Id}}", name])).toBe(await imageOf(container));
-  }
+  const named = ["docker", "image", "inspect", "--format={{.Id}}", `${process.env.COMPOSE_PROJECT_NAME}-spool`];
+  expect(await must(named)).toBe(running);
 });
 
 test("Culvert itself is upgraded under load: only requests fail that found no proxy listening; no response is cut", async () => {

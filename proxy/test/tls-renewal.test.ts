@@ -22,9 +22,8 @@ function replace(path: string, name: string) {
 }
 
 chmodSync(folder, 0o755);
-for (const name of ["first", "second"]) makePair(join(folder, name), [host], name);
-makePair(join(folder, "expired"), [host]);
-expire(join(folder, "expired"), "expired");
+for (const name of ["first", "second", "expired"]) makePair(join(folder, name), [host], name);
+expire(join(folder, "expired"));
 writeFileSync(join(folder, "text"), "hello\n");
 install("first");
 const shared = useProxy(

@@ -16,8 +16,18 @@ const apps = {
     start: 'process.on("SIGTERM", () => process.exit(143));',
     host: "0.0.0.0",
     states: {
-      ...{ health: "ok", page: "ok", user: "ok", files: "ok", stop: "ok", build: "ok", "static files": "ok" },
-      ...{ "base path": "ok", deploymentId: "ok", "browser events": "ok" },
+      ok: [
+        "health",
+        "page",
+        "user",
+        "files",
+        "stop",
+        "build",
+        "static files",
+        "base path",
+        "deploymentId",
+        "browser events",
+      ],
     },
     found: /^GET \/healthz: status 200$/,
   },
@@ -34,8 +44,8 @@ const apps = {
     start: 'try { require("fs").mkdirSync("/data"); } catch (error) { console.error(error); }',
     host: "127.0.0.1",
     states: {
-      ...{ health: "failed", user: "failed", files: "failed", stop: "failed", build: "failed", "base path": "failed" },
-      ...{ deploymentId: "unknown", bodies: "unknown", "browser events": "unknown" },
+      failed: ["health", "user", "files", "stop", "build", "base path"],
+      unknown: ["deploymentId", "bodies", "browser events"],
     },
     found: /ECONNREFUSED .*: the app must listen on port 3000 on all addresses, not on 127\.0\.0\.1 only/,
   },
@@ -73,7 +83,10 @@ test.each(["good", "bad"] as const)("make check-app on a %s app", async (name) =
   await docker("image", "rm", "--force", WEB_IMAGE);
 
   const checks: Result[] = JSON.parse(output).checks;
-  expect(Object.fromEntries(checks.map(({ check, state }) => [check, state]))).toMatchObject(app.states);
+  for (const [state, names] of Object.entries(app.states))
+    expect(checks.filter((one) => one.state === state).map(({ check }) => check)).toEqual(
+      expect.arrayContaining(names),
+    );
   expect(checks.find(({ check }) => check === "health")?.found).toMatch(app.found);
   expect(checks.some(({ state }) => state === "failed")).toBe(name === "bad");
   expect(code).toBe(name === "bad" ? 1 : 0);
