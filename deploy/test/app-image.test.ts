@@ -2,18 +2,19 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { docker, label, must, root } from "./support/docker.ts";
+import { docker, label, must, root, run as runProgram } from "./support/docker.ts";
 import { type BuildOptions, buildImage } from "./support/images.ts";
 
 // Real builds of Next are in web/e2e/matrix. This one leaves what Next leaves.
 const nextBuild = (output: string) => `
   const { mkdirSync, writeFileSync } = require("fs");
-  const { NEXT_DEPLOYMENT_ID: id, NEXT_SERVER_ACTIONS_ENCRYPTION_KEY: key } = process.env;
+  const { NEXT_DEPLOYMENT_ID: id, NEXT_SERVER_ACTIONS_ENCRYPTION_KEY: key, SENTRY_AUTH_TOKEN: token } = process.env;
   mkdirSync(".next/static", { recursive: true });
   for (const file of ["a.js", "a.js.map"]) writeFileSync(".next/static/" + file, "1");
   mkdirSync("${output}/.next", { recursive: true });
-  writeFileSync("${output}/server.js", "console.log(" + JSON.stringify(id + " " + key) + ")");`;
+  writeFileSync("${output}/server.js", "console.log(" + JSON.stringify([id, key, token.length].join(" ")) + ")");`;
 const key = Buffer.alloc(32, 7).toString("base64");
+const token = "token-of-sentry";
 const lockfiles = {
   npm: ["package-lock.json", '{ "lockfileVersion": 3, "packages": { "": {} } }'],
   yarn: ["yarn.lock", "# yarn lockfile v1\n"],
@@ -35,7 +36,9 @@ async function build(manager: keyof typeof lockfiles, output: string, options: B
   writeFileSync(join(app, "public/robots.txt"), "");
   const server_actions_key = join(folder, "node_modules/key");
   writeFileSync(server_actions_key, key);
-  const secrets = { server_actions_key, ...options.secrets };
+  const sentry_auth_token = join(folder, "node_modules/token");
+  writeFileSync(sentry_auth_token, token);
+  const secrets = { server_actions_key, sentry_auth_token, ...options.secrets };
   images.push(await buildImage(folder, { dockerfile: "deploy/app/Dockerfile", ...options, secrets }));
   return images.at(-1) ?? "";
 }
@@ -53,14 +56,16 @@ test("an app that yarn has locked, in a version that nobody names: no root, writ
   ]);
 });
 
-test("an app of a monorepo starts in its own folder, which is /app; deploymentId is of the sources and the key, which is the secret", async () => {
+test("an app of a monorepo starts in its own folder, which is /app; deploymentId is of the sources and the key; its layers have no token", async () => {
   const shop = (source = "") => build("npm", ".next/standalone/apps/shop", { args: { APP: "apps/shop" } }, source);
   const image = await shop();
   expect(await run(image, "sh", "-c", "pwd -P; ls /app")).toBe("/srv/apps/shop\npublic\nserver.js");
-  const [id, built] = (await run(image)).split(" ");
-  expect([id, built]).toEqual([expect.stringMatching(/^[0-9a-f]{12}$/), key]);
+  const [id, ...secrets] = (await run(image)).split(" ");
+  expect([id, secrets]).toEqual([expect.stringMatching(/^[0-9a-f]{12}$/), [key, String(token.length)]]);
   expect(await must("image", "history", "--no-trunc", image)).not.toContain(key);
-  expect(await run(await shop())).toBe(`${id} ${key}`);
+  const search = await runProgram("sh", ["-c", `docker save ${image} | grep -c -a -F ${token}`]);
+  expect(search).toEqual({ code: 1, output: "0\n" });
+  expect(await run(await shop())).toBe([id, ...secrets].join(" "));
   expect(await run(await shop("// changed"))).not.toContain(id);
 });
 
