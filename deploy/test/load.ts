@@ -3,12 +3,9 @@ import { setTimeout as pause } from "node:timers/promises";
 
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 
-/** One request of the load, and the status that it must get. */
-export interface LoadRequest {
-  name: string;
-  path: string;
+/** One request of the load, and the status that it must get. With a body, it is a POST. */
+export interface LoadRequest extends Record<"name" | "path", string> {
   status: number;
-  /** If set, the request is a POST. */
   body?: string;
   contentType?: string;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Result } from "../../doctor/result.ts";
-import { lastLine, run } from "../run.ts";
+import { run } from "../run.ts";
 import { docker } from "../support/docker.ts";
 import { buildImage } from "../support/images.ts";
 
@@ -79,10 +79,10 @@ test.each(["good", "bad"] as const)("make check-app on a %s app", async (name) =
   expect(code).toBe(name === "bad" ? 1 : 0);
 });
 
-test("a missing image, and one that cannot be pulled, is a one-line error", async () => {
-  const none = await run(["sh", "deploy/doctor/check-app.sh"], { WEB_IMAGE: "" });
-  expect(none.output.trim()).toMatch(/^culvert: WEB_IMAGE: missing: name the image to check/);
-  const nowhere = await run(["sh", "deploy/doctor/check-app.sh"], { WEB_IMAGE: "127.0.0.1:1/shop" });
-  expect(lastLine(nowhere.output)).toMatch(/^culvert: WEB_IMAGE: 127\.0\.0\.1:1\/shop is not on this machine/);
-  expect([none.code, nowhere.code]).toEqual([1, 1]);
+test("a missing image is a one-line error", async () => {
+  const { code, output } = await run(["sh", "deploy/doctor/check-app.sh"], { WEB_IMAGE: "" });
+  expect([code, output]).toEqual([
+    1,
+    expect.stringMatching(/^culvert: WEB_IMAGE: missing: name the image to check.*\n$/),
+  ]);
 });

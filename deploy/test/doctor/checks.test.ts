@@ -7,7 +7,7 @@ import { disk, down, health, releases } from "../../doctor/checks/containers.ts"
 import { envelopes, spool } from "../../doctor/checks/delivery.ts";
 import { applied, egress, settingNames } from "../../doctor/checks/settings.ts";
 import { clients } from "../../doctor/checks/site.ts";
-import { type Container, type Facts, parseFacts } from "../../doctor/facts.ts";
+import type { Container, Facts } from "../../doctor/facts.ts";
 import { TRACE_PREFIX } from "../../doctor/http.ts";
 import type { Result } from "../../doctor/result.ts";
 import { dropped } from "../../doctor/same-settings.ts";
@@ -143,11 +143,4 @@ test("labels name the settings to which the compose file gives a value, or that 
   const given = [...compose.matchAll(/culvert\.given: "(.*)"/g)].map(([, names]) => names).join(" ");
   const names = [...new Set(withDefault), "HTTP_PORT", "WEB_EGRESS", "WEB_IMAGE"].sort();
   expect(given.split(" ").sort()).toEqual(names.map((name) => `\${${name}:+${name}}`));
-});
-
-test("what compose resolves: a $, which it writes twice, and names that only its services have", () => {
-  const config = JSON.stringify({ services: { web: { environment: { OWN_NAME: "a$$b$$$$c" } }, bare: {} } });
-  const { configured, names } = parseFacts(`== config\n${config}\n== known\nSENTRY_DSN\n`);
-  expect(configured).toEqual({ web: { OWN_NAME: "a$b$$c" }, bare: {} });
-  expect(names.known).toEqual(["SENTRY_DSN", "OWN_NAME"]);
 });

@@ -5,7 +5,6 @@ import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { certificate } from "../../doctor/checks/certificate.ts";
 import { ingest, serverTunnel, tunnel } from "../../doctor/checks/delivery.ts";
 import { hiddenPage, page, publicAddress, redirect } from "../../doctor/checks/site.ts";
 import { checkOutside } from "../../doctor/doctor.ts";
@@ -84,11 +83,6 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
     /^server tunnel failed the spool queued/,
   ],
   ["a page at the tunnel's path", () => hiddenWith(200), /^tunnel path failed the app has a page at \/monitoring/],
-  [
-    "a self-signed certificate",
-    async () => certificate(await site(answer(200)), ["localhost"]),
-    /^certificate failed depth zero self signed cert/,
-  ],
   ["plain HTTP that redirects", () => redirectWith(308, { Location: "https://localhost/" }), /^redirect ok/],
   ["plain HTTP", () => redirectWith(200), /^redirect failed .*: 200/],
   ["the proxy", () => publicWith(404, { "X-Request-Id": "1" }), /^public address ok/],
