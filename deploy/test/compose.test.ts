@@ -2,11 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import { lastLine, run, runApart } from "./run.ts";
 import { docker, label, restricted } from "./support/docker.ts";
 
-interface Service {
-  environment?: Record<string, string>;
-  [key: string]: unknown;
-}
-
+type Service = Record<string, unknown> & { environment?: Record<string, string> };
 type Networks = Record<string, { internal?: boolean }>;
 
 /** The configuration that a compose file alone gives with these variables. */

@@ -85,15 +85,6 @@ test("make update pulls every base image and WEB_IMAGE, says which it did not ge
   expect([code, lastLine(output)]).toEqual([1, expect.stringMatching(/^culvert: HTTPS_PORT: 'https' is not a port/)]);
 });
 
-test("an image that no registry provides is a one-line error before anything is replaced", async () => {
-  const override = join(folder, "monitoring.yml");
-  writeFileSync(override, "services: { prometheus: { image: 127.0.0.1:1/prometheus } }\n");
-  await expectRejection(
-    { COMPOSE_FILE: `${process.env.COMPOSE_FILE}:${override}`, COMPOSE_PROFILES: "monitoring" },
-    /^culvert: \S+ cannot be pulled: the reason is above; nothing was replaced/,
-  );
-});
-
 test("a setting is read as compose reads it", async () => {
   const values = ['A="x y" # comment', "export B = c # d", "A='q'", "C=", " D=e  ", "B=http://x#y\r"];
   writeFileSync(join(folder, "first"), values.join("\n"));

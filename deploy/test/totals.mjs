@@ -54,11 +54,9 @@ const those = (outcome) => results.filter((result) => result.outcome === outcome
 const flaky = those("flaky");
 if (flaky.length > maxFlaky) fail(`${flaky.length} tests needed a second attempt; ${maxFlaky} may`);
 const failed = those("failed");
-const begin = (message) => message.split("\n").slice(0, 4).join("\n");
-for (const { where, message } of flaky)
-  console.log(`flaky: ${where} passed on its second attempt, after\n${begin(message)}`);
-// Last, where the end of a long log still shows them.
-for (const { where, message } of failed) console.log(`failed: ${where}\n${begin(message)}`);
+// Failures last, where the end of a long log still shows them.
+for (const { outcome, where, message } of [...flaky, ...failed])
+  console.log(`${outcome}: ${where}\n${message.split("\n").slice(0, 4).join("\n")}`);
 const skipped = those("skipped");
 for (const where of new Set(skipped.map((one) => one.where)))
   console.log(`skipped ${skipped.filter((one) => one.where === where).length}: ${where}`);

@@ -75,19 +75,12 @@ test("Culvert itself is upgraded under load: only requests fail that found no pr
   const { result, requests: sent, failures } = await load(requests, change, few);
   expect(result.code, result.output).toBe(0);
   expect((await all()).filter((id) => before.includes(id))).toEqual([]);
-  for (const id of (await compose("ps", "--all", "--quiet", "web")).split("\n"))
-    expect(await must(["docker", "inspect", "--format={{.Config.Env}}", id])).toContain("SENTRY_RELEASE=culvert@after");
   const order = ["Try spool proxy web", "Replace spool", "Replace proxy", "Replace web"];
   expect(result.output.match(/==> (Try|Replace) .*/g)).toEqual(order.map((step) => `==> ${step}`));
   expect(failures.filter(({ reached }) => reached)).toEqual([]);
   const accepted = (sent.envelope ?? 0) - failures.filter(({ name }) => name === "envelope").length;
   const arrived = async () => (await recorder.all(mark)).filter((one) => bodyOf(one).includes('{"upgrade":true}'));
   await expect.poll(async () => (await arrived()).length, { timeout: 600_000 }).toBeGreaterThanOrEqual(accepted);
-  const { output: again } = await run(["docker", "compose", "--dry-run", "up", "--detach"], {
-    COMPOSE_FILE: newVersion,
-    SENTRY_RELEASE: "culvert@after",
-  });
-  expect(again).not.toContain("Recreate");
 });
 
 const lastTag = ["describe", "--tags", "--abbrev=0", "--match=v*", "HEAD^"];

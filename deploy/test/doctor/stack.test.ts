@@ -41,9 +41,8 @@ test("a container that ends again and again: its last line is all that is said, 
   const compose = (...command: string[]) => must(["docker", "compose", ...command], environment);
   onTestFinished(() => compose("rm", "--stop", "--force", "crashing").then(() => {}));
   await compose("up", "--detach", "--no-deps", "crashing");
-  const restarts = async () =>
-    must(["docker", "inspect", "--format", "{{.RestartCount}}", await compose("ps", "--all", "--quiet", "crashing")]);
-  await expect.poll(async () => Number(await restarts())).toBeGreaterThan(0);
+  const id = await compose("ps", "--all", "--quiet", "crashing");
+  await expect.poll(() => must(["docker", "inspect", "--format", "{{.RestartCount}}", id])).not.toBe("0");
   const { output, code } = await doctor(environment);
   expect(output.trim()).toMatch(
     /^✗ crashing +restarted \(\d+×\): Error: no answer from postgres:\/\/•••@db\/shop: docker logs .*$/,
@@ -51,13 +50,9 @@ test("a container that ends again and again: its last line is all that is said, 
   expect(code).toBe(1);
 });
 
-test("the same address from outside", async () => {
-  const { code, states, found } = await checks({ BASE_URL });
-  expect([code, Object.values(states).includes("failed")]).toEqual([0, false]);
-  expect(found.tunnel).toMatch(/ accepted a probe envelope$/);
-});
-
-test("from outside, the tunnel's path may be in .env, and an address that is none is named", async () => {
+test("the same address from outside; the tunnel's path may be in .env, and an address that is none is named", async () => {
+  const { code: status, found } = await checks({ BASE_URL });
+  expect([status, found.tunnel]).toEqual([0, expect.stringMatching(/ accepted a probe envelope$/)]);
   const file = envFile("TUNNEL_PATH=/k7f2a9\n");
   const command = ["env", "-u", "TUNNEL_PATH", `COMPOSE_ENV_FILES=${file}`, "sh", "deploy/doctor/doctor.sh"];
   expect((await run(command, { BASE_URL })).output).toMatch(/^✗ tunnel +\/k7f2a9 answers 4/m);

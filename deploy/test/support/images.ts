@@ -8,7 +8,7 @@ export interface BuildOptions {
   /** Relative to the repository; by default the folder's Dockerfile. */
   dockerfile?: string;
   args?: Record<string, string>;
-  /** Build secrets: id → file. */
+  /** Files by id. */
   secrets?: Record<string, string>;
 }
 
