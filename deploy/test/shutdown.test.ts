@@ -38,13 +38,6 @@ function throwExceptions() {
   return { ids, ended: new Promise((resolve) => inside.on("close", resolve)) };
 }
 
-/** The trace ids of the exceptions that the ingest has received. */
-async function received(): Promise<Set<string>> {
-  const items = (await recorder.all()).flatMap((request) => envelopeOf(request).items);
-  const events = items.filter(({ header }) => header.type === "event");
-  return new Set(events.map(({ payload }) => payload.contexts.trace.trace_id));
-}
-
 test("the stack goes down while the server throws and the ingest hangs: the next start delivers every exception", async () => {
   const { ids, ended } = throwExceptions();
   const atLeast = (min: number) => expect.poll(() => ids.length).toBeGreaterThan(min);
@@ -56,7 +49,9 @@ test("the stack goes down while the server throws and the ingest hangs: the next
 
   await compose("unpause", "recorder");
   const missing = async () => {
-    const found = await received();
+    const items = (await recorder.all()).flatMap((request) => envelopeOf(request).items);
+    const events = items.filter(({ header }) => header.type === "event");
+    const found = new Set(events.map(({ payload }) => payload.contexts.trace.trace_id));
     return ids.filter((id) => !found.has(id));
   };
   expect((await missing()).length, "some were queued while the stack was down").toBeGreaterThan(0);

@@ -12,7 +12,6 @@ import type { RecordedRequest } from "./support/recorder/types.ts";
 
 // Leaves the stack with the release that it deployed last.
 const home: LoadRequest = { name: "page", path: "/", status: 200 };
-const hashedFile = /\/_next\/static\/chunks\/[^"?]+\.js/;
 
 const compose = (...command: string[]) => must(["docker", "compose", ...command]);
 const imageOf = (container: string) => must(["docker", "inspect", "--format={{.Image}}", container]);
@@ -29,7 +28,7 @@ beforeAll(async () => {
     { name: "no such page", path: "/no-such-page", status: 404 },
     { name: "form", path: "/", status: 200, body, contentType },
     { name: "envelope", path: "/monitoring", status: 200, body: '{}\n{"type":"event"}\n{"upgrade":true}\n' },
-    { name: "file", path: first.match(hashedFile)?.[0] ?? "", status: 200 },
+    { name: "file", path: first.match(/\/_next\/static\/chunks\/[^"?]+\.js/)?.[0] ?? "", status: 200 },
   ];
   const cheap = Array.from({ length: 12 }, (): LoadRequest => ({ name: "data", path: "/healthz", status: 200 }));
   requests = expensive.flatMap((one) => [one, ...cheap]);

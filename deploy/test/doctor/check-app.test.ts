@@ -59,10 +59,10 @@ test.each(["good", "bad"] as const)("make check-app on a %s app", async (name) =
   for (const path of ["static", "server"]) mkdirSync(join(folder, name, ".next", path), { recursive: true });
   for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, name, path), text);
   // Else it is unhealthy after 50 s only.
-  const impatient = join(folder, "impatient.yml");
+  const impatient = join(folder, "bad.yml");
   writeFileSync(impatient, "services: { web: { healthcheck: { interval: 1s, start_period: 1s } } }");
   const WEB_IMAGE = await buildImage(join(folder, name));
-  const COMPOSE_FILE = `docker-compose.yml:${impatient}`;
+  const COMPOSE_FILE = name === "bad" ? `docker-compose.yml:${impatient}` : "docker-compose.yml";
   const { code, output } = await run(["sh", "deploy/doctor/check-app.sh", "--json"], { WEB_IMAGE, COMPOSE_FILE });
   expect((await docker("ps", "--all", "--quiet", `--filter=ancestor=${WEB_IMAGE}`)).output).toBe("");
   await docker("image", "rm", "--force", WEB_IMAGE);

@@ -111,7 +111,6 @@ test.each<[string, Result[], RegExp]>([
   ],
   ["one without its chain", served(fresh, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"), /fullchain/],
   ["one of development, for a public name", served(development, "X"), /set ACME=on, or TLS_CERT_FILE/],
-  ["one of development, with ACME=on", served(development, "X", "no DNS"), /none yet.*no DNS/],
   ["a pair on disk that will not load", renewal("culvert_certificate_rejected 1"), /cannot be loaded/],
   ["renewals that fail", renewal("culvert_certificate_renewal_failures 4", "no DNS"), /4 failed renewals.*no DNS/],
 ])("%s is named", (_, results, words) => {
