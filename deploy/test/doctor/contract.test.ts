@@ -23,9 +23,7 @@ const tunnelPath = (TUNNEL_PATH: string, more = {}) => ({ settings: { TUNNEL_PAT
 
 test.each<[string, Partial<AppFacts>, string, RegExp]>([
   ["does not answer pages", { requests: { ...requests, status: 0 } }, "failed page", /does not answer/],
-  ["answers pages with an error", { requests: { ...requests, status: 500 } }, "failed page", /answers 500/],
   ["writes Next's files", { log: ["EROFS: open '/app/.next/server/app/x.html'"] }, "failed files", /isrFlushToDisk/],
-  ["writes elsewhere", { log: ["Error: EACCES: mkdir '/data'"] }, "failed files", /\/data': write to \/tmp/],
   ["fills a folder", { log: ["ENOSPC: no space left on device, write"] }, "failed files", /size to tmpfs/],
   ["lacks its server", { mentions: ["SERVER_TUNNEL"] }, "failed build", /no \/app\/server\.js/],
   [
