@@ -105,7 +105,7 @@ async function run(testbed: Testbed, attack: Attack, seconds: number): Promise<C
 async function observe(testbed: Testbed, file: string, seconds: number): Promise<Seen> {
   const seen = Object.entries(requests).map(async ([name, { path, rate, expected, ...more }]) => {
     const url = ORIGIN + (path === "FILE" ? file : path);
-    const command = openLoop(url, rate, seconds, { ...more, timeoutSeconds: TIMEOUT_S });
+    const command = openLoop({ url, rate, seconds, ...more, timeoutSeconds: TIMEOUT_S });
     return [name, parseOpenLoop(await testbed.exec("load", ...command), seconds, expected)];
   });
   return Object.fromEntries(await Promise.all(seen));

@@ -1,8 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { makePair } from "../../../deploy/test/support/certificate.ts";
 import { outcome } from "../../../proxy/spool/test/support/arrivals.ts";
 import { isEmpty } from "../../../proxy/spool/test/support/metrics.ts";
 import { type Stack, sentryName, startStack } from "../../../proxy/spool/test/support/stack.ts";
@@ -46,7 +46,9 @@ const faultsOf = (stack: Stack, milliseconds: number): Fault[] => [
 
 /** What pages in Chromium lose during a fault: through Culvert, through `tunnelRoute`, and through Culvert with the package's queue. */
 export async function faults({ faultSeconds }: Options): Promise<Comparison> {
-  const folder = certificate();
+  const folder = mkdtempSync(join(tmpdir(), "culvert-faults-"));
+  chmodSync(folder, 0o755);
+  makePair(join(folder, "server"), [sentryName]);
   const dsn = `https://key@${sentryName}/1`;
   const rival = { image: images.tunnelRoute, cert: folder };
   const stack = await startStack({ SENTRY_DSN: dsn }, { proxy: true, rival });
@@ -70,15 +72,7 @@ export async function faults({ faultSeconds }: Options): Promise<Comparison> {
       how: `${PAGES} pages in Chromium for each, an event of 2 kB every ${INTERVAL_MS} ms from each; a fault of ${faultSeconds} s. Lost, sent, arrived twice.`,
       head: [
         "",
-        "Culvert: lost",
-        "sent",
-        "twice",
-        "`tunnelRoute`: lost",
-        "sent",
-        "twice",
-        "with the package: lost",
-        "sent",
-        "twice",
+        ...["Culvert", "`tunnelRoute`", "with the package"].flatMap((who) => [`${who}: lost`, "sent", "twice"]),
       ],
       rows,
       chart: 4,
@@ -119,16 +113,4 @@ async function run(
   const results = await found();
   await Promise.all(open.map((one) => one.close()));
   return [name, ...results.flatMap(({ lost, sent, repeated }) => [lost, sent, repeated])];
-}
-
-/** A folder with server.crt and server.key for the ingest's name. */
-function certificate(): string {
-  const folder = mkdtempSync(join(tmpdir(), "culvert-faults-"));
-  chmodSync(folder, 0o755);
-  const request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split(" ");
-  const names = ["-subj", `/CN=${sentryName}`, "-addext", `subjectAltName=DNS:${sentryName}`];
-  const files = ["-out", join(folder, "server.crt"), "-keyout", join(folder, "server.key")];
-  execFileSync("openssl", [...request, ...names, ...files], { stdio: "ignore" });
-  chmodSync(join(folder, "server.key"), 0o644);
-  return folder;
 }

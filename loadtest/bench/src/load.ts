@@ -33,31 +33,32 @@ function lastLine(output: string) {
 export function parseOpenLoop(output: string, seconds: number, expected = 200): OpenLoad {
   const visits: [status: number, milliseconds: number][] = lastLine(output);
   const times = visits.filter(([status]) => status === expected).map(([, time]) => time);
-  const at = (share: number) => (times.length ? percentile(times, share) : Number.NaN);
   return {
     ...{ requests: visits.length, seconds, failed: visits.length - times.length },
-    ...{ p50: at(0.5), p95: at(0.95), p99: at(0.99) },
+    ...{ p50: percentile(times, 0.5), p95: percentile(times, 0.95), p99: percentile(times, 0.99) },
     goodPerSecond: times.filter((time) => time <= GOOD_MS).length / seconds,
     shedShare: visits.filter(([status]) => status === 503).length / visits.length,
   };
 }
 
-/** A body to post; with a timeout, each request has its own connection; connections to open before, 256 at most. */
-interface OpenLoopOptions {
+/** What open-loop.ts requests, and how often per second. */
+export interface Plan {
+  url: string;
+  rate: number;
+  seconds: number;
+  /** A file to post. */
   body?: string;
   headers?: Record<string, string>;
+  /** Each request has a connection of its own, and so long. */
   timeoutSeconds?: number;
+  /** To open before, 256 at most, each with a request that is not reported. */
   connections?: number;
 }
 
 /** The command of open-loop.ts: requests at a constant rate, whatever the answers. */
-export function openLoop(url: string, rate: number, seconds: number, options: OpenLoopOptions = {}): string[] {
-  const { body = "", headers = {}, timeoutSeconds = "", connections = 0 } = options;
-  const how = { BODY: body, HEADERS: JSON.stringify(headers), TIMEOUT_S: timeoutSeconds, CONNECTIONS: connections };
-  const all = { PAGE: url, RATE: rate, SECONDS: seconds, ...how };
-  const given = Object.entries(all).map(([name, value]) => `${name}=${value}`);
-  return ["env", ...given, "node", "--disable-warning=ExperimentalWarning", "/bench/src/open-loop.ts"];
-}
+export const openLoop = (plan: Plan): string[] => [
+  ...["node", "--disable-warning=ExperimentalWarning", "/bench/src/open-loop.ts", JSON.stringify(plan)],
+];
 
 /** wrk's command: posts the envelope, or requests a page, over HTTP/1.1, as fast as possible. */
 export function wrk(script: "envelope" | "browser", url: string, connections: number, seconds: number): string[] {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { attacks } from "./attacks.ts";
-import { output, root } from "./docker.ts";
+import { output } from "./docker.ts";
 import { faults } from "./faults.ts";
 import { buildImages } from "./images.ts";
 import { type Options, readChoice, readOptions } from "./options.ts";
@@ -35,9 +35,7 @@ async function main(): Promise<void> {
     writeFileSync(`${output}/${name}.json`, `${JSON.stringify({ ...comparison, machine, options }, null, 2)}\n`);
     writeFileSync(`${output}/${name}.svg`, chart(comparison));
   }
-  say(
-    `==> ${output.replace(`${root}/`, "")}: a table (.md), a chart (.svg) and the figures (.json) of each comparison`,
-  );
+  say("==> tables (.md), charts (.svg) and figures (.json): .culvert/bench");
 }
 
 main().catch((error: Error) => {

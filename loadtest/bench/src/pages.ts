@@ -61,7 +61,7 @@ export async function overload({ rounds, seconds }: Options): Promise<Comparison
   /** The processor's speed and other work change the capacity: measured anew before and after each run. */
   const run = async (testbed: Testbed, name: string, factor: number) => {
     const before = await capacity(testbed);
-    const how = openLoop(address(name), before * factor, long, { connections: OPEN_CONNECTIONS });
+    const how = openLoop({ url: address(name), rate: before * factor, seconds: long, connections: OPEN_CONNECTIONS });
     const load = parseOpenLoop(await testbed.exec("load", ...how), long);
     return { ...load, goodShare: load.goodPerSecond / ((before + (await capacity(testbed))) / 2) };
   };

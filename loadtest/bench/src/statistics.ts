@@ -1,18 +1,12 @@
-/** The value below which `share` of the values lie (nearest rank); throws if there are none. */
-export function percentile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const value = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
-  if (value === undefined) throw new Error("no values to take a percentile of");
-  return value;
-}
+/** The value below which `share` of the values lie (nearest rank); NaN if there are none. */
+export const percentile = (values: number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * values.length) - 1)] ?? Number.NaN;
 
-/** The median: the mean of the middle two for an even number. */
+/** The median: the mean of the middle two for an even number; NaN if there are none. */
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const upper = sorted[Math.floor(sorted.length / 2)];
-  const lower = sorted[Math.ceil(sorted.length / 2) - 1];
-  if (upper === undefined || lower === undefined) throw new Error("no values to take a median of");
-  return (lower + upper) / 2;
+  const at = (rank: number) => sorted[rank] ?? Number.NaN;
+  return (at(Math.floor(sorted.length / 2)) + at(Math.ceil(sorted.length / 2) - 1)) / 2;
 }
 
 /** Divides round by round: other work on the machine affects both in a round and cancels out, unlike in a ratio of two medians. */

@@ -101,8 +101,7 @@ export async function withTestbed<Result>(run: (testbed: Testbed) => Promise<Res
 }
 
 /** The last lines that a container wrote, to stdout and stderr. */
-function logs(container: string): Promise<string> {
-  return new Promise((resolve) => {
+const logs = (container: string): Promise<string> =>
+  new Promise((resolve) => {
     execFile("docker", ["logs", "--tail=5", container], (_, stdout, stderr) => resolve(stdout + stderr));
   });
-}
