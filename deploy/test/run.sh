@@ -23,6 +23,7 @@ own_containers() {
   suite proxy/test run_vitest proxy/test
   suite proxy/spool run_vitest proxy/spool
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
+  suite "e2e your-app" run_playwright --project=your-app
 }
 
 # Suites with stacks of their own: other apps, the commands in README.md, and other releases of web.
@@ -62,11 +63,6 @@ releases() {
   check "the stack of releases comes up" sh deploy/host/up.sh
   suite upgrade run_vitest deploy/test upgrade.test.ts
   suite "e2e release" run_playwright --project=release
-}
-
-stack_then_apps() {
-  (stack)
-  suite "e2e your-app" run_playwright --project=your-app
 }
 
 shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
@@ -110,7 +106,7 @@ export CHROMIUM_PATH
 
 # Few jobs beside one another: with more, two cores made tests wait for minutes.
 background own_containers
-background stack_then_apps
+background stack
 shell_scripts
 own_stacks
 join
