@@ -51,6 +51,9 @@ setting() {
   printf '%s\n' "${setting_value:-${2:-}}"
 }
 
+# health_path: prints the path of the app's health check.
+health_path() { echo "$(setting BASE_PATH)$(setting HEALTH_PATH /healthz)"; }
+
 # words: prints the lines of a log whose last one says why a process ended: without stack frames and what Node adds below an error.
 words() { grep -a '[[:alnum:]]' | grep -avE '^[[:space:]]+(at |[a-z]+: )|^Node\.js v|^[[:space:]]*[]}^]'; }
 

@@ -65,7 +65,7 @@ answers_proxy() {
   status=$(docker compose exec -T proxy curl -s -m 5 --retry 60 --retry-delay 1 --retry-max-time "${USED_WITHIN_S:-60}" -o /dev/null -w '%{http_code}' \
     -H "Host: $name" -H "X-Forwarded-Host: $name" -H 'X-Forwarded-Proto: https' -H 'X-Request-Id: trial' \
     -H 'Sentry-Trace: 0123456789abcdef0123456789abcdef-0123456789abcdef-0' \
-    "http://$address:3000$(setting BASE_PATH)$(setting HEALTH_PATH /healthz)") || true
+    "http://$address:3000$(health_path)") || true
   case $status in [1-4]??) ;; *) echo "the proxy got status $status from the new container at $address"; return 1 ;; esac
 }
 

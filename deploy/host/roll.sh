@@ -45,7 +45,7 @@ wait_until_used() {
         last=${answer:-$last}
         sleep 0.25
       done
-      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$(inner_address "$container")" "${USED_WITHIN_S:-60}" "$(setting BASE_PATH)$(setting HEALTH_PATH /healthz)" || return
+      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$(inner_address "$container")" "${USED_WITHIN_S:-60}" "$(health_path)" || return
   done
 }
 
