@@ -10,6 +10,7 @@ const CONSOLE = [
   "/test-events/both-sides",
   "/test-events/in-suspense",
   "/test-events/redirect",
+  "/test-events/after-response",
   "/trace",
 ];
 

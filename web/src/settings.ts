@@ -1,4 +1,9 @@
-import { parseSettings as parseTelemetry, SettingError, type Settings as Telemetry } from "@culvert/nextjs/settings";
+import {
+  parseAddress,
+  parseSettings as parseTelemetry,
+  SettingError,
+  type Settings as Telemetry,
+} from "@culvert/nextjs/settings";
 
 /** Everything an operator can set for this app. Nothing else in it reads `process.env`. */
 export type Settings = Telemetry & {
@@ -25,14 +30,8 @@ export function parseSettings(env: Env): Settings {
   };
 }
 
-/** Null for an invalid URL. The check comes first because the parser drops line breaks and encodes invalid characters. */
-function address(value: string): URL | null {
-  const parsed = /^[!-~]+$/.test(value) && !/["'<>\\^`{}|]/.test(value) ? URL.parse(value) : null;
-  return parsed?.hostname ? parsed : null;
-}
-
 function upstreamUrl(value: string): URL {
-  const parsed = address(value);
+  const parsed = parseAddress(value);
   if (parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password) return parsed;
   const fix = "use an address such as https://api.example.com/v1/status";
   throw new SettingError("UPSTREAM_URL", "is not an http(s) address without credentials", fix);
@@ -40,7 +39,7 @@ function upstreamUrl(value: string): URL {
 
 function cacheUrl(value: string | undefined): URL | undefined {
   if (!value) return undefined;
-  const parsed = address(value);
+  const parsed = parseAddress(value);
   if (parsed && /^rediss?:$/.test(parsed.protocol)) return parsed;
   // The value may hold a password.
   const fix = "use an address such as redis://cache:6379, or rediss:// for TLS";

@@ -8,7 +8,8 @@ export type { SentryOptions } from "./sentry-options.js";
 
 /**
  * Options for an app that calls `Sentry.init` itself: `Sentry.init(culvertOptions({ …yours }))`, in the browser and on the server. Returns the
- * app's options with ours. A value of the app's wins; lists and hooks are joined. Without SENTRY_DSN it returns the app's options unchanged.
+ * app's options with ours. A value of the app's wins; lists and hooks are joined. Without SENTRY_DSN, DSN, environment and sample rate are the
+ * app's; without any DSN it returns the app's options unchanged.
  * Throws a SettingError if a setting is invalid.
  */
 export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
@@ -16,7 +17,8 @@ export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
   if (process.env.NEXT_PHASE === "phase-production-build") return yours;
   // Without a DSN too: error pages quote the request id, which is in the proxy's log.
   if (process.env.CULVERT_BROWSER_SETTINGS !== "off") sendBrowserSettings(current);
-  if (!current.dsn) return yours;
+  // And SIGTERM must end the process.
   if (process.env.CULVERT_SHUTDOWN !== "off") flushOnShutdown();
+  if (!current.dsn && !yours.dsn) return yours;
   return serverOptions(current, yours);
 }

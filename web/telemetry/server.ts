@@ -1,4 +1,5 @@
-import { captureRequestError } from "@sentry/nextjs";
+import type * as sdk from "@sentry/nextjs";
+import { captureRequestError } from "#sdk";
 import type { SentryOptions } from "./sentry-options.js";
 
 /**
@@ -12,4 +13,4 @@ export async function register(yours: SentryOptions | (() => SentryOptions) = {}
 }
 
 /** Sends an exception of the server that ended a request; Next calls it. */
-export const onRequestError = captureRequestError;
+export const onRequestError: typeof sdk.captureRequestError = captureRequestError;

@@ -1,4 +1,4 @@
-import { init } from "@sentry/nextjs";
+import { init } from "#sdk";
 import { culvertOptions } from "./index.edge.js";
 import type { SentryOptions } from "./sentry-options.js";
 

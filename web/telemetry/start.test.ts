@@ -1,9 +1,12 @@
-import { init } from "@sentry/nextjs";
+import { captureException, init } from "@sentry/nextjs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 vi.mock("@sentry/nextjs", async (original) => ({
   ...(await original<object>()),
   init: vi.fn(),
+  captureException: vi.fn(),
+  makeFetchTransport: vi.fn(),
+  makeBrowserOfflineTransport: vi.fn(),
   captureRouterTransitionStart: undefined, // the browser's only
 }));
 vi.mock("./settings/send-browser-settings.js", () => ({ sendBrowserSettings: vi.fn() }));
@@ -17,7 +20,10 @@ beforeEach(() => {
   vi.clearAllMocks();
   vi.resetModules();
 });
-afterEach(() => vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
 
 async function boot(env: Record<string, string>, yours?: object) {
   for (const [name, value] of Object.entries({ SENTRY_DSN: "", ...env })) vi.stubEnv(name, value);
@@ -25,11 +31,12 @@ async function boot(env: Record<string, string>, yours?: object) {
   await register(yours);
 }
 const dsn = "http://culvert@ingest:8969/1";
-const own = { dsn: "https://key@o1.ingest.sentry.io/1" };
+const own: { dsn?: string } = { dsn: "https://key@o1.ingest.sentry.io/1" };
+const protectedOwn = expect.objectContaining({ ...own, dataCollection: expect.objectContaining({ cookies: false }) });
 
 test("an invalid setting ends the process with one line on stderr and code 1, before anything is sent", async () => {
   await boot({ TUNNEL_PATH: "/" });
-  const line = /^culvert: TUNNEL_PATH '\/' would hide the whole app: .+$/;
+  const line = /^culvert: TUNNEL_PATH '\/' is not .+: use .+$/;
   expect(error.mock.calls).toEqual([[expect.stringMatching(line)]]);
   expect(exit).toHaveBeenCalledExactlyOnceWith(1);
   expect(init).not.toHaveBeenCalled();
@@ -43,19 +50,55 @@ test("without a DSN the app runs, logs that once, and starts no SDK", async () =
 });
 
 test.each([
-  [{}, own, own],
+  [{}, own, protectedOwn],
   [{ SENTRY_DSN: dsn }, {}, expect.objectContaining({ dsn })],
 ])(
-  "with %j the SDK starts once, with its DSN or with the unchanged options of an app that has a DSN",
+  "with %j the SDK starts once, with its DSN or that of an app's code, whose environment and sample rate stay the app's",
   async (env, yours, options) => {
     await boot(env, yours);
     expect(init).toHaveBeenCalledExactlyOnceWith(options);
+    const [given] = vi.mocked(init).mock.lastCall ?? [];
+    expect(["environment" in (given ?? {}), "tracesSampler" in (given ?? {})]).toEqual([yours !== own, yours !== own]);
   },
 );
 
-test("without settings from the server the browser starts no SDK, and the app's options are unchanged", async () => {
-  await import("./browser.js");
-  expect(init).not.toHaveBeenCalled();
+const timing = 'culvert;desc="dsn=http%3A%2F%2Fculvert%40ingest%3A8969%2F1&tunnel=%2Freports"';
+
+test.each([
+  ["Culvert does not serve", { serverTiming: [], transferSize: 9, workerStart: 0 }, {}, undefined],
+  [
+    "Culvert does not serve, with a DSN in the code",
+    { serverTiming: [], transferSize: 9, workerStart: 0 },
+    own,
+    protectedOwn,
+  ],
+  [
+    "WebKit reached by another origin's redirect",
+    { serverTiming: [], transferSize: 0, workerStart: 0 },
+    {},
+    { dsn, tunnel: "/reports" },
+  ],
+  ["a service worker fetched", { serverTiming: [], transferSize: 9, workerStart: 5 }, {}, { dsn, tunnel: "/reports" }],
+  ["Firefox loaded over plain HTTP", { transferSize: 9, workerStart: 0 }, own, { ...own, tunnel: "/reports" }],
+])("a page that %s: the browser's SDK starts with %j %j", async (_, entry, yours, expected) => {
+  vi.spyOn(performance, "getEntriesByType").mockReturnValue([entry] as never);
+  const settings = vi.fn(async () => new Response(null, { headers: { "server-timing": timing } }));
+  vi.stubGlobal("fetch", settings);
+  const listeners = new EventTarget();
+  for (const name of ["addEventListener", "removeEventListener"] as const)
+    vi.stubGlobal(name, listeners[name].bind(listeners));
+  const capture = vi.mocked(captureException);
   const { culvertOptions } = await import("./options/browser.js");
-  expect(culvertOptions(own)).toBe(own);
+  const options = culvertOptions(yours);
+  const isHidden = !("serverTiming" in entry) || entry.transferSize === 0 || entry.workerStart > 0;
+  expect(settings).toHaveBeenCalledTimes(isHidden ? 1 : 0);
+  if (!isHidden) return expect(options).toEqual(expected ?? expect.not.objectContaining({ dsn: expect.anything() }));
+  expect(options).toMatchObject({ dsn: undefined, tunnel: "/monitoring" });
+  const early = Object.assign(new Event("error"), { error: new Error("early") });
+  listeners.dispatchEvent(early);
+  await vi.waitUntil(() => capture.mock.calls.length > 0);
+  expect(init).toHaveBeenCalledExactlyOnceWith(expect.objectContaining(expected));
+  expect(capture).toHaveBeenCalledExactlyOnceWith(early.error, {
+    mechanism: expect.objectContaining({ handled: false }),
+  });
 });

@@ -1,4 +1,4 @@
-import { init } from "@sentry/nextjs";
+import { init } from "#sdk";
 import { culvertOptions } from "./index.js";
 import type { SentryOptions } from "./sentry-options.js";
 import { SettingError } from "./settings/setting-values.js";

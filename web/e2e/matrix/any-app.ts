@@ -32,7 +32,7 @@ export function testAnyApp(get: () => App, traces: "transaction" | "span"): void
 
   test("deploy/app/Dockerfile builds what the contract asks for", async () => {
     const { checks }: { checks: { check: string; state: string }[] } = JSON.parse(
-      await get().type("env COMPOSE_FILE=docker-compose.yml sh deploy/doctor/check-app.sh --json"),
+      await get().type("env COMPOSE_FILE=docker-compose.yml sh deploy/checks/host/check-app.sh --json"),
     );
     const ok = checks.filter(({ state }) => state === "ok").map(({ check }) => check);
     const wanted = ["health", "page", "user", "files", "stop", "next", "build", "static files", "base path"];

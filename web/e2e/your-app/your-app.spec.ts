@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Page } from "@playwright/test";
 import { root } from "../../../deploy/test/support/docker.ts";
-import { buildCa, buildImage } from "../../../deploy/test/support/images.ts";
 import { fixtures, pagesRouter, writeFixture } from "../../telemetry/cli/fixtures/apps.ts";
 import { expect, open, test } from "../fixtures.ts";
 import { READ_STREAM } from "../local-ingest.ts";
@@ -12,58 +13,100 @@ import { otherStack } from "../stack.ts";
 
 /** What docs/your-app.md says to type. */
 const [, section = ""] = readFileSync(`${root}/docs/your-app.md`, "utf8").split(/^## /m);
-const commands = section.match(/(?<=^ {4})(?:npm|npx|docker) .*/gm) ?? [];
+const commands = section.match(/(?<=^ {4})\S.*/gm) ?? [];
 
-const app = mkdtempSync(join(tmpdir(), "culvert-app-"));
-/** Culvert's images are those of the tests' stack. */
-const images = process.env.COMPOSE_PROJECT_NAME;
+// An empty folder, and in it the app. Its name is that of the cache of its builds, so this one is empty, too.
+const folder = mkdtempSync(join(tmpdir(), "culvert-app-"));
+const name = `shop-${folder.slice(-6).toLowerCase()}`;
+let app = join(folder, "shop");
 const environment = otherStack(60, {
-  // The second file gives the local ingest any free port.
-  COMPOSE_FILE: `compose.yml:${root}/web/e2e/readme/compose.yml`,
-  COMPOSE_ENV_FILES: undefined,
-  CULVERT_IMAGES: images,
+  ...{ COMPOSE_FILE: undefined, COMPOSE_ENV_FILES: undefined, HTTPS_PORT: undefined, HTTP_PORT: undefined },
   SENTRY_ENVIRONMENT: "shop-test",
-  npm_config_audit: "false",
-  npm_config_prefer_offline: "true",
+  npm_config_cache: join(folder, "npm-cache"),
+  // As everywhere: without addresses in the lockfile, npm asks for each package first.
+  npm_config_omit_lockfile_registry_resolved: "false",
+  // The clone is this one.
+  ...{
+    GIT_CONFIG_COUNT: "1",
+    GIT_CONFIG_KEY_0: `url.${root}.insteadOf`,
+    GIT_CONFIG_VALUE_0: "https://github.com/culvert/culvert",
+  },
 });
-const origin = `https://localhost:${environment.HTTPS_PORT}`;
+environment.CULVERT_IMAGES = environment.COMPOSE_PROJECT_NAME;
 
-/** Runs a command line in the app's folder, in a terminal in which each question is answered with yes; returns its output. */
+/** Runs a command line in a terminal in which each question is answered with yes; returns its output. */
 async function type(command: string, cwd = app): Promise<string> {
-  const terminal = promisify(execFile)("script", ["-qec", command, "/dev/null"], { cwd, env: environment });
+  const terminal = promisify(execFile)("script", ["-qec", command, "/dev/null"], {
+    cwd,
+    env: environment,
+    maxBuffer: 64 << 20,
+  });
   terminal.child.stdin?.end("y\n");
   return (await terminal.catch(({ stdout }) => Promise.reject(new Error(`${command}: ${stdout}`)))).stdout;
+}
+const compose = (command: string) => type(`docker compose --project-directory culvert ${command}`);
+
+/** Listens on a port as a stack of `make up` does, unless there is one. */
+function occupy(port: number, host = "::"): Promise<unknown> {
+  const server = createServer().unref();
+  return new Promise((resolve) => server.once("error", resolve).listen(port, host, () => resolve(server)));
 }
 
 /** Waits until an exception with all the words has arrived at the local ingest, and returns its event as JSON. */
 function arrived(...words: string[]): Promise<string> {
   const quoted = [READ_STREAM, "1", '"exception"', ...words].map((word) => `'${word.replaceAll("'", `'"'"'`)}'`);
-  return type(`docker compose exec -T ingest node -e ${quoted.join(" ")}`);
+  return compose(`exec -T ingest node -e ${quoted.join(" ")}`);
 }
 const field = (event: string, name: string) => new RegExp(`"${name}":"([^"]*)"`).exec(event)?.[1];
 
 /** Makes an exception of the API, past the proxy. */
 const failInside = (query: string) =>
-  type(`docker compose exec -T web node -e 'fetch("http://127.0.0.1:3000/api/sentry-example-api?${query}")'`);
+  compose(`exec -T web node -e 'fetch("http://127.0.0.1:3000/api/sentry-example-api?${query}")'`);
 
+/** Types command lines one after the other, from a folder on; returns their output. */
+async function typeAll(lines: string[], from: string): Promise<string> {
+  let [cwd, output] = [from, ""];
+  for (const command of lines.flatMap((line) => line.split(" && "))) {
+    if (command.startsWith("cd ")) cwd = join(cwd, command.slice(3));
+    else output += await type(command, cwd);
+  }
+  return output;
+}
+const addressIn = (output: string) => /The app is then at (https:\S+),/.exec(output)?.[1] ?? "";
+
+/** Makes an error of each side, and expects that they arrive with one trace; returns both events and the API's response. */
+async function expectOneTrace(page: Page, address: string, name = "sentry-example") {
+  await open(page, `${address}/${name}-page`);
+  const response = page.waitForResponse(`${address}/api/${name}-api`);
+  await page.getByRole("button", { name: "Throw Sample Error" }).click();
+  const browser = await arrived("raised on the frontend", `${name}-page`);
+  const server = await arrived("raised on the backend", `${name}-api`);
+  expect(field(browser, "trace_id")).toMatch(/^[0-9a-f]{32}$/);
+  expect(field(server, "trace_id")).toBe(field(browser, "trace_id"));
+  return { browser, server, response: await response };
+}
+
+let origin = "";
 test.beforeAll(async () => {
-  test.setTimeout(900_000);
-  await buildImage("deploy/ingest", { tag: `${images}-ingest` });
-  const tarballs = mkdtempSync(join(tmpdir(), "culvert-package-"));
-  await type(`npm pack --silent --pack-destination ${tarballs}`, join(root, "web/telemetry"));
-  // An app as Sentry's wizard leaves it, with both routers.
-  writeFixture(
-    { ...fixtures["wizard-app"], files: { ...fixtures["wizard-app"].files, ...pagesRouter("ts", "old") } },
-    app,
-  );
-  copyFileSync(join(tarballs, readdirSync(tarballs)[0] ?? ""), join(app, "culvert-nextjs.tgz"));
-  environment.BUILD_CA_FILE = await buildCa();
-  expect(commands).toHaveLength(3);
-  for (const command of commands) await type(command.replace(/\S*culvert-nextjs\S*\.tgz/, "./culvert-nextjs.tgz"));
+  test.setTimeout(1_800_000);
+  // An app as Sentry's wizard leaves it, with both routers and an edge route.
+  const { files } = fixtures["wizard-app"];
+  const manifest = files["package.json"]?.replace('"shop"', `"${name}"`) ?? "";
+  const edge = 'export const runtime = "edge";\nexport function GET() {\n  throw new Error("raised at the edge");\n}\n';
+  const more = { "app/api/edge-example/route.ts": edge, "package.json": manifest };
+  writeFixture({ files: { ...files, ...pagesRouter("ts", "old"), ...more }, path: "." }, app);
+  for (const port of [8443, 8080, 8969]) await occupy(port);
+  // The stack would take it from verify.test.ts of deploy/kubernetes/test, which needs it at another loopback address.
+  await occupy(8081, "127.0.0.1");
+  expect(commands.length).toBeLessThanOrEqual(6);
+  origin = addressIn(await typeAll(commands, folder));
 });
 test.afterAll(async () => {
-  await type("docker compose down --volumes --rmi local --timeout 0");
-  rmSync(app, { recursive: true });
+  await compose("down --volumes --rmi local --timeout 0");
+  // The builds' cache of this run's app.
+  const ids = `docker buildx du --verbose | awk -v RS= '/with id "\\/${name}-culvert"/ { print $2 }'`;
+  await type(`${ids} | xargs -I{} docker buildx prune --force --filter id={}`);
+  rmSync(folder, { recursive: true });
 });
 test.beforeEach(({ allow }) => {
   allow.origin(origin);
@@ -78,16 +121,15 @@ for (const [router, name] of [
   test(`${router} Router: an error of each side arrives with one trace, the environment and the request's id`, async ({
     page,
   }) => {
-    await open(page, `${origin}/${name}-page`);
-    const response = page.waitForResponse(`${origin}/api/${name}-api`);
-    await page.getByRole("button", { name: "Throw Sample Error" }).click();
-    const browser = await arrived("raised on the frontend", `${name}-page`);
-    const server = await arrived("raised on the backend", `${name}-api`);
-    expect(field(browser, "trace_id")).toMatch(/^[0-9a-f]{32}$/);
-    expect(field(server, "trace_id")).toBe(field(browser, "trace_id"));
+    const { browser, server, response } = await expectOneTrace(page, origin, name);
     for (const event of [browser, server]) expect(field(event, "environment")).toBe("shop-test");
-    expect(field(server, "request_id")).toBe((await response).headers()["x-request-id"]);
+    expect(field(server, "request_id")).toBe(response.headers()["x-request-id"]);
   });
+
+test("an error of an edge route arrives", async ({ request }) => {
+  await request.get(`${origin}/api/edge-example`);
+  await arrived("raised at the edge");
+});
 
 test("a secret and an e-mail address in a query do not arrive", async ({ request }) => {
   await request.get(`${origin}/api/sentry-example-api?order=4711&password=correct-horse&from=jane@example.com`);
@@ -96,7 +138,7 @@ test("a secret and an e-mail address in a query do not arrive", async ({ request
 
 test("while proxy or spool is away, no error of browser or server is lost", async ({ page }) => {
   await open(page, `${origin}/sentry-example-page`);
-  await type("docker compose stop --timeout 0 proxy");
+  await compose("stop --timeout 0 proxy");
   const failed = page.waitForEvent("requestfailed", (request) => request.method() === "POST");
   await page.evaluate(() => {
     setTimeout(() => {
@@ -107,9 +149,27 @@ test("while proxy or spool is away, no error of browser or server is lost", asyn
   await failInside("order=4712");
   await arrived("order=4712");
 
-  await type("docker compose stop --timeout 0 spool");
+  await compose("stop --timeout 0 spool");
   await failInside("order=4713");
   await type(commands.at(-1) ?? "");
   await arrived("order=4713");
   await arrived("the proxy is away");
 });
+
+for (const name of ["monorepo-pnpm", "next-15"] as const)
+  test(`${name}: what init prints builds and runs it, and an error of each side arrives with one trace`, async ({
+    page,
+    allow,
+  }) => {
+    await compose("down --volumes --timeout 0");
+    app = writeFixture(fixtures[name], join(folder, name));
+    const output = await type(`node ${folder}/culvert/web/telemetry/dist/cli/main.js init`);
+    const next = output.match(/(?<=^ {2})(?:npm|pnpm|docker) .*\S/gm) ?? [];
+    await typeAll(
+      // In a CI, pnpm would want a lockfile that fits.
+      next.map((command) => command.replace("pnpm install", "npx --yes pnpm@10.34.8 install --no-frozen-lockfile")),
+      app,
+    );
+    allow.origin(new URL(addressIn(output)).origin);
+    await expectOneTrace(page, addressIn(output));
+  });

@@ -1,3 +1,4 @@
+import { lookup } from "node:dns/promises";
 import { suppressTracing } from "@sentry/nextjs";
 import { type Settings, settings } from "../settings";
 import { cachedCheck } from "./cached-check";
@@ -53,10 +54,20 @@ async function checkIngest({ dsn, serverTunnel }: Pick<Settings, "dsn" | "server
   return runCheck(probe, problemOf, (error) => connectionProblem(error, address.host, setting));
 }
 
-/** Takes the spool's address and reads the state of its queue from its metrics. Never throws. */
+/** Takes the spool's address, which may be that of several replicas, and reads the state of the queue from their metrics. Never throws. */
 async function checkSpool({ spoolUpstream }: Pick<Settings, "spoolUpstream">): Promise<SpoolCheck> {
   if (!spoolUpstream) return UNKNOWN;
-  return checkSpoolMetrics(() => read(new URL("/metrics", spoolUpstream)));
+  return checkSpoolMetrics(async () => {
+    const found = await lookup(spoolUpstream.hostname, { all: true });
+    // One address each: a replica may have IPv4 and IPv6.
+    const addresses = found.filter(({ family }) => family === found[0]?.family);
+    return Promise.all(
+      addresses.map(({ address, family }) => {
+        const host = family === 6 ? `[${address}]` : address;
+        return read(new URL(`http://${host}:${spoolUpstream.port}/metrics`));
+      }),
+    );
+  });
 }
 
 /** Takes the upstream's address and calls it. Never throws. */

@@ -1,13 +1,13 @@
 import { type Check, UNKNOWN } from "./check";
 import { queuedProblem } from "./messages";
 
-/** The number of events in the spool (an envelope counts as one), the age of the oldest in seconds, and how many it has delivered. */
+/** The number of events in all replicas of the spool (an envelope counts as one), the age of the oldest in seconds, and how many it has delivered. */
 export type Queue = { queued: number; oldestS: number; delivered: number };
 
 export type SpoolCheck = Check & { queue?: Queue };
 
 /**
- * Takes the spool's metrics and returns the state of its queue. Client reports (category `internal`) are not counted, because the
+ * Takes the metrics of all replicas and returns the state of their queues together. Client reports (category `internal`) are not counted, because the
  * console's own probes of the ingest are among them.
  */
 function queueIn(metrics: string): Queue {
@@ -16,13 +16,18 @@ function queueIn(metrics: string): Queue {
       .filter(([, category]) => category !== "internal")
       .reduce((all, [, , count]) => all + Number(count), 0);
   const queued = sum("queued_envelopes");
-  const oldest = /^culvert_spool_oldest_envelope_age_seconds ([\d.]+)$/m.exec(metrics)?.[1];
-  return { queued, oldestS: queued > 0 ? Number(oldest) : 0, delivered: sum("delivered_total") };
+  const ages = [...metrics.matchAll(/^culvert_spool_oldest_envelope_age_seconds ([\d.]+)$/gm)].map(([, age]) =>
+    Number(age),
+  );
+  return { queued, oldestS: queued > 0 ? Math.max(...ages) : 0, delivered: sum("delivered_total") };
 }
 
-/** Takes a function that fetches the spool's metrics; returns the state of the queue, unknown if that fails. Never throws. */
-export async function checkSpoolMetrics(metrics: () => Promise<string>): Promise<SpoolCheck> {
-  const queue = await metrics().then(queueIn, () => undefined);
+/** Takes a function that fetches each replica's metrics; returns the state of the queue, unknown if one fails. Never throws. */
+export async function checkSpoolMetrics(metrics: () => Promise<string[]>): Promise<SpoolCheck> {
+  const queue = await metrics().then(
+    (all) => queueIn(all.join("\n")),
+    () => undefined,
+  );
   if (!queue) return UNKNOWN;
   if (queue.queued === 0) return { ...UNKNOWN, state: "good", queue };
   return { ...UNKNOWN, state: "bad", problem: queuedProblem(queue), queue };

@@ -118,6 +118,11 @@ export function ServerTestEvents() {
           control: <Go to="/no-such-page" label="Open a missing page" />,
         },
         {
+          title: "Exception after the response",
+          expected: "One error event, after five seconds, even if the server is told to stop meanwhile.",
+          control: <Go to="/test-events/after-response" label="Throw after the response" />,
+        },
+        {
           title: "Slow transaction",
           expected: "One transaction that takes 1.5 s.",
           control: <ActionTestEvent name="slow" />,

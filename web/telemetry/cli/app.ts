@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { UsageError } from "./usage-error.js";
 
 /** What is known about a Next app from its files. Paths of files are relative to `root`. */
@@ -8,9 +8,13 @@ export interface App {
   root: string;
   /** The app's folder below it, "." if the app is the repository. */
   path: string;
+  /** The name in package.json, else that of the folder. */
+  name: string;
   manager: "npm" | "pnpm" | "yarn";
   /** The installed version, else the range in package.json; undefined if the app does not depend on the package. */
   versions: Record<"next" | "@sentry/nextjs" | "@culvert/nextjs", string | undefined>;
+  /** What package.json says of this package: a range, or "file:" and a path; undefined if it is no dependency. */
+  culvert: string | undefined;
   routers: ("app" | "pages")[];
   typescript: boolean;
   /** Whether .js files are ES modules. */
@@ -26,10 +30,13 @@ const lockfiles = {
   "yarn.lock": "yarn",
 } as const;
 
-interface Manifest {
+export interface Manifest {
+  name?: string;
   type?: string;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
+  overrides?: Record<string, unknown>;
+  resolutions?: Record<string, unknown>;
 }
 
 /** Takes the folder of a Next app and returns what its files say. Throws a UsageError if it is no folder of a Next app. */
@@ -52,12 +59,14 @@ export function inspect(folder: string): App {
   return {
     root: lock.root,
     path,
+    name: manifest.name ?? basename(folder),
     manager: lock.manager,
     versions: {
       next: version(folder, manifest, "next"),
       "@sentry/nextjs": version(folder, manifest, "@sentry/nextjs"),
       "@culvert/nextjs": version(folder, manifest, "@culvert/nextjs"),
     },
+    culvert: manifest.dependencies?.["@culvert/nextjs"] ?? manifest.devDependencies?.["@culvert/nextjs"],
     routers,
     typescript: existsSync(join(folder, "tsconfig.json")),
     esm: manifest.type === "module",

@@ -2,30 +2,33 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type App, findSource, read } from "./app.js";
 import { isChange, type Step } from "./change.js";
-import { container, settingIn } from "./edits/container.js";
+import { container, type Machine, settingIn } from "./edits/container.js";
 import { basePathOf, nextConfig } from "./edits/next-config.js";
+import { isOutside } from "./edits/packages.js";
 import { telemetry } from "./edits/telemetry.js";
 
-/** One row. `unknown`: it could not be decided from the sources, which is no failure. Names and states are those of `make check-app`. */
+/** One row, as `make check-app` has it. `warning`: only you can judge it, or it will hurt. */
 export interface Result {
   check: string;
-  state: "ok" | "failed" | "unknown";
+  state: "ok" | "failed" | "warning";
   found: string;
   fix?: string;
 }
 
+const INIT = "npx @culvert/nextjs init";
 const ok = (check: string, found: string): Result => ({ check, state: "ok", found });
 const failed = (check: string, found: string, fix: string): Result => ({ check, state: "failed", found, fix });
-const unknown = (check: string, found: string, fix: string): Result => ({ check, state: "unknown", found, fix });
+const warning = (check: string, found: string, fix: string): Result => ({ check, state: "warning", found, fix });
 
 /** Takes an app and returns what `init` would still change, and what else its image and its releases need. */
 export function check(app: App): Result[] {
   return [
     ...versions(app),
+    packaged(app),
     connected("server events", telemetry(app, "server"), "through the proxy, else the spool"),
     connected("browser events", telemetry(app, "browser"), "through the tunnel of the proxy"),
     connected("build", nextConfig(app), "standalone, by withCulvert"),
-    connected("image", container(app).steps, "Dockerfile and compose file"),
+    connected("image", image(app), "Dockerfile and compose file"),
     basePath(app),
     health(app),
     ...actions(app),
@@ -33,29 +36,35 @@ export function check(app: App): Result[] {
   ];
 }
 
+const majorOf = (version = "") => Number.parseInt(version.replace(/^\D+/, ""), 10);
+
 /** What the package accepts as peers; `make check-app` says the same of an image's Next. */
 function versions({ versions }: App): Result[] {
-  const { next = "", "@sentry/nextjs": sentry = "", "@culvert/nextjs": culvert } = versions;
+  const { next = "", "@sentry/nextjs": sentry = "" } = versions;
   return [
-    Number.parseInt(next.replace(/^\D+/, ""), 10) >= 15
-      ? ok("next", next)
-      : unknown("next", `${next}: tested are 15 and 16`, "update Next"),
+    majorOf(next) >= 15 ? ok("next", next) : warning("next", `${next}: tested are 15 and 16`, "update Next"),
     /^\D*(?:10\.(?:7[3-9]|[89]\d)|11)\b/.test(sentry)
       ? ok("sentry", sentry)
       : failed("sentry", sentry || "@sentry/nextjs is not installed", "install @sentry/nextjs 10.73 or later"),
-    culvert ? ok("package", culvert) : failed("package", "@culvert/nextjs is not installed", "install @culvert/nextjs"),
   ];
 }
+
+function packaged(app: App): Result {
+  const found = app.versions["@culvert/nextjs"];
+  if (!found) return failed("package", "package.json does not have @culvert/nextjs", INIT);
+  if (isOutside(app)) return failed("package", `${app.culvert} is outside of what the image is built from`, INIT);
+  return ok("package", found);
+}
+
+/** The files of the image and the stack that do not exist; .env is of one machine. */
+const image = (app: App): Step[] => container(app, NO_MACHINE).filter(({ file }) => !file.endsWith(".env"));
+const NO_MACHINE: Machine = { ports: { HTTPS_PORT: 0, HTTP_PORT: 0, INGEST_PORT: 0 }, buildCa: undefined };
 
 function connected(name: string, steps: Step[], found: string): Result {
   const [step] = steps;
   if (!step) return ok(name, found);
   if (!isChange(step)) return failed(name, `${step.file}: ${step.problem}`, step.fix);
-  return failed(
-    name,
-    `${step.file} ${step.before === undefined ? "does not exist" : "is not connected"}`,
-    "npx @culvert/nextjs init",
-  );
+  return failed(name, `${step.file} ${step.before === undefined ? "does not exist" : "is not connected"}`, INIT);
 }
 
 function basePath(app: App): Result {
@@ -63,7 +72,7 @@ function basePath(app: App): Result {
   const set = settingIn(app, "BASE_PATH") ?? "";
   return built === set
     ? ok("base path", built || "none")
-    : failed("base path", `next.config has '${built}', BASE_PATH is '${set}'`, `BASE_PATH=${built} in .env`);
+    : failed("base path", `next.config has '${built}', BASE_PATH is '${set}'`, `BASE_PATH=${built} in culvert/.env`);
 }
 
 function health(app: App): Result {
@@ -79,7 +88,7 @@ function actions(app: App): Result[] {
   if (settingIn(app, "SERVER_ACTIONS_KEY_FILE")) return [ok("server actions", "one key for all builds")];
   const fix =
     "openssl rand -base64 32 > ../server-actions.key, and SERVER_ACTIONS_KEY_FILE=../server-actions.key in .env";
-  return [unknown("server actions", "a key of each build: open pages cannot call those of the next release", fix)];
+  return [warning("server actions", "a key of each build: open pages cannot call those of the next release", fix)];
 }
 
 /** Behind middleware, Next cuts bodies off at 10 MB, silently. */
@@ -87,9 +96,10 @@ function bodies(app: App): Result[] {
   const [file] = ["proxy", "middleware"].flatMap((name) => findSource(app, app.sources, name) ?? []);
   const config = read(app, findSource(app, app.path, "next.config")) ?? "";
   if (!file || /(?:proxy|middleware)ClientMaxBodySize/.test(config)) return [];
-  const name = file.includes("proxy.") ? "proxyClientMaxBodySize" : "middlewareClientMaxBodySize";
+  // Next 16 has both files, and deprecates the option of Next 15.
+  const name = majorOf(app.versions.next) >= 16 ? "proxyClientMaxBodySize" : "middlewareClientMaxBodySize";
   return [
-    unknown(
+    warning(
       "bodies",
       `Next cuts those above 10 MB silently behind ${file}`,
       `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`,
@@ -107,17 +117,13 @@ function someSource(app: App, pattern: RegExp, folder = app.path): boolean {
   });
 }
 
-const symbols = { ok: "✓", failed: "✗", unknown: "?" } as const;
+const symbols = { ok: "✓", failed: "✗", warning: "!" } as const;
 
 /** Returns a line for each result, or one JSON document, as `make check-app` prints them. */
-export function format(results: Result[], json = false): string {
-  if (json)
-    return JSON.stringify(
-      { failed: results.filter(({ state }) => state === "failed").length, checks: results },
-      null,
-      2,
-    );
-  return results
-    .map(({ check, state, found, fix }) => `${symbols[state]} ${check.padEnd(17)} ${found}${fix ? `: ${fix}` : ""}`)
-    .join("\n");
+export function format(checks: Result[], json = false): string {
+  const failed = checks.filter(({ state }) => state === "failed").length;
+  if (json) return JSON.stringify({ failed, checks }, null, 2);
+  const line = ({ check, state, found, fix }: Result) =>
+    `${symbols[state]} ${check.padEnd(17)} ${found}${fix ? `: ${fix}` : ""}`;
+  return checks.map(line).join("\n");
 }

@@ -1,17 +1,25 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { transpileModule } from "typescript";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { inspect } from "./app.js";
 import { check, format } from "./check.js";
-import { DSN, type Fixture, fixtures, writeFixture } from "./fixtures/apps.js";
+import { diff } from "./diff.js";
+import type { Machine } from "./edits/container.js";
+import { type Fixture, fixtures, writeFixture } from "./fixtures/apps.js";
 import { plan, write } from "./init.js";
 
 const folders: string[] = [];
 afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
+
+const machine: Machine = { ports: { HTTPS_PORT: 8444, HTTP_PORT: 8080, INGEST_PORT: 8969 }, buildCa: "/etc/ca.pem" };
+// `make test` exports its own ports, and compose would prefer them, too.
+beforeAll(() => Object.keys(machine.ports).forEach((name) => void vi.stubEnv(name, undefined)));
+afterAll(() => void vi.unstubAllEnvs());
 
 /** Makes an app; `change` replaces some of its files. */
 function make(fixture: Fixture, change: Record<string, string> = {}) {
@@ -22,83 +30,92 @@ function make(fixture: Fixture, change: Record<string, string> = {}) {
   return { root, folder, rows };
 }
 
-/** Makes an app and runs `init` in it. */
+/** Makes an app and does what `init` plans, except the packed file: web/e2e/your-app has that. */
 function initialised(fixture: Fixture, change: Record<string, string> = {}) {
   const { root, folder, rows } = make(fixture, change);
-  const first = plan(folder);
-  write(first);
+  const first = plan(folder, machine);
+  write({ ...first, tarball: undefined });
   const text = (file: string) => readFileSync(join(root, file), "utf8");
   return { root, folder, first, text, rows, changed: first.changes.map(({ file }) => file) };
 }
 
+/** What `init` changes, and what the user does next. Of a file that is made of a template, the lines that differ from it. */
+function summary({ changes, commands, addresses }: ReturnType<typeof plan>): string {
+  const diffs = changes.map(({ file, before, after }) => {
+    const template = `${import.meta.dirname}/templates/${basename(file)}`;
+    if (!existsSync(template)) return diff({ file, before, after });
+    const changed = diff({ file, before: readFileSync(template, "utf8"), after }).match(/^[-+].*/gm) ?? [];
+    return [`new file: ${file}`, ...changed].join("\n");
+  });
+  return [...diffs, ...commands, ...Object.values(addresses)].join("\n\n");
+}
+
 describe("init", () => {
   test.each(Object.entries(fixtures))(
-    "%s: server, browser, build and image are connected by valid code, and a second run changes nothing",
-    (_, fixture) => {
+    "%s: the changes are valid code and as in its file .diff, and a second run changes nothing",
+    async (name, fixture) => {
       const { folder, first, text, rows, changed } = initialised(fixture);
-      expect(first.byHand).toEqual([]);
-      expect(changed.filter((file) => /ockerfile$|compose\.yml$|ignore$|^\.env$/.test(file))).toHaveLength(4);
+      await expect(`${summary(first).replaceAll(/-\w{8}(?=\.tgz)/g, "-<hash>")}\n`).toMatchFileSnapshot(
+        `fixtures/${name}.diff`,
+      );
       for (const file of changed.filter((name) => /\.[mc]?[jt]s$/.test(name))) {
-        expect(text(file)).toContain("@culvert/nextjs");
         const { diagnostics } = transpileModule(text(file), { reportDiagnostics: true, fileName: file });
         expect(diagnostics, text(file)).toEqual([]);
       }
-      expect(plan(folder).changes).toEqual([]);
-      const failed = Object.values(rows()).filter(({ state }) => state === "failed");
-      expect(failed).toMatchObject([{ check: "package" }]);
+      expect(plan(folder, machine)).toMatchObject({ changes: [], byHand: [], tarball: undefined });
+      expect(Object.values(rows()).filter(({ state }) => state === "failed")).toEqual([]);
     },
   );
 
-  test("of the wizard, the DSN counts only where no SENTRY_DSN is set, withSentryConfig stays the app's own, and tunnelRoute is gone", () => {
-    const { text } = initialised(fixtures["wizard-app"]);
-    const client = text("instrumentation-client.ts");
-    expect(client).toContain(`Sentry.init({\n  dsn: "${DSN}",\n  ...culvertOptions({\n    // Define`);
-    expect(client).toMatch(
-      /\n {4}integrations: \[.+\],\n {4}replaysOnErrorSampleRate: 1.0,\n {2}\}\),\n\}\);\n\nexport const/,
-    );
-    const config = text("next.config.ts");
-    expect(config).toMatch(/export default withCulvert\(withSentryConfig\([\s\S]*\}\), \{ sentry: false \}\);/);
-    expect(config).not.toMatch(/tunnelRoute|ad-blockers/);
-  });
-
   test.each([
-    "module.exports = (phase) => ({\n  env: { phase },\n});\n",
-    "module.exports = {}\n\n// Injected content via Sentry wizard below\n\nmodule.exports = withSentryConfig(module.exports, {\n  silent: true,\n})\n",
-  ])("next.config that ends with an export is wrapped: %j", (before) => {
-    const { text, first } = initialised(fixtures["wizard-pages"], { "next.config.js": before });
+    ["next.config.js", "module.exports = (phase) => ({\n  env: { phase },\n});\n"],
+    ["next.config.js", "module.exports = {};\n\nmodule.exports.images = {};\n"],
+    ["next.config.mjs", "export default async (phase) => {\n  return { env: { phase } };\n};\n"],
+    ["next.config.mjs", "export default function () {\n  return {};\n}\n\nfunction later() {}\n"],
+  ])("%s keeps its lines, and its last one exports them through withCulvert: %j", (file, before) => {
+    const { "next.config.mjs": _, ...files } = fixtures["no-sentry"].files;
+    const { text, first } = initialised({ files, path: "." }, { [file]: before });
     expect(first.byHand).toEqual([]);
-    expect(text("next.config.js")).toMatch(/module\.exports = withCulvert\([\s\S]*\);\n$/);
+    const kept = before.trimEnd().split("\n").slice(1);
+    expect(text(file).split("\n")).toEqual(expect.arrayContaining(kept));
+    expect(text(file)).toMatch(/\n(?:export default|module\.exports =) withCulvert\([\w.]+\);\n$/);
   });
 
-  const [config, server] = ["next.config.js", "sentry.server.config.js"];
+  const [config, server] = ["next.config.mjs", "sentry.server.config.js"];
   test.each([
-    [config, "export default async function config() {\n  return {};\n}\n", /withCulvert/],
-    [config, "module.exports = {};\n\nmodule.exports.images = {};\n", /withCulvert/],
-    [config, 'module.exports = { output: "export" };\n', /Culvert is for apps that a server renders/],
+    [config, "const config = {};\n\nexport { config as default };\n", /withCulvert/],
+    [config, 'export default { output: "export" };\n', /Culvert is for apps that a server renders/],
     [server, 'Sentry.init({ dsn: "https://a@b/1", tunnel: "/mine" });\n', /culvertOptions/],
     [server, "Sentry.init(options);\n", /culvertOptions/],
     [server, "if (a) {\n  Sentry.init({ debug: true });\n} else {\n  Sentry.init({});\n}\n", /culvertOptions/],
     ["instrumentation.js", "export function register() {\n  startMetrics();\n}\n", /register/],
   ])("%s of another shape is left alone, with what to do by hand: %j", (file, before, fix) => {
-    const { text, first } = initialised(fixtures.javascript, { [file]: before });
+    const { text, first } = initialised(fixtures["no-sentry"], { [file]: before });
     expect(text(file)).toBe(before);
     expect(first.byHand).toMatchObject([{ file, fix: expect.stringMatching(fix) }]);
   });
 
-  test("files that the app has already keep their content and names", () => {
-    const { text, first } = initialised(fixtures["hand-made"]);
-    expect(text("Dockerfile")).toBe("FROM node:24\n");
-    expect(text("culvert.compose.yml")).toContain("dockerfile: culvert.Dockerfile");
-    expect(text(".env")).toMatch(/^DATABASE_URL=\S+\n\n.*COMPOSE_PROFILES=local\n.*BASE_PATH=\/shop\n$/s);
-    expect(first.commands).toContain("docker compose -f culvert.compose.yml up --build --wait");
+  test("while something is left to do by hand, the command says so before the next ones, and ends with 1", () => {
+    const { folder } = make(fixtures["no-sentry"], { "instrumentation.js": "export function register() {}\n" });
+    const command = [`${import.meta.dirname}/../dist/cli/main.js`, "init", "--yes"];
+    const { status, stdout } = spawnSync(process.execPath, command, { cwd: folder, encoding: "utf8" });
+    expect(status).toBe(1);
+    expect(stdout).toMatch(
+      /By hand first[\s\S]*instrumentation\.js: [\s\S]*Then:\n {2}npm install\n {2}docker compose/,
+    );
+    expect(inspect(folder).culvert).toMatch(/^file:culvert\/culvert-nextjs-.*\.tgz$/);
+    expect(existsSync(join(folder, inspect(folder).culvert?.replace("file:", "") ?? ""))).toBe(true);
   });
 
-  test("the image of a monorepo is built at its root, from the app's folder, with its package manager", () => {
-    const { root, first, text, changed } = initialised(fixtures["monorepo-pnpm"]);
-    expect(first.app).toMatchObject({ root, path: "apps/shop", manager: "pnpm" });
-    expect(changed).toEqual(expect.arrayContaining(["Dockerfile", "apps/shop/next.config.mjs"]));
-    expect(text("compose.yml")).toContain("args: { APP: apps/shop }");
-    expect(first.commands[0]).toBe("pnpm add @culvert/nextjs");
+  test("a package from outside of the repository, where the image's build cannot read it, is taken into the app", () => {
+    const dependencies = {
+      next: "16.4.5",
+      "@sentry/nextjs": "10.78.0",
+      "@culvert/nextjs": "file:../culvert/package.tgz",
+    };
+    const { folder, rows } = make(fixtures["no-sentry"], { "package.json": JSON.stringify({ dependencies }) });
+    expect(rows().package).toMatchObject({ state: "failed", fix: "npx @culvert/nextjs init" });
+    expect(plan(folder, machine).tarball).toMatch(/^culvert\/culvert-nextjs-1\.0\.0-\w{8}\.tgz$/);
   });
 
   test.each([
@@ -114,25 +131,30 @@ describe("init", () => {
 describe("check", () => {
   test("before init, each thing that is missing is a row with its fix", () => {
     const rows = make(fixtures["wizard-app"]).rows();
-    for (const name of ["server events", "browser events", "build", "image"])
+    for (const name of ["package", "server events", "browser events", "build", "image"])
       expect(rows[name]).toMatchObject({ state: "failed", fix: "npx @culvert/nextjs init" });
-    expect(rows.package).toMatchObject({ state: "failed", fix: "install @culvert/nextjs" });
   });
 
   const versions = (next: string, sentry: string) => ({
     "package.json": JSON.stringify({ dependencies: { next, "@sentry/nextjs": sentry } }),
   });
   const action = { "app/actions.ts": '"use server";\n' };
-  test.each<[name: string, state: string, change: Record<string, string>]>([
-    ["next", "unknown", versions("14.2.0", "10.78.0")],
-    ["sentry", "failed", versions("16.4.5", "10.60.0")],
-    ["sentry", "ok", versions("^16.4.5", "^11.8.0")],
-    ["base path", "failed", { ".env": "BASE_PATH=/other\n" }],
-    ["server actions", "unknown", action],
-    ["server actions", "ok", { ...action, ".env": "SERVER_ACTIONS_KEY_FILE=../key\n" }],
-    ["bodies", "unknown", { "middleware.ts": "export default () => {};\n" }],
-  ])("%s: %s with %j", (name, state, change) => {
-    expect(initialised(fixtures["wizard-app"], change).rows()[name]).toMatchObject({ state });
+  const middleware = { "middleware.ts": "export default () => {};\n" };
+  test.each<[name: string, result: object, change: Record<string, string>]>([
+    ["next", { state: "warning" }, versions("14.2.0", "10.78.0")],
+    ["sentry", { state: "failed" }, versions("16.4.5", "10.60.0")],
+    ["sentry", { state: "ok" }, versions("^16.4.5", "^11.8.0")],
+    ["base path", { state: "failed" }, { "culvert/.env": "BASE_PATH=/other\n" }],
+    ["server actions", { state: "warning" }, action],
+    ["server actions", { state: "ok" }, { ...action, "culvert/.env": "SERVER_ACTIONS_KEY_FILE=../key\n" }],
+    ["bodies", { fix: expect.stringContaining("proxyClientMaxBodySize") }, middleware],
+    [
+      "bodies",
+      { fix: expect.stringContaining("middlewareClientMaxBodySize") },
+      { ...middleware, ...versions("15.5.29", "10.78.0") },
+    ],
+  ])("%s: %j with %j", (name, result, change) => {
+    expect(initialised(fixtures["wizard-app"], change).rows()[name]).toMatchObject(result);
   });
 
   test("the output is a line for each row, or JSON", () => {

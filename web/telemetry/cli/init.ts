@@ -2,8 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type App, inspect } from "./app.js";
 import { type ByHand, type Change, isByHand, isChange } from "./change.js";
-import { container } from "./edits/container.js";
+import { addresses, container, FOLDER, type Machine } from "./edits/container.js";
 import { nextConfig } from "./edits/next-config.js";
+import { packages, vendor } from "./edits/packages.js";
 import { telemetry } from "./edits/telemetry.js";
 
 /** What `init` would do in an app. */
@@ -11,28 +12,36 @@ export interface Plan {
   app: App;
   changes: Change[];
   byHand: ByHand[];
+  /** The file into which this package is packed, if the app has no package that a build of its image can read. */
+  tarball: string | undefined;
   /** What the user types afterwards. */
   commands: string[];
+  /** Where the app and its local ingest answer then. */
+  addresses: { app: string; ingest: string };
 }
 
-/** Takes the folder of a Next app and returns what is missing for it to run with Culvert. Throws a UsageError. */
-export function plan(folder: string): Plan {
+/** Takes the folder of a Next app and what is known of this machine; returns what is missing for it to run with Culvert. Throws a UsageError. */
+export function plan(folder: string, machine: Machine): Plan {
   const app = inspect(folder);
-  const { steps, up } = container(app);
-  const all = [...telemetry(app, "server"), ...telemetry(app, "browser"), ...nextConfig(app), ...steps];
-  const packages = (["@sentry/nextjs", "@culvert/nextjs"] as const).filter((name) => !app.versions[name]);
-  const install =
-    packages.length > 0 ? [`${app.manager} ${app.manager === "npm" ? "install" : "add"} ${packages.join(" ")}`] : [];
+  const { steps, tarball } = packages(app);
+  const code = [...telemetry(app, "server"), ...telemetry(app, "browser"), ...nextConfig(app)];
+  const all = [...code, ...steps, ...container(app, machine)];
   return {
     app,
     changes: all.filter(isChange),
     byHand: all.filter(isByHand),
-    commands: [...install, up],
+    tarball,
+    commands: [
+      ...(steps.length > 0 ? [`${app.manager} install`] : []),
+      `docker compose --project-directory ${FOLDER} up --build --wait`,
+    ],
+    addresses: addresses(app, machine),
   };
 }
 
-/** Writes the changes of a plan. */
-export function write({ app, changes }: Plan): void {
+/** Writes what a plan has. */
+export function write({ app, changes, tarball }: Plan): void {
+  if (tarball) vendor(app, tarball);
   for (const { file, after } of changes) {
     mkdirSync(dirname(join(app.root, file)), { recursive: true });
     writeFileSync(join(app.root, file), after);

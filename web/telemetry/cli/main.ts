@@ -4,7 +4,8 @@ import { parseArgs } from "node:util";
 import { inspect } from "./app.js";
 import { check, format } from "./check.js";
 import { diff } from "./diff.js";
-import { describe, plan, write } from "./init.js";
+import { describe, type Plan, plan, write } from "./init.js";
+import { inspectMachine } from "./machine.js";
 import { UsageError } from "./usage-error.js";
 
 const USAGE = `Usage: npx @culvert/nextjs <command>, in the folder of your Next app
@@ -15,19 +16,37 @@ const USAGE = `Usage: npx @culvert/nextjs <command>, in the folder of your Next 
   check    says what is missing
              --json     as one JSON document`;
 
-/** Shows what `init` would do, asks and does it. Returns the exit status. */
+/** Shows what `init` would do, asks and does it. Returns the exit status: 1 while something is left to do by hand. */
 async function init(options: { "dry-run"?: boolean; yes?: boolean }): Promise<number> {
-  const todo = plan(process.cwd());
+  const todo = plan(process.cwd(), await inspectMachine());
+  const count = todo.changes.length + (todo.tarball ? 1 : 0);
   console.log(describe(todo.app));
   for (const change of todo.changes) console.log(`\n${diff(change)}`);
-  if (todo.byHand.length > 0) console.log("\nBy hand, because these files are not of a shape that init knows:");
-  for (const { file, problem, fix } of todo.byHand) console.log(`  ${file}: ${problem}. ${fix}`);
-  if (options["dry-run"]) return 0;
-  if (todo.changes.length === 0) console.log("\nNothing to change.");
-  else if (options.yes || (await confirm(todo.changes.length))) write(todo);
-  else return 1;
-  console.log(`\nNext:\n${todo.commands.map((command) => `  ${command}`).join("\n")}`);
-  return 0;
+  if (todo.tarball) console.log(`\nnew file: ${todo.tarball}\n… @culvert/nextjs, which is not on npm`);
+  if (!options["dry-run"] && count > 0) {
+    if (options.yes || (await confirm(count))) write(todo);
+    else return 1;
+  }
+  if (count === 0) console.log("\nNothing to change.");
+  console.log(`\n${next(todo)}`);
+  return todo.byHand.length > 0 ? 1 : 0;
+}
+
+/** What is left to the user. */
+function next({ byHand, commands, addresses }: Plan): string {
+  const steps = byHand.map(({ file, problem, fix }) => `${file}: ${problem}. ${fix}`);
+  return [
+    ...(steps.length > 0
+      ? [
+          "By hand first, because these files are not of a shape that init knows:",
+          ...steps.map((step) => `  ${step}`),
+          "",
+        ]
+      : []),
+    steps.length > 0 ? "Then:" : "Next:",
+    ...commands.map((command) => `  ${command}`),
+    `The app is then at ${addresses.app}, its errors and traces at ${addresses.ingest}`,
+  ].join("\n");
 }
 
 async function confirm(count: number): Promise<boolean> {

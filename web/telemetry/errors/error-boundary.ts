@@ -1,4 +1,4 @@
-import { captureException, getClient, isEnabled } from "@sentry/nextjs";
+import { captureException, getClient, isEnabled } from "#sdk";
 import { digestOf } from "./digest.js";
 import { eventIdOf } from "./request-id.js";
 

@@ -1,7 +1,7 @@
 "use client";
 
-import { getActiveSpan, getRootSpan } from "@sentry/nextjs";
 import { useEffect } from "react";
+import { getActiveSpan, getRootSpan } from "#sdk";
 import { NOT_FOUND } from "../filter/event-filters.js";
 
 /** Marks the trace of this page view as not found, so that it is not sent. */

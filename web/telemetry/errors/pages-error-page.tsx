@@ -1,5 +1,5 @@
-import { captureUnderscoreErrorException } from "@sentry/nextjs";
 import type { NextPageContext } from "next";
+import { captureUnderscoreErrorException } from "#sdk";
 import { serverEventId } from "./error-boundary.js";
 import { ERROR_MESSAGES } from "./error-messages.js";
 import { requestIdIn } from "./request-id.js";

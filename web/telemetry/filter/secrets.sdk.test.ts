@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PLANTED, plantSecrets } from "./planted-secrets.js";
+import { PLANTED, plantSecrets } from "../test/planted-secrets.js";
 
 test.each([
   ["stream", "span"],

@@ -1,18 +1,33 @@
-import { makeFetchTransport } from "@sentry/nextjs";
+import { makeFetchTransport } from "#sdk";
 import { noteDocumentRequest, notePageRequest, pageRequestId } from "../errors/request-id.js";
 import { culvertIntegration } from "../integration.js";
 import { queueNote, withOfflineQueue } from "../send/offline-queue.js";
 import { recordingOutcomes } from "../send/recording-transport.js";
 import type { SentryOptions } from "../sentry-options.js";
-import { type BrowserSettings, readBrowserSettings, readRequestId } from "../settings/browser-settings.js";
+import {
+  type BrowserSettings,
+  mayHideSettings,
+  NO_SETTINGS,
+  readBrowserSettings,
+  readRequestId,
+} from "../settings/browser-settings.js";
+import { startLater } from "./late.js";
 import { joined, sharedOptions, withIntegration } from "./shared.js";
 
-/** Takes the app's options for `Sentry.init` and returns them with ours; only the app's if the server sent no settings. */
+/** As in proxy/, for a page whose settings are still unknown. */
+const DEFAULT_TUNNEL = "/monitoring";
+
+/**
+ * Takes the app's options for `Sentry.init` and returns them with ours. Without settings from the server, filters and scrubbing stay; the DSN and the
+ * tunnel are the app's. If the browser hides the settings, the options have no DSN, and the SDK starts when the settings have been requested.
+ */
 export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
-  if (process.env.CULVERT_BROWSER_SETTINGS === "off") return yours;
+  if (process.env.CULVERT_BROWSER_SETTINGS === "off") return browserOptions(NO_SETTINGS, yours);
   noteDocumentRequest(readRequestId(performance));
   const settings = readBrowserSettings(performance);
-  return settings ? browserOptions(settings, yours) : yours;
+  if (settings || !mayHideSettings(performance)) return browserOptions(settings ?? NO_SETTINGS, yours);
+  startLater((late = NO_SETTINGS) => browserOptions(late, yours));
+  return { ...browserOptions({ ...NO_SETTINGS, tunnelPath: DEFAULT_TUNNEL }, yours), dsn: undefined };
 }
 
 /** Takes the settings from the server and the app's options; returns the browser's options. Trace headers go to the own origin only (SDK default). */
@@ -23,8 +38,8 @@ export function browserOptions(settings: BrowserSettings, yours: SentryOptions):
   });
   const ours = {
     ...sharedOptions(settings),
-    dsn: settings.dsn,
-    tracesSampleRate: settings.tracesSampleRate,
+    ...(settings.dsn && { dsn: settings.dsn }),
+    ...(settings.tracesSampleRate !== undefined && { tracesSampleRate: settings.tracesSampleRate }),
     ...(settings.tunnelPath && { tunnel: settings.tunnelPath }),
     // Envelopes need no session; the proxy would drop the cookies anyway.
     transportOptions: { fetchOptions: { credentials: "omit" as const } },

@@ -1,4 +1,4 @@
-import { httpIntegration } from "@sentry/nextjs";
+import { httpIntegration } from "#sdk";
 
 /** Takes the default integrations of the server's SDK and returns them with our own configuration of the one for HTTP. */
 export function serverIntegrations<T extends { name: string }>(defaults: T[]): T[] {

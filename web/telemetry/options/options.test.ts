@@ -16,6 +16,25 @@ test("the browser posts to the bare tunnel path on its own origin, without cooki
   expect(browserOptions({ ...visible, tunnelPath: undefined }, {})).not.toHaveProperty("tunnel");
 });
 
+const COLLECTED = { userInfo: false, cookies: false, httpBodies: [], genAI: { inputs: false, outputs: false } };
+const DENIED = { deny: expect.arrayContaining(["-ip"]) };
+
+test.each([
+  [{}, { ...COLLECTED, httpHeaders: { request: DENIED, response: DENIED } }],
+  [
+    { cookies: undefined, userInfo: true },
+    { ...COLLECTED, userInfo: true },
+  ],
+  [{ httpBodies: ["incomingRequest"] }, { ...COLLECTED, httpBodies: ["incomingRequest"] }],
+  [{ genAI: { inputs: true } }, { ...COLLECTED, genAI: { inputs: true, outputs: false } }],
+  [{ httpHeaders: { request: false } }, { ...COLLECTED, httpHeaders: { request: false, response: DENIED } }],
+  [{ httpHeaders: { allow: ["x-a"] } }, { ...COLLECTED, httpHeaders: { allow: ["x-a"] } }],
+])("an app's dataCollection %j changes only what it names", (dataCollection, expected) => {
+  const yours = { dataCollection } as object;
+  for (const options of [browserOptions(visible, yours), serverOptions(settings, yours), edgeOptions(settings, yours)])
+    expect(options.dataCollection).toMatchObject(expected);
+});
+
 test.each([serverOptions, edgeOptions])("%o posts to the internal proxy, or to the ingest if there is none", (make) => {
   const SERVER_TUNNEL = "http://proxy:8083/envelopes";
   expect(make(parseSettings({ SERVER_TUNNEL }), {})).toHaveProperty("tunnel", SERVER_TUNNEL);

@@ -6,6 +6,9 @@ import type { Settings } from "../settings/settings.js";
 import { propagationTargets } from "../trace/propagation.js";
 import { joined, sharedOptions, withIntegration } from "./shared.js";
 
+/** For an app that has only a DSN in its code: the SDK's own defaults. */
+const NO_DEFAULTS = { environment: undefined, tracesSampleRate: undefined };
+
 /**
  * Takes the settings, the app's options, a function that adapts the SDK's default integrations, and options of ours for one runtime; returns
  * the options that Node and Next's edge runtime have alike.
@@ -17,8 +20,10 @@ export function runtimeOptions(
   more: object = {},
 ): SentryOptions {
   const integration = culvertIntegration(settings.region, { addRequestId: tagWithRequest });
+  const { environment, tracesSampleRate } = settings.dsn ? settings : NO_DEFAULTS;
+  const rate = yours.tracesSampler ?? yours.tracesSampleRate ?? tracesSampleRate;
   const ours = {
-    ...sharedOptions(settings),
+    ...sharedOptions({ environment, release: settings.release }),
     dsn: settings.dsn?.public,
     ...(settings.serverTunnel && { tunnel: settings.serverTunnel.href }),
     tracePropagationTargets: propagationTargets(settings.tracePropagationTargets),
@@ -26,7 +31,7 @@ export function runtimeOptions(
   };
   return {
     ...joined(ours, yours),
-    tracesSampler: sampler(yours.tracesSampler ?? yours.tracesSampleRate ?? settings.tracesSampleRate),
+    ...(rate !== undefined && { tracesSampler: sampler(rate) }),
     integrations: withIntegration(integration, adapt, yours.integrations),
   } as SentryOptions;
 }

@@ -1,4 +1,4 @@
-import { makeNodeTransport } from "@sentry/nextjs";
+import { makeNodeTransport } from "#sdk";
 import { serverEndpoints } from "../send/endpoints.js";
 import { recordingOutcomes } from "../send/recording-transport.js";
 import { fallbackTransport } from "../send/server-transport.js";

@@ -1,7 +1,10 @@
-import { getClient } from "@sentry/nextjs";
+import { getClient } from "#sdk";
 import { ignoredSpans } from "../filter/event-filters.js";
 import type { culvertIntegration } from "../integration.js";
 import type { SentryOptions } from "../sentry-options.js";
+
+/** Substrings of headers that identify a client or a user: only TUNNEL_CLIENT_IP decides what an ingest learns of them. */
+const CLIENT_HEADERS = { deny: ["forwarded", "-ip", "remote-", "via", "-user"] };
 
 /**
  * What the SDK may collect, set in full because version 11 collects cookies, bodies and the client's IP by default. The SDK
@@ -10,10 +13,8 @@ import type { SentryOptions } from "../sentry-options.js";
 const DATA_COLLECTION = {
   userInfo: false,
   cookies: false,
-  // Substrings of headers that identify a client or a user: only TUNNEL_CLIENT_IP decides what an ingest learns of them.
-  httpHeaders: { deny: ["forwarded", "-ip", "remote-", "via", "-user"] },
+  httpHeaders: { request: CLIENT_HEADERS, response: CLIENT_HEADERS },
   httpBodies: [],
-  urlQueryParams: true,
   graphQL: { document: true, variables: false },
   genAI: { inputs: false, outputs: false },
   // Version 11 only.
@@ -24,12 +25,12 @@ const DATA_COLLECTION = {
 };
 
 type Integrations = Extract<SentryOptions["integrations"], unknown[]>;
-type Settings = { environment: string; release: string | undefined };
+type Settings = { environment: string | undefined; release: string | undefined };
 
 /** Takes the settings and returns the options that are the same on both sides. */
 export function sharedOptions({ environment, release }: Settings) {
   return {
-    environment,
+    ...(environment && { environment }),
     ...(release && { release }),
     propagateTraceparent: true,
     ...(process.env.CULVERT_EVENT_FILTERS !== "off" && { ignoreSpans: ignoredSpans }),
@@ -55,7 +56,27 @@ export function withIntegration(
   };
 }
 
-/** Takes our options and the app's; returns both, where the app's value wins, but lists are joined. */
+type Values = Record<string, unknown>;
+
+/**
+ * Takes our values and the app's, and returns ours with those that the app sets. An object counts by its keys as well, except one that is a value:
+ * `{ allow: … }` or `{ deny: … }`.
+ */
+function byKey(ours: Values, yours: object): Values {
+  const merged = { ...ours };
+  for (const [key, value] of Object.entries(yours)) {
+    if (value === undefined) continue;
+    const isValue = !isPlain(value) || "allow" in value || "deny" in value;
+    merged[key] = isValue || !isPlain(ours[key]) ? value : byKey(ours[key], value);
+  }
+  return merged;
+}
+
+function isPlain(value: unknown): value is Values {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Takes our options and the app's; returns both, where the app's value wins, but lists are joined, and `dataCollection` by key. */
 export function joined<Ours extends object>(ours: Ours, yours: SentryOptions): Ours & SentryOptions {
   const lists = ["ignoreSpans", "tracePropagationTargets"] as const;
   const both = { ...ours, ...yours } as Record<string, unknown>;
@@ -63,5 +84,6 @@ export function joined<Ours extends object>(ours: Ours, yours: SentryOptions): O
     const parts = [ours, yours].map((options) => (options as Record<string, unknown>)[name]);
     if (parts.every(Array.isArray)) both[name] = parts.flat();
   }
+  if ("dataCollection" in ours) both.dataCollection = byKey(ours.dataCollection as Values, yours.dataCollection ?? {});
   return both as Ours & SentryOptions;
 }

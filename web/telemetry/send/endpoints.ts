@@ -1,7 +1,7 @@
 import type { Settings } from "../settings/settings.js";
 
-/** An address that accepts this server's envelopes, and the headers that it needs. */
-export type Endpoint = { url: URL; headers: Record<string, string> };
+/** An address that accepts this server's envelopes, the headers that it needs, and whether its name may have several addresses. */
+export type Endpoint = { url: URL; headers: Record<string, string>; hasReplicas?: boolean };
 
 /**
  * Takes the settings and returns the endpoints for envelopes, in the order in which they are tried: the proxy, which passes them
@@ -11,5 +11,6 @@ export type Endpoint = { url: URL; headers: Record<string, string> };
 export function serverEndpoints({ dsn, serverTunnel, spoolUpstream }: Settings): Endpoint[] {
   if (!serverTunnel || !dsn) return [];
   const proxy = { url: serverTunnel, headers: {} };
-  return spoolUpstream ? [proxy, { url: spoolUpstream, headers: { "x-spool-destination": dsn.envelopeUrl } }] : [proxy];
+  if (!spoolUpstream) return [proxy];
+  return [proxy, { url: spoolUpstream, headers: { "x-spool-destination": dsn.envelopeUrl }, hasReplicas: true }];
 }

@@ -1,4 +1,4 @@
-import { makeBrowserOfflineTransport } from "@sentry/nextjs";
+import { makeBrowserOfflineTransport } from "#sdk";
 import { isUnavailable } from "./recording-transport.js";
 
 /** Capacity of a browser's queue; when it is full, new envelopes are dropped. */

@@ -18,7 +18,7 @@ afterEach(() => {
 });
 
 /** An endpoint that responds with these statuses in order and then repeats the last, or never without any; `received` is what it was sent. */
-async function endpoint(statuses: number[], headers: Record<string, string> = {}, port = 0) {
+async function endpoint(statuses: number[], headers: Record<string, string> = {}, port = 0, host = "127.0.0.1") {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     received.push({ headers: request.headers, body: await buffer(request) });
@@ -26,8 +26,8 @@ async function endpoint(statuses: number[], headers: Record<string, string> = {}
     if (status) response.writeHead(status, headers).end("{}");
   });
   open.push(server);
-  await once(server.listen(port, "127.0.0.1"), "listening");
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/envelopes`);
+  await once(server.listen(port, host), "listening");
+  const url = new URL(`http://${host}:${(server.address() as AddressInfo).port}/envelopes`);
   return { url, headers: {}, received };
 }
 
@@ -54,6 +54,7 @@ test("the proxy comes first, then the spool, which is sent the destination", () 
     {
       url: new URL("http://spool:8082/"),
       headers: { "x-spool-destination": "https://sentry.example.com:9000/prefix/api/7/envelope/" },
+      hasReplicas: true,
     },
   ]);
   expect(serverEndpoints(parseSettings(env))).toEqual([]);
@@ -76,6 +77,22 @@ test.each([
   expect(headers).toMatchObject({ "x-spool-destination": "https://there/", "content-length": String(body.length) });
   expect(body.toString()).toContain('"message":"hello"');
   expect(lost, "nothing is counted as lost").toEqual([]);
+});
+
+const all = vi.hoisted(() => ["127.0.0.1", "127.0.0.2"]);
+vi.mock("node:dns/promises", () => ({ lookup: async () => all.map((address) => ({ address, family: 4 })) }));
+
+test.each<[fault: string, statuses: number[] | undefined]>([
+  ["is full", [503]],
+  ["hangs", []],
+  ["is gone", undefined],
+])("a replica of the spool that %s: the next one gets the envelope", async (_, statuses) => {
+  const second = await endpoint([200], {}, 0, "127.0.0.2");
+  const port = Number(second.url.port);
+  const first = statuses && (await endpoint(statuses, {}, port));
+  const spool = { url: new URL(`http://spool:${port}/`), headers: {}, hasReplicas: true };
+  expect((await send([await closed(), spool]).sent).statusCode).toBe(200);
+  expect([first?.received.length, second.received.length]).toEqual([first && 1, 1]);
 });
 
 test("without any endpoint the envelope is retried until one responds", async () => {

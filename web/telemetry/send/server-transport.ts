@@ -1,8 +1,9 @@
+import { lookup } from "node:dns/promises";
 import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { createTransport, suppressTracing } from "@sentry/nextjs";
+import { createTransport, suppressTracing } from "#sdk";
 import type { Endpoint } from "./endpoints.js";
 import { isUnavailable } from "./recording-transport.js";
 import { isStopping, stopping } from "./stopping.js";
@@ -15,6 +16,8 @@ const MIN_GZIP_BYTES = 32 * 1024;
  */
 const TIMEOUT_MS = 15_000;
 const STOPPING_TIMEOUT_MS = 1_000;
+/** For a replica, if there is another one: as in the proxy (proxy/entrypoint.d/limits.sh). */
+const REPLICA_TIMEOUT_MS = 2_000;
 /** An envelope that no endpoint accepts is retried with exponential backoff. */
 const BACKOFF_MS = { first: 250, max: 8_000 };
 const RETRY_FOR_MS = 300_000;
@@ -38,8 +41,12 @@ export function fallbackTransport(endpoints: Endpoint[]) {
   const tryEndpoints = async (packed: Packed) => {
     for (const [endpoint, requests] of pending) {
       if (requests.size >= MAX_PENDING_PER_ENDPOINT && endpoint !== endpoints.at(-1)) continue;
-      const response = await post(endpoint, packed, requests).catch(() => undefined);
-      if (response && !isUnavailable(response.statusCode)) return response;
+      const replicas = endpoint.hasReplicas ? await replicasOf(endpoint) : [endpoint];
+      const timeout = replicas.length > 1 ? REPLICA_TIMEOUT_MS : TIMEOUT_MS;
+      for (const replica of replicas) {
+        const response = await post(replica, packed, requests, timeout).catch(() => undefined);
+        if (response && !isUnavailable(response.statusCode)) return response;
+      }
     }
   };
   return (options: Options) =>
@@ -68,6 +75,16 @@ function abortSoon(requests: ClientRequest[]): void {
   }, STOPPING_TIMEOUT_MS);
 }
 
+/** The replicas of an endpoint, each by its address. By its name, the agent would go on with the connections that it has. */
+async function replicasOf(endpoint: Endpoint): Promise<Endpoint[]> {
+  const addresses = await lookup(endpoint.url.hostname, { all: true }).catch(() => []);
+  return addresses.map(({ address, family }) => {
+    const url = new URL(endpoint.url);
+    url.hostname = family === 6 ? `[${address}]` : address;
+    return { ...endpoint, url };
+  });
+}
+
 type Packed = { bytes: Uint8Array; headers: Record<string, string> };
 
 async function pack(body: string | Uint8Array): Promise<Packed> {
@@ -77,8 +94,13 @@ async function pack(body: string | Uint8Array): Promise<Packed> {
 }
 
 /** Posts with a Content-Length, which the spool requires. Uses Node's `http`, because Next's `fetch` would trace and cache the request. */
-function post({ url, headers }: Endpoint, { bytes, headers: encoding }: Packed, pending: Set<ClientRequest>) {
-  const signal = AbortSignal.timeout(isStopping() ? STOPPING_TIMEOUT_MS : TIMEOUT_MS);
+function post(
+  { url, headers }: Endpoint,
+  { bytes, headers: encoding }: Packed,
+  pending: Set<ClientRequest>,
+  timeout: number,
+) {
+  const signal = AbortSignal.timeout(isStopping() ? STOPPING_TIMEOUT_MS : timeout);
   const length = { "content-length": bytes.length };
   return suppressTracing(
     () =>

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Worker } from "node:worker_threads";
@@ -9,6 +9,8 @@ import { isStopping } from "./stopping.js";
 
 vi.mock("@sentry/nextjs", () => ({ close: vi.fn(async () => true), flush: vi.fn(async () => true) }));
 
+const CONTEXT = Symbol.for("@next/request-context");
+const shared = globalThis as never as { [CONTEXT]: { get(): { waitUntil(work: Promise<unknown>): void } } };
 const exited = vi.spyOn(process, "exit");
 let server: Server;
 let port: number;
@@ -25,9 +27,9 @@ afterEach(() => {
   server.closeAllConnections();
   for (const signal of ["SIGTERM", "SIGINT"]) process.removeAllListeners(signal);
   // Each test installs it anew, in a process that was not told to stop.
-  for (const name of ["culvert.shutdown", "culvert.stopping"]) Reflect.deleteProperty(globalThis, Symbol.for(name));
+  for (const name of ["culvert.shutdown", "culvert.stopping", "@next/request-context"])
+    Reflect.deleteProperty(globalThis, Symbol.for(name));
   vi.unstubAllEnvs();
-  vi.useRealTimers();
 });
 
 /** Posts a form on a connection of this agent, as the proxy does. */
@@ -75,26 +77,29 @@ test("a connection that waits for a busy process is accepted before the server c
   await vi.waitUntil(() => exited.mock.calls.length > 0);
 });
 
-test("a request that never ends is cut after ten seconds", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  server.removeAllListeners("request").on("request", () => {});
+test("background work is waited for, also work that begins meanwhile or fails; events are flushed until then, and last", async () => {
   flushOnShutdown();
-  const arrived = once(server, "request");
-  ask().catch(() => {});
-  await arrived;
+  const error = vi.spyOn(console, "error").mockReturnValue();
+  const { waitUntil } = shared[CONTEXT].get();
+  const work = new EventEmitter();
+  waitUntil(once(work, "first").then(() => waitUntil(once(work, "later"))));
+  waitUntil(Promise.reject(new Error("failed")));
   process.emit("SIGTERM");
-  await vi.advanceTimersByTimeAsync(9_999);
-  expect(exited).not.toHaveBeenCalled();
-  await vi.advanceTimersByTimeAsync(1);
-  expect(exited).toHaveBeenCalledExactlyOnceWith(0);
-  server.closeAllConnections();
-  await vi.waitUntil(() => exited.mock.calls.length > 1);
+  await vi.waitUntil(() => vi.mocked(flush).mock.calls.length > 1, 60_000);
+  work.emit("first");
+  await new Promise(setImmediate);
+  expect([vi.mocked(close).mock.calls, exited.mock.calls]).toEqual([[], []]);
+  work.emit("later");
+  await vi.waitUntil(() => exited.mock.calls.length > 0);
+  expect(close).toHaveBeenCalledOnce();
+  expect(error).toHaveBeenCalledExactlyOnceWith(new Error("failed"));
 });
 
-test("where Next ends the process itself, events are flushed when the signal arrives", () => {
+test("where Next ends the process itself, it waits for background work, and events are flushed when the signal arrives", () => {
   vi.stubEnv("NEXT_MANUAL_SIG_HANDLE", "");
   flushOnShutdown();
   process.emit("SIGTERM");
   expect(flush).toHaveBeenCalledOnce();
+  expect(shared[CONTEXT]).toBeUndefined();
   expect(exited).not.toHaveBeenCalled();
 });

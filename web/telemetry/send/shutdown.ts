@@ -1,11 +1,12 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
-import { close, flush } from "@sentry/nextjs";
+import { close, flush } from "#sdk";
+import { collectBackgroundWork } from "./background-work.js";
 import { isStopping, markStopping } from "./stopping.js";
 
-const FINISH_MS = 10_000;
 const FLUSH_MS = 3_000;
+const FLUSH_INTERVAL_MS = 1_000;
 
 const INSTALLED = Symbol.for("culvert.shutdown");
 const shared = globalThis as { [INSTALLED]?: true };
@@ -13,9 +14,10 @@ const shared = globalThis as { [INSTALLED]?: true };
 type RequestStart = { server: Server; response: ServerResponse };
 
 /**
- * Makes SIGTERM end the process with 0 once open requests are answered and their events are sent. Next's own handler calls `process.exit`
- * without waiting for either the events or a hook. So the image turns it off with NEXT_MANUAL_SIG_HANDLE=true, as Next documents for apps with a
- * handler of their own: https://nextjs.org/docs/app/guides/self-hosting#manual-graceful-shutdowns. Without that variable, events are only
+ * Makes SIGTERM end the process with 0 once open requests are answered, background work is done and their events are sent. The container's grace
+ * period is the limit. Next's own handler resets idle connections and calls `process.exit` without waiting for events. So the image turns it off
+ * with NEXT_MANUAL_SIG_HANDLE=true, as Next documents for apps with a handler of their own:
+ * https://nextjs.org/docs/app/guides/self-hosting#manual-graceful-shutdowns. Without that variable, Next ends the process, and events are only
  * flushed when the signal arrives; the last requests' events can be lost.
  */
 export function flushOnShutdown(): void {
@@ -28,20 +30,25 @@ export function flushOnShutdown(): void {
     // A closed server still serves a busy keep-alive connection, which would end in the middle of a request when the process exits.
     if (isStopping()) response.setHeader("connection", "close");
   });
-  const stop = process.env.NEXT_MANUAL_SIG_HANDLE ? () => stopGracefully(servers) : () => void flush(FLUSH_MS);
+  const backgroundWork = process.env.NEXT_MANUAL_SIG_HANDLE ? collectBackgroundWork() : undefined;
   const onSignal = () => {
     if (isStopping()) return;
     markStopping();
-    stop();
+    void flush(FLUSH_MS);
+    if (backgroundWork) void stopGracefully(servers, backgroundWork);
   };
   process.on("SIGTERM", onSignal);
-  if (process.env.NEXT_MANUAL_SIG_HANDLE) process.on("SIGINT", onSignal);
+  if (backgroundWork) process.on("SIGINT", onSignal);
 }
 
-function stopGracefully(servers: Set<Server>): void {
-  const end = () => void close(FLUSH_MS).finally(() => process.exit(0));
-  setTimeout(end, FINISH_MS).unref();
-  Promise.all([...servers].map(finish)).then(end);
+async function stopGracefully(servers: Set<Server>, backgroundWork: () => Promise<void>): Promise<void> {
+  // What takes longer than the grace period is killed: its events were sent until then.
+  const flushing = setInterval(() => void flush(FLUSH_MS), FLUSH_INTERVAL_MS).unref();
+  await Promise.all([...servers].map(finish));
+  await backgroundWork();
+  clearInterval(flushing);
+  await close(FLUSH_MS);
+  process.exit(0);
 }
 
 /** Stops listening, and resolves when all connections have ended. */

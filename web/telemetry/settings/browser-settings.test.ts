@@ -37,6 +37,11 @@ test("the browser reads back what the server wrote, beside metrics of the app's 
 });
 
 test("without a DSN the page carries the request id only, and the browser starts nothing", () => {
+  const behindProxy = parseSettings({ SERVER_TUNNEL: "http://proxy:8083" });
+  expect(readBrowserSettings(page(serverTiming(behindProxy, "r1")))).toMatchObject({
+    dsn: undefined,
+    tunnelPath: "/monitoring",
+  });
   const header = serverTiming(parseSettings({}), "r1");
   expect(header).toBe('culvert;desc="request=r1"');
   expect([readBrowserSettings(page(header)), readRequestId(page(header))]).toEqual([undefined, "r1"]);
@@ -45,13 +50,18 @@ test("without a DSN the page carries the request id only, and the browser starts
 
 test("each document carries them once, and nothing else does", async () => {
   for (let n = 0; n < 2; n++) sendBrowserSettings(settings);
-  const server = createServer((_, response) => response.appendHeader("Server-Timing", "db;dur=1").end()).unref();
+  const server = createServer(({ headers }, response) => {
+    if (headers["x-type"]) response.setHeader("content-type", headers["x-type"]);
+    response.appendHeader("Server-Timing", "db;dur=1").end();
+  }).unref();
   await once(server.listen(0, "127.0.0.1"), "listening");
-  const get = async (accept: string) => {
-    const headers = { accept, "x-request-id": "balancer-1" };
+  const get = async (accept: string, type = "") => {
+    const headers = { accept, "x-request-id": "balancer-1", "x-type": type };
     const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { headers });
     return response.headers.get("server-timing");
   };
   expect(await get("text/html,*/*")).toBe(`${serverTiming(settings, "balancer-1")}, db;dur=1`);
-  expect(await get("*/*")).toBe("db;dur=1");
+  for (const type of ["", "application/json"]) expect(await get("*/*", type)).toBe("db;dur=1");
+  // A page that a service worker fetches.
+  expect(await get("*/*", "text/html; charset=utf-8")).toBe(`db;dur=1, ${serverTiming(settings, "balancer-1")}`);
 });

@@ -2,20 +2,31 @@ import type { Settings } from "./settings.js";
 
 /** The settings that a browser may know. Every field is listed, so that a new setting is private by default. */
 export type BrowserSettings = {
-  dsn: string;
-  environment: string;
+  /** Undefined if telemetry is off, but for an app that has a DSN in its code. */
+  dsn: string | undefined;
+  environment: string | undefined;
   release: string | undefined;
   region: string | undefined;
-  tracesSampleRate: number;
+  tracesSampleRate: number | undefined;
   tunnelPath: string | undefined;
+};
+
+/** No settings: a page that Culvert does not serve. */
+export const NO_SETTINGS: BrowserSettings = {
+  dsn: undefined,
+  environment: undefined,
+  release: undefined,
+  region: undefined,
+  tracesSampleRate: undefined,
+  tunnelPath: undefined,
 };
 
 /** The metric's name in the Server-Timing header: https://www.w3.org/TR/server-timing/ */
 const METRIC = "culvert";
 
 /**
- * Takes the settings and a request's id; returns the value of the Server-Timing header that carries them, only the id when telemetry is off,
- * or undefined with neither.
+ * Takes the settings and a request's id; returns the value of the Server-Timing header that carries them, only tunnel path and id when telemetry is
+ * off, or undefined with none.
  * Scripts can read this header of their own document, at once and whatever renders the page: each router, prerendered or not, and Next's bare
  * error document too. So the app's layout need not carry the settings, and no second request has to fetch them.
  */
@@ -27,8 +38,8 @@ export function serverTiming(settings: Settings, requestId: string | undefined):
       release: settings.release,
       region: settings.region,
       traces: settings.tracesSampleRate,
-      tunnel: settings.tunnelPath,
     }),
+    tunnel: settings.tunnelPath,
     request: requestId,
   };
   const given = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
@@ -37,28 +48,54 @@ export function serverTiming(settings: Settings, requestId: string | undefined):
   return `${METRIC};desc="${new URLSearchParams(given)}"`;
 }
 
-function fieldsOf(page: Pick<Performance, "getEntriesByType">): URLSearchParams {
-  const [navigation] = page.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-  return new URLSearchParams(navigation?.serverTiming?.find(({ name }) => name === METRIC)?.description);
+type Page = Pick<Performance, "getEntriesByType">;
+
+function navigation(page: Page): PerformanceNavigationTiming | undefined {
+  return (page.getEntriesByType("navigation") as PerformanceNavigationTiming[])[0];
+}
+
+function description(page: Page): string | undefined {
+  return navigation(page)?.serverTiming?.find(({ name }) => name === METRIC)?.description;
 }
 
 /** Takes the page's `performance` and returns the id of its document's request, or undefined without a proxy. */
-export function readRequestId(page: Pick<Performance, "getEntriesByType">): string | undefined {
-  return fieldsOf(page).get("request") ?? undefined;
+export function readRequestId(page: Page): string | undefined {
+  return new URLSearchParams(description(page)).get("request") ?? undefined;
 }
 
 /** Takes the page's `performance` and returns the settings that came with its document, or undefined without any. */
-export function readBrowserSettings(page: Pick<Performance, "getEntriesByType">): BrowserSettings | undefined {
-  const fields = fieldsOf(page);
+export function readBrowserSettings(page: Page): BrowserSettings | undefined {
+  return settingsIn(description(page));
+}
+
+/**
+ * Takes the page's `performance`; returns whether the browser may hide the header: WebKit does after a redirect from another origin
+ * (https://github.com/WebKit/WebKit/pull/63781), Firefox over plain HTTP, and each browser if a service worker fetched the page.
+ */
+export function mayHideSettings(page: Page): boolean {
+  const entry = navigation(page);
+  return entry !== undefined && (!entry.serverTiming || entry.transferSize === 0 || entry.workerStart > 0);
+}
+
+/**
+ * Requests the settings from the proxy (proxy/templates/routes/browser-settings.conf), for a page whose own header is hidden. Returns undefined if
+ * Culvert does not serve the page.
+ */
+export async function fetchBrowserSettings(): Promise<BrowserSettings | undefined> {
+  const path = `${process.env.CULVERT_BASE_PATH || ""}/.culvert/settings`;
+  const response = await fetch(path, { credentials: "omit" }).catch(() => undefined);
+  const header = response?.headers.get("server-timing") ?? "";
+  return settingsIn(new RegExp(`(?:^|, *)${METRIC};desc="([^"]*)"`).exec(header)?.[1]);
+}
+
+function settingsIn(description: string | undefined): BrowserSettings | undefined {
+  const fields = new URLSearchParams(description);
   const field = (name: string) => fields.get(name) ?? undefined;
-  const dsn = field("dsn");
-  if (!dsn) return undefined;
+  const traces = field("traces");
+  const [dsn, tunnelPath] = [field("dsn"), field("tunnel")];
+  if (!dsn && !tunnelPath) return undefined;
   return {
-    dsn,
-    environment: field("environment") ?? "production",
-    release: field("release"),
-    region: field("region"),
-    tracesSampleRate: Number(field("traces") ?? 0),
-    tunnelPath: field("tunnel"),
+    ...{ dsn, tunnelPath, environment: field("environment"), release: field("release"), region: field("region") },
+    tracesSampleRate: traces === undefined ? undefined : Number(traces),
   };
 }

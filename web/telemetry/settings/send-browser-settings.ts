@@ -17,8 +17,22 @@ export function sendBrowserSettings(settings: Settings): void {
   shared[SUBSCRIBED] = true;
   subscribe("http.server.request.start", (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
-    if (!request.headers.accept?.includes("text/html")) return;
-    const value = serverTiming(settings, requestIdIn(request.headers));
-    if (value) response.appendHeader("Server-Timing", value);
+    const send = () => {
+      const value = serverTiming(settings, requestIdIn(request.headers));
+      if (value) response.appendHeader("Server-Timing", value);
+    };
+    if (request.headers.accept?.includes("text/html")) send();
+    // A service worker that fetches a page accepts anything.
+    else beforeHeaders(response, () => String(response.getHeader("content-type")).startsWith("text/html") && send());
   });
+}
+
+/** Calls `act` when the response's headers are set, before they are sent. */
+function beforeHeaders(response: ServerResponse, act: () => void): void {
+  const { writeHead } = response;
+  response.writeHead = ((...args: Parameters<typeof writeHead>) => {
+    response.writeHead = writeHead;
+    act();
+    return response.writeHead(...args);
+  }) as typeof writeHead;
 }

@@ -39,20 +39,17 @@ export function rate(name: string, value: string): number {
 /** The tunnel's path. The proxy, which serves it, rejects the same values with the same messages. */
 export function tunnelPath(value: string | undefined): string | undefined {
   if (!value) return undefined;
-  const fix = "use a path of your own such as /monitoring or /api/reports";
-  const bad = (problem: string) => reject("TUNNEL_PATH", `'${value}' ${problem}`, fix);
-  if (!value.startsWith("/")) return bad("does not start with a slash");
-  if (value === "/") return bad("would hide the whole app");
-  if (/^\/_next(\/|$)/.test(value)) return bad("belongs to Next.js");
-  if (/[^\w/-]/.test(value)) return bad("has a character outside A-Z a-z 0-9 / _ -");
-  if (/\/(\/|$)/.test(value)) return bad("has an empty segment");
-  return value.length <= 200
-    ? value
-    : reject("TUNNEL_PATH", `has ${value.length} characters`, `${fix}, of 200 at most`);
+  if (/^(?:\/[\w-]+)+$/.test(value) && value.length <= 200 && !/^\/_next(?:\/|$)/.test(value)) return value;
+  const kind = "a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next";
+  return reject(
+    "TUNNEL_PATH",
+    `'${value}' is not ${kind}`,
+    "use a path of your own such as /monitoring or /api/reports",
+  );
 }
 
-/** Null for an invalid URL. The check comes first because the parser drops line breaks and encodes invalid characters. */
-function address(value: string): URL | null {
+/** Takes the value of a setting and returns its URL, or null. The check comes first because the parser drops line breaks and encodes invalid characters. */
+export function parseAddress(value: string): URL | null {
   const parsed = /^[!-~]+$/.test(value) && !/["'<>\\^`{}|]/.test(value) ? URL.parse(value) : null;
   return parsed?.hostname ? parsed : null;
 }
@@ -60,7 +57,7 @@ function address(value: string): URL | null {
 /** Where this server sends its own envelopes, over plain HTTP inside the network; undefined: directly to the ingest. */
 export function serverTunnel(value: string | undefined): URL | undefined {
   if (!value) return undefined;
-  const parsed = address(value);
+  const parsed = parseAddress(value);
   const fix = "use the proxy's own listener for it, http://proxy:8083/envelopes";
   return parsed?.protocol === "http:" ? parsed : reject("SERVER_TUNNEL", "is not an http address", fix);
 }
@@ -78,7 +75,7 @@ export function origins(name: string, value: string | undefined): string[] {
     .split(/[ ,]+/)
     .filter(Boolean)
     .map((text) => {
-      const origin = address(text)?.origin;
+      const origin = parseAddress(text)?.origin;
       const fix = "list origins such as https://api.example.com:8443, separated by spaces";
       return text === origin ? origin : reject(name, `'${text}' is not an origin (scheme, host and port only)`, fix);
     });

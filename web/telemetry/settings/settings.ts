@@ -32,7 +32,7 @@ type Env = Record<string, string | undefined>;
 export function parseSettings(env: Env): Settings {
   return {
     dsn: dsn(env.SENTRY_DSN),
-    environment: label("SENTRY_ENVIRONMENT", env.SENTRY_ENVIRONMENT, 64) ?? "production",
+    environment: label("SENTRY_ENVIRONMENT", env.SENTRY_ENVIRONMENT, 64) ?? defaultEnvironment(env),
     release: label("SENTRY_RELEASE", env.SENTRY_RELEASE, 200),
     region: label("REGION", env.REGION, 64),
     tracesSampleRate: rate("SENTRY_TRACES_SAMPLE_RATE", env.SENTRY_TRACES_SAMPLE_RATE || "1"),
@@ -42,6 +42,9 @@ export function parseSettings(env: Env): Settings {
     tracePropagationTargets: origins("TRACE_PROPAGATION_TARGETS", env.TRACE_PROPAGATION_TARGETS),
   };
 }
+
+/** A developer's errors must not count as the site's. */
+const defaultEnvironment = (env: Env) => (env.NODE_ENV === "development" ? "development" : "production");
 
 let loaded: Settings | undefined;
 

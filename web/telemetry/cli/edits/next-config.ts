@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type App, findSource, read } from "../app.js";
 import type { Step } from "../change.js";
-import { insertImport } from "./insert-import.js";
+import { inStyleOf, insertImport } from "./code.js";
 
 const PACKAGE = "@culvert/nextjs/config";
 
@@ -26,7 +26,7 @@ export function nextConfig(app: App): Step[] {
   if (wrapped === undefined)
     steps.push({
       file,
-      problem: "it does not end with `export default …` or `module.exports = …`",
+      problem: "it has no `export default …` or `module.exports = …` at the beginning of a line",
       fix: `import { withCulvert } from "${PACKAGE}", and export withCulvert(…) of what it exports now, with { sentry: false } as the second argument if that is withSentryConfig(…)`,
     });
   if (/^\s*tunnelRoute\b/m.test(after))
@@ -43,32 +43,34 @@ const newConfig = ({ typescript }: App) =>
     ? `import { withCulvert } from "${PACKAGE}";\nimport type { NextConfig } from "next";\n\nconst config: NextConfig = {};\n\nexport default withCulvert(config);\n`
     : `import { withCulvert } from "${PACKAGE}";\n\n/** @type {import('next').NextConfig} */\nconst config = {};\n\nexport default withCulvert(config);\n`;
 
-/** Wraps the last statement if it is an export that lasts to the end of the file; undefined if it is not. */
+/** Passes what the file exports through `withCulvert`, in a line at its end: what the app wrote stays as it is. Undefined if it has no such export. */
 function wrap(text: string, esm: boolean): string | undefined {
-  const [, start = "", keyword = "", value = ""] =
-    /^([\s\S]*^)(export default |module\.exports = )([\s\S]+)$/m.exec(text.trimEnd()) ?? [];
-  // A line that does not begin with a blank or a closing bracket begins another statement.
-  if (
-    !keyword ||
-    value
-      .split("\n")
-      .slice(1)
-      .some((line) => /^[^\s})\]]/.test(line))
-  )
-    return undefined;
-  if (/^(?:async )?function\b|^class\b/.test(value)) return undefined;
-  const isModule = keyword.startsWith("export");
-  const line =
-    isModule || esm
-      ? `import { withCulvert } from "${PACKAGE}";\n`
-      : `const { withCulvert } = require("${PACKAGE}");\n`;
-  const options = value.includes("withSentryConfig(") ? ", { sentry: false }" : "";
-  return `${insertImport(start, line)}${keyword}withCulvert(${value.replace(/;$/, "")}${options});\n`;
+  const options = text.includes("withSentryConfig(") ? ", { sentry: false }" : "";
+  const end = (line: string) => `\n\n${inStyleOf(text, line)}\n`;
+  if (!esm && /^module\.exports = /m.test(text)) {
+    const line = inStyleOf(text, `const { withCulvert } = require("${PACKAGE}");\n`);
+    return insertImport(text.trimEnd(), line) + end(`module.exports = withCulvert(module.exports${options});`);
+  }
+  const exported = /^export default (?:((?:async )?function) (\w+)|(\w+)(?=;?\s*$)|(?!class\b))/gm;
+  const [found, ...others] = [...text.matchAll(exported)];
+  if (!found || others.length > 0) return undefined;
+  const [statement, keyword, named, variable] = found;
+  const name =
+    named ?? variable ?? ["config", "nextConfig", "appConfig"].find((word) => !RegExp(`\\b${word}\\b`).test(text));
+  const before = text.slice(0, found.index);
+  const after = text.slice(found.index + statement.length);
+  const kept = keyword
+    ? `${keyword} ${name}${after}`
+    : variable
+      ? after.replace(/^;?\n?/, "")
+      : `const ${name} = ${after}`;
+  const line = inStyleOf(text, `import { withCulvert } from "${PACKAGE}";\n`);
+  return insertImport(`${before}${kept}`.trimEnd(), line) + end(`export default withCulvert(${name}${options});`);
 }
 
 /** Removes a tunnelRoute that is a line of its own, with the comment that Sentry's wizard puts above. */
 const withoutTunnelRoute = (text: string) =>
   text.replace(
-    /(?:^[ \t]*\/\/ Route browser requests to Sentry through a Next\.js rewrite.*\n(?:^[ \t]*\/\/.*\n)*)?^[ \t]*tunnelRoute: ["'`\w/-]+,\n(?:[ \t]*\n)?/m,
+    /(?:^[ \t]*\/\/ Route browser requests to Sentry through a Next\.js rewrite.*\n(?:^[ \t]*\/\/.*\n)*)?^[ \t]*tunnelRoute: [^\n,]+,\n(?:[ \t]*\n)?/m,
     "",
   );

@@ -1,4 +1,4 @@
-import { insertImport } from "./insert-import.js";
+import { inStyleOf, insertImport } from "./code.js";
 
 /** `Sentry.init({ … })` that begins a line and ends on it, or on the next line with the same indent. */
 const INIT = /^([ \t]*)((?:\w+\.)?init\()\{(?:([^\n]*)\}\)|(\n[\s\S]*?^)\1\}\))/m;
@@ -19,17 +19,18 @@ export function wrapOptions(text: string): string | undefined {
   const init = `${indent}${call}${dsn ? withDefault(dsn, options.replace(DSN, ""), indent) : `culvertOptions({${options}${lines ? indent : ""}})`})`;
   return insertImport(
     text.replace(all, () => init),
-    'import { culvertOptions } from "@culvert/nextjs";\n',
+    inStyleOf(text, 'import { culvertOptions } from "@culvert/nextjs";\n'),
   );
 }
 
 function withDefault(dsn: string, rest: string, indent: string): string {
-  if (!rest.includes("\n")) return `{ dsn: ${dsn}, ...culvertOptions({${rest}}) }`;
+  if (!rest.includes("\n")) return `{ dsn: ${dsn}, ...culvertOptions({ ${rest.trim()} }) }`;
+  const step = /^[ \t]+(?=\S)/m.exec(rest)?.[0].slice(indent.length) || "  ";
   const inner = rest.trim()
     ? `\n${rest
         .replace(/^\s*\n/, "")
         .trimEnd()
-        .replace(/^(?=.)/gm, "  ")}\n${indent}  `
+        .replace(/^(?=.)/gm, step)}\n${indent}${step}`
     : "";
-  return `{\n${indent}  dsn: ${dsn},\n${indent}  ...culvertOptions({${inner}}),\n${indent}}`;
+  return `{\n${indent}${step}dsn: ${dsn},\n${indent}${step}...culvertOptions({${inner}}),\n${indent}}`;
 }

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { checkSpoolMetrics } from "./spool";
+
+const replica = (
+  queued: number,
+  internal: number,
+  ageS: number,
+) => `culvert_spool_queued_envelopes{category="error"} ${queued}
+culvert_spool_queued_envelopes{category="internal"} ${internal}
+culvert_spool_oldest_envelope_age_seconds ${ageS}
+culvert_spool_delivered_total{category="error"} 5
+`;
+
+test("what is queued in all replicas is added up, and the oldest of all counts", async () => {
+  const replicas = [replica(2, 1, 30), replica(3, 1, 900), replica(0, 0, 0)];
+  expect(await checkSpoolMetrics(async () => replicas)).toMatchObject({
+    state: "bad",
+    queue: { queued: 5, oldestS: 900, delivered: 15 },
+  });
+});
+
+test("client reports alone are no events that wait, and a replica without an answer leaves the state unknown", async () => {
+  expect(await checkSpoolMetrics(async () => [replica(0, 7, 30)])).toMatchObject({ state: "good" });
+  expect(await checkSpoolMetrics(() => Promise.reject(new Error("timeout")))).toMatchObject({ state: "unknown" });
+});
