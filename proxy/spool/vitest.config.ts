@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const long = /\/(crash-recovery|fault-injection|delivery)\.test\.ts$/;
+const long = /\/(crash-recovery|fault-injection|delivery|replicas)\.test\.ts$/;
 
 /** Starts the longest files first, so that none of them runs alone at the end. */
 class LongFirst extends BaseSequencer {

@@ -16,29 +16,49 @@ const encodings: [string, (body: Buffer) => Buffer, (body: Buffer) => Buffer][] 
 const payload = Buffer.from(`\n${"payload\n".repeat(20_000)}\0\xff`, "latin1");
 const envelope = (header: string) => Buffer.concat([Buffer.from(header), payload]);
 const text = envelope('{"event_id":"a","sent_at":"2026-01-01T00:00:00.000Z","dsn":"b"}');
-const now = new Date("2026-11-20T12:00:00.000Z");
-const stamp = '"sent_at":"2026-11-20T12:00:00.000Z"';
+const delayMs = 3_661_001;
 
 const all = 100 << 20;
 const start = (body: Buffer, encoding: string, maxBytes = all, timeoutMs = 60_000) =>
   decompressStart(body, encoding, maxBytes, timeoutMs);
-const fresh = async (body: Buffer, encoding: string) => Buffer.concat(await withSentAt(body, encoding, now));
+const fresh = async (body: Buffer, encoding: string) => Buffer.concat(await withSentAt(body, encoding, delayMs));
 const is = (status: number) => (error: unknown) => error instanceof BodyError && error.status === status;
 
 test.each(encodings)("'%s' is decompressed; only sent_at is changed", async (encoding, compress, decompress) => {
   assert.deepEqual(await start(compress(text), encoding), text);
   assert.deepEqual(await start(compress(text), encoding, 50), text.subarray(0, 50));
-  const expected = envelope(`{"event_id":"a",${stamp},"dsn":"b"}`);
+  const expected = envelope('{"event_id":"a","sent_at":"2026-01-01T01:01:01.001Z","dsn":"b"}');
   assert.deepEqual(decompress(await fresh(compress(text), encoding)), expected);
 });
+const sentAt = (time: unknown) => `{"a":[{"sent_at":"2026-01-01T00:00:00Z"}], "sent_at" : ${time} ,"n":1.0}`;
 test.each([
-  ["added if it is missing", '{"event_id":"a"}\n{}', `{"event_id":"a",${stamp}}\n{}`],
-  ["added to an empty envelope", "{}", `{${stamp}}`],
-  ["behind a long header", `{"a":"${"x".repeat(90_000)}"}\n`, `{"a":"${"x".repeat(90_000)}",${stamp}}\n`],
-])("sent_at, %s", async (_, before, after) => {
-  assert.equal(`${await fresh(Buffer.from(before), "")}`, after);
-  assert.equal(`${zlib.gunzipSync(await fresh(zlib.gzipSync(before), "gzip"))}`, after);
-});
+  ["four hours off", sentAt('"2026-01-01T04:00:00Z"'), sentAt('"2026-01-01T05:01:01.001Z"')],
+  ["in another zone", sentAt('"2026-01-01T04:00:00+04:00"'), sentAt('"2026-01-01T01:01:01.001Z"')],
+  ["missing", '{"event_id":"a"}\n{"sent_at":"2026-01-01T00:00:00Z"}\n{}', undefined],
+  ["missing in an empty envelope", "{}", undefined],
+  ["no time", sentAt('"soon"'), undefined],
+  ["no text", sentAt("1767225600"), undefined],
+  ["a list", sentAt('["2026-01-01T00:00:00Z"]'), undefined],
+  ["beyond all calendars", sentAt('"+275760-09-13T00:00:00Z"'), undefined],
+  ["a value", sentAt('"sent_at"'), undefined],
+  ["in a text", '{"a":"\\",\\"sent_at\\":\\"2026-01-01T00:00:00Z\\""}', undefined],
+  [
+    "with odd neighbours",
+    '{ "n":[12345678901234567890,1e400,-0],"é\\u00e9":"\u2028", "sent_at":"2026-01-01T00:00:00Z"}\r\n{}',
+    '{ "n":[12345678901234567890,1e400,-0],"é\\u00e9":"\u2028", "sent_at":"2026-01-01T01:01:01.001Z"}\r\n{}',
+  ],
+  [
+    "behind a long header",
+    `{"a":"${"x".repeat(90_000)}","sent_at":"2026-01-01T00:00:00Z"}\n`,
+    `{"a":"${"x".repeat(90_000)}","sent_at":"2026-01-01T01:01:01.001Z"}\n`,
+  ],
+])(
+  "the time in the spool is added to a sent_at that is %s; no other byte changes",
+  async (_, before, after = before) => {
+    assert.equal(`${await fresh(Buffer.from(before), "")}`, after);
+    assert.equal(`${zlib.gunzipSync(await fresh(zlib.gzipSync(before), "gzip"))}`, after);
+  },
+);
 test("damaged bodies, decompression bombs and other encodings are rejected as an ingest does", async () => {
   await assert.rejects(start(Buffer.from("no gzip"), "gzip"), is(400));
   await assert.rejects(start(zlib.gzipSync(text).subarray(0, 100), "gzip"), is(400));

@@ -27,7 +27,8 @@ export class BodyError extends Error {
   }
 }
 
-const isIdentity = (encoding: string) => encoding === "" || encoding === "identity";
+/** Whether a body with this Content-Encoding is compressed. */
+export const isCompressed = (encoding: string) => encoding !== "" && encoding !== "identity";
 
 /** Returns what makes an encoder, which allocates its memory at once; undefined for identity. */
 export function encoderFor(encoding: string): (() => Transform) | undefined {
@@ -64,7 +65,7 @@ export async function decompressStart(
   maxBytes: number,
   timeoutMs: number,
 ): Promise<Buffer> {
-  if (isIdentity(encoding)) return body.subarray(0, maxBytes);
+  if (!isCompressed(encoding)) return body.subarray(0, maxBytes);
   if (!Object.hasOwn(codecs, encoding)) throw new BodyError(415, "the body has an unsupported Content-Encoding");
   if (!(await decoders.acquire(1, timeoutMs)))
     throw new BodyError(503, "the body cannot be decompressed now: too many others are waiting");

@@ -2,6 +2,7 @@
 import { existsSync, statfsSync } from "node:fs";
 import { Backoff } from "./deliver/backoff.ts";
 import { createDelivery } from "./deliver/delivery.ts";
+import { countReplicas } from "./deliver/replicas.ts";
 import { createSend } from "./deliver/send.ts";
 import { DeliveryWorker } from "./deliver/worker.ts";
 import { closeForeign } from "./internal-network.ts";
@@ -45,12 +46,18 @@ async function start(): Promise<void> {
     const backoff = backoffs.get(destination.host) as Backoff;
     return new DeliveryWorker(createDelivery(destination, store, transactions, send, backoff), backoff);
   });
+  let replicas = 1;
+  const shareRate = (count: number) => {
+    replicas = count;
+    for (const backoff of backoffs.values()) backoff.rate = settings.rate / count;
+  };
+  if (settings.replicas) countReplicas(settings.replicas, shareRate);
 
   const rejections: Rejections = new Map();
   const server = createSpoolServer({
     receive: createReceive(settings.destinations, store, eviction, transactions),
     isHealthy,
-    metrics: () => transactions.read(() => metrics(store, eviction, rejections, urls)),
+    metrics: () => transactions.read(() => metrics(store, eviction, rejections, urls, replicas)),
     onReply: (reply) => reply.status === 200 || countRejection(rejections, reply),
   });
 

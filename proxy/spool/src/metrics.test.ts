@@ -12,7 +12,7 @@ test("metrics", () => {
   for (let i = 0; i < 2; i++)
     countRejection(rejections, { status: 503, body: {}, rejected: { reason: "full", category: "span" } });
   countRejection(rejections, { status: 503, body: {} });
-  const text = metrics(store, eviction, rejections, new Set(["http://new/"]), 5_000);
+  const text = metrics(store, eviction, rejections, new Set(["http://new/"]), 2, 5_000);
   for (const line of [
     'culvert_spool_queued_envelopes{category="error"} 1',
     `culvert_spool_queued_bytes{category="error"} ${JSON.stringify(headers).length + 100}`,
@@ -24,6 +24,7 @@ test("metrics", () => {
     'culvert_spool_rejected_total{status="503"} 1',
     `culvert_spool_limit_bytes ${eviction.maxBytes}`,
     `culvert_spool_disk_free_bytes ${eviction.freeDiskBytes()}`,
+    "culvert_spool_replicas 2",
     "# TYPE culvert_spool_redelivered_total counter",
   ]) {
     assert.ok(text.includes(`${line}\n`), line);

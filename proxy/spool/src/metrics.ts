@@ -21,7 +21,7 @@ export function countRejection(rejections: Rejections, { status, rejected }: Rep
 }
 
 /**
- * Returns the metrics in Prometheus' text format; `urls` are the destinations of the configured DSNs.
+ * Returns the metrics in Prometheus' text format; `urls` are the destinations of the configured DSNs, `replicas` is how many share SPOOL_RATE.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  */
 export function metrics(
@@ -29,6 +29,7 @@ export function metrics(
   eviction: Eviction,
   rejections: Rejections,
   urls: ReadonlySet<string>,
+  replicas: number,
   now = Date.now(),
 ): string {
   const queued = queues.nonEmpty();
@@ -56,6 +57,7 @@ export function metrics(
     gauge("disk_bytes", "Size of the queues on disk, which SPOOL_MAX_MB limits", eviction.pages().used),
     gauge("limit_bytes", "SPOOL_MAX_MB, in bytes", eviction.maxBytes),
     gauge("disk_free_bytes", "Free for the queues; 64 MB of the disk stay unused", eviction.freeDiskBytes()),
+    gauge("replicas", "Ready replicas of the spool, which share SPOOL_RATE", replicas),
     ...Object.entries(counterHelp).map(([name, help]) => counter(name, help, samplesOf(name))),
     counter("rejected", "Requests not answered with 200, since the start; by category if the queue was full", rejected),
   ].join("");

@@ -46,6 +46,7 @@ test.each([
   ["SPOOL_MAX_MB", "512"],
   ["SPOOL_MAX_AGE", "3d"],
   ["SPOOL_RATE", "500"],
+  ["SPOOL_UPSTREAM", "spool:8082"],
   ["INTERNAL_NETWORK", "culvert_inside"],
   ["INGEST_CA_FILE", "/etc/ssl/certs/none"],
 ])("any invalid value of %s is rejected in one line that names it", (name, value) => {

@@ -11,8 +11,10 @@ export interface Settings {
   maxBytes: number;
   /** How long an envelope may be queued. */
   maxAgeMs: number;
-  /** The maximum of envelopes per second to one ingest. */
+  /** The maximum of envelopes per second to one ingest, of all replicas together. */
   rate: number;
+  /** The name that has the addresses of all ready replicas; undefined: there is one replica. */
+  replicas: string | undefined;
   /** The Docker network whose containers may connect; undefined: any container may. */
   internalNetwork: string | undefined;
   /** The trusted CAs as PEM; undefined: the public ones that Node ships. */
@@ -35,6 +37,7 @@ export function parseSettings(env: Env): Settings {
     maxBytes: integer("SPOOL_MAX_MB", env.SPOOL_MAX_MB || defaults.SPOOL_MAX_MB, 1, 1_000_000, "megabytes") * 2 ** 20,
     maxAgeMs: duration("SPOOL_MAX_AGE", env.SPOOL_MAX_AGE || defaults.SPOOL_MAX_AGE),
     rate: integer("SPOOL_RATE", env.SPOOL_RATE || defaults.SPOOL_RATE, 1, 100_000, "envelopes a second"),
+    replicas: hostName(env.SPOOL_UPSTREAM),
     internalNetwork: networkName(env.INTERNAL_NETWORK),
     ca: readCa(env.INGEST_CA_FILE),
   };
@@ -62,6 +65,17 @@ function networkName(value: string | undefined): string | undefined {
     "INTERNAL_NETWORK",
     `'${value}' is not the name of a network`,
     "use the Docker network that proxy, web and spool share, such as culvert_inside",
+  );
+}
+
+function hostName(value: string | undefined): string | undefined {
+  if (!value) return undefined;
+  const [, name] = /^([\w.-]{1,253}):\d{1,5}$/.exec(value) ?? [];
+  if (name) return name;
+  throw new StartupError(
+    "SPOOL_UPSTREAM",
+    `'${value}' is not name:port`,
+    "use the spool's address, such as spool:8082",
   );
 }
 

@@ -47,4 +47,7 @@ test("the rate is not exceeded, and a returning ingest gets a tenth of it at fir
   backoff.succeeded(late + 20_000);
   assert.ok(sentWithinSecond(backoff, late + 20_000) < 45);
   assert.ok(Math.abs(sentWithinSecond(backoff, late + 25_000) - 100) <= 12);
+  // Another replica shares it now.
+  backoff.rate = 50;
+  assert.ok(Math.abs(sentWithinSecond(backoff, late + 26_000) - 50) <= 6);
 });

@@ -11,7 +11,8 @@ const healthyForMs = 10_000;
  * All times are those of performance.now(), which unlike the wall clock is never set.
  */
 export class Backoff {
-  #rate: number;
+  /** The maximum of envelopes per second. */
+  rate: number;
   #random: () => number;
   #failures = 0;
   #failedAt = 0;
@@ -20,9 +21,8 @@ export class Backoff {
   #acceptedAt = Number.NEGATIVE_INFINITY;
   #nextAt = 0;
 
-  /** `rate` is the maximum of envelopes per second. */
   constructor(rate: number, random: () => number = Math.random) {
-    this.#rate = rate;
+    this.rate = rate;
     this.#random = random;
   }
 
@@ -45,7 +45,7 @@ export class Backoff {
   sent(now: number): void {
     const share = Math.min(1, 0.1 + (0.9 * (now - this.#healthySince)) / rampUpMs);
     // Timers fire a few ms late; that much may be caught up with, and no more.
-    this.#nextAt = Math.max(this.#nextAt, now - 100) + 1_000 / (this.#rate * share);
+    this.#nextAt = Math.max(this.#nextAt, now - 100) + 1_000 / (this.rate * share);
   }
 
   /**

@@ -30,29 +30,38 @@ export function createDelivery(
 ) {
   const rateLimits = new RateLimits();
   const deferred = new DeferredEnvelopes();
+  /** One at a time, so that a decoder stays free for the others. */
+  let isLargeInFlight = false;
 
-  /** Claims the next envelopes: the highest priority that is not rate limited, oldest first; at most as many as may be in flight. */
+  /**
+   * Claims the next envelopes: the highest priority that is not rate limited, large ones last within it, oldest first; at most as many as
+   * may be in flight.
+   */
   const claim = async (): Promise<ClaimedEnvelope[]> => {
     const now = performance.now();
-    const isReady = ({ destination, category }: Queue) => destination === url && rateLimits.until(category) <= now;
+    const isReady = ({ destination, category, isLarge }: Queue) =>
+      destination === url && rateLimits.until(category) <= now && !(isLarge && isLargeInFlight);
     const queues = transactions.read(() => store.queues.nonEmpty()).filter(isReady);
     if (queues.length === 0) return [];
     const max = Math.min(batch.max, backoff.concurrency(now));
     const next = (): ClaimedEnvelope[] => {
       const except = deferred.ids(now);
       for (const queue of queues) {
-        const found = store.claim(queue, { bytes: batch.bytes, max, except });
+        const found = store.claim(queue, { bytes: batch.bytes, max: queue.isLarge ? 1 : max, except });
         if (found.length > 0) return found;
       }
       return deferred.retry() ? next() : [];
     };
-    return transactions.write(next);
+    const claimed = await transactions.write(next);
+    isLargeInFlight ||= claimed[0]?.isLarge === true;
+    return claimed;
   };
 
-  const attempt = async ({ headers, body }: ClaimedEnvelope): Promise<Outcome> => {
+  const attempt = async ({ headers, body, received }: ClaimedEnvelope): Promise<Outcome> => {
     let chunks = [body];
     try {
-      if (accepts === "envelope") chunks = await withSentAt(body, encodingOf(headers));
+      const delayMs = Math.max(0, Date.now() - received);
+      if (accepts === "envelope") chunks = await withSentAt(body, encodingOf(headers), delayMs);
     } catch {
       return { kind: "rejected", reason: "unreadable" };
     }
@@ -105,7 +114,12 @@ export function createDelivery(
   const release = ({ id, redelivery }: ClaimedEnvelope) => write(() => store.release(id, redelivery));
 
   /** Sends an envelope and records the outcome. */
-  const deliver = async (envelope: ClaimedEnvelope): Promise<void> => {
+  const deliver = (envelope: ClaimedEnvelope): Promise<void> =>
+    attemptAndRecord(envelope).finally(() => {
+      if (envelope.isLarge) isLargeInFlight = false;
+    });
+
+  const attemptAndRecord = async (envelope: ClaimedEnvelope): Promise<void> => {
     const startedAt = performance.now();
     const wasHealthy = !backoff.isFailing;
     // A rate limit may have arrived since it was claimed.

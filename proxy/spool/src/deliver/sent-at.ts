@@ -6,39 +6,52 @@ import { Semaphore } from "../semaphore.ts";
 const codecs = new Semaphore(2);
 
 /**
- * Returns an envelope, in chunks and in its encoding, with `sent_at` set to now: an ingest shifts all timestamps by the time between
- * `sent_at` and arrival, which must not include the time spent in the spool. It is compressed again because an ingest limits the size
- * on the wire, and a replay within those 20 MB may be larger when decompressed. Throws if the body is not an envelope.
+ * Returns an envelope, in chunks and in its encoding, with `delayMs`, its time in the spool, added to `sent_at`: an ingest corrects a
+ * device's clock by the time between `sent_at` and arrival. No other byte changes. It is compressed again because an ingest limits the
+ * size on the wire, and a replay within those 20 MB may be larger when decompressed. Throws if the body cannot be decompressed.
  * https://develop.sentry.dev/sdk/foundations/transport/envelopes/
  */
-export async function withSentAt(body: Buffer, encoding: string, now = new Date()): Promise<Buffer[]> {
-  const fresh = (start: Buffer): Buffer[] => {
-    const end = start.includes("\n") ? start.indexOf("\n") : start.length;
-    const header = { ...JSON.parse(start.toString("utf8", 0, end)), sent_at: now.toISOString() };
-    return [Buffer.from(JSON.stringify(header)), start.subarray(end)];
-  };
+export async function withSentAt(body: Buffer, encoding: string, delayMs: number): Promise<Buffer[]> {
   const createEncoder = encoderFor(encoding);
-  if (!createEncoder) return fresh(body);
-  async function* freshChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  if (!createEncoder) return shifted(body, delayMs);
+  async function* shiftedChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let start: Buffer[] | undefined = [];
     for await (const chunk of chunks) {
       start?.push(chunk);
       if (!start) yield chunk;
       else if (chunk.includes("\n")) {
-        yield* fresh(Buffer.concat(start));
+        yield* shifted(Buffer.concat(start), delayMs);
         start = undefined;
       }
     }
-    if (start) yield* fresh(Buffer.concat(start));
+    if (start) yield* shifted(Buffer.concat(start), delayMs);
   }
   await codecs.acquire(1);
   try {
     const result: Buffer[] = [];
-    await pipeline(decompress(body, encoding), freshChunks, createEncoder(), async (chunks) => {
+    await pipeline(decompress(body, encoding), shiftedChunks, createEncoder(), async (chunks) => {
       for await (const chunk of chunks) result.push(chunk);
     });
     return result;
   } finally {
     codecs.release(1);
   }
+}
+
+/** Returns an envelope, of which `start` has the whole header line, with a later `sent_at`; one that is missing or no time stays as it is. */
+function shifted(start: Buffer, delayMs: number): Buffer[] {
+  const end = start.includes("\n") ? start.indexOf("\n") : start.length;
+  let depth = 0;
+  let before = ["", ""];
+  // Latin-1 keeps every byte. The tokens of JSON (RFC 8259) that tell what a string is.
+  const header = start.toString("latin1", 0, end).replaceAll(/"(?:[^"\\]|\\.)*"|[[\]{}:,]/g, (token) => {
+    const [name, colon] = before;
+    before = [`${colon}`, token];
+    if (token === "{" || token === "[") depth++;
+    if (token === "}" || token === "]") depth--;
+    if (depth !== 1 || name !== '"sent_at"' || colon !== ":") return token;
+    const time = new Date(Date.parse(token.slice(1, -1)) + delayMs);
+    return Number.isNaN(time.getTime()) ? token : `"${time.toISOString()}"`;
+  });
+  return [Buffer.from(header, "latin1"), start.subarray(end)];
 }

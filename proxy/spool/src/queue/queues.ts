@@ -1,16 +1,20 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { priorityOf } from "./priority.ts";
 
-/** The envelopes of one category for one destination, oldest first. */
+/** The envelopes of one category for one destination, oldest first: apart from the others those that are large when decompressed. */
 export interface Queue {
   id: number;
   destination: string;
   category: string;
+  isLarge: boolean;
   envelopes: number;
   bytes: number;
   /** When the oldest envelope was received. */
   oldest: number;
 }
+
+/** Follows the category in the database. */
+const largeSuffix = " large";
 
 const keysPerQueue = 2 ** 40;
 
@@ -42,14 +46,15 @@ export class Queues {
   }
 
   /** Adds an envelope of this size to the sums, and returns its key. */
-  enqueue(destination: string, category: string, bytes: number): number {
-    const { id, last_sequence } = this.#enqueue.get(destination, category, bytes) as Record<string, number>;
+  enqueue(destination: string, category: string, isLarge: boolean, bytes: number): number {
+    const name = isLarge ? category + largeSuffix : category;
+    const { id, last_sequence } = this.#enqueue.get(destination, name, bytes) as Record<string, number>;
     return Number(id) * keysPerQueue + Number(last_sequence);
   }
 
   /** Subtracts the envelope with this key and size from the sums; returns its category. */
   dequeue(key: number, bytes: number): string {
-    return (this.#dequeue.get(bytes, queueOf(key)) as { category: string }).category;
+    return (this.#dequeue.get(bytes, queueOf(key)) as { category: string }).category.replace(largeSuffix, "");
   }
 
   /** How many envelopes are queued for other addresses than these: they stay until a DSN names their address again. */
@@ -58,9 +63,14 @@ export class Queues {
     return queues.reduce((sum, { envelopes }) => sum + envelopes, 0);
   }
 
-  /** The queues that are not empty, by priority, and within a priority by the age of their oldest envelope. */
+  /** The queues that are not empty: by priority, within a priority the large ones last, then by the age of their oldest envelope. */
   nonEmpty(): Queue[] {
-    const queues = this.#nonEmpty.all() as unknown as Queue[];
-    return queues.sort((a, b) => priorityOf(a.category) - priorityOf(b.category) || a.oldest - b.oldest);
+    const rows = this.#nonEmpty.all() as unknown as Omit<Queue, "isLarge">[];
+    const queues = rows.map((row) => {
+      const isLarge = row.category.endsWith(largeSuffix);
+      return { ...row, isLarge, category: row.category.replace(largeSuffix, "") };
+    });
+    const order = ({ category, isLarge }: Queue) => 2 * priorityOf(category) + Number(isLarge);
+    return queues.sort((a, b) => order(a) - order(b) || a.oldest - b.oldest);
   }
 }

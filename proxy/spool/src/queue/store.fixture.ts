@@ -17,8 +17,8 @@ export function openStore(folder = mkdtempSync(join(tmpdir(), "spool-"))) {
     free = bytes;
   };
   const eviction = new Eviction(database, store, 8 << 20, () => free);
-  const newEnvelope = (category: string, received = 0, size = 100): NewEnvelope => {
-    return { destination: "http://ingest/", category, received, headers, body: Buffer.alloc(size, category) };
+  const newEnvelope = (category: string, received = 0, size = 100, isLarge = false): NewEnvelope => {
+    return { destination: "http://ingest/", category, isLarge, received, headers, body: Buffer.alloc(size, category) };
   };
   /** Claims from the first queue. */
   const first = (max = 10, except: number[] = []) => {

@@ -7,10 +7,11 @@ test("a commit returns after fsync: write-ahead log, synchronous FULL", () => {
   assert.equal(database.prepare("PRAGMA journal_mode").get()?.journal_mode, "wal");
   assert.equal(database.prepare("PRAGMA synchronous").get()?.synchronous, 2);
 });
-test("the store returns what was added, by priority, then by age", () => {
-  const { store, newEnvelope, first } = openStore();
+test("the store returns what was added, by priority, large ones last within it, then by age", () => {
+  const { store, newEnvelope, first, counts } = openStore();
   const categories = ["replay", "error", "transaction", "span", "error"];
-  for (const [received, category] of categories.entries()) store.add(newEnvelope(category, received));
+  for (const [received, category] of categories.entries())
+    store.add(newEnvelope(category, received, 100, received === 1));
   const order = [];
   for (let next = first(1)[0]; next; next = first(1)[0]) {
     assert.deepEqual(next.headers, headers);
@@ -18,8 +19,9 @@ test("the store returns what was added, by priority, then by age", () => {
     order.push(`${next.category} ${next.received}`);
     store.remove(next.id, "delivered");
   }
-  assert.deepEqual(order, ["error 1", "error 4", "transaction 2", "span 3", "replay 0"]);
+  assert.deepEqual(order, ["error 4", "error 1", "transaction 2", "span 3", "replay 0"]);
   assert.deepEqual(store.queues.nonEmpty(), []);
+  assert.equal(counts()["delivered error"], 2);
 });
 test("no envelope is claimed twice, no deferred one, and no more than the limits", () => {
   const { store, newEnvelope, first } = openStore();

@@ -9,6 +9,8 @@ import { keyRange, type Queue, Queues } from "./queues.ts";
 export interface NewEnvelope {
   destination: string;
   category: string;
+  /** It takes long to decompress: delivered last within its priority. */
+  isLarge: boolean;
   received: number;
   headers: EnvelopeHeaders;
   body: Buffer;
@@ -69,9 +71,9 @@ export class Store {
   }
 
   /** Adds an envelope to its queue. */
-  add({ destination, category, received, headers, body }: NewEnvelope): void {
+  add({ destination, category, isLarge, received, headers, body }: NewEnvelope): void {
     const json = JSON.stringify(headers);
-    const id = this.queues.enqueue(destination, category, Buffer.byteLength(json) + body.length);
+    const id = this.queues.enqueue(destination, category, isLarge, Buffer.byteLength(json) + body.length);
     this.#insert.run(id, received, checksum(json, body), json, body);
     this.counters.add("accepted", category);
   }
@@ -80,7 +82,10 @@ export class Store {
    * Claims the oldest envelopes of a queue for delivery, up to a number and about a size, without those of some keys. Recorded on disk, so
    * that a crash does not hide that they were sent. Drops damaged ones: SQLite checks the structure of its file, not what is in it.
    */
-  claim({ id: queue, destination, category }: Queue, limits: { max: number; bytes: number; except: number[] }) {
+  claim(
+    { id: queue, destination, category, isLarge }: Queue,
+    limits: { max: number; bytes: number; except: number[] },
+  ) {
     const claimed: ClaimedEnvelope[] = [];
     const damaged: number[] = [];
     let size = 0;
@@ -93,7 +98,7 @@ export class Store {
       const body = Buffer.from(row.body.buffer, row.body.byteOffset, row.body.length);
       const headers = JSON.parse(row.headers) as EnvelopeHeaders;
       const { id, received } = row;
-      claimed.push({ id, destination, category, received, headers, body, redelivery: row.redelivery === 1 });
+      claimed.push({ id, destination, category, isLarge, received, headers, body, redelivery: row.redelivery === 1 });
       size += body.length;
       if (size >= limits.bytes) break;
     }

@@ -8,7 +8,7 @@ const maxHeaderBytes = 16 << 10;
 const maxItems = 100;
 
 /**
- * Takes the first `maxStartBytes` of an envelope, and returns the category with the highest priority among its first 100 items. Throws
+ * Takes the beginning of an envelope, and returns the category with the highest priority among its first 100 items. Throws
  * BodyError. https://develop.sentry.dev/sdk/foundations/transport/envelopes/
  */
 export function categoryOf(start: Buffer): string {

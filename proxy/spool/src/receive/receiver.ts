@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { BodyError, decompressStart } from "../content-encoding.ts";
+import { BodyError, decompressStart, isCompressed } from "../content-encoding.ts";
 import type { Destination } from "../destination.ts";
 import { encodingOf, storedHeaders } from "../envelope-headers.ts";
 import { logOncePerMinute } from "../log.ts";
@@ -42,10 +42,11 @@ export function createReceive(
 
   const enqueue = async ({ url, accepts }: Destination, request: IncomingMessage, body: Buffer): Promise<Reply> => {
     const headers = storedHeaders(request.headers);
-    const start =
-      accepts === "envelope" && (await decompressStart(body, encodingOf(headers), maxStartBytes, waitTimeoutMs));
+    const encoding = encodingOf(headers);
+    const start = accepts === "envelope" && (await decompressStart(body, encoding, maxStartBytes + 1, waitTimeoutMs));
     const category = start ? categoryOf(start) : "security";
-    const envelope = { destination: url, category, received: Date.now(), headers, body };
+    const isLarge = start && start.length > maxStartBytes && isCompressed(encoding);
+    const envelope = { destination: url, category, isLarge, received: Date.now(), headers, body };
     const full = await transactions.write(() => eviction.makeSpaceFor(envelope) ?? store.add(envelope));
     if (!full) return { status: 200 };
     const reply = reject(503, full === "disk" ? "the disk is full" : "SPOOL_MAX_MB is reached");

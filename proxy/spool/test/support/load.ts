@@ -13,7 +13,8 @@ export interface LoadResult {
   pages: { requested: number; failed: (number | string)[] };
 }
 
-const items = ["event", "event", "transaction", "session", "replay_event", "log", "feedback", "profile_chunk"];
+/** All categories. */
+const all = ["event", "event", "transaction", "session", "replay_event", "log", "feedback", "profile_chunk"];
 
 /** How many of these retries may have been stored before: not those that the proxy never received, or rejected. */
 export function maybeStored(retries: LoadResult["retries"]): number {
@@ -25,13 +26,14 @@ export function maybeStored(retries: LoadResult["retries"]): number {
 const maxOpen = 400;
 
 /**
- * Sends `rate` envelopes of 2 KB per second, of all categories, to the proxy, and requests a page ten times a second, while `faults`
+ * Sends `rate` envelopes of 2 KB per second, of these items in turn, to the proxy, and requests a page ten times a second, while `faults`
  * runs; its argument waits until this many further envelopes have been sent. Resolves when every envelope has been answered with 200.
  */
 export async function runLoad(
   { proxy }: Pick<Stack, "proxy">,
   rate: number,
   faults: (more: (envelopes: number) => Promise<void>) => Promise<void>,
+  items = all,
 ): Promise<LoadResult> {
   const result: LoadResult = { ids: [], retries: {}, pages: { requested: 0, failed: [] } };
   const page = () => requestProxy(proxy, "/upstream");

@@ -12,7 +12,10 @@ const node = "node:24-trixie-slim";
 const inMemory = ["type=tmpfs", "device=tmpfs", "o=uid=1000,gid=1000,mode=0700"].map((option) => `--opt=${option}`);
 
 /** The ports that the recorder's container forwards (port-forward.ts), and their targets. */
-const forwards = { 8443: "proxy:8443", 8082: "spool:8082", 9002: "ingest:9001", 3000: "rival:3000" };
+const forwards = {
+  ...{ 8443: "proxy:8443", 8082: "spool:8082", 8083: "spool2:8082", 9002: "ingest:9001" },
+  ...{ 3000: "next:3000", 3001: "node:3000" },
+};
 const forwardsSetting = `--env=PORT_FORWARDS=${Object.entries(forwards)
   .map((forward) => forward.join("="))
   .join(" ")}`;
@@ -20,7 +23,7 @@ const forwardsSetting = `--env=PORT_FORWARDS=${Object.entries(forwards)
 /** An ingest name that the SDK's `tunnelRoute` accepts. */
 export const sentryName = "o1.ingest.sentry.io";
 
-const services = ["proxy", "spool", "rival", "ingest", "recorder"] as const;
+const services = ["proxy", "spool", "spool2", "next", "node", "ingest", "recorder"] as const;
 type Service = (typeof services)[number];
 
 /** The option that gives a service its stop_grace_period of the compose file. */
@@ -39,13 +42,15 @@ export interface Options {
   name?: string;
   /** Whether to start the proxy, with the recorder as web. */
   proxy?: boolean;
+  /** Whether the spool has a second replica; each has a volume of 256 MB. */
+  replica?: boolean;
   /** Arguments for the proxy's `docker run`. */
   proxyArgs?: string[];
   /**
-   * The image of an app with its own tunnel, and a folder with server.crt and server.key for `sentryName`. The ingest then answers
-   * under that name over TLS, as the SDK's `tunnelRoute` requires, and all containers trust the certificate.
+   * Images of a Next app and a Node server with tunnels of their own, and a folder with server.crt and server.key for `sentryName`. The
+   * ingest then answers under that name over TLS, as the SDK's `tunnelRoute` requires, and all containers trust the certificate.
    */
-  rival?: { image: string; cert: string };
+  rivals?: { next: string; node: string; cert: string };
 }
 
 /** The spool, an ingest with fault injection, and a recorder behind it, in containers on their own network. */
@@ -63,29 +68,33 @@ export async function startStack(settings: Record<string, string> = {}, options:
 /** Removes the network and the volume with this name, and their containers. */
 async function remove(id: string): Promise<void> {
   await docker("rm", "-f", "-v", ...services.map((service) => `${id}-${service}`));
-  await docker("volume", "rm", id);
+  await docker("volume", "rm", id, `${id}-2`);
   await docker("network", "rm", id);
 }
 
 async function startIn(id: string, settings: Record<string, string>, options: Options) {
-  const { args = [], cert, name: alias, rival } = options;
+  const { args = [], cert, name: alias, rivals } = options;
   const name = (service: Service) => `${id}-${service}`;
   const start = (service: Service, ...rest: string[]) =>
     must(...["run", "-d", label, `--name=${name(service)}`, `--network=${id}`, `--network-alias=${service}`], ...rest);
   const environment = (values: Record<string, string>) =>
     Object.entries(values).map(([key, value]) => `--env=${key}=${value}`);
   const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
-  const trust = rival ? [`--volume=${rival.cert}:/cert:ro`, "--env=INGEST_CA_FILE=/cert/server.crt"] : [];
-  const sentry = rival ? [`--network-alias=${sentryName}`, "--env=CERT=/cert/server", ...trust] : [];
+  const trust = rivals ? [`--volume=${rivals.cert}:/cert:ro`, "--env=INGEST_CA_FILE=/cert/server.crt"] : [];
+  const sentry = rivals ? [`--network-alias=${sentryName}`, "--env=CERT=/cert/server", ...trust] : [];
   const names = alias ? [`--network-alias=${alias}`] : [];
 
   const isDirect = isLocal(await must("network", "create", label, id));
   // In memory, so that the tests do not depend on the disk's fsync time. The recorder mounts it too, because a tmpfs volume is
   // emptied when its last container stops.
-  await must("volume", "create", label, ...inMemory, id);
+  const [volume, volume2] = [id, `${id}-2`];
+  const volumes = options.replica ? [volume, volume2] : [volume];
+  const bounded = inMemory.map((option) => (options.replica ? option.replace("o=uid", "o=size=256m,uid") : option));
+  for (const one of volumes) await must("volume", "create", label, ...bounded, one);
   const published = isDirect ? [] : [9001, ...Object.keys(forwards)].flatMap((port) => ["-p", `127.0.0.1::${port}`]);
   const support = `--volume=${root}/proxy/spool/test/support:/support:ro`;
-  const recorder = [`--volume=${root}/deploy/test/support/recorder:/recorder:ro`, `--volume=${id}:/spool:ro`];
+  const held = volumes.map((one) => `--volume=${one}:/volumes/${one}:ro`);
+  const recorder = [`--volume=${root}/deploy/test/support/recorder:/recorder:ro`, ...held];
   const both = ["sh", "-c", "node /support/port-forward.ts & exec node /recorder/server.ts"];
   await Promise.all([
     start("recorder", support, ...recorder, forwardsSetting, ...published, ...tls, ...names, node, ...both),
@@ -93,22 +102,26 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   ]);
   const SENTRY_DSN = settings.SENTRY_DSN ?? "http://key@ingest:9000/7";
   const image = await build("spool");
-  const startSpool = (given: string[]) => {
-    const volume = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
-    const run = [...restricted, grace("spool"), ...environment({ SENTRY_DSN, ...settings }), ...trust];
-    return start("spool", ...run, ...volume, ...given, image);
+  const spools = "spools:8082";
+  const shared = environment(options.replica ? { SPOOL_UPSTREAM: spools } : {});
+  const startSpool = (given: string[], service: Service = "spool") => {
+    const own = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${volume}:/var/lib/spool`];
+    const run = [...restricted, grace("spool"), ...environment({ SENTRY_DSN, ...settings }), ...shared, ...trust];
+    return start(service, ...run, "--network-alias=spools", ...own, ...given, image);
   };
   await startSpool(args);
+  if (options.replica) await startSpool([`--volume=${volume2}:/var/lib/spool`], "spool2");
 
   if (options.proxy) {
-    const upstreams = { SPOOL_UPSTREAM: "spool:8082", WEB_UPSTREAM: "recorder:9000" };
-    const given = { SENTRY_DSN, ...upstreams, TUNNEL_RATE_PER_CLIENT: "10000" };
+    const upstreams = { SPOOL_UPSTREAM: spools, SPOOL_FALLBACK_UPSTREAM: options.replica ? spools : "" };
+    const given = { SENTRY_DSN, ...upstreams, WEB_UPSTREAM: "recorder:9000", TUNNEL_RATE_PER_CLIENT: "10000" };
     const run = [...hardened, grace("proxy"), ...trust, ...environment(given), ...(options.proxyArgs ?? [])];
     await start("proxy", ...run, await build());
   }
-  if (rival) {
+  if (rivals) {
     const telemetry = environment({ SENTRY_DSN, NODE_EXTRA_CA_CERTS: "/cert/server.crt" });
-    await start("rival", ...restricted, "--tmpfs=/tmp:uid=1000,mode=0700", ...trust, ...telemetry, rival.image);
+    const run = [...restricted, "--tmpfs=/tmp:uid=1000,mode=0700", ...trust, ...telemetry];
+    await Promise.all((["next", "node"] as const).map((service) => start(service, ...run, rivals[service])));
   }
 
   // By the container's own address if possible: Docker's port forwarding has been seen to stop under load.
@@ -123,9 +136,12 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
     id,
     /** The spool's address on this machine. */
     url: at(8082),
-    /** The addresses of the proxy's TLS listener and of the rival. */
+    /** That of its second replica. */
+    url2: at(8083),
+    /** The addresses of the proxy's TLS listener and of the rivals. */
     proxy: find(8443),
-    rival: find(3000),
+    next: find(3000),
+    node: find(3001),
     recorder: new Recorder(at(9001)),
     /** Sets the faults of the ingest; without rules it accepts everything. */
     ingest: async (...rules: Rule[]) => {
@@ -148,8 +164,8 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
       await startSpool(given);
     },
     /** Runs a shell line inside the spool's container. */
-    inside: (line: string) => must("exec", name("spool"), "sh", "-c", line),
-    logs: async () => (await docker("logs", name("spool"))).output,
+    inside: (line: string, service: Service = "spool") => must("exec", name(service), "sh", "-c", line),
+    logs: async (service: Service = "spool") => (await docker("logs", name(service))).output,
     stop: () => remove(id),
   };
   // The number of requests does not matter: the proxy may have sent some already.

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { printResult, rate } from "./support/fault-result.ts";
+import { runLoad } from "./support/load.ts";
+import { acceptedEnvelopes, isEmpty, metric } from "./support/metrics.ts";
+import { type Stack, startStack } from "./support/stack.ts";
+import { waitUntil } from "./support/wait.ts";
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({}, { proxy: true, replica: true });
+});
+afterAll(() => stack?.stop());
+
+const aliases = (service: string) => [`--alias=${service}`, "--alias=spools"];
+type Service = "spool" | "spool2";
+type Step = (service: Service) => Promise<unknown>;
+const faults: [fault: string, begin: Step, end: Step][] = [
+  ["killed", (service) => stack.on(service, "kill", "-s", "KILL"), (service) => stack.on(service, "start")],
+  ["shut down", (service) => stack.on(service, "stop"), (service) => stack.on(service, "start")],
+  [
+    "stopped",
+    (service) => stack.on(service, "kill", "-s", "STOP"),
+    (service) => stack.on(service, "kill", "-s", "CONT"),
+  ],
+  [
+    "stopped while the other one hangs for longer than an attempt",
+    async (service) => {
+      const both = [service, service === "spool" ? "spool2" : "spool"] as const;
+      await Promise.all(both.map((one) => stack.on(one, "kill", "-s", "STOP")));
+      await sleep(2_500);
+      await stack.on(both[1], "kill", "-s", "CONT");
+    },
+    (service) => stack.on(service, "kill", "-s", "CONT"),
+  ],
+  [
+    "cut off",
+    (service) => stack.on(service, "network", "disconnect", stack.id),
+    (service) => stack.on(service, "network", "connect", ...aliases(service), stack.id),
+  ],
+  [
+    "out of space",
+    (service) => stack.inside("dd if=/dev/zero of=/var/lib/spool/other bs=1M 2>/dev/null || true", service),
+    (service) => stack.inside("rm /var/lib/spool/other", service),
+  ],
+];
+
+/** Waits until a replica gets new envelopes, more than were under way when it failed: the proxy may have to resolve a new address first. */
+async function waitUntilUsed(url: string): Promise<void> {
+  let before = Number.POSITIVE_INFINITY;
+  await waitUntil(async () => {
+    const now = await acceptedEnvelopes({ url });
+    before = Math.min(before, now);
+    return now > before + 2 * rate;
+  });
+}
+
+test("one of two replicas fails at a time, in an outage: each envelope is accepted at once, and arrives", async () => {
+  const load = await runLoad(
+    stack,
+    rate,
+    async (more) => {
+      await stack.ingest({ gone: true });
+      for (const [fault, begin, end] of faults)
+        for (const service of ["spool", "spool2"] as const) {
+          await begin(service);
+          await more(3 * rate);
+          await end(service);
+          await waitUntilUsed(service === "spool" ? stack.url : stack.url2);
+          console.log(`${service} was ${fault}`);
+        }
+      await stack.ingest();
+    },
+    // Of one priority: a replica that is full would drop a lower one.
+    ["event"],
+  );
+  await waitUntil(() => isEmpty({ url: stack.url2 }), 600_000);
+  expect(load.retries).toEqual({});
+  expect(await printResult(stack, "one of two replicas fails", load)).toMatchObject({ lost: 0 });
+});
+
+test("the replicas that are ready share SPOOL_RATE", async () => {
+  const counts = (url: string, replicas: number) =>
+    waitUntil(async () => (await metric({ url }, "replicas")) === replicas);
+  await counts(stack.url, 2);
+  await counts(stack.url2, 2);
+  await stack.on("spool2", "stop");
+  await counts(stack.url, 1);
+});
