@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2154
-# The tunnel's destination comes from configuration, never from the request: each DSN becomes a fixed upstream, and the
-# arguments that a browser may send only select one of them (templates/ingest.conf).
+# The tunnel's destination comes from configuration, never from the request: each DSN becomes a fixed upstream. The arguments that a browser
+# may send (templates/ingest.conf), or the path to which it posts (templates/ingest/sdk-tunnel-path.conf), only select one of them.
 fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>"
 
 # read_dsn DSN: sets scheme, key, host, port (empty, or with a colon), prefix and project; fails if it is no DSN. The secret of a legacy DSN
@@ -30,13 +30,13 @@ destination() {
   case $seen in *" $dsn "*) return ;; esac
   seen="$seen$dsn " INGEST=$((INGEST + 1))
 
+  SDK_TUNNEL_PATH=$(sdk_tunnel_path "$dsn")
   [ "$INGEST" -gt 1 ] || echo '"" 1;' >>"$maps/arguments"
   # A pattern, because a map compares plain strings without regard to case; of two equal ones, the first counts.
   if tunnel_route_arguments; then
     echo "\"~^$arguments\$\" $INGEST;" >>"$maps/arguments"
   elif [ "$INGEST" -gt 1 ]; then
-    refuse "$2" "names the host $host, which no SDK can ask for by arguments" \
-      "list DSNs of sentry.io only; for another host, make it SENTRY_DSN"
+    echo "culvert proxy: $2: envelopes for $host$port$prefix/$project are accepted at $SDK_TUNNEL_PATH (tunnel: true) only"
   fi
   echo "$INGEST $scheme;" >>"$maps/scheme"
   echo "$INGEST $host$port;" >>"$maps/host"
@@ -44,7 +44,7 @@ destination() {
   echo "$INGEST $key;" >>"$maps/key"
 
   [ "$scheme" = https ] && default_port=:443 || default_port=:80
-  INGEST_ADDRESS=$host${port:-$default_port} SDK_TUNNEL_PATH=$(sdk_tunnel_path "$dsn")
+  INGEST_ADDRESS=$host${port:-$default_port}
   render ingest/upstream.conf "ingest/upstream-$INGEST.conf"
   render ingest/sdk-tunnel-path.conf "ingest/sdk-tunnel-path-$INGEST.conf"
 }

@@ -21,6 +21,10 @@ PAGE_UPSTREAM=web
 [ "$MAX_CONCURRENT_PAGES_PER_REPLICA" = off ] ||
   PAGE_UPSTREAM='$page_upstream' MAX_PREFETCHES_PER_REPLICA=$(((MAX_CONCURRENT_PAGES_PER_REPLICA + 3) / 4))
 
+# SPOOL_FALLBACK_UPSTREAM is asked last, and means that the spool has replicas: then one that hangs is left after 2 s.
+SPOOL_FALLBACK=${SPOOL_FALLBACK_UPSTREAM:+"server $SPOOL_FALLBACK_UPSTREAM resolve max_fails=0 backup;"}
+SPOOL_TIMEOUT=${SPOOL_FALLBACK:+2s} SPOOL_TIMEOUT=${SPOOL_TIMEOUT:-10s}
+
 # At most four workers, because each takes memory.
 WORKERS=$(nproc)
 [ "$WORKERS" -le 4 ] || WORKERS=4

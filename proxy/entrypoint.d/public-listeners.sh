@@ -2,26 +2,37 @@
 # What templates derive from settings for the public listeners.
 
 names_fix="use the names people type, separated by spaces, without scheme, port or wildcard, such as app.example.com"
-SERVED_NAMES='localhost 127.0.0.1 [::1]' names=$(without_commas "$SERVER_NAME" | tr '[:upper:]' '[:lower:]')
+served=' ' SERVED_HOSTS='' names=$(without_commas "$SERVER_NAME" | tr '[:upper:]' '[:lower:]')
 case $names in *[!\ ]*) ;; *) refuse SERVER_NAME "'$SERVER_NAME' has no name" "$names_fix" ;; esac
 set -f
 for name in $names; do
   is_name "$name" || is_ipv4 "$name" || refuse SERVER_NAME "'$name' is not a host name" "$names_fix"
-  case " $SERVED_NAMES " in *" $name "*) ;; *) SERVED_NAMES="$SERVED_NAMES $name" ;; esac
+done
+for name in localhost 127.0.0.1 '[::1]' $names; do
+  case $served in *" $name "*) ;; *) served="$served$name " SERVED_HOSTS="$SERVED_HOSTS $name $name;" ;; esac
 done
 set +f
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT
 # A year with a certificate of yours or of a CA; never with the development certificate.
 [ "$ACME$TLS_CERT_FILE" = off ] && HSTS=${HSTS_MAX_AGE:-0} || HSTS=${HSTS_MAX_AGE:-31536000}
 [ "$HSTS" = 0 ] && HSTS='' || HSTS=max-age=$HSTS
+# Where a load balancer ends TLS, the certificate is its own.
+HSTS_OF_FRONT=max-age=${HSTS_MAX_AGE:-31536000}
+[ "$HSTS_MAX_AGE" != 0 ] || HSTS_OF_FRONT=''
 [ "$PROXY_PROTOCOL" = on ] && PROXY_PROTOCOL_PARAMETER=' proxy_protocol' || PROXY_PROTOCOL_PARAMETER=''
+# A kernel without IPv6 has no such address.
+IPV6_LISTEN=''
+[ ! -e /proc/net/if_inet6 ] ||
+  IPV6_LISTEN="listen [::]:8443 ssl$PROXY_PROTOCOL_PARAMETER; listen [::]:8080$PROXY_PROTOCOL_PARAMETER;"
 # HTTP/3 if this Nginx was built with it; the PROXY protocol does not carry UDP.
-HTTP3_LISTEN_DEFAULT='' HTTP3_LISTEN='' ALT_SVC=''
+HTTP3_LISTEN='' ALT_SVC=''
 if [ "$HTTP3$PROXY_PROTOCOL" = onoff ] && nginx -V 2>&1 | grep -q http_v3_module; then
-  HTTP3_LISTEN_DEFAULT='listen 8443 quic default_server reuseport;' HTTP3_LISTEN='listen 8443 quic;'
+  HTTP3_LISTEN="listen 8443 quic reuseport; ${IPV6_LISTEN:+listen [::]:8443 quic reuseport;}"
   ALT_SVC="h3=\":$HTTPS_PORT\"; ma=86400"
 fi
-# For a map in web-upstream.conf; empty, it matches no request.
+# For maps in public-address.conf and web-upstream.conf; empty, it matches no request. A CA asks over plain HTTP.
+ACME_OVER_HTTP=''
+[ "$ACME" = off ] || ACME_OVER_HTTP='"~^http[|][0-9]*[|][^|]+[|]/\.well-known/acme-challenge/[A-Za-z0-9_-]+$"  "";'
 WEBSOCKET_HANDSHAKE=${WEBSOCKET_PATH:+"~^$WEBSOCKET_PATH(/.*)? HTTP/1\\.1 (?i:websocket)\$"}
 # shellcheck disable=SC2016 # variables of Nginx
 case $TUNNEL_CLIENT_IP in
@@ -34,8 +45,9 @@ esac
 NAME_SERVERS=$(awk '$1 == "nameserver" { printf "%s ", ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf)
 [ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server" "give the container a DNS server"
 
-# Addresses trusted to report the client IP: in X-Forwarded-For, or in the PROXY protocol, which every connection must then use.
-REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0
+# Addresses trusted to report the client IP and the browser's address: in headers, or in the PROXY protocol, which every
+# connection must then use.
+REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0 KEEPALIVE_TIMEOUT=65s
 set -f
 for network in $(without_commas "$TRUSTED_PROXIES"); do
   is_network "$network" ||
@@ -44,11 +56,19 @@ for network in $(without_commas "$TRUSTED_PROXIES"); do
   REAL_IP_FROM="$REAL_IP_FROM set_real_ip_from $network;"
   # All addresses are the default of Nginx's `geo`.
   case $network in */0) TRUSTED_BY_DEFAULT=1 ;; *) TRUSTED_NETWORKS="$TRUSTED_NETWORKS $network 1;" ;; esac
+  # fc00::/7 is the widest network that is private.
+  case $network in
+    *:*/[0-6] | *.*/[0-7])
+      echo "culvert proxy: TRUSTED_PROXIES contains $network: any client in it can forge its IP, host and scheme:" \
+        "list the load balancer's addresses only" >&2
+      ;;
+  esac
 done
 set +f
 if [ -n "$REAL_IP_FROM" ]; then
   [ "$PROXY_PROTOCOL" = on ] && REAL_IP_HEADER=proxy_protocol || REAL_IP_HEADER=X-Forwarded-For
   REAL_IP_HEADER="real_ip_header $REAL_IP_HEADER; real_ip_recursive on;"
+  KEEPALIVE_TIMEOUT=650s
 elif [ "$PROXY_PROTOCOL" = on ]; then
   refuse TRUSTED_PROXIES "is empty, but PROXY_PROTOCOL is on" "list the load balancer's addresses, such as 10.0.0.0/8"
 fi

@@ -6,6 +6,7 @@ setting SENTRY_DSN ''
 setting INGEST_CA_FILE /etc/ssl/certs/ca-certificates.crt "a whole path of A-Z a-z 0-9 / . _ @ + -" "mount the file under another name" is '/[A-Za-z0-9/._@+-]*'
 setting TUNNEL_PATH /monitoring "a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next" "use a path of your own such as /monitoring or /api/reports" is_path
 setting TUNNEL_ALLOWED_DSNS '' "a line of text" "separate DSNs by spaces" is_line
+setting TUNNEL_ALLOWED_ORIGINS '' "a line of text" "separate origins by spaces" is_line
 setting TUNNEL_CLIENT_IP forward "a policy" "use forward, truncate or withhold" is 'forward|truncate|withhold'
 setting TUNNEL_RATE_PER_CLIENT 50 "a number of envelopes per second" "use a whole number from 1 to 999999" is_number 1 999999
 setting SERVER_NAME localhost "a line of text" "separate names by spaces" is_line
@@ -30,6 +31,7 @@ setting INTERNAL_NETWORK ''
 setting WEB_UPSTREAM web:3000 "name:port" "use the app's address, such as web:3000" is_host_and_port
 setting WEB_FALLBACK_UPSTREAM '' "name:port" "use the name of all replicas of web, such as web-all:3000" is_host_and_port
 setting SPOOL_UPSTREAM '' "name:port" "use the spool's address, such as spool:8082" is_host_and_port
+setting SPOOL_FALLBACK_UPSTREAM '' "name:port" "use a name of the spool's ready replicas, such as spool:8082" is_host_and_port
 # End of what is written.
 
 # What depends on two settings.

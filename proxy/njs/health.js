@@ -9,6 +9,11 @@ const ready = async (r) => {
       r.return(503, "web cannot be reached\n");
       return;
     }
+    // Of anything else that listens there, Nginx would pass on what it says.
+    if (status < 100) {
+      r.return(503, "web does not speak HTTP: check WEB_UPSTREAM\n");
+      return;
+    }
     ngx.shared.health.set("web", 1);
   }
   r.return(200, "ready\n");

@@ -11,13 +11,14 @@ const pageOutcomes = { "": "accepted", rate_limit: "rate_limited", overload: "sh
  * The outcome of an envelope and its reason, in Relay's words.
  * @param {number} status of the response
  * @param {string} asked `$upstream_status`, empty if no upstream was asked
- * @param {string} answeredBy "spool", "capacity", or empty
+ * @param {string} answeredBy "spool", "capacity", "origin", or empty
  */
 function outcome(status, asked, answeredBy) {
   // An ingest's response that is not HTTP: njs/ingest-headers.js.
   if (status < 100) return ["failed", "unreachable"];
+  if (answeredBy === "spool" && status >= 400 && status < 500) return ["rejected", `spool_status_${status}`];
   if (answeredBy === "spool") return [status < 300 ? "queued" : "failed", "unreachable"];
-  if (answeredBy === "capacity") return ["rejected", "capacity"];
+  if (answeredBy) return ["rejected", answeredBy];
   if (status === 429) return ["rate_limited", asked ? "ingest" : "proxy"];
   if (status === 503) return ["failed", "unreachable"];
   if (status < 300) return ["accepted", ""];
@@ -30,11 +31,15 @@ const add = (series, by) => {
   ngx.shared.metrics.incr(series, by, 0);
 };
 
+/** @type {(asked: string, upstream: string) => void} `asked` as for outcome; Nginx writes these for an attempt without a response */
+const addFailure = (asked, upstream) => {
+  if (/50[24]/.test(asked)) add(`culvert_upstream_failures_total{upstream="${upstream}"}`, 1);
+};
+
 /** @type {(route: string, status: number, asked: string, upstream: string) => void} `asked` as for outcome */
 const addRequest = (route, status, asked, upstream) => {
   add(`culvert_requests_total{route="${route}",class="${Math.floor(status / 100)}xx"}`, 1);
-  // Nginx writes these for an attempt without a response.
-  if (/50[24]/.test(asked)) add(`culvert_upstream_failures_total{upstream="${upstream}"}`, 1);
+  addFailure(asked, upstream);
 };
 
 /** @type {(seconds: number) => void} adds a page to the histogram; NaN if web has not answered */
@@ -57,7 +62,11 @@ const envelope = (r) => {
   const route = variables.envelope_route || "";
   const result = outcome(status, asked, variables.answered_by || "");
   const labels = `outcome="${result[0]}",reason="${result[1]}"`;
-  addRequest(route, status, asked, "ingest");
+  // The ingest's attempts, then the spool's, unless only the spool was asked.
+  const attempts = asked.split(" : ");
+  const ingest = variables.answered_by === "spool" && attempts.length === 1 ? "" : attempts.shift() || "";
+  addRequest(route, status, ingest, "ingest");
+  addFailure(attempts.join(), "spool");
   add(`culvert_${route}_envelopes_total{${labels}}`, 1);
   add("culvert_tunnel_bytes_total", Number(variables.request_length));
   return `"outcome":"${result[0]}","reason":"${result[1]}","status":${status}`;

@@ -23,12 +23,38 @@ describe("an app with a base path", () => {
   });
   test.each([
     ["files", "/base/_next/static/chunks/a.js", "application/javascript", "public, max-age=31536000, immutable"],
-    ["images", "/base/_next/image?url=%2Fbase%2Fa.png&w=64&q=75", "image/webp", "public, max-age=60"],
+    [
+      "files at its assetPrefix",
+      "/v1.2/cdn/_next/static/chunks/a.js",
+      "text/css",
+      "public, max-age=31536000, immutable",
+    ],
+    [
+      "images",
+      "/base/_next/image?url=%2Fbase%2F_next%2Fstatic%2Fmedia%2Fa.1f.png&w=64&q=75",
+      "image/webp",
+      "public, max-age=60",
+    ],
+    [
+      "images at an address with a slash",
+      "/base/_next/image/?url=https://a.example/b&w=64&q=75",
+      "image/webp",
+      "max-age=60",
+    ],
   ])("has its %s stored", async (body, path, type, cacheControl) => {
     const headers = { "content-type": type, "cache-control": cacheControl };
     await shared.proxy.web.answer({ status: 200, headers, body });
     expect((await shared.through({ path })).received).toMatchObject([{ url: path }]);
     expect(await shared.through({ path })).toMatchObject({ answer: { status: 200, body }, received: [] });
+  });
+  test("has its browser settings at a path, which web answers with any status and none of the client's headers", async () => {
+    const settings = 'culvert;desc="dsn=1"';
+    await shared.proxy.web.answer({ ...page, status: 404, headers: { ...page.headers, "server-timing": settings } });
+    const { answer, received } = await shared.through({ path: "/base/.culvert/settings", headers: { cookie: "a=1" } });
+    const expected = { "server-timing": settings, "cache-control": "no-store", "x-content-type-options": "nosniff" };
+    expect(answer).toMatchObject({ status: 204, body: "", headers: expected });
+    const [sent] = received;
+    expect(["accept", "cookie"].map((name) => sent && headerOf(sent, name))).toEqual(["text/html", undefined]);
   });
   test.each([
     ["/base/_next/data/b/page.json", "1"],
@@ -49,14 +75,35 @@ describe("an app without a health route", () => {
 });
 
 describe("a redirect to where Next listens", () => {
-  test.each(["https://0.0.0.0:3000", "http://0.0.0.0:3000", "https://[::]:3000"])("%s leads here", async (origin) => {
-    await shared.proxy.web.answer({ ...page, status: 307, headers: { location: `${origin}/base/x?a=1` } });
-    const { answer } = await shared.through();
-    expect(answer.headers.location).toBe(`https://localhost:${shared.proxy.port}/base/x?a=1`);
-  });
-  test("and to another place stays as it is", async () => {
-    const location = "https://other.example/?next=https://0.0.0.0:3000/";
+  test.each([
+    ["https://0.0.0.0:3000/base/x?a=1", "HERE/base/x?a=1"],
+    ["http://0.0.0.0:3000/base/x?a=1", "HERE/base/x?a=1"],
+    ["https://[::]:3000", "HERE"],
+    [
+      "https://0.0.0.0:3000/login?a=1&callbackUrl=https%3A%2F%2F0.0.0.0%3A3000%2Fx%3Fb",
+      "HERE/login?a=1&callbackUrl=ENCODED%2Fx%3Fb",
+    ],
+    ["/login?from=http%3a%2f%2f%5B%3A%3A%5D%3A3000&b=1", "HERE/login?from=ENCODED&b=1"],
+    [
+      "https://sso.example/authorize?redirect_uri=https://0.0.0.0:3000/callback&state=1",
+      "https://sso.example/authorize?redirect_uri=HERE/callback&state=1",
+    ],
+    [
+      "https://other.example/?next=https://0.0.0.0:3000.example/",
+      "https://other.example/?next=https://0.0.0.0:3000.example/",
+    ],
+    ["https://0.0.0.0.example/", "https://0.0.0.0.example/"],
+  ])("%s leads to %s", async (location, expected) => {
     await shared.proxy.web.answer({ ...page, status: 307, headers: { location } });
-    expect((await shared.through()).answer.headers.location).toBe(location);
+    const here = `https://localhost:${shared.proxy.port}`;
+    const { answer } = await shared.through();
+    expect(answer.headers.location).toBe(expected.replace("HERE", here).replace("ENCODED", encodeURIComponent(here)));
   });
+});
+
+test("what listens at WEB_UPSTREAM without speaking HTTP gets no traffic", async () => {
+  await shared.proxy.web.answer({ ...page, body: "220 mail.example ESMTP\r\n", instead: "raw" });
+  await shared.proxy.on("proxy", "restart", "-t", "5");
+  const ready = () => shared.proxy.internal("/readyz").catch(String);
+  await expect.poll(ready).toMatch(/503 web does not speak HTTP: check WEB_UPSTREAM/);
 });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { ok, threeProjects, useProxy } from "./use-proxy.ts";
+import { send, sendH2 } from "./wire.ts";
 
-const shared = useProxy(threeProjects());
+const TUNNEL_ALLOWED_ORIGINS = "https://a.example, HTTPS://A.example:443 capacitor://localhost";
+const shared = useProxy({ ...threeProjects(), TUNNEL_ALLOWED_ORIGINS });
 
 const binary = Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * 7919) % 256));
 test.each<[string, Record<string, string>, Buffer]>([
@@ -44,6 +46,57 @@ test("only allowed request headers reach the ingest", async () => {
   expect(request.rawHeaders.join()).not.toContain("6.6.6.6");
 });
 
+describe("a page of another origin", () => {
+  const exposed = "Retry-After, X-Request-Id, X-Sentry-Rate-Limits";
+  test.each(["https://a.example", "capacitor://localhost", "https://localhost:3000", "http://127.0.0.1"])(
+    "%s, which is allowed, may send an envelope and read the response",
+    async (origin) => {
+      const cors = { "access-control-allow-origin": origin, "access-control-expose-headers": exposed };
+      await shared.proxy.ingest.answer({ ...ok, status: 429 });
+      const { answer, received } = await shared.post({ headers: { origin, "sec-fetch-site": "same-site" } });
+      expect([answer, received]).toMatchObject([{ status: 429, headers: cors }, [{ url: "/prefix/api/7/envelope/" }]]);
+
+      const headers = { origin, "access-control-request-method": "POST", "access-control-request-headers": "x-a" };
+      const preflight = await shared.post({ method: "OPTIONS", headers, body: undefined });
+      const more = { "access-control-allow-methods": "POST", "access-control-allow-headers": "*" };
+      expect([preflight.answer, preflight.received]).toMatchObject([
+        { status: 204, headers: { ...cors, ...more } },
+        [],
+      ]);
+    },
+  );
+  test.each([
+    "https://b.example",
+    "https://a.example:444",
+    "https://localhost.b.example",
+    "https://xlocalhost",
+    "null",
+  ])("%s, which is not allowed, gets 403 before anything is stored", async (origin) => {
+    for (const method of ["POST", "OPTIONS"]) {
+      const { answer, received } = await shared.post({ method, headers: { origin, "sec-fetch-site": "cross-site" } });
+      expect([answer.status, JSON.parse(answer.body).reason, received]).toEqual([
+        ...[403, "pages of this origin may not use the tunnel: TUNNEL_ALLOWED_ORIGINS"],
+        [],
+      ]);
+      expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+    }
+  });
+  test("is none if the browser says that it is the app's own, whatever names a load balancer has changed", async () => {
+    const headers = { origin: "https://www.example.com", "sec-fetch-site": "same-origin" };
+    const { answer, received } = await shared.post({ headers });
+    expect([answer.status, received.length, answer.headers["access-control-allow-origin"]]).toEqual([
+      200,
+      1,
+      undefined,
+    ]);
+  });
+  test("may send a CSP report, whose sender reads no response", async () => {
+    const headers = { origin: "null", "content-type": "application/csp-report" };
+    const { answer } = await shared.post({ path: "/monitoring/csp", headers });
+    expect(answer.status).toBe(200);
+  });
+});
+
 describe("only response headers that the SDK reads come back, however they are written and in any order", () => {
   const known = {
     ...{ "set-cookie": ["a=1", "b=2"], "strict-transport-security": "max-age=9; preload", server: "relay" },
@@ -79,6 +132,18 @@ describe("only response headers that the SDK reads come back, however they are w
       ]),
     );
   });
+});
+
+test.each([
+  ["HTTP/1.1", "{", send],
+  ["HTTP/2", "{", sendH2],
+  ["HTTP/2", "x".repeat(200_000), sendH2],
+])("the response to an accepted envelope ends over %s, though the ingest's own goes on: %#", async (_, body, by) => {
+  const { ingest } = shared.proxy;
+  await ingest.answer({ ...ok, body, rest: "}" });
+  const { answer } = await shared.post({}, by);
+  expect(answer).toMatchObject({ status: 200, body: "", headers: { "content-length": "0" } });
+  await ingest.proceed();
 });
 
 test.each([

@@ -5,9 +5,11 @@ describe("the outcome of an envelope", () => {
   test.each([
     [200, "200", "", "accepted", ""],
     [200, "502 : 200", "spool", "queued", "unreachable"],
+    [400, "503 : 400", "spool", "rejected", "spool_status_400"],
     [503, "502", "", "failed", "unreachable"],
     [9, "200", "", "failed", "unreachable"],
     [503, "", "capacity", "rejected", "capacity"],
+    [403, "", "origin", "rejected", "origin"],
     [429, "", "", "rate_limited", "proxy"],
     [429, "429", "", "rate_limited", "ingest"],
     [413, "413", "", "rejected", "ingest_status_413"],
@@ -19,13 +21,13 @@ describe("the outcome of an envelope", () => {
 });
 
 describe("what is counted of", () => {
-  const count = (variables: Record<string, string>) => {
+  const count = (variables: Record<string, string>, kind: "request" | "envelope" = "request") => {
     const counts: Record<string, number> = {};
     const incr = (key: string, by: number, init: number) => {
       counts[key] = (counts[key] ?? init) + by;
     };
     vi.stubGlobal("ngx", { shared: { metrics: { incr } } });
-    return [log.request({ variables } as never), counts];
+    return [log[kind]({ variables } as never), counts];
   };
   test.each<[string, Record<string, string>, string, string[]]>([
     ["a page", { status: "200", upstream_status: "200" }, "200", []],
@@ -41,6 +43,18 @@ describe("what is counted of", () => {
         ...Object.fromEntries(failures.map((one) => [`culvert_upstream_failures_total{upstream="${one}"}`, 1])),
       },
     ]);
+  });
+  test.each([
+    ["503 : 200", "spool", []],
+    ["502 : 504, 200", "spool", ["ingest", "spool"]],
+    ["503 : 502 : 200", "spool", ["spool"]],
+    ["504, 200", "spool", ["spool"]],
+    ["502 : 502, 502", "", ["ingest", "spool"]],
+    ["502", "", ["ingest"]],
+  ])("an envelope with attempts that ended with %j, answered by %j", (upstream_status, answered_by, failures) => {
+    const [, counts] = count({ status: "200", upstream_status, answered_by }, "envelope");
+    const failed = Object.keys(counts as object).filter((one) => one.startsWith("culvert_upstream_failures_total"));
+    expect(failed).toEqual(failures.map((one) => `culvert_upstream_failures_total{upstream="${one}"}`));
   });
   test.each([
     ["", "accepted"],

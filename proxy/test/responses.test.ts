@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { connect as connectH2 } from "node:http2";
+import { getTunnelPath } from "@sentry/core";
 import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
 import { page, useProxy } from "./use-proxy.ts";
 import type { Response } from "./wire.ts";
 
-const shared = useProxy({ SERVER_NAME: "app.example.com" });
+const shared = useProxy({ SERVER_NAME: "app.example.com", WEBSOCKET_PATH: "/socket" });
 
 describe("responses", () => {
   test("do not name the software inside", async () => {
@@ -23,11 +24,53 @@ describe("responses", () => {
     expect(answer.headers.server).toBe("nginx");
     expect(JSON.stringify(answer.headers)).not.toContain("web's");
   });
-  test("have noindex on a 404 beside the app's own value, and no other", async () => {
-    await shared.proxy.web.answer({ ...page, status: 404, headers: { "x-robots-tag": "all" } });
-    expect((await shared.through()).answer.headers["x-robots-tag"]).toBe("all, noindex");
-    await shared.proxy.web.answer(page);
-    expect((await shared.through()).answer.headers["x-robots-tag"]).toBeUndefined();
+  /** Each location of the configuration that a client can ask for, and a path in it. */
+  const sdkPath = String(getTunnelPath("http://key@ingest:9000/prefix/7"));
+  const locations: [location: string, path: string][] = [
+    ["/", "/page"],
+    ["~ ^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/_next/static/", "/_next/static/x.js"],
+    ["~ ^/_next/image(?<image_slash>/?)$", "/_next/image"],
+    ["~ ^/socket(/|$)", "/socket/x"],
+    ["= /.culvert/page", "/.culvert/page"],
+    ["^~ /.culvert/", "/.culvert/x"],
+    ["~ ^()?/monitoring$", "/monitoring"],
+    ["~ ^()?/monitoring/csp$", "/monitoring/csp"],
+    ["~* ^()?/monitoring(/|$)", "/monitoring/x"],
+    [`~ ^()?${sdkPath}/?$`, sdkPath],
+  ];
+  /** Of the internal ports, and those that the proxy answers without a 404. */
+  const others = [
+    "= /.culvert/health",
+    "= /.culvert/settings",
+    "/",
+    "= /envelopes",
+    "= /healthz",
+    "= /readyz",
+    "/web/",
+    "= /metrics",
+  ];
+  test("come from these locations", async () => {
+    const configuration = await shared.proxy.on("proxy", "exec", "nginx", "-T", "-q");
+    const found = Array.from(configuration.matchAll(/^ *location (?!@)(.*) \{$/gm), ([, one]) => one);
+    expect(new Set(found)).toEqual(new Set([...locations.map(([one]) => one), ...others]));
+  });
+  test.each(locations)("that are a 404 have noindex at %s: %s", async (_, path) => {
+    const none = { ...page, status: 404, headers: { "x-robots-tag": "all" } };
+    await Promise.all([shared.proxy.web.answer(none), shared.proxy.ingest.answer(none)]);
+    const type = path.endsWith("/csp") ? "application/csp-report" : "text/plain";
+    const post = /^\/(?!socket|page|_|[.])/.test(path) && {
+      method: "POST",
+      headers: { "content-type": type },
+      body: "{}",
+    };
+    const { answer } = await shared.through({ path, ...post });
+    expect([answer.status, String(answer.headers["x-robots-tag"]).split(", ").at(-1)]).toEqual([404, "noindex"]);
+  });
+  test("that are no 404 have only the app's own", async () => {
+    for (const own of [undefined, "noarchive"]) {
+      await shared.proxy.web.answer({ ...page, headers: { ...page.headers, ...(own && { "x-robots-tag": own }) } });
+      expect((await shared.through()).answer.headers["x-robots-tag"]).toBe(own);
+    }
   });
   test("can't send the proxy elsewhere", async () => {
     await shared.proxy.web.answer({ ...page, headers: { "x-accel-redirect": "/.culvert/unavailable.html" } });
@@ -104,12 +147,22 @@ describe("security headers", () => {
     expect(answer.headers["content-security-policy"]).not.toMatch(/script-src|style-src|default-src|nonce-/);
     expect(answer.headers["cross-origin-resource-policy"]).toBe("same-origin");
   });
-  test("have no nonce for what is no document: njs takes memory while a stream is open", async () => {
+  test("have a nonce for a page that a service worker fetches", async () => {
     await shared.proxy.web.answer(strict);
-    const { answer, received } = await ask({ accept: "text/event-stream" });
-    expect(received[0] && headerOf(received[0], "content-security-policy")).toBeUndefined();
-    expect(answer.headers["content-security-policy"]).toMatch(/^img-src /);
+    const { answer, received } = await ask({ accept: "*/*" });
+    const policy = String(answer.headers["content-security-policy"]);
+    expect(policy).toContain("nonce-");
+    expect(received[0] && headerOf(received[0], "content-security-policy")).toBe(policy);
   });
+  test.each([{ accept: "text/event-stream" }, { accept: "*/*", rsc: "1" }])(
+    "have no nonce for what is no document, as njs takes memory while a stream is open: %j",
+    async (headers) => {
+      await shared.proxy.web.answer(strict);
+      const { answer, received } = await ask(headers);
+      expect(received[0] && headerOf(received[0], "content-security-policy")).toBeUndefined();
+      expect(answer.headers["content-security-policy"]).toMatch(/^img-src /);
+    },
+  );
   test.each([
     ["that asks", strict],
     ["that does not", page],

@@ -21,7 +21,7 @@ const refusals = Array.from(
     SERVER_NAME=https://example.com => SERVER_NAME 'https://example.com' is not a host name: ${namesFix}
     SERVER_NAME=_ => SERVER_NAME '_' is not a host name: ${namesFix}
     TUNNEL_ALLOWED_DSNS=x => TUNNEL_ALLOWED_DSNS is not a DSN: copy it from the project's Client Keys page: https://<key>@<host>/<project>
-    TUNNEL_ALLOWED_DSNS=https://key@sentry.example/3 => TUNNEL_ALLOWED_DSNS names the host sentry.example, which no SDK can ask for by arguments: list DSNs of sentry.io only; for another host, make it SENTRY_DSN
+    TUNNEL_ALLOWED_ORIGINS=https://a.b/ => TUNNEL_ALLOWED_ORIGINS 'https://a.b/' is not an origin: list origins such as https://shop.example.com
     TUNNEL_CLIENT_IP=hide => TUNNEL_CLIENT_IP 'hide' is not a policy: use forward, truncate or withhold
     TUNNEL_RATE_PER_CLIENT=many => TUNNEL_RATE_PER_CLIENT 'many' is not a number of envelopes per second: use a whole number from 1 to 999999
     REQUEST_RATE_PER_CLIENT=0 => REQUEST_RATE_PER_CLIENT '0' is not a number of requests per second: use a whole number from 1 to 999999, or off
@@ -54,7 +54,17 @@ const [long, longest] = [`${"a".repeat(48)}.example.com`, `${`${"b".repeat(60)}.
 const made = (names: string) => expect.stringContaining(`made a development certificate for ${names};`);
 /** Unusual settings that are valid, and what their start says: also of names longer than a certificate's CN may be. */
 const valid: [name: string, value: string, output: unknown][] = [
-  ["TRUSTED_PROXIES", "0.0.0.0/0 ::/0 10.0.0.0/8 10.0.0.0/8", expect.any(String)],
+  [
+    "TRUSTED_PROXIES",
+    "0.0.0.0/0 ::/0 10.0.0.0/8 10.0.0.0/8",
+    expect.stringMatching(/contains 0\.0\.0\.0\/0: any .*contains ::\/0/s),
+  ],
+  ["TRUSTED_PROXIES", "10.0.0.0/8 fc00::/7", expect.not.stringContaining("contains")],
+  [
+    "TUNNEL_ALLOWED_DSNS",
+    "https://key@sentry.example/3",
+    expect.stringMatching(/: envelopes for sentry\.example\/3 are accepted at \/[a-z0-9]+ \(tunnel: true\) only$/m),
+  ],
   ["SERVER_NAME", "localhost LOCALHOST a.b a.b", made("localhost LOCALHOST a.b a.b")],
   ["SERVER_NAME", long, made(long)],
   ["SERVER_NAME", longest, made(longest)],

@@ -1,17 +1,47 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
 import { type SharedProxy, useProxy } from "./use-proxy.ts";
-import { raw, send, sendH2 } from "./wire.ts";
+import { type Request, raw, send, sendH2, sendPlain } from "./wire.ts";
 
 const require = createRequire(import.meta.url);
 /** The headers from which the SDK takes a client's IP. */
-const { ipHeaderNames: believed } = require("../../web/node_modules/@sentry/core/build/cjs/vendor/getIpAddress.js") as {
+const { ipHeaderNames } = require("../../web/node_modules/@sentry/core/build/cjs/vendor/getIpAddress.js") as {
   ipHeaderNames: string[];
 };
+const ipc = readFileSync(require.resolve("../../web/node_modules/next/dist/server/lib/server-ipc/utils.js"), "utf8");
+/** The headers that Next removes where it is its own proxy. */
+const internal = /const INTERNAL_HEADERS = \[([^\]]*)/.exec(ipc)?.[1]?.match(/[a-z-]+/g) ?? [];
+const constants = Object.entries(require("../../web/node_modules/next/dist/lib/constants.js") as object);
+/** The headers by which Next revalidates and resumes pages. */
+const nextHeaders = constants.flatMap(([name, value]) =>
+  /^(NEXT|PRERENDER).*(REVALIDATE|RESUME).*_HEADER$/.test(name) ? [value] : [],
+);
+/** The headers that the proxy removes. */
+const removed = Array.from(
+  readFileSync(new URL("../snippets/removed-headers.conf", import.meta.url), "utf8").matchAll(
+    /^proxy_set_header +(\S+) +"";$/gm,
+  ),
+  ([, name = ""]) => name.toLowerCase(),
+);
 
-const shared = useProxy({ SERVER_NAME: "app.example.com" });
+// Another host's load balancer is trusted: what this client says means nothing.
+const shared = useProxy({ SERVER_NAME: "app.example.com", TRUSTED_PROXIES: "203.0.113.7" });
+/** The binary header of the PROXY protocol for a client at 203.0.113.9, with TLS data (PP2_TYPE_SSL) if it came over TLS. */
+function version2(overTls: boolean): Buffer {
+  const address = Buffer.from([203, 0, 113, 9, 192, 0, 2, 1, 156, 64, 1, 187]);
+  const version = Buffer.from("\x21\x00\x07TLSv1.3", "latin1");
+  const ssl = Buffer.concat([Buffer.from([0x20, 0, 5 + version.length, 1, 0, 0, 0, 0]), version]);
+  const rest = Buffer.concat([address, ...(overTls ? [ssl] : [])]);
+  const signature = Buffer.from("\r\n\r\n\0\r\nQUIT\n\x21\x11", "latin1");
+  return Buffer.concat([signature, Buffer.from([0, rest.length]), rest]);
+}
+/** Docker's bridge, from which these tests ask. */
+const here = "172.16.0.0/12 192.168.0.0/16 10.0.0.0/8";
+const plainly = (_: number, request: Request) => sendPlain(shared.proxy.at(8080), request);
 
 describe("web trusts what the proxy saw, not what a client says", () => {
   test.each([
@@ -20,11 +50,10 @@ describe("web trusts what the proxy saw, not what a client says", () => {
   ])("host, scheme, address and request id are the proxy's over %s", async (_, by) => {
     const forged: Record<string, string> = { "x-forwarded-proto": "http", "x-forwarded-port": "1" };
     forged["x-request-start"] = "t=1";
-    for (const name of "server scheme prefix host".split(" ")) forged[`x-forwarded-${name}`] = "evil.example";
-    for (const name of "x-original-url x-rewrite-url x-original-host".split(" ")) forged[name] = "/evil";
-    for (const name of "x-forwarded-for x-real-ip forwarded".split(" ")) forged[name] = "6.6.6.6";
+    forged["x-forwarded-host"] = "evil.example";
     for (const name of "x-request-id x-client-request-id content-security-policy".split(" ")) forged[name] = "not mine";
-    for (const name of believed) forged[name.toLowerCase()] = "6.6.6.6";
+    const known = ["x-azure-clientip", "x-appengine-user-ip", "x-original-forwarded-for", "client-ip"];
+    for (const name of [...ipHeaderNames, ...removed, ...known]) forged[name.toLowerCase()] = "6.6.6.6";
     const { answer, received } = await shared.through({ headers: forged, host: "app.example.com" }, by);
     const [request] = received;
     if (!request) throw new Error("web received nothing");
@@ -38,13 +67,21 @@ describe("web trusts what the proxy saw, not what a client says", () => {
     expect(headerOf(request, "x-request-id")).toBe(answer.headers["x-request-id"]);
     expect(request.rawHeaders.join()).not.toMatch(/6\.6\.6\.6|evil|mine/);
   });
+  test.each<Record<string, string>>([
+    { "x-forwarded-proto": "https" },
+    { "x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.7", "x-forwarded-port": "443" },
+    { "x-forwarded-proto": "wss", "x-forwarded-host": "evil.example" },
+    { "x-forwarded-ssl": "on", "front-end-https": "on", "x-forwarded-scheme": "https", "x-url-scheme": "https" },
+    { forwarded: "for=203.0.113.7;proto=https;host=evil.example", "cf-visitor": '{"scheme":"https"}' },
+    { "x-real-ip": "203.0.113.7", "cf-connecting-ip": "203.0.113.7", "x-forwarded-proto": "https, http" },
+  ])("plain HTTP is redirected, though it says %j", async (headers) => {
+    const { answer, received } = await shared.through({ headers: { host: "app.example.com", ...headers } }, plainly);
+    expect([answer.status, answer.headers.location]).toEqual([308, "https://app.example.com:8443/page"]);
+    expect(received).toEqual([]);
+  });
   test("headers by which Next talks to itself are dropped", async () => {
-    const names = [
-      ...["subrequest", "rewrite", "redirect", "set-cookie", "skip"].map((one) => `x-middleware-${one}`),
-      ...["x-middleware-override-headers", "x-middleware-next"],
-      ...["path", "query", "output", "status", "error"].map((one) => `x-invoke-${one}`),
-      ...["x-now-route-matches", "x-matched-path", "next-resume", "x-next-resume-state-length", "x-nextjs-data"],
-    ];
+    const names = [...internal, ...nextHeaders, "x-action-forwarded", "x-invoke-path", "x-invoke-query"];
+    expect(names.length).toBeGreaterThan(18);
     const { received } = await shared.through({ headers: Object.fromEntries(names.map((name) => [name, "1"])) });
     expect(names.filter((name) => headerOf(received[0] as RecordedRequest, name))).toEqual([]);
   });
@@ -54,7 +91,7 @@ describe("web trusts what the proxy saw, not what a client says", () => {
       ...{ "next-router-segment-prefetch": "/x", "next-action": "ab", cookie: "a=1", authorization: "Bearer x" },
       "sentry-trace": "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1",
       traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-      ...{ baggage: "a=b", origin: "https://localhost", "accept-language": "de" },
+      ...{ baggage: "a=b", tracestate: "a=b", origin: "https://localhost", "accept-language": "de" },
     };
     const { received } = await shared.through({ headers });
     for (const [name, value] of Object.entries(headers))
@@ -75,6 +112,28 @@ describe("an invalid trace header never reaches web", () => {
     const [request] = (await shared.through({ headers: { [name]: value } })).received;
     for (const known of ["sentry-trace", "traceparent"])
       expect(headerOf(request as RecordedRequest, known)).toBeUndefined();
+  });
+});
+
+describe("a trace header that is too long costs no page, and its trace goes on", () => {
+  const member = (size: number) => `,sentry-a=${"x".repeat(size - 10)}`;
+  test.each([
+    ["baggage of 26 kB", { baggage: member(26_000) }, undefined],
+    ["baggage that is repeated", { baggage: Array(4).fill(member(6_000)) }, undefined],
+    ["baggage of 65 members", { baggage: "a=b,".repeat(64) }, undefined],
+    ["baggage of 8,193 bytes", { baggage: member(8_193) }, undefined],
+    ["baggage of 8,192 bytes", { baggage: member(8_192) }, member(8_192)],
+    ["baggage of 64 members", { baggage: "a=b,".repeat(63) }, "a=b,".repeat(63)],
+    ["baggage of 8 kB beside cookies of 8 kB", { baggage: member(8_000), cookie: member(8_000) }, undefined],
+    ["tracestate of 9 kB beside baggage of 8 kB", { tracestate: member(9_000), baggage: member(8_000) }, member(8_000)],
+  ])("%s", async (_, headers, baggage) => {
+    const trace = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1";
+    for (const by of [send, sendH2]) {
+      const { answer, received } = await shared.through({ headers: { ...headers, "sentry-trace": trace } }, by);
+      expect(answer.status).toBe(200);
+      const [request] = received as [RecordedRequest];
+      expect([headerOf(request, "baggage"), headerOf(request, "sentry-trace")]).toEqual([baggage, trace]);
+    }
   });
 });
 
@@ -115,6 +174,107 @@ describe("names that are not served", () => {
   });
 });
 
+describe("behind a load balancer that ends TLS", () => {
+  const balanced = useProxy({
+    ...{ SERVER_NAME: "app.example.com", TRUSTED_PROXIES: here, HTTPS_PORT: "443", HTTP3: "on" },
+    WEBSOCKET_PATH: "/socket",
+  });
+  const plainly = (_: number, request: Request) => sendPlain(balanced.proxy.at(8080), request);
+  const https = { host: "app.example.com", "x-forwarded-proto": "https", "x-forwarded-for": "6.6.6.6, 198.51.100.9" };
+
+  // What the load balancer says beside that; the host and port of the browser.
+  test.each<[Record<string, string | string[]>, string, string]>([
+    [{}, "app.example.com", "443"],
+    [{ "x-forwarded-port": "443", host: "app.example.com:8080" }, "app.example.com", "443"],
+    [{ host: "app.example.com:9443" }, "app.example.com:9443", "9443"],
+    [{ "x-forwarded-port": "9443" }, "app.example.com:9443", "9443"],
+    [{ "x-forwarded-port": "80" }, "app.example.com", "443"],
+    [{ "x-forwarded-host": "APP.example.com", host: "10.0.0.7:8080" }, "app.example.com", "443"],
+    [{ "x-forwarded-host": "app.example.com:9443", "x-forwarded-port": "443" }, "app.example.com:9443", "9443"],
+    [{ "x-forwarded-host": "app.example.com, app.example.com" }, "app.example.com", "443"],
+    [{ "x-forwarded-host": "[::1]:9443", host: "upstream" }, "[::1]:9443", "9443"],
+    [{ "x-forwarded-proto": ["https", "HTTPS"] }, "app.example.com", "443"],
+    [{ "x-forwarded-proto": "wss" }, "app.example.com", "443"],
+  ])("plain HTTP is a page over TLS: %j", async (reported, host, port) => {
+    for (const by of [plainly, send]) {
+      const { answer, received } = await balanced.through({ headers: { ...https, ...reported } }, by);
+      expect(answer.status).toBe(200);
+      expect(answer.headers).toMatchObject({
+        "strict-transport-security": "max-age=31536000",
+        "x-accel-buffering": "no",
+      });
+      expect(answer.headers["alt-svc"]).toBeUndefined();
+      const told = ["host", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto", "x-forwarded-for"];
+      const [request] = received;
+      expect(told.map((name) => request && headerOf(request, name))).toEqual([
+        host,
+        host,
+        port,
+        "https",
+        "198.51.100.9",
+      ]);
+    }
+  });
+  test.each([
+    ["two schemes", { "x-forwarded-proto": "https, http" }, 400],
+    ["another scheme", { "x-forwarded-proto": "ftp" }, 400],
+    ["two ports", { "x-forwarded-port": "443, 80" }, 400],
+    ["two hosts", { "x-forwarded-host": "evil.example, app.example.com" }, 421],
+    ["a host that is not served", { "x-forwarded-host": "evil.example" }, 421],
+    ["a Host that is not served", { host: "evil.example" }, 421],
+    ["a path in the host", { "x-forwarded-host": "app.example.com/evil" }, 421],
+    ["plain HTTP", { "x-forwarded-proto": "http" }, 308],
+  ])("%s reach nobody", async (_, reported, status) => {
+    for (const by of [plainly, send]) {
+      const { answer, received } = await balanced.through({ headers: { ...https, ...reported } }, by);
+      expect([answer.status, received]).toEqual([status, []]);
+      if (status === 308) expect(answer.headers.location).toBe("https://app.example.com/page");
+    }
+  });
+  test("without its headers, a port is what it is", async () => {
+    const headers = { host: "app.example.com" };
+    expect((await balanced.through({ headers }, plainly)).answer.status).toBe(308);
+    const { answer } = await balanced.through({ headers });
+    expect([answer.status, answer.headers["strict-transport-security"]]).toEqual([200, undefined]);
+  });
+  test("redirects of web and of Nginx lead to the browser's address", async () => {
+    await balanced.proxy.web.answer({ status: 307, headers: { location: "https://0.0.0.0:3000/there" }, body: "" });
+    const { answer } = await balanced.through({ headers: https }, plainly);
+    expect(answer.headers.location).toBe("https://app.example.com/there");
+    const own = await balanced.through({ path: "/_next/static", headers: https }, plainly);
+    expect(own.answer.headers.location ?? "").not.toMatch(/8080|http:/);
+  });
+  test("the tunnel accepts envelopes, with the client's address", async () => {
+    const { answer, received } = await balanced.post({ headers: { ...https, "content-type": "text/plain" } }, plainly);
+    expect(answer.status).toBe(200);
+    expect(received[0] && headerOf(received[0], "x-sentry-forwarded-for")).toBe("198.51.100.9");
+  });
+  test.each([
+    ["https://app.example.com", 101],
+    ["http://app.example.com", 403],
+    ["https://evil.example", 403],
+  ])("a WebSocket of a page of %s: %i", async (origin, status) => {
+    const lines = ["Host: app.example.com", "X-Forwarded-Proto: wss", "Upgrade: websocket", "Connection: Upgrade"];
+    const own = [`Origin: ${origin}`, "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
+    const bytes = `${["GET /socket HTTP/1.1", ...lines, ...own].join("\r\n")}\r\n\r\n`;
+    expect(await raw(balanced.proxy.port, bytes, /\r\n\r\n/)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
+  test("its health check is answered with any Host and none, on both ports", async () => {
+    const path = "/.culvert/health";
+    for (const by of [plainly, send])
+      for (const host of ["10.0.0.7:8080", "evil.example", "app.example.com"]) {
+        const { answer, received } = await balanced.through({ path, headers: { host } }, by);
+        expect([answer.status, answer.body, received]).toEqual([200, "ok\n", []]);
+      }
+    expect(await raw(balanced.proxy.port, `GET ${path} HTTP/1.0\r\n\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
+    const others = ["/.culvert/", "/.culvert/error.html", "/.culvert/health/x", "/.culvert/page", "/.culvert/healthz"];
+    for (const other of others)
+      expect((await balanced.through({ path: other, headers: { host: "evil.example" } }, plainly)).answer.status).toBe(
+        404,
+      );
+  });
+});
+
 describe("a request's id", () => {
   const balanced = useProxy({ TRUSTED_PROXIES: "0.0.0.0/0" });
   const ask = async (proxy: SharedProxy, id: string) => {
@@ -142,19 +302,60 @@ describe("a request's id", () => {
 });
 
 describe("behind a load balancer that speaks the PROXY protocol", () => {
-  // Docker's bridge stands for it.
-  const balancers = "172.16.0.0/12 192.168.0.0/16 10.0.0.0/8";
-  const shared = useProxy({ PROXY_PROTOCOL: "on", TRUSTED_PROXIES: balancers });
+  const shared = useProxy({ PROXY_PROTOCOL: "on", TRUSTED_PROXIES: here });
   // https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt
   test.each([
     ["PROXY TCP4 203.0.113.9 192.0.2.1 40000 443\r\n", "203.0.113.9"],
     ["PROXY TCP6 2001:db8::9 2001:db8::1 40000 443\r\n", "2001:db8::9"],
+    [version2(false), "203.0.113.9"],
   ])("the client IP is the one in that line, whatever the client's headers say", async (line, address) => {
     const mark = await shared.proxy.web.count();
     const request = "GET /page HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n";
     expect(await raw(shared.proxy.port, request, undefined, line)).toMatch(/^HTTP\/1\.1 200 /);
     const [received] = await shared.proxy.web.all(mark);
     expect(received && headerOf(received, "x-forwarded-for")).toBe(address);
+  });
+  test("version 2 says whether TLS has ended: 8080 then serves pages, and else redirects", async () => {
+    const at = new URL(shared.proxy.at(8080));
+    const request = "GET /page HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-Proto: https\r\nConnection: close\r\n\r\n";
+    const ask = (header: Buffer) =>
+      new Promise<string>((resolve, reject) => {
+        let answer = "";
+        const socket = connect(Number(at.port), at.hostname, () =>
+          socket.write(Buffer.concat([header, Buffer.from(request)])),
+        );
+        socket
+          .on("data", (chunk) => (answer += chunk))
+          .on("error", reject)
+          .on("close", () => resolve(answer));
+      });
+    const mark = await shared.proxy.web.count();
+    expect(await ask(version2(false))).toMatch(/^HTTP\/1\.1 308 /);
+    expect(await ask(version2(true))).toMatch(/^HTTP\/1\.1 200 /);
+    const received = await shared.proxy.web.all(mark);
+    expect(received.map((one) => [headerOf(one, "x-forwarded-proto"), headerOf(one, "x-forwarded-for")])).toEqual([
+      ["https", "203.0.113.9"],
+    ]);
+    // From an address that is not trusted: the container itself.
+    const bytes = Buffer.concat([version2(true), Buffer.from(request)]).toString("base64");
+    const script = `exec 3<>/dev/tcp/127.0.0.1/8080; echo ${bytes} | base64 -d >&3; cat <&3`;
+    expect(await shared.proxy.on("proxy", "exec", "bash", "-c", script)).toMatch(/^HTTP\/1\.1 308 /);
+  });
+  test("headers are the client's own: they say nothing about its address and id", async () => {
+    const mark = await shared.proxy.web.count();
+    const forged =
+      "X-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Port: 1\r\nX-Request-Id: not-its-own\r\n";
+    const request = `GET /page HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${forged}\r\n`;
+    await raw(shared.proxy.port, request, undefined, "PROXY TCP4 203.0.113.9 192.0.2.1 40000 443\r\n");
+    const [received] = await shared.proxy.web.all(mark);
+    const told = ["host", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto"];
+    expect(told.map((name) => received && headerOf(received, name))).toEqual([
+      "localhost",
+      "localhost",
+      "443",
+      "https",
+    ]);
+    expect(received && headerOf(received, "x-request-id")).toMatch(/^[0-9a-f]{32}$/);
   });
   test("a connection without the line gets nothing", () => expect(shared.through()).rejects.toThrow());
 });

@@ -6,7 +6,10 @@ import { envelope, page, type SharedProxy, threeProjects, useProxy } from "./use
 import { type Request, send, sendH2 } from "./wire.ts";
 
 const versions = { "HTTP/1.1": send, "HTTP/2": sendH2 };
-const http = useProxy(threeProjects());
+/** No arguments select it: neither its host nor the old one of Sentry's own has the organization's number. */
+const selfHosted = "http://fourth@ingest:9000/8";
+const { TUNNEL_ALLOWED_DSNS, ...others } = threeProjects();
+const http = useProxy({ ...others, TUNNEL_ALLOWED_DSNS: `${TUNNEL_ALLOWED_DSNS} ${selfHosted} http://k@sentry.io/9` });
 const https = useProxy(
   { ...threeProjects("https", 9443), INGEST_CA_FILE: "/ca" },
   { mounts: { [join(inject("certificate"), "server.crt")]: "/ca" } },
@@ -53,6 +56,7 @@ describe.each(Object.entries(versions))("over %s", (_, by) => {
     ...["/%6donitoring", "//monitoring", "/x/../monitoring"].map((path) => [path, first] as const),
     [sdkPath("http://key@ingest:9000/prefix/7"), first],
     [sdkPath("http://third:secret@o44.ingest.sentry.io:9000/45"), third],
+    [sdkPath(selfHosted), ["ingest", "/api/8/envelope/"]],
     // Arguments change nothing. With `trailingSlash`, a slash ends it.
     [`${sdkPath("http://second@o42.ingest.us.sentry.io:9000/43")}/?o=1&p=2`, second],
   ] as const)("an envelope at %s reaches the project of its DSN and no other", (path, [host, url]) =>

@@ -5,7 +5,7 @@ import { page, type SharedProxy, useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
 
 const file = "/_next/static/chunks/main-0123456789abcdef.js";
-const image = "/_next/image?url=%2Fa.png&w=64&q=75";
+const image = "/_next/image?url=%2F_next%2Fstatic%2Fmedia%2Fa.0a1b2c3d.png&w=64&q=75";
 const paths = ["/page", image, file];
 const types: Record<string, string> = { [file]: "application/javascript", [image]: "image/png" };
 /** More than Nginx buffers of a response, compressed too. */

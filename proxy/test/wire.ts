@@ -1,3 +1,4 @@
+import { request as httpRequest } from "node:http";
 import { connect as connectH2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { type Agent, request as httpsRequest } from "node:https";
 import { connect as connectPlain } from "node:net";
@@ -25,15 +26,23 @@ export interface Response {
 }
 
 /** Sends one request over HTTP/1.1 and TLS, on a connection of its own unless there is an agent; throws when the connection fails. */
-export function send(
-  port: number,
+export const send = (port: number, request: Request, agent: Agent | false = false): Promise<Response> =>
+  sendBy(httpsRequest, { hostname: "127.0.0.1", port: String(port) }, request, agent);
+
+/** The same without TLS, to the host and port of a URL. */
+export const sendPlain = (url: string, request: Request): Promise<Response> =>
+  sendBy(httpRequest, new URL(url), request, false);
+
+function sendBy(
+  request: typeof httpsRequest,
+  { hostname, port }: { hostname: string; port: string },
   { method = "GET", path, headers = {}, body, host = "localhost" }: Request,
-  agent: Agent | false = false,
+  agent: Agent | false,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const outgoing = httpsRequest(
+    const outgoing = request(
       {
-        ...{ host: "127.0.0.1", port, servername: host, method, path, agent, rejectUnauthorized: false },
+        ...{ hostname, port, servername: host, method, path, agent, rejectUnauthorized: false },
         maxHeaderSize,
         headers: { host: `${host}:${port}`, ...headers },
       },
@@ -92,7 +101,7 @@ export const fetchOnce = (url: string, init: RequestInit = {}): Promise<globalTh
  * Writes these bytes on a TLS connection to the proxy, after this line of the PROXY protocol; returns what comes back until it closes, or
  * has what `until` looks for.
  */
-export function raw(port: number, bytes: string, until?: RegExp, proxyLine = ""): Promise<string> {
+export function raw(port: number, bytes: string, until?: RegExp, proxyLine: string | Buffer = ""): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = "";
     const plain = connectPlain(port, "127.0.0.1").on("error", reject);
