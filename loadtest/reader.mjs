@@ -4,36 +4,43 @@
 // - SPOTLIGHT=http://localhost:8969: the local ingest
 // - SENTRY_API=https://sentry.io/api/0/projects/ORG/PROJECT and SENTRY_AUTH_TOKEN: a project of Sentry
 //
-//   POST /sent             an envelope that k6's target accepted: { run, name, id, traceId, size, digest }
-//   GET  /result?run&wait  { source, sent, missing, altered }, at the latest after `wait` seconds
+//   POST /sent             what k6's target accepted: { run, name, id, traceId, project, header, size, digest }; an action has no id
+//   GET  /result?run&wait  lib/delivery.ts: Delivery, at the latest after `wait` seconds
 //   POST /api/N/envelope/  the recording ingest
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { gunzipSync } from "node:zlib";
 
 const { PORT = "8970", HOST = "0.0.0.0", SPOTLIGHT = "", SENTRY_API = "", SENTRY_AUTH_TOKEN = "" } = process.env;
 const source = SENTRY_API ? "Sentry's API" : SPOTLIGHT ? "the local ingest" : "the recording ingest";
-/** Entries of either list: about 300 bytes each. The oldest are forgotten. */
-const MAX_ENTRIES = 200_000;
+/** Entries of each list: about 1 kB each. The oldest are forgotten. */
+const MAX_ENTRIES = 100_000;
+const MAX_LATE = 1000;
 const POLL_MS = 500;
 /** Sentry answers about 40 requests a second, so only so many events are looked up, evenly spread over the run. */
 const MAX_ASKED = 100;
 
-/** What k6 sent and what arrived, by event id. */
-const [sent, arrived] = [new Map(), new Map()];
-
+/** What k6 sent, and each arrival of it, by event id; how often the app's server ran a POST, by trace. */
+const [sent, arrived, executions, seen] = [new Map(), new Map(), new Map(), new Map()];
 function keep(map, id, value) {
   map.set(id, value);
   if (map.size > MAX_ENTRIES) map.delete(map.keys().next().value);
 }
+const some = (list, most) => list.filter((_, at) => at % Math.ceil(list.length / most) === 0);
 
-/** Records an envelope as received; the digest is of everything below the first line, as in suite/delivery.ts. */
-function record(raw) {
+/** Records an envelope as received; the digest is of everything below the first line, as in lib/delivery.ts. */
+function record(raw, project) {
   const end = raw.indexOf(10) + 1 || raw.length;
   const items = raw.subarray(end);
-  const [, id] = /"event_id":\s*"(\w+)"/.exec(raw.subarray(0, end).toString()) ?? [];
-  if (id) keep(arrived, id, { size: items.length, digest: createHash("sha256").update(items).digest("hex") });
+  const header = JSON.parse(raw.subarray(0, end));
+  const { event_id: id, trace } = header;
+  const digest = createHash("sha256").update(items).digest("hex");
+  if (id)
+    keep(arrived, id, [...(arrived.get(id) ?? []), { project, header, size: items.length, digest, at: Date.now() }]);
+  const ran = /"type":"transaction"/.test(items) && /"transaction":"POST /.test(items);
+  if (ran) keep(executions, trace?.trace_id, (executions.get(trace?.trace_id) ?? 0) + 1);
   return id;
 }
 
@@ -50,7 +57,9 @@ async function follow() {
         for (const line of lines.filter((one) => one.startsWith("data:"))) {
           const [header] = JSON.parse(line.slice("data:".length));
           last = header.__spotlight_envelope_id;
-          if (header.trace?.environment !== "loadtest") continue;
+          // A stream that begins anew may repeat what it has sent.
+          if (header.trace?.environment !== "loadtest" || seen.has(last)) continue;
+          keep(seen, last, true);
           const response = await fetch(`${SPOTLIGHT}/envelope/${last}`);
           if (response.ok) record(Buffer.from(await response.arrayBuffer()));
         }
@@ -82,26 +91,58 @@ async function ask(id, one) {
   if (!response.ok) throw new Error(`${SENTRY_API} responds ${response.status}`);
   const { contexts } = await response.json();
   const same = contexts?.trace?.trace_id === one.traceId;
-  arrived.set(id, same ? one : { ...one, digest: `trace ${contexts?.trace?.trace_id}` });
+  arrived.set(id, [same ? one : { ...one, digest: `trace ${contexts?.trace?.trace_id}` }]);
+}
+
+/** How an envelope differs from the one that was sent, except for `sent_at`, which the spool renews; empty if it does not. */
+function difference(one, got) {
+  const [was, is] = [one.header ?? {}, got.header ?? {}];
+  const keys = Object.keys({ ...was, ...is }).filter(
+    (key) => key !== "sent_at" && !isDeepStrictEqual(was[key], is[key]),
+  );
+  return [
+    got.project && one.project && got.project !== one.project
+      ? `sent to project ${one.project}, arrived in ${got.project}`
+      : "",
+    ...keys.map((key) => `header ${key}: sent ${JSON.stringify(was[key])}, got ${JSON.stringify(is[key])}`),
+    got.digest === one.digest
+      ? ""
+      : `sent ${one.size} bytes with digest ${one.digest}, ${got.size} bytes with ${got.digest} arrived`,
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /** Waits for what was sent. A replay is no event for Sentry's API. */
 async function result(run, seconds) {
-  let own = [...sent].filter(([, one]) => one.run === run && !(SENTRY_API && one.name === "replay"));
-  if (SENTRY_API) own = own.filter((_, at) => at % Math.ceil(own.length / MAX_ASKED) === 0);
+  const mine = [...sent.values()].filter((one) => one.run === run);
+  const all = mine.filter(({ id, name }) => id && !(SENTRY_API && name === "replay"));
+  const own = SENTRY_API ? some(all, MAX_ASKED) : all;
   const end = Date.now() + seconds * 1000;
-  const missing = () => own.filter(([id]) => !arrived.has(id));
+  const missing = () => own.filter(({ id }) => !arrived.has(id));
   for (;;) {
-    if (SENTRY_API) for (const [id, one] of missing()) await ask(id, one);
+    if (SENTRY_API) for (const one of missing()) await ask(one.id, one);
     if (missing().length === 0 || Date.now() >= end) break;
     await sleep(POLL_MS);
   }
-  const altered = own.flatMap(([id, { traceId, size, digest }]) => {
-    const got = arrived.get(id) ?? { digest };
-    const how = `sent ${size} bytes with digest ${digest}, ${got.size} bytes with ${got.digest} arrived`;
-    return got.digest === digest ? [] : [{ id, traceId, how }];
-  });
-  return { source, sent: own.length, missing: missing().map(([id, { traceId }]) => ({ id, traceId })), altered };
+  const finding = ({ id, traceId }, how) => ({ id: id ?? "", traceId, how });
+  const got = own.filter(({ id }) => arrived.has(id)).map((one) => [one, arrived.get(one.id)]);
+  const actions = mine.filter(({ id, traceId }) => !id && executions.has(traceId));
+  return {
+    source,
+    sent: own.length,
+    missing: missing().map((one) => finding(one, "answered 200, did not arrive")),
+    altered: got.flatMap(([one, all]) => {
+      const [how] = all.map((arrival) => difference(one, arrival)).filter(Boolean);
+      return how ? [finding(one, how)] : [];
+    }),
+    repeated: got.filter(([, all]) => all.length > 1).map(([one, all]) => finding(one, `arrived ${all.length} times`)),
+    late: some(SENTRY_API ? [] : got, MAX_LATE).map(([one, [first]]) => Math.max(0, first.at - one.at)),
+    actions: actions.length,
+    ranTwice: actions
+      .filter(({ traceId }) => executions.get(traceId) > 1)
+      .map((one) => finding(one, `the app ran it ${executions.get(one.traceId)} times`)),
+  };
 }
 
 async function answer(request) {
@@ -112,12 +153,13 @@ async function answer(request) {
   if (pathname === "/healthz") return { source };
   if (pathname === "/result") return result(searchParams.get("run"), Number(searchParams.get("wait")));
   if (pathname === "/sent") {
-    const { id, ...one } = JSON.parse(raw);
-    keep(sent, id, one);
+    const one = JSON.parse(raw);
+    keep(sent, one.id ?? one.traceId, { ...one, at: Date.now() });
     return {};
   }
-  if (!/\/api\/\d+\/envelope\/?$/.test(pathname)) throw new Error(`there is no ${pathname}`);
-  return { id: record(request.headers["content-encoding"] === "gzip" ? gunzipSync(raw) : raw) };
+  const [, project] = /\/api\/(\d+)\/envelope\/?$/.exec(pathname) ?? [];
+  if (!project) throw new Error(`there is no ${pathname}`);
+  return { id: record(request.headers["content-encoding"] === "gzip" ? gunzipSync(raw) : raw, project) };
 }
 
 const server = createServer(async (request, response) => {

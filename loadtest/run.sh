@@ -14,12 +14,27 @@ die() {
   echo "culvert loadtest: $*" >&2
   exit 1
 }
-compose() { docker compose --profile loadtest "$@"; }
+# Relative files in COMPOSE_FILE are below the folder that has the compose file.
+compose() { (cd .. && docker compose --profile loadtest "$@"); }
+# published SERVICE PORT: prints where the running stack has PORT of SERVICE on this machine.
+published() { compose port "$1" "$2" 2>/dev/null | sed 's/.*://'; }
 
 case $PROFILE in *[!a-z]*) die "PROFILE '$PROFILE' is not a profile: see README.md" ;; esac
 mkdir -p "$OUT"
 # If this run ends early, the files of an earlier one could be mistaken for its results.
-for file in ca.crt limits.json baseline.json settings.env summary.txt summary.json report.html chart.svg; do rm -f "$OUT/$file"; done
+for file in ca.crt limits.json baseline.json settings.env target.env k6.log summary.txt summary.json junit.xml \
+  report.html dashboard.html; do rm -f "$OUT/$file"; done
+
+# What the target has, unless the environment says otherwise.
+if [ -n "${TARGET:-}" ]; then
+  case $TARGET in /*) ;; *) TARGET=$from/$TARGET ;; esac
+  [ -r "$TARGET" ] || die "TARGET '$TARGET' cannot be read: give a file of NAME=value, which PROFILE=preflight proposes"
+  while IFS='=' read -r name value || [ -n "$name" ]; do
+    case $name in '' | '#'*) continue ;; *[!A-Z0-9_]*) die "TARGET: '$name' is not a setting: write NAME=value" ;; esac
+    eval "[ -n \"\${$name:-}\" ] || export $name=\$value"
+  done <"$TARGET"
+  export TARGET
+fi
 
 # near NAME FILE: copies the file that setting NAME gives to where the image's user may read it, and points NAME there.
 near() {
@@ -43,11 +58,13 @@ near() {
 near SSL_CERT_FILE ca.crt
 near LIMITS limits.json
 near BASELINE baseline.json
-# The certificate of the stack on this machine is issued by its own development CA.
+# The certificate of the stack on this machine is issued by its own development CA, which its proxy has.
 case ${BASE_URL:-https://localhost} in
-https://localhost* | https://127.0.0.1*) [ ! -r ../.culvert/dev-ca.crt ] || cat ../.culvert/dev-ca.crt >>"$OUT/ca.crt" ;;
+https://localhost* | https://127.0.0.1*)
+  compose exec -T proxy cat /var/lib/culvert/tls/ca.crt >>"$OUT/ca.crt" 2>/dev/null || :
+  ;;
 esac
-[ ! -e "$OUT/ca.crt" ] || export SSL_CERT_FILE="$OUT/ca.crt"
+if [ -s "$OUT/ca.crt" ]; then export SSL_CERT_FILE="$OUT/ca.crt"; else rm -f "$OUT/ca.crt"; fi
 chmod -R a+rX "$OUT"
 RUN_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 export PROFILE OUT RUN_COMMIT "K6_NO_USAGE_REPORT=${K6_NO_USAGE_REPORT:-true}" \
@@ -58,11 +75,18 @@ if has k6; then
   # In compose's image, localhost:8443 is the proxy itself.
   # shellcheck disable=SC2034 # read by setting
   root=$(cd .. && pwd)
-  : "${BASE_URL:=https://localhost:$(setting HTTPS_PORT 8443)}"
+  port=$(published proxy 8443)
+  : "${BASE_URL:=https://localhost:${port:-$(setting HTTPS_PORT 8443)}}"
   export BASE_URL
+  # A page's scripts run in a browser only.
+  [ -n "${K6_BROWSER_EXECUTABLE_PATH:-}" ] || for browser in chromium chromium-browser google-chrome; do
+    ! has "$browser" || export "K6_BROWSER_EXECUTABLE_PATH=$(command -v "$browser")"
+  done
+  NO_BROWSER=${NO_BROWSER-}
+  [ -n "${K6_BROWSER_EXECUTABLE_PATH:-}" ] || NO_BROWSER="no Chromium on PATH"
   k6() { command k6 "$@"; }
 elif compose pull --quiet --policy missing loadtest >/dev/null 2>&1; then
-  k6=image
+  k6=image NO_BROWSER="k6's image has no Chromium"
   chmod a+w "$OUT" # the image's user does not exist on this machine
   # shellcheck disable=SC2046 # one word per variable
   # --no-deps: an option that is also a setting of the stack must not recreate the stack.
@@ -72,11 +96,23 @@ else
 fi
 RUN_K6=$(k6 version | sed -n 's/^k6 v\([0-9.]*\).*/\1/p')
 case $RUN_K6 in 0.* | 1.*) die "k6 $RUN_K6 is too old: install 2.0 or newer" ;; esac
-export RUN_K6
+export RUN_K6 NO_BROWSER
 
-# What the run would use for settings that are not set.
-k6 run --quiet --no-thresholds preflight.ts || exit $?
-[ "$PROFILE" != preflight ] || exit 0
+# logged COMMAND...: runs k6 with its own log, a line for each failed request, in a file. Without a result, the log says why.
+logged() {
+  "$@" 2>>"$OUT/k6.log" || {
+    status=$?
+    [ -s "$OUT/summary.json" ] || tail -n 20 "$OUT/k6.log" >&2
+    return "$status"
+  }
+}
+
+# What the run would use for settings that are not set. Over HTTP/1.1, because the run uses HTTP/2 where it can.
+(export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0" && logged k6 run --quiet --no-thresholds preflight.ts) || exit $?
+[ "$PROFILE" != preflight ] || {
+  echo "  proposed: loadtest/$OUT/target.env, for TARGET=" >&2
+  exit 0
+}
 while IFS='=' read -r name value; do export "$name=$value"; done <"$OUT/settings.env"
 
 # Starts the reader of what arrived beside k6: for Sentry's API, for a recording ingest on port INGEST, or for the local ingest.
@@ -86,7 +122,7 @@ reader() {
   *:*:*:off | http*) return 0 ;;
   *:https:*) ;;
   [1-9]*) port=$INGEST host=0.0.0.0 ;;
-  ::*@ingest:*) spotlight=http://127.0.0.1:8969 ;;
+  ::*@ingest:*) spotlight=http://127.0.0.1:$(published ingest 8969) ;;
   *) return 0 ;;
   esac
   if [ "$k6" = image ]; then
@@ -114,15 +150,17 @@ reader() {
 }
 reader
 
+# k6's dashboard shows the run over time. Its server is for those who set K6_WEB_DASHBOARD.
+[ -n "${K6_WEB_DASHBOARD:-}" ] || export K6_WEB_DASHBOARD=true K6_WEB_DASHBOARD_PORT=-1
+export K6_WEB_DASHBOARD_EXPORT="${K6_WEB_DASHBOARD_EXPORT:-$OUT/dashboard.html}"
 status=0
-k6 run --quiet "$@" main.ts || status=$?
+logged k6 run --quiet "$@" main.ts || status=$?
 # k6 knows one code for every crossed threshold: the summary tells them apart.
 result='the run did not end'
 if [ -r "$OUT/summary.json" ]; then
   code=$(sed -n 's/^  "exit": \([0-9]*\).*/\1/p' "$OUT/summary.json")
   case $status:${code:-0} in 0:0 | 99:0) ;; 0:* | 99:*) status=$code ;; esac
   result=$(sed -n 's/^\([A-Z].*\) · .*/\1/p' "$OUT/summary.txt" 2>/dev/null || :)
-  ! has node || node trend.mjs "$OUT" || :
 fi
 case $OUT in /*) ;; *) OUT=loadtest/$OUT ;; esac
 echo "  results: $OUT/ (exit code $status, $result)" >&2

@@ -1,3 +1,4 @@
+import crypto from "k6/crypto";
 import type { Client } from "../lib/client.ts";
 import { assets as assetsOf } from "../lib/html.ts";
 import { nextOf } from "../lib/random.ts";
@@ -13,8 +14,8 @@ const TYPES: Record<string, { type: RegExp; end: RegExp }> = {
   css: { type: /^text\/css/, end: /(?:\}|;|\*\/)\s*$/ },
 };
 
-/** The length of each file so far: a build's files never change. */
-const lengths = new Map<string, number>();
+/** The digest of each file so far: a build's files never change. */
+const digests = new Map<string, string>();
 
 /** Fetches a page and then, concurrently as a browser does, the build's files that it references. */
 export async function assets(client: Client): Promise<void> {
@@ -41,7 +42,8 @@ function fileProblem(file: string, on: Response): string {
   if (/^\s*<(?:!doctype|html)/i.test(on.body)) return `an HTML page: ${describeResponse(on)}`;
   if (end && (on.body === "" || !end.test(on.body)))
     return `cut: ${on.body.length} characters that end "${on.body.slice(-30)}"`;
-  const known = lengths.get(file) ?? on.body.length;
-  lengths.set(file, known);
-  return known === on.body.length ? "" : `${on.body.length} characters, ${known} before`;
+  const now = crypto.sha256(on.body, "hex");
+  const known = digests.get(file) ?? now;
+  digests.set(file, known);
+  return known === now ? "" : `it has changed: ${on.body.length} characters with digest ${now}, ${known} before`;
 }

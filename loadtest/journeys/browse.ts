@@ -1,16 +1,17 @@
 import type { Client } from "../lib/client.ts";
 import { navigationHeaders, navigationPath } from "../lib/navigation.ts";
 import { payloadProblem } from "../lib/payload.ts";
-import { nextOf, pick } from "../lib/random.ts";
+import { nextOf, pick, randomHex } from "../lib/random.ts";
 import { assertFreshTrace, assertPage, assertResponse, describeResponse } from "../lib/responses.ts";
 
-/** Opens a page without a trace, then follows a link as the browser's router does, in the trace that the page started. */
+/** Opens a page without a trace but with a cookie, then follows a link as the browser's router does, in the trace that the page started. */
 export async function browse(client: Client): Promise<void> {
-  const { pages, tracePage, navigation } = client.options;
+  const { pages, tracePage, navigation, expectText } = client.options;
   const from = nextOf(pages);
-  const page = await client.request({ path: from, kind: "page" });
+  const cookie = `loadtest=${randomHex(8)}`;
+  const page = await client.request({ path: from, kind: "page", headers: { cookie } });
   if (!assertPage(client, page, from)) return;
-  const { trace, baggage = "" } = assertFreshTrace(client, page);
+  const { trace, baggage = "" } = assertFreshTrace(client, page, from);
   if (!navigation) return;
 
   const to = pick(tracePage ? [...pages, tracePage] : pages);
@@ -19,11 +20,13 @@ export async function browse(client: Client): Promise<void> {
     path: navigationPath(to, client.probed[from]?.hash ?? ""),
     kind: "navigation",
     name: to,
-    headers: { ...navigationHeaders(from), ...tracing },
+    headers: { ...navigationHeaders(from), ...tracing, cookie },
     traceId: trace?.traceId,
   });
   assertResponse(client, on);
   const isPayload = on.status === 200 && /^text\/x-component/.test(on.headers["content-type"] ?? "");
-  const problem = isPayload ? payloadProblem(on.body) : describeResponse(on);
+  const expected = client.probed[to]?.textInPayload ? (expectText[to] ?? "") : "";
+  const other = on.body.includes(expected) ? "" : `the payload of another page: EXPECT_TEXT "${expected}" is missing`;
+  const problem = isPayload ? payloadProblem(on.body) || other : describeResponse(on);
   client.check("navigation_ok", problem === "", on, `from ${from}: ${problem}`);
 }

@@ -21,7 +21,7 @@ export async function concurrent(client: Client): Promise<void> {
   const path = nextOf(client.options.pages);
   const request = { path, kind: "page", untimed: true } as const;
   for (const on of await answers(Array.from({ length: CONCURRENT }, () => client.request(request))))
-    if (on && assertPage(client, on, path)) assertFreshTrace(client, on);
+    if (on && assertPage(client, on, path)) assertFreshTrace(client, on, path);
 }
 
 async function sendTraces(client: Client, count: number): Promise<void> {
@@ -37,8 +37,8 @@ async function sendTraces(client: Client, count: number): Promise<void> {
     const other = trace && sent.some((one, index) => index !== at && one.traceId === trace.traceId);
     const received = `the page is in trace ${trace?.traceId}${other ? ", which a concurrent request sent" : ""}`;
     check("continued_trace", trace?.traceId === traceId, `sent trace ${traceId}, ${received} ${problem}`);
-    const span = `sent span ${spanId}, the page has span ${trace?.spanId}`;
-    check("continued_span", trace !== undefined && trace.spanId !== spanId, span);
+    const span = `sent span ${spanId}, the page has span ${trace?.spanId}, which no other page may have`;
+    check("continued_span", trace !== undefined && trace.spanId !== spanId && client.isNew(trace.spanId), span);
     check("continued_sampled", trace?.sampled === sampled, `sent sampled ${sampled}, got ${trace?.sampled}`);
     const changed = changedFields(sampling, baggage);
     check("continued_baggage", changed.length === 0, changed.join("; "));

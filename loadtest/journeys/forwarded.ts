@@ -5,7 +5,8 @@ import { assertResponse, describeResponse } from "../lib/responses.ts";
 
 /** Requests the echo route, which returns the headers the app received: a proxy that drops or rewrites a trace header shows here first. */
 export async function forwarded(client: Client): Promise<void> {
-  await echo(client, newContext(client.options.dsn.publicKey));
+  const { headers, traceId } = newContext(client.options.dsn.publicKey);
+  await echo(client, { headers: { ...headers, cookie: `loadtest=${traceId}` }, traceId });
   for (const caller of partialContexts()) await echo(client, caller);
 }
 

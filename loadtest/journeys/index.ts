@@ -34,7 +34,7 @@ const TUNNEL: CheckId[] = ["tunnel_accepted", "tunnel_answer"];
 
 /** Every journey: what it does, how often it runs and which checks it records. */
 export const JOURNEYS = {
-  browse: { run: browse, share: 37, checks: ["page_ok", "page_complete", "indexable"] },
+  browse: { run: browse, share: 37, checks: ["page_ok", "page_complete", "page_headers", "indexable"] },
   continued: { run: continued, share: 20, checks: CONTINUED, needs: "trace" },
   callers: { run: callers, share: 1, checks: ["continued_caller"], needs: "trace" },
   outgoing: { run: outgoing, share: 10, checks: OUTGOING, needs: "tracePage" },
@@ -78,7 +78,7 @@ export function journeysFor(options: Options): JourneyName[] {
   const chosen = [...only, ...Object.keys(shares)];
   const enabled = JOURNEY_NAMES.filter((name) => {
     const { needs } = journey(name);
-    const possible = needs === undefined || Boolean(options[needs]);
+    const possible = (!needs || Boolean(options[needs])) && (options.sendEvents || !journey(name).envelopes);
     return possible && !skip.includes(name) && (chosen.length === 0 || chosen.includes(name));
   });
   if (enabled.length === 0)

@@ -15,17 +15,17 @@ export async function reject(client: Client): Promise<void> {
     ...newSender(client),
     dsn: { ...dsn, text: dsn.text.replace(/\d+$/, project), project },
   });
-  const send = async (name: string, method: "GET" | "POST", query: string, expected: number[]) => {
+  const send = async (name: string, method: "GET" | "POST", query: string, expected = /^4(?!29)\d\d$/) => {
     const request = { method, path: tunnelPath + query, kind: "rejected", name } as const;
     const on = await client.request(method === "GET" ? request : { ...request, headers: ENVELOPE_HEADERS, body });
     assertResponse(client, on);
-    const example = `${name}: expected ${expected.join(" or ")}, got ${describeResponse(on)}`;
-    client.check("tunnel_rejected", expected.includes(on.status), on, example);
+    const example = `${name}: expected a status like 403, got ${describeResponse(on)}`;
+    client.check("tunnel_rejected", expected.test(`${on.status}`), on, example);
   };
-  await send("a foreign project", "POST", `?o=1&p=${project}`, [403]);
-  await send("a foreign project and region", "POST", `?o=1&p=${project}&r=de`, [403]);
-  await send("a foreign organisation", "POST", `?o=4040404&p=${dsn.project}`, [403]);
-  await send("an invalid project", "POST", "?o=1&p=../../7", [403]);
-  await send("a GET", "GET", "", [405, 403]);
-  await send("a foreign DSN in the envelope", "POST", tunnelArguments(dsn), [200, 400, 403, 429]);
+  await send("a foreign project", "POST", `?o=1&p=${project}`);
+  await send("a foreign project and region", "POST", `?o=1&p=${project}&r=de`);
+  await send("a foreign organisation", "POST", `?o=4040404&p=${dsn.project}`);
+  await send("an invalid project", "POST", "?o=1&p=../../7");
+  await send("a GET", "GET", "");
+  await send("a foreign DSN in the envelope", "POST", tunnelArguments(dsn), /^[24]/);
 }

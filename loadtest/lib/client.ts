@@ -3,7 +3,7 @@ import exec from "k6/execution";
 import http, { type Response as K6Response } from "k6/http";
 import { Counter, Rate, Trend } from "k6/metrics";
 import type { CheckId } from "./checks.ts";
-import { reportSent } from "./delivery.ts";
+import { reportSent, type Sent } from "./delivery.ts";
 import { exampleName } from "./examples.ts";
 import type { Options } from "./options.ts";
 import { isAnswer, type Kind, type Request, type Response, Unavailable } from "./request.ts";
@@ -16,8 +16,6 @@ export const TIME = "response_time";
 export const TIMED_OUT = "timed_out";
 /** Share of requests that were answered. */
 export const AVAILABILITY = "availability";
-/** Parts of the run in the report's chart. */
-export const SLICES = 30;
 
 // k6 requires metrics to be created while a script loads, so they are the only state outside a function.
 const samples = new Counter(SAMPLES);
@@ -26,28 +24,44 @@ const timedOut = new Counter(TIMED_OUT);
 const availability = new Rate(AVAILABILITY);
 
 /** https://grafana.com/docs/k6/latest/javascript-api/error-codes/ */
-const REQUEST_TIMEOUT = 1050;
+const [REQUEST_TIMEOUT, UNDECODABLE] = [1050, 1701];
+/** As browsers send it; k6 decompresses the response. */
+const ACCEPT_ENCODING = "gzip, deflate, br, zstd";
 const USUAL = http.expectedStatuses({ min: 200, max: 399 });
 /** Statuses that are no failed requests for k6, where they differ. */
 const EXPECTED: Partial<Record<Kind, ReturnType<typeof http.expectedStatuses>>> = {
   "404": http.expectedStatuses({ min: 301, max: 308 }, 404),
-  rejected: http.expectedStatuses(200, 400, 403, 405),
+  rejected: http.expectedStatuses(200, { min: 400, max: 428 }),
   page: http.expectedStatuses({ min: 200, max: 399 }, 431),
 };
 
+/** What `setup` saw of a page before the run, with which every later answer is compared. */
+export interface Probe {
+  /** Trace, span and nonce, which a cached page returns again. */
+  ids: string[];
+  /** Length in characters, which a cut page does not reach. */
+  length: number;
+  /** The hash of a navigation from here. */
+  hash: string;
+  /** Its security headers. */
+  headers: Record<string, string>;
+  /** Release, environment, key and rate of its trace. */
+  sampling: Record<string, string>;
+  /** Its component payload has its EXPECT_TEXT. */
+  textInPayload: boolean;
+}
+
 /** What `setup` found before the run; `run` tells its envelopes from those of other runs. */
 export interface SetupData {
-  /**
-   * The pages by path: their trace, which a cached page returns again, their length, which a cut one does not reach, and the hash of a
-   * navigation from there.
-   */
-  probed: Record<string, { traceId: string; length: number; hash: string }>;
+  probed: Record<string, Probe>;
   run: string;
+  /** Why there is no run, in one line. */
+  problem?: string;
 }
 
 /** Creates a virtual user's client. */
 export function newClient(options: Options, { probed, run }: SetupData) {
-  const traces = new Set<string>();
+  const ids = new Set<string>();
   const shown = new Set<string>();
   /** Passes the first failure of each kind to the summary. */
   const pass = (of: CheckId | "availability", what: string, at: string, traceId: string, text: string) => {
@@ -57,12 +71,11 @@ export function newClient(options: Options, { probed, run }: SetupData) {
   };
   const unanswered = (kind: Kind, on: Response, reason: string) =>
     pass("availability", kind + reason.replace(/\d+/g, ""), on.at, on.traceId, reason);
-
   return {
     options,
     probed,
     /**
-     * Sends a request without cookies and counts its availability. Never follows a redirect. Throws Unavailable without an answer, except
+     * Sends a request and counts its availability. Never follows a redirect. Throws Unavailable without an answer, except
      * for an envelope, whose journeys check every outcome.
      */
     async request(request: Request): Promise<Response> {
@@ -79,11 +92,11 @@ export function newClient(options: Options, { probed, run }: SetupData) {
     },
     /** Says that the API did not answer which the app called for this response: no fault of the trace, which is not judged then. */
     upstreamFailed: (on: Response): void => unanswered("page", on, "the app's own call was not answered"),
-    /** Remembers a trace id that a page started; returns whether this virtual user has not seen it before. */
-    isNewTrace: (traceId: string): boolean => traces.size !== traces.add(traceId).size,
-    /** Tells the reader beside k6 which envelope was accepted, so that it can look for it; does nothing without INGEST. */
-    async recordSent(name: string, id: string, body: ArrayBuffer, { traceId }: Response): Promise<void> {
-      if (options.ingest) await reportSent(options.ingest, { run, name, id, traceId }, body);
+    /** Remembers the id of a trace, a span or a policy; returns whether this virtual user has not seen it before. */
+    isNew: (id: string): boolean => ids.size !== ids.add(id).size,
+    /** Tells the reader beside k6 what was accepted, so that it can look for it; does nothing without INGEST. */
+    async recordSent(sent: Omit<Sent, "run">): Promise<void> {
+      if (options.ingest) await reportSent(options.ingest, { ...sent, run });
     },
   };
 }
@@ -94,14 +107,22 @@ export function recordCheck(id: CheckId, ok: boolean): void {
   samples.add(1, { of: id });
 }
 
-/** Passes a failure to the end-of-test summary, which receives no text but the names of groups. */
+/** Records how many milliseconds after its acceptance an envelope arrived. */
+export const recordDelivery = (milliseconds: number): void =>
+  responseTime.add(milliseconds, { kind: "delivery", name: "delivery" });
+
+/**
+ * Passes a failure to the end-of-test summary. `handleSummary` gets numbers, and the names of groups and checks: no tag, metadata or log
+ * line of an iteration. So the name of a group carries it.
+ */
 export function passExample(check: CheckId | "availability", at: string, traceId: string, text: string): void {
   group(exampleName(exec.vu.idInTest, { check, at, traceId, text: text.replace(/\s+/g, " ") }), () => {});
 }
 
 async function send(options: Options, request: Request): Promise<Response> {
-  const { method = "GET", path, kind, name = path, headers, body, traceId } = request;
+  const { method = "GET", path, kind, name = path, body, traceId } = request;
   const tags = { name: kind === "page" ? name : `${kind}: ${name}`, kind };
+  const headers = { "accept-encoding": ACCEPT_ENCODING, ...request.headers };
   const own = { headers, redirects: 0, timeout: `${options.timeout}s`, responseCallback: EXPECTED[kind] ?? USUAL };
   const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, { ...own, tags });
   const text = typeof response.body === "string" ? response.body : "";
@@ -112,6 +133,7 @@ async function send(options: Options, request: Request): Promise<Response> {
     body: text,
     milliseconds: response.error_code === REQUEST_TIMEOUT ? options.timeout * 1000 : response.timings.duration,
     error: reason(response),
+    undecodable: response.error_code === UNDECODABLE,
     at: `${method} ${path}`,
     traceId: traceId ?? pageTrace(text).trace?.traceId ?? "",
   };
@@ -131,13 +153,12 @@ function reason({ error, error_code }: K6Response): string {
 
 /** Records availability and duration. */
 function record({ kind, path, name = path, untimed }: Request, on: Response): void {
-  const slice = String(Math.min(SLICES - 1, Math.floor(exec.scenario.progress * SLICES)));
-  availability.add(isAnswer(on), { kind, slice });
+  availability.add(isAnswer(on), { kind });
   const hasTimedOut = on.error === "timed out";
-  if (hasTimedOut) timedOut.add(1, { kind, name });
   // A refused connection takes no time: counting it would make an outage look fast.
   if (untimed || (!isAnswer(on) && !hasTimedOut)) return;
-  responseTime.add(on.milliseconds, { kind, name, slice });
+  if (hasTimedOut) timedOut.add(1, { kind, name });
+  responseTime.add(on.milliseconds, { kind, name });
   samples.add(1, { of: kind === "page" ? name : kind });
 }
 

@@ -4,12 +4,35 @@ import type { Options } from "./options.ts";
 
 // Asks the reader beside k6 (reader.mjs) which of the accepted envelopes arrived, and whether they arrived as sent.
 
+/** An envelope that the target accepted, or an action that it ran. */
+export interface Sent {
+  run: string;
+  name: string;
+  traceId: string;
+  /** The event's; an action has none. */
+  id?: string;
+  project?: string;
+  body?: ArrayBuffer;
+}
+
+/** An envelope or action with a problem. */
+interface Finding {
+  id: string;
+  traceId: string;
+  how: string;
+}
+
 /** What the reader found. */
 export interface Delivery {
   source: string;
   sent: number;
-  missing: { id: string; traceId: string }[];
-  altered: { id: string; traceId: string; how: string }[];
+  missing: Finding[];
+  altered: Finding[];
+  repeated: Finding[];
+  /** Milliseconds from acceptance to arrival, of a thousand envelopes at most. */
+  late: number[];
+  actions: number;
+  ranTwice: Finding[];
 }
 
 async function ask(ingest: string, path: string, timeout: number, body?: unknown): Promise<string> {
@@ -22,12 +45,16 @@ async function ask(ingest: string, path: string, timeout: number, body?: unknown
 }
 
 /**
- * Tells the reader about an accepted envelope. The digest is of everything below the first line, because the spool renews `sent_at` in
- * that line. Throws if the reader does not answer: the run could not be verified.
+ * Tells the reader about an accepted envelope: its first line, and the digest of everything below. Throws if the reader does not answer:
+ * the run could not be verified.
  */
-export async function reportSent(ingest: string, sent: Record<string, string>, body: ArrayBuffer): Promise<void> {
-  const items = body.slice(new Uint8Array(body).indexOf(10) + 1);
-  await ask(ingest, "/sent", 30, { ...sent, size: items.byteLength, digest: crypto.sha256(items, "hex") });
+export async function reportSent(ingest: string, { body, ...sent }: Sent): Promise<void> {
+  if (!body) return void (await ask(ingest, "/sent", 30, sent));
+  const end = new Uint8Array(body).indexOf(10) + 1;
+  const items = body.slice(end);
+  const header = String.fromCharCode(...new Uint8Array(body, 0, end));
+  const digest = crypto.sha256(items, "hex");
+  await ask(ingest, "/sent", 30, { ...sent, header: JSON.parse(header), size: items.byteLength, digest });
 }
 
 /** The problem with the reader, in one line; empty if it answers. */

@@ -46,7 +46,7 @@ const FORM = `<form><input name="q"/></form><form action=""><input type="hidden"
 
 it("a server action's form has React's hidden fields, and is sent with all fields as multipart that Node can parse", async () => {
   expect(findActionForm("<form><input name=q></form>")).toBeUndefined();
-  const { fields = [] } = findActionForm(FORM) ?? {};
+  const fields = findActionForm(FORM) ?? [];
   const expected = { $ACTION_REF_1: "", "$ACTION_1:0": '{"id":"é"}', text: "hello", more: "load test" };
   expect(fields).toEqual(Object.entries(expected));
   const { body, contentType } = multipart(fields, "b0undary");

@@ -1,43 +1,31 @@
-const ENTITIES: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+import { parseHTML, type Selection } from "k6/html";
 
-/** Decodes the entities that HTML serialisers write; leaves unknown ones unchanged. */
-export function unescapeHtml(text: string): string {
-  return text.replace(/&(?:#(\d+)|#[xX]([0-9a-fA-F]+)|(\w+));/g, (whole, dec, hex, name) => {
-    if (name) return ENTITIES[name] ?? whole;
-    return String.fromCodePoint(Number.parseInt(dec ?? hex, dec ? 10 : 16));
-  });
-}
+let last: { html: string; root: Selection } | undefined;
 
-/** The attributes of one tag, decoded; an attribute without a value is empty. */
-export function attributes(tag: string): Record<string, string> {
-  const found: Record<string, string> = {};
-  const inside = tag.replace(/^<[^\s>]+/, "");
-  for (const [, name = "", double, single, bare] of inside.matchAll(
-    /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g,
-  )) {
-    found[name.toLowerCase()] = unescapeHtml(double ?? single ?? bare ?? "");
-  }
-  return found;
-}
-
-/** The attributes of every opening tag with that name, in order. */
-export function tags(html: string, name: string): Record<string, string>[] {
-  return Array.from(html.matchAll(new RegExp(`<${name}\\b[^>]*>`, "gi")), ([tag]) => attributes(tag));
+/** The elements that match a CSS selector, in order. A page is parsed once for all questions about it. */
+export function all(html: string, selector: string): Selection[] {
+  if (last?.html !== html) last = { html, root: parseHTML(html) };
+  return last.root.find(selector).toArray();
 }
 
 /** The contents of every `<meta name=…>` with that name: a faulty page may have none or two. */
-export function metas(html: string, name: string): string[] {
-  return tags(html, "meta")
-    .filter((meta) => meta.name?.toLowerCase() === name)
-    .map((meta) => meta.content ?? "");
+export const metas = (html: string, name: string): string[] =>
+  (html.toLowerCase().includes(name) ? all(html, "meta") : [])
+    .filter((meta) => meta.attr("name")?.toLowerCase() === name)
+    .map((meta) => meta.attr("content") ?? "");
+
+/** The text that a page shows: of its body, without scripts, whose data repeats it, and without the comments that React puts into texts. */
+export function textOf(html: string): string {
+  const shown = html.replace(/<(script|style)\b[\s\S]*?<\/\1>|<!--[\s\S]*?-->/gi, "").replace(/</g, " <");
+  return parseHTML(shown).find("body").text().replace(/\s+/g, " ").trim();
 }
 
 /** The build's files that a page references, as a browser fetches them: same-origin, each once. */
 export function assets(html: string): string[] {
-  const links = [...tags(html, "script").map(({ src }) => src), ...tags(html, "link").map(({ href }) => href)];
+  const links = [...all(html, "script[src]"), ...all(html, "link[href]")].map(
+    (one) => one.attr("src") ?? one.attr("href"),
+  );
   return [
-    ...new Set(
-      links.filter((link): link is string => /^\/[^/].*\/?_next\/static\/|^\/_next\/static\//.test(link ?? "")),
-    ),
-  ];
+    ...new Set(links.filter((link) => link !== undefined && /^\/(?!\/).*_next\/static\//.test(link))),
+  ] as string[];
 }

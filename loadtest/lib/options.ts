@@ -9,7 +9,7 @@ export type Options = ReturnType<typeof readOptions>;
 
 const PATH = /^\/[^\s#]*$/;
 const ORIGIN = /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?\/?$/;
-const LOCAL_DSN = "http://culvert@ingest:8969/1";
+export const LOCAL_DSN = "http://culvert@ingest:8969/1";
 const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600 };
 
 /** Whether an address is this machine: only then is the local ingest's DSN a sensible default. */
@@ -34,6 +34,7 @@ export function readOptions(env: Env) {
     valid(name, text(name, fallback), pattern, fix);
   const list = (name: string, fallback: string, pattern: RegExp, fix: string) =>
     text(name, fallback)
+      .replace(/^off$/, "")
       .split(",")
       .map((item) => item.trim())
       .filter(Boolean)
@@ -58,7 +59,10 @@ export function readOptions(env: Env) {
   const actionPage = path("ACTION_PAGE", "/test-events");
   const redirectPage = path("REDIRECT_PAGE", "/test-events/redirect");
   // The results of the example's own pages are known.
-  const example = { action: actionPage === "/test-events", redirect: redirectPage === "/test-events/redirect" };
+  const example = {
+    action: /\/test-events$/.test(actionPage),
+    redirect: /\/test-events\/redirect$/.test(redirectPage),
+  };
   const baseUrl = option("BASE_URL", "https://localhost:8443", ORIGIN, "give scheme, host and port").replace(/\/$/, "");
   const tunnelPath = path("TUNNEL_PATH", "/monitoring", /^\/[^\s#?]+$/);
   if (text("SENTRY_DSN") === "" && !isLocal(baseUrl) && tunnelPath !== "")
@@ -74,7 +78,11 @@ export function readOptions(env: Env) {
     timeout: seconds("TIMEOUT", "30s") ?? 0,
     pages: list("PAGES", "/", PATH, "start each path with /, and leave out the origin"),
     /** A text that a page must contain, by path. */
-    expectText: pairs(list("EXPECT_TEXT", "", /^\/[^=]*=.+$/, "give /page=text, comma-separated"), "="),
+    expectText: pairs(list("EXPECT_TEXT", "", /^\/[^=]*=.+$/, "give /page=text, comma-separated, or off"), "="),
+    /** Headers that every page must have, in lower case. */
+    expectHeaders: list("EXPECT_HEADERS", "", /^[\w-]+$/, "give names of headers, comma-separated, or off").map(
+      (name) => name.toLowerCase(),
+    ),
     /** Whether pages carry a trace for the browser. */
     trace: oneOf("TRACE", "on", "off") === "on",
     /** Whether links are followed with component payloads, as the App Router does. */
@@ -84,12 +92,25 @@ export function readOptions(env: Env) {
     echoPath: path("ECHO_PATH", "/api/echo"),
     actionPage,
     actionForm: text("ACTION_FORM", example.action ? "Call the upstream" : ""),
-    actionExpect: text("ACTION_EXPECT", example.action ? "received trace {trace}" : ""),
+    actionExpect: text("ACTION_EXPECT", example.action ? "received trace {trace}" : "").replace(/^off$/, ""),
     redirectPage,
-    redirectTo: text("REDIRECT_TO", example.redirect ? "/trace" : ""),
+    redirectTo: text(
+      "REDIRECT_TO",
+      example.redirect ? redirectPage.replace("test-events/redirect", "trace") : "",
+    ).replace(/^off$/, ""),
+    redirectStatus: Number(option("REDIRECT_STATUS", "0", /^0$|^30[12378]$/, "give a status such as 307")),
     tunnelPath,
     dsn,
-    sendEvents: oneOf("SEND_EVENTS", "no", "yes") === "yes",
+    /** Whether envelopes are sent: a project that is not local stores their events for good. */
+    sendEvents: oneOf("SEND_EVENTS", "no", "yes") === "yes" || isLocalIngest(dsn),
+    /** What the target may have that nobody declared and the preflight did not see, so that it is not tested. */
+    notDeclared: (env.NOT_DECLARED ?? "").split(",").filter(Boolean),
+    /** Settings that are given, so that what they turn off is no surprise. */
+    declared: ["INGEST", "SEND_EVENTS", "ACTION_EXPECT", "REDIRECT_TO"].filter((name) => text(name) !== ""),
+    /** The file that declares what the target has. */
+    target: text("TARGET"),
+    /** Why no browser opens pages; empty: it does. */
+    noBrowser: env.NO_BROWSER ?? "run.sh did not look for one",
     skip: list("SKIP", "", /./, ""),
     only: list("ONLY", "", /./, ""),
     /** Shares by journey. */

@@ -1,7 +1,7 @@
 /** What a request is for. Each kind has its own durations, availability and limits. */
 export const KINDS = [
   ...(["page", "navigation", "action", "redirect", "file"] as const),
-  ...(["echo", "404", "envelope", "rejected"] as const),
+  ...(["echo", "404", "envelope", "rejected", "delivery"] as const),
 ];
 export type Kind = (typeof KINDS)[number];
 
@@ -21,13 +21,15 @@ export interface Request {
 }
 
 export interface Response {
-  /** 0 if there was no response; `error` gives the reason. */
+  /** 0 if there was no response that can be read; `error` gives the reason. */
   status: number;
   /** Names in lower case; values of repeated headers joined with ", ". */
   headers: Record<string, string>;
   body: string;
   milliseconds: number;
   error: string;
+  /** The body cannot be decompressed: that is an answer, and a wrong one. */
+  undecodable: boolean;
   /** Method and path of the request. */
   at: string;
   /** The trace that the request carried, else the page's. */
@@ -41,8 +43,9 @@ export class Unavailable extends Error {}
 const NOT_NOW = [429, 502, 503, 504];
 
 /** Whether the target answered. A rate limit that names its categories is an answer that the SDK understands. */
-export function isAnswer({ status, headers }: Response): boolean {
-  return status !== 0 && (!NOT_NOW.includes(status) || headers["x-sentry-rate-limits"] !== undefined);
+export function isAnswer({ status, headers, undecodable }: Response): boolean {
+  if (status === 0) return undecodable;
+  return !NOT_NOW.includes(status) || headers["x-sentry-rate-limits"] !== undefined;
 }
 
 /** The responses to concurrent requests; undefined in place of those that were not answered. */

@@ -1,8 +1,14 @@
+import { parseBaggage } from "./baggage.ts";
 import type { Client } from "./client.ts";
 import { SENT_TRACE_PREFIX } from "./context.ts";
-import { metas } from "./html.ts";
+import { all, metas, textOf } from "./html.ts";
 import type { Response } from "./request.ts";
 import { type PageTrace, pageTrace } from "./trace.ts";
+
+const SECURITY_HEADERS =
+  /^(content-security-policy|strict-transport-security|x-content-type-options|x-frame-options|referrer-policy|permissions-policy|cross-origin-\w+-policy)$/;
+const NONCE = /'nonce-([^']+)'/;
+const MAX_CLOCK_SKEW_MS = 60_000;
 
 /** Trace headers that belong in requests only; SDKs return a trace to the client in the page's markup or `Server-Timing`. */
 const REQUEST_ONLY = ["sentry-trace", "baggage", "traceparent", "tracestate"];
@@ -14,8 +20,23 @@ const NOINDEX = /\b(noindex|none)\b/i;
 const ERROR_TEXT =
   /id="__next_error__"|Application error: a (?:client|server)-side exception|"page":"\/_error"|This page couldn’t load|<title>\s*(?:50\d|Internal Server Error)/;
 
+/** A response's security headers; the nonce in a policy is new each time. */
+export const securityHeaders = ({ headers }: Response): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => SECURITY_HEADERS.test(name))
+      .map(([name, value]) => [name, value.replace(NONCE, "'nonce'")]),
+  );
+export const nonceOf = ({ headers }: Response): string =>
+  NONCE.exec(headers["content-security-policy"] ?? "")?.[1] ?? "";
+
 /** Checks that apply to every answer: no trace in headers or cookies, no shared cache for a traced page, noindex on 404s only. */
 export function assertResponse(client: Client, on: Response): void {
+  const date = Date.parse(on.headers.date ?? "");
+  const skew = Math.abs(date - Date.now());
+  const clock = `Date: ${on.headers.date}, here it is ${new Date().toISOString()}`;
+  // A response that waited may be older.
+  if (date) client.check("clock", skew < MAX_CLOCK_SKEW_MS + on.milliseconds, on, clock);
   const leaked = REQUEST_ONLY.filter((name) => on.headers[name] !== undefined);
   client.check(
     "no_trace_headers",
@@ -51,9 +72,16 @@ const isHtml = ({ headers }: Response) => /^text\/html/i.test(headers["content-t
 /** Records `page_ok` and `page_complete`; returns whether the response is a page. */
 export function assertPage(client: Client, on: Response, path: string): boolean {
   assertResponse(client, on);
-  const ok = on.status === 200 && isHtml(on);
+  const [, charset = "utf-8"] = /charset="?([\w-]+)/i.exec(on.headers["content-type"] ?? "") ?? [];
+  const ok = on.status === 200 && isHtml(on) && /^utf-8$/i.test(charset);
   client.check("page_ok", ok, on, describeResponse(on));
   if (!ok) return false;
+  const headers = headersProblem(client, on, path);
+  client.check("page_headers", headers === "", on, headers);
+  if (nonceOf(on)) {
+    const nonce = nonceProblem(client, on);
+    client.check("page_nonce", nonce === "", on, nonce);
+  }
   const problem = incomplete(client, on.body, path);
   client.check("page_complete", problem === "", on, problem);
   return problem === "";
@@ -65,20 +93,67 @@ function incomplete({ options, probed }: Client, html: string, path: string): st
   if (error) return `an error page with status 200: it contains ${error}`;
   if (!/<\/html>\s*$/i.test(html.slice(-2000))) return `</html> is missing: ${begin} and end "${html.slice(-40)}"`;
   const expected = options.expectText[path];
-  if (expected !== undefined && !html.includes(expected)) return `EXPECT_TEXT "${expected}" is missing: ${begin}`;
+  if (expected !== undefined && !textOf(html).includes(expected))
+    return `EXPECT_TEXT "${expected}" is missing: ${begin}; it shows "${textOf(html).slice(0, 120)}"`;
   const before = probed[path]?.length ?? 0;
   if (html.length < before / 2) return `${begin}, and ${before} before the run`;
   return "";
 }
 
+function headersProblem({ options, probed }: Client, on: Response, path: string): string {
+  const missing = options.expectHeaders.filter((name) => on.headers[name] === undefined);
+  const now = securityHeaders(on);
+  const changed = Object.entries(probed[path]?.headers ?? {}).filter(([name, value]) => now[name] !== value);
+  return [
+    ...missing.map((name) => `EXPECT_HEADERS: ${name} is missing`),
+    ...changed.map(([name, value]) => `${name} was "${value}", is ${now[name] ? `"${now[name]}"` : "gone"}`),
+  ].join("; ");
+}
+
+/** A browser runs no script without the policy's nonce; data is no script. https://www.w3.org/TR/CSP3/#match-element-to-source-list */
+function nonceProblem(client: Client, on: Response): string {
+  const [policy, nonce] = [on.headers["content-security-policy"] ?? "", nonceOf(on)];
+  const scripts = all(on.body, "script").filter((one) => !/json|text\//.test(one.attr("type") ?? ""));
+  const needsNonce = (inline: boolean) => (inline ? !/'sha\d+-/.test(policy) : policy.includes("'strict-dynamic'"));
+  const without = scripts.filter((one) => one.attr("nonce") !== nonce && needsNonce(one.attr("src") === undefined));
+  if (without.length > 0) return `${without.length} of ${scripts.length} scripts lack the policy's nonce ${nonce}`;
+  return isFirst(client, nonce) ? "" : `the nonce ${nonce} was used before`;
+}
+
 /** Checks a page that was requested without any trace header: it must start a valid trace that no other client shares. */
-export function assertFreshTrace(client: Client, on: Response): PageTrace {
+export function assertFreshTrace(client: Client, on: Response, path: string): PageTrace {
   const page = pageTrace(on.body);
-  if (!client.options.trace) return page;
+  const { trace: isTraced, tunnelPath, dsn } = client.options;
+  if (!isTraced) return page;
   client.check("fresh_valid", page.problem === "", on, page.problem);
   assertUniqueTrace(client, on);
+  const { spanId } = page.trace ?? {};
+  if (spanId) client.check("fresh_unique", isFirst(client, spanId), on, `span ${spanId} was on another page`);
+  const now = samplingOf(page);
+  const expected = { ...client.probed[path]?.sampling, ...(tunnelPath ? { public_key: dsn.publicKey } : {}) };
+  const changed = Object.entries(expected).filter(([key, value]) => now[key] !== value);
+  const how = changed.map(([key, value]) => `${key} is ${now[key]}, expected ${value}`).join("; ");
+  if (page.problem === "") client.check("fresh_same", how === "", on, how);
+  // https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/: sampled if the random number is below the rate.
+  const { "sentry-sample_rand": rand, "sentry-sample_rate": rate } = parseBaggage(page.baggage) ?? {};
+  const { sampled } = page.trace ?? {};
+  if (rate && rand && sampled !== undefined)
+    client.check("fresh_sampled", sampled === Number(rand) < Number(rate), on, `${page.baggage}, sampled ${sampled}`);
   return page;
 }
+
+/** What all fresh pages of a deployment have in common. */
+export function samplingOf({ baggage }: PageTrace): Record<string, string> {
+  const members = Object.entries(parseBaggage(baggage) ?? {}).map(([key, value]) => [
+    key.replace("sentry-", ""),
+    value,
+  ]);
+  return Object.fromEntries(members.filter(([key = ""]) => /^(release|environment|public_key|sample_rate)$/.test(key)));
+}
+
+/** Whether this virtual user sees an id for the first time, which `setup` has not seen either. */
+const isFirst = (client: Client, id: string): boolean =>
+  client.isNew(id) && !Object.values(client.probed).some(({ ids }) => ids.includes(id));
 
 /**
  * Checks that the trace in a response, if there is one, belongs to this client alone. Applies to every response to a
@@ -93,13 +168,14 @@ export function assertUniqueTrace(client: Client, on: Response): void {
 
 function sharedWith(client: Client, traceId: string): string {
   if (traceId.startsWith(SENT_TRACE_PREFIX)) return "was sent by another client";
-  if (Object.values(client.probed).some((probe) => probe.traceId === traceId))
+  if (Object.values(client.probed).some(({ ids }) => ids.includes(traceId)))
     return "existed before the run: this page is cached";
-  return client.isNewTrace(traceId) ? "" : "was given to another client before";
+  return client.isNew(traceId) ? "" : "was given to another client before";
 }
 
 /** Describes a response in a few words for a failure example. */
 export function describeResponse(on: Response): string {
+  if (on.undecodable) return `a body that cannot be decompressed (${on.error})`;
   if (on.status === 0) return `no response (${on.error})`;
   return `${on.status} ${on.headers["content-type"] ?? "without a content type"}, ${on.body.length} characters`;
 }

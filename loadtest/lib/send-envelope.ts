@@ -31,7 +31,7 @@ export async function sendEnvelope(client: Client, { name, eventId, body }: Enve
   if (!accepted) return;
   const problem = answerProblem(on, eventId);
   client.check("tunnel_answer", problem === "", on, `${name}: ${problem}`);
-  await client.recordSent(name, eventId, body, on);
+  await client.recordSent({ name, id: eventId, traceId, project: dsn.project, body });
 }
 
 /** An ingest answers with the event's id. Culvert's proxy drops that, because no SDK reads it: an empty response is right, a login page is not. */

@@ -1,28 +1,21 @@
-import { unescapeHtml } from "./html.ts";
+import { all, textOf } from "./html.ts";
 
 /**
  * Reads the headers that the API received from the trace page: under its last heading, as `<dt>name</dt><dd>value</dd>`.
  * Earlier headings may show other hops of the same trace, which say nothing about this call.
  */
 export function upstreamHeaders(html: string): Record<string, string> {
-  const last = lastSection(html);
-  const pairs = last.matchAll(/<dt[^>]*>([^<]*)<\/dt>\s*<dd[^>]*>([^<]*)<\/dd>/g);
-  return Object.fromEntries(
-    Array.from(pairs, ([, name = "", value = ""]) => [unescapeHtml(name), unescapeHtml(value)]),
-  );
+  const section = lastSection(html);
+  const [names, values] = ["dt", "dd"].map((tag) => all(section, tag).map((one) => one.text())) as [string[], string[]];
+  return Object.fromEntries(names.map((name, at) => [name, values[at] ?? ""]));
 }
 
 /** The text under that heading, for a failure example: it says why there are no headers. */
-export function upstreamText(html: string): string {
-  return unescapeHtml(lastSection(html).replace(/<[^>]*>/g, " "))
-    .replace(/\s+/g, " ")
-    .trim();
-}
+export const upstreamText = (html: string): string => textOf(lastSection(html));
 
 /** From the last heading to the end of its list or page. */
-function lastSection(html: string): string {
-  return html.slice(html.lastIndexOf("<h2")).replace(/(<\/li>|<\/main>|<footer|<script)[\s\S]*$/, "");
-}
+const lastSection = (html: string): string =>
+  html.slice(html.lastIndexOf("<h2")).replace(/(<\/li>|<\/main>|<footer|<script)[\s\S]*$/, "");
 
 /** Whether a page says that the app's own call had no answer, in the words of Node's fetch or with the status of an overload. */
 export const callFailed = (text: string): boolean =>

@@ -13,9 +13,19 @@ const thresholdsOf = (profile: string, env = {}) => Object.entries(thresholds(pl
 
 describe("the plan", () => {
   it("requires every check in some journey or profile", () => {
-    const required = new Set(profiles.flatMap((profile) => planOf(profile, { INGEST: "http://reader" }).checks));
-    // Only some targets' responses have what these three judge.
-    const some = ["not_shared", "no_trace_cookie", "tunnel_retryable"];
+    const required = new Set(
+      profiles.flatMap((profile) => planOf(profile, { INGEST: "http://reader", NO_BROWSER: "" }).checks),
+    );
+    // Only some targets' responses have what these judge.
+    const some = [
+      "not_shared",
+      "no_trace_cookie",
+      "tunnel_retryable",
+      "clock",
+      "page_nonce",
+      "fresh_sampled",
+      "action_once",
+    ];
     expect(CHECK_IDS.filter((id) => !required.has(id) && !some.includes(id))).toEqual([]);
   });
 

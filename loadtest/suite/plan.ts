@@ -33,7 +33,7 @@ export interface Plan {
 }
 
 /** The version of summary.json; a baseline of another one cannot be compared. */
-export const SCHEMA = 3;
+export const SCHEMA = 4;
 /** A baseline's p95 of fewer samples is left out. */
 const MIN_SAMPLES = 20;
 
@@ -53,6 +53,7 @@ const DEFAULT_TIMES: Record<string, Limit> = {
   file: { p95: 250, p99: 1000 },
   echo: { p95: 250, p99: 1000 },
   envelope: { p95: 250, p99: 1000 },
+  delivery: { p95: 10_000 },
 };
 
 /** Reads the plan of a profile's run from the environment. Throws an OptionError for anything that is invalid. */
@@ -62,12 +63,13 @@ export function readPlan(name: string, env: Record<string, string | undefined>):
   const isSmoke = profile.stages.length === 0;
   // Also a timeout is a limit of time.
   const options = readOptions(isSmoke ? { ...env, TIMEOUT: env.TIMEOUT || "2m" } : env);
-  // A busy machine is not a broken trace: smoke has no limits of time by default.
-  const times = isSmoke ? {} : DEFAULT_TIMES;
+  // A busy machine is not a broken trace: smoke has no limits of time by default, except for what must not wait for minutes.
+  const times = isSmoke ? { delivery: { p95: 20_000 } } : DEFAULT_TIMES;
   const limits: Limits = { ...DEFAULT_LIMITS, ...times, ...readLimits(options.limits) };
   const baseline = readBaseline(name, options.baseline);
   const names = journeysFor(options);
-  const kinds = new Set(names.flatMap((one) => journey(one).kinds ?? []));
+  const checks = requiredChecks(options);
+  const kinds = new Set<Kind>(names.flatMap((one) => journey(one).kinds ?? []));
   if (names.includes("browse") && options.navigation) kinds.add("navigation");
   const pages = new Set(
     ["browse", "continued", "assets"].some((one) => names.includes(one as never)) ? options.pages : [],
@@ -77,7 +79,7 @@ export function readPlan(name: string, env: Record<string, string | undefined>):
   const limitOf = (of: string, kind: string) => (limits[of] ?? limits[kind] ?? {}) as Limit;
   const rows = [
     ...[...pages].map((page) => ({ name: page, selector: `{kind:page,name:${page}}`, limit: limitOf(page, "page") })),
-    ...[...kinds]
+    ...[...kinds, ...(checks.includes("delivered") ? (["delivery"] as const) : [])]
       .filter((kind) => kind !== "rejected")
       .map((kind) => ({ name: kind, selector: `{kind:${kind}}`, limit: limitOf(kind, kind) })),
   ].map((row) => {
@@ -86,8 +88,7 @@ export function readPlan(name: string, env: Record<string, string | undefined>):
     return { ...row, former: p95 && max ? { p95, max } : undefined };
   });
   return {
-    ...{ name, profile, options, limits, baseline, rows },
-    checks: requiredChecks(options),
+    ...{ name, profile, options, limits, baseline, rows, checks },
     kinds: ["page", ...kinds],
   };
 }
@@ -96,10 +97,12 @@ export function readPlan(name: string, env: Record<string, string | undefined>):
 function requiredChecks(options: Options): CheckId[] {
   const names = journeysFor(options);
   const required = new Set<CheckId>(["iteration_ok", ...names.flatMap((name) => journey(name).checks)]);
-  if (names.includes("browse") && options.trace) required.add("fresh_valid").add("fresh_unique");
+  if (names.includes("browse") && options.trace) required.add("fresh_valid").add("fresh_unique").add("fresh_same");
   if (names.includes("browse") && options.navigation) required.add("navigation_ok");
   if (names.includes("notFound") && options.noindex !== "off") required.add("not_found_noindex");
-  if (options.ingest && names.some((name) => journey(name).envelopes)) required.add("delivered").add("unaltered");
+  if (!options.noBrowser) required.add("browser_runs");
+  if (options.ingest && names.some((name) => journey(name).envelopes))
+    required.add("delivered").add("unaltered").add("delivered_once");
   return CHECK_IDS.filter((id) => required.has(id));
 }
 

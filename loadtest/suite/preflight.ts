@@ -1,148 +1,158 @@
 import { probe } from "../lib/client.ts";
-import { newContext } from "../lib/context.ts";
 import { foreignProject } from "../lib/dsn.ts";
-import { metas } from "../lib/html.ts";
-import { isLocal, OptionError, type Options } from "../lib/options.ts";
+import { all, assets, metas, textOf } from "../lib/html.ts";
+import { isLocal, LOCAL_DSN, OptionError, type Options } from "../lib/options.ts";
 import { randomHex } from "../lib/random.ts";
 import type { Request, Response } from "../lib/request.ts";
-import { describeResponse, redirectWithin } from "../lib/responses.ts";
+import { redirectWithin, securityHeaders } from "../lib/responses.ts";
 import { pageTrace } from "../lib/trace.ts";
 import { readPlan } from "./plan.ts";
+import { probeTarget } from "./target.ts";
 
-const UNREACHABLE: [RegExp, string][] = [
-  [/no such host|lookup|ENOTFOUND/, "host not found: check the name"],
-  [/x509|certificate/, "its certificate is not trusted: set SSL_CERT_FILE to its CA"],
-  [/refused/, "connection refused: is the stack up, is the port right?"],
-  [/HTTPS|tls|malformed/i, "not TLS, or the wrong port"],
-];
+/** What a target may have, in the summary's words. What is neither declared nor seen is not verified. */
+export const TESTED = {
+  TRACE: "traces",
+  ROUTER: "component payloads",
+  NOINDEX: "noindex of a 404",
+  EXPECT_TEXT: "texts of pages",
+  EXPECT_HEADERS: "security headers",
+  TRACE_PAGE: "outgoing traces",
+  ECHO_PATH: "forwarded headers",
+  ACTION_PAGE: "actions",
+  REDIRECT_PAGE: "redirects",
+  TUNNEL_PATH: "tunnel",
+};
 
-/**
- * Checks the response for one of the pages before the run; returns the problem in one line, empty if there is none.
- *
- * A typing error is thus reported in one line instead of ten thousand failed requests.
- */
-export function targetProblem(options: Options, page: string, on: Response): string {
-  const target = `BASE_URL ${options.baseUrl}`;
-  if (on.status === 0) {
-    const [, known = `no response (${on.error})`] = UNREACHABLE.find(([pattern]) => pattern.test(on.error)) ?? [];
-    return `${target}: ${known}`;
-  }
-  if (on.status !== 200)
-    return `${target}: ${page} responds ${describeResponse(on)}, not 200: set PAGES to pages that exist`;
-  if (options.trace && pageTrace(on.body).trace === undefined)
-    return `${target}: ${page} has no sentry-trace meta: name other PAGES, or set TRACE=off for an app without Sentry's tracing`;
-  return "";
-}
+type Env = Record<string, string | undefined>;
+type Settings = { [name in keyof typeof TESTED]?: string } & Record<string, string>;
+type Get = (request: Omit<Request, "kind">) => Promise<Response>;
 
-/** What the preflight found: settings that the environment leaves open, and remarks. */
+/** What the preflight found: settings that nobody declared, and what stops a run. */
 export interface Found {
-  settings: Record<string, string>;
-  remarks: string[];
+  settings: Settings;
+  /** A page with a server action's form that nobody declared. */
+  action?: string;
   problem?: string;
 }
 
-type Env = Record<string, string | undefined>;
-type Get = (request: Omit<Request, "kind">) => Promise<Response>;
+/** Culvert's example app, wherever it runs: what it has is known. */
+const example = (base: string): Settings => ({
+  ...{ TRACE: "on", ROUTER: "app", NOINDEX: "header" },
+  EXPECT_TEXT: `${base || "/"}=This deployment is up,${base}/trace=The trace of this page view,${base}/test-events=Test events`,
+  EXPECT_HEADERS: "content-security-policy,x-content-type-options,referrer-policy,permissions-policy",
+  ...{ TRACE_PAGE: `${base}/trace`, ECHO_PATH: `${base}/api/echo`, ACTION_PAGE: `${base}/test-events` },
+  ...{ REDIRECT_PAGE: `${base}/test-events/redirect`, REDIRECT_STATUS: "307" },
+});
 
-/** Asks the target with a dozen requests, none of which changes or stores anything. */
+/**
+ * Completes the settings. What the environment or a TARGET file declares stays. Without such a file, what the target shows is added, with
+ * a dozen requests of which none changes or stores anything. A broken answer is no missing one: it stays, for the run to report.
+ */
 export async function detect(env: Env): Promise<Found> {
   try {
-    // run.sh replaces a port by the reader's address later.
-    const open = {
-      INGEST: "",
-      // k6 opens files while a script loads only, and the run reads them then.
-      ...{ LIMITS: "", BASELINE: "" },
-      SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1",
-    };
+    // run.sh replaces a port by the reader's address later; k6 opens files while a script loads only, and the run reads them then.
+    const later = { INGEST: "", LIMITS: "", BASELINE: "", SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1" };
     const profile = env.PROFILE === "preflight" ? "smoke" : (env.PROFILE ?? "smoke");
-    return await detectWith(readPlan(profile, { ...env, ...open }).options, env);
+    const read = (more: Env) => readPlan(profile, { ...env, ...later, ...more }).options;
+    const options = read({});
+    const local: Settings = isLocal(options.baseUrl) ? { SENTRY_DSN: LOCAL_DSN } : {};
+    const settings = env.TARGET ? local : await see(env, options);
+    const isOpen = ([name, value]: [string, string]) => !env[name] && value !== "" && !name.startsWith("#");
+    const all: Settings = Object.fromEntries(Object.entries(settings as Record<string, string>).filter(isOpen));
+    const unknown = Object.keys(TESTED).filter((name) => !env[name] && !all[name]);
+    for (const name of unknown) all[name] = name === "ROUTER" ? "pages" : "off";
+    if (unknown.length > 0) all.NOT_DECLARED = unknown.join(",");
+    return { settings: all, action: settings["#ACTION_PAGE"], problem: (await probeTarget(read(all))).problem };
   } catch (error) {
-    if (error instanceof OptionError) return { settings: {}, remarks: [], problem: error.message };
+    if (error instanceof OptionError) return { settings: {}, problem: error.message };
     throw error;
   }
 }
 
-async function detectWith(options: Options, env: Env): Promise<Found> {
+/** What the target shows of itself. */
+async function see(env: Env, options: Options): Promise<Settings> {
   const get: Get = (request) => probe(options, { ...request, kind: "page" });
   const pages = await Promise.all(options.pages.map((path) => findPage(path, options, get)));
-  for (const { path, on } of pages) {
-    const problem = targetProblem({ ...options, trace: false }, path, on);
-    if (problem) throw new OptionError(problem);
+  const [first] = pages;
+  if (!first) return {};
+  const own = ownSettings(first.on);
+  const tunnel = await findTunnel(env, options, own, get);
+  const PAGES = pages.map(({ path }) => path).join(",");
+  if (own("tunnel") && /<title>(?:[^<]* )?Culvert<\/title>/.test(first.on.body)) {
+    const base = /^(\/.+)\/_next\//.exec(assets(first.on.body)[0] ?? "")?.[1] ?? "";
+    return { ...example(base), ...tunnel, PAGES };
   }
-  const traced = pages.filter(({ on }) => pageTrace(on.body).trace).map(({ path }) => path);
-  const found = pages.map(({ path }) => path);
-  const untraced = found.filter((path) => !traced.includes(path)).join(", ");
-  const html = pages.map(({ on }) => on.body).join("\n");
-  const isApp = html.includes("self.__next_f");
-  const form = pages.find(({ on }) => on.body.includes('name="$ACTION_'))?.path;
-  const { tunnel, ...telemetry } = await findTunnel(env, options, get);
+  const html = pages.map(({ on }) => on.body);
+  const has = (text: string) => html.some((one) => one.includes(text));
   const missing = await get({ path: `/no-such-page-${randomHex(6)}` });
   const inMeta = /noindex/.test(metas(missing.body, "robots").join());
-  const settings = {
-    TRACE: traced.length > 0 ? "on" : "off",
-    ROUTER: isApp ? "app" : "pages",
-    // Behind Culvert's proxy the header must be there, whatever the app's own markup says.
-    NOINDEX: tunnel || missing.headers["x-robots-tag"] !== undefined ? "header" : inMeta ? "meta" : "off",
-    ...(await findExamplePages(options, get)),
-    ...telemetry,
-  };
-  const open = Object.entries(settings).filter(([name]) => !env[name]);
   return {
-    settings: { PAGES: (traced.length > 0 ? traced : found).join(","), ...Object.fromEntries(open) },
-    remarks: [
-      isApp || html.includes("__NEXT_DATA__") ? "" : "the pages are not Next's: no component payload is tested",
-      untraced && `without a sentry-trace meta: ${untraced}`,
-      form && !env.ACTION_PAGE ? `${form} has a server action: test it with ACTION_PAGE=${form} ACTION_EXPECT=…` : "",
-    ].filter(Boolean),
+    PAGES,
+    TRACE: html.some((one) => pageTrace(one).trace) ? "on" : "",
+    ROUTER: has("self.__next_f") ? "app" : has("__NEXT_DATA__") ? "pages" : "",
+    NOINDEX: missing.headers["x-robots-tag"] !== undefined ? "header" : inMeta ? "meta" : "",
+    EXPECT_TEXT: (await Promise.all(pages.map(({ path, on }) => findHeading(path, on, get)))).filter(Boolean).join(","),
+    EXPECT_HEADERS: Object.keys(securityHeaders(first.on)).join(","),
+    // Only proposed: an action of an app that we do not know may do anything.
+    "#ACTION_PAGE": pages.find(({ on }) => on.body.includes('name="$ACTION_'))?.path ?? "",
+    ...tunnel,
   };
 }
 
 /** The page at a path, or the one to which it redirects: `/` may lead to a language. */
 async function findPage(path: string, { baseUrl }: Options, get: Get) {
-  const on = await get({ path });
+  const on = await get({ path, headers: { accept: "text/html" } });
   const to = redirectWithin(baseUrl, on);
   return to ? { path: to, on: await get({ path: to }) } : { path, on };
 }
 
-/** An app with @culvert/nextjs says where its tunnel is (web/telemetry/settings/browser-settings.ts); any other tunnel of Culvert rejects a foreign project with 403. */
-async function findTunnel(env: Env, { tunnelPath, baseUrl, dsn: given }: Options, get: Get) {
-  const { headers } = await get({ path: "/", headers: { accept: "text/html" } });
+/** A page's heading, if a second request gets the same one. A setting has no room for commas. */
+async function findHeading(path: string, on: Response, get: Get): Promise<string> {
+  const heading = ({ body }: Response) => textOf(all(body, "h1")[0]?.text() ?? "").replace(/,.*/, "");
+  const [text, again] = [heading(on), heading(await get({ path }))];
+  return text !== "" && text === again ? `${path}=${text}` : "";
+}
+
+/** What an app with @culvert/nextjs says of itself: web/telemetry/settings/browser-settings.ts */
+function ownSettings({ headers }: Response) {
   const [, own = ""] = /\bculvert;desc="([^"]*)"/.exec(headers["server-timing"] ?? "") ?? [];
-  const field = (name: string) => decodeURIComponent(new RegExp(`(?:^|&)${name}=([^&]*)`).exec(own)?.[1] ?? "");
-  const path = env.TUNNEL_PATH ? tunnelPath : field("tunnel") || tunnelPath;
-  const query = `?o=1&p=${foreignProject(given)}`;
-  const rejects = path !== "" && (await get({ method: "POST", path: path + query, body: "{}" })).status === 403;
-  const dsn = env.SENTRY_DSN || field("dsn") || (isLocal(baseUrl) ? "http://culvert@ingest:8969/1" : "");
-  const tunnel = dsn !== "" && (rejects || Boolean(env.TUNNEL_PATH));
-  const settings: Record<string, string> = tunnel ? { TUNNEL_PATH: path, SENTRY_DSN: dsn } : { TUNNEL_PATH: "off" };
-  return { tunnel, ...settings };
+  return (name: string) => decodeURIComponent(new RegExp(`(?:^|&)${name}=([^&]*)`).exec(own)?.[1] ?? "");
 }
 
-/** The pages that only the example app has. */
-async function findExamplePages(
-  { baseUrl, tracePage, echoPath, actionPage, redirectPage, redirectTo }: Options,
-  get: Get,
-): Promise<Record<string, string>> {
-  const { headers } = newContext("preflight");
-  const of = async (path: string, holds: (on: Response) => boolean) =>
-    path && holds(await get({ path, headers })) ? path : "off";
-  const page = (path: string, text: RegExp) => of(path, ({ status, body }) => status === 200 && text.test(body));
-  return {
-    TRACE_PAGE: await page(tracePage, /<dt[^>]*>sentry-trace/),
-    ECHO_PATH: await page(echoPath, /^\{.*sentry-trace/s),
-    ACTION_PAGE: await page(actionPage, /name="\$ACTION_/),
-    // Not that of an app which redirects every path.
-    REDIRECT_PAGE: await of(redirectPage, (on) => redirectWithin(baseUrl, on) === redirectTo),
-  };
+/** An app with @culvert/nextjs has the tunnel that it names. Of any other one, what answers an envelope for a foreign project, unless with a page or 404. */
+async function findTunnel(env: Env, options: Options, own: (name: string) => string, get: Get): Promise<Settings> {
+  const { baseUrl, tunnelPath, dsn } = options;
+  const SENTRY_DSN = env.SENTRY_DSN || own("dsn") || (isLocal(baseUrl) ? LOCAL_DSN : "");
+  const named = own("tunnel");
+  if (named || env.TUNNEL_PATH || SENTRY_DSN === "") return { TUNNEL_PATH: SENTRY_DSN && named, SENTRY_DSN };
+  const { status, headers } = await get({
+    method: "POST",
+    path: `${tunnelPath}?o=1&p=${foreignProject(dsn)}`,
+    body: "{}",
+  });
+  const answers = status === 403 || status >= 500 || (status === 200 && !/html/.test(headers["content-type"] ?? ""));
+  return { TUNNEL_PATH: answers ? tunnelPath : "", SENTRY_DSN };
 }
 
-/** The settings as text to paste, and as run.sh's file of NAME=value. */
-export function settingsFile({ settings, remarks }: Found, { BASE_URL, PROFILE }: Env) {
-  const shown = Object.entries({ PROFILE, BASE_URL, ...settings }).filter(([, value]) => value);
-  const words = shown.map(
-    ([name, value = ""]) => `${name}=${/^[\w/.,:@%+-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`}`,
+/** The settings as lines for people, as run.sh's file of NAME=value, and as a TARGET file to commit. */
+export function settingsFiles({ settings, action = "" }: Found, { BASE_URL, PROFILE, TARGET }: Env) {
+  const { NOT_DECLARED = "", ...rest } = settings;
+  const unknown = NOT_DECLARED.split(",").filter(Boolean) as (keyof typeof TESTED)[];
+  const known = Object.entries(rest).filter(([name]) => !unknown.includes(name as never));
+  const quoted = (value: string) => (/^[\w/.,:@%+-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`);
+  const shown = Object.entries({ PROFILE, BASE_URL, TARGET, ...Object.fromEntries(known) });
+  const words = shown.flatMap(([name, value]) => (value ? `${name}=${quoted(value)}` : []));
+  const line = ([name, value]: [string, string]) => `${name}=${value.replace(/\s+/g, " ")}\n`;
+  const undeclared = unknown.map(
+    (name) => `# ${TESTED[name]}\n#${name}=${(name === "ACTION_PAGE" && action) || "off"}\n`,
   );
-  const file = Object.entries(settings).map(([name, value]) => `${name}=${value.replace(/\s+/g, " ")}\n`);
-  const readable = [`settings: ${words.join(" ")}`, ...remarks].map((line) => `  ${line}\n`).join("");
-  return { readable, file: file.join("") };
+  return {
+    readable: `  settings: ${words.join(" ")}\n${unknown.length ? `  neither declared nor seen: ${unknown.join(", ")}\n` : ""}`,
+    settings: Object.entries(settings).map(line).join(""),
+    target: `# What the target has, for TARGET=<this file>. Correct it, and commit it.\n${known.map(line).join("")}${
+      unknown.length
+        ? `# Neither declared nor seen. Say where it is, or off if the target has none:\n${undeclared.join("")}`
+        : ""
+    }`,
+  };
 }

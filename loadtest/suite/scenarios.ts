@@ -13,14 +13,18 @@ const GOLDEN_RATIO = 0.618034;
 export function scenarios(plan: Plan): Record<string, Record<string, unknown>> {
   const { name, options, profile } = plan;
   const stages = stagesOf(plan);
+  // Once, beside the load: https://grafana.com/docs/k6/latest/using-k6-browser/
+  const once = { executor: "shared-iterations", exec: "browser", options: { browser: { type: "chromium" } } };
+  const browser: Record<string, Record<string, unknown>> = options.noBrowser ? {} : { browser: once };
   if (stages.length === 0) {
     const iterations = plannedIterations(plan);
-    return { [name]: { executor: "shared-iterations", vus: 1, iterations, maxDuration: "30m" } };
+    return { [name]: { executor: "shared-iterations", vus: 1, iterations, maxDuration: "30m" }, ...browser };
   }
   const rate = options.rate ?? profile.rate;
   const peak = Math.max(...stages.map(([load]) => load)) * rate;
   const vus = (seconds: number) => Math.max(1, Math.min(options.maxVus, Math.ceil(peak * seconds)));
   return {
+    ...browser,
     [name]: {
       executor: "ramping-arrival-rate",
       // k6 takes whole numbers, and a rate may be less than one per second.

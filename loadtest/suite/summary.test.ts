@@ -10,7 +10,7 @@ const TRACE = "10ad7e5710ad00000000ffffffff0001";
 const RUN = { time: "2026-11-24T00:00:00.000Z", commit: "abc1234", k6: "2.2.0" };
 
 const planOf = (profile = "average", env: Record<string, string> = {}) =>
-  readPlan(profile, { REDIRECT_TO: "/trace", INGEST: "http://reader", ...env });
+  readPlan(profile, { INGEST: "http://reader", ...env });
 
 /** k6's end-of-test data of a passed run, which each test modifies. */
 function goodRun(plan = planOf()): RunData {
@@ -67,7 +67,7 @@ describe("the result", () => {
       { name: "echo", count: 99, p95: 400 },
       { name: "file", count: 3, p95: 1 },
     ];
-    const former = { schema: 3, profile: "average", time: "yesterday", commit: "old", durations };
+    const former = { schema: 4, profile: "average", time: "yesterday", commit: "old", durations };
     const plan = planOf("average", { BASELINE: JSON.stringify(former) });
     const summary = resultOf(goodRun(plan), plan);
     expect(summary).toMatchObject({ result: "regression", exit: 23 });
@@ -91,14 +91,31 @@ describe("the result", () => {
     expect(text(resultOf(run, plan))).toContain("crossed at about 40 iterations/s");
   });
 
-  it("says what was not verified, and lists disabled journeys", () => {
-    const env = { INGEST: "off", ACTION_PAGE: "/form", REDIRECT_PAGE: "/old", REDIRECT_TO: "", ECHO_PATH: "off" };
-    const plan = planOf("average", env);
+  const open = {
+    INGEST: "",
+    ACTION_PAGE: "/form",
+    REDIRECT_PAGE: "/old",
+    ECHO_PATH: "off",
+    NOT_DECLARED: "TRACE,ECHO_PATH",
+  };
+  const words = "traces, forwarded headers, delivery, results of actions, targets of redirects";
+
+  it("says in its first line what was not verified, and lists disabled journeys", () => {
+    const plan = planOf("average", open);
     const said = text(resultOf(goodRun(plan), plan));
-    for (const words of ["that accepted envelopes arrived", "that the action ran", "where the redirect should lead"])
-      expect(said).toContain(`not verified: ${words}`);
-    expect(said).toContain("disabled: forwarded");
+    expect(said).toContain(`\nPASSED, but not verified: ${words} · average`);
+    expect(said).toContain("not verified: traces: neither declared nor seen: set TRACE, or off");
+    expect(said).toContain("disabled: forwarded, browser (run.sh did not look for one)");
     expect(text(resultOf(goodRun()))).not.toContain("not verified");
+  });
+
+  it("is not verified if a TARGET file declares nothing about something; off is a declaration", () => {
+    const plan = planOf("average", { ...open, TARGET: "shop.env" });
+    expect(resultOf(goodRun(plan), plan)).toMatchObject({ result: "incomplete", exit: 24 });
+    expect(text(resultOf(goodRun(plan), plan))).toContain(`\nNOT VERIFIED: ${words} · average`);
+    const off = { INGEST: "off", ACTION_EXPECT: "off", REDIRECT_TO: "off", NOT_DECLARED: "", TARGET: "shop.env" };
+    const declared = planOf("average", { ...open, ...off });
+    expect(resultOf(goodRun(declared), declared)).toMatchObject({ result: "passed", unverified: [] });
   });
 });
 
@@ -111,13 +128,25 @@ it("an example can be passed as a group's name, which may not contain ::, with e
 });
 
 describe("the files", () => {
-  it("are the text alone, or with a folder text, JSON, report and chart", () => {
+  it("are the text alone, or with a folder text, JSON, JUnit and report", () => {
     expect(Object.keys(summaryFiles(resultOf(goodRun()), ""))).toEqual(["stdout"]);
     const { stdout, ...files } = summaryFiles(resultOf(goodRun()), "out");
     expect(stdout).toBe(files["out/summary.txt"]);
-    expect(Object.keys(files).join()).toBe("out/summary.txt,out/summary.json,out/report.html,out/chart.svg");
-    const facts = { schema: 3, profile: "average", exit: 0, settings: { dsn: "ingest/1" } };
+    expect(Object.keys(files).join()).toBe("out/summary.txt,out/summary.json,out/junit.xml,out/report.html");
+    const facts = { schema: 4, profile: "average", exit: 0, settings: { dsn: "ingest/1" } };
     expect(JSON.parse(files["out/summary.json"] ?? "")).toMatchObject({ ...RUN, ...facts });
+  });
+
+  it("have a testcase for each check and row in JUnit's XML, with the failures", () => {
+    const run = goodRun();
+    checked(run, "page_ok", 1, 2);
+    const example = { check: "page_ok", at: "GET /", text: "500 <html>", traceId: "" } as const;
+    run.root_group.groups = [{ name: exampleName(1, example) }];
+    const xml = summaryFiles(resultOf(run), "out")["out/junit.xml"] ?? "";
+    const { checks, durations } = resultOf(run);
+    expect(xml.match(/<testcase /g)).toHaveLength(checks.length + durations.length + 2);
+    expect(xml).toContain('failures="1" skipped="0"');
+    expect(xml).toContain("2 failed: GET /: 500 &#60;html&#62;</failure>");
   });
 
   it("have a report that needs nothing else, escapes what it shows, and links to traces", () => {
@@ -130,5 +159,6 @@ describe("the files", () => {
     expect(html).toContain(`<a href="https://sentry.example/trace/${TRACE}">`);
     expect(html).toContain("&#60;script&#62;alert");
     expect(html).not.toMatch(/<script|<link|src=|@import/);
+    expect(html?.indexOf("Failures")).toBeLessThan(html?.indexOf("<h2>Checks") ?? 0);
   });
 });

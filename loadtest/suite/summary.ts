@@ -1,9 +1,10 @@
 import { JOURNEY_NAMES, journey, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
-import { AVAILABILITY, SLICES, TIME, TIMED_OUT } from "../lib/client.ts";
+import { AVAILABILITY, type SetupData, TIME, TIMED_OUT } from "../lib/client.ts";
 import { type Example, examplesOf, type Group } from "../lib/examples.ts";
 import { isLocalIngest } from "../lib/options.ts";
 import { type Plan, type Row, SCHEMA } from "./plan.ts";
+import { TESTED } from "./preflight.ts";
 import { plannedIterations, plateauOf } from "./scenarios.ts";
 
 /** The part of `handleSummary`'s data that is used here. */
@@ -11,6 +12,7 @@ export interface RunData {
   metrics: Record<string, { values: Record<string, number> }>;
   state: { testRunDurationMs: number };
   root_group: Group;
+  setup_data?: SetupData;
 }
 
 /** How a run ended, worst first, and run.sh's exit code for it. */
@@ -51,11 +53,13 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
   if (iterations === 0) other.push("nothing was measured: no iteration completed");
   if (dropped > plannedIterations(plan) / 100)
     other.push(`${dropped} iterations were dropped: the target is too slow for this rate, or MAX_VUS is too low`);
-  const missing = checks.some(({ result }) => result === "not measured") || durations.some((row) => row.count === 0);
+  const unmeasured = durations.filter(({ count, name }) => count === 0 && name !== "delivery");
+  const missing = checks.some(({ result }) => result === "not measured") || unmeasured.length > 0;
+  const open = unverified(plan);
   const found: [Result, boolean][] = [
     ["integrity", broken.length > 0],
     ["availability", unavailable.length > 0],
-    ["incomplete", missing || iterations === 0],
+    ["incomplete", missing || iterations === 0 || (options.target !== "" && open.length > 0)],
     ["limits", failed.length > 0 || other.length > 0 || durations.some(({ ok }) => !ok)],
     ["regression", durations.some(({ change }) => change === "REGRESSION")],
   ];
@@ -84,26 +88,19 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
     checks,
     durations,
     unanswered: examplesOf("availability", data.root_group),
-    timeline: Array.from({ length: SLICES }, (_, slice) => {
-      const { med: p50 = 0, "p(95)": p95 = 0, ...times } = values(`${TIME}{kind:page,slice:${slice}}`);
-      const second = (seconds * (slice + 0.5)) / SLICES;
-      return {
-        second,
-        count: times.count ?? 0,
-        p50,
-        p95,
-        answered: shareAnswered(values(`${AVAILABILITY}{slice:${slice}}`)),
-      };
-    }).filter((one) => one.count > 0 || one.answered < 1),
     /** Iterations per second when a threshold stopped the run, for a profile with one linear ramp. */
     breakpoint:
       profile.stopAtLimit && result !== "passed" ? Math.min(rate, (rate * seconds) / plateauOf(plan)) : undefined,
     load: { iterations, dropped, requests: count("http_reqs") },
     other,
-    unverified: unverified(plan),
-    disabled: JOURNEY_NAMES.filter((name) => !enabled.includes(name)),
+    unverified: open,
+    disabled: [
+      ...JOURNEY_NAMES.filter((name) => !enabled.includes(name)),
+      ...(options.noBrowser ? [`browser (${options.noBrowser})`] : []),
+    ],
     baseline: plan.baseline && { time: plan.baseline.time, commit: plan.baseline.commit },
-    settings: { ...options, dsn: `${options.dsn.host}/${options.dsn.project}`, limits },
+    limits,
+    settings: { ...options, dsn: `${options.dsn.host}/${options.dsn.project}` },
     traceUrl: options.traceUrl,
   };
 }
@@ -128,17 +125,40 @@ function durationOf({ name, selector, limit, former }: Row, values: (metric: str
   return { name, count, timedOut, p50, p95, p99, max, limit, former: former?.p95, change, ok };
 }
 
-/** What the suite could not verify. */
-function unverified({ options }: Plan): string[] {
+/** What the suite did not verify although nobody declared it off: in a word or two, and why. */
+function unverified({ options }: Plan): { what: string; why: string }[] {
   const enabled = journeysFor(options);
   const { host, project } = options.dsn;
-  const envelopes = enabled.some((one) => journey(one).envelopes) && !options.ingest;
-  const all: [string, boolean][] = [
-    ["that accepted envelopes arrived: INGEST is not set, and run.sh found no local ingest to read from", envelopes],
-    [`what project ${project} at ${host} stored: README, Delivery`, envelopes && !isLocalIngest(options.dsn)],
-    ["that the action ran: ACTION_EXPECT is not set", enabled.includes("action") && !options.actionExpect],
-    ["where the redirect should lead: REDIRECT_TO is not set", enabled.includes("redirect") && !options.redirectTo],
-    ["traces: TRACE=off, pages without a sentry-trace meta", !options.trace],
+  const isOpen = (setting: string) => !options.declared.includes(setting);
+  const stored = isLocalIngest(options.dsn)
+    ? "found no local ingest to read from"
+    : `cannot read from project ${project} at ${host}`;
+  const sends = enabled.some((one) => journey(one).envelopes);
+  const all: [string, string, boolean][] = [
+    [
+      "delivery",
+      `run.sh ${stored}: set INGEST (README, Delivery), or off`,
+      sends && !options.ingest && isOpen("INGEST"),
+    ],
+    [
+      "accepted envelopes",
+      "SEND_EVENTS is not set: yes stores events for good",
+      !options.sendEvents && options.tunnelPath !== "" && isOpen("SEND_EVENTS"),
+    ],
+    [
+      "results of actions",
+      "ACTION_EXPECT is not set",
+      enabled.includes("action") && !options.actionExpect && isOpen("ACTION_EXPECT"),
+    ],
+    [
+      "targets of redirects",
+      "REDIRECT_TO is not set",
+      enabled.includes("redirect") && !options.redirectTo && isOpen("REDIRECT_TO"),
+    ],
   ];
-  return all.filter(([, holds]) => holds).map(([what]) => what);
+  const undeclared = options.notDeclared.map((name) => ({
+    what: TESTED[name as keyof typeof TESTED] ?? name,
+    why: `neither declared nor seen: set ${name}, or off`,
+  }));
+  return [...undeclared, ...all.filter(([, , holds]) => holds).map(([what, why]) => ({ what, why }))];
 }

@@ -1,5 +1,5 @@
 import { CHECK_IDS, shareOf } from "../lib/checks.ts";
-import { AVAILABILITY, SAMPLES, SLICES, TIME, TIMED_OUT } from "../lib/client.ts";
+import { AVAILABILITY, SAMPLES, TIME, TIMED_OUT } from "../lib/client.ts";
 import type { Plan } from "./plan.ts";
 import { plannedIterations } from "./scenarios.ts";
 
@@ -11,7 +11,8 @@ export function thresholds(plan: Plan) {
   };
   const limit = (metric: string, threshold: string) => add(metric, threshold, plan.profile.stopAtLimit);
   for (const id of CHECK_IDS) limit(`checks{check:${id}}`, `rate>=${shareOf(id)}`);
-  for (const of of [...plan.checks, ...plan.rows.map(({ name }) => name)]) add(`${SAMPLES}{of:${of}}`, "count>0");
+  const rows = plan.rows.map(({ name }) => name).filter((name) => name !== "delivery");
+  for (const of of [...plan.checks, ...rows]) add(`${SAMPLES}{of:${of}}`, "count>0");
   for (const { selector, limit: own, former } of plan.rows) {
     add(TIMED_OUT + selector, "count>=0");
     add(TIME + selector, "max>=0");
@@ -20,10 +21,6 @@ export function thresholds(plan: Plan) {
     if (former) add(TIME + selector, `p(95)<=${former.max}`);
   }
   for (const kind of plan.kinds) limit(`${AVAILABILITY}{kind:${kind}}`, `rate>=${plan.limits.availability / 100}`);
-  for (let slice = 0; slice < SLICES; slice++) {
-    add(`${TIME}{kind:page,slice:${slice}}`, "max>=0");
-    add(`${AVAILABILITY}{slice:${slice}}`, "rate>=0");
-  }
   add("iterations", "count>0");
   // A dropped iteration means that the load was lower than planned.
   limit("dropped_iterations", `count<=${Math.floor(plannedIterations(plan) / 100)}`);

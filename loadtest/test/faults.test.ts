@@ -3,6 +3,7 @@ import { JOURNEY_NAMES, journey } from "../journeys/index.ts";
 import { CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
 import { EXIT, type Summary } from "../suite/summary.ts";
 import { exampleText, text } from "../suite/text.ts";
+import { CONTENT_FAULTS } from "./content-faults.ts";
 import { FAULTS, type How, type Planted } from "./faults.ts";
 import { hasK6, runK6, runShim, startReader } from "./run-suite.ts";
 import { type Fault, startStub } from "./stub.ts";
@@ -52,7 +53,7 @@ describe(`with ${hasK6 ? "k6" : "the shim"}`, () => {
     expect(summary?.checks.find(({ id }) => id === "delivered")).toMatchObject({ result: "passed" });
   });
 
-  for (const [by, planted] of Object.entries(FAULTS))
+  for (const [by, planted] of [...Object.entries(FAULTS), ...Object.entries(CONTENT_FAULTS)])
     it.each(planted as Planted[])(`%s: named by ${by}`, { timeout: 160_000 }, async (_, fault, words, how) => {
       const { summary, code, output } = await run(fault, by, how);
       if (!summary) throw new Error(output);

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { type Cheerio, load } from "cheerio";
+import type { SetupData } from "../lib/client.ts";
 import type { RunData } from "../suite/summary.ts";
 
 // Replaces the parts of the modules `k6`, `k6/http`, `k6/execution` and `k6/metrics` that the suite uses (vitest.config.ts). It runs one
@@ -24,14 +26,17 @@ export class Rate extends Metric {}
 export class Trend extends Metric {}
 
 const built = { group: new Trend("group_duration"), check: new Rate("checks"), request: new Counter("http_reqs") };
-export const iterations = new Counter("iterations");
+const iterations = new Counter("iterations");
+
+/** Ends the run, as in k6. */
+class Aborted extends Error {}
 
 const exec = {
   vu: { idInTest: 1, metrics: { tags: {} as Tags } },
   scenario: { iterationInTest: 0, progress: 0 },
   test: {
     abort(problem: string): never {
-      throw new Error(problem);
+      throw new Aborted(problem);
     },
   },
 };
@@ -51,9 +56,25 @@ interface Params {
   timeout: string;
 }
 
-function sha256(bytes: ArrayBuffer, encoding: "hex"): string {
-  return createHash("sha256").update(Buffer.from(bytes)).digest(encoding);
+function sha256(data: ArrayBuffer | string, encoding: "hex"): string {
+  return createHash("sha256")
+    .update(typeof data === "string" ? data : Buffer.from(data))
+    .digest(encoding);
 }
+
+/** The part of k6/html's Selection that the suite uses. */
+class Selection {
+  // biome-ignore lint/suspicious/noExplicitAny: any kind of node
+  constructor(readonly nodes: Cheerio<any>) {}
+  find = (selector: string) => new Selection(this.nodes.find(selector));
+  toArray = () => Array.from(this.nodes, (_, at) => new Selection(this.nodes.eq(at)));
+  attr = (name: string) => this.nodes.attr(name);
+  text = () => this.nodes.text();
+  html = () => this.nodes.html() ?? undefined;
+}
+export const parseHTML = (html: string) => new Selection(load(html).root());
+/** k6's browser module is only type-checked. */
+export const browser = {};
 
 async function asyncRequest(method: string, url: string, body: string | ArrayBuffer | null, params: Params) {
   built.request.add(1, params.tags);
@@ -67,17 +88,57 @@ async function asyncRequest(method: string, url: string, body: string | ArrayBuf
     const headers = Object.fromEntries([...response.headers].map(([name, value]) => [spelled(name), value]));
     Object.assign(end, { status: response.status, headers, body: await response.text() });
   } catch (problem) {
-    const { name, cause } = problem as Error;
-    // https://grafana.com/docs/k6/latest/javascript-api/error-codes/
-    Object.assign(end, { error: String(cause ?? problem), error_code: name === "TimeoutError" ? 1050 : 1000 });
+    Object.assign(end, { error: String((problem as Error).cause ?? problem), error_code: errorCode(problem as Error) });
   }
   return { ...end, timings: { duration: performance.now() - begin } };
 }
 
+/** https://grafana.com/docs/k6/latest/javascript-api/error-codes/ */
+function errorCode({ name, cause }: Error): number {
+  if (name === "TimeoutError") return 1050;
+  return /^Z_/.test(`${(cause as { code?: string })?.code}`) ? 1701 : 1000;
+}
 export default { ...exec, asyncRequest, sha256, expectedStatuses: () => null };
 
+interface Script<Data> {
+  options: object;
+  setup: () => Promise<Data>;
+  iteration: (data: Data) => Promise<void> | void;
+  teardown?: (data: Data) => Promise<void>;
+  handleSummary: (data: never) => Record<string, string>;
+}
+
+/** Runs a script as k6 does, with so many iterations; returns the files of its summary, and k6's exit code. */
+export async function runScript<Data>(script: Script<Data>, count: () => number) {
+  samples.length = 0;
+  exec.vu.metrics.tags = {};
+  const data = await script.setup();
+  let aborted = false;
+  try {
+    for (let at = 0; at === 0 || at < count(); at++) {
+      exec.scenario.iterationInTest = at;
+      exec.vu.metrics.tags = {};
+      await script.iteration(data);
+      iterations.add(1);
+    }
+  } catch (error) {
+    if (!(error instanceof Aborted)) throw error;
+    aborted = true;
+  }
+  await script.teardown?.(data);
+  const { thresholds = {} } = script.options as { thresholds?: Parameters<typeof endOfTest>[0] };
+  const end = endOfTest(thresholds, data as SetupData);
+  return {
+    files: script.handleSummary(end as never),
+    code: aborted ? 108 : end.crossed ? 99 : 0,
+  };
+}
+
 /** k6's end-of-test data for all samples: each metric's values, the groups by their tag, and whether a threshold is crossed. */
-export function endOfTest(thresholds: Record<string, { threshold: string }[]>): RunData & { crossed: boolean } {
+function endOfTest(
+  thresholds: Record<string, { threshold: string }[]>,
+  setup_data: SetupData,
+): RunData & { crossed: boolean } {
   const names = new Set([...samples.map(({ metric }) => metric), ...Object.keys(thresholds)]);
   const metrics: RunData["metrics"] = {};
   let crossed = false;
@@ -91,7 +152,7 @@ export function endOfTest(thresholds: Record<string, { threshold: string }[]>): 
     crossed ||= !(thresholds[name] ?? []).every(({ threshold }) => holds(threshold, values));
   }
   const groups = [...new Set(samples.flatMap(({ tags }) => tags.group ?? []))].map((tag) => ({ name: tag.slice(2) }));
-  return { metrics, state: { testRunDurationMs: 1000 }, root_group: { name: "", groups }, crossed };
+  return { metrics, state: { testRunDurationMs: 1000 }, root_group: { name: "", groups }, setup_data, crossed };
 }
 
 function valuesOf(kind: Kind, values: number[]): Record<string, number> {

@@ -1,10 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
@@ -39,7 +37,9 @@ const envelope = (id: string, items = ITEMS) => `{"event_id":"${id}","trace":{"e
 async function sent(url: string, ids: string[], name = "error"): Promise<void> {
   const digest = createHash("sha256").update(ITEMS).digest("hex");
   for (const id of ids) {
-    const body = JSON.stringify({ run: "r", name, id, traceId: `trace-${id}`, size: ITEMS.length, digest });
+    const header = JSON.parse(envelope(id).replace(/\n.*/s, ""));
+    const more = { header, project: "7", size: ITEMS.length, digest };
+    const body = JSON.stringify({ run: "r", name, id, traceId: `trace-${id}`, ...more });
     await fetch(`${url}/sent`, { method: "POST", body });
   }
 }
@@ -55,13 +55,31 @@ describe("the reader", () => {
     // The first line may differ: the spool renews sent_at.
     expect(await post(envelope(A).replace("{", '{"sent_at":"now",'))).toEqual({ id: A });
     await post(envelope(B, ITEMS.slice(0, -3)));
+    await post(envelope(B));
     expect(await result(url, 0)).toMatchObject({
       source: "the recording ingest",
       sent: 3,
       missing: [{ id: C, traceId: `trace-${C}` }],
       altered: [{ id: B, how: expect.stringMatching(/^sent 31 bytes .* 28 bytes/) }],
+      repeated: [{ id: B, how: "arrived 2 times" }],
+      late: [expect.any(Number), expect.any(Number)],
     });
     expect(await (await fetch(`${url}/result?run=other&wait=0`)).json()).toMatchObject({ sent: 0 });
+  });
+
+  it("says how header and project of an envelope differ, and which actions ran twice", async () => {
+    const url = await reader();
+    await sent(url, [A]);
+    const post = (body: string) => fetch(`${url}/api/8/envelope/`, { method: "POST", body });
+    await post(envelope(A).replace("loadtest", "other"));
+    const header = 'sent {"environment":"loadtest"}, got {"environment":"other"}';
+    expect((await result(url, 0)).altered[0].how).toBe(`sent to project 7, arrived in 8; header trace: ${header}`);
+    for (const traceId of ["t1", "t2", "unsampled"])
+      await fetch(`${url}/sent`, { method: "POST", body: JSON.stringify({ run: "r", name: "action", traceId }) });
+    for (const id of ["t1", "t2", "t2"])
+      await post(`{"trace":{"trace_id":"${id}"}}\n{"type":"transaction"}\n{"transaction":"POST /form"}`);
+    const ranTwice = [{ traceId: "t2", how: "the app ran it 2 times" }];
+    expect(await result(url, 0)).toMatchObject({ sent: 1, actions: 2, ranTwice });
   });
 
   it("follows the local ingest's stream, also after it has restarted", async () => {
@@ -110,21 +128,4 @@ describe("the reader", () => {
     expect(asked).toBe(75);
     expect((await result(url, 0)).detail).toMatch(/rejects SENTRY_AUTH_TOKEN \(403\): it needs the scope event:read/);
   });
-});
-
-it("the trend keeps the last twenty results, and draws them into the report", () => {
-  const out = mkdtempSync(join(tmpdir(), "culvert-trend-"));
-  stops.push(() => rmSync(out, { recursive: true }));
-  const summary = (run: number) =>
-    JSON.stringify({ time: `2026-11-24T00:00:${run}.000Z`, durations: [{ name: "/<b>", count: 9, p95: run }] });
-  mkdirSync(join(out, "history"));
-  for (let run = 10; run < 34; run++)
-    writeFileSync(join(out, `history/summary-2026-11-24T00-00-${run}-000Z.json`), summary(run));
-  writeFileSync(join(out, "summary.json"), summary(34));
-  writeFileSync(join(out, "report.html"), "<!-- trend -->");
-  expect(node("trend.mjs", [out]).status).toBe(0);
-  expect(readdirSync(join(out, "history"))).toHaveLength(20);
-  const html = readFileSync(join(out, "report.html"), "utf8");
-  expect(html).toContain("34 ms, 15–34 ms</td>");
-  expect(html).not.toContain("<b>");
 });

@@ -9,7 +9,7 @@ import { journeysFor } from "../journeys/index.ts";
 import { readOptions } from "../lib/options.ts";
 import { suite } from "../suite/suite.ts";
 import type { Summary } from "../suite/summary.ts";
-import exec, { endOfTest, iterations, samples } from "./k6-shim.ts";
+import { runScript } from "./k6-shim.ts";
 
 export const hasK6 = spawnSync("k6", ["version"]).status === 0;
 
@@ -50,22 +50,11 @@ export async function runK6(profile: string, env: Record<string, string>): Promi
 
 /** Runs a profile with the shim: each journey five times, or as often as `rounds` says, by one virtual user. */
 export async function runShim(profile: string, env: Record<string, string>, rounds = 5): Promise<Outcome> {
-  samples.length = 0;
-  vi.stubGlobal("__ENV", { OUT: "out", ...env });
+  vi.stubGlobal("__ENV", { OUT: "out", PROFILE: profile, ...env });
   try {
-    const { options, setup, iteration, teardown, handleSummary } = suite(profile);
-    const data = await setup();
-    const journeys = journeysFor(readOptions(env)).length;
-    for (let at = 0; at < rounds * journeys; at++) {
-      exec.scenario.iterationInTest = at;
-      exec.vu.metrics.tags = {};
-      await iteration(data);
-      iterations.add(1);
-    }
-    await teardown(data);
-    const end = endOfTest(options.thresholds);
-    const { "out/summary.json": summary = "", "out/summary.txt": output = "" } = handleSummary(end);
-    return { summary: JSON.parse(summary), output, code: end.crossed ? 99 : 0 };
+    const { files, code } = await runScript(suite(profile), () => rounds * journeysFor(readOptions(env)).length);
+    const { "out/summary.json": summary = "", "out/summary.txt": output = "" } = files;
+    return { summary: JSON.parse(summary) as Summary, output, code };
   } finally {
     vi.unstubAllGlobals();
   }

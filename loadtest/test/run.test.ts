@@ -1,5 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -40,6 +49,7 @@ it.each([
   [{ PROFILE: "../smoke" }, "PROFILE '../smoke' is not a profile: see README.md"],
   [{ BASELINE: "/none" }, "BASELINE '/none' cannot be read: give the path of a file"],
   [{ SSL_CERT_FILE: "/none" }, "SSL_CERT_FILE '/none' cannot be read: give the path of a file"],
+  [{ TARGET: "/none" }, "TARGET '/none' cannot be read: give a file of NAME=value, which PROFILE=preflight proposes"],
   [{ K6: "1.4.0" }, "k6 1.4.0 is too old: install 2.0 or newer"],
 ])("says in one line why it does not run: %j", ({ K6, ...env }: Record<string, string>, line) => {
   fakeK6("echo ran", K6);
@@ -93,6 +103,35 @@ it("finds the stack on this machine by its HTTPS_PORT, from the shell or .env; B
   expect(run({ COMPOSE_ENV_FILES }).stdout).toBe("https://localhost:9444\n");
   expect(run({ COMPOSE_ENV_FILES, BASE_URL: "", HTTPS_PORT: "9443" }).stdout).toBe("https://localhost:9443\n");
   expect(run({ COMPOSE_ENV_FILES, BASE_URL: "https://app.example" }).stdout).toBe("https://app.example\n");
+});
+
+it("asks the running stack for its port, its CA and its ingest, also of another project", () => {
+  const said =
+    '*"port proxy 8443"*) echo 0.0.0.0:9555 ;; *"port ingest 8969"*) echo 127.0.0.1:9556 ;; *"exec -T proxy cat"*) echo PEM ;;';
+  fake("docker", `[ "$COMPOSE_PROJECT_NAME" = other ] || exit 1; case "$*" in ${said} *) exit 1 ;; esac`);
+  const settings = 'printf "TUNNEL_PATH=/monitoring\\nSENTRY_DSN=http://k@ingest:8969/1\\n" >"$OUT/settings.env"';
+  fakeK6('echo "$BASE_URL $INGEST"; cat "$SSL_CERT_FILE"', "2.2.0", settings);
+  fake("node", 'echo "9557"; echo "$SPOTLIGHT" >"$OUT/spotlight"');
+  const outcome = run({ COMPOSE_PROJECT_NAME: "other" });
+  expect(outcome.stdout).toBe("https://localhost:9555 http://127.0.0.1:9557\nPEM\n");
+  expect(readFileSync(join(box, "out/spotlight"), "utf8")).toBe("http://127.0.0.1:9556\n");
+});
+
+it("takes what the target has from a TARGET file; the environment wins", () => {
+  fakeK6('echo "$PAGES|$EXPECT_TEXT|$ROUTER|$TARGET"', "2.2.0", 'echo TUNNEL_PATH=off >"$OUT/settings.env"');
+  writeFileSync(join(box, "shop.env"), "# The shop\n\nPAGES=/a\nEXPECT_TEXT=/a=The a=b shop\nROUTER=app");
+  const { stdout } = run({ TARGET: "shop.env", PAGES: "/b" });
+  expect(stdout).toBe(`/b|/a=The a=b shop|app|${join(box, "shop.env")}\n`);
+  writeFileSync(join(box, "shop.env"), "pages: /a\n");
+  expect(run({ TARGET: "shop.env" }).stderr).toContain("TARGET: 'pages: /a' is not a setting: write NAME=value");
+});
+
+it("keeps k6's log in a file, and shows it if there is no result", () => {
+  fakeK6('echo "Request Failed" >&2; echo {} >"$OUT/summary.json"');
+  expect(run().stderr).not.toContain("Request Failed");
+  expect(readFileSync(join(box, "out/k6.log"), "utf8")).toBe("Request Failed\n");
+  fakeK6('echo "script error" >&2; exit 107');
+  expect(run()).toMatchObject({ status: 107, stderr: expect.stringContaining("script error") });
 });
 
 it("uses the image if k6 is not installed, does not change the stack, and has the proxy on localhost:8443 there", () => {

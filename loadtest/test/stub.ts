@@ -27,8 +27,10 @@ export interface Fault {
   response?: (answer: Answer, seen: Seen) => unknown;
   /** Milliseconds before the answer. */
   delay?: (seen: Seen, state: { lastEnvelope: number }) => number;
-  /** What reaches the ingest of an envelope; undefined: nothing. */
-  deliver?: (raw: Buffer, count: number) => Buffer | undefined;
+  /** What reaches the ingest of an envelope: its bytes, the project if it is another one, and milliseconds until then. */
+  deliver?: (raw: Buffer, count: number) => { raw: Buffer; project?: number; after?: number }[];
+  /** How often the app runs an action. */
+  runs?: number;
 }
 
 /** Starts a correct target with one injected fault, on a free port of this machine; accepted envelopes go to `ingest`. */
@@ -44,6 +46,8 @@ export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: 
     const isTunnel = seen.path.startsWith("/monitoring");
     if (isTunnel) lastEnvelope = Date.now();
     await sleep(fault.delay?.(seen, { lastEnvelope }) ?? 0);
+    const isAction = seen.method === "POST" && seen.path === "/test-events";
+    for (let run = 0; isAction && run < (fault.runs ?? 1); run++) await sendTransaction(seen, ingest);
     const answer = isTunnel ? await tunnel(seen, fault, ingest) : app(seen);
     fault.response?.(answer, seen);
     return answer;
@@ -58,13 +62,28 @@ export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: 
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
 
+async function post(ingest: string, raw: Buffer, project = 1): Promise<void> {
+  if (ingest) await fetch(`${ingest}/api/${project}/envelope/`, { method: "POST", body: new Uint8Array(raw) });
+}
+
+/** The transaction that the app's server sends of an action. */
+async function sendTransaction({ headers }: Seen, ingest: string): Promise<void> {
+  const trace = { trace_id: `${headers["sentry-trace"]}`.slice(0, 32), environment: "loadtest" };
+  const transaction = { type: "transaction", transaction: "POST /test-events" };
+  const lines = [{ event_id: hex(16), trace }, { type: "transaction" }, transaction];
+  await post(ingest, Buffer.from(lines.map((line) => JSON.stringify(line)).join("\n")));
+}
+
 /** Responds to an envelope as the tunnel must: accepts its own project only, and only envelopes that an ingest can parse. */
 async function tunnel({ method, path, body, count }: Seen, { deliver }: Fault, ingest: string): Promise<Answer> {
   if (method !== "POST") return { status: 405, headers: {}, body: "" };
   if (path.includes("?")) return { status: 403, headers: {}, body: "" };
   if (!wellFormed(body.toString("latin1"))) return { status: 400, headers: {}, body: "{}" };
-  const arriving = deliver ? deliver(body, count) : body;
-  if (ingest && arriving) await fetch(`${ingest}/api/1/envelope/`, { method: "POST", body: new Uint8Array(arriving) });
+  for (const { raw, project = 1, after = 0 } of deliver?.(body, count) ?? [{ raw: body }]) {
+    const arrive = () => post(ingest, raw, project);
+    if (after) setTimeout(arrive, after);
+    else await arrive();
+  }
   const { event_id: id } = JSON.parse(body.subarray(0, body.indexOf(10)).toString());
   return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify({ id }) };
 }
@@ -81,14 +100,25 @@ function wellFormed(body: string): boolean {
   return true;
 }
 
-const PAYLOAD = '1:"$Sreact.fragment"\n2:T7,cut\nüx0:{"b":"build","f":[["children",{"s":"__PAGE__"}]]}\n';
+const heading = (path: string) => `Page ${path}`;
+const payload = (path: string) =>
+  `1:"$Sreact.fragment"\n2:T7,cut\nüx0:{"b":"build","f":[["children",{"s":"__PAGE__","h1":"${heading(path)}"}]]}\n`;
 const FORM = `<form action="" method="POST"><input type="hidden" name="$ACTION_REF_1"/><input name="text" value="hello"/>
   <button>Call the upstream</button><output>OUTPUT</output></form>`;
 
 function app({ method, path, headers, body }: Seen): Answer {
   const { pathname } = new URL(path, "http://stub");
   const answer = (type: string, text: string) => ({ status: 200, headers: { "content-type": type }, body: text });
-  const html = (text: string) => answer("text/html; charset=utf-8", text);
+  const nonce = hex(8);
+  const html = (text: string) => {
+    const { body, ...rest } = answer("text/html; charset=utf-8", text.replaceAll("NONCE", nonce));
+    const policy = `script-src 'nonce-${nonce}' 'strict-dynamic'`;
+    return {
+      ...rest,
+      body,
+      headers: { ...rest.headers, "content-security-policy": policy, "referrer-policy": "origin" },
+    };
+  };
   switch (pathname) {
     case "/api/echo":
       return answer("application/json", JSON.stringify(headers));
@@ -103,11 +133,11 @@ function app({ method, path, headers, body }: Seen): Answer {
     const missing = html(page(headers, "<h1>Not found</h1>"));
     return { ...missing, status: 404, headers: { ...missing.headers, "x-robots-tag": "noindex" } };
   }
-  if (headers.rsc) return answer("text/x-component", PAYLOAD);
+  if (headers.rsc) return answer("text/x-component", payload(pathname));
   if (method === "POST" && !body.includes("$ACTION_REF_1")) return { ...html(""), status: 500 };
   const output = method === "POST" ? `api received trace <!-- -->${`${headers["sentry-trace"]}`.slice(0, 32)}.` : "";
   const form = pathname === "/test-events" ? FORM.replace("OUTPUT", output) : "";
-  return html(page(headers, `<h1>Page ${pathname}</h1>${form}`));
+  return html(page(headers, `<h1>${heading(pathname)}</h1>${form}`));
 }
 
 const hex = (bytes: number) => randomBytes(bytes).toString("hex");
@@ -116,16 +146,39 @@ const hex = (bytes: number) => randomBytes(bytes).toString("hex");
 function page(headers: IncomingHttpHeaders, content: string): string {
   const { traceId, sampled = true } = parseTrace(`${headers["sentry-trace"]}`) ?? { traceId: hex(16) };
   const { vendor, ...context } = parseBaggage(headers.baggage as string | undefined) ?? {};
-  const own = { "sentry-trace_id": traceId, "sentry-public_key": "culvert", "sentry-sampled": String(sampled) };
+  const own = {
+    ...{ "sentry-trace_id": traceId, "sentry-public_key": "culvert", "sentry-sampled": String(sampled) },
+    ...{
+      "sentry-environment": "production",
+      "sentry-release": "app@1",
+      "sentry-sample_rate": "1",
+      "sentry-sample_rand": "0.5",
+    },
+  };
   const sampling = context["sentry-trace_id"] === traceId ? context : own;
   const baggage = escapeHtml(formatBaggage(vendor === undefined ? sampling : { ...sampling, vendor }));
   const trace = () => ({ traceId, spanId: hex(8), sampled });
   return `<!DOCTYPE html><html><head>
     <meta name="sentry-trace" content="${formatSentryTrace(trace())}"/><meta name="baggage" content="${baggage}"/>
-    <script src="/_next/static/chunks/app.js" async=""></script><link rel="stylesheet" href="/_next/static/chunks/app.css"/>
-    </head><body>${content}<h2>Outgoing</h2><dl><dt>sentry-trace</dt><dd>${formatSentryTrace(trace())}</dd>
+    <script src="/_next/static/chunks/app.js" async="" nonce="NONCE"></script><link rel="stylesheet" href="/_next/static/chunks/app.css"/>
+    </head><body><main>${content}</main><script nonce="NONCE">self.__next_f.push([1,${JSON.stringify(content.replace(/<[^>]*>/g, ""))}])</script><h2>Outgoing</h2><dl><dt>sentry-trace</dt><dd>${formatSentryTrace(trace())}</dd>
     <dt>traceparent</dt><dd>${formatTraceParent(trace())}</dd><dt>baggage</dt><dd>${baggage}</dd></dl></body></html>`;
 }
 
 export const escapeHtml = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+
+/** What an app with @culvert/nextjs says of itself in Server-Timing. */
+export const ownSettings = (dsn: string, tunnel: string) =>
+  `culvert;desc="dsn=${encodeURIComponent(dsn)}&tunnel=${encodeURIComponent(tunnel)}"`;
+
+/** Makes an answer that of Culvert's example app. */
+export const asExample = (answer: Answer, { path }: Seen): void => {
+  if (!answer.body.includes("<html")) return;
+  answer.headers["server-timing"] = ownSettings("http://culvert@ingest:8969/1", "/monitoring");
+  const names: Record<string, string> = { "/": "This deployment is up", "/trace": "The trace of this page view" };
+  const heading = answer.status === 404 ? "Page not found" : (names[path] ?? "Test events");
+  answer.body = answer.body.replace("<head>", "<head><title>Culvert</title>").replace(/(?<=<h1>)[^<]*/, heading);
+  const policy = { "x-content-type-options": "nosniff", "permissions-policy": "camera=()" };
+  Object.assign(answer.headers, policy);
+};

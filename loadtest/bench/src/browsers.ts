@@ -52,11 +52,17 @@ async function openPage(context: BrowserContext, sender: Sender, script: string)
   return page;
 }
 
-/** The script of page.ts. What web/ imports from its SDK comes from the browser's package of the same version. */
-async function bundle(): Promise<string> {
+/**
+ * Returns the script of page.ts. What web/telemetry imports from the SDK comes from the browser's package of the same version. Throws on
+ * an import that cannot be resolved.
+ */
+export async function bundle(): Promise<string> {
   const sdk = `${bench}/node_modules/@sentry/browser`;
-  const alias = { "@sentry/nextjs": sdk, "@sentry/browser": sdk };
-  const build = await rolldown({ input: `${bench}/src/page.ts`, platform: "browser", resolve: { alias } });
+  const alias = { "#sdk": sdk, "@sentry/browser": sdk };
+  const onLog = (_level: string, { message }: { message: string }) => {
+    throw new Error(message);
+  };
+  const build = await rolldown({ input: `${bench}/src/page.ts`, platform: "browser", resolve: { alias }, onLog });
   const { output } = await build.generate({ format: "iife", name: "page" });
   await build.close();
   return output[0].code;

@@ -1,7 +1,7 @@
 import { images } from "./images.ts";
 import { type Load, parseWrk, wrk } from "./load.ts";
 import { cores, type Part, type Testbed } from "./testbed.ts";
-import { dsn, ingestHost, tunnelPath, tunnelTarget } from "./workload.ts";
+import { dsn, handlerPath, ingestHost, tunnelPath, tunnelTarget } from "./workload.ts";
 
 export const hardened = ["--read-only", "--cap-drop=ALL", "--security-opt=no-new-privileges"];
 const nginx = [...hardened, "--tmpfs=/tmp:uid=101,mode=0700"];
@@ -47,15 +47,19 @@ export const contenders: Record<string, Part> = {
     ...subject,
     command: ["caddy", "run", "--adapter=caddyfile", "--config=/bench/configs/Caddyfile"],
   },
-  "tunnel-route": app(images.tunnelRoute),
+  "tunnel-route": app(images.nextTunnels),
+  handler: app(images.nextTunnels),
+  "serve-tunnel": app(images.serveTunnel),
 };
 
-/** A contender's origin: an app without a proxy speaks plain HTTP, which saves it the cost of TLS. */
-export const originOf = (name: string) =>
-  name === "web" || name === "tunnel-route" ? `http://${name}:3000` : `https://${name}:8443`;
+/** The contenders without a proxy: they speak plain HTTP, which saves them the cost of TLS. */
+const apps = ["web", "tunnel-route", "handler", "serve-tunnel"];
+
+/** A contender's origin. */
+export const originOf = (name: string) => (apps.includes(name) ? `http://${name}:3000` : `https://${name}:8443`);
 
 /** The address where a contender accepts envelopes. */
-export const tunnelOf = (name: string) => `${originOf(name)}${tunnelTarget}`;
+export const tunnelOf = (name: string) => `${originOf(name)}${name === "handler" ? handlerPath : tunnelTarget}`;
 
 /** Starts sink, load generator and these contenders, and waits until all of them answer a page or an envelope. */
 export async function startAll(testbed: Testbed, names: string[], path: "/" | "tunnel"): Promise<void> {

@@ -11,9 +11,12 @@ import { forward, type Sender, startBrowser } from "./browsers.ts";
 import { images } from "./images.ts";
 import type { Options } from "./options.ts";
 import type { Comparison } from "./results.ts";
+import { handlerPath, tunnelPath, tunnelTarget } from "./workload.ts";
 
-const PAGES = 8;
+const PAGES = 5;
 const INTERVAL_MS = 500;
+
+const tunnels = ["proxy", "next", "node"] as const;
 
 /** A fault by its name: how it begins, and how it ends if not with a healthy ingest. */
 type Fault = [name: string, begin: () => Promise<unknown>, end?: () => Promise<unknown>];
@@ -38,28 +41,31 @@ const faultsOf = (stack: Stack, milliseconds: number): Fault[] => [
     },
   ],
   [
-    "proxy, or the app with `tunnelRoute`, restarts",
-    () => Promise.all([stack.on("proxy", "restart"), stack.on("rival", "restart")]),
+    "proxy, or the app with the tunnel, restarts",
+    () => Promise.all(tunnels.map((service) => stack.on(service, "restart"))),
   ],
-  ["proxy, or the app with `tunnelRoute`, is killed", () => stack.kill("proxy", "rival")],
+  ["proxy, or the app with the tunnel, is killed", () => stack.kill(...tunnels)],
 ];
 
-/** What pages in Chromium lose during a fault: through Culvert, through `tunnelRoute`, and through Culvert with the package's queue. */
+/** What pages in Chromium lose during a fault: through Culvert, the SDK's three tunnels, and Culvert with the package's queue. */
 export async function faults({ faultSeconds }: Options): Promise<Comparison> {
   const folder = mkdtempSync(join(tmpdir(), "culvert-faults-"));
   chmodSync(folder, 0o755);
   makePair(join(folder, "server"), [sentryName]);
   const dsn = `https://key@${sentryName}/1`;
-  const rival = { image: images.tunnelRoute, cert: folder };
-  const stack = await startStack({ SENTRY_DSN: dsn }, { proxy: true, rival });
+  const apps = { next: images.nextTunnels, node: images.serveTunnel };
+  const stack = await startStack({ SENTRY_DSN: dsn }, { proxy: true, rivals: { ...apps, cert: folder } });
   const browser = await startBrowser();
   try {
-    const culvert = { origin: `https://localhost:${await forward(stack.proxy)}`, tunnel: "/monitoring" };
-    const tunnelRoute = { origin: `http://localhost:${await forward(stack.rival)}`, tunnel: "/monitoring?o=1&p=1" };
-    const sending = { dsn, intervalMs: INTERVAL_MS };
+    const culvert = { origin: `https://localhost:${await forward(stack.proxy)}`, tunnel: tunnelPath };
+    const next = `http://localhost:${await forward(stack.next)}`;
+    const node = `http://localhost:${await forward(stack.node)}`;
+    const sending = { dsn, intervalMs: INTERVAL_MS, queue: false };
     const senders: Sender[] = [
-      { ...culvert, ...sending, queue: false },
-      { ...tunnelRoute, ...sending, queue: false },
+      { ...culvert, ...sending },
+      { origin: next, tunnel: tunnelTarget, ...sending },
+      { origin: next, tunnel: handlerPath, ...sending },
+      { origin: node, tunnel: tunnelPath, ...sending },
       { ...culvert, ...sending, queue: true },
     ];
     const rows: Comparison["rows"] = [];
@@ -72,7 +78,9 @@ export async function faults({ faultSeconds }: Options): Promise<Comparison> {
       how: `${PAGES} pages in Chromium for each, an event of 2 kB every ${INTERVAL_MS} ms from each; a fault of ${faultSeconds} s. Lost, sent, arrived twice.`,
       head: [
         "",
-        ...["Culvert", "`tunnelRoute`", "with the package"].flatMap((who) => [`${who}: lost`, "sent", "twice"]),
+        ...["Culvert", "`tunnelRoute`", "handler", "`serveTunnelIntegration`", "with the package"].flatMap((who) => [
+          ...[`${who}: lost`, "sent", "twice"],
+        ]),
       ],
       rows,
       chart: 4,
@@ -91,7 +99,7 @@ async function run(
   [name, begin, end]: Fault,
   milliseconds: number,
 ): Promise<Comparison["rows"][number]> {
-  await waitUntil(async () => (await fetch(`${senders[1]?.origin}/healthz`)).ok);
+  for (const { origin } of senders.slice(1, -1)) await waitUntil(async () => (await fetch(`${origin}/healthz`)).ok);
   const open = await Promise.all(senders.map((sender) => browser.open(sender, PAGES)));
   await pause(3_000);
   await begin();
@@ -109,7 +117,7 @@ async function run(
       }),
     );
   // The browser's queue retries at growing intervals.
-  await waitUntil(async () => (await found())[2]?.lost === 0, 120_000).catch(() => {});
+  await waitUntil(async () => (await found()).at(-1)?.lost === 0, 120_000).catch(() => {});
   const results = await found();
   await Promise.all(open.map((one) => one.close()));
   return [name, ...results.flatMap(({ lost, sent, repeated }) => [lost, sent, repeated])];

@@ -61,9 +61,16 @@ export const openLoop = (plan: Plan): string[] => [
 ];
 
 /** wrk's command: posts the envelope, or requests a page, over HTTP/1.1, as fast as possible. */
-export function wrk(script: "envelope" | "browser", url: string, connections: number, seconds: number): string[] {
+export function wrk(
+  script: "envelope" | "browser",
+  url: string,
+  connections: number,
+  seconds: number,
+  ...headers: string[]
+): string[] {
   const file = `--script=/bench/configs/${script}.lua`;
-  return ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout=10s", file, url];
+  const more = headers.map((header) => `--header=${header}`);
+  return ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout=10s", ...more, file, url];
 }
 
 /** Parses the line of JSON that configs/results.lua prints. */

@@ -7,10 +7,11 @@ import { buildImages } from "./images.ts";
 import { type Options, readChoice, readOptions } from "./options.ts";
 import { overload, pages } from "./pages.ts";
 import { type Comparison, chart, markdown } from "./results.ts";
+import { spools } from "./spools.ts";
 import { tunnel } from "./tunnel.ts";
 
 const comparisons: Record<string, (options: Options) => Promise<Comparison>> = {
-  ...{ tunnel, pages, overload, faults, attacks },
+  ...{ tunnel, spools, pages, overload, faults, attacks },
 };
 
 const say = (text: string) => process.stderr.write(`${text}\n`);

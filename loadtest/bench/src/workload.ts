@@ -6,6 +6,9 @@ export const dsn = `https://key@${ingestHost}/1`;
 export const tunnelPath = "/monitoring";
 export const tunnelTarget = `${tunnelPath}?o=1&p=1`;
 
+/** The path of the route with the handler of `@sentry/nextjs/tunnel`. */
+export const handlerPath = "/tunnel-handler";
+
 /** Size of an envelope in bytes: an error with about twenty stack frames. */
 export const envelopeBytes = 1700;
 

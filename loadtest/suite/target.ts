@@ -1,0 +1,68 @@
+import { type Probe, probe, type SetupData } from "../lib/client.ts";
+import { navigationHeaders, navigationPath } from "../lib/navigation.ts";
+import type { Options } from "../lib/options.ts";
+import type { Response } from "../lib/request.ts";
+import { describeResponse, nonceOf, samplingOf, securityHeaders } from "../lib/responses.ts";
+import { pageTrace } from "../lib/trace.ts";
+
+const UNREACHABLE: [RegExp, string][] = [
+  [/no such host|lookup|ENOTFOUND/, "host not found: check the name"],
+  [/x509|certificate/, "its certificate is not trusted: set SSL_CERT_FILE to its CA"],
+  [/refused/, "connection refused: is the stack up, is the port right?"],
+  [/HTTPS|tls|malformed/i, "not TLS, or the wrong port"],
+];
+
+/**
+ * The problem with a declared address before the run, in one line; empty if the run can judge it. A typing error is thus reported in one
+ * line instead of ten thousand failed requests. An answer that only a faulty target gives, such as 500, is for the run to report.
+ */
+export function targetProblem({ baseUrl }: Options, setting: string, path: string, on: Response): string {
+  const target = `BASE_URL ${baseUrl}`;
+  if (on.undecodable) return "";
+  if (on.status === 0) {
+    const [, known = `no response (${on.error})`] = UNREACHABLE.find(([pattern]) => pattern.test(on.error)) ?? [];
+    return `${target}: ${known}`;
+  }
+  const isPage = setting === "PAGES" && on.status >= 300 && on.status < 500;
+  if (on.status !== 404 && !isPage) return "";
+  const fix = setting === "PAGES" ? "name pages that exist" : "name one that exists, or declare it off";
+  return `${target}: ${setting} ${path} responds ${describeResponse(on)}: ${fix}`;
+}
+
+/** Asks once for everything that is declared, and keeps what later answers are compared with. */
+export async function probeTarget(options: Options): Promise<Pick<SetupData, "probed" | "problem">> {
+  const { pages, tracePage, actionPage, echoPath, redirectPage } = options;
+  const declared = [...pages.map((path) => ["PAGES", path]), ["TRACE_PAGE", tracePage], ["ACTION_PAGE", actionPage]];
+  const others = [...declared, ["ECHO_PATH", echoPath], ["REDIRECT_PAGE", redirectPage]] as [string, string][];
+  const probed: Record<string, Probe> = {};
+  for (const [setting, path] of others) {
+    if (path === "" || probed[path]) continue;
+    const on = await probe(options, { path, kind: "page" });
+    const problem = targetProblem(options, setting, path, on);
+    if (problem) return { probed, problem };
+    if (on.status === 200 && setting !== "ECHO_PATH") probed[path] = await factsOf(options, path, on);
+  }
+  return { probed };
+}
+
+async function factsOf(options: Options, path: string, on: Response): Promise<Probe> {
+  const page = pageTrace(on.body);
+  const { traceId = "", spanId = "" } = page.trace ?? {};
+  // Next's data of this page, which a navigation to it gets too.
+  const data = on.body.match(/<script[^>]*>[^<]*self\.__next_f[\s\S]*?<\/script>/g)?.join("") ?? "";
+  return {
+    ids: [traceId, spanId, nonceOf(on)].filter(Boolean),
+    length: on.body.length,
+    hash: options.navigation ? await navigationHash(options, path) : "",
+    headers: securityHeaders(on),
+    sampling: samplingOf(page),
+    textInPayload: data.includes(options.expectText[path] ?? "\n"),
+  };
+}
+
+/** The hash of a navigation from this page. Next redirects to the address with it; older versions need none, and answer at once. */
+async function navigationHash(options: Options, from: string): Promise<string> {
+  const headers = navigationHeaders(from);
+  const on = await probe(options, { path: navigationPath(from, "0"), headers, kind: "navigation" });
+  return /[?&]_rsc=([^&]*)/.exec(on.headers.location ?? "")?.[1] ?? "0";
+}

@@ -1,0 +1,220 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { detect } from "../suite/preflight.ts";
+import { add, at, edit, every, page, set } from "./faults.ts";
+import { hasK6, runShim } from "./run-suite.ts";
+import { type Answer, asExample, type Fault, type Seen, startStub } from "./stub.ts";
+
+// run.sh, preflight included, with the real k6 if it is on PATH, else with the shim.
+let box: string;
+let stop = () => {};
+beforeEach(() => {
+  box = mkdtempSync(join(tmpdir(), "culvert-whole-"));
+});
+afterEach(() => {
+  stop();
+  rmSync(box, { recursive: true });
+});
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), "close");
+  return `${port}`;
+}
+
+/** Runs run.sh against the example with a fault; TARGET is written into a file. */
+async function whole(fault: Fault, { TARGET, ...env }: Record<string, string> = {}) {
+  const INGEST = await freePort();
+  const { response } = fault;
+  const example = (answer: Answer, seen: Seen) => {
+    asExample(answer, seen);
+    response?.(answer, seen);
+  };
+  const stub = await startStub({ ...fault, response: example }, `http://127.0.0.1:${INGEST}`);
+  stop = stub.stop;
+  writeFileSync(join(box, "target.env"), TARGET ?? "");
+  const { PATH = "", HOME = "" } = process.env;
+  const own = {
+    PATH: hasK6 ? PATH : `${import.meta.dirname}${delimiter}${PATH}`,
+    ...{ HOME, OUT: join(box, "out"), BASE_URL: stub.url, INGEST, DELIVERY_WAIT: "2s", COMPOSE_ENV_FILES: "/dev/null" },
+    ...(TARGET === undefined ? {} : { TARGET: "target.env" }),
+    ...env,
+  };
+  const child = spawn("sh", [join(import.meta.dirname, "../run.sh")], { cwd: box, env: own });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  const [code] = await once(child, "close");
+  const read = (file: string) => readFileSync(join(box, "out", file), "utf8");
+  return { code, output, read };
+}
+
+const few = (ONLY: string, more = {}) => ({ ONLY, NO_BROWSER: "a test", ...more });
+const SOME = "TRACE=on\nROUTER=app\n\n# A comment.\nTUNNEL_PATH=/monitoring\nPAGES=/\n";
+const FULL = `${SOME}NOINDEX=off\nEXPECT_TEXT=off\nEXPECT_HEADERS=off\nTRACE_PAGE=off\nECHO_PATH=off\nACTION_PAGE=off\nREDIRECT_PAGE=off`;
+
+describe("the whole way", () => {
+  it.each<[string, Fault, number, RegExp, Record<string, string>]>([
+    ["no fault", {}, 0, /PASSED · smoke/, few("browse,envelopes")],
+    [
+      "no fault, and a file that declares everything",
+      {},
+      0,
+      /PASSED · smoke/,
+      few("browse,envelopes", { TARGET: FULL }),
+    ],
+    ["a file that leaves something open", {}, 24, /NOT VERIFIED: .*actions/, few("browse,envelopes", { TARGET: SOME })],
+    ["the tunnel is a 404", at("/monitoring", set({ status: 404 })), 20, /an envelope is accepted/, few("envelopes")],
+    [
+      "an open relay",
+      { request: (seen) => (seen.path = seen.path.replace(/\?.*/, "")) },
+      20,
+      /a foreign project/,
+      few("reject"),
+    ],
+    ["the trace page is a 500", at("/trace", set({ status: 500 })), 20, /GET \/trace: 500/, few("outgoing")],
+    [
+      "the action's page is a 500",
+      at("/test-events", set({ status: 500 })),
+      20,
+      /GET \/test-events: 500/,
+      few("action"),
+    ],
+    [
+      "an internal redirect",
+      at("/test-events/redirect", add("location", "http://web:3000/trace")),
+      20,
+      /expected a redirect within/,
+      few("redirect"),
+    ],
+    [
+      "no trace metas",
+      page(edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "")),
+      20,
+      /0 sentry-trace metas/,
+      few("browse"),
+    ],
+    ["delivered twice", { deliver: (raw) => [{ raw }, { raw }] }, 20, /arrived 2 times/, few("envelopes")],
+    ["the page's content is gone", page(edit(/<main>.*<\/main>/s, "")), 20, /EXPECT_TEXT .* is missing/, few("browse")],
+    [
+      "a script cannot be decompressed",
+      at("/_next", add("content-encoding", "gzip")),
+      20,
+      /cannot be decompressed/,
+      few("assets"),
+    ],
+    ["one page in three is a 503", at("/", every(3, set({ status: 503 }))), 21, /availability/, few("browse")],
+    [
+      "a declared page is a 404",
+      {},
+      108,
+      /NOT RUN · smoke: .*PAGES \/nowhere responds 404/,
+      few("browse", { PAGES: "/nowhere" }),
+    ],
+    ["an invalid setting", {}, 108, /NOT RUN · smoke: RATE "fast" is not valid/, few("browse", { RATE: "fast" })],
+  ])("%s", { timeout: 300_000 }, async (_, fault, status, words, env) => {
+    const { code, output, read } = await whole(fault, env);
+    expect(output).toMatch(words);
+    expect(output).not.toMatch(/Request Failed|integrity: 0 broken of 0/);
+    expect([code, JSON.parse(read("summary.json")).exit]).toEqual([status, status]);
+    expect(read("junit.xml")).toContain(`failures="${status === 0 ? 0 : ""}`);
+  });
+
+  it("proposes a TARGET file", { timeout: 300_000 }, async () => {
+    const { code, output, read } = await whole({}, { PROFILE: "preflight" });
+    expect([code, output]).toEqual([0, expect.stringContaining("target.env, for TARGET=")]);
+    expect(read("target.env")).toContain("\nTUNNEL_PATH=/monitoring\n");
+  });
+});
+
+/** An app that is not the example: no page of it but /, and more changes. */
+const foreign = (more: (answer: Answer, seen: Seen) => unknown = () => {}, tunnel = "monitoring"): Fault => ({
+  response: (answer, seen) => {
+    const isOwn = new RegExp(`^/(\\?.*|_next.*|${tunnel}.*)?$`).test(seen.path);
+    if (!isOwn) Object.assign(answer, { status: 404, body: "<html></html>", headers: { "content-type": "text/html" } });
+    more(answer, seen);
+  },
+});
+const untraced = edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "");
+const pagesRouter = edit(
+  /<script nonce[^>]*>.*?<\/script>/s,
+  '<script type="application/json" id="__NEXT_DATA__">{}</script>',
+);
+/** The tunnel at another path, without Culvert's answers. */
+const otherTunnel: Fault = {
+  ...foreign(
+    (answer, { path, method }) =>
+      path.startsWith("/monitoring?") && method === "POST" && Object.assign(answer, { status: 400 }),
+  ),
+  request: (seen) => (seen.path = seen.path.replace(/^\/tunnel/, "/monitoring")),
+};
+const basePath: Fault = {
+  request: (seen) => (seen.path = seen.path.replace(/^\/shop\/?/, "/")),
+  response: (answer, seen) => {
+    asExample(answer, seen);
+    answer.body = answer.body.replaceAll('"/_next', '"/shop/_next');
+    if (answer.headers.location) answer.headers.location = `/shop${answer.headers.location}`;
+  },
+};
+const REAL = "https://culvert@o1.ingest.sentry.io/7";
+
+describe("a target without faults", () => {
+  it.each<[string, Fault, Record<string, string>, RegExp]>([
+    ["a foreign app without a tunnel", foreign(), { TUNNEL_PATH: "off" }, /^PASSED, but not verified: .*actions/],
+    [
+      "a foreign app with a tunnel of its own",
+      otherTunnel,
+      { TUNNEL_PATH: "/tunnel" },
+      /^PASSED, but not verified: .*redirects/,
+    ],
+    ["an App Router without Sentry", foreign(untraced, "_next"), {}, /^PASSED, but not verified: traces, .*tunnel/],
+    ["a Pages Router", foreign(pagesRouter), {}, /^PASSED, but not verified: noindex/],
+    ["a base path", basePath, { PAGES: "/shop" }, /^PASSED, but not verified: delivery · /],
+    ["a real project", { response: asExample }, { SENTRY_DSN: REAL, SEND_EVENTS: "no" }, /^PASSED · /],
+    [
+      "a real project, nothing said about events",
+      { response: asExample },
+      { SENTRY_DSN: REAL },
+      /^PASSED, but not verified: accepted env/,
+    ],
+    [
+      "a machine on which every answer takes 100 ms",
+      { response: asExample, delay: () => 100 },
+      { INGEST: "off" },
+      /^PASSED · /,
+    ],
+    ["an ingest that limits some events", { response: asExample, ...limited() }, { INGEST: "off" }, /^PASSED · /],
+    ["a page with another text each time", foreign(clock()), {}, /^PASSED, but not verified: .*texts of pages/],
+  ])("%s", { timeout: 300_000 }, async (_, fault, env, words) => {
+    const stub = await startStub(fault);
+    stop = stub.stop;
+    const given = { BASE_URL: stub.url, ...env };
+    const { settings, problem } = await detect(given);
+    expect(problem).toBeUndefined();
+    const { output, summary } = await runShim("smoke", { ...given, ...settings } as Record<string, string>, 2);
+    expect(output.trim()).toMatch(words);
+    expect(summary).toMatchObject({ result: "passed", exit: 0, integrity: { broken: 0 } });
+  });
+});
+
+function limited(): Fault {
+  const limit = every(20, set({ status: 429, headers: { "x-sentry-rate-limits": "60:replay:key" } }));
+  return {
+    response: (answer, seen) => {
+      asExample(answer, seen);
+      if (seen.path === "/monitoring" && answer.status === 200) limit(answer, seen);
+    },
+  };
+}
+
+function clock() {
+  let now = 0;
+  return (answer: Answer) => (answer.body = answer.body.replace("<h1>Page", `<h1>${++now} Page`));
+}
