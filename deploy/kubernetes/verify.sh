@@ -1,8 +1,8 @@
 #!/bin/sh
-# verify.sh: runs verify/ as a Job in the deployment's namespace and prints its lines; status 1 if a check failed. If none did, it also
-# says which objects differ from OVERLAY: a name below overlays/, or a folder; production, if NAMESPACE is not set either. With NAMESPACE
-# alone, as for a chart's release, no overlay is compared. PAGE, PROMETHEUS, WAIT_S, INSTANCE, EXPECT: see verify/main.ts. IMAGE: an image
-# with Node, if there is no spool.
+# verify.sh: runs verify/ as a Job in the deployment's namespace and prints its lines; status 1 if a check failed. It also says which objects
+# differ from OVERLAY: a name below overlays/, or a folder; production, if NAMESPACE is not set either. With NAMESPACE alone, as for a
+# chart's release, no overlay is compared. PAGE, PROMETHEUS, WAIT_S, INSTANCE, EXPECT: see ../checks/verify-cluster.ts. IMAGE: an image with
+# Node, if there is no spool.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
@@ -18,7 +18,7 @@ namespace=${namespace:-culvert}
 
 # first KIND NAME FIELD: the name of the namespace's first workload of this role, and a field of its pods.
 first() {
-  kubectl -n "$namespace" get "$1" -l "app.kubernetes.io/part-of=culvert,app.kubernetes.io/name=$2" \
+  kubectl -n "$namespace" get "$1" -l "app.kubernetes.io/part-of=culvert,app.kubernetes.io/name=$2${INSTANCE:+,app.kubernetes.io/instance=$INSTANCE}" \
     -o "jsonpath={.items[0].metadata.name} {.items[0].spec.template.spec$3}" 2>/dev/null || true
 }
 proxy=$(first deployment proxy .imagePullSecrets)
@@ -30,12 +30,20 @@ image=${IMAGE:-${spool#* }}
 
 work=$here/../../.culvert/verify
 mkdir -p "$work"
+
+# CHANGED: all that differs from the overlay, as KIND/NAME; MISSING: those of which the cluster has nothing.
+[ -z "$overlay" ] || kubectl diff --server-side --force-conflicts -k "$overlay" >"$work/diff" 2>&1 || true
+object='s|^diff .*/MERGED-[0-9]*/.*[.]\([A-Z][A-Za-z]*\)[.][^.]*[.]\(.*\)|\1/\2|'
+CHANGED=$([ -z "$overlay" ] || sed -n "${object}p" "$work/diff" | paste -sd ' ' -)
+MISSING=$([ -z "$overlay" ] || sed -n -e "$object; t name" -e '/^@@ -0,0 /{ x; p; }' -e b -e ':name' -e h "$work/diff" | paste -sd ' ' -)
+[ -z "$overlay" ] || [ -n "$CHANGED" ] || [ ! -s "$work/diff" ] || die "objects could not be compared: $(head -n 1 "$work/diff")"
 cat >"$work/kustomization.yaml" <<YAML
 namespace: $namespace
 resources: [../../deploy/kubernetes/verify]
 configMapGenerator:
   - name: culvert-verify-options
-    literals: ["PAGE=${PAGE:-}", "PROMETHEUS=${PROMETHEUS:-}", "INSTANCE=${INSTANCE:-}", "WAIT_S=${WAIT_S:-}", "EXPECT=${EXPECT:-}"]
+    literals: ["PAGE=${PAGE:-}", "PROMETHEUS=${PROMETHEUS:-}", "INSTANCE=${INSTANCE:-}", "WAIT_S=${WAIT_S:-}", "EXPECT=${EXPECT:-}",
+      "MISSING=$MISSING", "CHANGED=$CHANGED"]
 patches:
   - target: { kind: Job }
     patch: |-
@@ -45,15 +53,14 @@ YAML
 kubectl delete --ignore-not-found -k "$work" >/dev/null
 trap 'kubectl delete --ignore-not-found --wait=false -k "$work" >/dev/null' EXIT
 kubectl apply -k "$work" >/dev/null
-kubectl -n "$namespace" logs --follow --pod-running-timeout=2m job/culvert-verify | tee "$work/log" || true
+# Until its container has started, there is no log, but an error that says so.
+for _ in $(seq 60); do
+  kubectl -n "$namespace" logs --follow --pod-running-timeout=2m job/culvert-verify 2>"$work/error" | tee "$work/log" || true
+  grep -q 'waiting to start' "$work/error" || break
+  sleep 2
+done
 case $(tail -n 1 "$work/log") in
   "culvert: all is well") ;;
   culvert:*) exit 1 ;;
   *) die "verify: the Job ended early or did not start: IMAGE is $image: kubectl -n $namespace describe pod -l app.kubernetes.io/name=culvert-verify" ;;
 esac
-
-[ -n "$overlay" ] || exit 0
-kubectl diff --server-side --force-conflicts -k "$overlay" >"$work/diff" 2>&1 || true
-changed=$(sed -n 's|^diff .*/MERGED-[0-9]*/||p' "$work/diff" | tr '\n' ' ')
-[ -z "$changed" ] || die "objects differ from the overlay: $changed: kubectl diff --server-side --force-conflicts -k $overlay"
-[ ! -s "$work/diff" ] || die "objects could not be compared: $(head -n 1 "$work/diff")"

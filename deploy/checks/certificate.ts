@@ -1,7 +1,8 @@
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
-import { openTls, type Target } from "../http.ts";
-import { sum } from "../metrics.ts";
-import { failed, ok, type Result, unknown } from "../result.ts";
+import { openTls, type Target } from "./http.ts";
+import { words } from "./ingest.ts";
+import { sum } from "./metrics.ts";
+import { failed, ok, type Result, warning } from "./result.ts";
 
 const CHECK = "certificate";
 const DAY_MS = 86_400_000;
@@ -9,7 +10,7 @@ const DAY_MS = 86_400_000;
 const MIN_LIFE_LEFT = 1 / 6;
 
 const fixes: Record<string, string> = {
-  CERT_HAS_EXPIRED: "renew it, and copy it over TLS_CERT_FILE",
+  CERT_HAS_EXPIRED: "renew it, and copy it over TLS_CERT_FILE (Kubernetes: the Secret that the proxy mounts)",
   CERT_NOT_YET_VALID: "set this machine's clock (NTP)",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "TLS_CERT_FILE must hold the whole chain (fullchain.pem)",
 };
@@ -24,9 +25,6 @@ export async function certificate(target: Target, names: string[], acme?: string
   return [classify(peer, error && String(error), names, acme, isInner)];
 }
 
-/** Returns a code of Node's certificate verification in words: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
-export const words = (code: string) => code.toLowerCase().replaceAll("_", " ");
-
 /** Classifies a certificate and the error of its verification. `isInner`: a load balancer in front may have another. */
 export function classify(
   peer: PeerCertificate,
@@ -38,21 +36,31 @@ export function classify(
 ): Result {
   const [from, end] = [peer.valid_from, peer.valid_to].map((date) => Date.parse(date)) as [number, number];
   const days = Math.floor((end - now) / DAY_MS);
+  const untrusted = isInner || names.every(isLocal) ? warning : failed;
   if (String(peer.issuer?.CN).startsWith("Culvert development CA")) {
     const found = "a development certificate, which browsers do not trust";
     if (acme) return failed(CHECK, `${found}: the CA has issued none yet`, acme);
-    const fix = "set ACME=on, or TLS_CERT_FILE and TLS_KEY_FILE";
-    return isInner || names.every(isLocal) ? unknown(CHECK, found, fix) : failed(CHECK, found, fix);
+    return untrusted(CHECK, found, "set ACME=on, or TLS_CERT_FILE and TLS_KEY_FILE");
   }
   const without = names.filter((name) => checkServerIdentity(name, peer));
   if (without.length > 0) {
     const found = `${without.join(", ")}: the certificate is for ${peer.subjectaltname?.replaceAll("DNS:", "")}`;
     return failed(CHECK, found, acme ?? "use a certificate for every name of SERVER_NAME");
   }
-  if (error && error !== "ERR_TLS_CERT_ALTNAME_INVALID")
-    return failed(CHECK, words(error), acme ?? fixes[error] ?? "use a certificate of a public CA");
+  // Trust is verified first: an expired certificate of an unknown CA has the code of the CA.
+  const code = end < now ? "CERT_HAS_EXPIRED" : from > now ? "CERT_NOT_YET_VALID" : error;
+  // A public CA says where its own certificate is; without that, a chain that ends early is that of a private CA.
+  const isPrivate = /SELF_SIGNED_CERT_IN|ISSUER/.test(code ?? "") || (/LEAF/.test(code ?? "") && !peer.infoAccess);
+  if (isPrivate && !acme) {
+    const found = `from the CA '${peer.issuer.CN ?? peer.issuer.O}', which public clients do not know`;
+    return warning(CHECK, found, "give clients this CA, or use a certificate of a public one");
+  }
+  if (code && code !== "ERR_TLS_CERT_ALTNAME_INVALID")
+    return (fixes[code] ? failed : untrusted)(
+      ...[CHECK, words(code), acme ?? fixes[code] ?? "use a certificate of a public CA"],
+    );
   if ((end - now) / (end - from) < MIN_LIFE_LEFT)
-    return failed(CHECK, `${days} days left, less than a sixth of its life`, acme ?? "renew it");
+    return warning(CHECK, `${days} days left, less than a sixth of its life`, acme ?? "renew it");
   return ok(CHECK, `${names.join(", ")}: trusted, ${days} days left`);
 }
 

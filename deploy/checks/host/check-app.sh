@@ -2,24 +2,21 @@
 # Takes the image of an app through the contract of docs/your-app.md before it goes live: runs it as `make up` tries web, asks it for a page,
 # stops it. Usage: WEB_IMAGE=registry.example/shop:1.4 check-app.sh [--json]. PAGE is the page that is asked for.
 set -eu
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 . deploy/host/lib.sh
-. deploy/host/stack.sh
 . deploy/host/replace.sh
-. deploy/doctor/facts.sh
+. deploy/host/build.sh
+. deploy/checks/host/facts.sh
 
 WEB_IMAGE=$(setting WEB_IMAGE)
 [ -n "$WEB_IMAGE" ] || die "WEB_IMAGE: missing: name the image to check, e.g. WEB_IMAGE=registry.example/shop:1.4 make check-app"
 has docker || die "docker: not found: install it, or run make up"
-docker image inspect "$WEB_IMAGE" >/dev/null 2>&1 || docker pull "$WEB_IMAGE" >&2 ||
-  die "WEB_IMAGE: $WEB_IMAGE is not on this machine and cannot be pulled: build it, or log in to its registry"
+get_web_image "$WEB_IMAGE"
 BASE_PATH=$(setting BASE_PATH)
-export BASE_PATH COMPOSE_PROJECT_NAME="culvert-check-app-$$"
+export WEB_IMAGE BASE_PATH COMPOSE_PROJECT_NAME="culvert-check-app-$$"
 
 trap '{ remove_trials; docker compose down --volumes --rmi local; } >/dev/null 2>&1' EXIT
 trap 'exit 130' INT TERM
-# Under the name that its build would have.
-docker tag "$WEB_IMAGE" "$COMPOSE_PROJECT_NAME-web"
 app=$(docker compose --progress quiet run --detach --no-deps --label culvert.trial=yes web) ||
   die "WEB_IMAGE: $WEB_IMAGE cannot be started: the reason is above"
 
@@ -33,15 +30,18 @@ mentions() {
   mention 'tunnel path' .next/static "$(setting TUNNEL_PATH /monitoring)" -F
   mention 'tunnel: true' .next/static '[{,]tunnel: ?(!0|true)' -E
   mention SERVER_TUNNEL .next/server SERVER_TUNNEL -F
+  mention 'server actions' .next/server/server-reference-manifest.json '"workers":' -F
+  mention 'fetch of nextUrl' .next/server 'fetch\([^;]{0,80}[.]nextUrl' -E
+  mention nextUrl.origin .next/server '[.]nextUrl[.]origin' -E
 }
 
 dsns_in_bundles() { files .next/static | grep -aoE 'https?://[0-9a-f]{32}@[A-Za-z0-9.:-]+/[A-Za-z0-9./_-]+' | sort -u; }
 
 app_log() { docker logs --tail 1000 "$app" 2>&1; }
 
-# stop_app: prints the exit status after SIGTERM, and SIGKILL when the contract's 10 s are over.
+# stop_app: prints the exit status after SIGTERM, and SIGKILL when the contract's 20 s are over.
 stop_app() {
-  docker stop --time 10 "$app" >/dev/null
+  docker stop --time 20 "$app" >/dev/null
   docker inspect --format '{{.State.ExitCode}}' "$app"
 }
 

@@ -1,9 +1,12 @@
-import { type Item, list, namespace } from "./api.ts";
-import { failed, ok } from "./result.ts";
+import { type Item, list, namespace, until } from "./api.ts";
+import { failed, ok, type Result, skipped } from "./result.ts";
 
 const instance = process.env.INSTANCE ? `,app.kubernetes.io/instance=${process.env.INSTANCE}` : "";
 /** The labels of the deployment's objects. */
 export const kit = `app.kubernetes.io/part-of=culvert${instance}`;
+
+/** The labels of a role's pods, for `kubectl -l`. */
+export const selector = (name: string) => `app.kubernetes.io/name=${name}${instance}`;
 
 /** The role of an object: proxy, web, spool, cache or ingest. */
 export const role = ({ metadata }: Item): string => metadata.labels?.["app.kubernetes.io/name"] ?? "";
@@ -23,44 +26,53 @@ export const workloads = async (): Promise<Item[]> => [
   ...(await list("statefulsets", kit)),
 ];
 
-/** What keeps a workload from being available, and whether that will not pass by itself; nothing if it is available. */
-async function trouble(workload: Item): Promise<{ why: string; final: boolean } | undefined> {
+interface Trouble {
+  found: string;
+  fix: string;
+  /** It will not pass by itself. */
+  isFinal?: boolean;
+  /** The pods wait for this, whatever else is missing. */
+  isOwn?: boolean;
+}
+
+const apply = "apply the overlay or the chart again";
+
+/** What keeps a workload from being available; nothing if it is. */
+async function trouble(workload: Item): Promise<Trouble | undefined> {
   const { replicas = 1 } = workload.spec;
   const { observedGeneration = 0, updatedReplicas = 0, availableReplicas = 0, conditions = [] } = workload.status ?? {};
-  if (replicas === 0) return { why: "scaled to 0: apply the overlay or the chart again", final: true };
+  if (replicas === 0) return { found: "scaled to 0", fix: apply, isFinal: true };
   if (
     observedGeneration >= (workload.metadata.generation ?? 0) &&
     updatedReplicas >= replicas &&
     availableReplicas >= replicas
   )
     return undefined;
-  const pods = await list("pods", `${kit},app.kubernetes.io/name=${role(workload)}`);
-  for (const pod of pods.filter(({ metadata }) => !metadata.deletionTimestamp)) {
-    const why = waiting(pod);
-    if (why) return { why, final: true };
-  }
+  const all = await list("pods", `${kit},app.kubernetes.io/name=${role(workload)}`);
+  const pods = all.filter(({ metadata }) => !metadata.deletionTimestamp);
+  const [waits] = pods.flatMap((pod) => waiting(pod) ?? []);
+  if (waits) return { ...waits, isFinal: true, isOwn: true };
   const unscheduled = pods
     .flatMap(({ status }) => status?.conditions ?? [])
     .find(({ type, status }) => type === "PodScheduled" && status === "False");
   const refused = conditions.find(
     ({ type, status }: Record<string, string>) => type === "ReplicaFailure" && status === "True",
   );
-  const why =
-    (unscheduled ?? refused)?.message ??
-    unmounted(pods) ??
-    `kubectl -n ${namespace} describe pod -l app.kubernetes.io/name=${role(workload)}`;
-  return { why: `${availableReplicas} of ${replicas} pods are available: ${why}`, final: false };
+  const message = (unscheduled ?? refused)?.message ?? unmounted(pods);
+  const fix = message ?? `kubectl -n ${namespace} describe pod -l ${selector(role(workload))}`;
+  return { found: `${availableReplicas} of ${replicas} pods are available`, fix, isOwn: message !== undefined };
 }
 
 /** Why a pod's containers do not run. */
-function waiting({ metadata, status }: Item): string | undefined {
+function waiting({ metadata, status }: Item): Trouble | undefined {
   for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
     const { reason, message = "" } = container.state?.waiting ?? {};
     if (!/BackOff|Err|Invalid/.test(reason ?? "")) continue;
-    if (reason !== "CrashLoopBackOff") return `${reason}: ${message}`;
+    const logs = `kubectl -n ${namespace} logs ${metadata.name} -c ${container.name} --previous`;
+    if (reason !== "CrashLoopBackOff") return { found: reason, fix: message };
     const { message: last = "", exitCode } = container.lastState?.terminated ?? {};
     const said = last.trim().split("\n").at(-1) || `exit code ${exitCode}`;
-    return `crash loop: ${said}: kubectl -n ${namespace} logs ${metadata.name} -c ${container.name} --previous`;
+    return { found: `crash loop: ${said}`, fix: logs };
   }
   return undefined;
 }
@@ -79,31 +91,26 @@ function unmounted(pods: Item[]): string | undefined {
 }
 
 /** Waits until all workloads are available: after a first deployment, in a rollout, while the autoscaler adds pods. */
-export async function checkWorkloads(seconds: number): Promise<void> {
+export async function checkWorkloads(seconds: number): Promise<Result[]> {
   const deadline = Date.now() + seconds * 1000;
   const found = await workloads();
-  for (const name of ["proxy", "web"])
-    if (!found.some((workload) => role(workload) === name))
-      failed(`Deployment ${name}: missing: apply the overlay or the chart again`);
+  const missing = ["proxy", "web"].filter((name) => !found.some((workload) => role(workload) === name));
+  const results = missing.map((name) => failed(`Deployment ${name}`, "missing", apply));
   // Proxies come last: until web has answered one, it is not ready.
   const isProxy = (workload: Item) => Number(role(workload) === "proxy");
-  let hasWeb = found.some((workload) => role(workload) === "web");
+  let hasWeb = !missing.includes("web");
   for (const workload of found.toSorted((a, b) => isProxy(a) - isProxy(b))) {
-    const { metadata } = workload;
-    for (;;) {
-      const now = (await workloads()).find((workload) => workload.metadata.name === metadata.name);
-      const fault = now && (await trouble(now));
-      if (!fault) {
-        ok(`${metadata.name}: ${now?.spec.replicas ?? 1} available`);
-        break;
-      }
-      if (!fault.final && isProxy(workload) && !hasWeb) break;
-      if (fault.final || Date.now() > deadline) {
-        failed(`${metadata.name}: ${fault.why}`);
-        if (role(workload) === "web") hasWeb = false;
-        break;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 2000));
-    }
+    const { name } = workload.metadata;
+    const ask = async () => {
+      const now = (await workloads()).find(({ metadata }) => metadata.name === name);
+      return { replicas: now?.spec.replicas ?? 1, fault: now && (await trouble(now)) };
+    };
+    const follows = (fault: Trouble) => Boolean(isProxy(workload)) && !hasWeb && !fault.isOwn;
+    const { replicas, fault } = await until(deadline, ask, ({ fault: one }) => !one || one.isFinal || follows(one));
+    if (!fault) results.push(ok(name, `${replicas} available`));
+    else if (follows(fault)) results.push(skipped(name, "not ready before web is"));
+    else results.push(failed(name, fault.found, fault.fix));
+    if (fault && role(workload) === "web") hasWeb = false;
   }
+  return results;
 }

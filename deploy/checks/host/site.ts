@@ -1,8 +1,9 @@
 import { lookup } from "node:dns/promises";
-import { type Facts, list } from "../facts.ts";
-import { exchange, request, type Target, TRACE_PREFIX } from "../http.ts";
-import { failed, ok, type Result, reason } from "../result.ts";
-import { isLocal } from "./certificate.ts";
+import { isLocal } from "../certificate.ts";
+import { exchange, request, type Target } from "../http.ts";
+import { TRACE_PREFIX } from "../ingest.ts";
+import { failed, ok, type Result, reason, warning } from "../result.ts";
+import { type Facts, list } from "./facts.ts";
 
 /** Fewer requests say nothing about where clients come from. */
 const MIN_REQUESTS = 20;
@@ -43,9 +44,16 @@ export async function page(target: Target, path: string, names: string[]): Promi
   const { status, headers, body } = answer;
   if (status >= 500) return [failed("page", `${path} answers ${status}`, "docker compose logs --tail 20 web")];
   const directive = forbidsTunnel(String(headers["content-security-policy"] ?? ""), body, names);
-  if (!directive) return [ok("page", `${path} answers ${status}`)];
+  if (directive) return [csp(failed, directive)];
+  if (status !== 404) return [ok("page", `${path} answers ${status}`)];
+  const fix = "BASE_PATH must be the basePath of next.config; PAGE=/path asks for another page";
+  return [warning("page", `${path} answers 404`, fix)];
+}
+
+/** The result, failed or a warning, for an app whose own policy forbids the tunnel by this directive. */
+export function csp(state: typeof failed, directive: string): Result {
   const found = `the app's own policy has ${directive}, so browsers send no events through the tunnel`;
-  return [failed("csp", found, "add 'self' to its connect-src")];
+  return state("csp", found, "add 'self' to its connect-src");
 }
 
 /** Returns the directive of a page's policies, in header and markup, that forbids requests to its own site, if any. */
@@ -71,8 +79,10 @@ export async function hiddenPage(target: Target, web = { host: "web", port: 3000
 /** Checks that TRUSTED_PROXIES names the load balancer in front, and nobody else. */
 export function clients({ log, containers }: Facts, settings: Record<string, string>): Result[] {
   const trusted = list(settings.TRUSTED_PROXIES);
-  const wide = trusted.filter((network) => Number(network.split("/")[1] ?? 32) < 8).join(", ");
-  const forged = `TRUSTED_PROXIES has ${wide}: any client can forge its address`;
+  // fc00::/7 is the widest network that is private.
+  const isWide = (network: string) => Number(network.split("/")[1] ?? 32) < (network.includes(":") ? 7 : 8);
+  const wide = trusted.filter(isWide).join(", ");
+  const forged = `TRUSTED_PROXIES has ${wide}: any client can forge its IP, host and scheme`;
   if (wide) return [failed("client IP", forged, "list only your load balancers")];
   const isPlain = settings.TUNNEL_CLIENT_IP !== "withhold" && !isLocal(settings.SERVER_NAME || "localhost");
   if (trusted.length > 0 || !isPlain) return [];
@@ -89,5 +99,12 @@ export function clients({ log, containers }: Facts, settings: Record<string, str
   const areInner = different.length <= 2 && different.every((one) => privateAddress.test(one));
   if (addresses.length < MIN_REQUESTS || !areInner) return [];
   const found = `all ${addresses.length} requests of the last five minutes come from ${different.join(" and ")}`;
+  // To trust it would mean to believe every client.
+  if (different.every((one) => networks.some(({ Gateway }) => Gateway === one))) {
+    const hidden = `${found}, the gateway of a Docker network: clients come by IPv6, or the engine is rootless`;
+    return [
+      failed("client IP", hidden, "docs/operations.md, IPv6. A program of this host in front: deploy/front/http.yml"),
+    ];
+  }
   return [failed("client IP", found, "name the load balancer in front in TRUSTED_PROXIES")];
 }

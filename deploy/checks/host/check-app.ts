@@ -1,9 +1,9 @@
-// Takes an app's image through the contract of docs/your-app.md: deploy/doctor/check-app.sh, whose findings come by standard input.
+// Takes an app's image through the contract of docs/your-app.md: deploy/checks/host/check-app.sh, whose findings come by standard input.
 import { text } from "node:stream/consumers";
-import { parseDsn } from "../../proxy/spool/src/dsn.ts";
-import { forbidsTunnel } from "./checks/site.ts";
+import { parseDsn } from "../../../proxy/spool/src/dsn.ts";
+import { failed, finish, ok, type Result, report, skipped, warning } from "../result.ts";
 import { composeSettings, type Inspected, list, readSections } from "./facts.ts";
-import { failed, ok, print, type Result, unknown } from "./result.ts";
+import { csp, forbidsTunnel } from "./site.ts";
 
 /** What is used of Next's required-server-files.json. */
 interface Build {
@@ -12,11 +12,19 @@ interface Build {
   deploymentId: string;
   env: Record<string, string>;
   /** The largest body that reaches a page behind middleware; the second is the name of Next 15. */
-  experimental?: { proxyClientMaxBodySize?: number | string; middlewareClientMaxBodySize?: number | string };
+  experimental?: {
+    proxyClientMaxBodySize?: number | string;
+    middlewareClientMaxBodySize?: number | string;
+    serverActions?: { bodySizeLimit?: number | string };
+  };
 }
 
-/** What app-requests.ts found. Statuses are 0 without an answer; `file` is one of the build's that the page names. */
-export type Requests = Record<"path" | "policy" | "html" | "file", string> & Record<"status" | "fileStatus", number>;
+/**
+ * What app-requests.ts found. Statuses are 0 without an answer; `file` is one of the build's that the page names, `unreachable` the response
+ * headers that name the address where Next listens.
+ */
+export type Requests = Record<"path" | "policy" | "html" | "file" | "unreachable", string> &
+  Record<"status" | "fileStatus", number>;
 
 /** Takes what check-app.sh prints and returns it parsed. Throws on malformed JSON. */
 function parse(input: string) {
@@ -26,7 +34,7 @@ function parse(input: string) {
   const { middleware } = json<{ middleware?: object }>("middleware", {});
   // Middleware in Next's Node.js runtime.
   const { functions } = json<{ functions?: object }>("functions", {});
-  const none: Requests = { path: "/", status: 0, policy: "", html: "", file: "", fileStatus: 0 };
+  const none: Requests = { path: "/", status: 0, policy: "", html: "", file: "", fileStatus: 0, unreachable: "" };
   return {
     /** Of docker-compose.yml, all services together. */
     settings: Object.fromEntries(settings.map(([name, value]) => [name, value ?? ""])),
@@ -61,14 +69,14 @@ function container({ user, log, isRunning, stopExitCode }: AppFacts): Result[] {
   const next = "update Next (15.5.28, 16.3.8), or experimental: { isrFlushToDisk: false }";
   const own = "write to /tmp, or add a folder or size to tmpfs in docker-compose.override.yml";
   const keeps = 'CMD ["node", "server.js"], not npm or a shell, which keep the signal';
-  const killed = failed("stop", "ignores SIGTERM: killed after 10 s", keeps);
+  const killed = failed("stop", "ignores SIGTERM: killed after 20 s", keeps);
   const ended = stopExitCode === 137 ? killed : ok("stop", "exits after SIGTERM");
   return [
     /^(?:|root|0)(?::|$)/.test(user) ? failed("user", "root", "USER 1000:1000 in the Dockerfile") : ok("user", user),
     line
       ? failed("files", line.trim(), line.includes("/.next/server/") ? next : own)
       : ok("files", "no write error in the log"),
-    isRunning ? ended : unknown("stop", "not tried", "the app must run first"),
+    isRunning ? ended : skipped("stop", "not tried: the app does not run"),
   ];
 }
 
@@ -76,7 +84,7 @@ function container({ user, log, isRunning, stopExitCode }: AppFacts): Result[] {
 function build({ build, requests, nextVersion, mentions, settings }: AppFacts): Result[] {
   if (!build) {
     const fix = 'output: "standalone", copied to /app';
-    return [unknown("build", "no .next/required-server-files.json in /app: not Next.js, or elsewhere", fix)];
+    return [warning("build", "no .next/required-server-files.json in /app: not Next.js, or elsewhere", fix)];
   }
   const { file, fileStatus, path } = requests;
   const [own, wanted = ""] = [build.basePath, settings.BASE_PATH];
@@ -85,12 +93,12 @@ function build({ build, requests, nextVersion, mentions, settings }: AppFacts): 
   return [
     Number.parseInt(nextVersion, 10) >= 15
       ? ok("next", nextVersion)
-      : unknown("next", nextVersion || "version unknown", "tested are 15 and 16"),
+      : warning("next", nextVersion || "version unknown", "tested are 15 and 16"),
     build.output === "standalone" && mentions.includes("server.js")
       ? ok("build", "standalone")
       : failed("build", "not standalone, or no /app/server.js", 'output: "standalone" in next.config'),
     !file
-      ? unknown("static files", `${path} names none`, "PAGE=/path tries another page")
+      ? warning("static files", `${path} names none`, "PAGE=/path tries another page")
       : fileStatus === 200
         ? ok("static files", "there")
         : failed("static files", `${file} answers ${fileStatus}`, copy),
@@ -99,7 +107,7 @@ function build({ build, requests, nextVersion, mentions, settings }: AppFacts): 
       : failed("base path", `the app has '${own}', BASE_PATH is '${wanted}'`, `BASE_PATH=${own}`),
     build.deploymentId
       ? ok("deploymentId", build.deploymentId)
-      : unknown("deploymentId", "none: open pages do not notice a release", another),
+      : warning("deploymentId", "none: open pages do not notice a release", another),
   ];
 }
 
@@ -110,7 +118,28 @@ function bodies({ build, hasMiddleware, settings }: AppFacts): Result[] {
   if (!hasMiddleware || size !== 10 * 1024 ** 2 || settings.MAX_BODY_SIZE === "10m") return [];
   const name = proxyClientMaxBodySize ? "proxyClientMaxBodySize" : "middlewareClientMaxBodySize";
   const fix = `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`;
-  return [unknown("bodies", "behind middleware, Next cuts those above 10 MB without an error", fix)];
+  return [warning("bodies", "behind middleware, Next cuts those above 10 MB without an error", fix)];
+}
+
+/** Checks that server actions take more than Next's own limit of 1 MB: above it they answer 500. */
+function actions({ build, mentions, settings }: AppFacts): Result[] {
+  if (!mentions.includes("server actions") || build?.experimental?.serverActions?.bodySizeLimit) return [];
+  if (settings.MAX_BODY_SIZE === "1m") return [];
+  const fix = `experimental: { serverActions: { bodySizeLimit: "100mb" } } in next.config, if a form uploads files`;
+  return [warning("server actions", "those with more than 1 MB get 500", fix)];
+}
+
+/** Checks for addresses that only this container has: Next makes them of the one where it listens, and the proxy rewrites redirects only. */
+function addresses({ mentions, requests: { unreachable } }: AppFacts): Result[] {
+  const own = "make a path, or take the origin from x-forwarded-proto and x-forwarded-host";
+  const inside = "fetch http://localhost:3000 and the path: request.nextUrl.origin is https://0.0.0.0:3000";
+  return [
+    ...(unreachable ? [warning("addresses", `no browser can reach what this names: ${unreachable}`, own)] : []),
+    ...(mentions.includes("fetch of nextUrl")
+      ? [warning("addresses", "code fetches from request.nextUrl", inside)]
+      : []),
+    ...(mentions.includes("nextUrl.origin") ? [warning("addresses", "code reads request.nextUrl.origin", own)] : []),
+  ];
 }
 
 /** Checks which way the browser's events take, as far as the build shows it. */
@@ -127,7 +156,7 @@ function browserEvents({ build, mentions, requests, settings }: AppFacts): Resul
   const isInPage = requests.html.replaceAll("\\", "").includes(`"${path}"`);
   if (mentions.includes("tunnel path") || isInPage) return ok(check, `tunnel: "${path}"`);
   if (mentions.includes("tunnel: true")) return ok(check, "tunnel: true");
-  return unknown(check, "no sign of the tunnel in the browser's code", `tunnel: "${path}" in instrumentation-client`);
+  return warning(check, "no sign of the tunnel in the browser's code", `tunnel: "${path}" in instrumentation-client`);
 }
 
 /** Checks that the project of each DSN in the browser's code is configured: the proxy rejects envelopes of others. */
@@ -151,19 +180,22 @@ function serverEvents({ mentions }: AppFacts): Result {
   const check = "server events";
   if (mentions.includes("SERVER_TUNNEL")) return ok(check, "the server's code reads SERVER_TUNNEL");
   const found = "the server's code does not read SERVER_TUNNEL: they are lost while the ingest is down";
-  return unknown(check, found, "tunnel: process.env.SERVER_TUNNEL");
+  return warning(check, found, "tunnel: process.env.SERVER_TUNNEL");
 }
 
 /** Checks that the app's own policy allows the tunnel. */
 function policy({ requests: { policy, html }, settings }: AppFacts): Result[] {
   const directive = forbidsTunnel(policy, html, list(settings.SERVER_NAME || "localhost"));
-  if (!directive) return [];
-  const found = `the app's own policy has ${directive}, so browsers send no events through the tunnel`;
-  return [unknown("csp", found, "add 'self' to its connect-src")];
+  return directive ? [csp(warning, directive)] : [];
 }
 
 /** Takes what is known about an app and returns the contract, row by row. */
 export const contract = (facts: AppFacts): Result[] =>
-  [answers, container, build, bodies, browserEvents, dsns, serverEvents, policy].flatMap((check) => check(facts));
+  [answers, container, build, bodies, actions, addresses, browserEvents, dsns, serverEvents, policy].flatMap((check) =>
+    check(facts),
+  );
 
-if (import.meta.main) print(contract(parse(await text(process.stdin))));
+if (import.meta.main) {
+  report(contract(parse(await text(process.stdin))));
+  finish();
+}

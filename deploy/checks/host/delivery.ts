@@ -1,32 +1,19 @@
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
 import { parseDsn } from "../../../proxy/spool/src/dsn.ts";
-import type { Facts } from "../facts.ts";
-import { exchange, probe, request, type Target } from "../http.ts";
+import { exchange, request, type Target } from "../http.ts";
+import { answered, probe, unreachable } from "../ingest.ts";
 import { sum } from "../metrics.ts";
-import { failed, ok, type Result, reason, unknown } from "../result.ts";
-import { words } from "./certificate.ts";
+import { failed, ok, type Result, reason, warning } from "../result.ts";
+import type { Facts } from "./facts.ts";
 
 /** Clients send invalid envelopes, too. */
 const MAX_BAD = 10;
 const MAX_BAD_SHARE = 0.01;
+/** Events of a clock that is further ahead get another time. */
+const MAX_AHEAD_S = 60;
 /** Longer than a short outage. */
 const MAX_WAIT_S = 300;
-
-/** What to do about the answer to a probe envelope; with other answers the proxy's log says why. */
-const key = "copy SENTRY_DSN from the project's Client Keys page; is its key active?";
-const fixes: Record<number, string> = {
-  401: key,
-  403: key,
-  404: "check TUNNEL_PATH, or the path in SENTRY_DSN",
-  429: "rate limited: the project's quota, or TUNNEL_RATE_PER_CLIENT",
-  503: "neither ingest nor spool accepted it: docker compose logs --tail 20 spool",
-};
-function answered(check: string, where: string, status: number): Result {
-  if (status === 200) return ok(check, `${where} accepted a probe envelope`);
-  const fix = fixes[status] ?? 'docker compose logs proxy: its lines with "route":"tunnel"';
-  return (status === 429 ? unknown : failed)(check, `${where} answers ${status} to a probe envelope`, fix);
-}
 
 /** Sends a probe envelope straight to the ingest of a DSN, as the spool does. `caFile` is a private CA's. */
 export async function ingest(dsn: string, caFile = ""): Promise<Result[]> {
@@ -35,12 +22,13 @@ export async function ingest(dsn: string, caFile = ""): Promise<Result[]> {
   const ca = caFile ? readFileSync(caFile, "utf8") : rootCertificates.join("\n");
   const options = { protocol: `${scheme}:`, host: host.replace(/^\[|\]$/g, ""), port: port || undefined, path, ca };
   const answer = await exchange(options, probe(dsn)).catch(reason);
-  if (typeof answer !== "string") return [answered("ingest", `${host} (project ${project})`, answer.status)];
-  if (/ENOTFOUND|EAI_/.test(answer))
-    return [failed("ingest", `${host} does not resolve`, "check SENTRY_DSN and the DNS server of this machine")];
-  if (/CERT|SIGNATURE/.test(answer))
-    return [failed("ingest", `${host}: ${words(answer)}`, "a private CA goes into INGEST_CA_FILE")];
-  return [failed("ingest", `${host} does not answer (${answer})`, "check SENTRY_DSN and the firewall")];
+  if (typeof answer === "string") return [unreachable(host, answer)];
+  const aheadS = Math.round((Date.now() - Date.parse(answer.headers.date ?? "")) / 1000);
+  const found = `this machine's is ${aheadS} s ahead of the ingest's`;
+  return [
+    answered("ingest", `${host} (project ${project})`, answer.status),
+    ...(Math.abs(aheadS) > MAX_AHEAD_S ? [warning("clock", found, "set this machine's clock (NTP)")] : []),
+  ];
 }
 
 /** Sends a probe envelope through the tunnel, as a browser does. Without a DSN, only asks whether the tunnel answers. */
@@ -85,5 +73,5 @@ export function spool(metrics: string): Result[] {
   if (queued === 0) return [ok("spool", "empty")];
   const found = `${queued} envelopes wait, the oldest for ${Math.round(age / 60)} min, ${Math.round(full * 100)} % full`;
   const fix = "they are delivered when the ingest is back: see its line";
-  return [(age > MAX_WAIT_S || full > 0.8 ? failed : unknown)("spool", found, fix)];
+  return [(age > MAX_WAIT_S || full > 0.8 ? failed : warning)("spool", found, fix)];
 }

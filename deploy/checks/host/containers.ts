@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
-import type { Container, Facts } from "../facts.ts";
-import { failed, ok, type Result, unknown } from "../result.ts";
+import { failed, ok, type Result, skipped, warning } from "../result.ts";
+import type { Container, Facts } from "./facts.ts";
 
 const RECENT_MS = 600_000;
 
@@ -9,24 +9,31 @@ export const lastWords = (lines: string[]): string => lines.at(-1)?.trim() ?? ""
 
 const logs = ({ Name }: Container) => `docker logs --tail 50 ${Name}`;
 
-/** Returns a line for each service that does not run, or ends again and again. Then the last line of its log is the answer. */
+const isUnhealthy = ({ State }: Container) => State.Health?.Status === "unhealthy";
+
+/** Returns a line for each service that does not run, ends again and again, or lets others wait. Then nothing else is asked. */
 export function down({ configured, containers }: Facts, now = Date.now()): Result[] {
   const missing = Object.keys(configured).filter((service) => !containers.some((one) => one.service === service));
   const stopped = containers.flatMap((container) => {
-    const { service, Name, RestartCount: restarts, HostConfig, State, lastLines } = container;
+    const { service, Name, RestartCount: restarts, HostConfig, State, lastLines, wasKilled } = container;
     const { Status: status, ExitCode: code, OOMKilled: outOfMemory } = State;
     const isRecent = restarts > 0 && now - Date.parse(State.StartedAt) < RECENT_MS;
     // 130, 137 and 143 are those of `docker stop`.
     const hasFailed = status === "exited" && (outOfMemory || ![0, 130, 137, 143].includes(code));
     if (status === "restarting" || isRecent || hasFailed) {
-      const memory = outOfMemory && "out of memory: raise its mem_limit (docs/operations.md)";
+      const memory = (outOfMemory || wasKilled) && "out of memory, or killed: raise its mem_limit (docs/operations.md)";
       const why = memory || lastWords(lastLines) || `exit status ${code}, and its log is empty`;
       return [failed(service, `${restarts ? `restarted (${restarts}×)` : "ended"}: ${why}`, logs(container))];
     }
     const hasFinished = HostConfig.RestartPolicy.Name === "no" && status === "exited" && code === 0;
     return status === "running" || hasFinished ? [] : [failed(service, `${Name} is ${status}`, "make up")];
   });
-  return [...missing.map((service) => failed(service, "has no container", "make up")), ...stopped];
+  const all = [...missing.map((service) => failed(service, "has no container", "make up")), ...stopped];
+  // Compose starts no container before those are healthy on which it depends.
+  const created = containers.filter(({ State }) => State.Status === "created").map(({ service }) => service);
+  const causes = [...all.filter(({ check }) => !created.includes(check)), ...health(containers.filter(isUnhealthy))];
+  if (causes.length === 0 || created.length === 0) return all;
+  return [...causes, ...created.map((service) => skipped(service, `not started: waits for ${causes[0]?.check}`))];
 }
 
 /** Checks that running containers are healthy; else the output of the health check says why. */
@@ -35,10 +42,10 @@ export function health(containers: Container[]): Result[] {
     const { service, Name, State } = container;
     const status = State.Health?.Status ?? State.Status;
     const said = State.Health?.Log?.at(-1)?.Output.trim() || lastWords(container.lastLines);
-    const listen = "let it listen on port 3000 of all addresses: HOSTNAME=0.0.0.0";
+    const listen = "let it listen on port 3000 of all addresses: HOSTNAME=0.0.0.0, PORT=3000";
     const fix = said.includes("ECONNREFUSED") ? listen : logs(container);
     if (status === "unhealthy") return failed(service, `${Name} is unhealthy: ${said}`, fix);
-    if (status === "starting") return unknown(service, `${Name} is starting: ${said}`, fix);
+    if (status === "starting") return warning(service, `${Name} is starting: ${said}`, fix);
     return ok(service, `${Name} is ${status}`);
   });
 }

@@ -1,12 +1,21 @@
-import { type Facts, settingsOf } from "../facts.ts";
 import { failed, ok, type Result } from "../result.ts";
 import { lastWords } from "./containers.ts";
+import { type Facts, settingsOf } from "./facts.ts";
 
 /** Finds names in .env that nothing reads. Compose and Docker read some themselves. */
 export function settingNames({ file, known }: Facts["names"]): Result[] {
   const wrong = file.filter((name) => !known.includes(name) && !/^(?:COMPOSE|DOCKER|BUILDKIT|BUILDX)_/.test(name));
   if (wrong.length === 0) return [ok("settings", `every name in .env is known (${file.length})`)];
   return [failed("settings", `nothing reads ${wrong.join(", ")} in .env`, "docs/settings.md has every name")];
+}
+
+/** Finds values with white space at an end, which nobody sees in the messages of what reads them. */
+export function spaces({ configured }: Facts): Result[] {
+  const all = Object.values(configured).flatMap((settings) => Object.entries(settings));
+  const wrong = [...new Set(all.flatMap(([name, value]) => (value && value !== value.trim() ? name : [])))];
+  return wrong.map((name) =>
+    failed("settings", `${name} begins or ends with a space`, "remove it in .env, then make up"),
+  );
 }
 
 /** Checks that the containers run with the settings of the shell and of .env. The release is set at each start. */

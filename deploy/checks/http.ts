@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect, isIP } from "node:net";
 import { text } from "node:stream/consumers";
 import { type TLSSocket, connect as tlsConnect } from "node:tls";
+import { untraced } from "./ingest.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -26,9 +26,6 @@ export interface Answer {
   headers: IncomingHttpHeaders;
   body: string;
 }
-
-/** The start of these programs' trace ids: the proxy's log shows their requests by it. */
-export const TRACE_PREFIX = "d0c70500";
 
 /** Opens a TLS connection to the target without verifying its certificate. Rejects if there is none. */
 export function openTls({ host, port, name, proxyProtocol }: Target): Promise<TLSSocket> {
@@ -58,12 +55,8 @@ export async function request(target: Target, path: string, sent: Sent = {}): Pr
 
 /** Sends one request and returns the answer; no redirect is followed. Rejects without an answer, or after `TIMEOUT_MS`. */
 export function exchange(options: RequestOptions & { ca?: string }, sent: Sent = {}): Promise<Answer> {
-  const [trace, span] = [randomBytes(12).toString("hex"), randomBytes(8).toString("hex")];
-  const headers = {
-    ...{ ...options.headers, "User-Agent": "culvert-doctor", Connection: "close", ...sent.headers },
-    // Not sampled (-0): Sentry's SDK in the app records nothing of the request.
-    "sentry-trace": `${TRACE_PREFIX}${trace}-${span}-0`,
-  };
+  const own = { "User-Agent": "culvert-doctor", Connection: "close", ...untraced() };
+  const headers = { ...options.headers, ...sent.headers, ...own };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const send = options.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
@@ -73,14 +66,4 @@ export function exchange(options: RequestOptions & { ca?: string }, sent: Sent =
     });
     outgoing.on("error", (error) => reject(signal.aborted ? new Error("timed out") : error)).end(sent.body);
   });
-}
-
-/** What sends a probe envelope for a DSN, which Sentry neither stores nor bills: a client report of no discarded events.
- * https://develop.sentry.dev/sdk/telemetry/client-reports/ */
-export function probe(dsn: string): Sent {
-  const now = new Date();
-  const header = { dsn, sent_at: now.toISOString(), sdk: { name: "culvert.doctor", version: "1" } };
-  const report = { timestamp: now.getTime() / 1000, discarded_events: [] };
-  const body = [header, { type: "client_report" }, report].map((line) => JSON.stringify(line)).join("\n");
-  return { method: "POST", headers: { "Content-Type": "application/x-sentry-envelope" }, body };
 }

@@ -1,7 +1,7 @@
-// Asks the app for a page, in the app's own network namespace, as the proxy would: deploy/doctor/check-app.sh. Prints what came back.
+// Asks the app for a page, in the app's own network namespace, as the proxy would: deploy/checks/host/check-app.sh. Prints what came back.
 import { networkInterfaces } from "node:os";
+import { type Answer, exchange } from "../http.ts";
 import type { Requests } from "./check-app.ts";
-import { type Answer, exchange } from "./http.ts";
 
 const headers = {
   ...{ Host: "localhost", Accept: "text/html" },
@@ -23,4 +23,9 @@ const { status, body: html } = answer;
 const policy = String(answer.headers["content-security-policy"] ?? "");
 const file = /(?:src|href)="(\/[^"]*_next\/static\/[^"]+)"/.exec(html)?.[1]?.replaceAll("&amp;", "&") ?? "";
 const fileStatus = file ? (await get(file)).status : 0;
-console.log(JSON.stringify({ path, status, policy, html, file, fileStatus } satisfies Requests));
+const named = ["link", "content-location", "refresh", "access-control-allow-origin"].flatMap((name) => {
+  const value = String(answer.headers[name] ?? "");
+  return /\/\/(?:0\.0\.0\.0|\[::\])(?=[:/>;]|$)/.test(value) ? [`${name}: ${value}`] : [];
+});
+const unreachable = named.join(", ");
+console.log(JSON.stringify({ path, status, policy, html, file, fileStatus, unreachable } satisfies Requests));

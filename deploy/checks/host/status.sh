@@ -1,9 +1,9 @@
 #!/bin/sh
 # The running stack on one screen: versions, containers, memory, dates of the images, certificate, envelopes, pages, what waits in the spool.
 set -eu
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 . deploy/host/lib.sh
-. deploy/doctor/facts.sh
+. deploy/checks/host/facts.sh
 
 need_stack
 # shellcheck disable=SC2016 # the container's variable

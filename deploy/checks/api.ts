@@ -44,6 +44,15 @@ export async function list(kind: string, labels = ""): Promise<Item[]> {
   return ((await response.json()) as { items: Item[] }).items;
 }
 
+/** Asks until the answer is enough, or the deadline is over; returns the last answer. */
+export async function until<T>(deadline: number, ask: () => Promise<T>, isEnough: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (isEnough(answer) || Date.now() > deadline) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}
+
 /** The kit's own container of a pod, which a cluster may have given sidecars. */
 export const container = ({ metadata, spec }: Item) =>
   // biome-ignore lint/suspicious/noExplicitAny: as in Item

@@ -37,7 +37,7 @@ export function composeSettings(lines: string[]): Record<string, Record<string, 
 /** Takes what facts.sh prints, which only the host knows about the running stack, and returns it parsed. Throws on malformed JSON. */
 export function parseFacts(text: string) {
   const { lines, json } = readSections(text);
-  const images = new Map(json<Inspected[]>("images", []).map(({ Id, Config }) => [Id, variables(Config.Env)]));
+  const deaths = lines("deaths");
   /** As the compose file resolves them now, by service. */
   const configured = composeSettings(lines("config"));
   const containers = json<Inspected[]>("containers", [])
@@ -47,18 +47,22 @@ export function parseFacts(text: string) {
       ...rest,
       Name: rest.Name.slice(1),
       service: Config.Labels["com.docker.compose.service"] ?? "",
-      labels: Config.Labels,
       environment: variables(Config.Env),
-      imageEnvironment: images.get(rest.Image) ?? {},
       lastLines: lines(rest.Id),
+      wasKilled: wasKilled(rest.Id, deaths),
     }));
   // What an operator's own compose file or env_file adds is known, too.
   const known = [...lines("known"), ...Object.values(configured).flatMap(Object.keys)];
   const log: Logged[] = lines("log").flatMap((line) => (/^\{.*\}$/.test(line) ? JSON.parse(line) : []));
-  return { configured, containers, log, names: { environment: lines("environment"), file: lines("env-file"), known } };
+  return { configured, containers, log, names: { file: lines("env-file"), known } };
 }
 export type Facts = ReturnType<typeof parseFacts>;
 export type Container = Facts["containers"][number];
+
+/** Whether the kernel has killed a container for its memory before its last start, or somebody with SIGKILL. Takes the section `deaths`. */
+export const wasKilled = (id: string, deaths: string[]): boolean =>
+  deaths.some((line) => line.startsWith(`${id} oom`)) ||
+  deaths.findLast((line) => line.startsWith(`${id} die`))?.endsWith(" 137") === true;
 
 const variables = (list: string[] | null = []): Record<string, string> =>
   // Without "=": a variable that compose passes on and that is not set.

@@ -1,0 +1,93 @@
+// Says what is wrong with a stack on this machine, or with BASE_URL with any deployment: doctor.sh.
+import { text } from "node:stream/consumers";
+import { certificate, isLocal, renewal } from "../certificate.ts";
+import type { Target } from "../http.ts";
+import { scrape } from "../metrics.ts";
+import { after, attempt, failed, finish, type Result, report, skipped } from "../result.ts";
+import { disk, down, health, lastWords, releases } from "./containers.ts";
+import { envelopes, ingest, serverTunnel, spool, tunnel } from "./delivery.ts";
+import { type Facts, list, parseFacts, settingsOf } from "./facts.ts";
+import { applied, egress, settingNames, spaces } from "./settings.ts";
+import { clients, hiddenPage, page, publicAddress, redirect } from "./site.ts";
+
+const { BASE_URL = "", PAGE = "", SENTRY_DSN = "", TUNNEL_PATH = "", INGEST_CA_FILE = "" } = process.env;
+
+/** Runs every check of a stack on this machine, in the order in which they are read. Never rejects. */
+export async function checkStack(facts: Facts): Promise<Result[]> {
+  // Then nothing else is said.
+  const spoiled = spaces(facts);
+  const broken = await after(spoiled, () => down(facts));
+  if (broken.length > 0) return [...spoiled, ...broken];
+  const settings = settingsOf(facts, "proxy");
+  const dsn = settings.SENTRY_DSN ?? "";
+  const names = list(settings.SERVER_NAME || "localhost");
+  const target: Target = {
+    ...{ host: "proxy", port: 8443, name: names[0] ?? "", publicPort: Number(settings.HTTPS_PORT || 8443) },
+    proxyProtocol: settings.PROXY_PROTOCOL === "on",
+    ...{ basePath: settings.BASE_PATH ?? "", tunnelPath: settings.TUNNEL_PATH || "/monitoring" },
+  };
+  const { lastLines = [] } = facts.containers.find(({ service }) => service === "acme") ?? {};
+  const acme = settings.ACME === "on" ? `docker compose logs acme. Its last line: ${lastWords(lastLines)}` : undefined;
+  const isInner = Boolean(settings.TRUSTED_PROXIES);
+  const dsns = [dsn, ...list(settings.TUNNEL_ALLOWED_DSNS)];
+  const ingests = (await Promise.all(dsns.map((one) => attempt("ingest", () => ingest(one, INGEST_CA_FILE))))).flat();
+  const states = health(facts.containers);
+  const ofProxy = states.filter(({ check }) => check === "proxy");
+  const ofWeb = states.filter(({ check }) => check === "proxy" || check === "web");
+  const asked = (check: string, run: () => Promise<Result[]>, causes = ofProxy) =>
+    after(causes, () => attempt(check, run));
+  // So that the spool queues no probe.
+  const probed = (check: string, run: () => Promise<Result[]>) =>
+    ingests[0]?.state === "ok" ? asked(check, run) : [skipped(check, "not tried: see the line on the ingest")];
+  const results = await Promise.all([
+    ...[states, releases(facts.containers), disk()],
+    ...[spoiled, settingNames(facts.names), applied(facts), egress(facts), ingests],
+    probed("server tunnel", () => serverTunnel(settingsOf(facts, "web").SERVER_TUNNEL ?? "", dsn)),
+    probed("tunnel", () => tunnel(target, dsn)),
+    asked("tunnel path", () => hiddenPage(target), ofWeb),
+    after(ingests, () => envelopes(facts.log)),
+    attempt("spool", async () => after(ingests, async () => spool(await scrape("spool")))),
+    ...names
+      .filter((name) => !isLocal(name))
+      .map((name) => asked("public address", () => publicAddress({ ...target, name }))),
+    asked("certificate", () => certificate(target, names, acme, isInner)),
+    asked("certificate", async () => renewal(await scrape("proxy"), acme)),
+    asked("page", () => page(target, PAGE || `${target.basePath}/`, names), ofWeb),
+    clients(facts, settings),
+  ]);
+  return results.flat();
+}
+
+/** Runs the checks that need nothing but the deployment's address. Never rejects. */
+export async function checkOutside(target: Target): Promise<Result[]> {
+  const found = await publicAddress(target);
+  if (found[0]?.state === "failed") return found;
+  const results = await Promise.all([
+    attempt("certificate", () => certificate(target, [target.name])),
+    // A port of its own says nothing about the plain one.
+    target.publicPort === 443 ? redirect(target) : [],
+    attempt("tunnel", () => tunnel(target, SENTRY_DSN)),
+    page(target, PAGE || `${target.basePath}/`, [target.name]),
+  ]);
+  return [...found, ...results.flat()];
+}
+
+/** The same for an address such as https://app.example.com/shop. */
+async function checkAddress(address: string): Promise<Result[]> {
+  const url = URL.parse(address);
+  if (url?.protocol !== "https:")
+    return [failed("BASE_URL", `'${address}' is not an https address`, "use one such as https://app.example.com")];
+  const name = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port) || 443;
+  const paths = { basePath: url.pathname.replace(/\/+$/, ""), tunnelPath: TUNNEL_PATH || "/monitoring" };
+  return checkOutside({ host: name, port, name, publicPort: port, ...paths });
+}
+
+if (import.meta.main) {
+  const results = await (BASE_URL ? checkAddress(BASE_URL) : checkStack(parseFacts(await text(process.stdin))));
+  // For the end of `make up`.
+  const isBrief = process.argv.includes("--brief");
+  const isWorthy = ({ check, state }: Result) => state === "failed" && ["ingest", "certificate"].includes(check);
+  report(isBrief ? results.filter(isWorthy) : results);
+  if (!isBrief) finish();
+}

@@ -1,0 +1,12 @@
+/** Returns the sum of a metric's samples in Prometheus' text format whose labels contain `labels`; 0 without any. */
+export function sum(text: string, name: string, labels = ""): number {
+  const samples = [...text.matchAll(/^([a-z_]+)(\{.*\})? (\S+)$/gm)];
+  const wanted = samples.filter(([, one, own = ""]) => one === name && own.includes(labels));
+  return wanted.reduce((total, [, , , value]) => total + Number(value), 0);
+}
+
+/** Fetches the metrics of a service. Rejects without an answer. They answer only the network in which the stack's own names end. */
+export async function scrape(service: "proxy" | "spool"): Promise<string> {
+  const url = `http://${service}.${process.env.INTERNAL_NETWORK}:${service === "proxy" ? 8081 : 8082}/metrics`;
+  return (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text();
+}
