@@ -83,7 +83,9 @@ tcpSocket: { port: http }
 {{- /* Settings of a container: (list . "proxy"). */}}
 {{- define "culvert.envFrom" -}}
 {{- $ := index . 0 }}{{ $name := index . 1 -}}
+{{- if ne $name "spool" }}
 - configMapRef: { name: {{ include "culvert.fullname" $ }}-telemetry-settings }
+{{- end }}
 - configMapRef: { name: {{ include "culvert.fullname" $ }}-{{ $name }}-settings }
 {{- with (get $.Values $name).extraEnvFrom }}
 {{ toYaml . }}
@@ -109,7 +111,7 @@ labels:
   {{- toYaml . | nindent 2 }}
   {{- end }}
 annotations:
-  checksum/settings: {{ printf "%s%s" (include "culvert.settings" (list $ "settings/telemetry.env")) (include "culvert.settings" (list $ (index . 2))) | sha256sum }}
+  checksum/settings: {{ printf "%s%s" (ternary "" (include "culvert.settings" (list $ "settings/telemetry.env")) (eq $name "spool")) (include "culvert.settings" (list $ (index . 2))) | sha256sum }}
   {{- with $values.podAnnotations }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -144,19 +146,12 @@ capabilities: { drop: [ALL] }
 {{- with (get $.Values $name).topologySpreadConstraints }}
 {{- toYaml . }}
 {{- else }}
-{{- $selector := dict "matchLabels" (include "culvert.selectorLabels" (list $ $name) | fromYaml) | toJson -}}
-- topologyKey: kubernetes.io/hostname
-  maxSkew: {{ $skew }}
-  whenUnsatisfiable: DoNotSchedule
-  nodeTaintsPolicy: Honor
-  labelSelector: {{ $selector }}
-  matchLabelKeys: [pod-template-hash]
-- topologyKey: topology.kubernetes.io/zone
-  maxSkew: 1
-  whenUnsatisfiable: ScheduleAnyway
-  nodeTaintsPolicy: Honor
-  labelSelector: {{ $selector }}
-  matchLabelKeys: [pod-template-hash]
+{{- $selector := dict "matchLabels" (include "culvert.selectorLabels" (list $ $name) | fromYaml) -}}
+{{- $common := dict "nodeTaintsPolicy" "Honor" "labelSelector" $selector -}}
+{{- /* A StatefulSet's pods lack the label that tells a Deployment's revisions apart. */}}
+{{- if ne $name "spool" }}{{ $_ := set $common "matchLabelKeys" (list "pod-template-hash") }}{{ end -}}
+- {{ merge (dict "topologyKey" "kubernetes.io/hostname" "maxSkew" $skew "whenUnsatisfiable" "DoNotSchedule") $common | toJson }}
+- {{ merge (dict "topologyKey" "topology.kubernetes.io/zone" "maxSkew" 1 "whenUnsatisfiable" "ScheduleAnyway") $common | toJson }}
 {{- end }}
 {{- end }}
 
@@ -188,12 +183,4 @@ podSelector: { matchLabels: {{ include "culvert.selectorLabels" . | fromYaml | t
   ports:
     - { protocol: UDP, port: 53 }
     - { protocol: TCP, port: 53 }
-{{- end }}
-
-{{- /* Annotations of an object of `helm test`: weight. */}}
-{{- define "culvert.hook" -}}
-annotations:
-  helm.sh/hook: test
-  helm.sh/hook-weight: "{{ . }}"
-  helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { chart, hasHelm, helm, images, template } from "./lib/chart.ts";
-import { controllers, find, of, podOf, pods } from "./lib/objects.ts";
+import { controllers, find, of, type Part, podOf, pods, type Resource } from "./lib/objects.ts";
+import { kubernetes } from "./lib/paths.ts";
 import { canRender, rendering, renderWith } from "./lib/render.ts";
 import { comparable, prefix } from "./lib/same-objects.ts";
 import { schemaProblems } from "./lib/schema.ts";
@@ -22,6 +23,10 @@ const base = {
   web: { ...unscaled, previousRelease: off },
 };
 
+const settings = `configMapGenerator:
+  - { name: proxy-settings, behavior: merge, literals: [TRUSTED_PROXIES=10.244.0.0/16] }
+`;
+const trusted = { settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
 /** The values of each component, on top of the base. */
 const components: Record<string, object> = {
   autoscaling: {
@@ -34,7 +39,9 @@ const components: Record<string, object> = {
     proxy: { podDisruptionBudget: { enabled: true } },
   },
   "gateway-api": { gateway: { enabled: true, className: "yours" } },
+  "http-route": { httpRoute: { enabled: true, parentRefs: [{ name: "gateway", namespace: "gateway" }] }, ...trusted },
   http3: { proxy: { http3: { enabled: true } } },
+  ingress: { ingress: { enabled: true, className: "traefik" }, ...trusted },
   "ingest-ca": { sentry: { caConfigMap: "ingest-ca" } },
   "load-balancer": { proxy: { service: { type: "LoadBalancer" } } },
   "local-ingest": { localIngest: { enabled: true, image: { repository: "culvert-ingest", tag: "local" } } },
@@ -42,7 +49,7 @@ const components: Record<string, object> = {
   "node-port": { proxy: { service: { type: "NodePort" } } },
   "previous-release": { web: { previousRelease: { enabled: true } } },
   "shared-cache": { cache: { enabled: true } },
-  spool: { spool: { enabled: true } },
+  spool: { spool: { enabled: true, replicas: 1 } },
   tls: { proxy: { tls: { existingSecret: "proxy-tls" } } },
 };
 
@@ -66,7 +73,10 @@ describe.skipIf(!canRender || !hasHelm)("the chart equals kustomize, object by o
       (one) => `{ name: culvert-${one}, newName: x/culvert-${one}, newTag: v1 }`,
     );
     const tags = `images: [${own}, { name: culvert-web-previous, newName: x/culvert-web, newTag: v1 }]\n`;
-    const expected = renderWith(component === "autoscaling" ? [component, "tls"] : [component], tags, ["release"]);
+    const front = ["http-route", "ingress"].includes(component) ? settings : "";
+    const expected = renderWith(component === "autoscaling" ? [component, "tls"] : [component], tags + front, [
+      "release",
+    ]);
     const found = template([images("v1", "x"), base, values]);
     expect(comparable(found, "culvert")).toEqual(comparable(expected, "culvert"));
   });
@@ -125,7 +135,7 @@ describe.skipIf(!hasHelm)("the chart", () => {
     for (const { spec } of pods(template(values(set, local)))) expect(spec).toMatchObject({ imagePullSecrets });
     const objects = template(values(set));
     for (const { spec } of pods(objects)) expect(spec).toMatchObject(placed);
-    expect(find(objects, "ConfigMap", "culvert-spool").data).toEqual(spool);
+    expect(find(objects, "ConfigMap", "culvert-spool").data).toMatchObject(spool);
     expect(find(objects, "Certificate", "culvert").spec.dnsNames).toEqual(["app.example.com", "www.example.com"]);
     const texts: [kind: string, name: string, text: RegExp][] = [
       ["Deployment", "web", /"name":"API","value":"x".*"cpu":"1"/],
@@ -157,6 +167,53 @@ describe.skipIf(!hasHelm)("the chart", () => {
         expect(await schemaProblems(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
   });
 
+  test("has a Pod as its only hook, so that helm test prints its lines: the Pod and the rights of verify/", () => {
+    const objects = template(values({ imagePullSecrets: [{ name: "registry" }] }), { tests: true });
+    const hooks = objects.filter(({ metadata }) => JSON.stringify(metadata).includes("helm.sh/hook"));
+    expect(hooks.map(({ kind, metadata }) => [kind, metadata.annotations])).toEqual([
+      ["Pod", { "helm.sh/hook": "test", "helm.sh/hook-delete-policy": "before-hook-creation" }],
+    ]);
+    const files = ["access", "job"].map((one) => readFileSync(`${kubernetes}/verify/${one}.yaml`, "utf8"));
+    const verify = files.flatMap((text) => parseAllDocuments(text).map((document): Resource => document.toJS()));
+    const specOf = ({ containers, volumes, serviceAccountName, imagePullSecrets, ...spec }: Part) => {
+      const [{ image, env, envFrom, ...container }] = containers;
+      return { ...spec, container };
+    };
+    expect(specOf(hooks[0]?.spec)).toEqual(specOf(find(verify, "Job", "").spec.template.spec));
+    for (const kind of ["Role", "NetworkPolicy"]) {
+      const { kind: _, apiVersion, metadata, ...own } = find(objects, kind, "culvert-test");
+      expect(find(verify, kind, "")).toMatchObject(own);
+    }
+    expect(of(template(values({ networkPolicy: off }), { tests: true }), "NetworkPolicy")).toEqual([]);
+    // verify-cluster deletes its objects when it ends.
+    const names = verify.map(({ metadata }) => metadata.name);
+    expect(objects.filter(({ metadata }) => names.includes(metadata.name))).toEqual([]);
+  });
+
+  test("behind an Ingress or a Gateway needs no certificate, and lets in nothing but the front", () => {
+    const ingress = {
+      ...{ enabled: true, className: "nginx", annotations: { "cert-manager.io/cluster-issuer": "letsencrypt" } },
+      hosts: [{ host: "app.example.com", paths: [{ path: "/", pathType: "ImplementationSpecific" }] }],
+      tls: [{ secretName: "app-tls", hosts: ["app.example.com"] }],
+    };
+    const front = [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "ingress" } } }];
+    const httpRoute = { enabled: true, parentRefs: [{ name: "public", namespace: "gateways" }] };
+    const objects = template(
+      values({
+        ...{ ingress, httpRoute, networkPolicy: { front } },
+        settings: { ...trusted.settings, SERVER_NAME: "app.example.com www.example.com" },
+        proxy: { ...clusterIp, tls: { existingSecret: "" } },
+      }),
+    );
+    expect(find(objects, "Service", "culvert-proxy").spec.type).toBeUndefined();
+    const { tls, rules } = find(objects, "Ingress", "culvert-proxy").spec;
+    expect([tls, rules[0].http.paths[0].pathType]).toEqual([ingress.tls, "ImplementationSpecific"]);
+    expect(find(objects, "HTTPRoute", "culvert-site").spec.hostnames).toEqual(["app.example.com", "www.example.com"]);
+    const [open] = find(objects, "NetworkPolicy", "culvert-proxy").spec.ingress;
+    const verify = { podSelector: { matchLabels: { "app.kubernetes.io/name": "culvert-verify" } } };
+    expect(open).toEqual({ from: [...front, verify], ports: [{ protocol: "TCP", port: 8080 }] });
+  });
+
   const gateway = { enabled: true, className: "x" };
   test.each<[what: string, more: object, message: RegExp]>([
     ["an unknown value", { spol: {} }, /additional properties 'spol' not allowed/],
@@ -167,6 +224,21 @@ describe.skipIf(!hasHelm)("the chart", () => {
     ["replicas with autoscaling", { web: { replicas: 3 } }, /web\.replicas: .*: set web\.autoscaling\.minReplicas/],
     ["proxies without a certificate", { proxy: { tls: { existingSecret: "" } } }, /proxy\.tls\.existingSecret: not/],
     ["a gateway without a class", { gateway: { enabled: true }, proxy: clusterIp }, /gateway\.className: not set/],
+    [
+      "an Ingress beside a load balancer",
+      { ingress: { enabled: true }, ...trusted },
+      /set proxy\.service\.type=ClusterIP/,
+    ],
+    [
+      "an Ingress that is not trusted",
+      { ingress: { enabled: true }, proxy: clusterIp },
+      /settings\.TRUSTED_PROXIES: not set/,
+    ],
+    [
+      "a route without a Gateway",
+      { httpRoute: { enabled: true }, proxy: clusterIp, ...trusted },
+      /httpRoute\.parentRefs: not set/,
+    ],
     ["a gateway beside a load balancer", { gateway }, /gateway\.enabled: .*: set proxy\.service\.type=ClusterIP/],
   ])("rejects %s, by its name", (_, more, message) => {
     expect(() => template(values(more))).toThrow(message);
@@ -181,6 +253,7 @@ describe.skipIf(!hasHelm)("the chart", () => {
   test("lists in its notes what the values need", () => {
     const notes = (more: object) => helm(["install", "shop", chart, "--dry-run=client"], values(more));
     expect(notes({})).toMatch(/create secret tls proxy-tls[\s\S]*helm test shop/);
+    expect(notes({ test: { enabled: false } })).not.toMatch(/helm test/);
     expect(notes({ proxy: { tls: { certManager: { enabled: true } } } })).not.toMatch(/create secret tls/);
     expect(notes({ cache: { enabled: true }, sentry: { caConfigMap: "ca" } })).toMatch(/shared-cache.*configmap ca/s);
     expect(notes({ proxy: { service: { type: "NodePort" } } })).toMatch(/port 30443/);

@@ -13,7 +13,7 @@ import {
   references,
 } from "./lib/objects.ts";
 import { kubernetes, root } from "./lib/paths.ts";
-import { canRender, everything, render } from "./lib/render.ts";
+import { canRender, everything, render, rendering } from "./lib/render.ts";
 import { schemaProblems } from "./lib/schema.ts";
 
 const readme = readFileSync(`${kubernetes}/README.md`, "utf8");
@@ -153,9 +153,25 @@ describe.skipIf(!canRender)("in base, in base with each component, and in every 
   });
 
   // With OrderedReady, a pod that cannot start is not replaced when its template is fixed: https://github.com/kubernetes/kubernetes/issues/67250
-  test("a StatefulSet has one pod, because its database has one writer, and a pod that cannot start is replaced", () => {
-    for (const [{ spec }] of all("StatefulSet"))
-      expect(spec).toMatchObject({ replicas: 1, podManagementPolicy: "Parallel" });
+  // The API server rejects a change of these fields, and of a Service's clusterIP.
+  test("an upgrade to several replicas of the spool is accepted, and keeps the first one's queue; nothing deletes a queue", () => {
+    const storage = { accessModes: ["ReadWriteOncePod"], resources: { requests: { storage: "1Gi" } } };
+    const fixed = {
+      podManagementPolicy: "Parallel",
+      selector: { matchLabels: { "app.kubernetes.io/name": "spool" } },
+      serviceName: "spool",
+      volumeClaimTemplates: [{ metadata: { name: "queue" }, spec: storage }],
+    };
+    for (const [{ metadata, spec }, objects, at] of all("StatefulSet")) {
+      const { replicas, template, persistentVolumeClaimRetentionPolicy, ...rest } = spec;
+      expect([metadata.name, rest], at).toEqual(["spool", fixed]);
+      expect(persistentVolumeClaimRetentionPolicy, at).toEqual({ whenDeleted: "Retain", whenScaled: "Retain" });
+      expect(template.spec.topologySpreadConstraints[0], at).toMatchObject({ topologyKey: "kubernetes.io/hostname" });
+      const services = of(objects, "Service").filter(({ metadata }) => metadata.name.startsWith("spool"));
+      const addresses = services.map(({ metadata, spec }) => [metadata.name, spec.clusterIP]);
+      expect(Object.fromEntries(addresses), at).toEqual({ spool: undefined, "spool-headless": "None" });
+    }
+    expect(find(rendering("production"), "StatefulSet", "spool").spec.replicas).toBe(2);
   });
 
   test("a rollout starts new pods first, except for what keeps its content in memory", () => {

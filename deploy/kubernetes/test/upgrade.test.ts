@@ -75,9 +75,10 @@ test.skipIf(!canRender)("README: without a clone, example and checks render from
   expect(checks).toMatch(/"name":"culvert-verify-options-.*"image":"registry.example.com\/culvert-spool:1.0.0"/);
 });
 
-/** Copies settings, and these folders of deploy/kubernetes, to a checkout. */
+/** Copies settings, checks, and these folders of deploy/kubernetes, to a checkout. */
 function copy(checkout: string, folders: string[]): void {
-  cpSync(join(root, "deploy/settings"), join(checkout, "deploy/settings"), { recursive: true });
+  for (const one of ["settings", "checks"])
+    cpSync(join(root, "deploy", one), join(checkout, "deploy", one), { recursive: true });
   for (const one of folders)
     cpSync(join(kubernetes, one), join(checkout, "deploy/kubernetes", one), { recursive: true });
 }

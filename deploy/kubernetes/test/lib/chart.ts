@@ -32,7 +32,7 @@ export function template(
   values: object[],
   { namespace = "culvert", release = "culvert", tests = false, from = chart } = {},
 ): Resource[] {
-  const skip = tests ? [] : ["--skip-tests"];
-  const output = helm(["template", release, from, `--namespace=${namespace}`, ...skip], values);
+  const own = { test: { enabled: tests } };
+  const output = helm(["template", release, from, `--namespace=${namespace}`], [own, ...values]);
   return parseAllDocuments(output, { version: "1.1" }).flatMap((document) => document.toJS() ?? []);
 }

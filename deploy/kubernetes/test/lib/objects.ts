@@ -6,7 +6,7 @@ export type Part = any;
 export interface Resource {
   apiVersion: string;
   kind: string;
-  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
+  metadata: { name: string; namespace?: string; labels?: Record<string, string>; annotations?: object };
   data?: Record<string, string>;
   spec?: Part;
   status?: Part;
@@ -56,10 +56,11 @@ export function matches(wanted: Record<string, string> | undefined, labels: Reco
   return Object.entries(wanted ?? {}).every(([key, value]) => labels[key] === value);
 }
 
-/** The minimum number of pods of a Deployment. */
-export function minReplicas(objects: Resource[], deployment: string): number {
-  const scaler = of(objects, "HorizontalPodAutoscaler").find(({ spec }) => spec.scaleTargetRef.name === deployment);
-  return scaler?.spec.minReplicas ?? find(objects, "Deployment", deployment).spec.replicas ?? 1;
+/** The minimum number of pods of a Deployment or StatefulSet. */
+export function minReplicas(objects: Resource[], controller: string): number {
+  const scaler = of(objects, "HorizontalPodAutoscaler").find(({ spec }) => spec.scaleTargetRef.name === controller);
+  const found = controllers(objects).find(({ metadata }) => metadata.name === controller);
+  return scaler?.spec.minReplicas ?? found?.spec.replicas ?? 1;
 }
 
 /** The ConfigMaps, Secrets and keys that pods reference, from all objects. */

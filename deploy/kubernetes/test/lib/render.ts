@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseAllDocuments } from "yaml";
 import type { Resource } from "./objects.ts";
-import { folders, kubernetes } from "./paths.ts";
+import { folders, kubernetes, root } from "./paths.ts";
 
 const command = spawnSync("sh", [`${kubernetes}/kustomize.sh`], { encoding: "utf8" });
 const [program = "", ...subcommand] = command.stdout.trim().split(" ");
@@ -14,7 +14,7 @@ export const canRender = command.status === 0;
 
 /** The objects of one rendered folder, in apply order. Throws with kustomize's message. */
 export function render(folder: string): Resource[] {
-  const output = execFileSync(program, [...subcommand, folder], { encoding: "utf8", stdio: "pipe" });
+  const output = execFileSync(program, [...subcommand, folder], { cwd: root, encoding: "utf8", stdio: "pipe" });
   return parseAllDocuments(output).map((document) => document.toJS());
 }
 
