@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy front update rollback releases down backup restore logs doctor status check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster release verify-release
+.PHONY: help up deploy front update package rollback releases down backup restore logs doctor status check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster release verify-release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -14,6 +14,9 @@ front: ## Start the front that gives several apps of this host one port 443 (dep
 
 update: ## Build on the newest base images, and deploy
 	@sh deploy/host/update.sh
+
+package: ## Build the images and the package for an app of your own, and start nothing (docs/your-app.md)
+	@sh deploy/host/package.sh
 
 rollback: ## Put the release of web before this one back, without a build or a failed request: RELEASE=<tag> chooses another
 	@sh deploy/host/rollback.sh
@@ -34,15 +37,15 @@ logs: ## Follow the logs
 	@docker compose logs --follow --tail 100
 
 doctor: ## Say what is wrong and what to do, a line for each check: BASE_URL=https://app.example.com checks from outside
-	@sh deploy/doctor/doctor.sh $(if $(JSON),--json)
+	@sh deploy/checks/host/doctor.sh $(if $(JSON),--json)
 
 status: ## Show containers, certificate, envelopes of the last five minutes and the spool's queue
-	@sh deploy/doctor/status.sh
+	@sh deploy/checks/host/status.sh
 
 check-app: ## Check an image of your own app against the contract of docs/your-app.md: WEB_IMAGE=registry.example/shop:1.4
-	@sh deploy/doctor/check-app.sh $(if $(JSON),--json)
+	@sh deploy/checks/host/check-app.sh $(if $(JSON),--json)
 
-check: ## Check types, lint and unit tests of what differs from main, in about a minute
+check: ## Check what differs from origin/main: types, lint, unit tests, nginx -t, kustomize, helm; about a minute
 	@sh deploy/test/check.sh
 
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack

@@ -15,11 +15,16 @@ distribution() { os_release ID | grep -x -e debian -e ubuntu || true; }
 # can_install: whether this shell can install packages of the distribution.
 can_install() { is_root && [ -n "$(distribution)" ] && has apt-get; }
 
-# apt_quiet LOG APT-GET-ARGUMENTS...: apt-get without prompts, its output appended to LOG.
+# apt_quiet LOG APT-GET-ARGUMENTS...: apt-get without prompts, its output appended to LOG. DPkg::Lock::Timeout does not wait for the locks on
+# package lists and downloads, which another apt-get (unattended-upgrades on a new machine) may hold: there it tries again for 2 minutes.
 apt_quiet() {
-  apt_log=$1; shift
-  DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=2 \
-    -o DPkg::Lock::Timeout=120 "$@" >>"$apt_log" 2>&1 </dev/null
+  apt_log=$1 apt_tries=0; shift
+  until DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=2 \
+    -o DPkg::Lock::Timeout=120 "$@" >>"$apt_log" 2>&1 </dev/null; do
+    apt_tries=$((apt_tries + 1))
+    { [ "$apt_tries" -le 120 ] && tail -n 2 "$apt_log" | grep -q '^E: Unable to lock'; } || return 1
+    sleep 1
+  done
 }
 
 # debian_install PACKAGE...: installs from the host's own sources. Dies with apt's reason if that fails.

@@ -2,7 +2,7 @@
 # Gets what builds and tests of arm64 images need on a machine of another architecture: programs of arm64 run under qemu-user. Dies if they do not.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../host/lib.sh"
+. "$here/lib.sh"
 . "$here/apt.sh"
 
 BINFMT=/proc/sys/fs/binfmt_misc # https://docs.kernel.org/admin-guide/binfmt-misc.html

@@ -3,7 +3,7 @@
 # installed and no container registry answers. Installs the tools for it; status 0 if the build can start, else 1.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../host/lib.sh"
+. "$here/lib.sh"
 . "$here/apt.sh"
 
 REGISTRY=https://registry-1.docker.io/v2/

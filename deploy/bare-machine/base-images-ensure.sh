@@ -3,7 +3,7 @@
 # Usage: base-images-ensure.sh [DOCKERFILE...]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../host/lib.sh"
+. "$here/lib.sh"
 . "$here/apt.sh"
 . "$here/pull.sh"
 BUILD=$here/build.sh

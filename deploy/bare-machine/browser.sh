@@ -2,7 +2,7 @@
 # Prints the path of a Chromium for the tests, or nothing if Playwright should download its own (npx playwright install chromium).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../host/lib.sh"
+. "$here/lib.sh"
 . "$here/apt.sh"
 
 if [ -n "${CHROMIUM_PATH:-}" ]; then

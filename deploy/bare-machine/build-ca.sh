@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the file with the extra CA that this machine's npm trusts, or nothing. Builds behind a TLS-inspecting egress need it.
 set -eu
-. "$(dirname "$0")/../host/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 MAX_BYTES=500000 # BuildKit rejects larger secrets
 

@@ -3,7 +3,7 @@
 # Usage: build.sh [IMAGE...]; existing images are kept unless REBUILD=1. With ARCH=arm64, for that architecture, as IMAGE-arm64.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../host/lib.sh"
+. "$here/lib.sh"
 . "$here/apt.sh"
 
 # shellcheck disable=SC2046 # a list of images

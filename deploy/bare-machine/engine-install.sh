@@ -2,7 +2,7 @@
 # Installs the missing parts of Docker from the distribution's packages. Usage: engine-install.sh "engine compose buildx"
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../host/lib.sh"
+. "$here/lib.sh"
 . "$here/apt.sh"
 . "$here/debian.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Starts this machine's Docker daemon, detached from the shell, and waits until it answers. As root, on Linux.
 set -eu
-. "$(dirname "$0")/../host/lib.sh"
+. "$(dirname "$0")/lib.sh"
 
 PID_FILE=/var/run/docker.pid
 LOG=/var/log/dockerd.log
@@ -28,8 +28,10 @@ elif [ -d /run/systemd/system ]; then
 else
   # The pid file of a daemon that was killed would keep the next one from starting.
   rm -f "$PID_FILE"
+  # By default an engine has room for 31 networks, which is ten stacks at most: here, 4,096 networks of 254 addresses.
+  [ -e /etc/docker/daemon.json ] || set -- --default-address-pool base=172.16.0.0/12,size=24
   say "    starting the Docker daemon (log: $LOG)"
-  setsid dockerd >>"$LOG" 2>&1 </dev/null &
+  setsid dockerd "$@" >>"$LOG" 2>&1 </dev/null &
   started=$!
 fi
 

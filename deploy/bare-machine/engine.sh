@@ -2,7 +2,7 @@
 # Makes a Docker engine with compose and buildx available: uses a running one, starts it, or installs it (Debian, Ubuntu, as root).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../host/lib.sh"
+. "$here/lib.sh"
 . "$here/apt.sh"
 
 MIN_VERSION=25 # the first with start_interval of health checks

@@ -3,7 +3,7 @@
 # machine's npm trusts, for the builds, or nothing.
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/bare-machine/lib.sh
 here=deploy/bare-machine
 
 # Base images are built while the engine is installed, if no registry answers. Without an engine, they have no use.
@@ -23,6 +23,8 @@ base_images() {
   fi
   "$here/base-images-ensure.sh"
 }
-step 'Docker engine' "$here/engine.sh" >&2
-step 'Base images' base_images >&2
+say '==> Docker engine'
+"$here/engine.sh" >&2
+say '==> Base images'
+base_images >&2
 "$here/build-ca.sh"

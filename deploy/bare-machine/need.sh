@@ -2,7 +2,7 @@
 # Installs COMMAND from the distribution's PACKAGE if it is missing. Usage: need.sh COMMAND [PACKAGE]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../host/lib.sh"
+. "$here/lib.sh"
 . "$here/apt.sh"
 
 command=$1

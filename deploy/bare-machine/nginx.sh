@@ -2,7 +2,7 @@
 # Builds nginx:VERSION from Debian sid's Nginx, with the layout of the official image. Usage: nginx.sh nginx:1.30
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../host/lib.sh"
+. "$here/lib.sh"
 . "$here/apt.sh"
 . "$here/debian.sh"
 . "$here/rootfs.sh"

@@ -2,7 +2,7 @@
 # Builds node:MAJOR-SUITE-slim from Debian's SUITE and the npm package of Node. Usage: node.sh node:24-trixie-slim
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../host/lib.sh"
+. "$here/lib.sh"
 . "$here/apt.sh"
 . "$here/debian.sh"
 . "$here/rootfs.sh"

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Functions that all recipes share: from a Debian suite to a local image tag. Sourced after host/lib.sh, apt.sh and debian.sh.
+# Functions that all recipes share: from a Debian suite to a local image tag. Sourced after lib.sh, apt.sh and debian.sh.
 
 SHM=/dev/shm
 REQUIRED_KB=1048576     # peak use of all recipes in parallel

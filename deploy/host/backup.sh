@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes what a new host needs into one file: settings, keys, and the volumes with queued envelopes and certificates. The queue pauses for
-# seconds. Usage: FILE=culvert.tar backup.sh; restore.sh reads it.
+# Writes what a new host needs into one file: settings, keys, and the volumes with queued envelopes and certificates.
+# The queue pauses for seconds. Usage: FILE=culvert.tar backup.sh; restore.sh reads it.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
@@ -13,8 +13,9 @@ trap 'docker compose --progress quiet up --detach --no-build --no-recreate --wai
 trap 'exit 130' INT TERM HUP PIPE
 docker compose --progress quiet stop spool >&2
 set --
-for volume in spool certificates acme proxy; do
-  ! docker volume inspect "${COMPOSE_PROJECT_NAME}_$volume" >/dev/null 2>&1 || set -- "$@" --volume "${COMPOSE_PROJECT_NAME}_$volume:/backup/volumes/$volume:ro"
+for name in spool certificates acme proxy; do
+  volume=${COMPOSE_PROJECT_NAME}_$name
+  ! docker volume inspect "$volume" >/dev/null 2>&1 || set -- "$@" --volume "$volume:/backup/volumes/$name:ro"
 done
 for path in .env docker-compose.override.yml .culvert; do
   [ ! -e "$path" ] || set -- "$@" --volume "$PWD/$path:/backup/files/$path:ro"

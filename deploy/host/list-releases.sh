@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lists the releases of web that make rollback can put back, the last deployed first, and which one runs. The digest is that of the image in
-# its registry, or the image id if the image was built here.
+# Lists the releases of web that make rollback can put back, the last deployed first, and which one runs. The digest is
+# that of the image in its registry, or the image id if the image comes from no registry.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
@@ -11,14 +11,10 @@ COMPOSE_PROJECT_NAME=$(project_name)
 running=$(newest_image)
 [ -n "$running" ] || die "web does not run: start the stack first (make up)"
 
-printf '%-25s  %-40s  %-19s  %-24s  %s\n' TAG IMAGE DIGEST SENTRY_RELEASE 'BUILT (UTC)'
-releases | while read -r tag image; do
-  mark=
-  ! is_undone "$image" || mark='  undone'
-  [ "$image" != "$running" ] || mark='  running'
-  name=$(label "$image" image)
-  release=$(label "$image" release)
-  digest=$(label "$image" digest)
-  printf '%-25s  %-40s  %.19s  %-24s  %.16s%s\n' "$tag" "${name:-web/}" "${digest:-$image}" "${release:--}" \
-    "$(docker image inspect --format '{{.Created}}' "$image" | tr T ' ')" "$mark"
+printf '%-25s  %-40s  %-19s  %-24s  %s\n' RELEASE IMAGE DIGEST SENTRY_RELEASE 'DEPLOYED (UTC)'
+releases | sort -r -k 5 | while read -r release image name sentry_release time mark; do
+  digest=$(digest_of "$image" 2>/dev/null) || mark='its image is gone'
+  [ "$image" != "$running" ] || mark=running
+  printf '%-25s  %-40s  %.19s  %-24s  %s%s\n' "$release" "$name" "${digest:-$image}" "$sentry_release" "$time" \
+    "${mark:+  $mark}"
 done

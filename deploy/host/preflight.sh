@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Rejects, before anything is changed, what no container can check: files, ports, and settings of this host. Sourced after lib.sh.
+# Rejects, before anything is changed, wrong files, ports and settings of this host. Sourced after lib.sh.
 
 # check_file NAME: the file in setting NAME, if set, exists and is readable.
 check_file() {
@@ -9,8 +9,28 @@ check_file() {
   [ -r "$file" ] || die "$1: $file cannot be read by $(id -un): change its permissions (chmod), or run as its owner"
 }
 
+# check_pair: TLS_CERT_FILE and TLS_KEY_FILE take the place of a good certificate only if they are one. Without one, as
+# at a first start or after it has expired, the proxy says what is wrong with them.
+check_pair() {
+  certificate=$(setting TLS_CERT_FILE) key=$(setting TLS_KEY_FILE)
+  [ -n "$certificate" ] && has openssl && has docker || return 0
+  docker compose exec -T proxy curl -s -m 5 http://127.0.0.1:8081/metrics 2>/dev/null | awk -v now="$(date +%s)" \
+    '$1 == "culvert_certificate_expiry_timestamp_seconds" { good = $2 > now } END { exit !good }' || return 0
+  openssl x509 -noout -checkend 0 -in "$certificate" >/dev/null 2>&1 ||
+    die "TLS_CERT_FILE: $certificate has expired, or is no certificate, and the proxy serves a good one: renew it first"
+  public_key=$(openssl pkey -pubout -passin pass: -in "$key" 2>/dev/null) || true
+  [ "$(openssl x509 -noout -pubkey -in "$certificate")" = "$public_key" ] ||
+    die "TLS_KEY_FILE: $key is not the key of $certificate, and the proxy serves a good one:" \
+      "give the two files of one pair"
+}
+
 # check_switch NAME: setting NAME is on or off.
-check_switch() { case $(setting "$1" off) in on | off) ;; *) die "$1: '$(setting "$1")' is neither on nor off: use on or off" ;; esac; }
+check_switch() {
+  case $(setting "$1" off) in
+    on | off) ;;
+    *) die "$1: '$(setting "$1")' is neither on nor off: use on or off" ;;
+  esac
+}
 
 # check_port NAME DEFAULT: setting NAME is a port.
 check_port() {
@@ -19,8 +39,8 @@ check_port() {
   [ "$port" -le 65535 ] || die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"
 }
 
-# check_free PORT NAME FIX: dies if another program or stack uses PORT. What a container of this project is to publish is its own, in a
-# crash loop as well, when the port is free now and then.
+# check_free PORT NAME FIX: dies if another program or stack uses PORT. What a container of this project is to publish
+# is its own, in a crash loop as well, when the port is free now and then.
 check_free() {
   ! echo "$own_ports" | grep -qx "$1" && listens "$1" || return 0
   by=$(! has docker || docker ps --filter "publish=$1" --format '{{.Names}}' 2>/dev/null | head -n 1)
@@ -39,19 +59,29 @@ listens() {
 }
 
 preflight() {
-  [ ! -e docker-compose.override.yml ] || setting COMPOSE_FILE docker-compose.override.yml | grep -q 'docker-compose\.override\.yml' ||
-    say "culvert: docker-compose.override.yml is not used: COMPOSE_FILE does not name it"
-  for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE ACME_CA_FILE ACME_EAB_KEY_FILE BUILD_CA_FILE SERVER_ACTIONS_KEY_FILE; do check_file "$name"; done
-  for pair in "TLS_CERT_FILE TLS_KEY_FILE" "TLS_KEY_FILE TLS_CERT_FILE"; do
-    [ -z "$(setting "${pair% *}")" ] || [ -n "$(setting "${pair#* }")" ] || die "${pair#* }: missing while ${pair% *} is set: set both or neither"
+  case $(setting COMPOSE_FILE docker-compose.override.yml) in
+    *docker-compose.override.yml*) ;;
+    *) [ ! -e docker-compose.override.yml ] ||
+      say "culvert: docker-compose.override.yml is not used: COMPOSE_FILE does not name it" ;;
+  esac
+  for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE ACME_CA_FILE ACME_EAB_KEY_FILE BUILD_CA_FILE \
+    SERVER_ACTIONS_KEY_FILE; do
+    check_file "$name"
   done
+  for pair in "TLS_CERT_FILE TLS_KEY_FILE" "TLS_KEY_FILE TLS_CERT_FILE"; do
+    [ -z "$(setting "${pair% *}")" ] || [ -n "$(setting "${pair#* }")" ] ||
+      die "${pair#* }: missing while ${pair% *} is set: set both or neither"
+  done
+  check_pair
   check_switch ACME
-  [ "$(setting ACME)" != on ] || [ -z "$(setting TLS_CERT_FILE)" ] || die "ACME: on, but TLS_CERT_FILE is set too: use one of them"
+  [ "$(setting ACME)" != on ] || [ -z "$(setting TLS_CERT_FILE)" ] ||
+    die "ACME: on, but TLS_CERT_FILE is set too: use one of them"
   check_switch WEB_EGRESS
   check_switch ROLLBACK_ON_ERRORS
   case $(setting BAKE_TIME_S 60) in
     off) ;;
-    0* | *[!0-9]* | ?????*) die "BAKE_TIME_S: '$(setting BAKE_TIME_S)' is not a number of seconds: use one from 1 to 9999, or off" ;;
+    0* | *[!0-9]* | ?????*)
+      die "BAKE_TIME_S: '$(setting BAKE_TIME_S)' is not a number of seconds: use one from 1 to 9999, or off" ;;
   esac
 
   check_port HTTPS_PORT 8443
@@ -63,18 +93,22 @@ preflight() {
   # Without compose, which may have to be installed first, no stack of ours can run.
   own_ports='' ports="$https_port $http_port"
   if has docker && docker compose version >/dev/null 2>&1; then
-    config=$(docker compose config 2>&1) || die "docker compose cannot read its files: $(printf '%s\n' "$config" | tail -n 1)"
-    project=$(printf '%s\n' "$config" | sed -n 's/^name: //p')
-    own_ports=$(docker ps --quiet --filter "label=com.docker.compose.project=$project" --filter status=running --filter status=restarting \
-      --filter status=paused 2>/dev/null | xargs -r docker inspect --format '{{range .HostConfig.PortBindings}}{{range .}}{{println .HostPort}}{{end}}{{end}}') || true
+    config=$(docker compose config 2>&1) ||
+      die "docker compose cannot read its files: $(printf '%s\n' "$config" | tail -n 1)"
+    compose_project=$(printf '%s\n' "$config" | sed -n 's/^name: //p')
+    own_ports=$(docker ps --quiet --filter "label=com.docker.compose.project=$compose_project" \
+      --filter status=running --filter status=restarting --filter status=paused 2>/dev/null |
+      xargs -r docker inspect \
+        --format '{{range .HostConfig.PortBindings}}{{range .}}{{println .HostPort}}{{end}}{{end}}') || true
     ports=$(printf '%s\n' "$config" | sed -n 's/^ *published: "\([0-9]*\)"$/\1/p' | sort -u)
   fi
   for port in $ports; do
     case $port in
-      "$https_port") check_free "$port" HTTPS_PORT "use another, e.g. HTTPS_PORT=$((port % 50000 + 1000))" ;;
-      "$http_port") check_free "$port" HTTP_PORT "use another, e.g. HTTP_PORT=$((port % 50000 + 1000))" ;;
-      "$(setting INGEST_PORT 8969)") check_free "$port" INGEST_PORT "use another, e.g. INGEST_PORT=$((port % 50000 + 1000))" ;;
-      *) check_free "$port" docker-compose.yml "change it there" ;;
+      "$https_port") name=HTTPS_PORT ;;
+      "$http_port") name=HTTP_PORT ;;
+      "$(setting INGEST_PORT 8969)") name=INGEST_PORT ;;
+      *) check_free "$port" docker-compose.yml "change it there"; continue ;;
     esac
+    check_free "$port" "$name" "use another, e.g. $name=$((port % 50000 + 1000))"
   done
 }

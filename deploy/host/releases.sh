@@ -1,70 +1,87 @@
 # shellcheck shell=sh
-# The releases of web that `make rollback` can put back: images with a tag of their own, release-<UTC time when make up started it last>.
-# Sourced after stack.sh.
+# The releases of web that `make rollback` can put back. .culvert/<project>.releases has a line for each, the last
+# deployed last: RELEASE IMAGE_ID IMAGE SENTRY_RELEASE TIME [undone]. RELEASE is a tag of <project>-web, too, so that
+# `docker image prune` leaves the image. Sourced after stack.sh.
 
 MAX_RELEASES=6 # the running one and five others
 
 repository() { echo "$COMPOSE_PROJECT_NAME-web"; }
+releases_file() { echo ".culvert/$COMPOSE_PROJECT_NAME.releases"; }
+releases() { cat "$(releases_file)" 2>/dev/null || true; }
 
-# releases: prints tag and image id of each release, the last deployed first.
-releases() { docker image ls --no-trunc --format '{{.Tag}} {{.ID}}' "$(repository)" | grep '^release-' | sort -r; }
-tags_of() { releases | awk -v image="$1" '$2 == image { print $1 }'; }
-release_image() { releases | awk -v tag="$1" '$1 == tag { print $2 }'; }
+find_release() { releases | awk -v release="$1" '$1 == release'; }
+is_remembered() { releases | cut -d ' ' -f 2 | grep -qxF -e "$1"; }
 
-# Releases that a rollback has undone, and that were not put back since, have a second tag. undone: prints their image ids.
-undone_tag() { echo "undone-$(printf '%.12s' "${1#sha256:}")"; }
-undone() { docker image ls --no-trunc --format '{{.Tag}} {{.ID}}' "$(repository)" | sed -n 's/^undone-.* //p'; }
-is_undone() { undone | grep -qxF -e "$1"; }
-forget_undone() { docker image rm "$(repository):$(undone_tag "$1")" >/dev/null 2>&1 || true; }
-
-# tag_before IMAGE: prints the tag of the release that was deployed before this one, if there is one; never of one that was undone.
-tag_before() {
-  releases | awk -v running="$1" -v undone="$(undone | tr '\n' ' ')" '
-    $2 == running { found = 1; next }
-    index(undone, $2) { next }
-    !newest { newest = $1 }
-    found { print $1; exit }
-    END { if (!found) print newest }'
+# release_before IMAGE_ID: prints the last release before this one that was not undone, if any.
+release_before() {
+  releases | awk -v image="$1" '$2 == image { exit } $6 == "" { before = $1 } END { print before }'
 }
 
-# label IMAGE NAME: prints a label that its build gave it: culvert.release (SENTRY_RELEASE), culvert.image (WEB_IMAGE) or culvert.digest.
-label() { docker image inspect --format "{{index .Config.Labels \"culvert.$2\"}}" "$1"; }
+# write_releases: replaces the file by standard input, and forgets the oldest.
+write_releases() {
+  mkdir -p .culvert
+  tail -n "$MAX_RELEASES" >"$(releases_file).new"
+  for forgotten in $(releases | cut -d ' ' -f 1 | grep -vxF -e "$(cut -d ' ' -f 1 "$(releases_file).new")"); do
+    docker image rm "$(repository):$forgotten" >/dev/null 2>&1 || true
+  done
+  mv "$(releases_file).new" "$(releases_file)"
+}
+
+# release_of CONTAINER: prints what a line needs of it: IMAGE_ID IMAGE SENTRY_RELEASE.
+release_of() {
+  docker inspect --format '{{.Image}} {{.Config.Image}} {{range .Config.Env}}{{println .}}{{end}}' "$1" |
+    awk 'NR == 1 { image = $1 " " $2; $0 = $3 }
+      sub(/^SENTRY_RELEASE=/, "") { release = $0 }
+      END { print image, release ? release : "-" }'
+}
+
+commit() { git describe --always --dirty --exclude='*' 2>/dev/null || true; }
+
+# tag_of IMAGE: prints its tag; of a digest, or of the image id if the tag is latest, 12 characters.
+tag_of() {
+  tag_name=${1##*/}
+  case ${tag_name%:latest} in
+    *@*) printf '%.12s\n' "${tag_name##*:}" ;;
+    *:*) echo "${tag_name##*:}" ;;
+    *) short_id "$1" ;;
+  esac
+}
+short_id() { docker image inspect --format '{{.Id}}' "$1" 2>/dev/null | cut -c 8-19; }
+
+# remember_release IMAGE_ID IMAGE SENTRY_RELEASE: makes it the last one, and no longer undone. Its name is the commit if
+# it was built here, else the image's tag, with the image id if another image has that name already.
+remember_release() {
+  name=$(case $2 in "$(repository)" | "$(repository):latest") commit ;; esac)
+  name=${name:-$(tag_of "$2")}
+  others=$(releases | awk -v image="$1" '$2 != image')
+  ! echo "$others" | grep -q "^$name " || name=$name-$(short_id "$1")
+  docker tag "$1" "$(repository):$name"
+  printf '%s\n' "$others" "$name $1 $2 $3 $(date -u +%Y-%m-%dT%H:%M:%S)" | grep . | write_releases
+}
+
+# undo_release IMAGE_ID [OTHER_ID]: marks it, so that no rollback chooses it. The other one was put back: no mark.
+undo_release() {
+  releases | awk -v undone="$1" -v other="${2:-}" '
+    $2 == undone { $6 = "undone" }
+    $2 == other { NF = 5 }
+    { print }' | write_releases
+}
+
+# remember_web: makes the release of web's newest container the last one.
+remember_web() {
+  # shellcheck disable=SC2046 # three words
+  remember_release $(release_of "$(containers web | head -n 1)")
+}
 
 # digest_of IMAGE: prints the digest that its registry knows it by, or the id of an image that comes from no registry.
-digest_of() { docker image inspect --format '{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}' "$1" | sed 's/.*@//'; }
+digest_of() {
+  docker image inspect --format '{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}' "$1" | sed 's/.*@//'
+}
 
-# running_image: prints the image of web; if an interrupted command has left two releases, that of the later one, which may have no tag yet.
+# running_image: prints web's image. An interrupted command leaves two: the later one of these.
 running_image() {
   for container in $(alive web); do
     image=$(image_of "$container")
-    echo "$(tags_of "$image" | grep . || echo release-untagged) $image"
-  done | sort -r | awk 'NR == 1 { print $2 }'
-}
-
-# untag TAG: forgets a release. Never an error: the engine keeps the last name of an image that a container uses.
-untag() { untagged=$(docker image rm "$(repository):$1" 2>&1) || say "    $1 was not removed: $untagged"; }
-
-# record IMAGE [renew]: makes it the last release, unless it is one, and forgets the oldest, but never this one. With `renew`, an older
-# release becomes the last one again.
-record() {
-  recorded=$(tags_of "$1")
-  if [ -z "$recorded" ] || { [ "${2:-}" = renew ] && [ "$(releases | awk 'NR == 1 { print $2 }')" != "$1" ]; }; then
-    docker tag "$1" "$(repository):release-$(date -u +%Y%m%dT%H%M%SZ)"
-    for tag in $recorded; do untag "$tag"; done
-  fi
-  releases | tail -n "+$((MAX_RELEASES + 1))" | while read -r tag image; do [ "$image" = "$1" ] || { untag "$tag"; forget_undone "$image"; }; done
-}
-
-# keep_undone: keeps the running release if what was built is what a rollback has undone.
-keep_undone() {
-  undone=$(image_id "$(repository)")
-  is_undone "$undone" || return 0
-  running=$(newest_image)
-  [ -n "$running" ] || running=$(release_image "$(tag_before "$undone")")
-  [ -n "$running" ] && [ "$running" != "$undone" ] || return 0
-  docker tag "$running" "$(repository)"
-  SENTRY_RELEASE=$(label "$running" release)
-  export SENTRY_RELEASE
-  say "==> Keeping $(tags_of "$running" | head -n 1): the image of .env and the sources is the one that make rollback has undone" \
-    "(RELEASE=$(tags_of "$undone" | head -n 1) make rollback starts it all the same)"
+    echo "$(releases | awk -v image="$image" '$2 == image { print NR }') $image"
+  done | sort -n | awk 'END { print $NF }'
 }

@@ -3,23 +3,28 @@
 
 . deploy/host/stack.sh
 . deploy/host/releases.sh
-. deploy/doctor/facts.sh
 
-# undo_at_exit: at the end of the script, however it ends, trials are removed, and the images of what runs have their names, which a build
-# has taken. PIPE: `ssh host make up` without a terminal ends with the first line that nobody reads.
+# undo_at_exit: however the script ends, trials are removed, and the images of what runs get their names back, which a
+# build has taken. PIPE: `ssh host make up` without a terminal ends with the first line that nobody reads.
 undo_at_exit() {
   trap 'notify_failure; trap "" PIPE; remove_trials; name_images' EXIT
   trap 'exit 130' INT TERM HUP PIPE
 }
 remove_trials() { trials | xargs -r docker rm --force --volumes >/dev/null; }
-# The oldest container's image comes last: that of the release that was to be replaced.
+# The oldest container's image comes last: that of the release that was to be replaced. Only names
+# of this project: the name of WEB_IMAGE belongs to who built it.
 name_images() {
-  docker ps --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | xargs -r docker inspect --format '{{.Image}} {{.Config.Image}}' |
-    while read -r id name; do [ "$(image_id "$name")" = "$id" ] || docker tag "$id" "$name" || true; done 2>/dev/null
+  docker ps --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" |
+    xargs -r docker inspect --format '{{.Image}} {{.Config.Image}}' |
+    while read -r id name; do
+      case $name in "$COMPOSE_PROJECT_NAME"-*) ;; *) continue ;; esac
+      [ "$(image_id "$name")" = "$id" ] || docker tag "$id" "$name" || true
+    done 2>/dev/null
 }
 
-# repair: ends what an interrupted command has begun. Of two containers of spool or proxy, the older one stays if the newer one is not
-# complete: not started, or a proxy without its outer networks. Two releases of web both serve: roll replaces whatever is not wanted.
+# repair: ends what an interrupted command has begun. Of two containers of spool or proxy, the older one stays if the
+# newer one is not complete: not started, or a proxy without its outer networks. Two releases of web both serve:
+# replace_web replaces whatever is not wanted.
 repair() {
   remove_trials
   for service in spool proxy; do
@@ -27,62 +32,67 @@ repair() {
     set -- $(containers "$service")
     [ $# -gt 1 ] || continue
     say "==> An interrupted command has left two containers of $service: keeping one"
-    if [ "$(docker inspect --format '{{.State.Running}} {{len .NetworkSettings.Networks}}' "$1")" = "true $(docker inspect --format '{{len .NetworkSettings.Networks}}' "$2")" ]; then
-      set -- "$2" "$1"
-    fi
+    newer=$(docker inspect --format '{{.State.Running}} {{len .NetworkSettings.Networks}}' "$1")
+    older=$(docker inspect --format '{{len .NetworkSettings.Networks}}' "$2")
+    [ "$newer" != "true $older" ] || set -- "$2" "$1"
     docker rm --force "$1" >/dev/null
     docker start "$2" >/dev/null
     wait_until_healthy "$2" >&2 || true
   done
 }
 
-# same_settings: dies if the stack runs with a setting that neither this shell nor .env has now: new containers would have its default.
-same_settings() {
-  need_stack
-  problem=$(setting_facts | in_stack same-settings.ts 2>&1) || die "${problem#culvert: }"
-}
-
-# try SERVICE...: runs each beside the stack, without its name, ports and queue, until it is healthy, and web answers the proxy. Else dies with
-# the reason: nothing was replaced.
-try() {
+# try_services SERVICE...: runs each beside the stack, without its name, ports and queue, until it is healthy, and web
+# answers the proxy. Else dies with the reason: nothing was replaced. Sets tried_web to what release_of prints of web.
+try_services() {
   for service; do
     if [ "$service" = spool ]; then set -- --volume /var/lib/spool; else set --; fi
-    docker compose --progress quiet run --detach --no-deps --label culvert.trial=yes "$@" "$service" >/dev/null || die "$service: the reason is above; $kept"
+    docker compose --progress quiet run --detach --no-deps --label culvert.trial=yes "$@" "$service" >/dev/null ||
+      die "$service: the reason is above; $kept"
   done
   for trial in $(trials); do
     problem=$(wait_until_healthy "$trial" && answers_proxy "$trial") || die "$(service_of "$trial"): $problem; $kept"
+    # shellcheck disable=SC2034 # for up.sh
+    [ "$(service_of "$trial")" != web ] || tried_web=$(release_of "$trial")
   done
   remove_trials
 }
 kept='nothing was replaced, what runs keeps serving'
-trials() { docker ps --all --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --filter label=culvert.trial; }
+trials() {
+  docker ps --all --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" --filter label=culvert.trial
+}
 service_of() { docker inspect --format '{{index .Config.Labels "com.docker.compose.service"}}' "$1"; }
 
 # answers_proxy TRIAL: asks web's trial from the proxy, with the headers of a visitor's request; prints what is wrong.
 answers_proxy() {
   [ "$(service_of "$1")" = web ] || return 0
   address=$(inner_address "$1") name=$(first_of "$(setting SERVER_NAME localhost)")
-  status=$(docker compose exec -T proxy curl -s -m 5 --retry 60 --retry-delay 1 --retry-max-time "${USED_WITHIN_S:-60}" -o /dev/null -w '%{http_code}' \
+  status=$(docker compose exec -T proxy curl -s -m 5 -o /dev/null -w '%{http_code}' \
+    --retry 60 --retry-delay 1 --retry-max-time "${USED_WITHIN_S:-60}" \
     -H "Host: $name" -H "X-Forwarded-Host: $name" -H 'X-Forwarded-Proto: https' -H 'X-Request-Id: trial' \
     -H 'Sentry-Trace: 0123456789abcdef0123456789abcdef-0123456789abcdef-0' \
     "http://$address:3000$(health_path)") || true
-  case $status in [1-4]??) ;; *) echo "the proxy got status $status from the new container at $address"; return 1 ;; esac
+  case $status in [1-4]??) return ;; esac
+  echo "the proxy got status $status from the new container at $address"
+  return 1
 }
 
-# swap SERVICE: replaces the only container of spool or proxy. The new one is created before the old one stops; a proxy also starts before, in
-# the inner network only, where it needs no port. If the new one does not become healthy, the old one is started again.
-swap() {
+# replace_container SERVICE: replaces the only container of spool or proxy. The new one is created before the old one
+# stops; a proxy also starts before, in the inner network only, where it needs no port. If the new one does not become
+# healthy, the old one is started again.
+replace_container() {
   old=$(alive "$1")
   if [ -z "$old" ]; then docker compose --progress quiet up --no-build --wait "$1" >&2; return; fi
   # Not --no-deps here and below: depends_on is part of the settings hash of some versions of compose.
   scale=$1=2
   [ "$1" = spool ] || scale="$scale --scale web=$(containers web | count)"
   # shellcheck disable=SC2086 # options
-  docker compose --progress quiet create --no-build --no-recreate --scale $scale "$1" >&2 || die "$1: the reason is above; $kept"
+  docker compose --progress quiet create --no-build --no-recreate --scale $scale "$1" >&2 ||
+    die "$1: the reason is above; $kept"
   new=$(containers "$1" --filter status=created)
   outer=
   if [ "$1" = proxy ]; then
-    outer=$(docker inspect --format '{{range $name, $network := .NetworkSettings.Networks}}{{$name}}{{range $network.Aliases}} --alias={{.}}{{end}}
+    outer=$(docker inspect --format '{{range $name, $network := .NetworkSettings.Networks
+      }}{{$name}}{{range $network.Aliases}} --alias={{.}}{{end}}
 {{end}}' "$new" | grep -v -e "^${COMPOSE_PROJECT_NAME}_inside " -e '^$')
     echo "$outer" | while read -r network _; do docker network disconnect "$network" "$new"; done
     if ! { docker start "$new" >/dev/null && problem=$(wait_until_healthy "$new"); }; then
@@ -91,7 +101,7 @@ swap() {
     fi
   fi
   trap '' INT TERM HUP PIPE
-  # Ctrl-C ends the client's wait, not the stop. Open responses have a few seconds: event streams and WebSockets do not end by themselves.
+  # Ctrl-C ends the client's wait, not the stop. Event streams and WebSockets do not end by themselves.
   docker stop --time 5 "$old" >/dev/null || docker wait "$old" >/dev/null
   if connect "$new" "$outer" && docker start "$new" >/dev/null && problem=$(wait_until_healthy "$new"); then
     docker rm "$old" >/dev/null
@@ -103,7 +113,7 @@ swap() {
   die "$1: ${problem:-the reason is above}; the one before it was started again"
 }
 
-# connect CONTAINER NETWORKS: connects it to these networks, a line for each with its options; the engine then publishes its ports.
+# connect CONTAINER NETWORKS: connects it to networks, a line each with its options. Then its ports are open.
 connect() {
   [ -z "$2" ] || echo "$2" | while read -r network aliases; do
     # shellcheck disable=SC2086 # options

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts back what backup.sh has written, into a clone without a stack. Then run make up. Usage: FILE=culvert.tar restore.sh
+# Puts back what backup.sh has written, into a clone without a stack. Then run make up. Usage: FILE=x.tar restore.sh
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
@@ -13,14 +13,17 @@ image=$(tools_image)
 unpack() {
   folder=$1
   shift
-  docker run --rm --interactive --network none --user 0:0 "$@" --entrypoint tar "$image" -xpf - -C /backup "./$folder" <"$FILE"
+  docker run --rm --interactive --network none --user 0:0 "$@" --entrypoint tar "$image" \
+    -xpf - -C /backup "./$folder" <"$FILE"
 }
 unpack files --volume "$PWD:/backup/files"
 project=$(project_name)
-[ -z "$(docker ps --all --quiet --filter "label=com.docker.compose.project=$project")" ] || die "restore: a stack $project is here already: run make down first"
+[ -z "$(docker ps --all --quiet --filter "label=com.docker.compose.project=$project")" ] ||
+  die "restore: a stack $project is here already: run make down first"
 set --
 for volume in spool certificates acme proxy; do
-  docker volume create --label "com.docker.compose.project=$project" --label "com.docker.compose.volume=$volume" "${project}_$volume" >/dev/null
+  docker volume create --label "com.docker.compose.project=$project" --label "com.docker.compose.volume=$volume" \
+    "${project}_$volume" >/dev/null
   set -- "$@" --volume "${project}_$volume:/backup/volumes/$volume"
 done
 unpack volumes "$@"

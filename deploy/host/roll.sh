@@ -3,17 +3,21 @@
 
 . deploy/host/replace.sh
 
-# roll: replaces web's containers that are not as wanted, without failing a request: the new ones start beside them, and the old ones stop
-# when the proxy has got an answer below 500 from each new one.
-roll() {
+# replace_web: replaces web's containers that are not as wanted, without failing a request: the new ones start beside
+# them, and the old ones stop when the proxy has got an answer below 500 from each new one.
+replace_web() {
   wanted=$(replicas)
   docker compose --progress quiet rm --force web >/dev/null 2>&1 || true
   missing=$((wanted - $(as_wanted web | count)))
   if [ "$missing" -gt 0 ]; then
-    docker compose --progress quiet up --detach --no-build --no-recreate --scale "web=$((missing + $(alive web | count)))" web >&2 || give_up
+    docker compose --progress quiet up --detach --no-build --no-recreate \
+      --scale "web=$((missing + $(alive web | count)))" web >&2 || give_up
   fi
   new=$(as_wanted web)
-  [ -n "$new" ] || { problem="compose started containers with other settings than 'docker compose config' has"; give_up; }
+  if [ -z "$new" ]; then
+    problem="compose started containers with other settings than 'docker compose config' has"
+    give_up
+  fi
   old=$(alive web | without "$new")
   # shellcheck disable=SC2086 # a list
   problem=$(wait_until_healthy $new && wait_until_used $new) || give_up
@@ -26,13 +30,12 @@ give_up() {
   new=$(as_wanted web)
   # shellcheck disable=SC2086
   [ "$new" = "$(alive web)" ] || remove_gracefully $new || true
-  # It was none that a rollback should go back to.
-  [ -z "${started_tag:-}" ] || untag "$started_tag"
+  [ -z "${started:-}" ] || undo_release "$started"
   die "web: ${problem:-the reason is above}; the release before it keeps serving"
 }
 
-# wait_until_used CONTAINER...: waits until the proxy has got an answer below 500 from each; if it has not after a minute, prints the last. Only
-# tests set USED_WITHIN_S.
+# wait_until_used CONTAINER...: waits until the proxy has got an answer below 500 from each; if it has not after a
+# minute, prints the last. Only tests set USED_WITHIN_S.
 wait_until_used() {
   for container; do
     # shellcheck disable=SC2016 # the container's variables
@@ -45,28 +48,28 @@ wait_until_used() {
         last=${answer:-$last}
         sleep 0.25
       done
-      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' sh "$(inner_address "$container")" "${USED_WITHIN_S:-60}" "$(health_path)" || return
+      echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' \
+      sh "$(inner_address "$container")" "${USED_WITHIN_S:-60}" "$(health_path)" || return
   done
 }
 
-# store_files CONTAINER: requests every hashed file of this release through the proxy, in each encoding, so that the proxy stores all
-# of them for open pages. For an app with its files elsewhere, only those that clients have requested are stored.
+# store_files CONTAINER: requests every hashed file of this release through the proxy, in each encoding, so that the
+# proxy stores it for open pages. Of an app with its files elsewhere, only those that clients requested are stored.
 store_files() {
-  list='fs.readdirSync("/app/.next/static", { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    .map((entry) => (entry.parentPath.slice(11) + "/" + entry.name).split("/").map(encodeURIComponent).join("/")).join("\n")'
   # One curl for all files: a process and a TLS handshake for each would take minutes on a busy machine.
   # shellcheck disable=SC2016 # the container's variables
-  docker exec "$1" node -p "$list" 2>/dev/null | docker compose exec -T proxy sh -c '
-    urls=$(sed "s|..*|url = https://127.0.0.1:8443${BASE_PATH:-}/_next/&|")
+  docker cp "$1:/app/.next/static" - 2>/dev/null | tar -t 2>/dev/null | docker compose exec -T proxy sh -c '
+    urls=$(sed -e "/\/$/d" -e "s|%|%25|g; s| |%20|g; s|\[|%5B|g; s|\]|%5D|g" \
+      -e "s|^|url = https://127.0.0.1:8443${BASE_PATH:-}/_next/|")
     [ -n "$urls" ] || exit 0
     [ "${PROXY_PROTOCOL:-off}" != on ] || set -- --haproxy-protocol
     for encoding in gzip identity; do
-      printf "%s\n" "$urls" | curl -sk "$@" -H "Accept-Encoding: $encoding" -K - >/dev/null || exit
+      printf "%s\n" "$urls" | curl -skg "$@" -H "Accept-Encoding: $encoding" -K - >/dev/null || exit
     done' || say "    not all files of the replaced release could be stored; those that clients have requested are"
 }
 
-# remove_gracefully CONTAINER...: stops and removes one after the other, each when the proxy has dropped the previous one: it tries few
-# replicas per page, and stopped ones would be among them.
+# remove_gracefully CONTAINER...: stops and removes one after the other, each when the proxy has dropped the previous
+# one: it tries few replicas per page, and stopped ones would be among them.
 remove_gracefully() {
   while [ $# -gt 0 ]; do
     docker stop "$1" >/dev/null && docker rm "$1" >/dev/null || return
@@ -78,7 +81,7 @@ remove_gracefully() {
 
 # up_all PROGRESS: starts what does not run and waits until everything is healthy; else prints what failed.
 up_all() {
-  if docker compose --progress "$1" up --no-build --wait --wait-timeout 120 --scale "web=$(replicas)" >&2; then return; fi
+  ! docker compose --progress "$1" up --no-build --wait --wait-timeout 120 --scale "web=$(replicas)" >&2 || return 0
   docker compose ps --all --format '{{.Name}} {{.Service}} {{.State}} {{.Health}}' |
     while read -r name service state health; do
       case "$state $health" in 'running ' | 'running healthy') continue ;; esac
@@ -88,10 +91,11 @@ up_all() {
   return 1
 }
 
-# rest: starts what no request passes, and stops what the settings no longer include (ACME=off, a SENTRY_DSN).
-rest() {
-  up_all quiet || die "proxy, web and spool run, but not all of the others: the reason is above"
-  unused=$(docker compose --profile '*' ps --all --services | grep -x -e acme -e ingest | without "$(docker compose config --services)")
+# update_others: starts what no request passes, and stops what the settings no longer include (ACME=off, a SENTRY_DSN).
+update_others() {
+  up_all quiet || die "not every service runs: the reason is above; what runs keeps serving"
+  unused=$(docker compose --profile '*' ps --all --services | grep -x -e acme -e ingest |
+    without "$services")
   # shellcheck disable=SC2086
   [ -z "$unused" ] || docker compose --progress quiet --profile '*' rm --force --stop $unused >&2
 }

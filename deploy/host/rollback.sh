@@ -1,33 +1,45 @@
 #!/bin/sh
-# Puts an earlier release of web back without a build and without failing a request: the one before the running one, so that a second
-# rollback goes further back, or RELEASE (make releases lists them), which can be a later one too.
+# Puts an earlier release of web back without a build and without failing a request: the one before the running one, so
+# that a second rollback goes further back, or RELEASE (make releases lists them), which can be a later one too. Then
+# writes it into .env, so that the next make up does not bring the other one back.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
 . deploy/host/roll.sh
+. deploy/host/env-file.sh
+. deploy/host/build.sh
 
 notify_failures "make rollback"
 use_project
 repair
-serves || die "rollback: the stack does not run: start it first (make up)"
 running=$(running_image)
+{ runs proxy && [ -n "$running" ]; } || die "rollback: the stack does not run: start it first (make up)"
 # BAD_IMAGE, from watch.sh: the release to undo. While this waited, another command may have replaced it.
 [ "${BAD_IMAGE:-$running}" = "$running" ] || die "rollback: another make up or rollback has replaced the bad release"
-same_settings
-record "$running"
-tag=${RELEASE:-$(tag_before "$running")}
-[ -n "$tag" ] || die "rollback: no earlier release is kept: make up keeps the one that it replaces"
-image=$(release_image "$tag")
-[ -n "$image" ] || die "RELEASE: '$tag' is not kept: make releases lists those that are"
-[ "$image" != "$running" ] || die "RELEASE: '$tag' is already running: make releases lists the others"
+is_remembered "$running" || remember_web
+release=${RELEASE:-$(release_before "$running")}
+[ -n "$release" ] || die "rollback: no earlier release is kept: make up keeps the one that it replaces"
+# shellcheck disable=SC2046 # RELEASE IMAGE_ID IMAGE SENTRY_RELEASE ...
+set -- $(find_release "$release")
+[ $# -ge 4 ] || die "RELEASE: '$release' is not kept: make releases lists those that are"
+[ "$2" != "$running" ] || die "RELEASE: '$release' is already running: make releases lists the others"
+[ -n "$(image_id "$2")" ] || die "RELEASE: the image of '$release' is gone: build or pull $3, and run make up"
 
-SENTRY_RELEASE=$(label "$image" release)
-export SENTRY_RELEASE
-say "==> Back to $tag${SENTRY_RELEASE:+ ($SENTRY_RELEASE)}"
+# So that compose, here and in later commands, starts this one.
+if [ -n "$(setting WEB_IMAGE)" ]; then
+  setting=WEB_IMAGE value=$3
+  [ "$(image_id "$3")" = "$2" ] || value=$(repository):$release
+else
+  setting=WEB_TAG value=$release
+fi
+export "$setting=$value" "SENTRY_RELEASE=${4#-}"
+[ "$setting" = WEB_TAG ] || keep_image_settings "$2"
+
+say "==> Back to $release"
 undo_at_exit
-docker tag "$image" "$(repository)"
-step 'Try web' try web
-step 'Replace web' roll
-# So that the next make up does not bring back what .env and the sources still name.
-docker tag "$running" "$(repository):$(undone_tag "$running")"
-forget_undone "$image"
+read_config
+step 'Try web' try_services web
+step 'Replace web' replace_web
+undo_release "$running" "$2"
+write_setting "$setting" "$value"
+! is_saved SENTRY_RELEASE || write_setting SENTRY_RELEASE "$SENTRY_RELEASE"

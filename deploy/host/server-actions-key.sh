@@ -14,5 +14,6 @@ if [ ! -s "$key" ]; then
   ln "$key.$$" "$key" 2>/dev/null || true
   rm "$key.$$"
 fi
-[ -s "$key" ] || die "SERVER_ACTIONS_KEY_FILE: $key could not be created: check the permissions of $PWD/.culvert, or set a file of your own"
+[ -s "$key" ] || die "SERVER_ACTIONS_KEY_FILE: $key could not be created:" \
+  "check the permissions of $PWD/.culvert, or set a file of your own"
 echo "$key"

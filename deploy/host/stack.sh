@@ -1,10 +1,10 @@
 # shellcheck shell=sh
-# What Docker says about the stack. Nothing is remembered between two commands but in Docker: labels, image ids, tags and health. Sourced after
-# lib.sh, in the repository's root.
+# What Docker says about the stack. Nothing is remembered between two commands but in Docker: labels, image ids, tags
+# and health. Sourced after lib.sh, in the repository's root.
 
-# use_project: exports compose's project name, and waits while another command changes this project. Without flock (macOS) it does not wait.
+# use_project: exports the project's name; waits while another command changes the project, unless flock is missing.
 use_project() {
-  COMPOSE_PROJECT_NAME=$(project_name)
+  COMPOSE_PROJECT_NAME=${compose_project:-$(project_name)}
   export COMPOSE_PROJECT_NAME
   has flock || return 0
   mkdir -p .culvert
@@ -14,7 +14,7 @@ use_project() {
   flock --timeout 1800 9 || die "another make up, rollback or backup has not ended in 30 minutes"
 }
 
-# containers SERVICE [OPTION...]: prints the ids of a service's containers, the newest first, exited ones included, trials not.
+# containers SERVICE [OPTION...]: prints the ids of a service's containers but trials, exited ones too, newest first.
 containers() {
   of=$1
   shift
@@ -25,15 +25,23 @@ containers() {
 # alive SERVICE: prints those that run, or are started again by the engine.
 alive() { containers "$1" --filter status=running --filter status=restarting --filter status=paused; }
 
-# serves: whether the site has something to lose.
-serves() { [ -n "$(containers proxy --filter health=healthy)" ] && [ -n "$(containers web --filter health=healthy)" ]; }
+# runs SERVICE: whether one of its containers is healthy.
+runs() { [ -n "$(containers "$1" --filter health=healthy)" ]; }
 
-# as_wanted SERVICE: prints the living containers that have the image and the settings of today. without LIST: filters these out.
+# read_config: sets what compose makes of its files and today's settings: services, and hashes, of each a line.
+# shellcheck disable=SC2034 # services: for others
+read_config() {
+  hashes=$(docker compose config --hash '*')
+  services=$(echo "$hashes" | cut -d ' ' -f 1)
+}
+
+# as_wanted SERVICE: prints living containers with today's image and settings. without LIST: filters these out.
 as_wanted() {
-  hash=$(docker compose config --hash "$1" | cut -d ' ' -f 2)
+  hash=$(echo "$hashes" | sed -n "s/^$1 //p")
   for container in $(alive "$1"); do
     # shellcheck disable=SC2046 # three words
-    set -- $(docker inspect --format '{{index .Config.Labels "com.docker.compose.config-hash"}} {{.Image}} {{.Config.Image}}' "$container")
+    set -- $(docker inspect "$container" \
+      --format '{{index .Config.Labels "com.docker.compose.config-hash"}} {{.Image}} {{.Config.Image}}')
     [ "$1 $2" != "$hash $(image_id "$3")" ] || echo "$container"
   done
 }
@@ -42,13 +50,16 @@ count() { grep -c . || true; }
 image_id() { docker image inspect --format '{{.Id}}' "$1" 2>/dev/null || true; }
 image_of() { docker inspect --format '{{.Image}}' "$1"; }
 newest_image() { containers web | head -n 1 | xargs -r docker inspect --format '{{.Image}}'; }
-inner_address() { docker inspect --format "{{(index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_inside\").IPAddress}}" "$1"; }
+inner_address() {
+  docker inspect --format "{{(index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_inside\").IPAddress}}" "$1"
+}
 
-# replicas: prints how many containers web has: those of its largest release, since an interrupted command may have left two. Those that
-# `docker compose up --scale` has added belong to it, but do not have the release that make up sets.
+# replicas: prints how many containers web has: those of its largest release, since an interrupted command may have left
+# two. Those that `docker compose up --scale` has added belong to it, but do not have the release that make up sets.
 replicas() {
   most=$(for container in $(containers web); do
-    docker inspect --format '{{println .Image}}{{range .Config.Env}}{{println .}}{{end}}' "$container" | grep -v '^SENTRY_RELEASE' | sort | cksum
+    docker inspect --format '{{println .Image}}{{range .Config.Env}}{{println .}}{{end}}' "$container" |
+      grep -v '^SENTRY_RELEASE' | sort | cksum
   done | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')
   echo "${most:-1}"
 }
@@ -59,24 +70,32 @@ state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "
 wait_until_healthy() {
   for container; do
     while [ "$(state "$container")" != 'running healthy' ]; do
-      case $(state "$container") in *starting | 'running healthy') sleep 0.25 ;; *) reason "$container"; return 1 ;; esac
+      case $(state "$container") in
+        *starting | 'running healthy') sleep 0.25 ;;
+        *) reason "$container"; return 1 ;;
+      esac
     done
   done
 }
 
-# reason CONTAINER: prints the last output of its health check with a fix if it runs, else the last line of its log; also if that check
-# had succeeded, because then it has crashed.
+# reason CONTAINER: prints the last output of its health check with a fix if it runs, else the last line of its log;
+# also if that check had succeeded, because then it has crashed.
 reason() {
   output=
   if [ "$(docker inspect --format '{{.State.Status}}' "$1")" = running ]; then
-    output=$(docker inspect --format '{{with .State.Health}}{{range .Log}}{{println .Output}}{{end}}{{end}}' "$1" | grep '[^[:space:]]' | tail -n 1)
+    output=$(docker inspect --format '{{with .State.Health}}{{range .Log}}{{println .Output}}{{end}}{{end}}' "$1" |
+      grep '[^[:space:]]' | tail -n 1)
   fi
   # The engine's own output, of a check at the moment when the container ended, is no reason.
+  see="see 'docker compose logs web', or set HEALTH_PATH to a path that answers" fix=
   case $output in
-    '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*) docker logs --tail 100 "$1" 2>&1 | words | tail -n 1 | sed 's/^[[:space:]]*\(culvert[a-z ]*: \)*//' ;;
-    'GET '*': status '*) echo "$output: see 'docker compose logs web', or set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)" ;;
-    'GET '*ECONNREFUSED*) echo "$output: the app must listen on port 3000 on all addresses, not on 127.0.0.1 only (PORT=3000 HOSTNAME=0.0.0.0)" ;;
-    'GET '*) echo "$output: see 'docker compose logs web', or set HEALTH_PATH to a path that answers faster" ;;
-    *) printf '%s\n' "$output" ;;
+    '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*)
+      output=$(docker logs --tail 100 "$1" 2>&1 | error_lines | tail -n 1)
+      output=$(printf '%s\n' "$output" | sed 's/^[[:space:]]*\(culvert[a-z ]*: \)*//') ;;
+    'GET '*': status '*) fix="$see below 500 (BASE_PATH goes before it)" ;;
+    'GET '*ECONNREFUSED*)
+      fix='the app must listen on port 3000 on all addresses, not on 127.0.0.1 only (PORT=3000 HOSTNAME=0.0.0.0)' ;;
+    'GET '*) fix="$see faster" ;;
   esac
+  printf '%s\n' "$output${fix:+: $fix}"
 }

@@ -27,14 +27,6 @@ trust_command() {
   fi
 }
 
-# tls_problem: prints what is wrong with the certificate that the proxy serves, if anything.
-tls_problem() {
-  docker compose exec -T proxy curl -s -m 5 http://127.0.0.1:8081/metrics 2>/dev/null | awk -v now="$(date +%s)" '
-    $1 == "culvert_certificate_rejected" && $2 > 0 {
-      print "TLS_CERT_FILE and TLS_KEY_FILE cannot be loaded, the previous pair is served: docker compose logs proxy | grep TLS_ says why" }
-    $1 == "culvert_certificate_expiry_timestamp_seconds" && $2 < now { print "the certificate has expired: browsers refuse the site until it is renewed" }'
-}
-
 https_port=$(published proxy 8443)
 case $https_port in '' | 443) https_port= ;; *) https_port=:$https_port ;; esac
 dsn=$(setting SENTRY_DSN)
@@ -60,9 +52,11 @@ if [ "$(setting ACME)" = on ]; then
 elif [ -z "$(setting TLS_CERT_FILE)" ] && ca=$(dev_ca); then
   echo "  CA       $ca, generated for this stack; to trust it:"
   echo "             $(trust_command "$ca")"
-  [ "$(uname -s)" = Darwin ] || echo "             Firefox, Chromium on Linux: import it in the browser's certificate settings"
+  [ "$(uname -s)" = Darwin ] ||
+    echo "             Firefox, Chromium on Linux: import it in the browser's certificate settings"
   echo "             curl --cacert $ca ..."
 fi
-tls_problem | sed 's/^/  TLS      /'
+# Of certificate and ingest, what is wrong. Neither keeps the stack from running.
+BASE_URL='' deploy/checks/host/doctor.sh --brief 2>/dev/null || true
 echo "  logs     make logs"
 echo "  stop     make down"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds each image for all platforms as one OCI archive, with labels and an SBOM. Part of release.sh.
+# Builds each image for all platforms as one OCI archive, with labels, and writes their SBOMs. Part of release.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh
@@ -38,7 +38,10 @@ image() {
   digest=$(tar -xOf "$archive" index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
   echo "$1:$VERSION@$digest" >>"$OUT/digests"
   say "    culvert-$1 $digest"
-  node "$here/sbom.mjs" "$1" "$OUT" "$2" "$archive"
+  for platform in $(echo "$PLATFORMS" | tr , ' '); do
+    syft scan "oci-archive:$archive" --quiet --platform "$platform" --source-name "culvert-$1" --source-version "$VERSION" \
+      --output "cyclonedx-json=$OUT/culvert-$1-${platform#linux/}.cdx.json"
+  done
 }
 
 mkdir -p "$OUT/images"

@@ -14,4 +14,3 @@ cd web
 npm ci --no-audit --no-fund --ignore-scripts --loglevel=error >/dev/null
 cd telemetry
 npm pack --silent --pack-destination "$OUT" >/dev/null
-node "$here/sbom.mjs" nextjs "$OUT" .

@@ -16,7 +16,7 @@ printf "%s\n" "$REGISTRY" | grep -qE '^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*$' |
   die "REGISTRY: '$REGISTRY' is not a registry: use host[:port][/path] without a scheme, such as registry.example.com/culvert"
 grep -qE "^## \[$VERSION\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md ||
   die "CHANGELOG.md: $VERSION has no date: its heading is '## [$VERSION] - $(date +%F)'"
-for tool in docker skopeo npm node; do has "$tool" || die "$tool: not found: install it"; done
+for tool in docker skopeo syft npm node; do has "$tool" || die "$tool: not found: install it"; done
 
 # The same commit gives the same bytes: every timestamp is the commit's.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)

@@ -33,7 +33,7 @@ has cosign || die "cosign: not found: install it; without it, signatures are not
 # shellcheck disable=SC2086 # options
 if cosign verify-blob $by --bundle SHA256SUMS.bundle SHA256SUMS >/dev/null 2>&1; then ok "signature of the checksums"; else bad "SHA256SUMS: no signature by this key or identity"; fi
 
-registry=${REGISTRY:-$(sed -n 's/.*CULVERT_REGISTRY:-\([^}]*\)}.*/\1/p' docker-compose.yml | head -n 1)}
+registry=${REGISTRY:-ghcr.io/culvert}
 ! has_no_tls "$registry" || by="$by --allow-http-registry"
 while read -r image; do
   reference=$registry/culvert-${image%%:*}@${image#*@}

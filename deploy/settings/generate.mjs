@@ -8,7 +8,7 @@
 //   compose      its value in docker-compose.yml; false: compose does not set it
 //   kubernetes   its value in the .env file; "manifest": a manifest sets it; false: compose only. note: a comment above it
 //   min, max, unit, values, fix   what the check of its type needs
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 
 const root = new URL("../../", import.meta.url);
 const read = (path) => readFileSync(new URL(path, root), "utf8");
@@ -161,6 +161,37 @@ function fail(line) {
   process.exit(1);
 }
 
+/** What reads each service's settings. */
+const readers = {
+  proxy: ["proxy/entrypoint.sh", "proxy/entrypoint.d", "proxy/templates"],
+  spool: ["proxy/spool/src/settings.ts"],
+  // docker-compose.yml: web's health check.
+  web: ["web/src/settings.ts", "web/telemetry/settings/settings.ts", "web/cache-handler.mjs", "docker-compose.yml"],
+  acme: ["deploy/acme"],
+  prometheus: ["deploy/monitoring"],
+};
+/** Node reads it itself. */
+const readByNode = "NODE_EXTRA_CA_CERTS";
+
+/** The text of a file, or of all files below a folder, without comments and what `make settings` writes. */
+function source(path) {
+  const url = new URL(path, root);
+  if (statSync(url).isDirectory())
+    return readdirSync(url).map((name) => (name.includes(".test.") ? "" : source(`${path}/${name}`))).join("\n");
+  return read(path)
+    .replace(/# Written by `make settings`.*\n[^]*?# End of what is written\./, "")
+    .replace(/^ *(#|\/\/|\*|\/\*).*$|^ {6}[A-Z_]+:.*$/gm, "");
+}
+
+/** Ends the program for a setting that a service gets but does not read: the service would be replaced when it changes. */
+function validateReaders() {
+  for (const [service, paths] of Object.entries(readers)) {
+    const text = paths.map(source).join("\n");
+    const unread = of(service).find(({ name }) => name !== readByNode && !new RegExp(`\\b${name}\\b`).test(text));
+    if (unread) fail(`${unread.name} is given to ${service}, which does not read it: remove the service in settings.json`);
+  }
+}
+
 /** Ends the program for a setting that settings.json describes badly, or that is only there or only in use. */
 function validate() {
   const names = all.map(({ name }) => name);
@@ -177,7 +208,9 @@ function validate() {
     .join("\n");
   const find = (text, pattern) => [...text.matchAll(pattern)].map(([, name]) => name);
   const used = new Set([
-    ...find(read("docker-compose.yml").replace(/^ *#.*$/gm, ""), /\$\{([A-Z][A-Z0-9_]*)/g),
+    ...["docker-compose.yml", "deploy/images.yml"].flatMap((path) =>
+      find(read(path).replace(/^ *#.*$/gm, ""), /\$\{([A-Z][A-Z0-9_]*)/g),
+    ),
     ...find(scripts, /\$\(setting ([A-Z][A-Z0-9_]*)/g),
   ]);
   for (const name of used)
@@ -189,6 +222,7 @@ function validate() {
 }
 
 validate();
+validateReaders();
 const check = process.argv.includes("--check");
 for (const [path, write] of Object.entries(files)) {
   let old = "";

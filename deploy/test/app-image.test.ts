@@ -1,7 +1,11 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { makePair } from "./support/certificate.ts";
 import { docker, label, must, root, run as runProgram } from "./support/docker.ts";
 import { type BuildOptions, buildImage } from "./support/images.ts";
 
@@ -24,15 +28,21 @@ afterAll(async () => {
   await docker("image", "rm", "--force", ...images);
 });
 
-/** Builds an app that a package manager has locked and whose build leaves its server in `output`; returns the image. */
-async function build(manager: keyof typeof lockfiles, output: string, options: BuildOptions = {}, source = "") {
+/** Builds an app that a package manager has locked and whose build leaves its server in `output`; returns the image. `files` are more of its files. */
+async function build(
+  manager: keyof typeof lockfiles,
+  output: string,
+  options: BuildOptions = {},
+  files: Record<string, string> = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "culvert-app-"));
   const app = join(folder, options.args?.APP ?? ".");
   for (const path of [join(app, "public"), join(folder, "node_modules")]) mkdirSync(path, { recursive: true });
   const manifest = '{ "name": "x", "private": true, "scripts": { "build": "node build.cjs" } }';
   for (const place of [folder, app]) writeFileSync(join(place, "package.json"), manifest);
   writeFileSync(join(folder, lockfiles[manager][0]), lockfiles[manager][1]);
-  writeFileSync(join(app, "build.cjs"), nextBuild(output) + source);
+  writeFileSync(join(app, "build.cjs"), nextBuild(output));
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(app, file), text);
   writeFileSync(join(app, "public/robots.txt"), "");
   const server_actions_key = join(folder, "node_modules/key");
   writeFileSync(server_actions_key, key);
@@ -57,7 +67,7 @@ test("an app that yarn has locked, in a version that nobody names: no root, writ
 });
 
 test("an app of a monorepo starts in its own folder, which is /app; deploymentId is of the sources and the key; its layers have no token", async () => {
-  const shop = (source = "") => build("npm", ".next/standalone/apps/shop", { args: { APP: "apps/shop" } }, source);
+  const shop = (files = {}) => build("npm", ".next/standalone/apps/shop", { args: { APP: "apps/shop" } }, files);
   const image = await shop();
   expect(await run(image, "sh", "-c", "pwd -P; ls /app")).toBe("/srv/apps/shop\npublic\nserver.js");
   const [id, ...secrets] = (await run(image)).split(" ");
@@ -66,7 +76,7 @@ test("an app of a monorepo starts in its own folder, which is /app; deploymentId
   const search = await runProgram("sh", ["-c", `docker save ${image} | grep -c -a -F ${token}`]);
   expect(search).toEqual({ code: 1, output: "0\n" });
   expect(await run(await shop())).toBe([id, ...secrets].join(" "));
-  expect(await run(await shop("// changed"))).not.toContain(id);
+  expect(await run(await shop({ "changed.js": "" }))).not.toContain(id);
 });
 
 test("what is missing is one line", async () => {
@@ -75,9 +85,18 @@ test("what is missing is one line", async () => {
   );
   const secrets = { server_actions_key: join(mkdtempSync(join(tmpdir(), "culvert-key-")), "key") };
   writeFileSync(secrets.server_actions_key, "short");
-  await expect(build("npm", ".next/standalone", { secrets }, "// with another key")).rejects.toThrow(
+  await expect(build("npm", ".next/standalone", { secrets }, { "short.key": "" })).rejects.toThrow(
     /server_actions_key: not 32 bytes in base64: make it with 'openssl rand -base64 32'/,
   );
+  const pair = join(mkdtempSync(join(tmpdir(), "culvert-pair-")), "pair");
+  makePair(pair, ["localhost"]);
+  const server = createServer({ cert: readFileSync(`${pair}.crt`), key: readFileSync(`${pair}.key`) }).listen(0);
+  await once(server, "listening");
+  const registry = `registry=https://localhost:${(server.address() as AddressInfo).port}`;
+  await expect(build("npm", ".next/standalone", { network: "host" }, { ".npmrc": registry })).rejects.toThrow(
+    /build_ca: this network inspects TLS \([A-Z_]+\): set BUILD_CA_FILE to a file with its CA/,
+  );
+  server.close();
 });
 
 // deploy/ingest is not built for tests.

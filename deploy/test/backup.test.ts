@@ -79,7 +79,9 @@ test("a backup has the settings, the queued envelopes and the key of open pages'
   await inClone("new", "docker compose up --detach --no-build --wait spool");
   expect(await queued("new")).toBe("1");
   writeApp(join(folder, "new/web"));
-  const build = ". deploy/host/lib.sh; export_build_settings; docker compose build --quiet web";
+  const build = `
+    for file in lib stack releases env-file build; do . deploy/host/$file.sh; done
+    use_project; export_build_settings; docker compose build --quiet web`;
   await inClone("new", build, { BUILD_CA_FILE: await buildCa() });
   expect(await must(["docker", "run", "--rm", "--network=none", `${project}-web`])).toBe(key.trim());
 

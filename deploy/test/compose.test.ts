@@ -5,12 +5,13 @@ import { docker, label, restricted } from "./support/docker.ts";
 type Service = Record<string, unknown> & { environment?: Record<string, string> };
 type Networks = Record<string, { internal?: boolean }>;
 
-/** The configuration that a compose file alone gives with these variables. */
+/** The configuration that these compose files alone give with these variables. */
 async function readConfig(
   settings: Record<string, string>,
-  file = "docker-compose.yml",
+  ...files: string[]
 ): Promise<{ services: Record<string, Service>; networks: Networks }> {
-  const command = ["docker", "compose", "-f", file, "-p", "app", "config", "--format", "json"];
+  const named = (files.length > 0 ? files : ["docker-compose.yml"]).flatMap((file) => ["-f", file]);
+  const command = ["docker", "compose", ...named, "-p", "app", "config", "--format", "json"];
   return JSON.parse((await runApart(command, settings)).output);
 }
 const config = async (settings: Record<string, string> = {}) => (await readConfig(settings)).services;
@@ -38,7 +39,7 @@ test("every service is hardened, health-checked and limited", async () => {
   }
 });
 
-test("an empty setting is the same as none, except in web, whose image may have a value of its own", async () => {
+test("an empty setting of proxy, spool and ingest is the same as none", async () => {
   const names = Object.keys({ ...services.proxy?.environment, ...services.spool?.environment });
   const empty = await config(Object.fromEntries(names.map((name) => [name, ""])));
   for (const name of ["proxy", "spool", "ingest"]) expect(empty[name]).toEqual(services[name]);
@@ -83,7 +84,7 @@ test("only the proxy is published to all addresses; its and the spool's other po
 });
 
 test.each([
-  ["", "", "egress"],
+  ["", "", "egress-off"],
   ["", "shop:1", "egress-on"],
   ["off", "shop:1", "egress-off"],
   ["on", "", "egress-on"],
@@ -134,11 +135,11 @@ test("an invalid setting stops web with a one-line error, its last line", async 
 const OWN = ["image", "build", "networks", "volumes", "depends_on", "profiles", "environment"];
 
 test.each(["proxy", "web", "spool", "ingest"])(
-  "deploy/app/compose.yml runs %s as docker-compose.yml does",
+  "the stack of deploy/app runs %s as docker-compose.yml does",
   async (name) => {
     const settings = { WEB_IMAGE: "shop", COMPOSE_PROFILES: "*" };
     const { environment = {}, ...service } =
-      (await readConfig(settings, "deploy/app/compose.yml")).services[name] ?? {};
+      (await readConfig(settings, "deploy/app/compose.yml", "deploy/app/compose.override.yml")).services[name] ?? {};
     const kit = (await config(settings))[name];
     const compared = Object.keys(service).filter((key) => !OWN.includes(key));
     expect(compared).toEqual(expect.arrayContaining(["read_only", "cap_drop", "security_opt", "mem_limit", "logging"]));

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { endLoad, type Failure, load, send } from "./load.ts";
 import { lastLine, must, run, withDocker } from "./run.ts";
-import type { Outcome } from "./support/docker.ts";
+import { type Outcome, root } from "./support/docker.ts";
 import { buildImage } from "./support/images.ts";
 
 // A stack of its own: the tested proxy, and releases that are healthy but answer a share of the pages with 500.
@@ -29,6 +29,11 @@ const watch = `
   use_project; watch "$(image_of "$(containers web)")"`;
 
 const folder = mkdtempSync(join(tmpdir(), "culvert-deploy-"));
+/** The settings, as an operator's .env. */
+const envFile = join(folder, "env");
+const saved = () => readFileSync(envFile, "utf8");
+/** What make rollback reads: a line for each release, the last deployed last. */
+const releasesFile = join(root, ".culvert", `${project}.releases`);
 /** Runs a script in a process group of its own. Its docker client runs `hook` after the first command that contains `text`. */
 const interrupted = (script: string[], text: string, hook: string, settings: Record<string, string>) => {
   const client = `$client "$@"; ended=$?; case "$*" in *"${text}"*) rm "$0"; ${hook} ;; esac; exit $ended`;
@@ -40,13 +45,6 @@ const makeUp = ["deploy/host/up.sh"];
 const containers = async (service: string) =>
   (await must(["docker", "compose", "ps", "--all", "--quiet", service])).split("\n").sort();
 const allContainers = async () => [await containers("proxy"), await containers("web")];
-/** Whether compose would start the release of web that has run longest. */
-const isNamed = async () => {
-  const labels = [`project=${project}`, "service=web"].map((label) => `--filter=label=com.docker.compose.${label}`);
-  const oldest = (await must(["docker", "ps", "--quiet", ...labels])).split("\n").at(-1) ?? "";
-  const ids = await must(["docker", "inspect", "--format={{.Image}}", oldest]);
-  return ids === (await must(["docker", "image", "inspect", "--format={{.Id}}", `${project}-web`]));
-};
 /** A setting with which the proxy is replaced. */
 const changed = { SERVER_NAME: "app.example.com" };
 const invalid = { HSTS_MAX_AGE: "soon" };
@@ -66,6 +64,8 @@ beforeAll(async () => {
   vi.stubEnv("HTTPS_PORT", String(Number(process.env.HTTPS_PORT) + 3));
   vi.stubEnv("HTTP_PORT", String(Number(process.env.HTTP_PORT) + 3));
   vi.stubEnv("SENTRY_RELEASE", undefined);
+  vi.stubEnv("COMPOSE_ENV_FILES", envFile);
+  writeFileSync(envFile, "");
   for (const [NAME, SHARE] of Object.entries(shares))
     await buildImage("deploy/test/bake", { tag: image(NAME as Release), args: { NAME, SHARE: String(SHARE) } });
   const { code, output } = await up("first");
@@ -75,10 +75,14 @@ beforeAll(async () => {
 afterAll(() => void vi.unstubAllEnvs());
 afterAll(async () => {
   endLoad();
-  rmSync(folder, { recursive: true });
   await run(["docker", "compose", "--profile", "*", "down", "--remove-orphans", "--volumes", "-t", "0"]);
+  // compose removes the network of its current WEB_IMAGE only.
+  const networks = `docker network ls --quiet --filter=label=com.docker.compose.project=${project}`;
+  await run(["sh", "-c", `${networks} | xargs -r docker network rm`]);
   const images = `docker image ls --quiet --filter=reference='${project}*'`;
   await run(["sh", "-c", `docker image rm --force $(${images} | sort -u)`]);
+  rmSync(folder, { recursive: true });
+  rmSync(releasesFile);
 });
 
 test("with an invalid setting, one line says so, and what runs keeps serving", async () => {
@@ -89,6 +93,7 @@ test("with an invalid setting, one line says so, and what runs keeps serving", a
     [expect.stringMatching(/^culvert: proxy: HSTS_MAX_AGE 'soon' .*; nothing was replaced/)],
   ]);
   expect([failures, await allContainers()]).toEqual([[], before]);
+  expect(output).toMatch(/^ {4}only in this shell:.* HSTS_MAX_AGE.* WEB_IMAGE \(put what is to last into .*env\)$/m);
 });
 
 const withFile = (name: string, services: string) => {
@@ -107,13 +112,13 @@ test("a build that fails is the end: nothing is replaced", async () => {
 
 test("of another service that does not run, its error is the reason", async () => {
   const script = "throw Object.assign(Error('no database'), { code: 'ECONNREFUSED', port: 5432 })";
-  const other = `other: { image: node:24-trixie-slim, command: [node, -e, "${script}"], healthcheck: { test: [CMD, "true"] } }`;
+  const other = `other: { image: node:24-trixie-slim, network_mode: none, command: [node, -e, "${script}"], healthcheck: { test: [CMD, "true"] } }`;
   const { code, output } = await up("first", withFile("other.yml", other));
   expect([code, output.match(/^culvert: .*/gm)]).toEqual([
     1,
     [
       "culvert: other (exited): Error: no database",
-      "culvert: proxy, web and spool run, but not all of the others: the reason is above",
+      "culvert: not every service runs: the reason is above; what runs keeps serving",
     ],
   ]);
 });
@@ -134,26 +139,26 @@ test.each<[Release, Record<string, string>, string]>([
   expect(failure(result)).toEqual([1, `culvert: web: ${line}`]);
   expect(await allContainers()).toEqual(before);
   expect(failures).toEqual([]);
-  expect(await isNamed()).toBe(true);
 });
 
 test("Ctrl-C while the new release starts fails no request; the next make rollback leaves the release before it", async () => {
   const change = interrupted(makeUp, " up --detach ", "kill -INT 0", { WEB_IMAGE: image("second") });
   const [{ code }, failures] = await underLoad(change);
   expect([code, failures]).toEqual([130, []]);
-  expect(await isNamed()).toBe(true);
   // As `docker image prune -a` does: it leaves the image of a running container one name.
-  await must(["docker", "image", "rm", `${project}-web`]);
+  await must(["docker", "image", "rm", `${project}-web:first`]);
   const [{ output }, others] = await underLoad(rollback("second"));
-  expect([output, others]).toEqual([expect.stringContaining("==> Back to release-"), []]);
+  expect([output, others]).toEqual([expect.stringContaining("==> Back to first\n"), []]);
   expect([await running(), (await containers("web")).length]).toEqual(["first", 1]);
 });
 
 test("a new release replaces two replicas; its 500 are reported, and it is undone; no other request fails", async () => {
   await scale(2);
   const old = await containers("web");
-  const older = [1, 2, 3, 4, 5, 6].map((day) => `${project}-web:release-2020010${day}T000000Z`);
-  for (const tag of older) await must(["docker", "tag", `${process.env.IMAGES}-proxy`, tag]);
+  const other = await must(["docker", "image", "inspect", "--format={{.Id}}", `${process.env.IMAGES}-proxy`]);
+  const older = [1, 2, 3, 4, 5, 6].map((day) => `older-${day} ${other} ${project}:older - 2020-01-0${day}T00:00:00\n`);
+  writeFileSync(releasesFile, older.join("") + readFileSync(releasesFile, "utf8"));
+  writeFileSync(envFile, `WEB_IMAGE=${image("broken")} # the next one\nSENTRY_RELEASE=second`);
   const change = up("broken", { BAKE_TIME_S: "60", ROLLBACK_ON_ERRORS: "on" });
   const [{ code, output }, failures] = await underLoad(change, "/a/page?secret=1");
   expect(output).toMatch(
@@ -165,24 +170,63 @@ test("a new release replaces two replicas; its 500 are reported, and it is undon
   const current = await containers("web");
   expect([await running(), current.length, current.filter((id) => old.includes(id))]).toEqual(["first", 2, []]);
 
-  const again = await up("broken", { ACME: "", TUNNEL_RATE_PER_CLIENT: "" });
-  expect(again.output).toMatch(
-    /^==> Keeping release-\S+: the image of .env and the sources is the one that make rollback/m,
-  );
-  expect(again.output).toContain("proxy, web and spool are up to date");
+  // The next make up does not bring it back.
+  expect(saved()).toBe(`WEB_IMAGE=${image("first")}\nSENTRY_RELEASE=${project}@first\n`);
+  const again = await run(["sh", ...makeUp], { ACME: "", TUNNEL_RATE_PER_CLIENT: "" });
+  expect(again.output).toContain("up to date: spool proxy web");
   expect([again.code, await containers("web")]).toEqual([0, current]);
 
   const list = await must(["sh", "deploy/host/list-releases.sh"]);
   const digest = (await must(["docker", "image", "inspect", "--format={{.Id}}", image("first")])).slice(0, 19);
-  expect(list).toMatch(new RegExp(`^release-\\S+ +${image("broken")} +\\S+ +${project}@broken .*  undone$`, "m"));
-  expect(list).toMatch(new RegExp(`^release-\\S+ +${image("first")} +${digest} +${project}@first .*  running$`, "m"));
-  const kept = [...list.matchAll(/^release-\S+/gm)].map(([tag]) => tag).sort();
-  expect(kept).toHaveLength(6);
-  const said = async (RELEASE = "") => (await rollback("broken", { RELEASE })).output;
-  expect(await said("release-1")).toContain("'release-1' is not kept: make releases lists those that are");
-  expect(await said(kept.at(-1))).toMatch(/ is already running: make releases lists the others/);
-  for (const tag of older) await run(["docker", "image", "rm", tag]);
+  expect(list).toMatch(new RegExp(`^broken +${image("broken")} +\\S+ +second .*  undone$`, "m"));
+  expect(list).toMatch(new RegExp(`^first +${image("first")} +${digest} +${project}@first .*  running$`, "m"));
+  expect(list.split("\n")).toHaveLength(1 + 6);
+  const said = async (RELEASE: string) => (await rollback("broken", { RELEASE })).output;
+  expect(await said("older-1")).toContain("'older-1' is not kept: make releases lists those that are");
+  expect(await said("first")).toMatch(/ is already running: make releases lists the others/);
   await scale(1);
+  writeFileSync(envFile, "");
+});
+
+test("a tag that has become another image is another release; make rollback gets back to the first one", async () => {
+  const retag = (release: Release) => must(["docker", "tag", image(release), `${project}:moving`]);
+  const moving = () => run(["sh", ...makeUp], { WEB_IMAGE: `${project}:moving` });
+  // With settings of its own, which web must have.
+  const lines = `FROM ${image("second")}\\nENV SENTRY_RELEASE=own@1 SENTRY_ENVIRONMENT="blue green"\\n`;
+  await must(["sh", "-c", `printf '${lines}' | docker build --tag ${project}:moving -`]);
+  const printed = ["printenv", "SENTRY_RELEASE", "SENTRY_ENVIRONMENT"];
+  const own = () => must(["docker", "compose", "exec", "-T", "web", ...printed]);
+  expect((await moving()).code).toBe(0);
+  expect(await own()).toBe("own@1\nblue green");
+  await retag("third");
+  expect((await moving()).code).toBe(0);
+  expect(await running()).toBe("third");
+  writeFileSync(envFile, `WEB_IMAGE=${project}:moving\n`);
+  expect((await run(["sh", "deploy/host/rollback.sh"])).output).toContain("==> Back to moving\n");
+  expect([await running(), saved()]).toEqual(["second", `WEB_IMAGE=${project}-web:moving\n`]);
+  expect(await own()).toBe("own@1\nblue green");
+  expect((await run(["sh", ...makeUp])).output).toContain("up to date: spool proxy web");
+  writeFileSync(envFile, "");
+});
+
+test("without WEB_IMAGE, what was built before is put back, and stays until WEB_TAG is removed", async () => {
+  const sources = withFile("sources.yml", 'web: { build: { context: deploy/test/bake, args: ["NAME", "SHARE=0"] } }');
+  const built = (NAME: string, script = "up") =>
+    run(["sh", `deploy/host/${script}.sh`], { ...sources, NAME, CONTENT_SECURITY_POLICY: "off" });
+  for (const name of ["one", "two"]) expect((await built(name)).code).toBe(0);
+  expect((await built("two", "rollback")).code).toBe(0);
+  const commit = await must(["git", "describe", "--always", "--dirty", "--exclude=*"]);
+  expect([await running(), saved()]).toEqual(["one", `WEB_TAG=${commit}\n`]);
+  const again = await built("two");
+  expect(again.output).toContain(
+    `web stays at ${commit}, which make rollback has put back: to build web/ again, remove `,
+  );
+  expect(again.output).toContain("up to date: spool proxy web");
+  writeFileSync(envFile, "WEB_TAG=0.9\n");
+  const gone = `culvert: WEB_TAG: ${project}-web:0.9 is not on this machine: remove WEB_TAG from ${envFile} to build web/; ${kept}`;
+  expect(lastLine((await built("two")).output)).toBe(gone);
+  writeFileSync(envFile, "");
+  expect((await up("first")).code).toBe(0);
 });
 
 test("what kill -9 leaves is put in order by the next make up", async () => {
@@ -230,9 +274,7 @@ test("a release that crashes again and again is reported with its reason, and ma
     "culvert: the new release is bad: make rollback puts the one before it back (ROLLBACK_ON_ERRORS=on does so by itself)",
   ]);
   await expect.poll(() => must(["docker", "compose", "ps", "--format={{.Health}}", "web"])).toBe("healthy");
-  // SERVER_NAME was typed for one make up.
-  expect(lastLine((await rollback("third")).output)).toMatch(/^culvert: SERVER_NAME: set for the running containers, /);
-  expect((await rollback("third", changed)).code).toBe(0);
+  expect((await rollback("third")).code).toBe(0);
   expect(await running()).toBe("first");
 });
 
@@ -244,8 +286,27 @@ test("after a crash loop, make up accepts the corrected setting", async () => {
   expect(await isUp()).toBe(true);
 });
 
+test("while web is down, neither a bad make up, a good one nor make rollback touches the proxy", async () => {
+  const crash = withFile("crash.yml", 'web: { command: ["false"] }');
+  const state = () => must(["docker", "compose", "ps", "--all", "--format={{.State}}", "web"]);
+  const takeWebDown = async () => {
+    const restart = ["docker", "compose", "up", "--detach", "--no-build", "--no-deps", "--force-recreate", "web"];
+    await must(restart, { ...crash, ...changed });
+    await expect.poll(state, { timeout: 60_000 }).toMatch(/restarting/);
+  };
+  const proxy = await containers("proxy");
+  await takeWebDown();
+  const bad = await up("unreachable", { USED_WITHIN_S: "1", ...changed });
+  expect([failure(bad), await containers("proxy")]).toEqual([[1, `culvert: web: ${got503}; ${kept}`], proxy]);
+  const good = await up("first", changed);
+  expect([good.code, await containers("proxy"), await running()], good.output).toEqual([0, proxy, "first"]);
+  await takeWebDown();
+  const back = await rollback("first", { RELEASE: "third", ...changed });
+  expect([back.code, await containers("proxy"), await running()], back.output).toEqual([0, proxy, "third"]);
+});
+
 test("a first start fails as well", async () => {
-  const remove = ["docker", "compose", "rm", "--force", "--stop", "web"];
+  const remove = ["docker", "compose", "rm", "--force", "--stop", "web", "proxy"];
   await must(remove);
   const unused = `culvert: web: ${got503}: 'make logs' shows more`;
   expect(failure(await up("unreachable", { USED_WITHIN_S: "5" }))).toEqual([1, unused]);

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { dirname, join, normalize, relative } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "./support/docker.ts";
 
@@ -25,7 +25,12 @@ const anchors = (markdown: string) =>
   );
 
 test.each(documents)("every link in %s leads to a file and a heading", (document) => {
-  const links = [...read(document).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+  // A document that leaves the repository, as the package's README, has whole addresses.
+  const text = read(document).replaceAll(
+    "https://github.com/culvert/culvert/blob/main/",
+    `${relative(dirname(document), ".")}/`,
+  );
+  const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
   const broken = links.filter(([, path = "", anchor]) => {
     // The README of the release's archive, at whose root it stands.
     const folder = document === "deploy/release/install.md" ? "." : dirname(document);
@@ -33,6 +38,10 @@ test.each(documents)("every link in %s leads to a file and a heading", (document
     return !exists(target) || (anchor !== undefined && !anchors(read(target)).includes(anchor));
   });
   expect(broken.map(([link]) => link)).toEqual([]);
+});
+
+test("every link of the package's README leads to a page, wherever the package is", () => {
+  expect(read("web/telemetry/README.md").match(/\]\((?!https:)[^)]*\)/g)).toBeNull();
 });
 
 test.each(documents.filter((file) => file !== "CHANGELOG.md"))(

@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lastLine, run, withDocker } from "./run.ts";
+import { expire, makePair } from "./support/certificate.ts";
 import { root } from "./support/docker.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
@@ -57,19 +58,37 @@ describe("make up rejects, before it changes anything,", () => {
   ])("%s=%s", (name, value, line) => expectRejection({ [name]: value }, line));
 });
 
-test("make up says where the site is, whether web has egress, and what is wrong with the certificate", async () => {
-  const metrics = "culvert_certificate_rejected 1\nculvert_certificate_expiry_timestamp_seconds 1700000000";
-  const docker = `case "$*" in *8081/metrics) echo '${metrics}' ;; *) exec $client "$@" ;; esac`;
+test("make up puts neither an expired certificate nor one of another key in the place of a good one", async () => {
+  for (const name of ["expired", "other"]) makePair(join(folder, name), ["localhost"]);
+  expire(join(folder, "expired"));
+  const pair = (certificate: string, key: string) => ({
+    TLS_CERT_FILE: join(folder, `${certificate}.crt`),
+    TLS_KEY_FILE: join(folder, `${key}.key`),
+  });
+  await expectRejection(
+    pair("expired", "expired"),
+    /^culvert: TLS_CERT_FILE: .*expired\.crt has expired, or is no cert/,
+  );
+  await expectRejection(
+    pair("other", "expired"),
+    /^culvert: TLS_KEY_FILE: .*expired\.key is not the key of .*other\.crt/,
+  );
+});
+
+test("make up says where the site is, whether web has egress, and what is wrong with the ingest", async () => {
+  // The containers run with another DSN.
+  const dsn = "sed 's#SENTRY_DSN=http://culvert@recorder:9000#SENTRY_DSN=http://culvert@no-such-host.invalid#'";
+  const docker = `case "$*" in inspect*) $client "$@" | ${dsn} ;; *) exec $client "$@" ;; esac`;
   const summary = async (settings: Record<string, string>) =>
     (await run(["sh", "deploy/host/summary.sh"], settings)).output;
   const SERVER_NAME = " , app.example.com www.example.com";
   const fine = await summary({ SERVER_NAME, WEB_IMAGE: "shop:1" });
   expect(fine).toContain(`  app      https://app.example.com:${process.env.HTTPS_PORT}/\n`);
   expect(fine).toContain("  egress   web may call outside services (WEB_EGRESS=off blocks it)\n");
-  expect(fine).not.toContain("  TLS ");
+  expect(fine).not.toContain("✗");
   const bad = await summary({ WEB_IMAGE: "", ...withDocker(docker) });
   expect(bad).toContain("  egress   web cannot call outside services (WEB_EGRESS=on allows it)\n");
-  expect(bad).toMatch(/^ {2}TLS {6}TLS_CERT_FILE and .* grep TLS_.*\n {2}TLS {6}the certificate has expired: /m);
+  expect(bad.match(/^✗.*$/gm)).toEqual([expect.stringMatching(/^✗ ingest +no-such-host\.invalid does not resolve: /)]);
 });
 
 test("make update pulls every base image and WEB_IMAGE, says which it did not get, and runs make up", async () => {
@@ -92,6 +111,42 @@ test("a setting is read as compose reads it", async () => {
   const environment = { COMPOSE_ENV_FILES: [join(folder, "first"), join(folder, "second")].join(), E: "shell" };
   const script = ". deploy/host/lib.sh; for name in A B C D E; do setting $name default; done";
   expect((await run(["sh", "-euc", script], environment)).output).toBe("q\nhttp://x#y\ndefault\nf\nshell\n");
+});
+
+test("while another apt-get holds a lock, an installation waits; any other failure ends it at once", async () => {
+  const install = async (name: string, message: string) => {
+    const bin = join(folder, name);
+    mkdirSync(bin);
+    const aptGet = `#!/bin/sh\n[ -e ${bin}/tried ] || { touch ${bin}/tried; echo "${message}"; exit 100; }\necho installed\n`;
+    writeFileSync(join(bin, "apt-get"), aptGet, { mode: 0o755 });
+    const script = `. deploy/bare-machine/lib.sh; . deploy/bare-machine/apt.sh; apt_quiet ${bin}/log install x; cat ${bin}/log`;
+    return run(["sh", "-euc", script], { PATH: `${bin}:${process.env.PATH}` });
+  };
+  const locked = await install("locked", "E: Unable to lock directory /var/cache/apt/archives/");
+  expect([locked.code, lastLine(locked.output)]).toEqual([0, "installed"]);
+  expect((await install("missing", "E: Unable to locate package x")).code).toBe(1);
+});
+
+test("before the first start, .env gets IPv6 if the engine can have it, unless it has a value", async () => {
+  const clone = join(folder, "ipv6");
+  const env = join(clone, ".env");
+  mkdirSync(clone);
+  const start = async (engine: string, content: string) => {
+    writeFileSync(env, content);
+    const script = `for file in lib env-file ipv6; do . deploy/host/$file.sh; done; cd ${clone}; unset COMPOSE_ENV_FILES; enable_ipv6`;
+    const { code, output } = await run(["sh", "-euc", script], {
+      COMPOSE_PROJECT_NAME: "x",
+      ...withDocker(`case "$*" in ${engine} esac`),
+    });
+    expect(code, output).toBe(0);
+    return readFileSync(env, "utf8");
+  };
+  const first = "*inspect*) exit 1 ;;";
+  expect(await start(first, "A=b")).toBe("A=b\nNETWORK_IPV6=true\n");
+  expect(await start(first, "")).toBe("NETWORK_IPV6=true\n");
+  expect(await start(first, "NETWORK_IPV6=false\n")).toBe("NETWORK_IPV6=false\n");
+  expect(await start("*) exit 1 ;;", "A=b\n")).toBe("A=b\n");
+  expect(await start("*) exit 0 ;;", "A=b\n")).toBe("A=b\n");
 });
 
 test("a failure is told to NOTIFY_URL as one line of JSON, Ctrl-C and success are not", async () => {
@@ -128,8 +183,10 @@ test.skipIf(process.getuid?.() !== 0)("without an engine and root, one line says
   mkdirSync(bin);
   for (const name of "sh uname id sed grep awk head tr cat date dirname basename tail".split(" "))
     symlinkSync(`/usr/bin/${name}`, join(bin, name));
-  const asNobody = ["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/env", `PATH=${bin}`];
-  const { code, output } = await run([...asNobody, "sh", `${root}deploy/bare-machine/engine.sh`]);
+  // A copy of this folder alone, which needs no other: and another user may not enter a clone below root's home.
+  cpSync(join(root, "deploy/bare-machine"), join(folder, "deploy/bare-machine"), { recursive: true });
+  const asNobody = ["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/env", `--chdir=${folder}`, `PATH=${bin}`];
+  const { code, output } = await run([...asNobody, "sh", "deploy/bare-machine/engine.sh"]);
   expect(output.trim().split("\n")).toHaveLength(1);
   expect(output).toMatch(
     /^culvert: Docker is missing \(engine compose buildx\): run 'sudo make up', .*, or install it yourself/,

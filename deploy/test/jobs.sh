@@ -29,7 +29,7 @@ kill_tree() {
 # take_down: removes the stack of this environment.
 take_down() {
   docker compose --profile '*' down --volumes
-  # WEB_EGRESS and WEB_IMAGE select one of three networks; compose removes the one of its current settings only.
+  # WEB_EGRESS and WEB_IMAGE select one of two networks; compose removes the one of its current settings only.
   docker network ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | xargs -r docker network rm
 }
 

@@ -21,17 +21,19 @@ install() {
 # Suites whose containers are their own.
 own_containers() {
   suite proxy/test run_vitest proxy/test
-  suite proxy/spool run_vitest proxy/spool
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
-  suite "e2e your-app" run_playwright --project=your-app
 }
 
-# Suites with stacks of their own: other apps, the commands in README.md, and other releases of web.
+# An app as docs/your-app.md adopts it, and others. A job of its own, because it takes as long as half of another one.
+own_apps() { suite "e2e your-app" run_playwright --project=your-app; }
+
+# Suites with stacks of their own: other apps, the commands in README.md, other releases of web, and the spool's.
 own_stacks() {
   # After a failed test the apps are started again: three failures are enough.
   suite "e2e matrix" run_playwright --project=matrix --max-failures=3
   suite "e2e readme" run_playwright --project=readme
   (releases)
+  suite proxy/spool run_vitest proxy/spool
 }
 
 # Suites that change the tests' stack, or what it answers.
@@ -72,6 +74,11 @@ shell_scripts() {
   if has shellcheck; then check "shell scripts" shellcheck_all; else record skipped "shell scripts (no shellcheck here)"; fi
 }
 
+# Optional: one browser test runs in Safari's engine.
+webkit() {
+  has WebKitWebDriver || ! can_install || (debian_install webkit2gtk-driver xvfb xauth) >/dev/null 2>&1 || true
+}
+
 # Checks and unit tests that need no engine.
 static() {
   check "lists of settings are current" node deploy/settings/generate.mjs --check
@@ -98,7 +105,14 @@ done
 # shellcheck disable=SC2086 # several
 wait $installs
 background static
+background webkit
 wait "$stack_up"
+if ! docker version >/dev/null 2>&1; then
+  join
+  record failed "no Docker engine answers: the tests that need one did not run"
+  node deploy/test/totals.mjs "$results"
+  exit 1
+fi
 
 CHROMIUM_PATH=$(sh deploy/bare-machine/browser.sh) || record failed "a browser"
 export CHROMIUM_PATH
@@ -106,6 +120,7 @@ export CHROMIUM_PATH
 
 # Few jobs beside one another: with more, two cores made tests wait for minutes.
 background own_containers
+background own_apps
 background stack
 shell_scripts
 own_stacks

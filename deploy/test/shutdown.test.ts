@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { must } from "./run.ts";
@@ -38,6 +39,25 @@ function throwExceptions() {
   return { ids, ended: new Promise((resolve) => inside.on("close", resolve)) };
 }
 
+/** The trace ids of all exceptions that have arrived. */
+async function arrivedTraces(): Promise<Set<string>> {
+  const items = (await recorder.all()).flatMap((request) => envelopeOf(request).items);
+  const events = items.filter(({ header }) => header.type === "event");
+  return new Set(events.map(({ payload }) => payload.contexts.trace.trace_id));
+}
+
+test("web is stopped while after() works: it ends with 0 when the work is done and the event of the work is sent", async () => {
+  const id = randomUUID().replaceAll("-", "");
+  const request = `fetch("http://127.0.0.1:3000/test-events/after-response", {
+    redirect: "manual", headers: { "sentry-trace": "${id}-${id.slice(16)}-1" }
+  }).then(({ status }) => console.log(status))`;
+  expect((await compose("exec", "-T", "web", "node", "-e", request)).trim()).toBe("307");
+  await compose("stop", "web");
+  expect((await must(["docker", "inspect", "-f", "{{.State.ExitCode}}", `${name}-web-1`])).trim()).toBe("0");
+  expect(await arrivedTraces()).toContain(id);
+  await start();
+});
+
 test("the stack goes down while the server throws and the ingest hangs: the next start delivers every exception", async () => {
   const { ids, ended } = throwExceptions();
   const atLeast = (min: number) => expect.poll(() => ids.length).toBeGreaterThan(min);
@@ -49,9 +69,7 @@ test("the stack goes down while the server throws and the ingest hangs: the next
 
   await compose("unpause", "recorder");
   const missing = async () => {
-    const items = (await recorder.all()).flatMap((request) => envelopeOf(request).items);
-    const events = items.filter(({ header }) => header.type === "event");
-    const found = new Set(events.map(({ payload }) => payload.contexts.trace.trace_id));
+    const found = await arrivedTraces();
     return ids.filter((id) => !found.has(id));
   };
   expect((await missing()).length, "some were queued while the stack was down").toBeGreaterThan(0);

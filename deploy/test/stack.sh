@@ -1,14 +1,14 @@
 # shellcheck shell=sh
-# The tests' copy of the stack: its own project, ports and recorded events, beside other stacks. Sourced.
+# The tests' copy of the stack: its own project, ports and recorded events, beside other stacks. Sourced after
+# deploy/host/lib.sh, in the repository's root.
 
 export COMPOSE_FILE=docker-compose.yml:deploy/test/support/recorder/compose.yml
 # An operator's .env must not affect tests.
 export COMPOSE_ENV_FILES=/dev/null
-# Nor must settings that are exported in this shell. Their names come from the compose file.
-# shellcheck disable=SC2016 # text of the compose file
-for setting in $(grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:' docker-compose.yml | tr -d ' ${:' | sort -u); do
+# Nor must settings that are exported in this shell.
+for setting in $(compose_settings); do
   # The CA for downloads belongs to this machine, not to the stack.
-  case $setting in BUILD_CA_FILE | NODE_EXTRA_CA_CERTS) ;; *) unset "$setting" ;; esac
+  case $setting in BUILD_CA_FILE) ;; *) unset "$setting" ;; esac
 done
 
 unset COMPOSE_PROFILES ROLLBACK_ON_ERRORS

@@ -56,7 +56,7 @@ if (flaky.length > maxFlaky) fail(`${flaky.length} tests needed a second attempt
 const failed = those("failed");
 // Failures last, where the end of a long log still shows them.
 for (const { outcome, where, message } of [...flaky, ...failed])
-  console.log(`${outcome}: ${where}\n${message.split("\n").slice(0, 4).join("\n")}`);
+  console.log(`${outcome}: ${where}\n${message.split("\n").slice(0, 12).join("\n")}`);
 const skipped = those("skipped");
 for (const where of new Set(skipped.map((one) => one.where)))
   console.log(`skipped ${skipped.filter((one) => one.where === where).length}: ${where}`);

@@ -6,10 +6,8 @@ test.each([
   "docker-compose.yml",
   "deploy/app/compose.yml",
   "deploy/chart/templates/_helpers.tpl",
-  "deploy/doctor/http.ts",
+  "deploy/checks/ingest.ts",
   "deploy/kubernetes/overlays/production/patches.yaml",
-  "deploy/kubernetes/verify/entry.ts",
-  "deploy/kubernetes/verify/hops.ts",
   "proxy/snippets/untraced.conf",
 ])("what %s asks the app belongs to a trace that is not sampled", (file) => {
   // The last field of https://develop.sentry.dev/sdk/foundations/trace-propagation/#header-sentry-trace

@@ -3,7 +3,6 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findActionForm, multipart } from "../../loadtest/lib/form.ts";
 import { endLoad, type Failure, type LoadRequest, load, send } from "./load.ts";
 import { lastLine, must, run } from "./run.ts";
 import { root } from "./support/docker.ts";
@@ -22,7 +21,11 @@ let requests: LoadRequest[];
 beforeAll(async () => {
   const first = await send(home);
   if (typeof first !== "string") throw new Error(JSON.stringify(first));
-  const { body, contentType } = multipart(findActionForm(first)?.fields ?? [], "upgrade");
+  const form = new FormData();
+  for (const [, name = "", value = ""] of first.matchAll(/name="(\$ACTION_[^"]*)"(?: value="([^"]*)")?/g))
+    form.append(name, value.replaceAll("&quot;", '"'));
+  const posted = new Response(form);
+  const [body, contentType] = [await posted.text(), posted.headers.get("content-type") ?? ""];
   const expensive: LoadRequest[] = [
     home,
     { name: "no such page", path: "/no-such-page", status: 404 },

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import type { Result } from "../../doctor/result.ts";
+import type { Result } from "../../checks/result.ts";
 import { run } from "../run.ts";
 import { docker } from "../support/docker.ts";
 import { buildImage } from "../support/images.ts";
@@ -13,6 +13,8 @@ const apps = {
     user: "1000:1000",
     config: { basePath: "", output: "standalone", deploymentId: "7", experimental: { proxyClientMaxBodySize: "20mb" } },
     browser: 'init({dsn:"x",tunnel:!0})',
+    code: 'fetch("http://localhost:3000/x");f(e.nextUrl.pathname)',
+    actions: {},
     start: 'process.on("SIGTERM", () => process.exit(143));',
     host: "0.0.0.0",
     states: { ok: "health, page, user, files, stop, build, static files, base path, deploymentId, browser events" },
@@ -27,12 +29,14 @@ const apps = {
       experimental: { proxyClientMaxBodySize: 10_485_760 },
     },
     browser: "",
+    code: 'fetch(new URL("/x",e.nextUrl.origin))',
+    actions: { "7f01": { workers: {} } },
     // Ends by no signal, as the first process of a container that handles none.
     start: 'try { require("fs").mkdirSync("/data"); } catch (error) { console.error(error); }',
     host: "127.0.0.1",
     states: {
       failed: "health, user, files, stop, build, base path",
-      unknown: "deploymentId, bodies, browser events",
+      warning: "deploymentId, bodies, browser events, server actions, addresses",
     },
     found: /ECONNREFUSED .*: the app must listen on port 3000 on all addresses, not on 127\.0\.0\.1 only/,
   },
@@ -52,6 +56,8 @@ test.each(["good", "bad"] as const)("make check-app on a %s app", async (name) =
   const files = {
     "server.js": server(app),
     ".next/static/a.js": app.browser,
+    ".next/server/route.js": app.code,
+    ".next/server/server-reference-manifest.json": JSON.stringify({ node: app.actions }),
     ".next/server/functions-config-manifest.json": '{"functions":{"/_middleware":{}}}',
     ".next/required-server-files.json": JSON.stringify({ config: { ...app.config, env: {} } }),
     Dockerfile: `FROM node:24-trixie-slim\nWORKDIR /app\nCOPY . ./\nUSER ${app.user}\nCMD ["node", "server.js"]\n`,
@@ -63,7 +69,7 @@ test.each(["good", "bad"] as const)("make check-app on a %s app", async (name) =
   writeFileSync(impatient, "services: { web: { healthcheck: { interval: 1s, start_period: 1s } } }");
   const WEB_IMAGE = await buildImage(join(folder, name));
   const COMPOSE_FILE = name === "bad" ? `docker-compose.yml:${impatient}` : "docker-compose.yml";
-  const { code, output } = await run(["sh", "deploy/doctor/check-app.sh", "--json"], { WEB_IMAGE, COMPOSE_FILE });
+  const { code, output } = await run(["sh", "deploy/checks/host/check-app.sh", "--json"], { WEB_IMAGE, COMPOSE_FILE });
   expect((await docker("ps", "--all", "--quiet", `--filter=ancestor=${WEB_IMAGE}`)).output).toBe("");
   await docker("image", "rm", "--force", WEB_IMAGE);
 
@@ -73,12 +79,15 @@ test.each(["good", "bad"] as const)("make check-app on a %s app", async (name) =
     expect(found).toEqual(expect.arrayContaining(names.split(", ")));
   }
   expect(checks.find(({ check }) => check === "health")?.found).toMatch(app.found);
+  expect(checks.filter(({ check }) => /^(?:server actions|addresses)$/.test(check))).toHaveLength(
+    name === "bad" ? 3 : 0,
+  );
   expect(checks.some(({ state }) => state === "failed")).toBe(name === "bad");
   expect(code).toBe(name === "bad" ? 1 : 0);
 });
 
 test("a missing image is a one-line error", async () => {
-  const { code, output } = await run(["sh", "deploy/doctor/check-app.sh"], { WEB_IMAGE: "" });
+  const { code, output } = await run(["sh", "deploy/checks/host/check-app.sh"], { WEB_IMAGE: "" });
   expect([code, output]).toEqual([
     1,
     expect.stringMatching(/^culvert: WEB_IMAGE: missing: name the image to check.*\n$/),

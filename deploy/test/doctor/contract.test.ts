@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type AppFacts, contract } from "../../doctor/check-app.ts";
-import { forbidsTunnel } from "../../doctor/checks/site.ts";
+import { type AppFacts, contract } from "../../checks/host/check-app.ts";
+import { forbidsTunnel } from "../../checks/host/site.ts";
 
 const key = "0123456789abcdef0123456789abcdef";
 const saas = `https://${key}@o1.ingest.sentry.io/2`;
@@ -8,7 +8,15 @@ const ownDsn = `https://${key}@sentry.example/2`;
 const app: AppFacts = {
   settings: { SENTRY_DSN: saas, TUNNEL_PATH: "/k7f2a9" },
   ...{ user: "1000:1000", isRunning: true, isHealthy: true, problem: "", health: "GET /healthz: status 404" },
-  requests: { path: "/", status: 200, policy: "", html: "", file: "/_next/static/a.js", fileStatus: 200 },
+  requests: {
+    path: "/",
+    status: 200,
+    policy: "",
+    html: "",
+    file: "/_next/static/a.js",
+    fileStatus: 200,
+    unreachable: "",
+  },
   build: { basePath: "", output: "standalone", deploymentId: "1", env: { _sentryRewritesTunnelPath: "/k7f2a9" } },
   ...{ nextVersion: "16.0.1", mentions: ["server.js", "SERVER_TUNNEL"], hasMiddleware: true },
   ...{ dsns: [saas], log: [], stopExitCode: 143 },
@@ -37,10 +45,29 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
   ["has another DSN", tunnelPath("/k7f2a9"), "failed dsn", /TUNNEL_ALLOWED_DSNS/],
   ["has tunnelRoute for its own Sentry", { dsns: [ownDsn] }, "failed dsn", /instead of tunnelRoute/],
   // No faults for sure.
-  ["is of Next 14", { nextVersion: "14.2.0" }, "unknown next", /tested are 15 and 16/],
-  ["has its build elsewhere", noBuild, "unknown build", /output: "standalone"/],
-  ["sends past the proxy", { mentions: ["server.js"] }, "unknown server events", /SERVER_TUNNEL/],
-  ["has middleware", limit("proxyClientMaxBodySize"), "unknown bodies", /\{ proxyClientMaxBodySize: "100mb"/],
+  ["is of Next 14", { nextVersion: "14.2.0" }, "warning next", /tested are 15 and 16/],
+  ["has its build elsewhere", noBuild, "warning build", /output: "standalone"/],
+  ["sends past the proxy", { mentions: ["server.js"] }, "warning server events", /SERVER_TUNNEL/],
+  ["has middleware", limit("proxyClientMaxBodySize"), "warning bodies", /\{ proxyClientMaxBodySize: "100mb"/],
+  [
+    "has server actions",
+    { mentions: [...mentions, "server actions"] },
+    "warning server actions",
+    /1 MB get 500.*bodySizeLimit/,
+  ],
+  [
+    "names where Next listens",
+    { requests: { ...requests, unreachable: "link: <https://0.0.0.0:3000/de>" } },
+    "warning addresses",
+    /link: <https:\/\/0\.0\.0\.0:3000\/de>: .*x-forwarded-host/,
+  ],
+  [
+    "fetches from itself",
+    { mentions: [...mentions, "fetch of nextUrl"] },
+    "warning addresses",
+    /http:\/\/localhost:3000/,
+  ],
+  ["reads nextUrl.origin", { mentions: [...mentions, "nextUrl.origin"] }, "warning addresses", /x-forwarded-proto/],
 ])("an app that %s", (_, fault, outcome, words) => {
   const wrong = contract({ ...app, ...fault }).filter(({ state }) => state !== "ok");
   expect(wrong.map(({ state, check }) => `${state} ${check}`)).toEqual([outcome]);
@@ -50,6 +77,13 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
 test.each<[string, Partial<AppFacts>]>([
   ["an app that keeps the contract", {}],
   ["tunnel: true with a Sentry of one's own", { ...withTunnelTrue, dsns: [ownDsn], settings: { SENTRY_DSN: ownDsn } }],
+  [
+    "a limit of its own for server actions",
+    {
+      mentions: [...mentions, "server actions"],
+      build: { ...build, experimental: { serverActions: { bodySizeLimit: "20mb" } } },
+    },
+  ],
   ["a smaller limit without middleware", { hasMiddleware: false, ...limit("proxyClientMaxBodySize") }],
 ])("%s is right", (_, facts) => {
   expect(contract({ ...app, ...facts }).filter(({ state }) => state !== "ok")).toEqual([]);

@@ -5,11 +5,12 @@ import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ingest, serverTunnel, tunnel } from "../../doctor/checks/delivery.ts";
-import { hiddenPage, page, publicAddress, redirect } from "../../doctor/checks/site.ts";
-import { checkOutside } from "../../doctor/doctor.ts";
-import type { Target } from "../../doctor/http.ts";
-import type { Result } from "../../doctor/result.ts";
+import { ingest, serverTunnel, tunnel } from "../../checks/host/delivery.ts";
+import { checkOutside, checkStack } from "../../checks/host/doctor.ts";
+import type { Facts } from "../../checks/host/facts.ts";
+import { hiddenPage, page, publicAddress, redirect } from "../../checks/host/site.ts";
+import type { Target } from "../../checks/http.ts";
+import type { Result } from "../../checks/result.ts";
 import { makePair } from "../support/certificate.ts";
 
 const pair = join(mkdtempSync(join(tmpdir(), "culvert-doctor-")), "site");
@@ -67,9 +68,19 @@ test("the ingest gets a probe envelope without an event", async () => {
   expect(sent).toMatch(/^\/api\/1\/envelope\/ \{.*"name":"culvert\.doctor".*\}\n\{"type":"client_report"\}\n/);
 });
 
+test("a clock that is not the ingest's is a warning", async () => {
+  const port = await plain(answer(200, { Date: "Thu, 01 Jan 2026 00:00:00 GMT" }));
+  expect(lines(await ingest(dsn(port)))).toEqual([
+    expect.stringMatching(/^ingest ok/),
+    expect.stringMatching(/^clock warning this machine's is \d+ s ahead of the ingest's: set/),
+  ]);
+});
+
 test.each<[string, () => Promise<Result[]>, RegExp]>([
   ["an ingest that rejects", () => ingestWith(403), /^ingest failed .* 403 .*is its key active/],
-  ["an ingest without quota", () => ingestWith(429), /^ingest unknown .*quota/],
+  ["an ingest without the project", () => ingestWith(404), /^ingest failed .* 404 .*no such project/],
+  ["an ingest that fails", () => ingestWith(503), /^ingest failed .* 503 .*its own log/],
+  ["an ingest without quota", () => ingestWith(429), /^ingest warning .*quota/],
   ["a name without address", () => ingest(dsn(80, "http", "no-such-host.invalid")), /^ingest failed .* not resolve/],
   ["a closed port", () => ingest(dsn(1)), /^ingest failed localhost does not answer \(ECONNREFUSED\)/],
   ["a private CA", () => tlsIngest(), /self signed cert: .*INGEST_CA_FILE/],
@@ -94,8 +105,36 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
     async () => checkOutside({ ...(await site(answer(200))), publicPort: 1 }),
     /^public address failed .*ECONNREFUSED/,
   ],
+  ["an app without the page", () => pageWith(404), /^page warning \/ answers 404: BASE_PATH/],
   ["an error page", () => pageWith(500), /^page failed \/ answers 500/],
   ["a policy that forbids the tunnel", () => pageWith(200, forbidden), /^csp failed .*connect-src https:.*add 'self'/],
 ])("%s", async (_, check, line) => {
   expect(lines(await check())).toEqual([expect.stringMatching(line)]);
+});
+
+/** Checks a stack whose containers have no address here: the states of what is asked, by check. `health` is that of each service. */
+async function stateOfStack(port: number, health: Record<string, string>, log: object[] = []) {
+  const running = { lastLines: [], HostConfig: { RestartPolicy: { Name: "" } }, NetworkSettings: { Networks: {} } };
+  const containers = Object.entries(health).map(([service, Status]) => ({
+    ...{ ...running, Name: service, service, environment: { SENTRY_DSN: dsn(port) } },
+    State: { Status: "running", Health: { Status, Log: [] } },
+  }));
+  const facts = { configured: {}, containers, log, names: { file: [], known: [] } };
+  const results = await checkStack(facts as unknown as Facts);
+  return Object.fromEntries(results.map(({ check, state }) => [check, state]));
+}
+
+test("while the ingest accepts no envelopes, no probe is sent that the spool would queue, and what follows is skipped", async () => {
+  const log = Array(20).fill({ outcome: "failed", reason: "unreachable" });
+  const states = await stateOfStack(1, { proxy: "healthy" }, log);
+  expect(states).toMatchObject({ ingest: "failed", tunnel: "skipped", "server tunnel": "skipped" });
+  expect(states).toMatchObject({ envelopes: "skipped", page: "failed" });
+});
+
+test("if a container is not healthy, what fails of it follows from it, and nothing else", async () => {
+  const port = await plain(answer(200));
+  const ofProxy = await stateOfStack(port, { proxy: "unhealthy", web: "healthy" });
+  expect(ofProxy).toMatchObject({ proxy: "failed", ingest: "ok", page: "skipped", certificate: "skipped" });
+  const ofWeb = await stateOfStack(port, { proxy: "healthy", web: "unhealthy" });
+  expect(ofWeb).toMatchObject({ web: "failed", page: "skipped", tunnel: "warning", certificate: "warning" });
 });

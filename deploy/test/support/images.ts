@@ -10,6 +10,8 @@ export interface BuildOptions {
   args?: Record<string, string>;
   /** Files by id. */
   secrets?: Record<string, string>;
+  /** The network of its commands; by default Docker's own. */
+  network?: "host";
 }
 
 let ca: Promise<string> | undefined;
@@ -32,6 +34,7 @@ export async function buildImage(folder: string, options: BuildOptions = {}): Pr
     const { code, output } = await docker(
       ...["build", "--progress=plain", `--iidfile=${work}/id`],
       ...(tag ? ["-t", tag] : []),
+      ...(options.network ? [`--network=${options.network}`] : []),
       ...(dockerfile ? ["-f", join(root, dockerfile)] : []),
       ...Object.entries(secrets).map(([id, file]) => `--secret=id=${id},src=${file}`),
       ...Object.entries(args).map(([name, value]) => `--build-arg=${name}=${value}`),

@@ -1,0 +1,76 @@
+# shellcheck shell=sh
+# Builds the images, or gets those that are not built here. Sourced after stack.sh, releases.sh and env-file.sh.
+
+# export_build_settings: exports what a build gets besides the settings: the key that all builds share, and the release.
+# With the containerd image store, a default attestation would give each build another image id, and unchanged
+# containers would be replaced (https://github.com/docker/compose/issues/14111).
+export_build_settings() {
+  web_image=$(setting WEB_IMAGE)
+  [ -z "$web_image" ] || get_web_image "$web_image"
+  actions_key=$(deploy/host/server-actions-key.sh)
+  SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$actions_key")
+  export SERVER_ACTIONS_KEY_FILE BUILDX_NO_DEFAULT_ATTESTATIONS=1
+  release=$(setting SENTRY_RELEASE "$(default_release "$web_image")")
+  [ -z "$release" ] || export SENTRY_RELEASE="$release"
+}
+
+# get_web_image IMAGE: pulls WEB_IMAGE if it is not here, or dies, and keeps the settings that it has by itself.
+get_web_image() {
+  docker image inspect "$1" >/dev/null 2>&1 || docker pull --quiet "$1" >&2 ||
+    die "WEB_IMAGE: $1 is not on this machine and cannot be pulled: build it, or log in to its registry"
+  keep_image_settings "$1"
+}
+
+# keep_image_settings IMAGE: exports what the image sets and neither .env nor this shell does, of the settings that
+# compose only passes on to web: without a value, docker removes the image's own variable.
+keep_image_settings() {
+  # Of the image before this one, if make up calls make rollback.
+  for name in ${IMAGE_SETTINGS:-}; do unset "$name"; done
+  export IMAGE_SETTINGS=
+  while IFS= read -r pair; do
+    name=${pair%%=*}
+    if grep -qx "      $name:" docker-compose.yml && [ -z "$(setting "$name")" ]; then
+      export "${pair?}" IMAGE_SETTINGS="$IMAGE_SETTINGS $name"
+    fi
+  done <<PAIRS
+$(docker image inspect --format '{{range .Config.Env}}{{println .}}{{end}}' "$1" |
+    grep -v -e ^BASE_PATH= -e ^TUNNEL_PATH=)
+PAIRS
+}
+
+# default_release WEB_IMAGE: prints the release for which no SENTRY_RELEASE is set: of what make rollback has put back,
+# the one it had; else the commit of web/, or the image's name and tag.
+default_release() {
+  had=${1:-$(repository):$(setting WEB_TAG)}
+  had=$(find_release "${had#"$(repository):"}" | cut -d ' ' -f 4)
+  if [ -n "$had" ]; then
+    [ "$had" = - ] || echo "$had"
+  elif [ -z "$1" ]; then
+    commit
+  else
+    image_name=${1##*/}
+    printf '%s@%s\n' "${image_name%%[:@]*}" "$(tag_of "$1")"
+  fi
+}
+
+# build: builds what is built here, but web if a release of it was put back, and pulls what is missing.
+build() {
+  # shellcheck disable=SC2154 # of read_config
+  to_build=$services
+  pinned=$(setting WEB_TAG)
+  if [ -n "$pinned" ] && [ -z "$(setting WEB_IMAGE)" ]; then
+    say "    web stays at $pinned, which make rollback has put back:" \
+      "to build web/ again, remove WEB_TAG from $(env_file)"
+    # shellcheck disable=SC2154 # kept of replace.sh
+    [ -n "$(image_id "$(repository):$pinned")" ] ||
+      die "WEB_TAG: $(repository):$pinned is not on this machine: remove WEB_TAG from $(env_file) to build web/; $kept"
+    to_build=$(echo "$services" | without web)
+  fi
+  # shellcheck disable=SC2086,SC2154 # a list; kept of replace.sh
+  docker compose --progress "${PROGRESS:-auto}" build $to_build >&2 ||
+    die "the build failed: the reason is above; $kept"
+  for image in $(docker compose config --images); do
+    docker image inspect "$image" >/dev/null 2>&1 || docker pull --quiet "$image" >&2 ||
+      die "$image cannot be pulled: the reason is above; $kept"
+  done
+}

@@ -1,0 +1,32 @@
+# shellcheck shell=sh
+# Reads and writes the file with the settings: .env, or the last file of COMPOSE_ENV_FILES. Sourced after lib.sh.
+
+env_file() { echo "${COMPOSE_ENV_FILES:-.env}" | sed 's/.*,//'; }
+
+is_saved() { grep -qs "$(assigned "$1")" "$(env_file)"; }
+
+# write_setting NAME VALUE: sets NAME in the file. VALUE has no | and no white space.
+write_setting() {
+  file=$(env_file)
+  if [ -e "$file" ] && [ ! -f "$file" ]; then
+    say "    put $1=$2 where your settings are: $file is no file"
+    return
+  fi
+  if is_saved "$1"; then
+    changed=$(sed "s|$(assigned "$1").*|$1=$2|" "$file")
+    printf '%s\n' "$changed" >"$file"
+  else
+    # A last line without an end must not swallow it.
+    [ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] || echo >>"$file"
+    echo "$1=$2" >>"$file"
+  fi
+  say "    $1=$2 in $file"
+}
+
+# say_unsaved: names the settings of this shell that the file does not have: the next command would not know them.
+say_unsaved() {
+  unsaved=$(for name in $(compose_settings); do
+    eval "[ -z \"\${$name:-}\" ]" || is_saved "$name" || printf ' %s' "$name"
+  done)
+  [ -z "$unsaved" ] || say "    only in this shell:$unsaved (put what is to last into $(env_file))"
+}
