@@ -27,12 +27,12 @@ const maxOpen = 400;
 
 /**
  * Sends `rate` envelopes of 2 KB per second, of these items in turn, to the proxy, and requests a page ten times a second, while `faults`
- * runs; its argument waits until this many further envelopes have been sent. Resolves when every envelope has been answered with 200.
+ * runs; its first argument waits until this many further envelopes have been sent. Resolves when every envelope has been answered with 200.
  */
 export async function runLoad(
   { proxy }: Pick<Stack, "proxy">,
   rate: number,
-  faults: (more: (envelopes: number) => Promise<void>) => Promise<void>,
+  faults: (more: (envelopes: number) => Promise<void>, soFar: LoadResult) => Promise<void>,
   items = all,
 ): Promise<LoadResult> {
   const result: LoadResult = { ids: [], retries: {}, pages: { requested: 0, failed: [] } };
@@ -74,7 +74,7 @@ export async function runLoad(
   })();
   const more = (envelopes: number, target = result.ids.length + envelopes) =>
     waitUntil(async () => result.ids.length >= target, 600_000);
-  await faults(more).finally(() => {
+  await faults(more, result).finally(() => {
     isOver = true;
   });
   await load;
