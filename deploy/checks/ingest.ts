@@ -19,6 +19,17 @@ export function probe(dsn: string) {
   return { method: "POST", headers: { "Content-Type": "application/x-sentry-envelope" }, body };
 }
 
+const pattern = /^https?:\/\/\w+(?::\w*)?@(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?(?:\/\w[\w.-]*)*\/\d{1,20}$/;
+
+/** Whether the proxy starts with this DSN: as proxy/spool/src/dsn.ts, by the same examples. */
+export const isDsn = (text: string): boolean => pattern.test(text) && URL.canParse(text);
+
+/** Returns where the ingest takes the envelopes of a valid DSN: https://develop.sentry.dev/sdk/foundations/envelopes/#authentication */
+export function envelopeUrl(dsn: string): URL {
+  const { origin, pathname } = new URL(dsn);
+  return new URL(pathname.replace(/\d+$/, "api/$&/envelope/"), origin);
+}
+
 /** What to do about the status of a probe envelope that was sent to the ingest itself, or through the proxy. */
 const key = "copy SENTRY_DSN again from the project's Client Keys page; is its key active?";
 const fixes: Record<"ingest" | "proxy", Record<number, string>> = {

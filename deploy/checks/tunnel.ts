@@ -1,7 +1,7 @@
 import { exec, type Item, namespace, until } from "./api.ts";
 import { type Environment, names } from "./environment.ts";
 import { curl } from "./hops.ts";
-import { answered, probe, unreachable } from "./ingest.ts";
+import { answered, envelopeUrl, probe, unreachable } from "./ingest.ts";
 import { sum } from "./metrics.ts";
 import { failed, ok, type Result } from "./result.ts";
 
@@ -19,16 +19,9 @@ const metrics = async (proxy: Item, address: string): Promise<string> =>
 const accepted = async (proxy: Item): Promise<number> =>
   sum(await metrics(proxy, "127.0.0.1:8081"), "culvert_tunnel_envelopes_total", 'outcome="accepted"');
 
-/** The address for envelopes of a DSN with which a proxy runs, so that it is valid. */
-function destination({ SENTRY_DSN = "" }: Environment): string {
-  const { origin, pathname } = new URL(SENTRY_DSN);
-  return `${origin}${pathname.replace(/\d+$/, "api/$&/envelope/")}`;
-}
-
 /** Sends a probe envelope from a proxy's pod to the ingest itself. */
 export async function checkIngest(proxy: Item, settings: Environment): Promise<Result[]> {
-  const address = destination(settings);
-  const { host, pathname } = new URL(address);
+  const { href: address, host, pathname } = envelopeUrl(settings.SENTRY_DSN ?? "");
   const ending = await post(proxy, `\${INGEST_CA_FILE:+--cacert "$INGEST_CA_FILE"}`, address);
   if ("why" in ending) return [unreachable(host, ending.why)];
   return [answered("ingest", `${host} (project ${pathname.split("/").at(-3)})`, ending.status)];
@@ -62,7 +55,7 @@ export async function checkReplica(
 ): Promise<Result[]> {
   const address = `${status.podIP.includes(":") ? `[${status.podIP}]` : status.podIP}:8082`;
   const queued = sum(await metrics(proxy, address), "culvert_spool_queued_envelopes");
-  const header = `X-Spool-Destination: ${destination(settings)}`;
+  const header = `X-Spool-Destination: ${envelopeUrl(settings.SENTRY_DSN ?? "")}`;
   const found = statusOf(await post(proxy, "-H", header, `http://${address}/`));
   if (found === 200) return [ok(name, `writes to its volume; ${queued} envelopes queued`)];
   return [failed(name, `status ${found}, not 200`, `kubectl -n ${namespace} logs ${name}`)];

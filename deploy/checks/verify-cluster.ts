@@ -9,6 +9,7 @@ import { checkAutoscalers, checkMetrics, checkPolicies, checkSpread } from "./cl
 import { checkEntry } from "./entry.ts";
 import { checkDsn, type Environment, environment } from "./environment.ts";
 import { checkDns, checkHop, checkService } from "./hops.ts";
+import { limits } from "./limits.ts";
 import { failed, finish, hasFailed, type Result, reason, report, skipped } from "./result.ts";
 import { checkIngest, checkReplica, checkTunnel } from "./tunnel.ts";
 import { checkWorkloads, role, servingPods, workloads } from "./workloads.ts";
@@ -98,7 +99,7 @@ async function verify(): Promise<void> {
   const [[proxy], [web]] = [proxies, webs];
   if (proxy) await checkProxy(proxy, nameOf("proxy"), web !== undefined, spools);
   if (proxy && web) await checkWeb(web, spools.length > 0);
-  if (proxy) report(await checkMetrics(proxy[0]));
+  if (proxy) report([...limits(proxy[1]), ...(await checkMetrics(proxy[0]))]);
   const first = [proxies, webs, spools].flatMap(([one]) => (one ? [one[0]] : []));
   if (proxy) report(await checkPolicies(first));
   const down = states.filter(({ state }) => state !== "ok").map(({ check }) => check);

@@ -1,9 +1,8 @@
 // Takes an app's image through the contract of docs/your-app.md: deploy/checks/host/check-app.sh, whose findings come by standard input.
 import { text } from "node:stream/consumers";
-import { parseDsn } from "../../../proxy/spool/src/dsn.ts";
 import { failed, finish, ok, type Result, report, skipped, warning } from "../result.ts";
+import { csp, forbidsTunnel } from "../site.ts";
 import { composeSettings, type Inspected, list, readSections } from "./facts.ts";
-import { csp, forbidsTunnel } from "./site.ts";
 
 /** What is used of Next's required-server-files.json. */
 interface Build {
@@ -164,11 +163,14 @@ function dsns({ build, dsns, mentions, settings }: AppFacts): Result[] {
   const isRoute = Boolean(build?.env?._sentryRewritesTunnelPath);
   // With `tunnel` to a path, the proxy replaces the DSN.
   if (!isRoute && !mentions.includes("tunnel: true")) return [];
-  const name = (dsn: string) => [parseDsn(dsn)].map((one) => `project ${one?.project} at ${one?.host}`).join();
+  const name = (dsn: string) => {
+    const { hostname, pathname } = new URL(dsn);
+    return `project ${pathname.split("/").at(-1)} at ${hostname}`;
+  };
   const configured = [...list(settings.SENTRY_DSN), ...list(settings.TUNNEL_ALLOWED_DSNS)].map(name);
   return dsns.map((dsn) => {
     const self = "is not of sentry.io: tunnelRoute does not tunnel it";
-    if (isRoute && !/\.sentry\.io$/.test(parseDsn(dsn)?.host ?? ""))
+    if (isRoute && !/\.sentry\.io$/.test(new URL(dsn).hostname))
       return failed("dsn", `${name(dsn)} ${self}`, "tunnel instead of tunnelRoute");
     if (configured.includes(name(dsn))) return ok("dsn", `${name(dsn)}, as configured`);
     return failed("dsn", `${name(dsn)} is not configured`, "make it SENTRY_DSN, or add it to TUNNEL_ALLOWED_DSNS");

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
-import { parseDsn } from "../../../proxy/spool/src/dsn.ts";
-import { exchange, request, type Target } from "../http.ts";
-import { answered, probe, unreachable } from "../ingest.ts";
+import { exchange } from "../http.ts";
+import { answered, envelopeUrl, probe, unreachable } from "../ingest.ts";
 import { sum } from "../metrics.ts";
 import { failed, ok, type Result, reason, warning } from "../result.ts";
 import type { Facts } from "./facts.ts";
@@ -17,27 +16,17 @@ const MAX_WAIT_S = 300;
 
 /** Sends a probe envelope straight to the ingest of a DSN, as the spool does. `caFile` is a private CA's. */
 export async function ingest(dsn: string, caFile = ""): Promise<Result[]> {
-  const { scheme, host = "", port, prefix, project } = parseDsn(dsn) ?? {};
-  const path = `${prefix}/api/${project}/envelope/`;
+  const { protocol, hostname, port, pathname: path } = envelopeUrl(dsn);
   const ca = caFile ? readFileSync(caFile, "utf8") : rootCertificates.join("\n");
-  const options = { protocol: `${scheme}:`, host: host.replace(/^\[|\]$/g, ""), port: port || undefined, path, ca };
+  const options = { protocol, host: hostname.replace(/^\[|\]$/g, ""), port, path, ca };
   const answer = await exchange(options, probe(dsn)).catch(reason);
-  if (typeof answer === "string") return [unreachable(host, answer)];
+  if (typeof answer === "string") return [unreachable(hostname, answer)];
   const aheadS = Math.round((Date.now() - Date.parse(answer.headers.date ?? "")) / 1000);
   const found = `this machine's is ${aheadS} s ahead of the ingest's`;
   return [
-    answered("ingest", `${host} (project ${project})`, answer.status),
+    answered("ingest", `${hostname} (project ${path.split("/").at(-3)})`, answer.status),
     ...(Math.abs(aheadS) > MAX_AHEAD_S ? [warning("clock", found, "set this machine's clock (NTP)")] : []),
   ];
-}
-
-/** Sends a probe envelope through the tunnel, as a browser does. Without a DSN, only asks whether the tunnel answers. */
-export async function tunnel(target: Target, dsn = ""): Promise<Result[]> {
-  const path = target.tunnelPath;
-  if (dsn) return [answered("tunnel", path, (await request(target, path, probe(dsn))).status)];
-  const { status } = await request(target, path);
-  if (status === 405) return [ok("tunnel", `${path} answers; an envelope is only sent with SENTRY_DSN`)];
-  return [failed("tunnel", `GET ${path} answers ${status} instead of 405`, "set TUNNEL_PATH to the deployment's")];
 }
 
 /** Sends a probe envelope as web does, to the proxy's inner listener, which says whether ingest or spool accepted it. */

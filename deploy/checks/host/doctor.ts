@@ -1,16 +1,19 @@
-// Says what is wrong with a stack on this machine, or with BASE_URL with any deployment: doctor.sh.
+// Says what is wrong with a stack on this machine: doctor.sh.
 import { text } from "node:stream/consumers";
 import { certificate, isLocal, renewal } from "../certificate.ts";
 import type { Target } from "../http.ts";
+import { limits } from "../limits.ts";
 import { scrape } from "../metrics.ts";
-import { after, attempt, failed, finish, type Result, report, skipped } from "../result.ts";
+import { tunnel } from "../outside.ts";
+import { after, attempt, finish, type Result, report, skipped } from "../result.ts";
+import { page, publicAddress } from "../site.ts";
+import { clients, hiddenPage } from "./clients.ts";
 import { disk, down, health, lastWords, releases } from "./containers.ts";
-import { envelopes, ingest, serverTunnel, spool, tunnel } from "./delivery.ts";
+import { envelopes, ingest, serverTunnel, spool } from "./delivery.ts";
 import { type Facts, list, parseFacts, settingsOf } from "./facts.ts";
 import { applied, egress, settingNames, spaces } from "./settings.ts";
-import { clients, hiddenPage, page, publicAddress, redirect } from "./site.ts";
 
-const { BASE_URL = "", PAGE = "", SENTRY_DSN = "", TUNNEL_PATH = "", INGEST_CA_FILE = "" } = process.env;
+const { PAGE = "", INGEST_CA_FILE = "" } = process.env;
 
 /** Runs every check of a stack on this machine, in the order in which they are read. Never rejects. */
 export async function checkStack(facts: Facts): Promise<Result[]> {
@@ -54,37 +57,13 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
     asked("certificate", async () => renewal(await scrape("proxy"), acme)),
     asked("page", () => page(target, PAGE || `${target.basePath}/`, names), ofWeb),
     clients(facts, settings),
+    limits(settings),
   ]);
   return results.flat();
 }
 
-/** Runs the checks that need nothing but the deployment's address. Never rejects. */
-export async function checkOutside(target: Target): Promise<Result[]> {
-  const found = await publicAddress(target);
-  if (found[0]?.state === "failed") return found;
-  const results = await Promise.all([
-    attempt("certificate", () => certificate(target, [target.name])),
-    // A port of its own says nothing about the plain one.
-    target.publicPort === 443 ? redirect(target) : [],
-    attempt("tunnel", () => tunnel(target, SENTRY_DSN)),
-    page(target, PAGE || `${target.basePath}/`, [target.name]),
-  ]);
-  return [...found, ...results.flat()];
-}
-
-/** The same for an address such as https://app.example.com/shop. */
-async function checkAddress(address: string): Promise<Result[]> {
-  const url = URL.parse(address);
-  if (url?.protocol !== "https:")
-    return [failed("BASE_URL", `'${address}' is not an https address`, "use one such as https://app.example.com")];
-  const name = url.hostname.replace(/^\[|\]$/g, "");
-  const port = Number(url.port) || 443;
-  const paths = { basePath: url.pathname.replace(/\/+$/, ""), tunnelPath: TUNNEL_PATH || "/monitoring" };
-  return checkOutside({ host: name, port, name, publicPort: port, ...paths });
-}
-
 if (import.meta.main) {
-  const results = await (BASE_URL ? checkAddress(BASE_URL) : checkStack(parseFacts(await text(process.stdin))));
+  const results = await checkStack(parseFacts(await text(process.stdin)));
   // For the end of `make up`.
   const isBrief = process.argv.includes("--brief");
   const isWorthy = ({ check, state }: Result) => state === "failed" && ["ingest", "certificate"].includes(check);

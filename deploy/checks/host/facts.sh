@@ -48,7 +48,7 @@ in_stack() { run_in stack "$@"; }
 run_in() {
   network=$1 program=/culvert/deploy/checks/host/$2 option=${3:-}
   set -- --rm --user "$(id -u):$(id -g)" --volume "$PWD/deploy/checks:/culvert/deploy/checks:ro" \
-    --volume "$PWD/proxy/spool/src/dsn.ts:/culvert/proxy/spool/src/dsn.ts:ro" --env "PAGE=${PAGE:-}" --entrypoint node
+    --env "PAGE=${PAGE:-}" --entrypoint node
   if [ "$network" = stack ]; then
     COMPOSE_IGNORE_ORPHANS=1 docker compose --progress quiet run -T --no-deps "$@" spool "$program" ${option:+"$option"}
   else

@@ -215,6 +215,13 @@ const consequences: [what: string, fault: Change, line: RegExp, skipped: RegExp,
     { SENTRY_DSN: `${dsn}2` },
   ],
   [
+    "the Secret has no DSN any more, but what pods do not start with",
+    () => {},
+    /^DSN: the Secret's is not a DSN: at its next restart, a pod does not start: copy it again/,
+    /^all other checks: the pods need one DSN/,
+    { SENTRY_DSN: "https://sentry.example.com/2" },
+  ],
+  [
     "web is not available: neither is its autoscaler",
     (world) => {
       noImage(world);
@@ -284,6 +291,15 @@ const good: [what: string, change: Change][] = [
     "with a sidecar in each pod",
     ({ objects }) => {
       for (const { spec } of of(objects, "Pod")) spec.containers.unshift({ name: "istio-proxy" });
+    },
+  ],
+  [
+    "while an autoscaler has no metrics yet",
+    ({ objects }) => {
+      const scaler = find(objects, "HorizontalPodAutoscaler", "web");
+      const { status } = scaler;
+      scaler.status = ready("ScalingActive", "no metrics");
+      setTimeout(() => Object.assign(scaler, { status }), 1000);
     },
   ],
   [
@@ -362,9 +378,17 @@ describe.skipIf(!canRender || !hasImages("spool"))("the checks of make verify-cl
   });
 
   test("pods that run with an older Secret are a warning: all is well, until one restarts", async () => {
-    const { code, lines } = await verify(jobs, production(), { SENTRY_DSN: "invalid" });
+    const { code, lines } = await verify(jobs, production(), { SENTRY_DSN: `${dsn}9` });
     expect(code, lines.join("\n")).toBe(0);
     expect(lines).toContainEqual(expect.stringMatching(/^warning DSN: pods run with an older Secret/));
+  });
+
+  test("a limit that is off is a warning", async () => {
+    const world = production();
+    setting({ MAX_CONCURRENT_REQUESTS_PER_CLIENT: "off" })(world);
+    const { code, lines } = await verify(jobs, world);
+    expect(code, lines.join("\n")).toBe(0);
+    expect(lines).toContainEqual(expect.stringMatching(/^warning limits: MAX_CONCURRENT_REQUESTS_PER_CLIENT is off/));
   });
 
   test("if policies are not enforced: one line says so", async () => {

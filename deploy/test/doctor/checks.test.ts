@@ -1,12 +1,12 @@
 import type { PeerCertificate } from "node:tls";
 import { expect, test } from "vitest";
 import { classify, renewal } from "../../checks/certificate.ts";
+import { clients } from "../../checks/host/clients.ts";
 import { disk, down, health, releases } from "../../checks/host/containers.ts";
 import { envelopes, spool } from "../../checks/host/delivery.ts";
 import { checkStack } from "../../checks/host/doctor.ts";
 import { type Container, type Facts, wasKilled } from "../../checks/host/facts.ts";
 import { applied, egress, settingNames, spaces } from "../../checks/host/settings.ts";
-import { clients } from "../../checks/host/site.ts";
 import { TRACE_PREFIX } from "../../checks/ingest.ts";
 import type { Result } from "../../checks/result.ts";
 

@@ -5,12 +5,15 @@ import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { ingest, serverTunnel, tunnel } from "../../checks/host/delivery.ts";
-import { checkOutside, checkStack } from "../../checks/host/doctor.ts";
+import { hiddenPage } from "../../checks/host/clients.ts";
+import { ingest, serverTunnel } from "../../checks/host/delivery.ts";
+import { checkStack } from "../../checks/host/doctor.ts";
 import type { Facts } from "../../checks/host/facts.ts";
-import { hiddenPage, page, publicAddress, redirect } from "../../checks/host/site.ts";
 import type { Target } from "../../checks/http.ts";
+import { envelopeUrl, isDsn } from "../../checks/ingest.ts";
+import { checkOutside, tunnel } from "../../checks/outside.ts";
 import type { Result } from "../../checks/result.ts";
+import { page, publicAddress, redirect } from "../../checks/site.ts";
 import { makePair } from "../support/certificate.ts";
 
 const pair = join(mkdtempSync(join(tmpdir(), "culvert-doctor-")), "site");
@@ -66,6 +69,12 @@ test("the ingest gets a probe envelope without an event", async () => {
   });
   expect(lines(await ingest(dsn(port)))).toEqual([expect.stringMatching(/^ingest ok localhost \(project 1\)/)]);
   expect(sent).toMatch(/^\/api\/1\/envelope\/ \{.*"name":"culvert\.doctor".*\}\n\{"type":"client_report"\}\n/);
+});
+
+test("what the proxy takes as a DSN is one here", () => {
+  const { valid, invalid } = JSON.parse(readFileSync(new URL("../vectors/dsn.json", import.meta.url), "utf8"));
+  for (const [one, url] of Object.entries(valid)) expect([isDsn(one), envelopeUrl(one).href], one).toEqual([true, url]);
+  for (const one of invalid) expect(isDsn(one), one).toBe(false);
 });
 
 test("a clock that is not the ingest's is a warning", async () => {

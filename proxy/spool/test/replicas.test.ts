@@ -23,8 +23,8 @@ const faults: [fault: string, begin: Step, end: Step][] = [
     (service) => stack.on(service, "kill", "-s", "CONT"),
   ],
   [
-    "stopped while the other one hangs for longer than an attempt",
-    (service) => stack.hang(2.5, service, service === "spool" ? "spool2" : "spool"),
+    "stopped while the other one hangs for longer than two attempts",
+    (service) => stack.hang(4.5, service, service === "spool" ? "spool2" : "spool"),
     (service) => stack.on(service, "kill", "-s", "CONT"),
   ],
   [

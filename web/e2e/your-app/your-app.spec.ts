@@ -126,6 +126,10 @@ for (const [router, name] of [
     expect(field(server, "request_id")).toBe(response.headers()["x-request-id"]);
   });
 
+test("npx @culvert/nextjs doctor finds nothing wrong from outside", async () => {
+  expect(await type(`npx @culvert/nextjs doctor ${origin}`)).toMatch(/✓ tunnel .*culvert: all is well/s);
+});
+
 test("an error of an edge route arrives", async ({ request }) => {
   await request.get(`${origin}/api/edge-example`);
   await arrived("raised at the edge");

@@ -8,13 +8,16 @@ import { describe, type Plan, plan, write } from "./init.js";
 import { inspectMachine } from "./machine.js";
 import { UsageError } from "./usage-error.js";
 
-const USAGE = `Usage: npx @culvert/nextjs <command>, in the folder of your Next app
+const USAGE = `Usage: npx @culvert/nextjs <command>; init and check in the folder of your Next app
 
   init     connects the app to Culvert: shows each change, asks, then writes
              --dry-run  shows the changes only
              --yes      writes without asking
   check    says what is missing
-             --json     as one JSON document`;
+             --json     as one JSON document
+  doctor   says what is wrong with a deployment, from outside: doctor https://app.example.com
+             --json     as one JSON document
+             PAGE=/path, TUNNEL_PATH and SENTRY_DSN in the environment: as make doctor has them`;
 
 /** Shows what `init` would do, asks and does it. Returns the exit status: 1 while something is left to do by hand. */
 async function init(options: { "dry-run"?: boolean; yes?: boolean }): Promise<number> {
@@ -58,6 +61,14 @@ async function confirm(count: number): Promise<boolean> {
   return /^y(?:es)?$/i.test(answer.trim());
 }
 
+/** Prints the results for a deployment's address, and sets the exit status. */
+async function doctor(address: string): Promise<void> {
+  // Compiled from deploy/checks when the package is packed: what web's image builds from does not have that folder.
+  const checks = new URL("../checks/outside.js", import.meta.url).href;
+  const { checkAddress } = (await import(checks)) as { checkAddress: (address: string) => Promise<void> };
+  await checkAddress(address);
+}
+
 async function main(): Promise<number> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
@@ -80,6 +91,9 @@ async function main(): Promise<number> {
       console.log(format(results, values.json));
       return results.some(({ state }) => state === "failed") ? 1 : 0;
     }
+    case "doctor":
+      await doctor(positionals[1] ?? "");
+      return Number(process.exitCode);
     default:
       console.error(USAGE);
       return 2;

@@ -2,7 +2,9 @@ import { execFile } from "node:child_process";
 import { createServer as createPlain, type RequestListener } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { Ajv } from "ajv";
 import { failed, type Result } from "../../../checks/result.ts";
+import schema from "../../../checks/results.schema.json" with { type: "json" };
 import { label } from "../../../test/support/docker.ts";
 import { built, docker } from "./docker.ts";
 import { type Exec, startApiServer } from "./fake-api-server.ts";
@@ -113,6 +115,14 @@ function commands(world: World): Exec {
   };
 }
 
+const isValid = new Ajv().compile<{ checks: Result[] }>(schema);
+
+/** Returns the checks of what a program printed with --json, or one that says that it was something else. */
+function read(output: string): Result[] {
+  const printed: unknown = JSON.parse(output);
+  return isValid(printed) ? printed.checks : [failed("schema", JSON.stringify(isValid.errors), "")];
+}
+
 /** Starts a container in which runJob runs the checks, with the Job's image, on this machine's network; returns its id. */
 export function startJobs(): string {
   const volume = `--volume=${root}/deploy/checks:/verify:ro`;
@@ -128,7 +138,7 @@ export function runJob(id: string, url: string, env: object): Promise<{ code: nu
   return new Promise((resolve) => {
     const command = ["exec", ...variables, id, "node", "/verify/verify-cluster.ts", "--json"];
     const child = execFile("docker", command, (_, stdout, stderr) => {
-      const checks: Result[] = stderr ? [failed("stderr", stderr, "")] : JSON.parse(stdout).checks;
+      const checks: Result[] = stderr ? [failed("stderr", stderr, "")] : read(stdout);
       const line = ({ state, check, found, fix }: Result) =>
         [`${state} ${check}`, found, fix].filter(Boolean).join(": ");
       resolve({ code: child.exitCode ?? -1, lines: checks.map(line) });

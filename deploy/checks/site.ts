@@ -1,0 +1,65 @@
+import { lookup } from "node:dns/promises";
+import { exchange, request, type Target } from "./http.ts";
+import { failed, ok, type Result, reason, warning } from "./result.ts";
+
+/** Asks the served name as a browser would: DNS, HTTPS, this proxy. */
+export async function publicAddress(target: Target): Promise<Result[]> {
+  const check = "public address";
+  const { name, publicPort: port } = target;
+  const address = await lookup(name).catch(reason);
+  if (typeof address === "string")
+    return [failed(check, `${name} does not resolve (${address})`, "point its DNS record here")];
+  const where = `${name}:${port} (${address.address})`;
+  const outside = { ...target, host: name, port, proxyProtocol: false };
+  const answer = await request(outside, `${target.basePath}/`).catch(reason);
+  if (typeof answer === "string") {
+    const fix = "check firewall, DNS and HTTPS_PORT; some networks do not lead back to themselves";
+    return [failed(check, `${where} does not answer over HTTPS (${answer})`, fix)];
+  }
+  if (answer.status === 421) return [failed(check, `the proxy does not serve the name ${name}`, "set SERVER_NAME")];
+  if (answer.headers["x-request-id"]) return [ok(check, `${where} answers over HTTPS`)];
+  return [failed(check, `${where} answers ${answer.status}, but not this proxy`, "check DNS and what is in front")];
+}
+
+/** Checks that plain HTTP at the host's port 80 leads to HTTPS. */
+export async function redirect({ host, name }: Target, port = 80): Promise<Result[]> {
+  const answer = await exchange({ host, port, path: "/", headers: { Host: name } }).catch(reason);
+  const found = typeof answer === "string" ? answer : `${answer.status} ${answer.headers.location ?? ""}`;
+  if (/^30\d https:/.test(found)) return [ok("redirect", "plain HTTP leads to HTTPS")];
+  return [failed("redirect", `plain HTTP on port ${port}: ${found}`, "HTTP_PORT=80, and open it in the firewall")];
+}
+
+/** Asks for a page: it answers, and its policy allows the tunnel. `logs` and a service's name are what to read. */
+export async function page(
+  target: Target,
+  path: string,
+  names: string[],
+  logs = "docker compose logs --tail 20",
+): Promise<Result[]> {
+  const answer = await request(target, path, { headers: { Accept: "text/html" } }).catch(reason);
+  if (typeof answer === "string") return [failed("page", `${path} does not answer (${answer})`, `${logs} proxy`)];
+  const { status, headers, body } = answer;
+  if (status >= 500) return [failed("page", `${path} answers ${status}`, `${logs} web`)];
+  const directive = forbidsTunnel(String(headers["content-security-policy"] ?? ""), body, names);
+  if (directive) return [csp(failed, directive)];
+  if (status !== 404) return [ok("page", `${path} answers ${status}`)];
+  const fix = "BASE_PATH must be the basePath of next.config; PAGE=/path asks for another page";
+  return [warning("page", `${path} answers 404`, fix)];
+}
+
+/** The result, failed or a warning, for an app whose own policy forbids the tunnel by this directive. */
+export function csp(state: typeof failed, directive: string): Result {
+  const found = `the app's own policy has ${directive}, so browsers send no events through the tunnel`;
+  return state("csp", found, "add 'self' to its connect-src");
+}
+
+/** Returns the directive of a page's policies, in header and markup, that forbids requests to its own site, if any. */
+export function forbidsTunnel(header: string, html: string, names: string[]): string | undefined {
+  const meta = /<meta[^>]*http-equiv="content-security-policy"[^>]*content="([^"]*)"/i.exec(html)?.[1] ?? "";
+  const policies = [...header.split(","), meta.replaceAll("&#x27;", "'")];
+  const isOwn = (source: string) =>
+    /^(?:\*|https:|'self')$/i.test(source) || names.some((name) => source.includes(name));
+  return policies
+    .map((policy) => /(?:^|;)\s*(connect-src\b[^;]*)/i.exec(policy) ?? /(?:^|;)\s*(default-src\b[^;]*)/i.exec(policy))
+    .find((found) => found && !found[1]?.split(/\s+/).some(isOwn))?.[1];
+}
