@@ -36,10 +36,10 @@ export async function checkOutside(target: Target, { dsn, path }: Wanted = {}): 
 }
 
 /**
- * Checks an address such as https://app.example.com/shop, prints the results and sets the exit status. From the environment: PAGE, and as they
- * are set for the deployment SENTRY_DSN and TUNNEL_PATH.
+ * Checks an address such as https://app.example.com/shop, prints the results and sets the exit status. `setting` names the address in a message.
+ * From the environment: PAGE, and as they are set for the deployment SENTRY_DSN and TUNNEL_PATH.
  */
-export async function checkAddress(address: string): Promise<void> {
+export async function checkAddress(address: string, setting = "address"): Promise<void> {
   const { PAGE, SENTRY_DSN, TUNNEL_PATH } = process.env;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (SENTRY_DSN && !isDsn(SENTRY_DSN))
@@ -49,11 +49,11 @@ export async function checkAddress(address: string): Promise<void> {
     const port = Number(url.port) || 443;
     const paths = { basePath: url.pathname.replace(/\/+$/, ""), tunnelPath: TUNNEL_PATH || "/monitoring" };
     report(await checkOutside({ host: name, port, name, publicPort: port, ...paths }, { dsn: SENTRY_DSN, path: PAGE }));
-  } else report([failed("address", `'${address}' is not an https address`, "use one such as https://app.example.com")]);
+  } else report([failed(setting, `'${address}' is not an https address`, "use one such as https://app.example.com")]);
   finish();
 }
 
 if (import.meta.main) {
-  const [address = process.env.BASE_URL ?? ""] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-  await checkAddress(address);
+  const [address] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+  await (address ? checkAddress(address) : checkAddress(process.env.BASE_URL ?? "", "BASE_URL"));
 }
