@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { printResult, rate } from "./support/fault-result.ts";
+import { printResult } from "./support/fault-result.ts";
 import { runLoad } from "./support/load.ts";
 import { acceptedEnvelopes, isEmpty, metric } from "./support/metrics.ts";
 import { type Stack, startStack } from "./support/stack.ts";
 import { waitUntil } from "./support/wait.ts";
+
+/** Envelopes per second: few, because a busy machine must not make the replica that is left hang, too. */
+const rate = 50;
 
 let stack: Stack;
 beforeAll(async () => {
@@ -20,11 +23,6 @@ const faults: [fault: string, begin: Step, end: Step][] = [
   [
     "stopped",
     (service) => stack.on(service, "kill", "-s", "STOP"),
-    (service) => stack.on(service, "kill", "-s", "CONT"),
-  ],
-  [
-    "stopped while the other one hangs for longer than two attempts",
-    (service) => stack.hang(4.5, service, service === "spool" ? "spool2" : "spool"),
     (service) => stack.on(service, "kill", "-s", "CONT"),
   ],
   [

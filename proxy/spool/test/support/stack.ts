@@ -158,15 +158,6 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
       await must("wait", ...containers);
       await must("start", ...containers);
     },
-    /**
-     * Stops `first`, and the other one for this many seconds. One container that signals both by their pids, since a call of docker takes
-     * seconds on a busy machine.
-     */
-    hang: async (seconds: number, first: Service, other: Service) => {
-      const pids = (await must("inspect", "--format={{.State.Pid}}", name(first), name(other))).split(/\s+/);
-      const line = `kill -s STOP ${pids.join(" ")} && sleep ${seconds} && kill -s CONT ${pids[1]}`;
-      await must("run", "--rm", label, "--pid=host", "--user=0", node, "sh", "-c", line);
-    },
     /** Replaces the spool by one with these arguments for `docker run`. */
     replaceSpool: async (...given: string[]) => {
       await must("rm", "-f", "-v", name("spool"));
