@@ -32,15 +32,15 @@ suite() {
   say "    $suite: $(($(date +%s) - start)) s"
 }
 
-# run_vitest FOLDER ARGUMENT..., run_playwright ARGUMENT...: commands for suite. A failed test gets a second attempt; totals.mjs reports it.
+# run_vitest FOLDER ARGUMENT..., run_playwright ARGUMENT...: commands for suite. A failed test gets two more attempts; totals.mjs reports them.
 run_vitest() {
   folder=$1
   shift
-  npm --prefix "$folder" test -- --retry=1 --reporter=dot --silent=passed-only --reporter=json --outputFile.json="$report" "$@"
+  npm --prefix "$folder" test -- --retry=2 --reporter=dot --silent=passed-only --reporter=json --outputFile.json="$report" "$@"
 }
 run_spool_units() {
   REPORTS=$results npm --prefix proxy/spool run test:units -- --reporter=dot --silent=passed-only --reporter=json --outputFile.json="$report"
 }
 run_playwright() {
-  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --retries=1 --reporter=dot,json --output="test-results/$(basename "$report" .json)" "$@"
+  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --retries=2 --reporter=dot,json --output="test-results/$(basename "$report" .json)" "$@"
 }

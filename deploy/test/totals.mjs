@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 const folder = process.argv[2];
-/** The run fails if more tests than these need a second attempt. One or two are races; many are a product that works every other time. */
+/** The run fails if more tests than these need another attempt. One or two are races; many are a product that works every other time. */
 const maxFlaky = 10;
 const read = (file) => readFileSync(join(folder, file), "utf8").trim();
 
-/** Checks and tests. `outcome` is passed, failed, skipped or flaky: passed on the second attempt, with the first one's message. */
+/** Checks and tests. `outcome` is passed, failed, skipped or flaky: passed on a later attempt, with the first one's message. */
 const results = read("checks")
   .split("\n")
   .map((line) => ({ outcome: line.split(" ")[0], where: line.replace(/^\S+ /, ""), message: "" }));
@@ -52,7 +52,7 @@ for (const file of files) {
 
 const those = (outcome) => results.filter((result) => result.outcome === outcome);
 const flaky = those("flaky");
-if (flaky.length > maxFlaky) fail(`${flaky.length} tests needed a second attempt; ${maxFlaky} may`);
+if (flaky.length > maxFlaky) fail(`${flaky.length} tests needed another attempt; ${maxFlaky} may`);
 const failed = those("failed");
 // Failures last, where the end of a long log still shows them.
 for (const { outcome, where, message } of [...flaky, ...failed])
