@@ -1,13 +1,22 @@
 # shellcheck shell=sh
-# Reads and writes the file with the settings: .env, or the last file of COMPOSE_ENV_FILES. Sourced after lib.sh.
+# Reads and writes the files with the settings: .env, or those of COMPOSE_ENV_FILES. Sourced after lib.sh.
 
-env_file() { echo "${COMPOSE_ENV_FILES:-.env}" | sed 's/.*,//'; }
+# env_file NAME: prints the file that sets NAME: the last one that does, as compose reads them, else the first one.
+env_file() {
+  (
+    IFS=, found=''
+    for file in ${COMPOSE_ENV_FILES:-.env}; do
+      if [ -z "$found" ] || grep -qs "$(assigned "$1")" "$file"; then found=$file; fi
+    done
+    echo "$found"
+  )
+}
 
-is_saved() { grep -qs "$(assigned "$1")" "$(env_file)"; }
+is_saved() { grep -qs "$(assigned "$1")" "$(env_file "$1")"; }
 
-# write_setting NAME VALUE: sets NAME in the file. VALUE has no | and no white space.
+# write_setting NAME VALUE: sets NAME in its file. VALUE has no | and no white space.
 write_setting() {
-  file=$(env_file)
+  file=$(env_file "$1")
   if [ -e "$file" ] && [ ! -f "$file" ]; then
     say "    put $1=$2 where your settings are: $file is no file"
     return
@@ -23,10 +32,10 @@ write_setting() {
   say "    $1=$2 in $file"
 }
 
-# say_unsaved: names the settings of this shell that the file does not have: the next command would not know them.
+# say_unsaved: names the settings of this shell that no file has: the next command would not know them.
 say_unsaved() {
   unsaved=$(for name in $(compose_settings); do
     eval "[ -z \"\${$name:-}\" ]" || is_saved "$name" || printf ' %s' "$name"
   done)
-  [ -z "$unsaved" ] || say "    only in this shell:$unsaved (put what is to last into $(env_file))"
+  [ -z "$unsaved" ] || say "    only in this shell:$unsaved (put what is to last into $(env_file COMPOSE_FILE))"
 }

@@ -113,6 +113,17 @@ test("a setting is read as compose reads it", async () => {
   expect((await run(["sh", "-euc", script], environment)).output).toBe("q\nhttp://x#y\ndefault\nf\nshell\n");
 });
 
+test("a setting is written to the file that compose takes it from, else to the first one", async () => {
+  const [first, second] = ["third", "fourth"].map((name) => join(folder, name)) as [string, string];
+  writeFileSync(first, "A=1\nB=1\n");
+  writeFileSync(second, "B=2\n");
+  const lines = "for name in A B C; do write_setting $name 3; done; A=4 say_unsaved";
+  const script = `. deploy/host/lib.sh; . deploy/host/env-file.sh; compose_settings() { echo A; }; ${lines}`;
+  const { output } = await run(["sh", "-euc", script], { COMPOSE_ENV_FILES: `${first},${second}` });
+  expect([first, second].map((file) => readFileSync(file, "utf8"))).toEqual(["A=3\nB=1\nC=3\n", "B=3\n"]);
+  expect(output).not.toContain("only in this shell");
+});
+
 test("while another apt-get holds a lock, an installation waits; any other failure ends it at once", async () => {
   const install = async (name: string, message: string) => {
     const bin = join(folder, name);

@@ -6,7 +6,7 @@ facts() {
   section config docker compose config --format json
   # shellcheck disable=SC2086 # a list
   section containers docker inspect $stack_ids
-  section env-file sed -n "s/$(assigned '\([A-Za-z_][A-Za-z0-9_]*\)').*/\2/p" "${COMPOSE_ENV_FILES:-.env}"
+  section env-file saved_names
   for id in $stack_ids; do section "$id" last_lines "$id"; done
   section known known_names
   section deaths deaths
@@ -24,6 +24,15 @@ section() {
 last_lines() {
   until=$(docker inspect --format '{{if and .RestartCount (eq .State.Status "running")}}{{.State.StartedAt}}{{end}}' "$1")
   docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -v '^{"time":.*"request_id"' | error_lines | tail -n 30 | cut -c 1-1000
+}
+
+# saved_names: prints the names that .env sets, or the files of COMPOSE_ENV_FILES.
+saved_names() {
+  (
+    IFS=,
+    # shellcheck disable=SC2086 # a list
+    sed -n "s/$(assigned '\([A-Za-z_][A-Za-z0-9_]*\)').*/\2/p" ${COMPOSE_ENV_FILES:-.env}
+  )
 }
 
 # deaths: prints "CONTAINER oom" or "CONTAINER die STATUS" for each that the engine remembers: of a container that runs again, docker inspect

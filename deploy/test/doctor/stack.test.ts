@@ -23,7 +23,7 @@ const BASE_URL = `https://localhost:${process.env.HTTPS_PORT}`;
 
 test("the running stack, with nothing but its containers: what was planted is named, and nothing else of what is asked here", async () => {
   // A name that nothing reads, and a setting that the containers were not started with.
-  const COMPOSE_ENV_FILES = envFile("TUNNEL_PAHT=/x\n");
+  const COMPOSE_ENV_FILES = `${envFile("TUNNEL_PAHT=/x\n")},/dev/null`;
   const { code, states, found } = await checks({ COMPOSE_ENV_FILES, TUNNEL_CLIENT_IP: "withhold" });
   expect(states).toMatchObject({
     ...{ web: "ok", disk: expect.anything(), settings: "failed", applied: "failed", spool: expect.anything() },
