@@ -60,6 +60,13 @@ test("the same address from outside; the tunnel's path may be in .env, and an ad
   expect([code, output]).toEqual([1, expect.stringMatching(/^✗ BASE_URL +'localhost' is not an https address/)]);
 });
 
+test("the same with Node 24 and nothing else, as in a pipeline", async () => {
+  const folder = "--volume=./deploy/checks:/deploy/checks:ro";
+  const node = ["docker", "run", "--rm", "--network=host", folder, "--workdir=/", "node:24-trixie-slim", "node"];
+  const { code, output } = await run([...node, "deploy/checks/outside.ts", BASE_URL], { BASE_URL: "" });
+  expect([code, output]).toEqual([0, expect.stringMatching(/^✓ tunnel .*culvert: all is well\n$/ms)]);
+});
+
 test("make status names every container", async () => {
   const { code, output } = await run(["sh", "deploy/checks/host/status.sh"]);
   expect(output).toMatch(/^certificate +until 20\d\d-/m);
