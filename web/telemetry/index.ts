@@ -1,6 +1,7 @@
 import { serverOptions } from "./options/server.js";
 import { flushOnShutdown } from "./send/shutdown.js";
 import type { SentryOptions } from "./sentry-options.js";
+import { queueFairly } from "./serve/fair-queue.js";
 import { sendBrowserSettings } from "./settings/send-browser-settings.js";
 import { settings } from "./settings/settings.js";
 
@@ -19,6 +20,8 @@ export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
   if (process.env.CULVERT_BROWSER_SETTINGS !== "off") sendBrowserSettings(current);
   // And SIGTERM must end the process.
   if (process.env.CULVERT_SHUTDOWN !== "off") flushOnShutdown();
+  // And one client's flood must not delay others.
+  if (process.env.CULVERT_FAIR_QUEUE !== "off") queueFairly();
   if (!current.dsn && !yours.dsn) return yours;
   return serverOptions(current, yours);
 }

@@ -8,6 +8,7 @@ import { PART_VARIABLES, type Part } from "./parts.js";
 import { recordingOutcomes } from "./send/recording-transport.js";
 import { fallbackTransport } from "./send/server-transport.js";
 import { flushOnShutdown } from "./send/shutdown.js";
+import { queueFairly } from "./serve/fair-queue.js";
 import { sendBrowserSettings } from "./settings/send-browser-settings.js";
 import { parseSettings } from "./settings/settings.js";
 
@@ -19,6 +20,7 @@ vi.mock("@sentry/nextjs", async (original) => ({
 vi.mock("./send/recording-transport.js", () => ({ recordingOutcomes: vi.fn(() => () => ({})) }));
 vi.mock("./send/server-transport.js", () => ({ fallbackTransport: vi.fn() }));
 vi.mock("./send/shutdown.js", () => ({ flushOnShutdown: vi.fn() }));
+vi.mock("./serve/fair-queue.js", () => ({ queueFairly: vi.fn() }));
 vi.mock("./settings/send-browser-settings.js", () => ({ sendBrowserSettings: vi.fn() }));
 
 const env = { SENTRY_DSN: "http://culvert@ingest:8969/1", SERVER_TUNNEL: "http://proxy:8083/envelopes" };
@@ -61,6 +63,7 @@ async function done(): Promise<Record<Part, boolean[]>> {
     ],
     scrubbing: [hooks.includes("beforeEnvelope"), hooks.includes("createDsc"), "dataCollection" in server],
     shutdown: [isCalled(flushOnShutdown)],
+    fairQueue: [isCalled(queueFairly)],
     sessions: [integrations.length === 2],
     sendOutcomes: [isCalled(recordingOutcomes)],
   };

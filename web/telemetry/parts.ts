@@ -10,6 +10,7 @@ export const PART_VARIABLES = {
   eventFilters: "CULVERT_EVENT_FILTERS",
   scrubbing: "CULVERT_SCRUBBING",
   shutdown: "CULVERT_SHUTDOWN",
+  fairQueue: "CULVERT_FAIR_QUEUE",
   sessions: "CULVERT_SESSIONS",
   sendOutcomes: "CULVERT_SEND_OUTCOMES",
 } as const;

@@ -1,0 +1,83 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { channel } from "node:diagnostics_channel";
+import { createServer, type Server } from "node:http";
+import { beforeAll, expect, test, vi } from "vitest";
+import { queueFairly } from "./fair-queue.js";
+
+let server: Server;
+const begun: unknown[] = [];
+const context = new AsyncLocalStorage<string>();
+beforeAll(() => {
+  for (let n = 0; n < 2; n++) queueFairly();
+  server = createServer((_, response) => begun.push((response as unknown as { name: string }).name));
+});
+
+/** Requests that arrive within one turn of the event loop, as `client` or `client name`. */
+function arrive(...requests: string[]) {
+  return requests.map((request) => {
+    const [client, name = client] = request.split(" ");
+    const headers = client === "direct" ? {} : { "x-forwarded-for": client };
+    const response = { name, destroyed: false };
+    channel("http.server.request.start").publish({ server });
+    server.emit("request", { headers }, response);
+    return response;
+  });
+}
+/** The names of the requests that have begun, once there are so many. */
+async function order(count: number): Promise<unknown[]> {
+  await vi.waitUntil(() => begun.length >= count);
+  await new Promise((resolve) => setImmediate(resolve));
+  return begun.splice(0);
+}
+const flood = Array<string>(20).fill("203.0.113.1");
+
+test("another client's request passes those of a flood", async () => {
+  arrive(...flood, "198.51.100.1", "198.51.100.2");
+  expect(begun, "one begins at once").toEqual(["203.0.113.1"]);
+  const all = await order(22);
+  expect(all.indexOf("198.51.100.1")).toBeLessThan(4);
+  expect(all.indexOf("198.51.100.2")).toBeLessThan(4);
+  expect(all).toHaveLength(22);
+});
+
+test("a client is an IPv4 address or an IPv6 /48", async () => {
+  const network = Array.from({ length: 20 }, (_, n) => `2001:db8:1:${n}::1`);
+  arrive(...network, "2001:db8:2::1", "::ffff:198.51.100.1", "::ffff:198.51.100.2");
+  const all = await order(23);
+  for (const one of ["2001:db8:2::1", "::ffff:198.51.100.1", "::ffff:198.51.100.2"])
+    expect(all.indexOf(one)).toBeLessThan(5);
+});
+
+test("a request that did not come through the proxy begins at once, as do health checks", async () => {
+  arrive(...flood, "direct");
+  expect(begun).toEqual(["203.0.113.1", "direct"]);
+  await order(21);
+});
+
+test("a request whose client has gone never begins", async () => {
+  const [, gone] = arrive("203.0.113.1", "203.0.113.1 gone", "203.0.113.1 last");
+  Object.assign(gone ?? {}, { destroyed: true });
+  expect(await order(2)).toEqual(["203.0.113.1", "last"]);
+});
+
+test("when the oldest request is late, the newest begins first, each client's in turn", async () => {
+  const now = vi.spyOn(Date, "now");
+  now.mockReturnValue(0);
+  arrive("a a1", "a a2", "a a3", "b b1", "b b2", "c c1");
+  now.mockReturnValue(1_001);
+  arrive("a a4");
+  expect(await order(7)).toEqual(["a1", "c1", "b2", "a4", "b1", "a3", "a2"]);
+  now.mockRestore();
+});
+
+test("each request begins in its own asynchronous context", async () => {
+  const seen: unknown[] = [];
+  const own = createServer(() => seen.push(context.getStore()));
+  for (const name of ["a", "b", "c"])
+    context.run(name, () => {
+      channel("http.server.request.start").publish({ server: own });
+      own.emit("request", { headers: { "x-forwarded-for": "203.0.113.1" } }, { destroyed: false });
+    });
+  await vi.waitUntil(() => seen.length === 3);
+  expect(seen).toEqual(["a", "b", "c"]);
+});
