@@ -74,8 +74,9 @@ shell_scripts() {
   if has shellcheck; then check "shell scripts" shellcheck_all; else record skipped "shell scripts (no shellcheck here)"; fi
 }
 
-# Optional: one browser test runs in Safari's engine.
-webkit() {
+# Chromium, whose path it writes to a file, and WebKit, which is optional: one browser test runs in Safari's engine.
+browsers() {
+  sh deploy/bare-machine/browser.sh >"$results/chromium" || record failed "a browser"
   has WebKitWebDriver || ! can_install || (debian_install webkit2gtk-driver xvfb xauth) >/dev/null 2>&1 || true
 }
 
@@ -105,8 +106,8 @@ done
 # shellcheck disable=SC2086 # several
 wait $installs
 background static
-background webkit
-wait "$stack_up"
+background browsers
+wait "$stack_up" $!
 if ! docker version >/dev/null 2>&1; then
   join
   record failed "no Docker engine answers: the tests that need one did not run"
@@ -114,7 +115,7 @@ if ! docker version >/dev/null 2>&1; then
   exit 1
 fi
 
-CHROMIUM_PATH=$(sh deploy/bare-machine/browser.sh) || record failed "a browser"
+CHROMIUM_PATH=$(cat "$results/chromium")
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 
