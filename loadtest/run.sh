@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs one load profile: PROFILE=average BASE_URL=https://… sh run.sh [arguments of k6 run]. Uses the k6 on PATH, else the image of
-# compose's profile `loadtest`. Exit codes: README.
+# Runs one load profile: PROFILE=average BASE_URL=https://… sh run.sh [arguments of k6 run]. Uses the k6 on PATH, else
+# the image of compose's profile `loadtest`. Exit codes: README.
 set -eu
 from=$PWD
 cd "$(dirname "$0")"
@@ -98,7 +98,8 @@ RUN_K6=$(k6 version | sed -n 's/^k6 v\([0-9.]*\).*/\1/p')
 case $RUN_K6 in 0.* | 1.*) die "k6 $RUN_K6 is too old: install 2.0 or newer" ;; esac
 export RUN_K6 NO_BROWSER
 
-# logged COMMAND...: runs k6 with its own log, a line for each failed request, in a file. Without a result, the log says why.
+# logged COMMAND...: runs k6 with its own log, a line for each failed request, in a file. Without a result, the log says
+# why.
 logged() {
   "$@" 2>>"$OUT/k6.log" || {
     status=$?
@@ -115,7 +116,8 @@ logged() {
 }
 while IFS='=' read -r name value; do export "$name=$value"; done <"$OUT/settings.env"
 
-# Starts the reader of what arrived beside k6: for Sentry's API, for a recording ingest on port INGEST, or for the local ingest.
+# Starts the reader of what arrived beside k6: for Sentry's API, for a recording ingest on port INGEST, or for the local
+# ingest.
 reader() {
   spotlight='' port=0 host=127.0.0.1
   case ${INGEST:-}:${SENTRY_API:-}:${SENTRY_DSN:-}:$TUNNEL_PATH in

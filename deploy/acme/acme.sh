@@ -1,6 +1,7 @@
 #!/bin/sh
-# Keeps a certificate for SERVER_NAME where the proxy finds it: ordered at the first start, renewed when a third of its life is left or
-# when the CA asks for it (ARI). Until there is a new one, the old one stays. SIGUSR1 orders one at once.
+# Keeps a certificate for SERVER_NAME where the proxy finds it: ordered at the first start, renewed when a third of its
+# life is left or when the CA asks for it (ARI). Until there is a new one, the old one stays. SIGUSR1 orders one at
+# once.
 set -eu
 umask 077
 
@@ -20,7 +21,8 @@ if [ $# -gt 0 ]; then
   exit
 fi
 
-# one_line TEXT: as it may stand in a log. say TEXT: one line of the log. refuse SETTING PROBLEM FIX: ends the container with one line.
+# one_line TEXT: as it may stand in a log. say TEXT: one line of the log. refuse SETTING PROBLEM FIX: ends the container
+# with one line.
 one_line() { printf '%s' "$1" | LC_ALL=C tr -s '\000-\037\177-\377' ' '; }
 say() { printf 'culvert acme: %s\n' "$(one_line "$1")" >&2; }
 refuse() { say "$1: $2: $3"; exit 1; }
@@ -49,13 +51,15 @@ case ${ACME_EAB_KEY_ID:+id},${ACME_EAB_KEY_FILE:+file},$eab_key in
     "write the CA's HMAC key into it, alone" ;;
 esac
 
-# The first pause after a failure, doubled by each further one, and the longest, after which the CA is asked for its opinion again. Let's
-# Encrypt allows five failed attempts an hour: https://letsencrypt.org/docs/rate-limits/#authorization-failures-per-identifier-per-account
+# The first pause after a failure, doubled by each further one, and the longest, after which the CA is asked for its
+# opinion again. Let's Encrypt allows five failed attempts an hour:
+# https://letsencrypt.org/docs/rate-limits/#authorization-failures-per-identifier-per-account
 RETRY_S=${ACME_RETRY:-900} # only tests set ACME_RETRY
 CHECK_S=$((24 * RETRY_S))
 # uacme's folder, one for each CA.
 account=/var/lib/acme/$(printf '%s' "${ACME_DIRECTORY#https://}" | tr -c 'A-Za-z0-9.-' '_')
-# The line of the log about the last failure with these settings, which a restart must not forget. Its time is that of the next attempt.
+# The line of the log about the last failure with these settings, which a restart must not forget. Its time is that of
+# the next attempt.
 failure=/var/lib/acme/failure-$(echo "$ACME_DIRECTORY $names $ACME_EMAIL $ACME_EAB_KEY_ID" | cksum | cut -d ' ' -f 1)
 failures=$store/failures # their number since the last success, for the proxy's metrics; no file while all is well
 log=/tmp/uacme.log
@@ -67,7 +71,8 @@ not() { date -d "$(openssl x509 -noout "-$1" -in "$store/current/server.crt" | c
 # client ARGUMENT...: runs uacme, for 15 minutes at most: a CA may accept connections and never answer.
 client() { timeout 900 uacme -v -a "$ACME_DIRECTORY" -c "$account" -h /acme/acme.sh -t EC "$@" >"$log" 2>&1; }
 
-# register: makes the account, or gives it the e-mail address that is set now. uacme takes the key of an external account as an argument only.
+# register: makes the account, or gives it the e-mail address that is set now. uacme takes the key of an external
+# account as an argument only.
 register() {
   [ ! -e "$account/contact" ] || [ "$(cat "$account/contact")" != "$ACME_EMAIL" ] || return 0
   set -- ${ACME_EMAIL:+"$ACME_EMAIL"}
@@ -75,7 +80,8 @@ register() {
   echo "$ACME_EMAIL" >"$account/contact"
 }
 
-# publish: gives the proxy the new pair. A link is replaced, so that it never sees half of a pair. The next certificate gets a new key.
+# publish: gives the proxy the new pair. A link is replaced, so that it never sees half of a pair. The next certificate
+# gets a new key.
 publish() {
   pair=$(mktemp -d "$store/pair.XXXXXX") &&
     cp "$account/$main_name/cert.pem" "$pair/server.crt" &&
@@ -120,7 +126,8 @@ note_failure() {
   say "$said"
   { printf '%s\n' "$said" >"$failure" && touch -d "@$due" "$failure" && echo "$count" >"$failures.new" && mv "$failures.new" "$failures"; } ||
     say "the failure was not noted: the reason is above"
-  # The third failure, and one a day from then on, are posted as by deploy/host/notify.sh. The address is a secret: not an argument.
+  # The third failure, and one a day from then on, are posted as by deploy/host/notify.sh. The address is a secret: not
+  # an argument.
   [ $((count % 4)) -ne 3 ] || [ -z "$NOTIFY_URL" ] ||
     printf 'url = "%s"\n' "$NOTIFY_URL" | curl -sS -m 10 -o /dev/null --fail -K - \
       --json "{\"text\": \"culvert: renewing the certificate failed $count times: $(one_line "$said" | sed 's/[\\"]/\\&/g')\"}" ||

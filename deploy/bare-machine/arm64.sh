@@ -1,5 +1,6 @@
 #!/bin/sh
-# Gets what builds and tests of arm64 images need on a machine of another architecture: programs of arm64 run under qemu-user. Dies if they do not.
+# Gets what builds and tests of arm64 images need on a machine of another architecture: programs of arm64 run under
+# qemu-user. Dies if they do not.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

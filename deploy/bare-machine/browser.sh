@@ -1,5 +1,6 @@
 #!/bin/sh
-# Prints the path of a Chromium for the tests, or nothing if Playwright should download its own (npx playwright install chromium).
+# Prints the path of a Chromium for the tests, or nothing if Playwright should download its own (npx playwright install
+# chromium).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

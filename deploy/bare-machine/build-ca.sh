@@ -1,5 +1,6 @@
 #!/bin/sh
-# Prints the file with the extra CA that this machine's npm trusts, or nothing. Builds behind a TLS-inspecting egress need it.
+# Prints the file with the extra CA that this machine's npm trusts, or nothing. Builds behind a TLS-inspecting egress
+# need it.
 set -eu
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the base images of the Dockerfiles from Debian and npm packages, in parallel. As root on Debian or Ubuntu.
-# Usage: build.sh [IMAGE...]; existing images are kept unless REBUILD=1. With ARCH=arm64, for that architecture, as IMAGE-arm64.
+# Usage: build.sh [IMAGE...]; existing images are kept unless REBUILD=1. With ARCH=arm64, for that architecture, as
+# IMAGE-arm64.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

@@ -5,7 +5,8 @@
 KEYRINGS=/usr/share/keyrings
 NEWEST_KEY=debian-archive-trixie-automatic.gpg
 
-# debian_mirror: prints DEBIAN_MIRROR if set, else the URL of this host's own Debian source. Dies if no configured source is Debian.
+# debian_mirror: prints DEBIAN_MIRROR if set, else the URL of this host's own Debian source. Dies if no configured
+# source is Debian.
 debian_mirror() {
   [ -z "${DEBIAN_MIRROR:-}" ] || { printf '%s\n' "$DEBIAN_MIRROR"; return 0; }
   mirror_codename=$(os_release VERSION_CODENAME)
@@ -25,8 +26,8 @@ debian_mirror() {
   die "DEBIAN_MIRROR: not set, and no apt source of this machine is a Debian mirror that answers: set it to the URL of one"
 }
 
-# debian_keys DIRECTORY: prints the folder with Debian's keys: this machine's, or newer ones downloaded to DIRECTORY, which are
-# signed by bookworm and therefore trusted by older keyrings.
+# debian_keys DIRECTORY: prints the folder with Debian's keys: this machine's, or newer ones downloaded to DIRECTORY,
+# which are signed by bookworm and therefore trusted by older keyrings.
 debian_keys() {
   [ ! -e "$KEYRINGS/$NEWEST_KEY" ] || { echo "$KEYRINGS"; return 0; }
   keys_log=$(mktemp)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the missing parts of Docker from the distribution's packages. Usage: engine-install.sh "engine compose buildx"
+# Installs the missing parts of Docker from the distribution's packages. Usage: engine-install.sh "engine compose
+# buildx"
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

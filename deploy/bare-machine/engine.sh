@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes a Docker engine with compose and buildx available: uses a running one, starts it, or installs it (Debian, Ubuntu, as root).
+# Makes a Docker engine with compose and buildx available: uses a running one, starts it, or installs it (Debian,
+# Ubuntu, as root).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Functions that the scripts of this folder share. Sourced. Nothing here uses deploy/host: it is called, and calls nobody.
+# Functions that the scripts of this folder share. Sourced. Nothing here uses deploy/host: it is called, and calls
+# nobody.
 
 # Debian's PATH of a normal user lacks these.
 PATH=$PATH:/usr/sbin:/sbin

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Gets what a bare or closed machine lacks: an engine, and the base images of the Dockerfiles. Prints the file with the extra CA that this
-# machine's npm trusts, for the builds, or nothing.
+# Gets what a bare or closed machine lacks: an engine, and the base images of the Dockerfiles. Prints the file with the
+# extra CA that this machine's npm trusts, for the builds, or nothing.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/bare-machine/lib.sh

@@ -3,8 +3,8 @@
 
 PULL_TIMEOUT_S=5 # for a registry's first answer
 
-# pull IMAGE: pulls IMAGE; returns 1, with the reason in the file $log, if no registry answers in time or the registry refuses.
-# By the engine, because only it knows its mirrors, proxies and credentials.
+# pull IMAGE: pulls IMAGE; returns 1, with the reason in the file $log, if no registry answers in time or the registry
+# refuses. By the engine, because only it knows its mirrors, proxies and credentials.
 pull() {
   # shellcheck disable=SC2154 # the caller's
   docker pull "$1" >"$log" 2>&1 &

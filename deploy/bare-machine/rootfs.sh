@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Functions that all recipes share: from a Debian suite to a local image tag. Sourced after lib.sh, apt.sh and debian.sh.
+# Functions that all recipes share: from a Debian suite to a local image tag. Sourced after lib.sh, apt.sh and
+# debian.sh.
 
 SHM=/dev/shm
 REQUIRED_KB=1048576     # peak use of all recipes in parallel
@@ -44,8 +45,8 @@ disk_full() {
   die "$image: disk full $1: $(free_space "$TMPDIR"), $((REQUIRED_KB / 1024)) MB are needed: free some, or set TMPDIR to another directory"
 }
 
-# recipe_failed STEP OUTPUT: dies naming the image and the reason: a full disk, or the first error in OUTPUT. OUTPUT is not read from
-# a file, which would be empty on a full disk.
+# recipe_failed STEP OUTPUT: dies naming the image and the reason: a full disk, or the first error in OUTPUT. OUTPUT is
+# not read from a file, which would be empty on a full disk.
 recipe_failed() {
   if [ "$(free_kb "$TMPDIR")" -lt "$FULL_KB" ] ||
     printf '%s' "$2" | grep -qi -e 'no space left' -e 'enough free space' -e ENOSPC; then
@@ -54,10 +55,12 @@ recipe_failed() {
   die "$image: $1 failed: $(printf '%s\n' "$2" | grep -E '^(E:|npm (error|ERR!) [^ces]|tar:|Error|culvert:)' | head -n 1 || true)"
 }
 
-# arch: Debian's name of the architecture that images are built for: ARCH, else this machine's. Another one needs arm64.sh.
+# arch: Debian's name of the architecture that images are built for: ARCH, else this machine's. Another one needs
+# arm64.sh.
 arch=${ARCH:-$(dpkg --print-architecture)}
 
-# bootstrap SUITE PACKAGES: creates a minimal root filesystem of the suite with dpkg and apt in $root, without documentation.
+# bootstrap SUITE PACKAGES: creates a minimal root filesystem of the suite with dpkg and apt in $root, without
+# documentation.
 bootstrap() {
   mirror=$(debian_mirror)
   keys=$(debian_keys "$work")
@@ -83,7 +86,8 @@ add_user() {
   install -d -o "$2" -g "$2" "$root/home/$1"
 }
 
-# import_as CHECK OPTIONS...: imports $root with docker import's OPTIONS, runs the command CHECK in it, and tags it if that succeeds.
+# import_as CHECK OPTIONS...: imports $root with docker import's OPTIONS, runs the command CHECK in it, and tags it if
+# that succeeds.
 import_as() {
   check=$1; shift
   engine_waited=0

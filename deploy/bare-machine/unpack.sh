@@ -1,5 +1,6 @@
 #!/bin/sh
-# Puts a program of a package of Debian 13 into a folder, without an installation. Usage: unpack.sh PACKAGE PATH-IN-THE-PACKAGE FOLDER
+# Puts a program of a package of Debian 13 into a folder, without an installation. Usage: unpack.sh PACKAGE
+# PATH-IN-THE-PACKAGE FOLDER
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Gets the newest base images of the Dockerfiles, and these images: pulls them, or builds again those that were built here.
-# Usage: update.sh [IMAGE...]
+# Gets the newest base images of the Dockerfiles, and these images: pulls them, or builds again those that were built
+# here. Usage: update.sh [IMAGE...]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

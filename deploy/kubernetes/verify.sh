@@ -1,8 +1,8 @@
 #!/bin/sh
-# verify.sh: runs verify/ as a Job in the deployment's namespace and prints its lines; status 1 if a check failed. It also says which objects
-# differ from OVERLAY: a name below overlays/, or a folder; production, if NAMESPACE is not set either. With NAMESPACE alone, as for a
-# chart's release, no overlay is compared. PAGE, PROMETHEUS, WAIT_S, INSTANCE, EXPECT: see ../checks/verify-cluster.ts. IMAGE: an image with
-# Node, if there is no spool.
+# verify.sh: runs verify/ as a Job in the deployment's namespace and prints its lines; status 1 if a check failed. It
+# also says which objects differ from OVERLAY: a name below overlays/, or a folder; production, if NAMESPACE is not set
+# either. With NAMESPACE alone, as for a chart's release, no overlay is compared. PAGE, PROMETHEUS, WAIT_S, INSTANCE,
+# EXPECT: see ../checks/verify-cluster.ts. IMAGE: an image with Node, if there is no spool.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh

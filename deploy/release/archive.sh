@@ -1,14 +1,14 @@
 #!/bin/sh
-# Packs what a host needs without a clone, as culvert-VERSION.tar.gz. The compose file is the repository's; deploy/images.yml names the images
-# of this release, pinned by digest. Part of release.sh.
+# Packs what a host needs without a clone, as culvert-VERSION.tar.gz. The compose file is the repository's;
+# deploy/images.yml names the images of this release, pinned by digest. Part of release.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 folder=$work/culvert-$VERSION
 
-# reference NAME: prints the reference of an image, for a compose file. CULVERT_REGISTRY names a mirror; an empty CULVERT_DIGESTS, for
-# images from `docker load`, leaves the digest out.
+# reference NAME: prints the reference of an image, for a compose file. CULVERT_REGISTRY names a mirror; an empty
+# CULVERT_DIGESTS, for images from `docker load`, leaves the digest out.
 reference() {
   sed -n "s|^$1:\(.*\)\(@.*\)|\${CULVERT_REGISTRY:-$REGISTRY}/culvert-$1:\1\${CULVERT_DIGESTS-\2}|p" "$OUT/digests"
 }

@@ -6,7 +6,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # -L: with the files behind its symbolic links.
 cp -RL deploy/chart "$work/culvert"
-# The digest is part of the tag: another image's tag replaces both. The app's image is the team's, so that its tag must be enough.
+# The digest is part of the tag: another image's tag replaces both. The app's image is the team's, so that its tag must
+# be enough.
 awk -v registry="$REGISTRY" '
   NR == FNR { at = index($0, ":"); tag["culvert-" substr($0, 1, at - 1)] = substr($0, at + 1); next }
   match($0, /repository: culvert-[a-z]+/) { image = substr($0, RSTART + 12, RLENGTH - 12); sub(image, registry "/" image) }

@@ -7,12 +7,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 created=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
 revision=$(git rev-parse HEAD)
-# Actions of the example app are encrypted with a key that everybody can read in its image. An app of your own has a key of its own.
+# Actions of the example app are encrypted with a key that everybody can read in its image. An app of your own has a key
+# of its own.
 key=$(mktemp) manifest=$(mktemp)
 trap 'rm -f "$key" "$manifest"' EXIT
 printf 'culvert-example-app-without-secret' | head -c 32 | base64 >"$key"
 
-# Each base image is resolved once, so that all images, and the provenance, have one digest. This machine's own have none.
+# Each base image is resolved once, so that all images, and the provenance, have one digest. This machine's own have
+# none.
 bases=''
 for base in $(deploy/bare-machine/base-images.sh); do
   source=${BASE_REGISTRY:-docker.io/library}/$base

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Pushes what is in dist/VERSION: images, and the chart as oci://REGISTRY/culvert. If it can sign, signs the images and attests their SBOMs and
-# their provenance. Part of release.sh.
+# Pushes what is in dist/VERSION: images, and the chart as oci://REGISTRY/culvert. If it can sign, signs the images and
+# attests their SBOMs and their provenance. Part of release.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes a release from a clean tag, into dist/VERSION: images for amd64 and arm64, SBOMs, the package, the chart, the archive, checksums
-# and signatures. With PUSH=yes, only pushes images and chart that were made before to REGISTRY. Settings: README.md beside this file.
+# Makes a release from a clean tag, into dist/VERSION: images for amd64 and arm64, SBOMs, the package, the chart, the
+# archive, checksums and signatures. With PUSH=yes, only pushes images and chart that were made before to REGISTRY.
+# Settings: README.md beside this file.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Writes the provenance and SHA256SUMS; with COSIGN_KEY or in a workflow with an OIDC token, signs SHA256SUMS. Part of release.sh.
+# Writes the provenance and SHA256SUMS; with COSIGN_KEY or in a workflow with an OIDC token, signs SHA256SUMS. Part of
+# release.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../host/lib.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks a downloaded release before it is used: checksums, the signature of the checksums, and the signatures, SBOMs and provenance of the
-# images. A line for each; what cannot be checked here says so and is not counted as checked.
+# Checks a downloaded release before it is used: checksums, the signature of the checksums, and the signatures, SBOMs
+# and provenance of the images. A line for each; what cannot be checked here says so and is not counted as checked.
 # Usage: verify.sh FOLDER. COSIGN_PUB is the publisher's key, or IDENTITY the repository whose workflow signed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

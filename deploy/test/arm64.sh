@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make test-arm64`, apart from `make test`: builds the images for arm64, and runs the core of the proxy's contract, and a browser
-# against the whole stack, under qemu-user if this machine is of another architecture.
+# `make test-arm64`, apart from `make test`: builds the images for arm64, and runs the core of the proxy's contract, and
+# a browser against the whole stack, under qemu-user if this machine is of another architecture.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh

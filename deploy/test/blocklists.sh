@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the folder with uBlock Origin's lists, from Debian's package, which is downloaded and not installed; prints nothing if that
-# fails.
+# Prints the folder with uBlock Origin's lists, from Debian's package, which is downloaded and not installed; prints
+# nothing if that fails.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make check`: a quick check of each file that differs from origin/main (else from the last release, else of every file), for people at
-# work. It names the files that it has no check for. `make test` runs everything.
+# `make check`: a quick check of each file that differs from origin/main (else from the last release, else of every
+# file), for people at work. It names the files that it has no check for. `make test` runs everything.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 results=$(mktemp -d)
@@ -40,7 +40,8 @@ project() {
   check "$1: types" npm --prefix "$1" run typecheck
   check "$1: lint" npm --prefix "$1" run lint
 }
-# related FOLDER PATTERN: runs the project's tests that depend on files that match (https://vitest.dev/guide/cli.html#vitest-related).
+# related FOLDER PATTERN: runs the project's tests that depend on files that match
+# (https://vitest.dev/guide/cli.html#vitest-related).
 related() {
   changed_in "$2" >/dev/null || return
   (IFS='
@@ -58,7 +59,8 @@ tests() {
   check "$folder: $*" npm --prefix "$folder" test -- "$@"
 }
 
-# nginx_accepts SETTING=VALUE...: whether the proxy's image, built of these files, renders a configuration that Nginx accepts.
+# nginx_accepts SETTING=VALUE...: whether the proxy's image, built of these files, renders a configuration that Nginx
+# accepts.
 nginx_accepts() {
   image=$(docker build --quiet proxy) || return
   for set; do set -- "$@" --env="$set"; shift; done

@@ -33,7 +33,8 @@ take_down() {
   docker network ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | xargs -r docker network rm
 }
 
-# clean_up: ends the jobs, removes all stacks and what interrupted tests left, and stops the engine if this run started it.
+# clean_up: ends the jobs, removes all stacks and what interrupted tests left, and stops the engine if this run started
+# it.
 clean_up() {
   for job in $running; do kill_tree "$job"; done
   join

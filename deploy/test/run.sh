@@ -52,8 +52,8 @@ stack() {
   fi
 }
 
-# other_stack 20|40|60|80|100: selects another stack: 20 for other releases of web, 40 for the commands in README.md, 60 for those in
-# docs/your-app.md, 80 and 100 for other apps.
+# other_stack 20|40|60|80|100: selects another stack: 20 for other releases of web, 40 for the commands in README.md, 60
+# for those in docs/your-app.md, 80 and 100 for other apps.
 other_stack() {
   TEST_STACK=$((${TEST_STACK:-0} + $1))
   . deploy/test/stack.sh

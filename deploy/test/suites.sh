@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# Checks and suites of tests, and where their results are recorded. Sourced after lib.sh, with `results` set to a folder.
+# Checks and suites of tests, and where their results are recorded. Sourced after lib.sh, with `results` set to a
+# folder.
 
 # record passed|failed|skipped NAME: records and prints the result of a check.
 record() {
@@ -18,8 +19,9 @@ check() {
   fi
 }
 
-# suite NAME COMMAND...: runs tests; the command writes their results to the file $report. Every test counts, and a run that fails without
-# a failed test (a crash, a file that does not load) counts as one failure. Prints the output only if the run fails.
+# suite NAME COMMAND...: runs tests; the command writes their results to the file $report. Every test counts, and a run
+# that fails without a failed test (a crash, a file that does not load) counts as one failure. Prints the output only if
+# the run fails.
 suite() {
   suite=$1 start=$(date +%s)
   report=$results/$(echo "$suite" | tr '/ ' --).json
@@ -32,7 +34,8 @@ suite() {
   say "    $suite: $(($(date +%s) - start)) s"
 }
 
-# run_vitest FOLDER ARGUMENT..., run_playwright ARGUMENT...: commands for suite. A failed test gets two more attempts; totals.mjs reports them.
+# run_vitest FOLDER ARGUMENT..., run_playwright ARGUMENT...: commands for suite. A failed test gets two more attempts;
+# totals.mjs reports them.
 run_vitest() {
   folder=$1
   shift

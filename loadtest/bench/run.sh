@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compares the proxy with alternatives, and measures what faults and attacks cost (docs/benchmarks.md). Needs Docker and Node; fetches the base
-# images like `make up`.
+# Compares the proxy with alternatives, and measures what faults and attacks cost (docs/benchmarks.md). Needs Docker and
+# Node; fetches the base images like `make up`.
 set -eu
 cd "$(dirname "$0")"
 machine=../../deploy/bare-machine

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Takes the image of an app through the contract of docs/your-app.md before it goes live: runs it as `make up` tries web, asks it for a page,
-# stops it. Usage: WEB_IMAGE=registry.example/shop:1.4 check-app.sh [--json]. PAGE is the page that is asked for.
+# Takes the image of an app through the contract of docs/your-app.md before it goes live: runs it as `make up` tries
+# web, asks it for a page, stops it. Usage: WEB_IMAGE=registry.example/shop:1.4 check-app.sh [--json]. PAGE is the page
+# that is asked for.
 set -eu
 cd "$(dirname "$0")/../../.."
 . deploy/host/lib.sh

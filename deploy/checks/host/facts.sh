@@ -1,7 +1,9 @@
 # shellcheck shell=sh
-# What only the host knows about the running stack, for the programs of this folder. Sourced after deploy/host/lib.sh, in the repository's root.
+# What only the host knows about the running stack, for the programs of this folder. Sourced after deploy/host/lib.sh,
+# in the repository's root.
 
-# facts: prints sections that begin with "== NAME" (facts.ts reads them). Values of settings are among them: for a pipe, not for a terminal.
+# facts: prints sections that begin with "== NAME" (facts.ts reads them). Values of settings are among them: for a pipe,
+# not for a terminal.
 facts() {
   section config docker compose config --format json
   # shellcheck disable=SC2086 # a list
@@ -13,14 +15,16 @@ facts() {
   section log docker compose logs --no-log-prefix --no-color --since 5m --tail 20000 proxy
 }
 
-# section NAME COMMAND...: prints the command's output below its name; a command that fails leaves its section empty or short.
+# section NAME COMMAND...: prints the command's output below its name; a command that fails leaves its section empty or
+# short.
 section() {
   printf '\n== %s\n' "$1"
   shift
   { "$@" 2>/dev/null || true; } | sed 's/^== / &/'
 }
 
-# last_lines CONTAINER: prints the last words of its log but the proxy's requests; if it was restarted, those before its last start.
+# last_lines CONTAINER: prints the last words of its log but the proxy's requests; if it was restarted, those before its
+# last start.
 last_lines() {
   until=$(docker inspect --format '{{if and .RestartCount (eq .State.Status "running")}}{{.State.StartedAt}}{{end}}' "$1")
   docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -v '^{"time":.*"request_id"' | error_lines | tail -n 30 | cut -c 1-1000
@@ -35,8 +39,8 @@ saved_names() {
   )
 }
 
-# deaths: prints "CONTAINER oom" or "CONTAINER die STATUS" for each that the engine remembers: of a container that runs again, docker inspect
-# does not know.
+# deaths: prints "CONTAINER oom" or "CONTAINER die STATUS" for each that the engine remembers: of a container that runs
+# again, docker inspect does not know.
 deaths() {
   docker events --since 1h --until "$(date +%s)" --filter "label=com.docker.compose.project=$(project_name)" --filter event=oom \
     --filter event=die --format '{{.Actor.ID}} {{.Action}} {{index .Actor.Attributes "exitCode"}}'
@@ -50,10 +54,12 @@ known_names() {
   grep -rohE '(setting |\$\{)[A-Z][A-Z0-9_]+' --include='*.sh' deploy | sed 's/.*[ {]//'
 }
 
-# in_stack PROGRAM [OPTION]: runs a program of this folder in a container of the spool's image, within the stack's networks.
+# in_stack PROGRAM [OPTION]: runs a program of this folder in a container of the spool's image, within the stack's
+# networks.
 in_stack() { run_in stack "$@"; }
 
-# run_in NETWORK PROGRAM [OPTION]: the same in another network and outside of the stack. It sees these sources and nothing else of the repository.
+# run_in NETWORK PROGRAM [OPTION]: the same in another network and outside of the stack. It sees these sources and
+# nothing else of the repository.
 run_in() {
   network=$1 program=/culvert/deploy/checks/host/$2 option=${3:-}
   set -- --rm --user "$(id -u):$(id -g)" --volume "$PWD/deploy/checks:/culvert/deploy/checks:ro" \

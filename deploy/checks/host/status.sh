@@ -1,5 +1,6 @@
 #!/bin/sh
-# The running stack on one screen: versions, containers, memory, dates of the images, certificate, envelopes, pages, what waits in the spool.
+# The running stack on one screen: versions, containers, memory, dates of the images, certificate, envelopes, pages,
+# what waits in the spool.
 set -eu
 cd "$(dirname "$0")/../../.."
 . deploy/host/lib.sh

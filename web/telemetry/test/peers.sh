@@ -1,6 +1,7 @@
 #!/bin/sh
-# Checks the packed package with versions of its peers: its types in a small app, its server part in Node, its edge part. Usage:
-# peers.sh [all]. Without `all`: the lowest versions together, and the newest; all: each SDK with each Next and React, and Node 22 and 24.
+# Checks the packed package with versions of its peers: its types in a small app, its server part in Node, its edge
+# part. Usage: peers.sh [all]. Without `all`: the lowest versions together, and the newest; all: each SDK with each Next
+# and React, and Node 22 and 24.
 set -eu
 cd "$(dirname "$0")/../.."
 app=$(mktemp -d)
@@ -19,8 +20,8 @@ install() {
 }
 
 failed=0
-# types SDK NEXT REACT: installs these versions, and prints the errors in the app and in the package's declarations; those of the peers are
-# not the package's. npm fails if the package does not allow these versions.
+# types SDK NEXT REACT: installs these versions, and prints the errors in the app and in the package's declarations;
+# those of the peers are not the package's. npm fails if the package does not allow these versions.
 types() {
   install ./culvert-nextjs-*.tgz "@sentry/nextjs@$1" "next@$2" "react@$3" "react-dom@$3" "@types/react@${3%%.*}" @types/node@24
   echo "Sentry $1, Next $2, React $3"
@@ -28,14 +29,16 @@ types() {
   ! grep -E '^(app|node_modules/@culvert)' output || failed=1
 }
 
-# edge: runs, with the newest SDK, the part for Next's edge runtime, bundled without Node's modules except the one that Next has there, too.
+# edge: runs, with the newest SDK, the part for Next's edge runtime, bundled without Node's modules except the one that
+# Next has there, too.
 edge() {
   esbuild edge.mjs --bundle --format=esm --platform=neutral --main-fields=module,main --conditions=edge-light \
     --external:node:http --external:node:async_hooks '--define:process.env.NEXT_RUNTIME="edge"' \
     --outfile=edge.out.mjs --log-level=error && node edge.out.mjs || failed=1
 }
 
-# server NODE: runs the server's part with the peers of the last `types`, bundled as Next does it; and loads each part as it is.
+# server NODE: runs the server's part with the peers of the last `types`, bundled as Next does it; and loads each part
+# as it is.
 server() {
   esbuild server.mjs --bundle --platform=node --external:@sentry/nextjs --outfile=server.cjs --log-level=error
   "$1" server.cjs || failed=1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Issues certificates valid for VALIDITY_S seconds for names that answer the challenge at port 8080. Names: POST :8055/add-a. With EAB_KEY,
-# base64url, it registers only accounts that are bound to that key by the key ID key-1.
+# Issues certificates valid for VALIDITY_S seconds for names that answer the challenge at port 8080. Names: POST
+# :8055/add-a. With EAB_KEY, base64url, it registers only accounts that are bound to that key by the key ID key-1.
 set -eu
 eab=
 [ -z "${EAB_KEY:-}" ] || eab="\"externalAccountBindingRequired\": true, \"externalAccountMACKeys\": {\"key-1\": \"$EAB_KEY\"},"
