@@ -92,7 +92,8 @@ elif compose pull --quiet --policy missing loadtest >/dev/null 2>&1; then
   # --no-deps: an option that is also a setting of the stack must not recreate the stack.
   k6() { compose run --rm -T --no-deps $(env | sed -n 's/^\(K6_[A-Z0-9_]*\)=.*/-e \1/p') loadtest "$@"; }
 else
-  die "k6 is not on PATH and its image is not available: install it (https://grafana.com/docs/k6/latest/set-up/install-k6/)"
+  die "k6 is not on PATH and its image is not available: install it" \
+    "(https://grafana.com/docs/k6/latest/set-up/install-k6/)"
 fi
 RUN_K6=$(k6 version | sed -n 's/^k6 v\([0-9.]*\).*/\1/p')
 case $RUN_K6 in 0.* | 1.*) die "k6 $RUN_K6 is too old: install 2.0 or newer" ;; esac

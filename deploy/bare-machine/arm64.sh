@@ -19,4 +19,6 @@ if can_install; then
   [ -e $BINFMT/register ] || mount -t binfmt_misc binfmt_misc $BINFMT || true
   [ -e $BINFMT/qemu-aarch64 ] || cat /usr/lib/binfmt.d/qemu-aarch64.conf >$BINFMT/register || true
 fi
-runs_arm64 || die "this machine does not run arm64 programs: install qemu-user with binfmt (docker run --privileged --rm tonistiigi/binfmt --install arm64)"
+runs_arm64 ||
+  die "this machine does not run arm64 programs: install qemu-user with binfmt (docker run --privileged --rm" \
+    "tonistiigi/binfmt --install arm64)"

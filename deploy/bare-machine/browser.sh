@@ -7,7 +7,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/apt.sh"
 
 if [ -n "${CHROMIUM_PATH:-}" ]; then
-  [ -x "$CHROMIUM_PATH" ] || die "CHROMIUM_PATH: $CHROMIUM_PATH is not executable: set it to the path of a Chromium, or unset it"
+  [ -x "$CHROMIUM_PATH" ] ||
+    die "CHROMIUM_PATH: $CHROMIUM_PATH is not executable: set it to the path of a Chromium, or unset it"
   printf '%s\n' "$CHROMIUM_PATH"
   exit 0
 fi

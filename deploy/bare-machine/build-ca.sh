@@ -17,7 +17,8 @@ if [ -z "$file" ] || [ ! -s "$file" ]; then exit 0; fi
 if [ ! -r "$file" ]; then
   say "    not used in the build: $file cannot be read"
 elif [ "$(wc -c <"$file")" -gt "$MAX_BYTES" ]; then
-  say "    not used in the build: $file is larger than $MAX_BYTES bytes; set BUILD_CA_FILE to a file with only your own CA"
+  say "    not used in the build: $file is larger than $MAX_BYTES bytes; set BUILD_CA_FILE to a file with only your" \
+    "own CA"
 else
   printf '%s\n' "$file"
 fi

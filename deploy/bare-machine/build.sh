@@ -19,12 +19,15 @@ for image in "$@"; do
     say "    $image: already present (REBUILD=1 builds it again)"
     continue
   fi
-  [ -x "$(recipe "$image")" ] || die "$image: deploy/bare-machine has no recipe for it: docker load it, or add $(recipe "$image")"
+  [ -x "$(recipe "$image")" ] ||
+    die "$image: deploy/bare-machine has no recipe for it: docker load it, or add $(recipe "$image")"
   wanted="$wanted $image"
 done
 [ -n "$wanted" ] || exit 0
 
-can_install || die "building base images needs root on Debian or Ubuntu: run as root there and carry them over with docker save / docker load"
+can_install ||
+  die "building base images needs root on Debian or Ubuntu: run as root there and carry them over with docker save /" \
+    "docker load"
 has mmdebstrap || { say "    installing mmdebstrap"; debian_install mmdebstrap debian-archive-keyring; }
 
 builds=

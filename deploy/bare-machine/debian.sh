@@ -23,7 +23,8 @@ debian_mirror() {
     fi
   done
   rm -rf "$mirror_probe"
-  die "DEBIAN_MIRROR: not set, and no apt source of this machine is a Debian mirror that answers: set it to the URL of one"
+  die "DEBIAN_MIRROR: not set, and no apt source of this machine is a Debian mirror that answers: set it to the URL" \
+    "of one"
 }
 
 # debian_keys DIRECTORY: prints the folder with Debian's keys: this machine's, or newer ones downloaded to DIRECTORY,

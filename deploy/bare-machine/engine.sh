@@ -74,5 +74,6 @@ if ! engine_answers; then
 fi
 engine_answers || die "$(engine_problem)"
 version=$(docker version --format '{{.Server.Version}}')
-[ "${version%%.*}" -ge "$MIN_VERSION" ] 2>/dev/null || die "Docker engine $version is too old: upgrade it to $MIN_VERSION or newer ($DOCS)"
+[ "${version%%.*}" -ge "$MIN_VERSION" ] 2>/dev/null ||
+  die "Docker engine $version is too old: upgrade it to $MIN_VERSION or newer ($DOCS)"
 say "    Docker engine $version, compose $(docker compose version --short)"

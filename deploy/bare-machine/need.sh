@@ -8,6 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 command=$1
 package=${2:-$1}
 if has "$command"; then exit 0; fi
-can_install || die "$command is missing: install it (Debian, Ubuntu: sudo apt-get install $package; macOS: brew install $package)"
+can_install ||
+  die "$command is missing: install it (Debian, Ubuntu: sudo apt-get install $package; macOS: brew install $package)"
 say "    installing $package"
 debian_install "$package"

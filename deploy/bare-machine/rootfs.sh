@@ -33,7 +33,8 @@ start_recipe() {
   TMPDIR=$(pick_tmpdir)
   export TMPDIR
   [ "$(free_kb "$TMPDIR")" -ge "$REQUIRED_KB" ] || disk_full "before it began"
-  work=$(mktemp -d "$TMPDIR/culvert-base-image.XXXXXX") || die "$image: TMPDIR: cannot write to $TMPDIR: use another directory"
+  work=$(mktemp -d "$TMPDIR/culvert-base-image.XXXXXX") ||
+    die "$image: TMPDIR: cannot write to $TMPDIR: use another directory"
   chmod 755 "$work" # apt downloads as its own user
   root=$work/root
   trap 'wait; rm -rf "$work"' EXIT
@@ -42,7 +43,8 @@ start_recipe() {
 
 # disk_full WHEN: dies naming the directory and its free space.
 disk_full() {
-  die "$image: disk full $1: $(free_space "$TMPDIR"), $((REQUIRED_KB / 1024)) MB are needed: free some, or set TMPDIR to another directory"
+  die "$image: disk full $1: $(free_space "$TMPDIR"), $((REQUIRED_KB / 1024)) MB are needed: free some, or set TMPDIR" \
+    "to another directory"
 }
 
 # recipe_failed STEP OUTPUT: dies naming the image and the reason: a full disk, or the first error in OUTPUT. OUTPUT is

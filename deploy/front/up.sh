@@ -4,7 +4,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
 
-[ -s deploy/front/apps.conf ] || die "deploy/front/apps.conf: missing: copy apps.conf.example there, and give each name its stack"
+[ -s deploy/front/apps.conf ] ||
+  die "deploy/front/apps.conf: missing: copy apps.conf.example there, and give each name its stack"
 BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
 FRONT_NAME=$(setting FRONT_NAME culvert-front)
 FRONT_HTTPS_PORT=$(setting FRONT_HTTPS_PORT 443)

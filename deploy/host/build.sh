@@ -63,7 +63,8 @@ build() {
       "to build web/ again, remove WEB_TAG from $(env_file WEB_TAG)"
     # shellcheck disable=SC2154 # kept of replace.sh
     [ -n "$(image_id "$(repository):$pinned")" ] ||
-      die "WEB_TAG: $(repository):$pinned is not on this machine: remove WEB_TAG from $(env_file WEB_TAG) to build web/; $kept"
+      die "WEB_TAG: $(repository):$pinned is not on this machine: remove WEB_TAG from $(env_file WEB_TAG) to build" \
+        "web/; $kept"
     to_build=$(echo "$services" | without web)
   fi
   # shellcheck disable=SC2086,SC2154 # a list; kept of replace.sh

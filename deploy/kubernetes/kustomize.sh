@@ -17,4 +17,5 @@ for command in "kubectl kustomize" "kustomize build" "$bin/kustomize build"; do
 done
 deploy/bare-machine/unpack.sh kustomize usr/bin/kustomize "$bin" 2>/dev/null || true
 if renders "$bin/kustomize" build; then echo "$bin/kustomize build"; exit 0; fi
-die "kubectl: not found, or older than 1.31: install it (https://kubernetes.io/docs/tasks/tools/), or kustomize 5.3 or newer"
+die "kubectl: not found, or older than 1.31: install it (https://kubernetes.io/docs/tasks/tools/), or kustomize 5.3" \
+  "or newer"

@@ -6,9 +6,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../host/lib.sh"
 
 field() { node -p "require('./web/telemetry/package.json').$1"; }
-[ "$(field version)" = "$VERSION" ] || die "web/telemetry/package.json: its version is not $VERSION, the one of the file VERSION"
+[ "$(field version)" = "$VERSION" ] ||
+  die "web/telemetry/package.json: its version is not $VERSION, the one of the file VERSION"
 # npm refuses a package with provenance if it names another repository than the workflow's.
-[ "$(field repository.url)" = "git+$SOURCE_URL.git" ] || die "web/telemetry/package.json: repository.url is not git+$SOURCE_URL.git: change it, or SOURCE_URL"
+[ "$(field repository.url)" = "git+$SOURCE_URL.git" ] ||
+  die "web/telemetry/package.json: repository.url is not git+$SOURCE_URL.git: change it, or SOURCE_URL"
 
 cd web
 npm ci --no-audit --no-fund --ignore-scripts --loglevel=error >/dev/null

@@ -9,12 +9,15 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 
 released=$(cat VERSION)
-[ "${VERSION:=$released}" = "$released" ] || die "VERSION: '$VERSION' is not this commit's version: the file VERSION has $released"
+[ "${VERSION:=$released}" = "$released" ] ||
+  die "VERSION: '$VERSION' is not this commit's version: the file VERSION has $released"
 [ -z "$(git status --porcelain)" ] || die "the checkout has changes: commit them, or release from a clean clone"
-[ "$(git tag --points-at HEAD --list "v$VERSION")" ] || die "this commit is not v$VERSION: git tag v$VERSION, or check that tag out"
+[ "$(git tag --points-at HEAD --list "v$VERSION")" ] ||
+  die "this commit is not v$VERSION: git tag v$VERSION, or check that tag out"
 : "${REGISTRY:=ghcr.io/culvert}" "${SOURCE_URL:=https://github.com/culvert/culvert}" "${PLATFORMS:=linux/amd64,linux/arm64}"
 printf "%s\n" "$REGISTRY" | grep -qE '^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*$' ||
-  die "REGISTRY: '$REGISTRY' is not a registry: use host[:port][/path] without a scheme, such as registry.example.com/culvert"
+  die "REGISTRY: '$REGISTRY' is not a registry: use host[:port][/path] without a scheme, such as" \
+    "registry.example.com/culvert"
 grep -qE "^## \[$VERSION\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md ||
   die "CHANGELOG.md: $VERSION has no date: its heading is '## [$VERSION] - $(date +%F)'"
 for tool in docker skopeo syft npm node; do has "$tool" || die "$tool: not found: install it"; done

@@ -27,7 +27,8 @@ elif [ -n "${IDENTITY:-}" ]; then
   identity=$(printf '%s' "${IDENTITY%/}/" | sed 's/[.]/\\&/g')
   by="--certificate-identity-regexp=^$identity --certificate-oidc-issuer=https://token.actions.githubusercontent.com"
 else
-  die "set COSIGN_PUB to the publisher's key, or IDENTITY to https://github.com/<owner>/<repository>: a checksum alone shows only that files arrived whole"
+  die "set COSIGN_PUB to the publisher's key, or IDENTITY to https://github.com/<owner>/<repository>: a checksum" \
+    "alone shows only that files arrived whole"
 fi
 has cosign || die "cosign: not found: install it; without it, signatures are not checked"
 # shellcheck disable=SC2086 # options

@@ -10,7 +10,8 @@ cd "$(dirname "$0")/../../.."
 . deploy/checks/host/facts.sh
 
 WEB_IMAGE=$(setting WEB_IMAGE)
-[ -n "$WEB_IMAGE" ] || die "WEB_IMAGE: missing: name the image to check, e.g. WEB_IMAGE=registry.example/shop:1.4 make check-app"
+[ -n "$WEB_IMAGE" ] ||
+  die "WEB_IMAGE: missing: name the image to check, e.g. WEB_IMAGE=registry.example/shop:1.4 make check-app"
 has docker || die "docker: not found: install it, or run make up"
 get_web_image "$WEB_IMAGE"
 BASE_PATH=$(setting BASE_PATH)

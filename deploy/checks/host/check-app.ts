@@ -1,7 +1,7 @@
 // Takes an app's image through the contract of docs/your-app.md: deploy/checks/host/check-app.sh, whose findings come by standard input.
 import { text } from "node:stream/consumers";
+import { csp, forbidsTunnel } from "../outside/site.ts";
 import { failed, finish, ok, type Result, report, skipped, warning } from "../result.ts";
-import { csp, forbidsTunnel } from "../site.ts";
 import { composeSettings, type Inspected, list, readSections } from "./facts.ts";
 
 /** What is used of Next's required-server-files.json. */

@@ -13,7 +13,7 @@ if [ -n "${BASE_URL:-}" ]; then
   SENTRY_DSN=$(setting SENTRY_DSN) TUNNEL_PATH=$(setting TUNNEL_PATH)
   export SENTRY_DSN TUNNEL_PATH
   # This machine's own network: the address may be localhost.
-  run_in host ../outside.ts "$@" </dev/null
+  run_in host ../outside/doctor.ts "$@" </dev/null
 else
   need_stack
   facts | in_stack doctor.ts "$@"

@@ -26,8 +26,10 @@ section() {
 # last_lines CONTAINER: prints the last words of its log but the proxy's requests; if it was restarted, those before its
 # last start.
 last_lines() {
-  until=$(docker inspect --format '{{if and .RestartCount (eq .State.Status "running")}}{{.State.StartedAt}}{{end}}' "$1")
-  docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -v '^{"time":.*"request_id"' | error_lines | tail -n 30 | cut -c 1-1000
+  started='{{if and .RestartCount (eq .State.Status "running")}}{{.State.StartedAt}}{{end}}'
+  until=$(docker inspect --format "$started" "$1")
+  docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -v '^{"time":.*"request_id"' | error_lines |
+    tail -n 30 | cut -c 1-1000
 }
 
 # saved_names: prints the names that .env sets, or the files of COMPOSE_ENV_FILES.
@@ -42,13 +44,16 @@ saved_names() {
 # deaths: prints "CONTAINER oom" or "CONTAINER die STATUS" for each that the engine remembers: of a container that runs
 # again, docker inspect does not know.
 deaths() {
-  docker events --since 1h --until "$(date +%s)" --filter "label=com.docker.compose.project=$(project_name)" --filter event=oom \
-    --filter event=die --format '{{.Actor.ID}} {{.Action}} {{index .Actor.Attributes "exitCode"}}'
+  docker events --since 1h --until "$(date +%s)" --filter "label=com.docker.compose.project=$(project_name)" \
+    --filter event=oom --filter event=die --format '{{.Actor.ID}} {{.Action}} {{index .Actor.Attributes "exitCode"}}'
 }
 
 # known_names: prints the names that the compose files and the scripts of this repository read.
 known_names() {
-  { setting COMPOSE_FILE docker-compose.yml:docker-compose.override.yml | tr ':' '\n'; echo deploy/images.yml; } | while IFS= read -r file; do
+  {
+    setting COMPOSE_FILE docker-compose.yml:docker-compose.override.yml | tr ':' '\n'
+    echo deploy/images.yml
+  } | while IFS= read -r file; do
     [ ! -r "$file" ] || sed -e '/^ *#/d' "$file" | grep -oE '[A-Z][A-Z0-9_]+'
   done
   grep -rohE '(setting |\$\{)[A-Z][A-Z0-9_]+' --include='*.sh' deploy | sed 's/.*[ {]//'
@@ -68,7 +73,8 @@ run_in() {
     COMPOSE_IGNORE_ORPHANS=1 docker compose --progress quiet run -T --no-deps "$@" spool "$program" ${option:+"$option"}
   else
     docker run --interactive --read-only --cap-drop=ALL --security-opt=no-new-privileges --network "$network" \
-      --env BASE_URL --env SENTRY_DSN --env TUNNEL_PATH --env BASE_PATH "$@" "$(tools_image)" "$program" ${option:+"$option"}
+      --env BASE_URL --env SENTRY_DSN --env TUNNEL_PATH --env BASE_PATH \
+      "$@" "$(tools_image)" "$program" ${option:+"$option"}
   fi
 }
 
@@ -77,6 +83,9 @@ need_stack() {
   has docker || die "docker: not found: install it, or run make up"
   # Standard error apart: a warning of compose is no container.
   stack_ids=$(docker compose ps --all --quiet 2>/dev/null) ||
-    die "docker compose: $(docker compose ps --all --quiet 2>&1 >/dev/null | tail -n 1): check .env and docker-compose.yml"
-  [ -n "$stack_ids" ] || die "the stack is not running: start it first (make up), or check an address from outside: BASE_URL=https://app.example.com make doctor"
+    die "docker compose: $(docker compose ps --all --quiet 2>&1 >/dev/null | tail -n 1): check .env and" \
+      "docker-compose.yml"
+  [ -n "$stack_ids" ] ||
+    die "the stack is not running: start it first (make up), or check an address from outside:" \
+      "BASE_URL=https://app.example.com make doctor"
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type AppFacts, contract } from "../../checks/host/check-app.ts";
-import { forbidsTunnel } from "../../checks/site.ts";
+import { forbidsTunnel } from "../../checks/outside/site.ts";
 
 const key = "0123456789abcdef0123456789abcdef";
 const saas = `https://${key}@o1.ingest.sentry.io/2`;

@@ -11,9 +11,9 @@ import { checkStack } from "../../checks/host/doctor.ts";
 import type { Facts } from "../../checks/host/facts.ts";
 import type { Target } from "../../checks/http.ts";
 import { envelopeUrl, isDsn } from "../../checks/ingest.ts";
-import { checkOutside, tunnel } from "../../checks/outside.ts";
+import { checkOutside, tunnel } from "../../checks/outside/doctor.ts";
+import { page, publicAddress, redirect } from "../../checks/outside/site.ts";
 import type { Result } from "../../checks/result.ts";
-import { page, publicAddress, redirect } from "../../checks/site.ts";
 import { makePair } from "../support/certificate.ts";
 
 const pair = join(mkdtempSync(join(tmpdir(), "culvert-doctor-")), "site");

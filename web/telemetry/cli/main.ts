@@ -64,7 +64,7 @@ async function confirm(count: number): Promise<boolean> {
 /** Prints the results for a deployment's address, and sets the exit status. */
 async function doctor(address: string): Promise<void> {
   // Compiled from deploy/checks when the package is packed: what web's image builds from does not have that folder.
-  const checks = new URL("../checks/outside.js", import.meta.url).href;
+  const checks = new URL("../checks/outside/doctor.js", import.meta.url).href;
   const { checkAddress } = (await import(checks)) as { checkAddress: (address: string) => Promise<void> };
   await checkAddress(address);
 }

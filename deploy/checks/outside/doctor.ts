@@ -1,9 +1,9 @@
-// Checks any deployment from outside: `make doctor BASE_URL=…`, `npx @culvert/nextjs doctor …`, and the image culvert-checks. Usage:
-// outside.ts https://app.example.com [--json]
-import { certificate } from "./certificate.ts";
-import { request, type Target } from "./http.ts";
-import { answered, isDsn, probe } from "./ingest.ts";
-import { attempt, failed, finish, ok, type Result, report } from "./result.ts";
+// Checks any deployment from outside: `make doctor BASE_URL=…`, `npx @culvert/nextjs doctor …`. Usage:
+// outside/doctor.ts https://app.example.com [--json]
+import { certificate } from "../certificate.ts";
+import { request, type Target } from "../http.ts";
+import { answered, isDsn, probe } from "../ingest.ts";
+import { attempt, failed, finish, ok, type Result, report } from "../result.ts";
 import { page, publicAddress, redirect } from "./site.ts";
 
 /** `dsn`: has a probe envelope sent. `path` is the page to ask for; by default the first one. */

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
-import { exchange, request, type Target } from "./http.ts";
-import { failed, ok, type Result, reason, warning } from "./result.ts";
+import { exchange, request, type Target } from "../http.ts";
+import { failed, ok, type Result, reason, warning } from "../result.ts";
 
 /** Asks the served name as a browser would: DNS, HTTPS, this proxy. */
 export async function publicAddress(target: Target): Promise<Result[]> {
