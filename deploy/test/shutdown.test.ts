@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type ClientHttp2Session, connect } from "node:http2";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { must } from "./run.ts";
 import { envelopeOf, Recorder } from "./support/recorder/client.ts";
@@ -12,6 +15,8 @@ const environment = {
   IMAGES: process.env.COMPOSE_PROJECT_NAME ?? "culvert",
   RECORDER_PORT: String(Number(process.env.RECORDER_PORT) + 5),
   UPSTREAM_URL: "",
+  // This machine, which names a client for each request.
+  TRUSTED_PROXIES: "0.0.0.0/0",
 };
 const compose = (...command: string[]) => must(["docker", "compose", ...command], environment);
 const stack = ["proxy", "web", "spool"];
@@ -55,6 +60,49 @@ test("web is stopped while after() works: it ends with 0 when the work is done a
   await compose("stop", "web");
   expect((await must(["docker", "inspect", "-f", "{{.State.ExitCode}}", `${name}-web-1`])).trim()).toBe("0");
   expect(await arrivedTraces()).toContain(id);
+  await start();
+});
+
+/** Sends a request to the proxy as a client of this address. */
+async function ask(session: ClientHttp2Session, client: string, path = "/", body?: FormData | string) {
+  const form = body === undefined ? undefined : new Response(body);
+  const type = form && { ":method": "POST", "content-type": form.headers.get("content-type") ?? "" };
+  const stream = session.request({ ":path": path, accept: "text/html", "x-forwarded-for": client, ...type });
+  stream.end(form && Buffer.from(await form.arrayBuffer()));
+  const [headers] = await once(stream, "response");
+  return { status: Number(headers[":status"]), body: await text(stream) };
+}
+
+test("while one client floods web, another one has its page, action and envelope; when web is stopped then, the flood has its pages", async () => {
+  const port = (await compose("port", "proxy", "8443")).trim().split(":").at(-1);
+  const sessions = Array.from({ length: 4 }, () => connect(`https://localhost:${port}`, { rejectUnauthorized: false }));
+  const [other, ...flooding] = sessions as [ClientHttp2Session, ...ClientHttp2Session[]];
+  const [action] = /\$ACTION_ID_\w+/.exec((await ask(other, "198.51.100.1")).body) ?? [];
+  const form = new FormData();
+  form.append(String(action), "");
+
+  // 240 are open all the time, below the limit of a client.
+  const statuses: number[] = [];
+  let isFlooding = true;
+  const flood = async (session: ClientHttp2Session) => {
+    while (isFlooding) statuses.push((await ask(session, "203.0.113.1")).status);
+  };
+  const open = Promise.allSettled(flooding.flatMap((session) => Array.from({ length: 80 }, () => flood(session))));
+  await expect.poll(() => statuses.length).toBeGreaterThan(0);
+  try {
+    const envelope = '{"dsn":"http://culvert@recorder:9000/1"}\n';
+    for (const [path, body] of [["/"], ["/", form], ["/monitoring", envelope]] as [string, FormData | string][]) {
+      const before = statuses.length;
+      expect((await ask(other, "198.51.100.1", path, body)).status).toBe(200);
+      expect(statuses.length - before, "pages of the flood that came first").toBeLessThan(100);
+    }
+  } finally {
+    isFlooding = false;
+  }
+  await compose("stop", "web");
+  expect((await open).filter(({ status }) => status === "rejected")).toEqual([]);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  for (const session of sessions) session.close();
   await start();
 });
 
