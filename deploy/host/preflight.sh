@@ -83,6 +83,11 @@ preflight() {
     0* | *[!0-9]* | ?????*)
       die "BAKE_TIME_S: '$(setting BAKE_TIME_S)' is not a number of seconds: use one from 1 to 9999, or off" ;;
   esac
+  case $(setting SKEW_KEEP 10m) in
+    0) ;;
+    0* | *[!0-9]*[smh] | [smh] | ????*[smh] | *[!smh])
+      die "SKEW_KEEP: '$(setting SKEW_KEEP)' is not a time: use a number up to 999 and a unit (s, m, h), or 0" ;;
+  esac
 
   check_port HTTPS_PORT 8443
   check_port HTTP_PORT 8080

@@ -67,6 +67,10 @@ undo_release() {
     { print }' | write_releases
 }
 
+# mark_bad IMAGE_ID: so that it is not kept for open pages (previous.sh) when it is replaced.
+mark_bad() { releases | awk -v bad="$1" '$2 == bad { $6 = "bad" } { print }' | write_releases; }
+is_bad() { releases | grep -q " $1 .* bad\$"; }
+
 # remember_web: makes the release of web's newest container the last one.
 remember_web() {
   # shellcheck disable=SC2046 # three words

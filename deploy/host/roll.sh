@@ -2,12 +2,17 @@
 # Replaces the containers of web without failing a request. Sourced after lib.sh.
 
 . deploy/host/replace.sh
+. deploy/host/previous.sh
 
 # replace_web: replaces web's containers that are not as wanted, without failing a request: the new ones start beside
 # them, and the old ones stop when the proxy has got an answer below 500 from each new one.
 replace_web() {
   wanted=$(replicas)
   docker compose --progress quiet rm --force web >/dev/null 2>&1 || true
+  replaced=$(alive web | without "$(as_wanted web)" | head -n 1)
+  # shellcheck disable=SC2154 # tried_web of try_services
+  [ -z "$replaced" ] || [ "$(image_of "$replaced")" = "${tried_web%% *}" ] ||
+    keep_release "$replaced" || say "    open pages get the new release: the reason is above"
   missing=$((wanted - $(as_wanted web | count)))
   if [ "$missing" -gt 0 ]; then
     docker compose --progress quiet up --detach --no-build --no-recreate \
@@ -25,11 +30,13 @@ replace_web() {
   store_files "$(echo "$old" | head -n 1)"
   # shellcheck disable=SC2086
   remove_gracefully $old
+  end_previous "${tried_web%% *}"
 }
 give_up() {
   new=$(as_wanted web)
   # shellcheck disable=SC2086
   [ "$new" = "$(alive web)" ] || remove_gracefully $new || true
+  end_previous "$(newest_image)"
   [ -z "${started:-}" ] || undo_release "$started"
   die "web: ${problem:-the reason is above}; the release before it keeps serving"
 }

@@ -69,6 +69,7 @@ watch() {
     return
   fi
   say "culvert: web: $problem"
+  mark_bad "$1"
   [ "$(setting ROLLBACK_ON_ERRORS off)" = on ] || die "the new release is bad:" \
     "make rollback puts the one before it back (ROLLBACK_ON_ERRORS=on does so by itself)"
   BAD_IMAGE=$1 deploy/host/rollback.sh || die "the new release is bad, and was not undone: the reason is above"

@@ -57,6 +57,12 @@ async function underLoad<Result>(change: Promise<Result>, ...more: string[]): Pr
   return [result, failures];
 }
 
+/** The containers of releases that are kept for open pages. */
+const previous = async () =>
+  (await must(["docker", "ps", "--quiet", `--filter=name=${project}-web-previous`])).split("\n").filter(Boolean);
+/** What a page of this release gets. */
+const answerFor = (release: string) => send({ name: release, path: `/name?dpl=${release}`, status: 200 });
+
 beforeAll(async () => {
   vi.stubEnv("IMAGES", process.env.COMPOSE_PROJECT_NAME);
   vi.stubEnv("COMPOSE_PROJECT_NAME", project);
@@ -159,7 +165,7 @@ test("a new release replaces two replicas; its 500 are reported, and it is undon
   const older = [1, 2, 3, 4, 5, 6].map((day) => `older-${day} ${other} ${project}:older - 2020-01-0${day}T00:00:00\n`);
   writeFileSync(releasesFile, older.join("") + readFileSync(releasesFile, "utf8"));
   writeFileSync(envFile, `WEB_IMAGE=${image("broken")} # the next one\nSENTRY_RELEASE=second`);
-  const change = up("broken", { BAKE_TIME_S: "60", ROLLBACK_ON_ERRORS: "on" });
+  const change = up("broken", { BAKE_TIME_S: "60", ROLLBACK_ON_ERRORS: "on", SKEW_KEEP: "10m" });
   const [{ code, output }, failures] = await underLoad(change, "/a/page?secret=1");
   expect(output).toMatch(
     /^culvert: web: \d+ of \d+ requests since its start got a 5xx \(before: \d+ of \d+\): see 'docker compose logs web'$/m,
@@ -169,6 +175,8 @@ test("a new release replaces two replicas; its 500 are reported, and it is undon
   expect(new Set(failures.map(({ name, outcome }) => `${name} ${outcome}`))).toEqual(expected);
   const current = await containers("web");
   expect([await running(), current.length, current.filter((id) => old.includes(id))]).toEqual(["first", 2, []]);
+  // Nor does it go on for pages that it has rendered.
+  expect([await previous(), await answerFor("broken")]).toEqual([[], "first"]);
 
   // The next make up does not bring it back.
   expect(saved()).toBe(`WEB_IMAGE=${image("first")}\nSENTRY_RELEASE=${project}@first\n`);
@@ -186,6 +194,31 @@ test("a new release replaces two replicas; its 500 are reported, and it is undon
   expect(await said("first")).toMatch(/ is already running: make releases lists the others/);
   await scale(1);
   writeFileSync(envFile, "");
+});
+
+test("a replaced release goes on for its own pages, and so does one that make rollback replaces; it ends by itself", async () => {
+  const [{ code, output }, failures] = await underLoad(up("second", { SKEW_KEEP: "10m" }), "/name?dpl=first");
+  expect([code, failures], output).toEqual([0, []]);
+  expect(await Promise.all([answerFor("first"), answerFor("second"), answerFor("gone")])).toEqual([
+    ...["first", "second", "second"],
+  ]);
+  // Nothing starts it again after a crash or a restart of the machine.
+  expect(await must(["docker", "inspect", "--format={{.HostConfig.RestartPolicy.Name}}", ...(await previous())])).toBe(
+    "no",
+  );
+
+  const [, others] = await underLoad(rollback("second", { SKEW_KEEP: "10m" }), "/name?dpl=second");
+  expect(others).toEqual([]);
+  expect(await Promise.all([answerFor("first"), answerFor("second"), running()])).toEqual(["first", "second", "first"]);
+  expect(await previous()).toHaveLength(1);
+
+  const short = await up("third", { SKEW_KEEP: "5s" });
+  expect(short.output).toContain("open pages keep their release for 5s");
+  await expect.poll(() => answerFor("first"), { timeout: 60_000 }).toBe("third");
+  await expect.poll(async () => (await previous()).length, { timeout: 60_000 }).toBe(1);
+  expect(await answerFor("second")).toBe("second");
+  expect((await rollback("third", { SKEW_KEEP: "0" })).code).toBe(0);
+  expect(await previous()).toEqual([]);
 });
 
 test("a tag that has become another image is another release; make rollback gets back to the first one", async () => {

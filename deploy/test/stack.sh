@@ -12,8 +12,8 @@ for setting in $(compose_settings); do
 done
 
 unset COMPOSE_PROFILES ROLLBACK_ON_ERRORS
-# Only the tests of the watch need it.
-export BAKE_TIME_S=off
+# Only their own tests need them.
+export BAKE_TIME_S=off SKEW_KEEP=0
 
 # TEST_STACK=N is another copy, with its own project and ports.
 export COMPOSE_PROJECT_NAME="culvert-test${TEST_STACK:-}"

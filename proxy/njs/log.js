@@ -83,6 +83,7 @@ const request = (r) => {
   if (kind && variables.route === "page")
     add(`culvert_pages_total{kind="${kind}",outcome="${pageOutcomes[reason] || "failed"}"}`, 1);
   if (variables.route === "page") addDuration(parseFloat(variables.upstream_header_time || ""));
+  if (variables.asked_release) add(`culvert_deployment_requests_total{release="${variables.asked_release}"}`, 1);
   return `${status}`;
 };
 

@@ -10,6 +10,8 @@ const help = {
   culvert_requests_total: "Requests answered, by route and status class",
   culvert_pages_total:
     "Pages and prefetches with MAX_CONCURRENT_PAGES_PER_REPLICA, by outcome: accepted, shed, rejected, rate_limited, or failed because web did not answer",
+  culvert_deployment_requests_total:
+    "Requests of open pages that name their deployment, by the release that they belong to: current, previous, or gone",
   culvert_tunnel_envelopes_total: "Envelopes of browsers, by outcome and reason",
   culvert_server_envelopes_total: "Envelopes of web itself, by outcome and reason",
   culvert_tunnel_bytes_total: "Bytes of envelopes received, of browsers and of web",

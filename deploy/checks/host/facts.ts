@@ -41,8 +41,12 @@ export function parseFacts(text: string) {
   /** As the compose file resolves them now, by service. */
   const configured = composeSettings(lines("config"));
   const containers = json<Inspected[]>("containers", [])
-    // Those of `docker compose run` are no part of the stack.
+    // Those of `docker compose run` are no part of the stack. Nor is a release that was kept for open pages and has ended, as it should.
     .filter(({ Config }) => Config.Labels["com.docker.compose.oneoff"] !== "True")
+    .filter(
+      ({ Config, State }) =>
+        Config.Labels["com.docker.compose.service"] !== "web-previous" || State.Status !== "exited",
+    )
     .map(({ Config, ...rest }) => ({
       ...rest,
       Name: rest.Name.slice(1),

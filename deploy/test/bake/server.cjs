@@ -8,8 +8,10 @@ const failures = (count) => Math.floor((count * SHARE) / 100);
 
 const server = require("node:http")
   .createServer(({ url, headers }, response) => {
+    response.setHeader("x-nextjs-deployment-id", NAME);
     if (isUnavailable(url, headers)) return response.writeHead(503).end();
     if (url === "/healthz") return response.end();
+    if (url.startsWith("/name")) return response.end(NAME);
     if (url === "/crash") throw new Error("crashed by a request");
     pages += 1;
     response.writeHead(failures(pages) > failures(pages - 1) ? 500 : 200).end(NAME);

@@ -8,7 +8,7 @@ import { webImage } from "../web-alone.ts";
 const successor = `${webImage}-successor`;
 
 /** Releases an image as `make up` does; without one, builds web/. */
-const deploy = (image = "") => must("sh deploy/host/up.sh", { ...process.env, WEB_IMAGE: image });
+const deploy = (image = "") => must("sh deploy/host/up.sh", { ...process.env, WEB_IMAGE: image, SKEW_KEEP: "30m" });
 
 /** The hashed files of an image: "/_next/static/chunks/….js". */
 async function filesOf(image: string): Promise<string[]> {
@@ -21,6 +21,27 @@ const releaseOf = (page: Page) =>
   page.evaluate(() =>
     new URL(document.querySelector<HTMLScriptElement>("script[src*='dpl=']")?.src ?? "").searchParams.get("dpl"),
   );
+
+/** Lets `act` change the page, and expects no document to be loaded meanwhile. */
+async function withoutReload(page: Page, act: () => Promise<void>): Promise<void> {
+  await page.evaluate(() => Object.assign(window, { isSame: true }));
+  await act();
+  expect(await page.evaluate(() => "isSame" in window)).toBe(true);
+}
+
+/** A page's navigations, its actions, and the browser's back. */
+async function use(page: Page): Promise<void> {
+  await withoutReload(page, async () => {
+    await page.getByRole("button", { name: "Call the upstream" }).click();
+    await expect(outcomeOf(page, "Call the upstream")).toContainText("received trace");
+    await page.getByRole("button", { name: "Take 1.5 seconds" }).click();
+    await expect(outcomeOf(page, "Take 1.5 seconds")).not.toBeEmpty();
+    await page.getByRole("link", { name: "Trace" }).first().click();
+    await page.waitForURL("**/trace");
+    await page.goBack();
+    await page.waitForURL("**/test-events");
+  });
+}
 
 async function openTestEvents(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
@@ -42,7 +63,23 @@ test("a page of the old release keeps working after a new release", async ({ con
   const before = await releaseOf(reads);
   expect(before).toMatch(/^[0-9a-f]{12}$/);
 
+  const [first, ...others] = await Promise.all([load(), load(), load()]);
   await deploy(successor);
+  const second = await load();
+
+  await test.step("while the old release is kept, its pages work without a reload, and a document is of the new one", async () => {
+    for (const page of [first, ...others, second]) await use(page);
+    expect([await releaseOf(first), await releaseOf(second)]).toEqual([before, expect.not.stringMatching(`${before}`)]);
+  });
+
+  await test.step("so do pages of both after a rollback", async () => {
+    await must("sh deploy/host/rollback.sh", { ...process.env, WEB_IMAGE: successor, SKEW_KEEP: "30m" });
+    for (const page of [first, second]) await use(page);
+    await deploy(successor);
+    for (const page of [first, second]) await use(page);
+  });
+
+  await must("docker compose --profile previous rm --force --stop web-previous");
 
   await test.step("each of its files is served, even those not requested before", async () => {
     const responses = await Promise.all(old.map((file) => context.request.get(`${app.origin}${file}?dpl=${before}`)));

@@ -1,0 +1,13 @@
+# shellcheck shell=sh disable=SC2034
+# Each of WEB_PREVIOUS_UPSTREAMS becomes an upstream for an earlier release (templates/previous).
+
+SLOT=0
+set -f
+for PREVIOUS_UPSTREAM in $(without_commas "$WEB_PREVIOUS_UPSTREAMS"); do
+  is_host_and_port "$PREVIOUS_UPSTREAM" ||
+    refuse WEB_PREVIOUS_UPSTREAMS "'$PREVIOUS_UPSTREAM' is not name:port" "use the address of an earlier release, such as web-previous:3000"
+  SLOT=$((SLOT + 1))
+  mkdir "$RENDERED/previous/$SLOT"
+  for template in upstream route; do render "previous/$template.conf" "previous/$template-$SLOT.conf"; done
+done
+set +f

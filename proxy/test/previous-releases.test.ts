@@ -1,0 +1,67 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Answer } from "../../deploy/test/support/recorder/types.ts";
+import { ok, page, useProxy } from "./use-proxy.ts";
+import { type Request, send } from "./wire.ts";
+
+// The recorder that stands for an ingest elsewhere is the release that was replaced.
+const shared = useProxy({ WEB_PREVIOUS_UPSTREAMS: "nowhere:9000, ingest:9000" });
+const ask = async (request: Partial<Request> = {}) => send(shared.proxy.port, { path: "/page", ...request });
+const at = (deployment: string, answer: Answer): Answer => ({
+  ...answer,
+  headers: { ...answer.headers, "x-nextjs-deployment-id": deployment },
+});
+const of = (deployment: string) => ({ "x-deployment-id": deployment });
+const counted = (release: string) => shared.proxy.metric(`culvert_deployment_requests_total{release="${release}"}`);
+
+beforeEach(async () => {
+  await shared.proxy.ingest.answer(at("old-1", ok));
+  await shared.proxy.web.answer(at("new-2", page));
+  await expect.poll(async () => (await ask({ headers: of("old-1") })).body, { timeout: 60_000 }).toBe(ok.body);
+});
+
+describe("while a release that was replaced still runs", () => {
+  test.each<[string, Partial<Request>]>([
+    ["navigations and prefetches of its pages", { headers: { ...of("old-1"), rsc: "1" } }],
+    ["their server actions", { method: "POST", headers: of("old-1"), body: "a=1" }],
+    ["their uploads", { method: "POST", headers: of("old-1"), body: "x".repeat(100_000) }],
+    ["data of the Pages Router", { path: "/_next/data/old-1/en/page.json" }],
+    ["its images", { path: "/_next/image?url=%2Fa.png&w=64&q=75&dpl=old-1" }],
+    ["its hashed files", { path: "/_next/static/a.js?dpl=old-1" }],
+    ["its other files", { path: "/logo.svg?dpl=old-1", headers: { "sec-fetch-mode": "no-cors" } }],
+  ])("it gets %s", async (_, request) => {
+    expect((await ask(request)).body).toBe(ok.body);
+  });
+  test.each<[string, Partial<Request>]>([
+    ["a document", { path: "/page?dpl=old-1", headers: { "sec-fetch-mode": "navigate" } }],
+    ["a request that names no deployment", {}],
+    ["one that names web's", { headers: of("new-2") }],
+    ["one that names none that is known", { headers: of("older-0") }],
+    ["one that names a path", { headers: of("../2/old-1") }],
+    ["one that names a folder", { headers: of(".") }],
+    ["one that names a host", { path: "/page?dpl=ingest:9000" }],
+    ["one that names two", { headers: of("old-1, new-2") }],
+  ])("web gets %s", async (_, request) => {
+    expect((await ask(request)).body).toBe(page.body);
+  });
+  test("requests are counted by release", async () => {
+    const all = () => Promise.all(["current", "previous", "gone"].map(counted));
+    const before = await all();
+    for (const deployment of ["new-2", "old-1", "old-1", "older-0", "older-0", "older-0"])
+      await ask({ headers: of(deployment) });
+    await ask();
+    expect((await all()).map((count, index) => count - (before[index] ?? 0))).toEqual([1, 2, 3]);
+  });
+});
+
+test("when web is the same release, web gets its requests again", async () => {
+  await shared.proxy.web.answer(at("old-1", page));
+  await shared.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/tmp/nginx/previous/2/old-1");
+  await expect.poll(async () => (await ask({ headers: of("old-1") })).body, { timeout: 60_000 }).toBe(page.body);
+});
+
+test("when it has ended, no request fails: web gets them", async () => {
+  await shared.proxy.on("ingest", "kill");
+  expect((await ask({ method: "POST", headers: of("old-1"), body: "a=1" })).body).toBe(page.body);
+  expect((await ask({ headers: of("old-1") })).body).toBe(page.body);
+  expect(await shared.proxy.on("proxy", "logs")).not.toContain("could not be resolved");
+});
