@@ -37,10 +37,7 @@ export function queueFairly(): void {
   };
   const enter = (address: string, response: ServerResponse, begin: () => void) => {
     hasArrivals = true;
-    if (!isScheduled) {
-      schedule();
-      return begin();
-    }
+    schedule();
     // As in the proxy's limits: an IPv4 address or an IPv6 /48.
     const site = address.includes(".") ? address : address.split(":", 3).join(":");
     const client = clients.find((one) => one.site === site) ?? { site, requests: [] };
