@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034
-# Each of WEB_PREVIOUS_UPSTREAMS becomes an upstream for an earlier release (templates/previous).
+# Each of WEB_PREVIOUS_UPSTREAMS becomes a route to an earlier release (templates/previous).
 
 SLOT=0
 set -f
@@ -8,6 +8,6 @@ for PREVIOUS_UPSTREAM in $(without_commas "$WEB_PREVIOUS_UPSTREAMS"); do
     refuse WEB_PREVIOUS_UPSTREAMS "'$PREVIOUS_UPSTREAM' is not name:port" "use the address of an earlier release, such as web-previous:3000"
   SLOT=$((SLOT + 1))
   mkdir "$RENDERED/previous/$SLOT"
-  for template in upstream route; do render "previous/$template.conf" "previous/$template-$SLOT.conf"; done
+  render previous/route.conf "previous/route-$SLOT.conf"
 done
 set +f

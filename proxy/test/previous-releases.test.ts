@@ -45,11 +45,16 @@ describe("while a release that was replaced still runs", () => {
   });
   test("requests are counted by release", async () => {
     const all = () => Promise.all(["current", "previous", "gone"].map(counted));
+    // A request is counted after its response.
+    const gone = await counted("gone");
+    await ask({ headers: of("older-0") });
+    await expect.poll(() => counted("gone")).toBe(gone + 1);
     const before = await all();
     for (const deployment of ["new-2", "old-1", "old-1", "older-0", "older-0", "older-0"])
       await ask({ headers: of(deployment) });
     await ask();
-    expect((await all()).map((count, index) => count - (before[index] ?? 0))).toEqual([1, 2, 3]);
+    const added = async () => (await all()).map((count, index) => count - (before[index] ?? 0));
+    await expect.poll(added).toEqual([1, 2, 3]);
   });
 });
 
@@ -62,6 +67,13 @@ test("when web is the same release, web gets its requests again", async () => {
 test("when it has ended, no request fails: web gets them", async () => {
   await shared.proxy.on("ingest", "kill");
   expect((await ask({ method: "POST", headers: of("old-1"), body: "a=1" })).body).toBe(page.body);
-  expect((await ask({ headers: of("old-1") })).body).toBe(page.body);
-  expect(await shared.proxy.on("proxy", "logs")).not.toContain("could not be resolved");
+  // Also when its name has no address any more, before the proxy's look at it.
+  const log = async () => {
+    await shared.proxy.on("proxy", "exec", "touch", "/tmp/nginx/previous/2/old-1");
+    for (const method of ["GET", "POST"])
+      expect((await ask({ method, headers: of("old-1") })).body, method).toBe(page.body);
+    return shared.proxy.on("proxy", "logs");
+  };
+  await expect.poll(log, { timeout: 60_000 }).toContain("ingest could not be resolved");
+  expect(await shared.proxy.on("proxy", "logs")).not.toContain("nowhere could not be resolved");
 });
