@@ -72,6 +72,8 @@ test("when it has ended, no request fails: web gets them", async () => {
     await shared.proxy.on("proxy", "exec", "touch", "/tmp/nginx/previous/2/old-1");
     for (const method of ["GET", "POST"])
       expect((await ask({ method, headers: of("old-1") })).body, method).toBe(page.body);
+    for (const path of ["/_next/image?url=%2Fa.png&w=64&q=75&dpl=old-1", "/_next/static/b.js?dpl=old-1"])
+      expect((await ask({ path })).body, path).toBe(page.body);
     return shared.proxy.on("proxy", "logs");
   };
   await expect.poll(log, { timeout: 60_000 }).toContain("ingest could not be resolved");
