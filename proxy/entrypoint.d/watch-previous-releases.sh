@@ -18,7 +18,8 @@ is_current() {
 
 # look FOLDER UPSTREAM: FOLDER/.ends, if make up has written it, says until when.
 look() {
-  if [ -z "$(getent ahosts "${2%:*}")" ]; then rm -f "$1"/* "$1/.ends"; return; fi
+  # The dot: without the search domains of this host.
+  if [ -z "$(getent ahosts "${2%:*}.")" ]; then rm -f "$1"/* "$1/.ends"; return; fi
   if [ "$(cat "$1/.ends" 2>/dev/null || echo 9999999999)" -le "$(date +%s)" ]; then rm -f "$1"/*; return; fi
   deployment=$(deployment_at "$2")
   [ -n "$deployment" ] || return
