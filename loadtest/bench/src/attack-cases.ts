@@ -15,6 +15,11 @@ const unread = (target: string, connections: number, streams: number) => ({
   ...{ ATTACK: "unread", TARGET: target, CONNECTIONS: String(connections), STREAMS: String(streams) },
 });
 const flood = { ATTACK: "flood", TARGET: "/", CONNECTIONS: "8", STREAMS: "100" };
+/** The flood of pages with a client for each connection, or other options. */
+const floodOf = (title: string, more: Record<string, string>): Attack => ({
+  ...{ title, attacker: { ...flood, ...more } },
+  ...(more.CLIENT && { settings: { TRUSTED_PROXIES: "0.0.0.0/0" } }),
+});
 /** The flood of pages against a proxy with this setting. */
 const floodWith = (name: string, value: string, maxCostMs?: number): Attack => ({
   ...{ title: `pages, with \`${name}=${value}\``, attacker: flood, settings: { [name]: value } },
@@ -46,6 +51,9 @@ export const attackCases: Attack[] = [
   { title: "likewise, as prefetches", attacker: { ...flood, PURPOSE: "prefetch" } },
   { title: "likewise, of files that are missing", attacker: { ...flood, TARGET: "/_next/static/chunks/missing.js" } },
   { title: "likewise, as forms", attacker: { ...flood, METHOD: "POST" } },
+  floodOf("8 × 100 pages at once, of eight /64s in one /48", { CLIENT: "2001:db8:1:N::1" }),
+  floodOf("8 × 100 pages at once, of eight clients", { CLIENT: "203.0.113.N" }),
+  floodOf("8 × 10 pages at once, aborted after 0.1 s", { STREAMS: "10", ABORT_MS: "100" }),
   floodWith("MAX_CONCURRENT_REQUESTS_PER_CLIENT", "50", 300),
   floodWith("MAX_CONCURRENT_REQUESTS_PER_CLIENT", "off"),
   floodWith("MAX_CONCURRENT_PAGES_PER_REPLICA", "30"),

