@@ -27,13 +27,13 @@ describe.skipIf(!canRender)("compose and Kubernetes agree", () => {
   };
 
   const names = ["ingest", "proxy", "spool", "web"];
-  test("on the services; compose has no cache, and monitoring and certificates of its own", () => {
+  test("on the services; compose has no cache, and monitoring, certificates and earlier releases of its own", () => {
     expect(
       controllers(objects)
         .map(({ metadata }) => metadata.name)
         .sort(),
     ).toEqual(["cache", ...names]);
-    const composeOnly = ["acme", "alertmanager", "grafana", "loadtest", "prometheus"];
+    const composeOnly = ["acme", "alertmanager", "grafana", "loadtest", "prometheus", "web-previous"];
     expect(Object.keys(services).sort()).toEqual([...composeOnly, ...names].sort());
   });
 
