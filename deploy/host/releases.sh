@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # The releases of web that `make rollback` can put back. .culvert/<project>.releases has a line for each, the last
-# deployed last: RELEASE IMAGE_ID IMAGE SENTRY_RELEASE TIME [undone]. RELEASE is a tag of <project>-web, too, so that
-# `docker image prune` leaves the image. Sourced after stack.sh.
+# deployed last: RELEASE IMAGE_ID IMAGE SENTRY_RELEASE TIME [undone | bad]. RELEASE is a tag of <project>-web, too, so
+# that `docker image prune` leaves the image. Sourced after stack.sh.
 
 MAX_RELEASES=6 # the running one and five others
 

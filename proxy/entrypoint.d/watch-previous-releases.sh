@@ -1,6 +1,6 @@
 #!/bin/sh
 # Finds out which deployment each of WEB_PREVIOUS_UPSTREAMS runs, if any, and keeps a file named after it in /tmp/nginx/previous, by which
-# templates/previous/route.conf chooses the upstream. Next 16 names its deploymentId in the response to RSC: 1; `make up` writes the file, too.
+# templates/previous/route.conf chooses where a request goes. Next 16 names its deploymentId in the response to RSC: 1; `make up` writes the file, too.
 set -eu
 
 # deployment_at ADDRESS: prints the deploymentId of what answers there, if it says so; fails without an answer.
