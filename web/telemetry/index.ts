@@ -1,6 +1,7 @@
 import { serverOptions } from "./options/server.js";
 import { flushOnShutdown } from "./send/shutdown.js";
 import type { SentryOptions } from "./sentry-options.js";
+import { tellDeploymentId } from "./serve/deployment-id.js";
 import { queueFairly } from "./serve/fair-queue.js";
 import { sendBrowserSettings } from "./settings/send-browser-settings.js";
 import { settings } from "./settings/settings.js";
@@ -22,6 +23,8 @@ export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
   if (process.env.CULVERT_SHUTDOWN !== "off") flushOnShutdown();
   // And one client's flood must not delay others.
   if (process.env.CULVERT_FAIR_QUEUE !== "off") queueFairly();
+  // And open pages must find the release that they came from.
+  tellDeploymentId();
   if (!current.dsn && !yours.dsn) return yours;
   return serverOptions(current, yours);
 }
