@@ -53,7 +53,7 @@ start_previous() (
 route_to_slot() {
   # shellcheck disable=SC2016 # the container's
   docker compose exec -T proxy sh -euc '
-    cd "/tmp/nginx/previous/${1:?}"; rm -f -- *; echo "$2" >.ends
+    cd "/tmp/nginx/releases/${1:?}"; rm -f -- *; echo "$2" >.ends
     [ -z "${3:-}" ] || : >"$3"' sh "$@" 2>/dev/null || true
 }
 

@@ -60,7 +60,7 @@ describe("while a release that was replaced still runs", () => {
 
 test("when web is the same release, web gets its requests again", async () => {
   await shared.proxy.web.answer(at("old-1", page));
-  await shared.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/tmp/nginx/previous/2/old-1");
+  await shared.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/tmp/nginx/releases/2/old-1");
   await expect.poll(async () => (await ask({ headers: of("old-1") })).body, { timeout: 60_000 }).toBe(page.body);
 });
 
@@ -69,7 +69,7 @@ test("when it has ended, no request fails: web gets them", async () => {
   expect((await ask({ method: "POST", headers: of("old-1"), body: "a=1" })).body).toBe(page.body);
   // Also when its name has no address any more, before the proxy's look at it.
   const log = async () => {
-    await shared.proxy.on("proxy", "exec", "touch", "/tmp/nginx/previous/2/old-1");
+    await shared.proxy.on("proxy", "exec", "touch", "/tmp/nginx/releases/2/old-1");
     for (const method of ["GET", "POST"])
       expect((await ask({ method, headers: of("old-1") })).body, method).toBe(page.body);
     for (const path of ["/_next/image?url=%2Fa.png&w=64&q=75&dpl=old-1", "/_next/static/b.js?dpl=old-1"])
