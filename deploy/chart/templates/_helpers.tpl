@@ -102,14 +102,11 @@ tcpSocket: { port: http }
   {{- end }}
 {{- end }}
 
-{{- /* Annotations and labels of pods: (list . "web"). A change of a ConfigMap replaces the pods that read it. */}}
+{{- /* Annotations and labels of pods: (list . "web" file-of-settings labels). A change of a ConfigMap replaces the pods that read it. */}}
 {{- define "culvert.podMetadata" -}}
 {{- $ := index . 0 }}{{ $name := index . 1 }}{{ $values := get $.Values $name -}}
 labels:
-  {{- include "culvert.labels" . | nindent 2 }}
-  {{- with $values.podLabels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- merge dict (index . 3) (include "culvert.labels" . | fromYaml) $values.podLabels | toYaml | nindent 2 }}
 annotations:
   checksum/settings: {{ printf "%s%s" (ternary "" (include "culvert.settings" (list $ "settings/telemetry.env")) (eq $name "spool")) (include "culvert.settings" (list $ (index . 2))) | sha256sum }}
   {{- with $values.podAnnotations }}
@@ -158,6 +155,11 @@ capabilities: { drop: [ALL] }
 {{- /* Pods of this release: (list . "web"). */}}
 {{- define "culvert.peer" -}}
 podSelector: { matchLabels: {{ include "culvert.selectorLabels" . | fromYaml | toJson }} }
+{{- end }}
+
+{{- /* Pods of web, and of the release before this one. */}}
+{{- define "culvert.webPeer" -}}
+podSelector: { matchLabels: { app.kubernetes.io/instance: {{ .Release.Name }} }, matchExpressions: [{ key: app.kubernetes.io/name, operator: In, values: [web, web-previous] }] }
 {{- end }}
 
 {{- define "culvert.egressToIngest" -}}

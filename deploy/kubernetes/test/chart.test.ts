@@ -47,7 +47,7 @@ const components: Record<string, object> = {
   "local-ingest": { localIngest: { enabled: true, image: { repository: "culvert-ingest", tag: "local" } } },
   monitoring: { monitoring: { enabled: true } },
   "node-port": { proxy: { service: { type: "NodePort" } } },
-  "previous-release": { web: { previousRelease: { enabled: true } } },
+  "previous-release": { web: { previousRelease: { enabled: true, image: { tag: "v0" } } } },
   "shared-cache": { cache: { enabled: true } },
   spool: { spool: { enabled: true, replicas: 1 } },
   tls: { proxy: { tls: { existingSecret: "proxy-tls" } } },
@@ -72,11 +72,11 @@ describe.skipIf(!canRender || !hasHelm)("the chart equals kustomize, object by o
     const own = ["proxy", "spool", "web"].map(
       (one) => `{ name: culvert-${one}, newName: x/culvert-${one}, newTag: v1 }`,
     );
-    const tags = `images: [${own}, { name: culvert-web-previous, newName: x/culvert-web, newTag: v1 }]\n`;
+    const tags = `images: [${own}, { name: culvert-web-previous, newName: x/culvert-web, newTag: v0 }]\n`;
     const front = ["http-route", "ingress"].includes(component) ? settings : "";
-    const expected = renderWith(component === "autoscaling" ? [component, "tls"] : [component], tags + front, [
-      "release",
-    ]);
+    const copy = component === "previous-release" ? [`components/${component}/copy`] : [];
+    const several = component === "autoscaling" ? [component, "tls"] : [component];
+    const expected = renderWith(several, tags + front, ["release", ...copy]);
     const found = template([images("v1", "x"), base, values]);
     expect(comparable(found, "culvert")).toEqual(comparable(expected, "culvert"));
   });

@@ -47,7 +47,11 @@ function contains(blocks: string[], address: string): boolean {
   return list.check(address, family(address));
 }
 
-function selects({ matchLabels, ...others }: Part, labels: Record<string, string>): boolean {
+function selects({ matchLabels, matchExpressions = [], ...others }: Part, labels: Record<string, string>): boolean {
   if (Object.keys(others).length > 0) throw new Error(`${Object.keys(others)}: teach network.ts`);
-  return matches(matchLabels, labels);
+  const isIn = ({ key, operator, values }: Part) => {
+    if (operator !== "In") throw new Error(`${operator}: teach network.ts`);
+    return values.includes(labels[key]);
+  };
+  return matches(matchLabels, labels) && matchExpressions.every(isIn);
 }

@@ -39,7 +39,9 @@ export function comparable(objects: Resource[], namespace: string): Record<strin
       ])
         delete value[label];
     }
-    if (key === "annotations") delete value["checksum/settings"];
+    if (key === "matchLabels" && Object.keys(value).length === 0) return undefined;
+    // Where kustomize keeps an image: previous-release/copy.
+    if (key === "annotations") for (const own of ["checksum/settings", "image"]) delete value[own];
     if (key === "annotations" && Object.keys(value).length === 0) return undefined;
     if (key === "env" && Array.isArray(value)) return value.filter(({ name }) => name !== "POD_NAMESPACE");
     if (key === "imagePullPolicy" && value === "IfNotPresent") return undefined;
