@@ -45,6 +45,8 @@ async function checkProxy([proxy, settings]: Pods[0], service: string, web: bool
   const health = `${settings.BASE_PATH ?? ""}${settings.HEALTH_PATH || "/healthz"}`;
   const isReached =
     web && [await hop("WEB_UPSTREAM", health), await hop("WEB_FALLBACK_UPSTREAM", health)].every(Boolean);
+  if (web) await hop("WEB_CURRENT_UPSTREAM", health);
+  if ((await servingPods("web-previous")).length > 0) await hop("WEB_PREVIOUS_UPSTREAMS", health);
   const isSpoolReached =
     spools.length > 0 &&
     [await hop("SPOOL_UPSTREAM", "/healthz"), await hop("SPOOL_FALLBACK_UPSTREAM", "/healthz")].every(Boolean);

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import {
   controllers,
   find,
+  matches,
   minReplicas,
   of,
   type Part,
@@ -59,6 +60,66 @@ describe.skipIf(!canRender)("rendered", () => {
       const { nodePort, port } = ports.find(({ name }: Part) => name === "https");
       expect(setting(objects, "HTTPS_PORT")).toBe(`${type === "NodePort" ? nodePort : port}`);
     }
+  });
+
+  test("the release before has web's pods as the overlay patches them, but its own image and release, and its own labels", () => {
+    const patched = renderWith(
+      ["previous-release", "shared-cache", "network-policy"],
+      `images:
+  - { name: culvert-web, newName: registry.example.com/shop, newTag: 1.5.0 }
+  - { name: culvert-web-previous, newName: registry.example.com/shop, newTag: 1.4.0 }
+patches:
+  - target: { kind: Deployment, name: web }
+    patch: |
+      - { op: add, path: /spec/template/spec/containers/0/env/-, value: { name: API, value: https://api.example.com } }
+      - { op: remove, path: /spec/template/spec/containers/0/livenessProbe }
+      - { op: add, path: /spec/template/spec/imagePullSecrets, value: [{ name: registry }] }
+      - { op: add, path: /spec/template/metadata/annotations, value: { team: shop } }
+`,
+      ["release", "components/previous-release/copy"],
+    );
+    const [web, previous] = ["web", "web-previous"].map((name) => {
+      const found = controllers(patched).find(({ metadata }) => metadata.name === name);
+      return structuredClone(found?.spec.template);
+    });
+    const labels = (version: string, name: string) => ({
+      "app.kubernetes.io/component": "web",
+      "app.kubernetes.io/name": name,
+      "app.kubernetes.io/part-of": "culvert",
+      "app.kubernetes.io/version": version,
+    });
+    expect([web.metadata, previous.metadata]).toEqual([
+      { labels: labels("1.5.0", "web"), annotations: { team: "shop" } },
+      { labels: labels("1.4.0", "web-previous"), annotations: { team: "shop" } },
+    ]);
+    const [own, old] = [web.spec.containers[0], previous.spec.containers[0]];
+    expect([own.image, old.image]).toEqual(["registry.example.com/shop:1.5.0", "registry.example.com/shop:1.4.0"]);
+    expect(old.env.shift()).toEqual({ name: "SENTRY_RELEASE", value: "1.4.0" });
+    expect(old.env).toContainEqual({ name: "API", value: "https://api.example.com" });
+    old.image = own.image;
+    delete web.spec.topologySpreadConstraints;
+    web.spec.initContainers.pop();
+    expect(previous.spec).toEqual(web.spec);
+  });
+
+  test("in a rollout, each release's Service has its pods of both Deployments, and web its own alone", () => {
+    const pod = (name: string, version: string) => ({
+      ...controllers(production).find(({ metadata }) => metadata.name === name)?.spec.template.metadata.labels,
+      "app.kubernetes.io/version": version,
+    });
+    const selected = (service: string, labels: Record<string, string>) =>
+      matches(of(production, "Service").find(({ metadata }) => metadata.name === service)?.spec.selector, labels);
+    const pods: [name: string, labels: Record<string, string>, services: string[]][] = [
+      ["a new pod", pod("web", "1.0.0"), ["web", "web-all", "web-current"]],
+      ["an old one", pod("web", "0.9.0"), ["web", "web-all", "web-previous"]],
+      ["one of the release before", pod("web-previous", "0.9.0"), ["web-previous"]],
+      ["one of two releases before", pod("web-previous", "0.8.0"), []],
+    ];
+    for (const [name, labels, services] of pods)
+      expect(
+        ["web", "web-all", "web-current", "web-previous"].filter((one) => selected(one, labels)),
+        name,
+      ).toEqual(services);
   });
 
   test("several pods have a disruption budget, and several proxies do not generate a certificate each", () => {

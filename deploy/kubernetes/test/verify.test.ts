@@ -144,6 +144,16 @@ const faults: [what: string, fault: Change, line: RegExp, env?: Record<string, s
   ],
   ["web is not deployed", noWeb, /^Deployment web: missing/],
   [
+    "no pod has the release that web-current selects",
+    ({ objects }) => (find(objects, "Service", "web-current").spec.selector["app.kubernetes.io/version"] = "local"),
+    /^Service web-current: selects no ready pod: its selector is .*local/,
+  ],
+  [
+    "a policy blocks the release before",
+    set({ blocked: ["proxy web-previous:3000"] }),
+    /^proxy → web-previous: no connection within 5 s: does/,
+  ],
+  [
     "a policy blocks the spool",
     set({ blocked: ["proxy spool:8082"] }),
     /^proxy → spool: no connection within 5 s: does/,
@@ -234,6 +244,13 @@ const consequences: [what: string, fault: Change, line: RegExp, skipped: RegExp,
 ];
 
 const good: [what: string, change: Change][] = [
+  [
+    "the release before has been ended",
+    (world) => {
+      find(world.objects, "Deployment", "web-previous").spec.replicas = 0;
+      without(/^Pod\/web-previous/)(world);
+    },
+  ],
   [
     "with a Secret of the app's own, of two lines, which is not read",
     ({ objects }) => {
