@@ -5,7 +5,7 @@ import { buildFrom, built, docker, hasImages } from "./lib/docker.ts";
 import { startApiServer } from "./lib/fake-api-server.ts";
 import { healthy, runJob, startJobs, withSlices } from "./lib/fake-cluster.ts";
 import { isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
-import { find, of, podOf, type Resource } from "./lib/objects.ts";
+import { find, of, podLabels, podOf, type Resource } from "./lib/objects.ts";
 import { canRender, rendering } from "./lib/render.ts";
 
 const site = "app.example.com";
@@ -23,10 +23,12 @@ const writeSecret = (volume: string, version: string) =>
      ln -sf ..data/tls.crt ..data/tls.key .`,
   );
 
-/** The previous release, with one file of its own. */
+/** The previous release: another deploymentId, and one file of its own. */
 const previousRelease = `FROM ${built("web")}
 USER 0:0
 RUN printf "old();" >/app/.next/static/chunks/of-the-old-release.js
+RUN id=$(cat /app/.next/BUILD_ID) && old=o\${id#?} && mv "/app/.next/static/$id" "/app/.next/static/$old" && \\
+  grep -rl "$id" /app | tr '\\n' '\\0' | xargs -0 sed -i "s/$id/$old/g"
 USER 1000:1000
 `;
 
@@ -44,6 +46,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
     const start = (name: string) => {
       ids[name] = startPod(objects, name, node);
     };
+    const imageOf = (name: string): string => podOf(objects, name).containers[0].image;
     const ready = (name: string) => expect.poll(() => isReady(objects, name, ids[name] ?? "")).toBe(true);
     const curl = (...args: string[]) =>
       docker("exec", ids.proxy ?? "", "curl", "-sSk", "--resolve", `${site}:8443:127.0.0.1`, ...args);
@@ -53,7 +56,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       docker("network", "create", label, node.network);
       docker("volume", "create", label, node.volumes["proxy-tls"] ?? "");
       writeSecret(node.volumes["proxy-tls"] ?? "", "first");
-      node.images = { [podOf(objects, "web").initContainers[0].image]: buildFrom(previousRelease) };
+      node.images = { [imageOf("web-previous")]: buildFrom(previousRelease) };
     });
     afterAll(() => {
       docker("rm", "-f", "-v", ...Object.values(ids));
@@ -90,6 +93,42 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       expect(response("chunks/of-no-release.js")).toMatch(/ 404$/);
       const [own = ""] = docker("exec", ids.web ?? "", "ls", "/app/.next/static/chunks").split("\n");
       expect(response(`chunks/${own}`)).toMatch(/ 200$/);
+    });
+
+    /** Which deployment a page of this one reaches, by a navigation of Next's router. */
+    const reached = (deployment: string) =>
+      /^x-nextjs-deployment-id: (\S+)/m.exec(
+        curl("-o/dev/null", "-D-", "-HRSC: 1", `-HX-Deployment-Id: ${deployment}`, `https://${site}:8443/`),
+      )?.[1];
+    const deploymentOf = (name: string) => docker("exec", ids[name] ?? "", "cat", "/app/.next/BUILD_ID");
+    const patience = { timeout: startTimeout };
+
+    test("an open page of the previous release reaches it, others the new one", patience, async () => {
+      start("web-previous");
+      await ready("web-previous");
+      const [old, current] = [deploymentOf("web-previous"), deploymentOf("web")];
+      expect(old).not.toBe(current);
+      await expect.poll(() => reached(old), patience).toBe(old);
+      expect([reached(current), reached("gone")]).toEqual([current, current]);
+      const release = (name: string) => docker("exec", ids[name] ?? "", "printenv", "SENTRY_RELEASE");
+      expect([release("web-previous"), release("web")]).toEqual(["0.9.0", "1.0.0"]);
+    });
+
+    test("while a rollout replaces pods of web, each page reaches its release", patience, async () => {
+      const [old, current] = [deploymentOf("web-previous"), deploymentOf("web")];
+      const before = structuredClone(objects);
+      const { template } = find(before, "Deployment", "web").spec;
+      template.metadata.labels = { ...podLabels(before, "web-previous"), "app.kubernetes.io/name": "web" };
+      template.spec.containers[0].image = imageOf("web-previous");
+      ids["web-old"] = startPod(before, "web", node);
+      await expect.poll(() => isReady(before, "web", ids["web-old"] ?? "")).toBe(true);
+      // Both answer pages that name no release, which is what the proxy must not do with those that name one.
+      const answers = () => new Set(Array.from({ length: 12 }, () => reached("gone")));
+      await expect.poll(answers, patience).toEqual(new Set([old, current]));
+      const all = (deployment: string) => new Set(Array.from({ length: 12 }, () => reached(deployment)));
+      await expect.poll(() => [all(old), all(current)], patience).toEqual([new Set([old]), new Set([current])]);
+      docker("rm", "-f", "-v", ids["web-old"] ?? "");
+      expect([all(old), all(current)]).toEqual([new Set([old]), new Set([current])]);
     });
 
     test("an envelope for an unreachable ingest is queued by the spool", async () => {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { label } from "../../../test/support/docker.ts";
 import { built, docker } from "./docker.ts";
-import { find, matches, of, type Part, podOf, type Resource } from "./objects.ts";
+import { find, matches, of, type Part, podLabels, podOf, type Resource } from "./objects.ts";
 import { bytes } from "./quantity.ts";
 
 /** A node simulated by Docker: its network, Secrets, volumes and images. */
@@ -55,7 +55,7 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
     );
   for (const first of initContainers) run(first, "--rm", "--network=none");
   const aliases = of(objects, "Service")
-    .filter(({ spec }) => matches(spec.selector, { "app.kubernetes.io/name": name }))
+    .filter(({ spec }) => matches(spec.selector, podLabels(objects, name)))
     .map(({ metadata }) => `--network-alias=${metadata.name}.${namespace}.svc.cluster.local`);
   const environment = Object.entries(variables(objects, containers[0], namespace, node));
   const env = environment.map(([key, value]) => `--env=${key}=${value}`);

@@ -28,10 +28,17 @@ export const controllers = (objects: Resource[]): Resource[] =>
   objects.filter(({ kind }) => /^(Deployment|StatefulSet)$/.test(kind));
 
 /** The spec of a controller's pods. */
-export function podOf(objects: Resource[], name: string): Part {
+export const podOf = (objects: Resource[], name: string): Part => templateOf(objects, name).spec;
+
+/** The labels of a controller's pods. */
+export const podLabels = (objects: Resource[], name: string): Record<string, string> =>
+  templateOf(objects, name).metadata.labels;
+
+/** Throws if there is no such controller. */
+function templateOf(objects: Resource[], name: string): Part {
   const found = controllers(objects).find(({ metadata }) => metadata.name === name);
   if (!found) throw new Error(`there is no workload ${name}`);
-  return found.spec.template.spec;
+  return found.spec.template;
 }
 
 /** All pods: of controllers, Jobs, and of a TestRun as k6-operator makes them. */
