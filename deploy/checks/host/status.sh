@@ -34,8 +34,9 @@ if [ -n "$metrics" ]; then
   envelopes() { total culvert_tunnel_envelopes_total "outcome=\"$1\""; }
   row envelopes "since the proxy started: $(envelopes accepted) accepted, $(envelopes queued) queued," \
     "$(envelopes rejected) rejected, $(envelopes failed) failed"
-  shed=$(total culvert_pages_total 'kind="page",outcome="shed"')
-  row pages "since the proxy started: $shed of $(total culvert_pages_total 'kind="page"') shed"
+  pages() { total culvert_requests_total "route=\"page\"$1"; }
+  row pages "since the proxy started: $(pages '') requests, $(pages ',class="5xx"') with 5xx," \
+    "$(total culvert_pages_total 'outcome="shed"') of them shed"
   row spool "$(total culvert_spool_queued_envelopes) envelopes queued"
 else
   row metrics "neither the proxy's nor the spool's: make doctor says why"
