@@ -23,15 +23,21 @@ deployment_of_all() {
 # look FOLDER UPSTREAM: FOLDER/.ends, if make up has written it, says until when.
 look() {
   # The dot: without the search domains of this host.
-  if [ -z "$(getent ahosts "${2%:*}.")" ]; then rm -f "$1"/* "$1/.ends"; return; fi
+  if [ -z "$(getent ahosts "${2%:*}.")" ]; then rm -f "$1"/* "$1"/.[!.]*; return; fi
   if [ "$(cat "$1/.ends" 2>/dev/null || echo 9999999999)" -le "$(date +%s)" ]; then rm -f "$1"/*; return; fi
   deployment=$(deployment_at "$2")
   [ -n "$deployment" ] || return
-  # Then web balances, with all replicas and their limits. Not at once: make up writes the file before it begins to replace this release.
+  find "$1" -type f ! -name "$deployment" ! -name ".$deployment" ! -name .ends -delete
   of_all=${of_all:-$(deployment_of_all)}
-  if [ "$deployment" = "$of_all" ]; then find "$1" -name "$deployment" -mmin +2 -delete; return; fi
-  find "$1" -type f ! -name "$deployment" ! -name .ends -delete
-  [ -e "$1/$deployment" ] || : >"$1/$deployment"
+  if [ "$deployment" != "$of_all" ]; then
+    [ -e "$1/$deployment" ] || : >"$1/$deployment"
+  else
+    # For two minutes, because its replacement may begin: in Kubernetes with the apply that makes this release the previous one. Then web
+    # balances, with all replicas and their limits.
+    [ -e "$1/.$deployment" ] || [ -e "$1/$deployment" ] || : >"$1/$deployment"
+    : >"$1/.$deployment"
+    find "$1" -name "$deployment" -mmin +2 -delete
+  fi
 }
 
 watch() {

@@ -15,6 +15,12 @@ const from = (deployment: string) => ({ "x-deployment-id": deployment });
 const counted = (release: string) => shared.proxy.metric(`culvert_deployment_requests_total{release="${release}"}`);
 const patience = { timeout: 60_000 };
 
+test("before a rollout replaces the first replica, pages of all releases have their route", async () => {
+  for (const one of [shared.proxy.web, shared.proxy.ingest])
+    await one.answer(runs("old-1", one === shared.proxy.web ? page : ok));
+  await expect.poll(() => answerTo(from("old-1")), patience).toBe(ok.body);
+});
+
 test("while a rollout replaces web's replicas, pages of the new release get a new one", async () => {
   await shared.proxy.web.answer(runs("old-1", page));
   await shared.proxy.ingest.answer(runs("new-2", ok));
