@@ -11,7 +11,7 @@ RENDERED=/tmp/nginx
 START_ID=$(od -An -N5 -tx1 /dev/urandom | tr -d ' ' | cut -c 1-9)
 # An emptyDir of Kubernetes outlives a killed container: a socket left there cannot be bound again.
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
-mkdir -p "$RENDERED/routes" "$RENDERED/ingest" "$RENDERED/releases"
+mkdir -p "$RENDERED/routes" "$RENDERED/ingest" "$RENDERED/releases" "$RENDERED/only"
 
 for step in values settings limits public-listeners tunnel-origins internal-network render release-routes sdk-tunnel-path ingest certificate; do
   # shellcheck source=/dev/null

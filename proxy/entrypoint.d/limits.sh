@@ -17,6 +17,8 @@ MAX_AT_WEB_OF_SITE=$((4 * MAX_AT_WEB_OF_CLIENT))
 # that are not ready, while none is ready, with one page at a time on each.
 WEB_FALLBACK=${WEB_FALLBACK_UPSTREAM:+"server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0"}
 WEB_FALLBACK_PAGES=${WEB_FALLBACK:+"$WEB_FALLBACK max_conns=1;"} WEB_FALLBACK=${WEB_FALLBACK:+"$WEB_FALLBACK;"}
+# templates/asked-replicas.conf
+WEB_PORT=${WEB_UPSTREAM##*:}
 PAGE_UPSTREAM='$web'
 [ "$MAX_CONCURRENT_PAGES_PER_REPLICA" = off ] ||
   PAGE_UPSTREAM='$page_upstream' MAX_PREFETCHES_PER_REPLICA=$(((MAX_CONCURRENT_PAGES_PER_REPLICA + 3) / 4))

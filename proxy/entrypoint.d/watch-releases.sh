@@ -40,9 +40,18 @@ look() {
   fi
 }
 
+# look_at_only: has all replicas of web asked again (templates/asked-replicas.conf) at the time in the file, or when none has the name.
+look_at_only() {
+  for file in /tmp/nginx/only/*; do
+    [ -e "$file" ] || continue
+    if [ -z "$(getent ahosts "${file##*/}.")" ] || [ "$(cat "$file")" -le "$(date +%s)" ]; then rm -f "$file"; fi
+  done
+}
+
 watch() {
   set +e
   while sleep 5; do
+    look_at_only
     slot=0 of_all=
     for upstream in $WEB_PREVIOUS_UPSTREAMS $WEB_CURRENT_UPSTREAM; do
       slot=$((slot + 1))

@@ -46,6 +46,15 @@ describe("MAX_CONCURRENT_PAGES_PER_REPLICA, with as many pages open", () => {
     expect((await sendH2(shared.proxy.port, { method: "HEAD", path: "/page", headers })).status).toBe(503);
   });
 
+  test("while make up stops a replica, the limit holds, and no connection to web is kept", async () => {
+    await shared.proxy.on("proxy", "exec", "touch", "/tmp/nginx/only/web-set-a");
+    const connections = async () => (await shared.through({ headers: html })).received.map(({ port }) => port);
+    expect(await connections()).not.toEqual(await connections());
+    await hang(shared.proxy, 8);
+    expect(await status(shared.proxy, { headers: html })).toBe(503);
+    await shared.proxy.on("proxy", "exec", "rm", "/tmp/nginx/only/web-set-a");
+  });
+
   test.each<[string, Partial<Request>]>([
     ["a form", { method: "POST", headers: { ...html, "sec-fetch-mode": "navigate" }, body: "a=1" }],
     ["a server action", { method: "POST", headers: { accept: "text/x-component", "next-action": "7f" }, body: "[]" }],

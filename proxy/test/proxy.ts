@@ -36,7 +36,7 @@ export interface TestProxy {
 export interface Options {
   /** Host files to paths. */
   mounts?: Record<string, string>;
-  /** Whether a second container answers to the name `web`. */
+  /** Whether a second container answers to the name `web`, and to `web-set-a`. */
   twoReplicas?: boolean;
   /** Whether the spool runs beside the proxy. */
   spool?: boolean;
@@ -50,7 +50,7 @@ export async function startProxy(settings: Record<string, string> = {}, options:
   const testbed = await takeTestbed();
   const { id } = testbed;
   const image = await build();
-  if (options.twoReplicas) await startRecorder(testbed, "web2", ["web"]);
+  if (options.twoReplicas) await startRecorder(testbed, "web2", ["web", "web-set-a"]);
   const environment: Record<string, string> = {
     SENTRY_DSN: "http://key@ingest:9000/prefix/7",
     WEB_UPSTREAM: "web:9000",

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ok, page, useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
 
-const shared = useProxy({}, { twoReplicas: true });
+const shared = useProxy({ WEB_PREVIOUS_UPSTREAMS: "nowhere:9000" }, { twoReplicas: true });
 
 const counts = async () => {
   const { web, web2 } = shared.proxy;
@@ -43,6 +43,42 @@ describe("two replicas of web", () => {
   test("one of which lacks a file of the new release: it is found on the other", async () => {
     await shared.proxy.web.answer({ ...page, status: 404 });
     for (let n = 0; n < 20; n++) expect(await times(1, { path: `/_next/static/new-${n}.js` })).toEqual([200]);
+  });
+});
+
+describe("while make up stops a replica", () => {
+  // Until then, in seconds since 1970.
+  const askOnly = (name: string, until = 9_999_999_999) =>
+    shared.proxy.on("proxy", "exec", "sh", "-c", `rm -f /tmp/nginx/only/*; echo ${until} >/tmp/nginx/only/${name}`);
+  const requests: Parameters<typeof send>[1][] = [
+    { path: "/page" },
+    { path: "/page", headers: { accept: "text/html" } },
+    { method: "POST", path: "/page", body: "a=1" },
+    { method: "POST", path: "/page", body: "x".repeat(100_000) },
+    { path: "/_next/image?url=%2Fa.png&w=64&q=75" },
+    { path: "/.culvert/settings" },
+  ];
+  test("only the replicas with the other name are asked, and no connection to them is kept", async () => {
+    await askOnly("web-set-a");
+    const [before, mark] = await counts();
+    for (const [n, request] of requests.entries()) {
+      await times(20, request);
+      await times(1, { path: `/_next/static/other-${n}.js` });
+    }
+    expect((await counts())[0]).toBe(before);
+    const connections = (await shared.proxy.web2?.all(mark))?.map(({ port }) => port) ?? [];
+    expect(connections.length).toBeGreaterThan(60);
+    expect(new Set(connections).size).toBe(connections.length);
+  });
+  test("a name that nobody has costs no request, and is forgotten; so is one whose time is over", async () => {
+    const isForgotten = () =>
+      expect.poll(() => shared.proxy.on("proxy", "exec", "ls", "/tmp/nginx/only"), { timeout: 60_000 }).toBe("");
+    await askOnly("web-set-b");
+    expect(await times(20, { path: "/page" })).toEqual(all(200));
+    expect(await times(20, { method: "POST", path: "/page", body: "a=1" })).toEqual(all(200));
+    await isForgotten();
+    await askOnly("web-set-a", 1);
+    await isForgotten();
   });
 });
 
