@@ -15,8 +15,11 @@ replace_web() {
     keep_release "$replaced" || say "    open pages get the new release: the reason is above"
   missing=$((wanted - $(as_wanted web | count)))
   if [ "$missing" -gt 0 ]; then
-    docker compose --progress quiet up --detach --no-build --no-recreate \
-      --scale "web=$((missing + $(alive web | count)))" web >&2 || give_up
+    scale=web=$((missing + $(alive web | count)))
+    docker compose --progress quiet create --no-build --no-recreate --scale "$scale" web >&2 || give_up
+    # shellcheck disable=SC2046 # a list
+    name_replicas $(containers web --filter status=created) || give_up
+    docker compose --progress quiet up --detach --no-build --no-recreate --scale "$scale" web >&2 || give_up
   fi
   new=$(as_wanted web)
   if [ -z "$new" ]; then
@@ -75,15 +78,65 @@ store_files() {
     done' || say "    not all files of the replaced release could be stored; those that clients have requested are"
 }
 
-# remove_gracefully CONTAINER...: stops and removes one after the other, each when the proxy has dropped the previous
-# one: it tries few replicas per page, and stopped ones would be among them.
+# name_replicas CONTAINER...: gives new containers one more name in the inner network: web-set-a or web-set-b, the one
+# that no container to be replaced has. They do not run yet, so leaving the network cuts no connection.
+name_replicas() {
+  # shellcheck disable=SC2046 # a list
+  if [ -n "$(named web-set-a $(alive web | without "$(as_wanted web)"))" ]; then name=web-set-b; else name=web-set-a; fi
+  for container; do
+    options=$(aliases "$container" | sed 's/^/--alias=/')
+    docker network disconnect "${COMPOSE_PROJECT_NAME}_inside" "$container" || return
+    # shellcheck disable=SC2086 # options
+    docker network connect $options --alias="$name" "${COMPOSE_PROJECT_NAME}_inside" "$container" || return
+  done
+}
+aliases() {
+  docker inspect "$1" --format "{{with index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_inside\"
+    }}{{range .Aliases}}{{println .}}{{end}}{{end}}"
+}
+# named NAME CONTAINER...: prints those of the containers that have the name.
+named() (
+  name=$1
+  shift
+  for container; do ! aliases "$container" | grep -qxF -e "$name" || echo "$container"; done
+)
+
+# remove_gracefully CONTAINER...: stops and removes replicas, after the proxy has begun to ask only the others. Until it
+# is killed, an app that gets SIGTERM goes on with connections that the proxy uses; and it resets idle ones at once, with
+# the form that the proxy has just sent.
 remove_gracefully() {
+  [ $# -gt 0 ] || return 0
+  staying=$(alive web | without "$(printf '%s\n' "$@")")
+  for name in web-set-a web-set-b; do
+    # shellcheck disable=SC2086 # a list
+    if [ -z "$staying" ] || [ "$(named "$name" $staying)" != "$staying" ] || [ -n "$(named "$name" "$@")" ]; then
+      continue
+    fi
+    ask_only "$name" 600 || break
+    # For what was sent before: a busy app reads it late.
+    sleep 2
+    docker stop "$@" >/dev/null && docker rm "$@" >/dev/null || return
+    # `valid` and `resolver_timeout` of proxy/templates/resolver.conf: until then, the proxy still has their addresses.
+    ask_only "$name" 7 || true
+    return
+  done
+  # make up has not started all that stay. One after the other, each when the proxy has dropped the previous one: it
+  # tries few replicas per page, and stopped ones would be among them.
   while [ $# -gt 0 ]; do
     docker stop "$1" >/dev/null && docker rm "$1" >/dev/null || return
     shift
-    # `valid` and `resolver_timeout` of proxy/templates/resolver.conf.
     [ $# -eq 0 ] || sleep 7
   done
+}
+
+# ask_only NAME SECONDS: for so long, the proxy asks only the replicas of this name (proxy/templates/asked-replicas.conf).
+ask_only() {
+  # shellcheck disable=SC2016 # the container's
+  docker compose exec -T proxy sh -euc '
+    cd /tmp/nginx/only
+    echo $(($(date +%s) + $2)) >../only.new
+    mv ../only.new "$1"
+    find . -type f ! -name "$1" -delete' sh "$@" 2>/dev/null
 }
 
 # up_all PROGRESS: starts what does not run and waits until everything is healthy; else prints what failed.

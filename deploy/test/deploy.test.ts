@@ -221,6 +221,20 @@ test("a replaced release goes on for its own pages, and so does one that make ro
   expect(await previous()).toEqual([]);
 });
 
+test("a release has had its last request before it is told to stop, also with two replicas", async () => {
+  const requests = ["/slow", "/healthz"].map((path) => ({ name: path, path, status: 200 }));
+  const forms = requests.map((request) => ({ ...request, name: `form ${request.path}`, body: "a=1" }));
+  const underForms = async (change: Promise<Outcome>) => {
+    const { result, failures } = await load([...requests, ...forms], change, { connections: 16, pauseMs: 0 });
+    expect([result.code, failures], result.output).toEqual([0, []]);
+  };
+  await scale(2);
+  await underForms(up("second"));
+  await underForms(rollback("second"));
+  expect([await running(), (await containers("web")).length]).toEqual(["first", 2]);
+  await scale(1);
+});
+
 test("a tag that has become another image is another release; make rollback gets back to the first one", async () => {
   const retag = (release: Release) => must(["docker", "tag", image(release), `${project}:moving`]);
   const moving = () => run(["sh", ...makeUp], { WEB_IMAGE: `${project}:moving` });

@@ -37,8 +37,8 @@ export function send(one: LoadRequest): Promise<Failure | string> {
       }
     });
     outgoing.on("socket", (socket) => {
-      reached = outgoing.reusedSocket;
-      socket.once("secureConnect", () => (reached = true));
+      if (outgoing.reusedSocket) reached = true;
+      else socket.once("secureConnect", () => (reached = true));
     });
     outgoing.on("error", ({ code, message }: NodeJS.ErrnoException) => {
       // A kept-alive connection may be closed just as a request is sent: browsers retry on another one, too.

@@ -8,10 +8,13 @@ const failures = (count) => Math.floor((count * SHARE) / 100);
 
 const server = require("node:http")
   .createServer(({ url, headers }, response) => {
+    // It is about to be killed.
+    if (!server.listening) return response.writeHead(500).end();
     response.setHeader("x-nextjs-deployment-id", NAME);
     if (isUnavailable(url, headers)) return response.writeHead(503).end();
     if (url === "/healthz") return response.end();
     if (url.startsWith("/name")) return response.end(NAME);
+    if (url === "/slow") return setTimeout(() => response.end(NAME), 100);
     if (url === "/crash") throw new Error("crashed by a request");
     pages += 1;
     response.writeHead(failures(pages) > failures(pages - 1) ? 500 : 200).end(NAME);
