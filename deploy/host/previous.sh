@@ -81,6 +81,8 @@ end_previous() {
 # end_container CONTAINER: when no more requests are sent to it.
 end_container() {
   route_to_slot "$(slot_of "$1")" 0
+  # For what was sent before: a busy app reads it late.
+  sleep 2
   { docker stop "$1" && docker rm --volumes "$1"; } >/dev/null || true
 }
 
