@@ -59,7 +59,7 @@ describe("one version", () => {
   ])("%s names this version", (path) => {
     const named = /(?:culvert-|nextjs-|dist\/|newTag: |ref=v?|ref: v|raw\/v?|download\/v|--version )(\d+\.\d+\.\d+)/g;
     // An example of the release before.
-    const text = read(path).replace(/.*culvert-web-previous.*/, "");
+    const text = read(path).replace(/.*culvert-web-previous.*/g, "");
     expect([...new Set([...text.matchAll(named)].map(([, found]) => found))]).toEqual([version]);
   });
 
