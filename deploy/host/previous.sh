@@ -78,11 +78,14 @@ end_previous() {
     esac
   done
 }
+
+# drain: gives a busy app the time to read what was sent before the proxy stopped asking it.
+drain() { sleep 2; }
+
 # end_container CONTAINER: when no more requests are sent to it.
 end_container() {
   route_to_slot "$(slot_of "$1")" 0
-  # For what was sent before: a busy app reads it late.
-  sleep 2
+  case $(state "$1") in running*) drain ;; esac
   { docker stop "$1" && docker rm --volumes "$1"; } >/dev/null || true
 }
 

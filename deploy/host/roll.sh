@@ -113,8 +113,7 @@ remove_gracefully() {
       continue
     fi
     ask_only "$name" 600 || break
-    # For what was sent before: a busy app reads it late.
-    sleep 2
+    drain
     docker stop "$@" >/dev/null && docker rm "$@" >/dev/null || return
     # `valid` and `resolver_timeout` of proxy/templates/resolver.conf: until then, the proxy still has their addresses.
     ask_only "$name" 7 || true

@@ -101,20 +101,20 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
         curl("-o/dev/null", "-D-", "-HRSC: 1", `-HX-Deployment-Id: ${deployment}`, `https://${site}:8443/`),
       )?.[1];
     const deploymentOf = (name: string) => docker("exec", ids[name] ?? "", "cat", "/app/.next/BUILD_ID");
-    const patience = { timeout: startTimeout };
+    const timeoutOptions = { timeout: startTimeout };
 
-    test("an open page of the previous release reaches it, others the new one", patience, async () => {
+    test("an open page of the previous release reaches it, others the new one", timeoutOptions, async () => {
       start("web-previous");
       await ready("web-previous");
       const [old, current] = [deploymentOf("web-previous"), deploymentOf("web")];
       expect(old).not.toBe(current);
-      await expect.poll(() => reached(old), patience).toBe(old);
+      await expect.poll(() => reached(old), timeoutOptions).toBe(old);
       expect([reached(current), reached("gone")]).toEqual([current, current]);
       const release = (name: string) => docker("exec", ids[name] ?? "", "printenv", "SENTRY_RELEASE");
       expect([release("web-previous"), release("web")]).toEqual(["0.9.0", "1.0.0"]);
     });
 
-    test("while a rollout replaces pods of web, each page reaches its release", patience, async () => {
+    test("while a rollout replaces pods of web, each page reaches its release", timeoutOptions, async () => {
       const [old, current] = [deploymentOf("web-previous"), deploymentOf("web")];
       const before = structuredClone(objects);
       const { template } = find(before, "Deployment", "web").spec;
@@ -124,9 +124,9 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       await expect.poll(() => isReady(before, "web", ids["web-old"] ?? "")).toBe(true);
       // Both answer pages that name no release, which is what the proxy must not do with those that name one.
       const answers = () => new Set(Array.from({ length: 12 }, () => reached("gone")));
-      await expect.poll(answers, patience).toEqual(new Set([old, current]));
+      await expect.poll(answers, timeoutOptions).toEqual(new Set([old, current]));
       const all = (deployment: string) => new Set(Array.from({ length: 12 }, () => reached(deployment)));
-      await expect.poll(() => [all(old), all(current)], patience).toEqual([new Set([old]), new Set([current])]);
+      await expect.poll(() => [all(old), all(current)], timeoutOptions).toEqual([new Set([old]), new Set([current])]);
       docker("rm", "-f", "-v", ids["web-old"] ?? "");
       expect([all(old), all(current)]).toEqual([new Set([old]), new Set([current])]);
     });

@@ -2,14 +2,12 @@ import { subscribe } from "node:diagnostics_channel";
 import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import { close, flush } from "#sdk";
+import { isFirstCall } from "../once.js";
 import { collectBackgroundWork } from "./background-work.js";
 import { isStopping, markStopping } from "./stopping.js";
 
 const FLUSH_MS = 3_000;
 const FLUSH_INTERVAL_MS = 1_000;
-
-const INSTALLED = Symbol.for("culvert.shutdown");
-const shared = globalThis as { [INSTALLED]?: true };
 
 type RequestStart = { server: Server; response: ServerResponse };
 
@@ -21,8 +19,7 @@ type RequestStart = { server: Server; response: ServerResponse };
  * flushed when the signal arrives; the last requests' events can be lost.
  */
 export function flushOnShutdown(): void {
-  if (shared[INSTALLED]) return;
-  shared[INSTALLED] = true;
+  if (!isFirstCall("shutdown")) return;
   const servers = new Set<Server>();
   subscribe("http.server.request.start", (message) => {
     const { server, response } = message as RequestStart;

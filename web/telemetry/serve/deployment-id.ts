@@ -1,10 +1,9 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isFirstCall } from "../once.js";
 
 /** What the proxy asks each replica for: proxy/entrypoint.d/watch-releases.sh. */
 const PATH = "/.culvert";
-const SUBSCRIBED = Symbol.for("culvert.deployment-id");
-const shared = globalThis as { [SUBSCRIBED]?: true };
 
 /**
  * Tells the proxy which deployment this process serves, in the header that Next 16 has in its responses to navigations. Next 15 has no such
@@ -13,8 +12,7 @@ const shared = globalThis as { [SUBSCRIBED]?: true };
 export function tellDeploymentId(): void {
   // `next build` replaces the variable by `deploymentId`.
   const id = process.env.NEXT_DEPLOYMENT_ID;
-  if (!id || shared[SUBSCRIBED]) return;
-  shared[SUBSCRIBED] = true;
+  if (!id || !isFirstCall("deployment-id")) return;
   subscribe("http.server.request.start", (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     if (request.url?.endsWith(PATH)) response.setHeader("x-nextjs-deployment-id", id);

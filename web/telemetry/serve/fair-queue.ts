@@ -1,6 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
 import { subscribe } from "node:diagnostics_channel";
 import type { RequestListener, Server, ServerResponse } from "node:http";
+import { isFirstCall } from "../once.js";
 
 /** Turns of the event loop that only accept connections and requests, before one request begins. */
 const ARRIVAL_TURNS = 100;
@@ -10,16 +11,12 @@ const LATE_MS = 1_000;
 type Waiting = { since: number; response: ServerResponse; begin: () => void };
 type Client = { site: string; requests: Waiting[] };
 
-const INSTALLED = Symbol.for("culvert.fair-queue");
-const shared = globalThis as { [INSTALLED]?: true };
-
 /**
  * Begins one request in each turn of the event loop, each client's in turn, so that a client's flood delays that client. Node itself begins all
  * requests that have arrived, and accepts one connection meanwhile. A request begins at once if it did not come through the proxy.
  */
 export function queueFairly(): void {
-  if (shared[INSTALLED]) return;
-  shared[INSTALLED] = true;
+  if (!isFirstCall("fair-queue")) return;
   const servers = new WeakSet<Server>();
   const clients: Client[] = [];
   let [isScheduled, hasArrivals, arrivalTurns] = [false, false, 0];

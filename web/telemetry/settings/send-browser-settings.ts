@@ -1,11 +1,9 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { requestIdIn } from "../errors/request-id.js";
+import { isFirstCall } from "../once.js";
 import { serverTiming } from "./browser-settings.js";
 import type { Settings } from "./settings.js";
-
-const SUBSCRIBED = Symbol.for("culvert.browser-settings");
-const shared = globalThis as { [SUBSCRIBED]?: true };
 
 /**
  * Takes the settings and sends the browser's part with each document of this process. Next has no hook for every response: middleware would
@@ -13,8 +11,7 @@ const shared = globalThis as { [SUBSCRIBED]?: true };
  * https://nodejs.org/api/diagnostics_channel.html#event-httpserverrequeststart
  */
 export function sendBrowserSettings(settings: Settings): void {
-  if (shared[SUBSCRIBED]) return;
-  shared[SUBSCRIBED] = true;
+  if (!isFirstCall("browser-settings")) return;
   subscribe("http.server.request.start", (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
     const send = () => {
