@@ -20,7 +20,6 @@ done
 for path in .env docker-compose.override.yml .culvert; do
   [ ! -e "$path" ] || set -- "$@" --volume "$PWD/$path:/backup/files/$path:ro"
 done
-# Stored images are fetched again.
 docker run --rm --network none --user 0:0 "$@" --entrypoint tar "$(tools_image)" -cf - -C /backup \
-  --exclude=./volumes/proxy/images --exclude='*.lock' . >"$file" || die "backup: $file could not be written"
+  --exclude='*.lock' . >"$file" || die "backup: $file could not be written"
 say "    $file: $(du -h "$file" | cut -f 1). It has keys and passwords: keep it as you keep those"

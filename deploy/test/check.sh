@@ -81,7 +81,7 @@ chart() {
     "$(sh deploy/chart/helm.sh)" template culvert deploy/chart --values=- --set="${images%,}" "$@"
 }
 # Every template that only some settings need (proxy/entrypoint.d/render.sh).
-optional='SPOOL_UPSTREAM=spool:8082 ACME=on WEBSOCKET_PATH=/ws MAX_CONCURRENT_PAGES_PER_REPLICA=9'
+optional='SPOOL_UPSTREAM=spool:8082 ACME=on WEBSOCKET_PATH=/ws'
 
 code='\.(tsx?|m?js|json|css)$'
 units web "^web/((src|telemetry)/.*|[^/]*)$code"

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2016,SC2034
-# Numbers for main.conf, app-limits.conf, tunnel-limits.conf and concurrent-pages.conf of templates/.
+# Numbers for main.conf, app-limits.conf and tunnel-limits.conf of templates/.
 
 TUNNEL_RATE_TOTAL=$((40 * TUNNEL_RATE_PER_CLIENT))
 # Nginx applies no rate where the key is empty.
@@ -14,14 +14,10 @@ esac
 MAX_AT_WEB_OF_SITE=$((4 * MAX_AT_WEB_OF_CLIENT))
 
 # With WEB_FALLBACK_UPSTREAM, requests go there while WEB_UPSTREAM's name has no address or none of them answers. In Kubernetes: the replicas
-# that are not ready, while none is ready, with one page at a time on each.
-WEB_FALLBACK=${WEB_FALLBACK_UPSTREAM:+"server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0"}
-WEB_FALLBACK_PAGES=${WEB_FALLBACK:+"$WEB_FALLBACK max_conns=1;"} WEB_FALLBACK=${WEB_FALLBACK:+"$WEB_FALLBACK;"}
+# that are not ready, while none is ready.
+WEB_FALLBACK=${WEB_FALLBACK_UPSTREAM:+"server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0;"}
 # templates/asked-replicas.conf
 WEB_PORT=${WEB_UPSTREAM##*:}
-PAGE_UPSTREAM='$web'
-[ "$MAX_CONCURRENT_PAGES_PER_REPLICA" = off ] ||
-  PAGE_UPSTREAM='$page_upstream' MAX_PREFETCHES_PER_REPLICA=$(((MAX_CONCURRENT_PAGES_PER_REPLICA + 3) / 4))
 
 # SPOOL_FALLBACK_UPSTREAM is asked last, and means that the spool has replicas: then one that hangs is left after 2 s.
 SPOOL_FALLBACK=${SPOOL_FALLBACK_UPSTREAM:+"server $SPOOL_FALLBACK_UPSTREAM resolve max_fails=0 backup;"}

@@ -10,7 +10,6 @@ render() { envsubst "$all_names" <"/etc/nginx/templates/$1" >"$RENDERED/${2:-$1}
 # is_needed TEMPLATE
 is_needed() {
   case $1 in
-    concurrent-pages.conf) [ "$MAX_CONCURRENT_PAGES_PER_REPLICA" != off ] ;;
     spool-upstream.conf | forward-to-spool.conf | routes/spool.conf) [ -n "$SPOOL_UPSTREAM" ] ;;
     routes/acme-challenge.conf) [ "$ACME" = on ] ;;
     routes/websocket.conf) [ -n "$WEBSOCKET_PATH" ] ;;

@@ -24,7 +24,6 @@ setting RESPONSE_TIMEOUT 5m "a time" "use a number and a unit (s, m, h, d, w), s
 setting REQUEST_RATE_PER_CLIENT off "a number of requests per second" "use a whole number from 1 to 999999, or off" is_limit 1 999999
 setting MAX_CONCURRENT_REQUESTS_PER_CLIENT '' "a number of requests" "use a whole number from 1 to 16000, or off" is_limit 1 16000
 setting MAX_CONCURRENT_REQUESTS 3000 "a number of requests" "use a whole number from 1 to 30000" is_number 1 30000
-setting MAX_CONCURRENT_PAGES_PER_REPLICA off "a number of pages" "use a whole number from 1 to 65535, or off" is_limit 1 65535
 setting WEBSOCKET_PATH '' "a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next" "use the path where the app opens its WebSockets, such as /socket" is_path
 setting CONTENT_SECURITY_POLICY enforce "a mode" "use enforce, report or off" is 'enforce|report|off'
 setting INTERNAL_NETWORK ''

@@ -4,9 +4,6 @@
 /** @type {Record<string, string>} the reasons of the proxy's own rejections */
 const rejections = { 403: "arguments", 404: "path", 405: "method", 413: "size", 415: "content_type" };
 
-/** @type {Record<string, string>} the outcome of a page by the reason why the proxy answered itself (snippets/error-reasons.conf); else web has failed */
-const pageOutcomes = { "": "accepted", rate_limit: "rate_limited", overload: "shed", size: "rejected", request_headers: "rejected" };
-
 /**
  * The outcome of an envelope and its reason, in Relay's words.
  * @param {number} status of the response
@@ -76,12 +73,7 @@ const envelope = (r) => {
 const request = (r) => {
   const variables = r.variables;
   const status = Number(variables.status);
-  const reason = variables.page_reason || "";
-  const kind = variables.page_kind;
-  // Nginx writes 502 as well if no replica may be asked.
-  addRequest(variables.route || "proxy", status, reason === "overload" ? "" : variables.upstream_status || "", "web");
-  if (kind && variables.route === "page")
-    add(`culvert_pages_total{kind="${kind}",outcome="${pageOutcomes[reason] || "failed"}"}`, 1);
+  addRequest(variables.route || "proxy", status, variables.upstream_status || "", "web");
   if (variables.route === "page") addDuration(parseFloat(variables.upstream_header_time || ""));
   if (variables.asked_release) add(`culvert_deployment_requests_total{release="${variables.asked_release}"}`, 1);
   return `${status}`;

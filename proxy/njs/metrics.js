@@ -8,8 +8,6 @@ const certificate = "/tmp/nginx/certificate";
 /** @type {Record<string, string>} */
 const help = {
   culvert_requests_total: "Requests answered, by route and status class",
-  culvert_pages_total:
-    "Pages and prefetches with MAX_CONCURRENT_PAGES_PER_REPLICA, by outcome: accepted, shed, rejected, rate_limited, or failed because web did not answer",
   culvert_deployment_requests_total:
     "Requests of open pages that name their deployment, by the release that they belong to: current, previous, or gone",
   culvert_tunnel_envelopes_total: "Envelopes of browsers, by outcome and reason",

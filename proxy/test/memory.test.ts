@@ -12,14 +12,15 @@ function bytes(size = ""): number {
   return Number(digits) * 1024 ** " kmg".indexOf(unit.toLowerCase() || " ");
 }
 
-async function render(setting: string): Promise<string> {
-  const env = ["--env=SENTRY_DSN=http://key@127.0.0.1:9/7", "--env=WEB_UPSTREAM=127.0.0.1:9", `--env=${setting}`];
+async function render(...settings: string[]): Promise<string> {
+  const env = ["SENTRY_DSN=http://key@127.0.0.1:9/7", "WEB_UPSTREAM=127.0.0.1:9", ...settings].map(
+    (one) => `--env=${one}`,
+  );
   return must("run", "--rm", label, ...hardened, ...env, await build(), "render");
 }
 let config: string;
 beforeAll(async () => {
-  // They have zones of their own.
-  config = await render("MAX_CONCURRENT_PAGES_PER_REPLICA=30");
+  config = await render();
 });
 const value = (pattern: RegExp, text = config) => Number(pattern.exec(text)?.[1]);
 

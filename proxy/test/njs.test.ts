@@ -33,7 +33,6 @@ describe("what is counted of", () => {
     ["a page", { status: "200", upstream_status: "200" }, "200", []],
     ["one that another replica answered", { status: "200", upstream_status: "502, 200" }, "200", ["web"]],
     ["one that web did not answer", { status: "503", upstream_status: "504", page_reason: "timeout" }, "503", ["web"]],
-    ["one that is shed", { status: "503", upstream_status: "502", page_reason: "overload" }, "503", []],
     ["one that is not HTTP", { status: "009", upstream_status: "200" }, "9", []],
   ])("%s", (_, variables, status, failures) => {
     expect(count({ route: "page", ...variables })).toEqual([
@@ -55,16 +54,6 @@ describe("what is counted of", () => {
     const [, counts] = count({ status: "200", upstream_status, answered_by }, "envelope");
     const failed = Object.keys(counts as object).filter((one) => one.startsWith("culvert_upstream_failures_total"));
     expect(failed).toEqual(failures.map((one) => `culvert_upstream_failures_total{upstream="${one}"}`));
-  });
-  test.each([
-    ["", "accepted"],
-    ["rate_limit", "rate_limited"],
-    ["overload", "shed"],
-    ["size", "rejected"],
-    ["timeout", "failed"],
-  ])("a page by its kind, with the reason %j", (page_reason, outcome) => {
-    const [, counts] = count({ route: "page", status: "200", page_kind: "prefetch", page_reason });
-    expect(counts).toHaveProperty([`culvert_pages_total{kind="prefetch",outcome="${outcome}"}`], 1);
   });
   test("how long web took to begin a page, in the buckets from there on", () => {
     const [, counts] = count({ route: "page", status: "200", upstream_header_time: "0.3" });

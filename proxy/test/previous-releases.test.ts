@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
 import { ok, page, useProxy } from "./use-proxy.ts";
@@ -17,6 +18,16 @@ beforeEach(async () => {
   await shared.proxy.ingest.answer(at("old-1", ok));
   await shared.proxy.web.answer(at("new-2", page));
   await expect.poll(async () => (await ask({ headers: of("old-1") })).body, { timeout: 60_000 }).toBe(ok.body);
+});
+
+test("Next names its release in the response to a request with RSC: 1, by which watch-releases.sh asks", async () => {
+  const { default: loadCustomRoutes } = createRequire(import.meta.url)(
+    "../../web/node_modules/next/dist/lib/load-custom-routes.js",
+  );
+  const has = [{ type: "header", key: "rsc", value: "1" }];
+  const headers = [{ key: "x-nextjs-deployment-id", value: "a" }];
+  const { onMatchHeaders } = await loadCustomRoutes({ deploymentId: "a", skipTrailingSlashRedirect: true });
+  expect(onMatchHeaders).toContainEqual(expect.objectContaining({ source: "/:path*", has, headers }));
 });
 
 describe("while a release that was replaced still runs", () => {

@@ -29,7 +29,6 @@ describe("responses", () => {
   const locations: [location: string, path: string][] = [
     ["/", "/page"],
     ["~ ^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/_next/static/", "/_next/static/x.js"],
-    ["~ ^/_next/image(?<image_slash>/?)$", "/_next/image"],
     ["~ ^/socket(/|$)", "/socket/x"],
     ["= /.culvert/page", "/.culvert/page"],
     ["^~ /.culvert/", "/.culvert/x"],

@@ -35,8 +35,7 @@ if [ -n "$metrics" ]; then
   row envelopes "since the proxy started: $(envelopes accepted) accepted, $(envelopes queued) queued," \
     "$(envelopes rejected) rejected, $(envelopes failed) failed"
   pages() { total culvert_requests_total "route=\"page\"$1"; }
-  row pages "since the proxy started: $(pages '') requests, $(pages ',class="5xx"') with 5xx," \
-    "$(total culvert_pages_total 'outcome="shed"') of them shed"
+  row pages "since the proxy started: $(pages '') requests, $(pages ',class="5xx"') with 5xx"
   row spool "$(total culvert_spool_queued_envelopes) envelopes queued"
 else
   row metrics "neither the proxy's nor the spool's: make doctor says why"

@@ -56,5 +56,4 @@ export const attackCases: Attack[] = [
   floodOf("8 × 10 pages at once, aborted after 0.1 s", { STREAMS: "10", ABORT_MS: "100" }),
   floodWith("MAX_CONCURRENT_REQUESTS_PER_CLIENT", "50", 300),
   floodWith("MAX_CONCURRENT_REQUESTS_PER_CLIENT", "off"),
-  floodWith("MAX_CONCURRENT_PAGES_PER_REPLICA", "30"),
 ];

@@ -63,7 +63,7 @@ export const tunnelOf = (name: string) => `${originOf(name)}${name === "handler"
 
 /** Starts sink, load generator and these contenders, and waits until all of them answer a page or an envelope. */
 export async function startAll(testbed: Testbed, names: string[], path: "/" | "tunnel"): Promise<void> {
-  await testbed.open([...names, "proxy-shedding"]);
+  await testbed.open(names);
   await testbed.start("sink", sink);
   await testbed.start("load", load);
   // The proxy needs `web`.

@@ -15,8 +15,6 @@ export interface Load {
 export interface OpenLoad extends Load {
   /** Expected answers per second that came within GOOD_MS. */
   goodPerSecond: number;
-  /** The share answered with 503. */
-  shedShare: number;
 }
 
 /** The longest that a visitor should wait for a page. */
@@ -37,7 +35,6 @@ export function parseOpenLoop(output: string, seconds: number, expected = 200): 
     ...{ requests: visits.length, seconds, failed: visits.length - times.length },
     ...{ p50: percentile(times, 0.5), p95: percentile(times, 0.95), p99: percentile(times, 0.99) },
     goodPerSecond: times.filter((time) => time <= GOOD_MS).length / seconds,
-    shedShare: visits.filter(([status]) => status === 503).length / visits.length,
   };
 }
 

@@ -1,4 +1,4 @@
-import { originOf, proxy, runWrk, startAll } from "./contenders.ts";
+import { originOf, runWrk, startAll } from "./contenders.ts";
 import { GOOD_MS, openLoop, parseOpenLoop } from "./load.ts";
 import { measure } from "./measure.ts";
 import type { Options } from "./options.ts";
@@ -7,10 +7,8 @@ import { inTurn, median, ratio } from "./statistics.ts";
 import { type Testbed, withTestbed } from "./testbed.ts";
 
 const CONNECTIONS = 8;
-/** Open before a run, as those of visitors who reload a page: a handshake takes as much of the proxy as 17 shed pages. */
+/** Open before a run, as those of visitors who reload a page: a handshake takes much of the proxy. */
 const OPEN_CONNECTIONS = 256;
-/** How long the pages that a shedding proxy lets in take to render. */
-const OPEN_MS = 300;
 const address = (name: string) => `${originOf(name)}/`;
 const charge = (name: string) => (name === "web" ? ["web"] : [name, "web"]);
 
@@ -51,7 +49,7 @@ export async function pages({ rounds, seconds }: Options): Promise<Comparison> {
   };
 }
 
-/** Front pages requested at up to three times the rate that one core can render, with and without a limit of open pages. */
+/** Front pages requested at up to three times the rate that one core can render. */
 export async function overload({ rounds, seconds }: Options): Promise<Comparison> {
   const long = seconds * 2;
   const capacity = async (testbed: Testbed) => {
@@ -65,14 +63,8 @@ export async function overload({ rounds, seconds }: Options): Promise<Comparison
     const load = parseOpenLoop(await testbed.exec("load", ...how), long);
     return { ...load, goodShare: load.goodPerSecond / ((before + (await capacity(testbed))) / 2) };
   };
-  const contenders = { "web alone": "web", proxy: "proxy", "proxy, shedding": "proxy-shedding" };
-  let openPages = 0;
-  const samples = await withPages(async (testbed) => {
-    const capacities = [await capacity(testbed), await capacity(testbed), await capacity(testbed)];
-    openPages = Math.max(1, Math.round((median(capacities) * OPEN_MS) / 1000));
-    const name = "proxy-shedding";
-    await testbed.start(name, proxy(name, { MAX_CONCURRENT_PAGES_PER_REPLICA: String(openPages) }));
-    await testbed.ready(name, address(name));
+  const contenders = { "web alone": "web", proxy: "proxy" };
+  const samples = await withPages((testbed) => {
     const plans = [1, 2, 3].flatMap((factor) =>
       Object.entries(contenders).map(
         ([label, one]) => [`${label}, ${factor} ×`, () => run(testbed, one, factor)] as const,
@@ -82,16 +74,15 @@ export async function overload({ rounds, seconds }: Options): Promise<Comparison
   });
   const rows = Object.entries(samples).map(([name, list]): Comparison["rows"][number] => [
     name,
-    ...(["goodShare", "shedShare", "p50", "p95"] as const).map((key) => median(list.map((sample) => sample[key]))),
-    median(list.map(({ failed, shedShare, requests }) => failed / requests - shedShare)),
+    ...(["goodShare", "p50", "p95"] as const).map((key) => median(list.map((sample) => sample[key]))),
+    median(list.map(({ failed, requests }) => failed / requests)),
   ]);
   return {
     title: "More pages requested than one core can render",
     how:
       `\`/\` at 1, 2 and 3 times the rate at which the proxy and \`web\` on one core render it, for ${long} s, whether or not earlier requests ` +
-      `were answered. Good: a page within ${GOOD_MS / 1000} s, as a share of that rate. Times are those of pages, not of the 503 of shed ` +
-      `requests. Shedding: MAX_CONCURRENT_PAGES_PER_REPLICA=${openPages}. Medians of ${rounds} rounds.`,
-    head: ["", "good pages", "shed", "p50 ms", "p95 ms", "failed otherwise"],
+      `were answered. Good: a page within ${GOOD_MS / 1000} s, as a share of that rate. Medians of ${rounds} rounds.`,
+    head: ["", "good pages", "p50 ms", "p95 ms", "failed"],
     rows,
     chart: 1,
   };
