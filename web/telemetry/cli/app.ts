@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { peers } from "./own.js";
 import { UsageError } from "./usage-error.js";
 
 /** What is known about a Next app from its files. Paths of files are relative to `root`. */
@@ -12,7 +13,7 @@ export interface App {
   name: string;
   manager: "npm" | "pnpm" | "yarn";
   /** The installed version, else the range in package.json; undefined if the app does not depend on the package. */
-  versions: Record<"next" | "@sentry/nextjs" | "@culvert/nextjs", string | undefined>;
+  versions: Partial<Record<string, string>>;
   /** What package.json says of this package: a range, or "file:" and a path; undefined if it is no dependency. */
   culvert: string | undefined;
   routers: ("app" | "pages")[];
@@ -35,23 +36,22 @@ export interface Manifest {
   type?: string;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
-  overrides?: Record<string, unknown>;
-  resolutions?: Record<string, unknown>;
 }
 
 /** Takes the folder of a Next app and returns what its files say. Throws a UsageError if it is no folder of a Next app. */
 export function inspect(folder: string): App {
   const manifest = readManifest(join(folder, "package.json"));
   if (!manifest) throw new UsageError(`${folder} has no package.json: run this in the folder of your Next app`);
-  if (!manifest.dependencies?.next && !manifest.devDependencies?.next)
+  if (!rangeOf(manifest, "next"))
     throw new UsageError(
       `package.json does not depend on next: run this in the folder of your Next app (in a monorepo: apps/<name>)`,
     );
   const lock = findLock(folder);
-  if (!lock)
-    throw new UsageError(
-      "there is no lockfile of npm, pnpm or yarn: install the app's packages first, for example with npm install",
-    );
+  if (!lock) {
+    const bun = readdirSync(folder).find((name) => /^bun\.lockb?$/.test(name));
+    const found = bun ? `${bun} is not supported, and there is no other` : "there is no";
+    throw new UsageError(`${found} lockfile of npm, pnpm or yarn: make one, for example with npm install`);
+  }
   const path = relative(lock.root, folder) || ".";
   const parent = ["app", "pages"].some((name) => existsSync(join(folder, name))) ? "" : "src";
   const routers = (["app", "pages"] as const).filter((name) => existsSync(join(folder, parent, name)));
@@ -59,14 +59,12 @@ export function inspect(folder: string): App {
   return {
     root: lock.root,
     path,
-    name: manifest.name ?? basename(folder),
+    name: typeof manifest.name === "string" ? manifest.name : basename(folder),
     manager: lock.manager,
-    versions: {
-      next: version(folder, manifest, "next"),
-      "@sentry/nextjs": version(folder, manifest, "@sentry/nextjs"),
-      "@culvert/nextjs": version(folder, manifest, "@culvert/nextjs"),
-    },
-    culvert: manifest.dependencies?.["@culvert/nextjs"] ?? manifest.devDependencies?.["@culvert/nextjs"],
+    versions: Object.fromEntries(
+      [...peers, "@culvert/nextjs"].map((name) => [name, version(folder, manifest, name)] as const),
+    ),
+    culvert: rangeOf(manifest, "@culvert/nextjs"),
     routers,
     typescript: existsSync(join(folder, "tsconfig.json")),
     esm: manifest.type === "module",
@@ -78,12 +76,21 @@ export function inspect(folder: string): App {
 export function findSource({ root }: App, folder: string, name: string): string | undefined {
   return ["ts", "tsx", "mts", "js", "jsx", "mjs", "cjs"]
     .map((extension) => join(folder, `${name}.${extension}`))
-    .find((file) => existsSync(join(root, file)));
+    .find((file) => isFile(join(root, file)));
 }
 
 /** Returns the content of a file, undefined if there is none. */
 export const read = ({ root }: App, file: string | undefined): string | undefined =>
-  file !== undefined && existsSync(join(root, file)) ? readFileSync(join(root, file), "utf8") : undefined;
+  file !== undefined && isFile(join(root, file)) ? readFileSync(join(root, file), "utf8") : undefined;
+
+/** Not a pipe, whose reader waits, nor a link that leads nowhere. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
 
 function findLock(folder: string): { root: string; manager: App["manager"] } | undefined {
   for (let root = folder; ; root = dirname(root)) {
@@ -93,12 +100,26 @@ function findLock(folder: string): { root: string; manager: App["manager"] } | u
   }
 }
 
-function readManifest(file: string): Manifest | undefined {
-  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+/** Takes the text of a package.json. Throws a UsageError if npm would reject it. */
+export function parseManifest(text: string): Manifest {
+  try {
+    // npm accepts a byte order mark.
+    return { ...JSON.parse(text.replace(/^\uFEFF/, "")) };
+  } catch (error) {
+    throw new UsageError(`package.json is not valid JSON: ${(error as Error).message}`);
+  }
 }
 
-function version(folder: string, { dependencies, devDependencies }: Manifest, name: string): string | undefined {
+const readManifest = (file: string): Manifest | undefined =>
+  isFile(file) ? parseManifest(readFileSync(file, "utf8")) : undefined;
+
+function rangeOf({ dependencies, devDependencies }: Manifest, name: string): string | undefined {
   const range = dependencies?.[name] ?? devDependencies?.[name];
+  return range === undefined ? undefined : String(range);
+}
+
+function version(folder: string, manifest: Manifest, name: string): string | undefined {
+  const range = rangeOf(manifest, name);
   for (let from = folder; range; from = dirname(from)) {
     const installed = readManifest(join(from, "node_modules", name, "package.json")) as
       | { version?: string }

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type App, findSource, read } from "./app.js";
 import { isChange, type Step } from "./change.js";
@@ -6,6 +6,7 @@ import { container, type Machine, settingIn } from "./edits/container.js";
 import { basePathOf, nextConfig } from "./edits/next-config.js";
 import { isOutside } from "./edits/packages.js";
 import { telemetry } from "./edits/telemetry.js";
+import { needed } from "./own.js";
 
 /** One row, as `make check-app` has it. `warning`: only you can judge it, or it will hurt. */
 export interface Result {
@@ -36,17 +37,16 @@ export function check(app: App): Result[] {
   ];
 }
 
-const majorOf = (version = "") => Number.parseInt(version.replace(/^\D+/, ""), 10);
-
-/** What the package accepts as peers; `make check-app` says the same of an image's Next. */
 function versions({ versions }: App): Result[] {
-  const { next = "", "@sentry/nextjs": sentry = "" } = versions;
-  return [
-    majorOf(next) >= 15 ? ok("next", next) : warning("next", `${next}: tested are 15 and 16`, "update Next"),
-    /^\D*(?:10\.(?:7[3-9]|[89]\d)|11)\b/.test(sentry)
-      ? ok("sentry", sentry)
-      : failed("sentry", sentry || "@sentry/nextjs is not installed", "install @sentry/nextjs 10.73 or later"),
-  ];
+  return ["next", "react", "@sentry/nextjs"].flatMap((name) => {
+    const version = versions[name];
+    const check = name.replace(/^@|\/.*/g, "");
+    const need = needed(name, version ?? "0");
+    if (!need) return [ok(check, version ?? "")];
+    // Next has a React of its own in the App Router.
+    if (!version && name === "react") return [];
+    return [failed(check, version ?? `${name} is not installed`, `install ${need}`)];
+  });
 }
 
 function packaged(app: App): Result {
@@ -97,7 +97,7 @@ function bodies(app: App): Result[] {
   const config = read(app, findSource(app, app.path, "next.config")) ?? "";
   if (!file || /(?:proxy|middleware)ClientMaxBodySize/.test(config)) return [];
   // Next 16 has both files, and deprecates the option of Next 15.
-  const name = majorOf(app.versions.next) >= 16 ? "proxyClientMaxBodySize" : "middlewareClientMaxBodySize";
+  const name = /^\D*15\b/.test(app.versions.next ?? "") ? "middlewareClientMaxBodySize" : "proxyClientMaxBodySize";
   return [
     warning(
       "bodies",
@@ -107,13 +107,12 @@ function bodies(app: App): Result[] {
   ];
 }
 
-/** Whether a source file of the app matches. */
+/** Whether a source file of the app matches. Links are not followed. */
 function someSource(app: App, pattern: RegExp, folder = app.path): boolean {
-  return readdirSync(join(app.root, folder)).some((name) => {
-    const file = join(folder, name);
-    if (name === "node_modules" || name.startsWith(".")) return false;
-    if (statSync(join(app.root, file)).isDirectory()) return someSource(app, pattern, file);
-    return /\.[mc]?[jt]sx?$/.test(name) && pattern.test(read(app, file) ?? "");
+  return readdirSync(join(app.root, folder), { withFileTypes: true }).some((entry) => {
+    const file = join(folder, entry.name);
+    if (entry.isDirectory()) return !/^(?:node_modules$|\.)/.test(entry.name) && someSource(app, pattern, file);
+    return entry.isFile() && /\.[mc]?[jt]sx?$/.test(entry.name) && pattern.test(read(app, file) ?? "");
   });
 }
 

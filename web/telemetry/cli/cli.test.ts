@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { transpileModule } from "typescript";
@@ -38,6 +38,16 @@ function initialised(fixture: Fixture, change: Record<string, string> = {}) {
   const text = (file: string) => readFileSync(join(root, file), "utf8");
   return { root, folder, first, text, rows, changed: first.changes.map(({ file }) => file) };
 }
+
+/** Runs the built command in a folder. */
+function run(cwd: string, ...command: string[]) {
+  const args = [`${import.meta.dirname}/../dist/cli/main.js`, ...command];
+  return spawnSync(process.execPath, args, { cwd, encoding: "utf8", timeout: 30_000 });
+}
+
+const versions = (next: string, sentry: string, more: Record<string, string> = {}) => ({
+  "package.json": JSON.stringify({ dependencies: { next, "@sentry/nextjs": sentry, ...more } }),
+});
 
 /** What `init` changes, and what the user does next. Of a file that is made of a template, the lines that differ from it. */
 function summary({ changes, commands, addresses }: ReturnType<typeof plan>): string {
@@ -85,7 +95,8 @@ describe("init", () => {
   test.each([
     [config, "const config = {};\n\nexport { config as default };\n", /withCulvert/],
     [config, 'export default { output: "export" };\n', /Culvert is for apps that a server renders/],
-    [server, 'Sentry.init({ dsn: "https://a@b/1", tunnel: "/mine" });\n', /culvertOptions/],
+    [server, 'Sentry.init({ dsn: "https://a@b/1", tunnel: mine("/a") });\n', /remove tunnel/],
+    [server, "Sentry.init({\n  debug: true,\n  tunnel,\n});\n", /remove tunnel/],
     [server, "Sentry.init(options);\n", /culvertOptions/],
     [server, "if (a) {\n  Sentry.init({ debug: true });\n} else {\n  Sentry.init({});\n}\n", /culvertOptions/],
     ["instrumentation.js", "export function register() {\n  startMetrics();\n}\n", /register/],
@@ -95,10 +106,23 @@ describe("init", () => {
     expect(first.byHand).toMatchObject([{ file, fix: expect.stringMatching(fix) }]);
   });
 
+  test.each([
+    ['{ dsn: a, tunnel: "/mine", debug: true }', "{ dsn: a, ...culvertOptions({ debug: true }) }"],
+    ['{ tunnel: "/mine", debug: true }', "culvertOptions({ debug: true })"],
+    ["{ dsn: a, debug: true, tunnel: process.env.TUNNEL }", "{ dsn: a, ...culvertOptions({ debug: true }) }"],
+    [
+      "{\n  tunnel: `http://localhost:3031/`, // proxy server\n  debug: true,\n}",
+      "culvertOptions({\n  debug: true,\n})",
+    ],
+    ["{\n  debug: true,\n  tunnel: '/mine'\n}", "culvertOptions({\n  debug: true,\n})"],
+  ])("the tunnel of Sentry.init is taken out: %j", (before, after) => {
+    const { text } = initialised(fixtures["no-sentry"], { [server]: `Sentry.init(${before});\n` });
+    expect(text(server)).toContain(`\nSentry.init(${after});\n`);
+  });
+
   test("while something is left to do by hand, the command says so before the next ones, and ends with 1", () => {
     const { folder } = make(fixtures["no-sentry"], { "instrumentation.js": "export function register() {}\n" });
-    const command = [`${import.meta.dirname}/../dist/cli/main.js`, "init", "--yes"];
-    const { status, stdout } = spawnSync(process.execPath, command, { cwd: folder, encoding: "utf8" });
+    const { status, stdout } = run(folder, "init", "--yes");
     expect(status).toBe(1);
     expect(stdout).toMatch(
       /By hand first[\s\S]*instrumentation\.js: [\s\S]*Then:\n {2}npm install\n {2}docker compose/,
@@ -122,26 +146,62 @@ describe("init", () => {
     [{}, /no package\.json/],
     [{ "package.json": "{}" }, /does not depend on next/],
     [{ "package.json": '{ "dependencies": { "next": "16" } }' }, /no lockfile/],
+    [{ "package.json": '{ "dependencies": { "next": "16" } }', "bun.lock": "" }, /bun\.lock is not supported/],
     [{ "package.json": '{ "dependencies": { "next": "16" } }', "yarn.lock": "" }, /no folder app or pages/],
+    [{ "package.json": '{ "dependencies": { "next": "16" }, }' }, /package\.json is not valid JSON/],
   ])("what is no Next app is one line: %j", (files, message) => {
     expect(() => initialised({ files, path: "." })).toThrow(message);
   });
 });
 
+test.each([
+  ["next 15.5 or 16 instead of 14.2.0", versions("14.2.0", "10.78.0")],
+  ["next 15.5 or 16 instead of ^15.3.0", versions("^15.3.0", "^10.78.0")],
+  ["next 15.5 or 16 instead of 16.5.0-canary.3", versions("16.5.0-canary.3", "11.0.0")],
+  ["@sentry/nextjs 10.73 or 11 instead of 10.40.0", versions("15.5.29", "10.40.0")],
+  [
+    "next 15.5 or 16 instead of 13.5.1, react 18.3 or 19 instead of 18.2.0",
+    versions("13.5.1", "10.73.0", { react: "18.2.0" }),
+  ],
+])("init refuses what the package does not support, before it writes: %s", (needs, files) => {
+  const { folder } = make(fixtures["no-sentry"], files);
+  const { status, stderr } = run(folder, "init", "--yes");
+  expect([status, stderr]).toEqual([1, `culvert: @culvert/nextjs needs ${needs}: update and install first\n`]);
+  expect(existsSync(join(folder, "culvert"))).toBe(false);
+});
+
+test.each([
+  ["latest", "catalog:"],
+  ["15", "11"],
+  ["~15.5.2", "^10.73.1"],
+])("init supports next %s with Sentry %s", (...of) => {
+  expect(initialised(fixtures["no-sentry"], versions(...of)).first.byHand).toEqual([]);
+});
+
 describe("check", () => {
+  test("links that lead nowhere, a pipe, a byte order mark and a number as name are no obstacle", () => {
+    const { dependencies } = JSON.parse(versions("16.4.5", "10.78.0")["package.json"]);
+    const manifest = `\uFEFF${JSON.stringify({ name: 4, dependencies })}`;
+    const { folder } = make(fixtures["no-sentry"], { "package.json": manifest });
+    symlinkSync("nowhere", join(folder, "app/dangling.ts"));
+    symlinkSync("loop", join(folder, "app/loop"));
+    symlinkSync("..", join(folder, "app/up"));
+    spawnSync("mkfifo", [join(folder, "app/pipe.ts"), join(folder, "instrumentation.ts")]);
+    const { status, stdout, stderr } = run(folder, "check");
+    expect([status, stderr]).toEqual([1, ""]);
+    expect(stdout).toMatch(/^✓ next .*^✓ server actions +none$/ms);
+  });
+
   test("before init, each thing that is missing is a row with its fix", () => {
     const rows = make(fixtures["wizard-app"]).rows();
     for (const name of ["package", "server events", "browser events", "build", "image"])
       expect(rows[name]).toMatchObject({ state: "failed", fix: "npx @culvert/nextjs init" });
   });
 
-  const versions = (next: string, sentry: string) => ({
-    "package.json": JSON.stringify({ dependencies: { next, "@sentry/nextjs": sentry } }),
-  });
   const action = { "app/actions.ts": '"use server";\n' };
   const middleware = { "middleware.ts": "export default () => {};\n" };
   test.each<[name: string, result: object, change: Record<string, string>]>([
-    ["next", { state: "warning" }, versions("14.2.0", "10.78.0")],
+    ["next", { state: "failed" }, versions("14.2.0", "10.78.0")],
     ["sentry", { state: "failed" }, versions("16.4.5", "10.60.0")],
     ["sentry", { state: "ok" }, versions("^16.4.5", "^11.8.0")],
     ["base path", { state: "failed" }, { "culvert/.env": "BASE_PATH=/other\n" }],
@@ -154,7 +214,7 @@ describe("check", () => {
       { ...middleware, ...versions("15.5.29", "10.78.0") },
     ],
   ])("%s: %j with %j", (name, result, change) => {
-    expect(initialised(fixtures["wizard-app"], change).rows()[name]).toMatchObject(result);
+    expect(make(fixtures["wizard-app"], change).rows()[name]).toMatchObject(result);
   });
 
   test("the output is a line for each row, or JSON", () => {

@@ -6,6 +6,8 @@ import { addresses, container, FOLDER, type Machine } from "./edits/container.js
 import { nextConfig } from "./edits/next-config.js";
 import { packages, vendor } from "./edits/packages.js";
 import { telemetry } from "./edits/telemetry.js";
+import { needed } from "./own.js";
+import { UsageError } from "./usage-error.js";
 
 /** What `init` would do in an app. */
 export interface Plan {
@@ -23,6 +25,7 @@ export interface Plan {
 /** Takes the folder of a Next app and what is known of this machine; returns what is missing for it to run with Culvert. Throws a UsageError. */
 export function plan(folder: string, machine: Machine): Plan {
   const app = inspect(folder);
+  refuseUnsupported(app);
   const { steps, tarball } = packages(app);
   const code = [...telemetry(app, "server"), ...telemetry(app, "browser"), ...nextConfig(app)];
   const all = [...code, ...steps, ...container(app, machine)];
@@ -37,6 +40,15 @@ export function plan(folder: string, machine: Machine): Plan {
     ],
     addresses: addresses(app, machine),
   };
+}
+
+/** Throws a UsageError for a version that npm or pnpm would reject after everything was written. */
+function refuseUnsupported({ versions }: App): void {
+  const wrong = Object.entries(versions).flatMap(([name, version]) => {
+    const need = version && needed(name, version);
+    return need ? [`${need} instead of ${version}`] : [];
+  });
+  if (wrong.length > 0) throw new UsageError(`@culvert/nextjs needs ${wrong.join(", ")}: update and install first`);
 }
 
 /** Writes what a plan has. */

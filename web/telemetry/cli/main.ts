@@ -105,7 +105,8 @@ try {
 } catch (error) {
   const isKnown =
     error instanceof UsageError ||
-    (error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
+    // Of the file system, such as EACCES, and of parseArgs.
+    (error instanceof Error && "code" in error && /^E[A-Z]+$|^ERR_PARSE_ARGS/.test(String(error.code)));
   if (!isKnown) throw error;
   console.error(`culvert: ${(error as Error).message}`);
   process.exitCode = 1;

@@ -12,7 +12,7 @@ cp telemetry/test/consumer/* "$app"
 # TypeScript 7 is ten times faster than web's.
 PATH=$PWD/e2e/node_modules/.bin:$PATH
 cd "$app"
-# Versions 11.1 to 11.8 of the SDK depend on a version of this package that npm lacks.
+# Versions 11.1 to 11.8 of the SDK want newer versions of @sentry/cloudflare, which the registry of a test may lack.
 echo '{ "private": true, "type": "module", "overrides": { "@sentry/cloudflare": "11.0.0", "rollup": "4.65.0" } }' >package.json
 
 install() {

@@ -1,25 +1,17 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type App, type Manifest, read } from "../app.js";
+import { type App, type Manifest, parseManifest, read } from "../app.js";
 import type { Change } from "../change.js";
+import { own, ownFolder } from "../own.js";
 import { UsageError } from "../usage-error.js";
 import { FOLDER } from "./container.js";
 
 const NAME = "@culvert/nextjs";
 /** For an app without an SDK: the line that the kit is tested with, which installs without an override. */
 const SENTRY = "^10.78.0";
-/** A dependency of @sentry/nextjs 11.1 to 11.8, in the newest version that npm has of that line. */
-const CLOUDFLARE = ["@sentry/cloudflare", "11.0.0"] as const;
-const NEEDS_CLOUDFLARE = /^(?:\^11\.[0-8]|~?11\.[1-8])\./;
-
-/** This package's own folder: the one that has its package.json. */
-function ownFolder(from = dirname(fileURLToPath(import.meta.url))): string {
-  return existsSync(join(from, "package.json")) ? from : ownFolder(dirname(from));
-}
 
 /** The name of the packed file. It has a hash of the content, because a lockfile rejects other content under the same name. */
 function tarballName(): string {
@@ -31,8 +23,7 @@ function tarballName(): string {
   ];
   for (const file of files.sort())
     if (statSync(join(folder, file)).isFile()) hash.update(file).update(readFileSync(join(folder, file)));
-  const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  return `culvert-nextjs-${version}-${hash.digest("hex").slice(0, 8)}.tgz`;
+  return `culvert-nextjs-${own.version}-${hash.digest("hex").slice(0, 8)}.tgz`;
 }
 
 /** Whether a dependency is a file or folder outside of the repository, which no build of an image can read. */
@@ -49,20 +40,15 @@ export function packages(app: App): { steps: Change[]; tarball: string | undefin
   const isVendored = app.culvert?.startsWith(`file:${FOLDER}/`) ?? false;
   const vendors = !app.culvert || isOutside(app) || (isVendored && !isInstalled);
   const tarball = vendors ? `${FOLDER}/${tarballName()}` : undefined;
-  const own = join(app.path, "package.json");
-  const edits: [file: string, edit: (manifest: Manifest) => void][] = [];
-  if (tarball) edits.push([own, (manifest) => depend(manifest, NAME, `file:${tarball}`)]);
-  if (!app.versions["@sentry/nextjs"]) edits.push([own, (manifest) => depend(manifest, "@sentry/nextjs", SENTRY)]);
-  const overrides = NEEDS_CLOUDFLARE.test(app.versions["@sentry/nextjs"] ?? "");
-  if (overrides && app.manager !== "pnpm")
-    edits.push(["package.json", (manifest) => override(manifest, app.manager === "npm" ? "overrides" : "resolutions")]);
-  const steps = [...new Set(edits.map(([file]) => file))].flatMap((file) =>
-    editManifest(app, file, (manifest) => {
-      for (const [of, edit] of edits) if (of === file) edit(manifest);
-    }),
-  );
+  const file = join(app.path, "package.json");
+  const before = read(app, file) ?? "";
+  const manifest = parseManifest(before);
+  if (tarball) depend(manifest, NAME, `file:${tarball}`);
+  if (!app.versions["@sentry/nextjs"]) depend(manifest, "@sentry/nextjs", SENTRY);
+  const isSame = JSON.stringify(manifest) === JSON.stringify(parseManifest(before));
+  const after = `${JSON.stringify(manifest, null, /^[ \t]+/m.exec(before)?.[0] ?? 2)}\n`;
   return {
-    steps: [...steps, ...(overrides && app.manager === "pnpm" ? overrideInWorkspace(app) : [])],
+    steps: isSame ? [] : [{ file, before, after }],
     tarball: tarball && app.culvert !== `file:${tarball}` ? join(app.path, tarball) : undefined,
   };
 }
@@ -89,29 +75,4 @@ function depend(manifest: Manifest, name: string, spec: string): void {
     manifest.dependencies = Object.fromEntries(
       Object.entries({ ...manifest.dependencies, [name]: spec }).sort(([a], [b]) => (a < b ? -1 : 1)),
     );
-}
-
-function override(manifest: Manifest, field: "overrides" | "resolutions"): void {
-  const [name, version] = CLOUDFLARE;
-  manifest[field] = { [name]: version, ...manifest[field] };
-}
-
-function overrideInWorkspace(app: App): Change[] {
-  const file = "pnpm-workspace.yaml";
-  const before = read(app, file);
-  const [name, version] = CLOUDFLARE;
-  if (before?.includes(name)) return [];
-  const line = `  "${name}": ${version}\n`;
-  const after = /^overrides:[ \t]*\n/m.test(before ?? "")
-    ? before?.replace(/^overrides:[ \t]*\n/m, `$&${line}`)
-    : `${before ? `${before.trimEnd()}\n\n` : ""}overrides:\n${line}`;
-  return [{ file, before, after: after ?? "" }];
-}
-
-function editManifest(app: App, file: string, edit: (manifest: Manifest) => void): Change[] {
-  const before = read(app, file) ?? "{}\n";
-  const manifest = JSON.parse(before);
-  edit(manifest);
-  if (JSON.stringify(manifest) === JSON.stringify(JSON.parse(before))) return [];
-  return [{ file, before, after: `${JSON.stringify(manifest, null, /^[ \t]+/m.exec(before)?.[0] ?? 2)}\n` }];
 }

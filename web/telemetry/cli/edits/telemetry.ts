@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type App, findSource, read } from "../app.js";
 import type { Step } from "../change.js";
-import { wrapOptions } from "./sentry-init.js";
+import { HAS_TUNNEL, wrapOptions } from "./sentry-init.js";
 
 /** One side of the app: the file that Next loads, those with a Sentry.init of the app's own, and the lines that connect it without one. */
 const sides = {
@@ -42,6 +42,8 @@ function wrap(app: App, file: string): Step[] {
   if (before.includes("culvertOptions(")) return [];
   const after = wrapOptions(before);
   if (after) return [{ file, before, after }];
+  if (HAS_TUNNEL.test(before))
+    return [{ file, problem: "its `tunnel` would win over that of Culvert", fix: "remove tunnel, and run init again" }];
   const fix =
     'Sentry.init({ dsn, ...culvertOptions({ … }) }), with all other options but `tunnel` inside, and culvertOptions of "@culvert/nextjs"';
   return [{ file, problem: "its Sentry.init is not a single one with plain options", fix }];
