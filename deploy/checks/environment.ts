@@ -1,5 +1,5 @@
 import { container, exec, type Item, namespace } from "./api.ts";
-import { isDsn } from "./ingest.ts";
+import { parseDsn } from "./dsn.ts";
 import { failed, type Result, warning } from "./result.ts";
 import { role } from "./workloads.ts";
 
@@ -53,7 +53,7 @@ export function checkDsn(pods: [pod: Item, settings: Environment][], workloads: 
   const [first] = pods;
   const own = first && container(first[0]).env.find(({ name }: { name: string }) => name === "SENTRY_DSN");
   const wanted = (own?.valueFrom?.secretKeyRef && process.env.SENTRY_DSN) || first?.[1].SENTRY_DSN;
-  if (wanted && !isDsn(wanted)) {
+  if (wanted && !parseDsn(wanted)) {
     const found = "the Secret's is not a DSN: at its next restart, a pod does not start";
     return [failed("DSN", found, "copy it again from the project's Client Keys page into the Secret")];
   }

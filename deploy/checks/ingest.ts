@@ -19,11 +19,6 @@ export function probe(dsn: string) {
   return { method: "POST", headers: { "Content-Type": "application/x-sentry-envelope" }, body };
 }
 
-const pattern = /^https?:\/\/\w+(?::\w*)?@(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?(?:\/\w[\w.-]*)*\/\d{1,20}$/;
-
-/** Whether the proxy starts with this DSN: as proxy/spool/src/dsn.ts, by the same examples. */
-export const isDsn = (text: string): boolean => pattern.test(text) && URL.canParse(text);
-
 /** Returns where the ingest takes the envelopes of a valid DSN: https://develop.sentry.dev/sdk/foundations/envelopes/#authentication */
 export function envelopeUrl(dsn: string): URL {
   const { origin, pathname } = new URL(dsn);

@@ -74,7 +74,7 @@ const quoted = (value) => (/^[\w./:@-]+$/.test(value) ? value : `'${value}'`);
 /** What a value of each type is called, how to mend it, and the function of proxy/entrypoint.d/values.sh that checks it. */
 const range = ({ min = 1, max }) => `use a whole number from ${min} to ${max}`;
 const checks = {
-  list: ({ fix }) => ["a line of text", fix, "is_line"],
+  list: ({ fix }) => ['a line without \\" ; { } \\$ \\\\', fix, "is_line"],
   path: ({ fix }) => ["a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next", fix, "is_path"],
   file: () => ["a whole path of A-Z a-z 0-9 / . _ @ + -", "mount the file under another name", "is '/[A-Za-z0-9/._@+-]*'"],
   upstream: ({ fix }) => ["name:port", fix, "is_host_and_port"],
@@ -143,7 +143,12 @@ const schema = (text) => {
   return `${JSON.stringify(chart, null, 2)}\n`;
 };
 
+/** What is a DSN, for programs that cannot import each other's files. */
+const dsn = () => `// Copied by \`make settings\` from proxy/spool/src/dsn.ts.\n\n${read("proxy/spool/src/dsn.ts")}`;
+
 const files = {
+  "deploy/checks/dsn.ts": dsn,
+  "web/telemetry/settings/dsn-parts.ts": dsn,
   "docs/settings.md": document,
   ".env.example": example,
   "docker-compose.yml": compose,

@@ -6,6 +6,7 @@ fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>
 # read_dsn DSN: sets scheme, key, host, port (empty, or with a colon), prefix and project; fails if it is no DSN. The secret of a legacy DSN
 # may follow the key. {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}, https://develop.sentry.dev/sdk/foundations/client/dsn/
 read_dsn() {
+  [ "${#1}" -le 500 ] || return 1
   is "$1" 'https?://[A-Za-z0-9_]+(:[A-Za-z0-9_]*)?@[^@/]+(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/[0-9]{1,20}' || return 1
   scheme=${1%%://*} key=${1#*://} host=${1#*@}
   key=${key%%[:@]*} path=/${host#*/} host=${host%%/*} port=''

@@ -8,8 +8,10 @@ set -f
 for name in $names; do
   is_name "$name" || is_ipv4 "$name" || refuse SERVER_NAME "'$name' is not a host name" "$names_fix"
 done
+# After a backslash (Nginx reads two as one), a name such as "default" is no parameter of the map:
+# https://nginx.org/en/docs/http/ngx_http_map_module.html#map
 for name in localhost 127.0.0.1 '[::1]' $names; do
-  case $served in *" $name "*) ;; *) served="$served$name " SERVED_HOSTS="$SERVED_HOSTS $name $name;" ;; esac
+  case $served in *" $name "*) ;; *) served="$served$name " SERVED_HOSTS="$SERVED_HOSTS \\\\$name $name;" ;; esac
 done
 set +f
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT

@@ -67,12 +67,11 @@ test("an invalid value is rejected with one line that names the setting", async 
 });
 
 describe("a DSN, as every parser reads it", () => {
-  const { valid, invalid } = JSON.parse(read("deploy/test/vectors/dsn.json")) as {
+  const { valid, invalid, invalidHosts } = JSON.parse(read("deploy/test/vectors/dsn.json")) as {
     valid: Record<string, string>;
     invalid: string[];
+    invalidHosts: string[];
   };
-  /** Names, addresses and ports that Nginx does not accept, or would read in another way than the spool. */
-  const unusable = "-a a- .a a..b a.1 1.2.3 256.1.1.1 0x7f.0.0.1 [] [1:2] [::1]9000 a:0 a:65536".split(" ");
   test("valid ones become an upstream and the address for the spool; one may be listed twice, and a project with two keys", async () => {
     const TUNNEL_ALLOWED_DSNS =
       "https://a:x@o1.ingest.sentry.io/2 https://a@o1.ingest.sentry.io/2 https://b@o1.ingest.sentry.io/2";
@@ -82,7 +81,7 @@ describe("a DSN, as every parser reads it", () => {
     expect(addresses.map((address) => address && new URL(address).href)).toEqual(Object.values(valid));
   });
   test("invalid ones are rejected", async () => {
-    const all = ["", ...invalid, ...unusable.map((host) => `http://k@${host}/1`)];
+    const all = ["", ...invalid, ...invalidHosts.map((host) => `http://k@${host}/1`)];
     const outcomes = await starts(all.map((dsn) => ({ SENTRY_DSN: dsn })));
     const fix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
     const line = (dsn: string) => `culvert proxy: SENTRY_DSN is ${dsn ? "not a DSN" : "empty"}: ${fix}`;

@@ -29,7 +29,7 @@ const removed = Array.from(
 );
 
 // Another host's load balancer is trusted: what this client says means nothing.
-const shared = useProxy({ SERVER_NAME: "app.example.com", TRUSTED_PROXIES: "203.0.113.7" });
+const shared = useProxy({ SERVER_NAME: "app.example.com default", TRUSTED_PROXIES: "203.0.113.7" });
 /** The binary header of the PROXY protocol for a client at 203.0.113.9, with TLS data (PP2_TYPE_SSL) if it came over TLS. */
 function version2(overTls: boolean): Buffer {
   const address = Buffer.from([203, 0, 113, 9, 192, 0, 2, 1, 156, 64, 1, 187]);

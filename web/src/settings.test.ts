@@ -13,6 +13,7 @@ test.each([
   ["UPSTREAM_URL", "off\n\x1b[2J", notUrl],
   ["CACHE_URL", "cache:6379", notCache],
   ["CACHE_URL", "http://:secret@cache", notCache],
+  ["BASE_PATH", "shop\n", "'shop ' is not a path: use next.config's basePath, such as /shop"],
   ["CONSOLE", "yes", "'yes' is neither: use on or off"],
   ["CONSOLE", "off\n\x1b[2J", "'off ?[2J' is neither: use on or off"],
 ])("%s=%j is rejected in one line that says what to do", (name, value, line) => {

@@ -22,6 +22,13 @@ type Env = Record<string, string | undefined>;
  * empty. Throws a SettingError for the first invalid setting.
  */
 export function parseSettings(env: Env): Settings {
+  // Only the health check and the proxy use it.
+  if (env.BASE_PATH && !/^(?:\/[\w-]{1,200})+$/.test(env.BASE_PATH))
+    throw new SettingError(
+      "BASE_PATH",
+      `'${env.BASE_PATH}' is not a path`,
+      "use next.config's basePath, such as /shop",
+    );
   return {
     ...parseTelemetry(env),
     upstreamUrl: upstreamUrl(env.UPSTREAM_URL || `http://127.0.0.1:${env.PORT || 3000}/api/echo`),

@@ -1,8 +1,9 @@
 // Checks any deployment from outside: `make doctor BASE_URL=…`, `npx @culvert/nextjs doctor …`. Usage:
 // outside/doctor.ts https://app.example.com [--json]
 import { certificate } from "../certificate.ts";
+import { parseDsn } from "../dsn.ts";
 import { request, type Target } from "../http.ts";
-import { answered, isDsn, probe } from "../ingest.ts";
+import { answered, probe } from "../ingest.ts";
 import { attempt, failed, finish, ok, type Result, report } from "../result.ts";
 import { page, publicAddress, redirect } from "./site.ts";
 
@@ -42,7 +43,7 @@ export async function checkOutside(target: Target, { dsn, path }: Wanted = {}): 
 export async function checkAddress(address: string, setting = "address"): Promise<void> {
   const { PAGE, SENTRY_DSN, TUNNEL_PATH } = process.env;
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (SENTRY_DSN && !isDsn(SENTRY_DSN))
+  if (SENTRY_DSN && !parseDsn(SENTRY_DSN))
     report([failed("SENTRY_DSN", "not a DSN", "copy it again from the project's Client Keys page")]);
   else if (url?.protocol === "https:") {
     const name = url.hostname.replace(/^\[|\]$/g, "");

@@ -4,9 +4,10 @@ import { test } from "vitest";
 import { destinations } from "./destination.ts";
 
 const file = new URL("../../../deploy/test/vectors/dsn.json", import.meta.url);
-const { valid, invalid } = JSON.parse(readFileSync(file, "utf8")) as {
+const { valid, invalid, invalidHosts } = JSON.parse(readFileSync(file, "utf8")) as {
   valid: Record<string, string>;
   invalid: string[];
+  invalidHosts: string[];
 };
 const urls = (dsn: string, allowed?: string) => destinations(dsn, allowed).map(({ url }) => url);
 const fix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
@@ -27,7 +28,8 @@ test("two keys of one project have one address for envelopes, and so one deliver
   ]);
 });
 test("an invalid DSN is rejected without its value in the error", () => {
-  for (const dsn of invalid) assert.throws(() => urls(dsn), { message: `SENTRY_DSN is not a DSN: ${fix}` });
+  for (const dsn of [...invalid, ...invalidHosts.map((host) => `http://k@${host}/1`)])
+    assert.throws(() => urls(dsn), { message: `SENTRY_DSN is not a DSN: ${fix}` });
   const message = `TUNNEL_ALLOWED_DSNS is not a DSN: ${fix}`;
   assert.throws(() => urls("http://k@a/1", "http://k@b/"), { message });
 });

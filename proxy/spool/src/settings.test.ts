@@ -29,6 +29,7 @@ test.each([
     ["3", "0d", "d", "3 d", "3w", "-1h"],
     "'?' is not a duration: use a number and s, m, h or d, such as 12h or 3d",
   ],
+  ["SPOOL_UPSTREAM", ["spool:0", "spool:65536"], "'?' is not name:port: use the spool's address, such as spool:8082"],
   ["SPOOL_RATE", ["0", "fast"], "'?' is not a number from 1 to 100000: give envelopes a second as a whole number"],
   [
     "INGEST_CA_FILE",

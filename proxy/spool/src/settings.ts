@@ -70,8 +70,8 @@ function networkName(value: string | undefined): string | undefined {
 
 function hostName(value: string | undefined): string | undefined {
   if (!value) return undefined;
-  const [, name] = /^([\w.-]{1,253}):\d{1,5}$/.exec(value) ?? [];
-  if (name) return name;
+  const [, name, port] = /^([\w.-]{1,253}):([1-9]\d{0,4})$/.exec(value) ?? [];
+  if (name && Number(port) <= 65_535) return name;
   throw new StartupError(
     "SPOOL_UPSTREAM",
     `'${value}' is not name:port`,

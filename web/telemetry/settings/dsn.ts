@@ -1,5 +1,4 @@
-/** {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}: https://develop.sentry.dev/sdk/foundations/client/dsn/ */
-const DSN = /^(https?):\/\/(\w+)(?::\w*)?@(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?((?:\/\w[\w.-]*)*)\/(\d{1,20})$/;
+import { parseDsn as parseParts } from "./dsn-parts.js";
 
 export type Dsn = {
   /** The DSN without the secret half of a legacy key: the only form that may reach a browser. */
@@ -10,11 +9,12 @@ export type Dsn = {
   envelopeUrl: string;
 };
 
-/** Takes a DSN and returns its public form and host, or undefined if it is not a DSN. Host and port are for URL to judge. */
+/** Takes a DSN and returns its public form and host, or undefined if it is not a DSN. */
 export function parseDsn(value: string): Dsn | undefined {
-  const [, scheme, key, prefix, project] = DSN.exec(value) ?? [];
-  const host = scheme && URL.parse(value)?.host;
-  if (!host) return undefined;
+  const parts = parseParts(value);
+  if (!parts) return undefined;
+  const { scheme, key, prefix, project } = parts;
+  const host = parts.port ? `${parts.host}:${parts.port}` : parts.host;
   return {
     public: `${scheme}://${key}@${host}${prefix}/${project}`,
     host,
