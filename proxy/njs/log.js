@@ -2,7 +2,7 @@
 // As https://github.com/nginx/njs-examples#logging-the-number-of-requests-per-client-logging-num-requests does, for lack of a log phase.
 
 /** @type {Record<string, string>} the reasons of the proxy's own rejections */
-const rejections = { 403: "arguments", 404: "path", 405: "method", 413: "size", 415: "content_type" };
+const rejections = { 403: "arguments", 404: "path", 405: "method", 408: "client_timeout", 413: "size", 415: "content_type" };
 
 /**
  * The outcome of an envelope and its reason, in Relay's words.

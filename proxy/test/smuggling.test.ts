@@ -52,13 +52,6 @@ describe("line ends without a carriage return", () => {
 });
 
 describe("tricks of a single connection", () => {
-  test.concurrent.each([
-    ["header", "GET /slow HTTP/1.1\r\nHost: localhost\r\nX-A: "],
-    ["body", "POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc"],
-  ])("a client that never ends its %s is disconnected, and nothing reaches web", async (_, bytes) => {
-    await raw(shared.proxy.port, bytes);
-    expect((await shared.proxy.web.all()).filter(({ url }) => url === "/slow")).toEqual([]);
-  });
   test.each([
     ["less", "3", "abcdef"],
     ["more", "9", "abc"],
