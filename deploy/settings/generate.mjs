@@ -8,6 +8,7 @@
 //   compose      its value in docker-compose.yml; false: compose does not set it
 //   kubernetes   its value in the .env file; "manifest": a manifest sets it; false: compose only. note: a comment above it
 //   min, max, unit, values, fix   what the check of its type needs
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 
 const root = new URL("../../", import.meta.url);
@@ -146,6 +147,23 @@ const schema = (text) => {
 /** What is a DSN, for programs that cannot import each other's files. */
 const dsn = () => `// Copied by \`make settings\` from proxy/spool/src/dsn.ts.\n\n${read("proxy/spool/src/dsn.ts")}`;
 
+/** Writes each default where a program names its setting: `${NAME:-x}`, `NAME || "x"`, `setting NAME x`, `"x"; // NAME` and so on. */
+const defaults = (path, text) =>
+  all.reduce((changed, { name, type, default: value, compose }) => {
+    if (!value || type === "file" || !changed.includes(name)) return changed;
+    const forms = [
+      ...(compose ? [] : [`(?<=\\$\\{${name}:-)[^\\s{}$]+(?=\\})`]),
+      ...[`(?<=\\b${name} \\|\\| (["']?))(?:(?<=["'])[^"']+|\\d+)`, `(?<=setting ${name} )[^\\s)"]+`],
+      ...[`(?<=")[^"]+(?=";? // ${name}$)`, `(?<="${name}"\\) \\?\\? ")[^"]+`],
+      ...(path.startsWith("loadtest/") ? [`(?<=\\("${name}", ")[^"]+`] : []),
+    ];
+    return changed.replace(new RegExp(forms.join("|"), "gm"), value);
+  }, text);
+const programs = execFileSync("git", ["ls-files", "*.ts", "*.mjs", "*.sh", "*.yml"], { cwd: root, encoding: "utf8" })
+  .split("\n")
+  // With an image of one's own, WEB_EGRESS has another default.
+  .filter((path) => path && !/\.(test|spec)\.|\/(test|e2e|fixtures)\/|generate\.mjs|own-app\.yml/.test(path));
+
 const files = {
   "deploy/checks/dsn.ts": dsn,
   "web/telemetry/settings/dsn-parts.ts": dsn,
@@ -229,13 +247,14 @@ function validate() {
 validate();
 validateReaders();
 const check = process.argv.includes("--check");
-for (const [path, write] of Object.entries(files)) {
+for (const path of new Set([...Object.keys(files), ...programs])) {
+  const write = files[path] ?? ((text) => text);
   let old = "";
   try {
     old = read(path);
   } catch {}
   if (write.length && /^<{7} /m.test(old)) fail(`${path} has conflict marks: keep either side, then run make settings`);
-  const text = write(old);
+  const text = defaults(path, write(old));
   if (text === old) continue;
   if (check) fail(`${path} is not current: run make settings`);
   writeFileSync(new URL(path, root), text);

@@ -14,8 +14,8 @@ import {
 import { startLater } from "./late.js";
 import { joined, sharedOptions, withIntegration } from "./shared.js";
 
-/** As in proxy/, for a page whose settings are still unknown. */
-const DEFAULT_TUNNEL = "/monitoring";
+/** For a page whose settings are still unknown. */
+const DEFAULT_TUNNEL = "/monitoring"; // TUNNEL_PATH
 
 /**
  * Takes the app's options for `Sentry.init` and returns them with ours. Without settings from the server, filters and scrubbing stay; the DSN and the

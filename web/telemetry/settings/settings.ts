@@ -36,7 +36,7 @@ export function parseSettings(env: Env): Settings {
     release: label("SENTRY_RELEASE", env.SENTRY_RELEASE, 200),
     region: label("REGION", env.REGION, 64),
     tracesSampleRate: rate("SENTRY_TRACES_SAMPLE_RATE", env.SENTRY_TRACES_SAMPLE_RATE || "1"),
-    tunnelPath: tunnelPath(env.TUNNEL_PATH || (env.SERVER_TUNNEL && "/monitoring")),
+    tunnelPath: tunnelPath(env.SERVER_TUNNEL ? env.TUNNEL_PATH || "/monitoring" : env.TUNNEL_PATH),
     serverTunnel: serverTunnel(env.SERVER_TUNNEL),
     spoolUpstream: service("SPOOL_UPSTREAM", env.SPOOL_UPSTREAM),
     tracePropagationTargets: origins("TRACE_PROPAGATION_TARGETS", env.TRACE_PROPAGATION_TARGETS),
@@ -44,7 +44,8 @@ export function parseSettings(env: Env): Settings {
 }
 
 /** A developer's errors must not count as the site's. */
-const defaultEnvironment = (env: Env) => (env.NODE_ENV === "development" ? "development" : "production");
+const defaultEnvironment = (env: Env) => (env.NODE_ENV === "development" ? "development" : DEFAULT_ENVIRONMENT);
+const DEFAULT_ENVIRONMENT = "production"; // SENTRY_ENVIRONMENT
 
 let loaded: Settings | undefined;
 
