@@ -32,6 +32,12 @@ write_setting() {
   say "    $1=$2 in $file"
 }
 
+# say_unread: names what .env sets and nothing reads: a typo, or a setting of an earlier version.
+say_unread() {
+  unread=$(unread_names | tr '\n' ' ')
+  [ -z "$unread" ] || say "    nothing reads $unread(in $(env_file COMPOSE_FILE)): docs/settings.md has every setting"
+}
+
 # say_unsaved: names the settings of this shell that no file has: the next command would not know them.
 say_unsaved() {
   unsaved=$(for name in $(compose_settings); do

@@ -53,6 +53,26 @@ setting() {
 # assigned NAME: prints the regular expression of the part of a line that sets NAME in .env. Group 1: `export`.
 assigned() { echo '^[[:space:]]*\(export[[:space:]]\{1,\}\)\{0,1\}'"$1"'[[:space:]]*='; }
 
+# saved_names: prints the names that .env sets, or the files of COMPOSE_ENV_FILES.
+saved_names() {
+  (
+    IFS=,
+    # shellcheck disable=SC2086 # a list
+    sed -n "s/$(assigned '\([A-Za-z_][A-Za-z0-9_]*\)').*/\2/p" ${COMPOSE_ENV_FILES:-.env} 2>/dev/null
+  )
+}
+
+# unread_names: prints the names in .env that neither the compose files, with their env_files, nor the scripts read.
+# Compose and Docker read some themselves.
+unread_names() {
+  saved_names | grep -vE '^(COMPOSE|DOCKER|BUILDKIT|BUILDX)_' | grep -vxF -e "$({
+    docker compose config 2>/dev/null
+    printf '%s\n' "$(setting COMPOSE_FILE docker-compose.yml:docker-compose.override.yml):deploy/images.yml" |
+      tr ':' '\n' | while IFS= read -r file; do [ ! -r "$file" ] || sed '/^ *#/d' "$file"; done
+    grep -rohE '(setting |\$\{)[A-Z][A-Z0-9_]+' --include='*.sh' deploy
+  } | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u)" || true
+}
+
 # compose_settings: prints the names that the compose files take from the shell or .env.
 # shellcheck disable=SC2016 # text of the compose files
 compose_settings() {

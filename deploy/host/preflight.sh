@@ -77,12 +77,6 @@ preflight() {
   [ "$(setting ACME)" != on ] || [ -z "$(setting TLS_CERT_FILE)" ] ||
     die "ACME: on, but TLS_CERT_FILE is set too: use one of them"
   check_switch WEB_EGRESS
-  check_switch ROLLBACK_ON_ERRORS
-  case $(setting BAKE_TIME_S 60) in
-    off) ;;
-    0* | *[!0-9]* | ?????*)
-      die "BAKE_TIME_S: '$(setting BAKE_TIME_S)' is not a number of seconds: use one from 1 to 9999, or off" ;;
-  esac
   case $(setting SKEW_KEEP 10m) in
     0) ;;
     0* | *[!0-9]*[smh] | [smh] | ????*[smh] | *[!smh])

@@ -5,13 +5,13 @@
 
 MIN_FREE_MB=768 # what it may take, and what must be left
 
-# keep_release CONTAINER: keeps the container's release, unless it is bad, or has no deploymentId, which Next's client
+# keep_release CONTAINER: keeps the container's release, unless it is not healthy, or has no deploymentId, which Next's client
 # would ask for. A release that cannot be kept is replaced all the same.
 keep_release() {
   time=$(setting SKEW_KEEP 10m)
   [ "$time" != 0 ] || { end_previous all; return; }
   image=$(image_of "$1")
-  ! is_bad "$image" && [ "$(state "$1")" = 'running healthy' ] || return 0
+  [ "$(state "$1")" = 'running healthy' ] || return 0
   deployment=$(deployment_of "$1")
   [ -n "$deployment" ] || { say "    open pages get the new release: the old one has no deploymentId"; return; }
   [ "$(free_mb)" -ge "$MIN_FREE_MB" ] || {

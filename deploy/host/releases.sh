@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # The releases of web that `make rollback` can put back. .culvert/<project>.releases has a line for each, the last
-# deployed last: RELEASE IMAGE_ID IMAGE SENTRY_RELEASE TIME [undone | bad]. RELEASE is a tag of <project>-web, too, so
+# deployed last: RELEASE IMAGE_ID IMAGE SENTRY_RELEASE TIME [undone]. RELEASE is a tag of <project>-web, too, so
 # that `docker image prune` leaves the image. Sourced after stack.sh.
 
 MAX_RELEASES=6 # the running one and five others
@@ -66,10 +66,6 @@ undo_release() {
     $2 == other { NF = 5 }
     { print }' | write_releases
 }
-
-# mark_bad IMAGE_ID: so that it is not kept for open pages (previous.sh) when it is replaced.
-mark_bad() { releases | awk -v bad="$1" '$2 == bad { $6 = "bad" } { print }' | write_releases; }
-is_bad() { releases | grep -q " $1 .* bad\$"; }
 
 # remember_web: makes the release of web's newest container the last one.
 remember_web() {

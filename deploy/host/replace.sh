@@ -42,7 +42,8 @@ repair() {
 }
 
 # try_services SERVICE...: runs each beside the stack, without its name, ports and queue, until it is healthy, and web
-# answers the proxy. Else dies with the reason: nothing was replaced. Sets tried_web to what release_of prints of web.
+# answers the proxy as the web that runs does. Else dies with the reason: nothing was replaced. Sets tried_web to what
+# release_of prints of web.
 try_services() {
   for service; do
     if [ "$service" = spool ]; then set -- --volume /var/lib/spool; else set --; fi
@@ -50,7 +51,7 @@ try_services() {
       die "$service: the reason is above; $kept"
   done
   for trial in $(trials); do
-    problem=$(wait_until_healthy "$trial" && answers_proxy "$trial") || die "$(service_of "$trial"): $problem; $kept"
+    problem=$(wait_until_healthy "$trial" && answers_proxy "$trial" && answers_as_before "$trial") || die "$(service_of "$trial"): $problem; $kept"
     # shellcheck disable=SC2034 # for up.sh
     [ "$(service_of "$trial")" != web ] || tried_web=$(release_of "$trial")
   done
@@ -65,15 +66,35 @@ service_of() { docker inspect --format '{{index .Config.Labels "com.docker.compo
 # answers_proxy TRIAL: asks web's trial from the proxy, with the headers of a visitor's request; prints what is wrong.
 answers_proxy() {
   [ "$(service_of "$1")" = web ] || return 0
-  address=$(inner_address "$1") name=$(first_of "$(setting SERVER_NAME localhost)")
-  status=$(docker compose exec -T proxy curl -s -m 5 -o /dev/null -w '%{http_code}' \
-    --retry 60 --retry-delay 1 --retry-max-time "${USED_WITHIN_S:-60}" \
+  status=$(status_of "$1" "$(health_path)" "${USED_WITHIN_S:-60}")
+  case $status in [1-4]??) return ;; esac
+  echo "the proxy got status $status from the new container at $(inner_address "$1")"
+  return 1
+}
+
+# answers_as_before TRIAL: prints what web answers below 400 and its trial does not. Of the same image only the health
+# check: settings such as CONSOLE decide what its start page is.
+answers_as_before() {
+  runs_now=$(containers web --filter health=healthy | head -n 1) paths=$(health_path)
+  [ "$(service_of "$1")" = web ] && [ -n "$runs_now" ] && [ "${ALLOW_CHANGED_ANSWERS:-}" != on ] || return 0
+  [ "$(image_of "$runs_now")" = "$(image_of "$1")" ] || paths="$paths $(setting BASE_PATH /)"
+  for path in $paths; do
+    before_it=$(status_of "$runs_now" "$path" 5)
+    case $before_it in [123]??) status=$(status_of "$1" "$path" 15) ;; *) continue ;; esac
+    case $status in [123]??) continue ;; esac
+    echo "$path answers $status, and $before_it from what runs: if this is intended, set ALLOW_CHANGED_ANSWERS=on"
+    return 1
+  done
+}
+
+# status_of CONTAINER PATH SECONDS: prints what it answers the proxy there, as to a visitor. Tries for SECONDS.
+status_of() {
+  name=$(first_of "$(setting SERVER_NAME localhost)")
+  docker compose exec -T proxy curl -s -m 5 -o /dev/null -w '%{http_code}' \
+    --retry 60 --retry-delay 1 --retry-max-time "$3" \
     -H "Host: $name" -H "X-Forwarded-Host: $name" -H 'X-Forwarded-Proto: https' -H 'X-Request-Id: trial' \
     -H 'Sentry-Trace: 0123456789abcdef0123456789abcdef-0123456789abcdef-0' \
-    "http://$address:3000$(health_path)") || true
-  case $status in [1-4]??) return ;; esac
-  echo "the proxy got status $status from the new container at $address"
-  return 1
+    "http://$(inner_address "$1"):3000$2" || true
 }
 
 # replace_container SERVICE: replaces the only container of spool or proxy. The new one is created before the old one

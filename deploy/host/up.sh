@@ -6,7 +6,6 @@ cd "$(dirname "$0")/../.."
 . deploy/host/lib.sh
 . deploy/host/preflight.sh
 . deploy/host/roll.sh
-. deploy/host/watch.sh
 . deploy/host/env-file.sh
 . deploy/host/build.sh
 . deploy/host/ipv6.sh
@@ -53,6 +52,7 @@ replace_changed() {
 notify_failures "make up"
 step 'Settings' preflight
 say_unsaved
+say_unread
 BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
 export BUILD_CA_FILE
 use_project
@@ -77,4 +77,3 @@ after=$(newest_image)
 trap notify_failure EXIT
 trap - INT TERM HUP PIPE
 deploy/host/summary.sh
-[ -z "$before" ] || [ "$before" = "$after" ] || watch "$after"

@@ -51,7 +51,6 @@ describe("make up rejects, before it changes anything,", () => {
   test.each<[string, string, RegExp]>([
     ["HTTPS_PORT", HTTP_PORT, /^culvert: HTTP_PORT: the same as HTTPS_PORT \(\d+\): use two different ports/],
     ["WEB_EGRESS", "yes", /^culvert: WEB_EGRESS: 'yes' is neither on nor off: use on or off/],
-    ["BAKE_TIME_S", "1m", /^culvert: BAKE_TIME_S: '1m' is not a number of seconds: use one from 1 to 9999, or off/],
     ["TLS_KEY_FILE", "/nowhere.pem", /^culvert: TLS_KEY_FILE: there is no file \/nowhere.pem: set an existing path/],
     ["TLS_CERT_FILE", "/etc/hostname", /^culvert: TLS_KEY_FILE: missing while TLS_CERT_FILE is set/],
     ["WEB_IMAGE", "127.0.0.1:1/shop", /^culvert: WEB_IMAGE: 127.0.0.1:1\/shop is not on this machine and cannot be/],
@@ -122,6 +121,15 @@ test("a setting is written to the file that compose takes it from, else to the f
   const { output } = await run(["sh", "-euc", script], { COMPOSE_ENV_FILES: `${first},${second}` });
   expect([first, second].map((file) => readFileSync(file, "utf8"))).toEqual(["A=3\nB=1\nC=3\n", "B=3\n"]);
   expect(output).not.toContain("only in this shell");
+});
+
+test("make up names what .env sets and nothing reads: a typo, or a setting of an earlier version", async () => {
+  const file = join(folder, "unread");
+  writeFileSync(file, "TUNNEL_PAHT=/x\nSERVER_NAME=x\nBAKE_TIME_S=60\nDOCKER_HOST=x\nROLLBACK_ON_ERRORS=on\n");
+  const script = ". deploy/host/lib.sh; . deploy/host/env-file.sh; say_unread";
+  expect((await run(["sh", "-euc", script], { COMPOSE_ENV_FILES: file })).output).toMatch(
+    /^ +nothing reads TUNNEL_PAHT BAKE_TIME_S ROLLBACK_ON_ERRORS \(in .*unread\): .*\n$/,
+  );
 });
 
 test("while another apt-get holds a lock, an installation waits; any other failure ends it at once", async () => {

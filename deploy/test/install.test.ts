@@ -26,7 +26,6 @@ const settings = {
   HTTPS_PORT: String(port),
   HTTP_PORT: String(port + 1_000),
   INGEST_PORT: String(port + 2_000),
-  BAKE_TIME_S: "off",
 };
 
 /** Types a command in a folder, as a compose project of its own. */

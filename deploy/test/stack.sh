@@ -11,9 +11,9 @@ for setting in $(compose_settings); do
   case $setting in BUILD_CA_FILE) ;; *) unset "$setting" ;; esac
 done
 
-unset COMPOSE_PROFILES ROLLBACK_ON_ERRORS
-# Only their own tests need them.
-export BAKE_TIME_S=off SKEW_KEEP=0
+unset COMPOSE_PROFILES
+# Only its own tests need it.
+export SKEW_KEEP=0
 
 # TEST_STACK=N is another copy, with its own project and ports.
 export COMPOSE_PROJECT_NAME="culvert-test${TEST_STACK:-}"

@@ -10,7 +10,9 @@ facts() {
   section containers docker inspect $stack_ids
   section env-file saved_names
   for id in $stack_ids; do section "$id" last_lines "$id"; done
-  section known known_names
+  section unread unread_names
+  section spaced spaced_names
+  section unreadable unreadable_files
   section deaths deaths
   section log docker compose logs --no-log-prefix --no-color --since 5m --tail 20000 proxy
 }
@@ -32,13 +34,18 @@ last_lines() {
     tail -n 30 | cut -c 1-1000
 }
 
-# saved_names: prints the names that .env sets, or the files of COMPOSE_ENV_FILES.
-saved_names() {
-  (
-    IFS=,
-    # shellcheck disable=SC2086 # a list
-    sed -n "s/$(assigned '\([A-Za-z_][A-Za-z0-9_]*\)').*/\2/p" ${COMPOSE_ENV_FILES:-.env}
-  )
+# spaced_names: prints the names of settings whose value begins or ends with white space.
+spaced_names() {
+  { compose_settings; saved_names; } | sort -u | while read -r name; do
+    case $(setting "$name") in [[:space:]]* | *[[:space:]]) echo "$name" ;; esac
+  done
+}
+
+# unreadable_files: prints the settings whose file the proxy cannot read.
+unreadable_files() {
+  # shellcheck disable=SC2016 # the container's variables
+  [ -z "$(setting TLS_CERT_FILE)" ] || docker compose exec -T proxy sh -c '
+    [ -r "$TLS_CERT_FILE" ] || echo TLS_CERT_FILE; [ -r "$TLS_KEY_FILE" ] || echo TLS_KEY_FILE'
 }
 
 # deaths: prints "CONTAINER oom" or "CONTAINER die STATUS" for each that the engine remembers: of a container that runs
@@ -46,17 +53,6 @@ saved_names() {
 deaths() {
   docker events --since 1h --until "$(date +%s)" --filter "label=com.docker.compose.project=$(project_name)" \
     --filter event=oom --filter event=die --format '{{.Actor.ID}} {{.Action}} {{index .Actor.Attributes "exitCode"}}'
-}
-
-# known_names: prints the names that the compose files and the scripts of this repository read.
-known_names() {
-  {
-    setting COMPOSE_FILE docker-compose.yml:docker-compose.override.yml | tr ':' '\n'
-    echo deploy/images.yml
-  } | while IFS= read -r file; do
-    [ ! -r "$file" ] || sed -e '/^ *#/d' "$file" | grep -oE '[A-Z][A-Z0-9_]+'
-  done
-  grep -rohE '(setting |\$\{)[A-Z][A-Z0-9_]+' --include='*.sh' deploy | sed 's/.*[ {]//'
 }
 
 # in_stack PROGRAM [OPTION]: runs a program of this folder in a container of the spool's image, within the stack's

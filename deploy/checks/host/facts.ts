@@ -5,7 +5,7 @@ export interface Inspected {
   /** The image's id. */
   Image: string;
   RestartCount: number;
-  HostConfig: { RestartPolicy: { Name: string } };
+  HostConfig: { RestartPolicy: { Name: string }; PortBindings?: Record<string, unknown> | null };
   State: { Status: string; ExitCode: number; OOMKilled: boolean; StartedAt: string; Health?: Health };
   Config: { User?: string; Env?: string[] | null; Labels: Record<string, string> };
   NetworkSettings: { Networks: Record<string, { Gateway?: string }> };
@@ -55,10 +55,14 @@ export function parseFacts(text: string) {
       lastLines: lines(rest.Id),
       wasKilled: wasKilled(rest.Id, deaths),
     }));
-  // What an operator's own compose file or env_file adds is known, too.
-  const known = [...lines("known"), ...Object.values(configured).flatMap(Object.keys)];
   const log: Logged[] = lines("log").flatMap((line) => (/^\{.*\}$/.test(line) ? JSON.parse(line) : []));
-  return { configured, containers, log, names: { file: lines("env-file"), known } };
+  return {
+    configured,
+    containers,
+    log,
+    unreadable: lines("unreadable"),
+    names: { saved: lines("env-file").length, unread: lines("unread"), spaced: lines("spaced") },
+  };
 }
 export type Facts = ReturnType<typeof parseFacts>;
 export type Container = Facts["containers"][number];

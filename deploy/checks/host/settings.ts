@@ -2,21 +2,17 @@ import { failed, ok, type Result } from "../result.ts";
 import { lastWords } from "./containers.ts";
 import { type Facts, settingsOf } from "./facts.ts";
 
-/** Finds names in .env that nothing reads. Compose and Docker read some themselves. */
-export function settingNames({ file, known }: Facts["names"]): Result[] {
-  const wrong = file.filter((name) => !known.includes(name) && !/^(?:COMPOSE|DOCKER|BUILDKIT|BUILDX)_/.test(name));
-  if (wrong.length === 0) return [ok("settings", `every name in .env is known (${file.length})`)];
-  return [failed("settings", `nothing reads ${wrong.join(", ")} in .env`, "docs/settings.md has every name")];
+/** Names what .env sets and nothing reads: a typo, or a setting of an earlier version. */
+export function settingNames({ saved, unread }: Facts["names"]): Result[] {
+  if (unread.length === 0) return [ok("settings", `every name in .env is known (${saved})`)];
+  return [failed("settings", `nothing reads ${unread.join(", ")} in .env`, "docs/settings.md has every name")];
 }
 
-/** Finds values with white space at an end, which nobody sees in the messages of what reads them. */
-export function spaces({ configured }: Facts): Result[] {
-  const all = Object.values(configured).flatMap((settings) => Object.entries(settings));
-  const wrong = [...new Set(all.flatMap(([name, value]) => (value && value !== value.trim() ? name : [])))];
-  return wrong.map((name) =>
+/** Names values with white space at an end, as they are written: nobody sees it in the messages of what reads them. */
+export const spaces = ({ names }: Facts): Result[] =>
+  names.spaced.map((name) =>
     failed("settings", `${name} begins or ends with a space`, "remove it in .env, then make up"),
   );
-}
 
 /** Checks that the containers run with the settings of the shell and of .env. The release is set at each start. */
 export function applied({ configured, containers }: Facts): Result[] {
