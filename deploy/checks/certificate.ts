@@ -9,12 +9,6 @@ const DAY_MS = 86_400_000;
 /** Of its life; clients of ACME renew at a third. */
 const MIN_LIFE_LEFT = 1 / 6;
 
-const fixes: Record<string, string> = {
-  CERT_HAS_EXPIRED: "renew it, and copy it over TLS_CERT_FILE (Kubernetes: the Secret that the proxy mounts)",
-  CERT_NOT_YET_VALID: "set this machine's clock (NTP)",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "TLS_CERT_FILE must hold the whole chain (fullchain.pem)",
-};
-
 /** Checks the certificate that is served as a browser would, for each name. `acme`, with ACME=on, says where its errors are. */
 export async function certificate(target: Target, names: string[], acme?: string, isInner = false): Promise<Result[]> {
   const socket = await openTls(target);
@@ -22,10 +16,13 @@ export async function certificate(target: Target, names: string[], acme?: string
   const error = socket.authorizationError as unknown as string | undefined;
   const peer = socket.getPeerCertificate();
   socket.destroy();
-  return [classify(peer, error && String(error), names, acme, isInner)];
+  return classify(peer, error && String(error), names, acme, isInner);
 }
 
-/** Classifies a certificate and the error of its verification. `isInner`: a load balancer in front may have another. */
+/**
+ * Classifies a certificate and the error of its verification: names, life and chain are an answer each. `isInner`: a load balancer in front may
+ * have another.
+ */
 export function classify(
   peer: PeerCertificate,
   error: string | undefined,
@@ -33,44 +30,65 @@ export function classify(
   acme?: string,
   isInner = false,
   now = Date.now(),
-): Result {
-  const [from, end] = [peer.valid_from, peer.valid_to].map((date) => Date.parse(date)) as [number, number];
-  const days = Math.floor((end - now) / DAY_MS);
+): Result[] {
   const untrusted = isInner || names.every(isLocal) ? warning : failed;
   if (String(peer.issuer?.CN).startsWith("Culvert development CA")) {
     const found = "a development certificate, which browsers do not trust";
-    if (acme) return failed(CHECK, `${found}: the CA has issued none yet`, acme);
-    return untrusted(CHECK, found, "set ACME=on, or TLS_CERT_FILE and TLS_KEY_FILE");
+    if (acme) return [failed(CHECK, `${found}: the CA has issued none yet`, acme)];
+    const own = "TLS_CERT_FILE and TLS_KEY_FILE";
+    return [
+      untrusted(CHECK, found, isInner ? `if what is in front verifies it, set ${own}` : `set ACME=on, or ${own}`),
+    ];
   }
+  return [nameAnswer(peer, names, acme), lifeAnswer(peer, acme, now), chainAnswer(peer, error, untrusted, acme)];
+}
+
+function nameAnswer(peer: PeerCertificate, names: string[], acme?: string): Result {
   const without = names.filter((name) => checkServerIdentity(name, peer));
-  if (without.length > 0) {
-    const found = `${without.join(", ")}: the certificate is for ${peer.subjectaltname?.replaceAll("DNS:", "")}`;
-    return failed(CHECK, found, acme ?? "use a certificate for every name of SERVER_NAME");
-  }
-  // Trust is verified first: an expired certificate of an unknown CA has the code of the CA.
-  const code = end < now ? "CERT_HAS_EXPIRED" : from > now ? "CERT_NOT_YET_VALID" : error;
+  if (without.length === 0) return ok(CHECK, `is for ${names.join(", ")}`);
+  const found = `${without.join(", ")}: the certificate is for ${peer.subjectaltname?.replaceAll("DNS:", "")}`;
+  return failed(CHECK, found, acme ?? "use a certificate for every name of SERVER_NAME");
+}
+
+function lifeAnswer({ valid_from, valid_to }: PeerCertificate, acme: string | undefined, now: number): Result {
+  const [from, end] = [Date.parse(valid_from), Date.parse(valid_to)];
+  const days = Math.floor((end - now) / DAY_MS);
+  const copy = "renew it, and copy it over TLS_CERT_FILE (Kubernetes: the Secret that the proxy mounts)";
+  if (end < now) return failed(CHECK, `has expired on ${valid_to}`, acme ?? copy);
+  if (from > now) return failed(CHECK, `is not valid before ${valid_from}`, "set this machine's clock (NTP)");
+  if ((end - now) / (end - from) >= MIN_LIFE_LEFT) return ok(CHECK, `${days} days left`);
+  return warning(CHECK, `${days} days left, less than a sixth of its life`, acme ?? "renew it");
+}
+
+function chainAnswer(
+  peer: PeerCertificate,
+  error: string | undefined,
+  untrusted: typeof failed,
+  acme?: string,
+): Result {
+  // OpenSSL looks at dates when the chain leads to a CA that is known.
+  if (!error || /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$|ALTNAME/.test(error)) return ok(CHECK, "its chain is trusted");
   // A public CA says where its own certificate is; without that, a chain that ends early is that of a private CA.
-  const isPrivate = /SELF_SIGNED_CERT_IN|ISSUER/.test(code ?? "") || (/LEAF/.test(code ?? "") && !peer.infoAccess);
-  if (isPrivate && !acme) {
+  if (/SELF_SIGNED_CERT_IN|ISSUER/.test(error) || (/LEAF/.test(error) && !peer.infoAccess)) {
     const found = `from the CA '${peer.issuer.CN ?? peer.issuer.O}', which public clients do not know`;
     return warning(CHECK, found, "give clients this CA, or use a certificate of a public one");
   }
-  if (code && code !== "ERR_TLS_CERT_ALTNAME_INVALID")
-    return (fixes[code] ? failed : untrusted)(
-      ...[CHECK, words(code), acme ?? fixes[code] ?? "use a certificate of a public CA"],
-    );
-  if ((end - now) / (end - from) < MIN_LIFE_LEFT)
-    return warning(CHECK, `${days} days left, less than a sixth of its life`, acme ?? "renew it");
-  return ok(CHECK, `${names.join(", ")}: trusted, ${days} days left`);
+  if (/LEAF/.test(error))
+    return failed(CHECK, words(error), acme ?? "TLS_CERT_FILE must hold the whole chain (fullchain.pem)");
+  return untrusted(CHECK, words(error), acme ?? "use a certificate of a public CA");
 }
 
-/** Says whether the pair on disk is the one that is served, and whether it is renewed. Takes the proxy's metrics. */
-export function renewal(metrics: string, acme = "docker compose logs acme"): Result[] {
+/** Says whether the pair on disk is the one that is served, and whether it is renewed. Takes the proxy's metrics. `unreadable`: what it cannot read. */
+export function renewal(metrics: string, acme = "docker compose logs acme", unreadable: string[] = []): Result[] {
   const failures = sum(metrics, "culvert_certificate_renewal_failures");
   const results: Result[] = [];
   if (sum(metrics, "culvert_certificate_rejected") > 0) {
-    const found = "TLS_CERT_FILE and TLS_KEY_FILE cannot be loaded; the previous pair is served";
-    results.push(failed(CHECK, found, "copy both files again: docker compose logs proxy | grep TLS_ says why"));
+    const kept = "the previous pair is served";
+    results.push(
+      unreadable.length > 0
+        ? failed(CHECK, `the proxy cannot read ${unreadable.join(", ")}; ${kept}`, "chown 101 the file, or chmod o+r")
+        : failed(CHECK, `TLS_CERT_FILE and TLS_KEY_FILE are no pair; ${kept}`, "copy both files of one pair again"),
+    );
   }
   if (failures > 0) results.push(failed("acme", `${failures} failed renewals`, acme));
   return results;

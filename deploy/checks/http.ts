@@ -3,7 +3,7 @@ import { request as httpsRequest } from "node:https";
 import { connect, isIP } from "node:net";
 import { text } from "node:stream/consumers";
 import { type TLSSocket, connect as tlsConnect } from "node:tls";
-import { untraced } from "./ingest.ts";
+import { SILENT, untraced } from "./ingest.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -64,6 +64,7 @@ export function exchange(options: RequestOptions & { ca?: string }, sent: Sent =
       const answer = { status: response.statusCode ?? 0, headers: response.headers };
       text(response).then((body) => resolve({ ...answer, body }), reject);
     });
-    outgoing.on("error", (error) => reject(signal.aborted ? new Error("timed out") : error)).end(sent.body);
+    const why = () => new Error(outgoing.socket?.connecting === false ? SILENT : "timed out");
+    outgoing.on("error", (error) => reject(signal.aborted ? why() : error)).end(sent.body);
   });
 }

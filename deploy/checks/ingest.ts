@@ -28,7 +28,12 @@ export function envelopeUrl(dsn: string): URL {
 /** What to do about the status of a probe envelope that was sent to the ingest itself, or through the proxy. */
 const key = "copy SENTRY_DSN again from the project's Client Keys page; is its key active?";
 const fixes: Record<"ingest" | "proxy", Record<number, string>> = {
-  ingest: { 401: key, 403: key, 404: `there is no such project, or another path prefix: ${key}` },
+  ingest: {
+    400: "if it speaks TLS there: https:// in SENTRY_DSN",
+    401: key,
+    403: key,
+    404: `there is no such project, or another path prefix: ${key}`,
+  },
   proxy: { 401: key, 403: key, 404: "is TUNNEL_PATH the deployment's?", 503: "neither ingest nor spool accepted it" },
 };
 
@@ -42,10 +47,25 @@ export function answered(check: string, where: string, status: number, logs = "d
   return failed(check, found, fix);
 }
 
+/** Why there was no answer over a connection that was open. */
+export const SILENT = "no answer";
+
 /** Classifies why the ingest did not answer: a system error's code, or that of a certificate. */
 export function unreachable(host: string, why: string): Result {
   if (/ENOTFOUND|EAI_/.test(why))
     return failed("ingest", `${host} does not resolve`, "check SENTRY_DSN and the DNS server");
+  if (/ALTNAME/.test(why)) {
+    const fix = "name it in SENTRY_DSN as its certificate does, or give it a certificate for this name";
+    return failed("ingest", `${host}: its certificate is for another name`, fix);
+  }
+  if (/CERT_HAS_EXPIRED/.test(why)) return failed("ingest", `${host}: ${words(why)}`, "renew the ingest's certificate");
+  if (/NOT_YET_VALID/.test(why)) return failed("ingest", `${host}: ${words(why)}`, "set this machine's clock (NTP)");
+  if (/WRONG_VERSION|EPROTO/.test(why)) {
+    const fix = "http:// in SENTRY_DSN, or the port of its TLS";
+    return failed("ingest", `${host} speaks no TLS at this port`, fix);
+  }
+  if (why === SILENT)
+    return failed("ingest", `${host} takes connections, and does not answer`, "the ingest hangs: its own log says why");
   if (/CERT|SIGNATURE/.test(why))
     return failed("ingest", `${host}: ${words(why)}`, "a private CA goes into INGEST_CA_FILE (Kubernetes: ingest-ca)");
   const blocked = "allow its address in the firewall, or in the NetworkPolicies of proxy and spool";

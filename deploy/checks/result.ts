@@ -22,12 +22,20 @@ export async function attempt(check: string, run: () => Promise<Result[]> | Resu
   }
 }
 
-/** Runs a check that depends on others. If one of those failed, what is wrong here follows from it. */
-export async function after(causes: Result[], run: () => Promise<Result[]> | Result[]): Promise<Result[]> {
-  const cause = causes.find(({ state }) => state === "failed");
-  const follow = (one: Result) =>
-    one.state === "ok" ? one : skipped(one.check, `${one.found}: follows from the line on ${cause?.check}`);
-  return cause ? (await run()).map(follow) : run();
+/** Whether a result says only that there was no answer, or that of a server that fails. */
+const isUnanswered = ({ found }: Result) => /could not be checked|does not answer|answers 5\d\d/.test(found);
+
+/** Runs a check that depends on others. What is wrong here and ends when the cause is mended, as `follows` says, is skipped. */
+export async function after(
+  causes: Result[],
+  run: () => Promise<Result[]> | Result[],
+  follows: (one: Result, cause: Result) => boolean = isUnanswered,
+): Promise<Result[]> {
+  const failures = causes.filter(({ state }) => state === "failed");
+  return (await run()).map((one) => {
+    const cause = one.state === "ok" ? undefined : failures.find((failure) => follows(one, failure));
+    return cause ? skipped(one.check, `${one.found}: follows from the line on ${cause.check}`) : one;
+  });
 }
 
 /** Returns the shortest text that says why something failed: a system error's code, else its message. */
@@ -56,6 +64,8 @@ export function report(results: Result[]): void {
   }
 }
 
+const hasWarning = () => [...all.values()].some(({ state }) => state === "warning");
+
 /** Whether a reported check failed. */
 export const hasFailed = () => [...all.values()].some(({ state }) => state === "failed");
 
@@ -64,6 +74,7 @@ export function finish(): void {
   const checks = [...all.values()];
   const wrong = checks.filter(({ state }) => state === "failed").length;
   if (isJson) write(JSON.stringify({ failed: wrong, checks }, null, 2));
-  else write(wrong > 0 ? `culvert: ${wrong} of the checks failed` : "culvert: all is well");
+  else if (wrong > 0) write(`culvert: ${wrong} of the checks failed`);
+  else write(hasWarning() ? "culvert: all is well, except the lines with !" : "culvert: all is well");
   process.exitCode = wrong > 0 ? 1 : 0;
 }

@@ -67,7 +67,7 @@ for _ in $(seq 60); do
   sleep 2
 done
 case $(tail -n 1 "$work/log") in
-  "culvert: all is well") ;;
+  "culvert: all is well"*) ;;
   culvert:*) exit 1 ;;
   *) die "verify: the Job ended early or did not start: IMAGE is $image:" \
     "kubectl -n $namespace describe pod -l app.kubernetes.io/name=culvert-verify" ;;

@@ -57,6 +57,10 @@ export type AppFacts = ReturnType<typeof parse>;
 function answers({ isHealthy, problem, health, requests: { path, status } }: AppFacts): Result[] {
   const never = `the app does not get healthy: ${problem}`;
   if (!isHealthy) return [failed("health", never, '"Health" in docs/your-app.md')];
+  if (status === 404 || status === 410) {
+    const fix = "BASE_PATH must be the basePath of next.config; PAGE=/path asks for another page";
+    return [ok("health", health), warning("page", `${path} answers ${status}`, fix)];
+  }
   if (status > 0 && status < 500) return [ok("health", health), ok("page", `${path} answers ${status}`)];
   const found = status ? `${path} answers ${status}` : `${path} does not answer`;
   return [ok("health", health), failed("page", found, "read the app's log: a setting may be missing")];

@@ -34,7 +34,13 @@ export async function serverTunnel(address: string, dsn: string): Promise<Result
   const { hostname: host, port, pathname: path } = new URL(address);
   const { status, headers } = await exchange({ host, port, path }, probe(dsn));
   if (status !== 200 || headers["x-envelope-outcome"] !== "queued") return [answered("server tunnel", address, status)];
-  return [failed("server tunnel", "the spool queued a probe envelope", "see the line on the ingest")];
+  return [
+    failed(
+      "server tunnel",
+      "the spool queued a probe envelope",
+      'docker compose logs proxy: its lines with "route":"tunnel"',
+    ),
+  ];
 }
 
 /** Checks how the envelopes of the last five minutes ended. */

@@ -15,11 +15,16 @@ import { applied, egress, settingNames, spaces } from "./settings.ts";
 
 const { PAGE = "", INGEST_CA_FILE = "" } = process.env;
 
+const namesSetting = ({ found }: Result, { found: setting }: Result) => found.includes(setting.split(" ", 1)[0] ?? "");
+/** What ends when the ingest accepts envelopes again: the queue of those for it, and failures whose only reason it is. */
+export const isOfIngest = ({ found, fix = "" }: Result) =>
+  found.includes("envelopes wait, the oldest") || /^reasons: (?:(?:ingest_status_\d+|unreachable)(?:, |;))+/.test(fix);
+
 /** Runs every check of a stack on this machine, in the order in which they are read. Never rejects. */
 export async function checkStack(facts: Facts): Promise<Result[]> {
-  // Then nothing else is said.
+  // Then nothing else is said. A container that has ended for a space names the setting.
   const spoiled = spaces(facts);
-  const broken = await after(spoiled, () => down(facts));
+  const broken = await after(spoiled, () => down(facts), namesSetting);
   if (broken.length > 0) return [...spoiled, ...broken];
   const settings = settingsOf(facts, "proxy");
   const dsn = settings.SENTRY_DSN ?? "";
@@ -48,13 +53,13 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
     probed("server tunnel", () => serverTunnel(settingsOf(facts, "web").SERVER_TUNNEL ?? "", dsn)),
     probed("tunnel", () => tunnel(target, dsn)),
     asked("tunnel path", () => hiddenPage(target), ofWeb),
-    after(ingests, () => envelopes(facts.log)),
-    attempt("spool", async () => after(ingests, async () => spool(await scrape("spool")))),
+    after(ingests, () => envelopes(facts.log), isOfIngest),
+    attempt("spool", async () => after(ingests, async () => spool(await scrape("spool")), isOfIngest)),
     ...names
       .filter((name) => !isLocal(name))
       .map((name) => asked("public address", () => publicAddress({ ...target, name }))),
     asked("certificate", () => certificate(target, names, acme, isInner)),
-    asked("certificate", async () => renewal(await scrape("proxy"), acme)),
+    asked("certificate", async () => renewal(await scrape("proxy"), acme, facts.unreadable)),
     asked("page", () => page(target, PAGE || `${target.basePath}/`, names), ofWeb),
     clients(facts, settings),
     limits(settings),

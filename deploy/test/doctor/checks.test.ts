@@ -4,11 +4,11 @@ import { classify, renewal } from "../../checks/certificate.ts";
 import { clients } from "../../checks/host/clients.ts";
 import { disk, down, health, releases } from "../../checks/host/containers.ts";
 import { envelopes, spool } from "../../checks/host/delivery.ts";
-import { checkStack } from "../../checks/host/doctor.ts";
+import { checkStack, isOfIngest } from "../../checks/host/doctor.ts";
 import { type Container, type Facts, wasKilled } from "../../checks/host/facts.ts";
 import { applied, egress, settingNames, spaces } from "../../checks/host/settings.ts";
 import { TRACE_PREFIX } from "../../checks/ingest.ts";
-import type { Result } from "../../checks/result.ts";
+import { after, type Result } from "../../checks/result.ts";
 
 const now = Date.parse("2026-08-01T12:00:00Z");
 const dsn = "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/2";
@@ -21,8 +21,13 @@ const web: Container = {
   ...{ environment: { REGION: "eu" }, lastLines: [], wasKilled: false },
 };
 const facts = (fault: Partial<Container> = {}, more: Partial<Facts> = {}): Facts => ({
-  ...{ configured: { web: { REGION: "eu", TUNNEL_PATH: null } }, containers: [{ ...web, ...fault }], log: [] },
-  names: { file: [], known: ["SENTRY_DSN"] },
+  ...{
+    configured: { web: { REGION: "eu", TUNNEL_PATH: null } },
+    containers: [{ ...web, ...fault }],
+    log: [],
+    unreadable: [],
+  },
+  names: { saved: 1, unread: [], spaced: [] },
   ...more,
 });
 const state = (change: Partial<Container["State"]>) => ({ State: { ...State, ...change } });
@@ -44,9 +49,8 @@ const peer = (valid_from: string, valid_to: string, CN = "R11") =>
 const fresh = peer("2026-07-01", "2026-09-29");
 const old = peer("2026-05-01", "2026-07-30");
 const development = peer("2026-07-01", "2028-07-01", "Culvert development CA");
-const served = (certificate: PeerCertificate, error?: string, acme?: string, ...more: string[]) => [
-  classify(certificate, error, ["app.example.com", ...more], acme, false, now),
-];
+const served = (certificate: PeerCertificate, error?: string, acme?: string, ...more: string[]) =>
+  classify(certificate, error, ["app.example.com", ...more], acme, false, now);
 /** A container that runs again after these events. */
 const killed = (...deaths: string[]) =>
   down(
@@ -69,7 +73,7 @@ const waitingFor = (Output: string) =>
   );
 const spaced = facts(
   { ...state({ Status: "exited", ExitCode: 1 }), lastLines: ["culvert proxy: SENTRY_DSN is not a DSN"] },
-  { configured: { web: { SENTRY_DSN: `${dsn} `, REGION: "eu", PAD: "" } } },
+  { names: { saved: 1, unread: [], spaced: ["SENTRY_DSN"] } },
 );
 const afterSpace = await checkStack(spaced);
 const outside = { REGION: "eu", UPSTREAM_URL: "https://api.example.com/v1" };
@@ -80,7 +84,7 @@ test("nothing is wrong with what is right", () => {
   // Neither this program's requests nor those of the stack's containers are clients. 127.0.0.1: the proxy itself.
   const mixed = [...from("10.0.0.4", 30), ...from("203.0.113.9", 1)];
   const results = [
-    settingNames({ file: ["SENTRY_DSN", "COMPOSE_FILE"], known: ["SENTRY_DSN"] }),
+    settingNames({ saved: 2, unread: [], spaced: [] }),
     ...[applied(facts()), egress(facts(egressOn))],
     egress(running({ SENTRY_DSN: dsn, CACHE_URL: "http://cache:1" }, "ready")),
     ...[
@@ -95,7 +99,10 @@ test("nothing is wrong with what is right", () => {
     ...[served(fresh), served(fresh, undefined, "fine"), renewal("culvert_certificate_rejected 0")],
     renewal("culvert_certificate_renewal_failures 0", "fine"),
     // Behind a load balancer, or for this machine alone.
-    ...[classify(development, "X", ["app.example.com"], "", true), classify(development, "X", ["localhost"])],
+    classify(development, "X", ["app.example.com"], "", true),
+    classify(development, "X", ["localhost"]),
+    // An internal CA's, by ACME.
+    served(fresh, "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "the CA's log"),
   ];
   expect(results.flat().filter(({ state }) => state === "failed")).toEqual([]);
 });
@@ -105,6 +112,7 @@ test.each<[string, Result[], RegExp, state?: Result["state"]]>([
   ["an API outside with egress off", egress(running(outside)), /UPSTREAM_URL .*WEB_EGRESS=on/],
   ["a call outside in the log", egress(running({}, "getaddrinfo EAI_AGAIN api.example", "  at x")), /EAI_AGAIN api/],
   ["a service without a container", down(facts({}, { containers: [] })), /has no container/],
+  ["a paused container", ended({ Status: "paused" }), /is paused docker unpause culvert-web-1/],
   ["a service that was stopped", ended({ ExitCode: 143 }), /is exited make up/],
   ["a container that died", ended({ ExitCode: 1 }, "EACCES /data"), /ended: EACCES/],
   ["one without memory", ended({ Status: "restarting", OOMKilled: true }), /out of memory/],
@@ -135,6 +143,7 @@ test.each<[string, Result[], RegExp, state?: Result["state"]]>([
   ["a trusted network that anybody is in", trusted("10.0.0.0/8 0.0.0.0/0"), /0\.0\.0\.0\/0/],
   ["a disk that is nearly full", disk({ bavail: 1e5, blocks: 1e6, bsize: 4096 }), /0\.4 GB free/],
   ["a certificate near its end", served(peer("2026-05-12", "2026-08-10")), /8 days left/, "warning"],
+  ["one that is not valid yet", served(peer("2026-08-02", "2026-10-01"), "CERT_NOT_YET_VALID"), /before .*clock/],
   ["an expired one", served(old, "CERT_HAS_EXPIRED"), /has expired.*TLS_CERT/],
   [
     "a second name without one",
@@ -153,13 +162,46 @@ test.each<[string, Result[], RegExp, state?: Result["state"]]>([
     "warning",
   ],
   ["one of a private CA with its chain", served(fresh, "SELF_SIGNED_CERT_IN_CHAIN"), /from the CA 'R11'/, "warning"],
-  ["an expired one of a private CA", served(old, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"), /has expired.*TLS_CERT/],
   ["one of development, for a public name", served(development, "X"), /set ACME=on, or TLS_CERT_FILE/],
-  ["a pair on disk that will not load", renewal("culvert_certificate_rejected 1"), /cannot be loaded/],
+  ["a pair on disk that is none", renewal("culvert_certificate_rejected 1"), /are no pair.*copy both/],
+  [
+    "a key that the proxy may not read",
+    renewal("culvert_certificate_rejected 1", "", ["TLS_KEY_FILE"]),
+    /cannot read TLS_KEY_FILE; the previous pair.*chmod/,
+  ],
   ["renewals that fail", renewal("culvert_certificate_renewal_failures 4", "no DNS"), /4 failed renewals.*no DNS/],
 ])("%s is named", (_, results, words, wanted = "failed") => {
   const wrong = results.filter(({ state }) => state === "failed" || state === "warning");
   expect(wrong.map(({ state, found, fix }) => [state, `${found} ${fix}`])).toEqual([
     [wanted, expect.stringMatching(words)],
   ]);
+});
+
+test("of a certificate, names, life and chain are an answer each", () => {
+  const states = (results: Result[]) => results.map(({ state, found }) => `${state} ${found.split(" ", 3).join(" ")}`);
+  expect(states(served(old, "UNABLE_TO_VERIFY_LEAF_SIGNATURE", undefined, "b.example.com"))).toEqual([
+    "failed b.example.com: the certificate",
+    "failed has expired on",
+    "warning from the CA",
+  ]);
+  const near = peer("2026-05-12", "2026-08-02");
+  expect(states(served(near, "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "the CA's log"))).toEqual([
+    ...["ok is for app.example.com", "warning 0 days left,", "warning from the CA"],
+  ]);
+});
+
+test("only what ends when its cause is mended is said to follow from it", async () => {
+  const cause = { check: "ingest", state: "failed", found: "o1.ingest.sentry.io does not answer", fix: "" } as const;
+  const follows = async (results: Result[]) =>
+    (await after([cause], () => results, isOfIngest)).map(({ state }) => state);
+  const waits = ["queued_envelopes 3", "oldest_envelope_age_seconds 7300"];
+  const log = (reason: string) => envelopes(Array(20).fill({ outcome: "failed", reason }));
+  expect(await follows([...queue(...waits), ...log("unreachable"), ...log("ingest_status_503")])).toEqual([
+    ...["skipped", "skipped", "skipped"],
+  ]);
+  const others = [...queue("disk_free_bytes 0", ...waits), ...queue("undeliverable_envelopes 4"), ...log("origin")];
+  expect(await follows(others)).toEqual(["failed", "failed", "failed"]);
+  // Without a word of the setting, it has another cause.
+  const stopped = await checkStack({ ...spaced, containers: [{ ...web, ...state({ Status: "exited" }) }] });
+  expect(stopped.map(({ check, state }) => `${check} ${state}`)).toEqual(["settings failed", "web failed"]);
 });

@@ -31,6 +31,7 @@ const tunnelPath = (TUNNEL_PATH: string, more = {}) => ({ settings: { TUNNEL_PAT
 
 test.each<[string, Partial<AppFacts>, string, RegExp]>([
   ["does not answer pages", { requests: { ...requests, status: 0 } }, "failed page", /does not answer/],
+  ["has no start page", { requests: { ...requests, status: 404 } }, "warning page", /\/ answers 404: BASE_PATH/],
   ["writes Next's files", { log: ["EROFS: open '/app/.next/server/app/x.html'"] }, "failed files", /isrFlushToDisk/],
   ["fills a folder", { log: ["ENOSPC: no space left on device, write"] }, "failed files", /size to tmpfs/],
   ["lacks its server", { mentions: ["SERVER_TUNNEL"] }, "failed build", /no \/app\/server\.js/],

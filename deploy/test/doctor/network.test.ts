@@ -19,6 +19,8 @@ import { makePair } from "../support/certificate.ts";
 
 const pair = join(mkdtempSync(join(tmpdir(), "culvert-doctor-")), "site");
 makePair(pair, ["localhost"]);
+const other = `${pair}-other`;
+makePair(other, ["other.example"]);
 
 /** Listens until the test ends, and returns the port. */
 async function listen(server: Server): Promise<number> {
@@ -34,8 +36,8 @@ const answer =
     response.writeHead(status, headers).end();
   };
 const plain = (listener: RequestListener) => listen(createServer(listener));
-const secure = (listener: RequestListener) =>
-  listen(createTlsServer({ key: readFileSync(`${pair}.key`), cert: readFileSync(`${pair}.crt`) }, listener));
+const secure = (listener: RequestListener, own = pair) =>
+  listen(createTlsServer({ key: readFileSync(`${own}.key`), cert: readFileSync(`${own}.crt`) }, listener));
 /** Returns a target that answers so, in the proxy's place. */
 async function site(listener: RequestListener): Promise<Target> {
   const port = await secure(listener);
@@ -45,7 +47,7 @@ const lines = (results: Result[]) =>
   results.map(({ check, state, found, fix }) => `${check} ${state} ${found}: ${fix}`);
 const dsn = (port: number, scheme = "http", host = "localhost") => `${scheme}://0123456789abcdef@${host}:${port}/1`;
 
-const tlsIngest = async (caFile = "") => ingest(dsn(await secure(answer(200)), "https"), caFile);
+const tlsIngest = async (caFile = "", own = pair) => ingest(dsn(await secure(answer(200), own), "https"), caFile);
 const ingestWith = async (status: number) => ingest(dsn(await plain(answer(status))));
 const tunnelWith = async (status: number, sent = "") => tunnel(await site(answer(status)), sent);
 const publicWith = async (status: number, headers = {}, more: Partial<Target> = {}) =>
@@ -93,6 +95,8 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
   ["a name without address", () => ingest(dsn(80, "http", "no-such-host.invalid")), /^ingest failed .* not resolve/],
   ["a closed port", () => ingest(dsn(1)), /^ingest failed localhost does not answer \(ECONNREFUSED\)/],
   ["a private CA", () => tlsIngest(), /self signed cert: .*INGEST_CA_FILE/],
+  ["a certificate for another name", () => tlsIngest(`${other}.crt`, other), /for another name: name it in SENTRY_DSN/],
+  ["a port without TLS", async () => ingest(dsn(await plain(answer(200)), "https")), /no TLS at this port: http:/],
   ["the private CA's file", () => tlsIngest(`${pair}.crt`), /^ingest ok/],
   ["one that does not", () => tunnelWith(503, dsn(1)), /^tunnel failed .*neither ingest nor spool/],
   ["one without a DSN", () => tunnelWith(405), /^tunnel ok/],
@@ -128,7 +132,7 @@ async function stateOfStack(port: number, health: Record<string, string>, log: o
     ...{ ...running, Name: service, service, environment: { SENTRY_DSN: dsn(port) } },
     State: { Status: "running", Health: { Status, Log: [] } },
   }));
-  const facts = { configured: {}, containers, log, names: { file: [], known: [] } };
+  const facts = { configured: {}, containers, log, unreadable: [], names: { saved: 0, unread: [], spaced: [] } };
   const results = await checkStack(facts as unknown as Facts);
   return Object.fromEntries(results.map(({ check, state }) => [check, state]));
 }

@@ -64,7 +64,7 @@ test("the same with Node 24 and nothing else, as in a pipeline", async () => {
   const folder = "--volume=./deploy/checks:/deploy/checks:ro";
   const node = ["docker", "run", "--rm", "--network=host", folder, "--workdir=/", "node:24-trixie-slim", "node"];
   const { code, output } = await run([...node, "deploy/checks/outside/doctor.ts", BASE_URL], { BASE_URL: "" });
-  expect([code, output]).toEqual([0, expect.stringMatching(/^✓ tunnel .*culvert: all is well\n$/ms)]);
+  expect([code, output]).toEqual([0, expect.stringMatching(/^✓ tunnel .*culvert: all is well, except .*\n$/ms)]);
 });
 
 test("make status names every container", async () => {
