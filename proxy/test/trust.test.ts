@@ -215,13 +215,26 @@ describe("behind a load balancer that ends TLS", () => {
       ]);
     }
   });
-  test.each([
+  test.each(["/page", "/_next/image?url=%2Fa.png", "/_next/static/a.js", "/.culvert/settings", "/socket/x"])(
+    "web knows whose request it is, for a turn of this client's: %s",
+    async (path) => {
+      const { received } = await balanced.through({ path, headers: https });
+      expect(received.map((request) => headerOf(request, "x-forwarded-for"))).toEqual(["198.51.100.9"]);
+    },
+  );
+  test.each<[string, Record<string, string>, number]>([
     ["two schemes", { "x-forwarded-proto": "https, http" }, 400],
     ["another scheme", { "x-forwarded-proto": "ftp" }, 400],
     ["two ports", { "x-forwarded-port": "443, 80" }, 400],
     ["two hosts", { "x-forwarded-host": "evil.example, app.example.com" }, 421],
     ["a host that is not served", { "x-forwarded-host": "evil.example" }, 421],
     ["a Host that is not served", { host: "evil.example" }, 421],
+    ...["0", "080", "65536", "99999"].map((port): [string, Record<string, string>, number] => [
+      `the port ${port}`,
+      { "x-forwarded-host": `app.example.com:${port}` },
+      400,
+    ]),
+    ["a port above 65535 of its own", { "x-forwarded-port": "70000" }, 400],
     ["a path in the host", { "x-forwarded-host": "app.example.com/evil" }, 421],
     ["plain HTTP", { "x-forwarded-proto": "http" }, 308],
   ])("%s reach nobody", async (_, reported, status) => {

@@ -68,6 +68,15 @@ test("a client is an IPv4 address or an IPv6 /48", async () => {
     expect(all.indexOf(one)).toBeLessThan(5);
 });
 
+test.each([
+  ["::", (n: number) => `::${n + 1}`],
+  ["2001::", (n: number) => `2001::${n + 1}:0:1`],
+  ["2001:db8::", (n: number) => `2001:db8::${n + 1}`],
+])("a /48 is one client where zeros are folded: %s", async (_, address) => {
+  arrive(...Array.from({ length: 20 }, (_, n) => address(n)), "198.51.100.1");
+  expect((await order(21)).indexOf("198.51.100.1")).toBeLessThan(5);
+});
+
 test("a request that did not come through the proxy begins at once, as do health checks", async () => {
   arrive(...flood, "direct");
   expect(begun).toEqual(["direct"]);

@@ -35,8 +35,7 @@ export function queueFairly(): void {
   const enter = (address: string, response: ServerResponse, begin: () => void) => {
     hasArrivals = true;
     schedule();
-    // As in the proxy's limits: an IPv4 address or an IPv6 /48.
-    const site = address.includes(".") ? address : address.split(":", 3).join(":");
+    const site = siteOf(address);
     const client = clients.find((one) => one.site === site) ?? { site, requests: [] };
     if (!client.requests.length) clients.push(client);
     client.requests.push({ since: Date.now(), response, begin: AsyncResource.bind(begin) });
@@ -59,6 +58,13 @@ export function queueFairly(): void {
       address ? enter(String(address), response, begin) : begin();
     });
   });
+}
+
+/** As in the proxy's limits: an IPv4 address, or the /48 of an IPv6 address whose zeros may be folded. */
+function siteOf(address: string): string {
+  if (address.includes(".")) return address;
+  const zeros = "0:".repeat(Math.max(0, 9 - address.split(":").length));
+  return address.replace("::", `:${zeros}`).split(":", 3).join(":");
 }
 
 /** Takes the next request whose client is still there. The client that it was taken from, if it has more, is the last in turn. */
