@@ -1,6 +1,6 @@
 #!/bin/sh
-# entrypoint.sh [render]: starts Nginx; with `render`, prints its whole configuration instead. An invalid setting ends the container with a
-# one-line error.
+# entrypoint.sh [render]: starts Nginx; with `render`, prints its whole configuration instead. An invalid setting ends
+# the container with a one-line error.
 # shellcheck disable=SC2034 # variables of templates
 set -eu
 steps=${0%/*}/entrypoint.d
@@ -13,7 +13,8 @@ START_ID=$(od -An -N5 -tx1 /dev/urandom | tr -d ' ' | cut -c 1-9)
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
 mkdir -p "$RENDERED/routes" "$RENDERED/ingest" "$RENDERED/releases" "$RENDERED/only"
 
-for step in values settings limits public-listeners tunnel-origins internal-network render release-routes sdk-tunnel-path ingest certificate; do
+for step in values settings limits public-listeners tunnel-origins internal-network render release-routes \
+  sdk-tunnel-path ingest certificate; do
   # shellcheck source=/dev/null
   . "$steps/$step.sh"
 done

@@ -37,9 +37,11 @@ for name in ${names:-,}; do
   refuse SERVER_NAME "'$name' is not a public name" "set it to the names of the site, such as app.example.com"
 done
 [ "${ACME_DIRECTORY#https://[!/]}" != "$ACME_DIRECTORY" ] ||
-  refuse ACME_DIRECTORY "'$ACME_DIRECTORY' is not an https address" "copy the directory's address from the CA's documentation"
+  refuse ACME_DIRECTORY "'$ACME_DIRECTORY' is not an https address" \
+    "copy the directory's address from the CA's documentation"
 [ -z "$ACME_CA_FILE" ] || openssl x509 -noout -in "$ACME_CA_FILE" 2>/dev/null ||
-  refuse ACME_CA_FILE "'$ACME_CA_FILE' holds no certificate that uid $(id -u) can read" "give the CA's own certificate, PEM"
+  refuse ACME_CA_FILE "'$ACME_CA_FILE' holds no certificate that uid $(id -u) can read" \
+    "give the CA's own certificate, PEM"
 [ -z "$ACME_CA_FILE" ] || export UACME_CAINFO="$ACME_CA_FILE"
 # In the form that uacme takes, base64url without padding.
 eab_key=$(tr -d '= \t\r\n' 2>/dev/null <"${ACME_EAB_KEY_FILE:-/dev/null}" | tr '+/' '-_')
@@ -47,7 +49,8 @@ case ${ACME_EAB_KEY_ID:+id},${ACME_EAB_KEY_FILE:+file},$eab_key in
   ,,) ;;
   ,*) refuse ACME_EAB_KEY_ID "missing while ACME_EAB_KEY_FILE is set" "set both or neither" ;;
   id,,) refuse ACME_EAB_KEY_FILE "missing while ACME_EAB_KEY_ID is set" "set both or neither" ;;
-  *, | *,*,*[!A-Za-z0-9_-]*) refuse ACME_EAB_KEY_FILE "'$ACME_EAB_KEY_FILE' holds no key in base64url that uid $(id -u) can read" \
+  *, | *,*,*[!A-Za-z0-9_-]*) refuse ACME_EAB_KEY_FILE \
+    "'$ACME_EAB_KEY_FILE' holds no key in base64url that uid $(id -u) can read" \
     "write the CA's HMAC key into it, alone" ;;
 esac
 
@@ -76,7 +79,8 @@ client() { timeout 900 uacme -v -a "$ACME_DIRECTORY" -c "$account" -h /acme/acme
 register() {
   [ ! -e "$account/contact" ] || [ "$(cat "$account/contact")" != "$ACME_EMAIL" ] || return 0
   set -- ${ACME_EMAIL:+"$ACME_EMAIL"}
-  client -y ${eab_key:+-e "$ACME_EAB_KEY_ID:$eab_key"} new "$@" || { grep -q 'Account already exists' "$log" && client update "$@"; } || return
+  client -y ${eab_key:+-e "$ACME_EAB_KEY_ID:$eab_key"} new "$@" || { grep -q 'Account already exists' "$log" &&
+    client update "$@"; } || return
   echo "$ACME_EMAIL" >"$account/contact"
 }
 
@@ -124,13 +128,15 @@ note_failure() {
   said="$(cat "$challenged" 2>/dev/null || echo "$ACME_DIRECTORY"): $(printf '%.500s' "${answer:-no answer}"): $fix"
   said="$said; next attempt at $(in_utc "$due"), at once with 'docker compose kill -s USR1 acme'"
   say "$said"
-  { printf '%s\n' "$said" >"$failure" && touch -d "@$due" "$failure" && echo "$count" >"$failures.new" && mv "$failures.new" "$failures"; } ||
+  { printf '%s\n' "$said" >"$failure" && touch -d "@$due" "$failure" && echo "$count" >"$failures.new" &&
+    mv "$failures.new" "$failures"; } ||
     say "the failure was not noted: the reason is above"
   # The third failure, and one a day from then on, are posted as by deploy/host/notify.sh. The address is a secret: not
   # an argument.
-  [ $((count % 4)) -ne 3 ] || [ -z "$NOTIFY_URL" ] ||
-    printf 'url = "%s"\n' "$NOTIFY_URL" | curl -sS -m 10 -o /dev/null --fail -K - \
-      --json "{\"text\": \"culvert: renewing the certificate failed $count times: $(one_line "$said" | sed 's/[\\"]/\\&/g')\"}" ||
+  [ $((count % 4)) -eq 3 ] && [ -n "$NOTIFY_URL" ] || return 0
+  said=$(one_line "$said" | sed 's/[\\"]/\\&/g')
+  printf 'url = "%s"\n' "$NOTIFY_URL" | curl -sS -m 10 -o /dev/null --fail -K - \
+    --json "{\"text\": \"culvert: renewing the certificate failed $count times: $said\"}" ||
     say "NOTIFY_URL: the notification was not accepted: the reason is above"
 }
 

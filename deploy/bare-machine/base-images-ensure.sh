@@ -24,7 +24,8 @@ for image in $missing; do
   reason=$(tail -n 1 "$log" | cut -c 1-200)
   if ! can_install; then
     die "the container registry does not provide $image ($reason): connect this machine to one" \
-      "(docker pull $image must work), or carry the base images over from a Debian machine (deploy/bare-machine/README.md)"
+      "(docker pull $image must work), or carry the base images over from a Debian machine" \
+      "(deploy/bare-machine/README.md)"
   fi
   say "    the container registry does not provide $image ($reason):"
   say "    building the base images from Debian and npm packages"

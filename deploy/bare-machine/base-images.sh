@@ -3,7 +3,8 @@
 # Usage: base-images.sh [DOCKERFILE...]
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-[ $# -gt 0 ] || set -- "$root/web/Dockerfile" "$root/proxy/Dockerfile" "$root/proxy/spool/Dockerfile" "$root/deploy/ingest/Dockerfile"
+[ $# -gt 0 ] || set -- "$root/web/Dockerfile" "$root/proxy/Dockerfile" "$root/proxy/spool/Dockerfile" \
+  "$root/deploy/ingest/Dockerfile"
 
 for file in "$@"; do
   [ -r "$file" ] || continue

@@ -15,8 +15,9 @@ debian_mirror() {
   for mirror_uri in $(apt-get update --print-uris 2>/dev/null |
       sed -n "s|^'\(.*\)/dists/$mirror_codename/InRelease'.*|\1|p" | awk '!seen[$0]++'); do
     # Other publishers use the same path; only the release file names the publisher.
-    if /usr/lib/apt/apt-helper -o Acquire::http::Timeout=10 download-file "$mirror_uri/dists/$mirror_codename/InRelease" \
-        "$mirror_probe/InRelease" >/dev/null 2>&1 && grep -qx 'Origin: Debian' "$mirror_probe/InRelease"; then
+    if /usr/lib/apt/apt-helper -o Acquire::http::Timeout=10 download-file \
+      "$mirror_uri/dists/$mirror_codename/InRelease" "$mirror_probe/InRelease" >/dev/null 2>&1 &&
+      grep -qx 'Origin: Debian' "$mirror_probe/InRelease"; then
       rm -rf "$mirror_probe"
       printf '%s\n' "$mirror_uri"
       return 0
@@ -35,7 +36,8 @@ debian_keys() {
   [ -e "$KEYRINGS/debian-archive-keyring.gpg" ] || debian_install debian-archive-keyring
   private_apt "$1/apt" "$KEYRINGS" "$(debian_mirror)" bookworm
   # shellcheck disable=SC2086 # a list of options
-  { apt_quiet "$keys_log" $private_apt update && (cd "$1" && apt_quiet "$keys_log" $private_apt download debian-archive-keyring/bookworm); } ||
+  { apt_quiet "$keys_log" $private_apt update &&
+    (cd "$1" && apt_quiet "$keys_log" $private_apt download debian-archive-keyring/bookworm); } ||
     apt_failed "$keys_log" debian-archive-keyring
   dpkg-deb -x "$1"/debian-archive-keyring_*.deb "$1/keys"
   rm -f "$keys_log"

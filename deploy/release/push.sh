@@ -8,10 +8,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/registry.sh"
 
 grep -qs "$(git rev-parse HEAD)" "$OUT/provenance.json" || die "$OUT was not made from this commit: make release first"
-if has_no_tls "$REGISTRY"; then plain_images=--dest-tls-verify=false plain_chart=--plain-http; else plain_images='' plain_chart=''; fi
+plain_images='' plain_chart=''
+! has_no_tls "$REGISTRY" || plain_images=--dest-tls-verify=false plain_chart=--plain-http
 while IFS=: read -r name _; do
   # shellcheck disable=SC2086 # an option or nothing
-  skopeo copy --quiet --all --preserve-digests $plain_images "oci-archive:$OUT/images/culvert-$name.oci.tar" "docker://$REGISTRY/culvert-$name:$VERSION"
+  skopeo copy --quiet --all --preserve-digests $plain_images "oci-archive:$OUT/images/culvert-$name.oci.tar" \
+    "docker://$REGISTRY/culvert-$name:$VERSION"
 done <"$OUT/digests"
 # shellcheck disable=SC2086 # an option or nothing
 "$(sh deploy/chart/helm.sh)" push $plain_chart "$OUT/culvert-$VERSION.tgz" "oci://$REGISTRY"

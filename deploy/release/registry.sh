@@ -17,5 +17,7 @@ signer() {
   fi
   has cosign || die "cosign: not found: install it (https://docs.sigstore.dev/cosign/)"
   # Version 3 would otherwise take the log's address from Sigstore.
-  if [ -n "${COSIGN_KEY:-}" ] && cosign sign --help 2>&1 | grep -q use-signing-config; then key="$key --use-signing-config=false"; fi
+  if [ -n "${COSIGN_KEY:-}" ] && cosign sign --help 2>&1 | grep -q use-signing-config; then
+    key="$key --use-signing-config=false"
+  fi
 }

@@ -14,7 +14,8 @@ released=$(cat VERSION)
 [ -z "$(git status --porcelain)" ] || die "the checkout has changes: commit them, or release from a clean clone"
 [ "$(git tag --points-at HEAD --list "v$VERSION")" ] ||
   die "this commit is not v$VERSION: git tag v$VERSION, or check that tag out"
-: "${REGISTRY:=ghcr.io/culvert}" "${SOURCE_URL:=https://github.com/culvert/culvert}" "${PLATFORMS:=linux/amd64,linux/arm64}"
+: "${REGISTRY:=ghcr.io/culvert}" "${SOURCE_URL:=https://github.com/culvert/culvert}" \
+  "${PLATFORMS:=linux/amd64,linux/arm64}"
 printf "%s\n" "$REGISTRY" | grep -qE '^[a-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*$' ||
   die "REGISTRY: '$REGISTRY' is not a registry: use host[:port][/path] without a scheme, such as" \
     "registry.example.com/culvert"
@@ -42,7 +43,9 @@ step 'Archive' sh "$here/archive.sh"
 step 'Checksums and signatures' sh "$here/sign.sh"
 
 echo
-(cd "$OUT" && find . -type f | sort | while read -r file; do printf '%9d kB  %s\n' $(($(wc -c <"$file") / 1024)) "${file#./}"; done)
+(cd "$OUT" && find . -type f | sort | while read -r file; do
+  printf '%9d kB  %s\n' $(($(wc -c <"$file") / 1024)) "${file#./}"
+done)
 echo
 sed "s|^|  $REGISTRY/culvert-|" "$OUT/digests"
 echo '  Another run gives the same digests, except for web: Next makes new keys for its draft mode in each build.'

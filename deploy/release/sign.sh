@@ -10,7 +10,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 # base_images: prints each that images.sh has resolved, as SLSA's resolvedDependencies.
 base_images() {
   [ ! -f "$OUT/base-images" ] ||
-    sed 's|\(.*\):\(.*\)@sha256:\(.*\)|,\n      { "uri": "pkg:docker/\1@\2", "digest": { "sha256": "\3" } }|' "$OUT/base-images"
+    sed 's|\(.*\):\(.*\)@sha256:\(.*\)|,\n      { "uri": "pkg:docker/\1@\2", "digest": { "sha256": "\3" } }|' \
+      "$OUT/base-images"
 }
 
 builder=Makefile

@@ -32,7 +32,11 @@ else
 fi
 has cosign || die "cosign: not found: install it; without it, signatures are not checked"
 # shellcheck disable=SC2086 # options
-if cosign verify-blob $by --bundle SHA256SUMS.bundle SHA256SUMS >/dev/null 2>&1; then ok "signature of the checksums"; else bad "SHA256SUMS: no signature by this key or identity"; fi
+if cosign verify-blob $by --bundle SHA256SUMS.bundle SHA256SUMS >/dev/null 2>&1; then
+  ok "signature of the checksums"
+else
+  bad "SHA256SUMS: no signature by this key or identity"
+fi
 
 registry=${REGISTRY:-ghcr.io/culvert}
 ! has_no_tls "$registry" || by="$by --allow-http-registry"

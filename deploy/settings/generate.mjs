@@ -90,7 +90,9 @@ const checks = {
 const declaration = (one) => {
   const [kind, fix, check] = checks[one.type]?.(one) ?? [];
   const line = `setting ${one.name} ${quoted(one.default)}`;
-  return check ? `${line} "${kind}" "${fix}" ${check}` : line;
+  if (!check) return line;
+  const end = `"${fix}" ${check}`;
+  return line.length + kind.length + end.length > 115 ? `${line} "${kind}" \\\n  ${end}` : `${line} "${kind}" ${end}`;
 };
 const proxy = (text) => {
   const marks = /(# Written by `make settings`.*\n)[^]*?(# End of what is written\.\n)/;

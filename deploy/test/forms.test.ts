@@ -5,7 +5,10 @@ import { must } from "./run.ts";
 import { root } from "./support/docker.ts";
 
 const scripts = join(root, "proxy/entrypoint.d");
-const lines = readFileSync(join(scripts, "settings.sh"), "utf8").match(/^setting \w+ .*"[^"]*" is.*$/gm) ?? [];
+const lines =
+  readFileSync(join(scripts, "settings.sh"), "utf8")
+    .replaceAll("\\\n  ", "")
+    .match(/^setting \w+ .*"[^"]*" is.*$/gm) ?? [];
 const groups: Record<string, { name: string; example: string }[]> = JSON.parse(
   readFileSync(join(root, "deploy/settings/settings.json"), "utf8"),
 );

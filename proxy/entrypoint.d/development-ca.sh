@@ -1,6 +1,6 @@
 #!/bin/sh
-# development-ca.sh DIR NAME...: leaves ca.crt, server.crt and server.key in DIR, valid for each NAME and localhost, unless the pair there still
-# fits. The CA's key is deleted: trusting ca.crt means trusting this one certificate only.
+# development-ca.sh DIR NAME...: leaves ca.crt, server.crt and server.key in DIR, valid for each NAME and localhost,
+# unless the pair there still fits. The CA's key is deleted: trusting ca.crt means trusting this one certificate only.
 set -eu
 dir=$1
 shift
@@ -23,7 +23,8 @@ openssl req -x509 -new -key "$new/ca.key" -days 820 -subj '/CN=Culvert developme
   -addext 'basicConstraints=critical,CA:TRUE,pathlen:0' -addext 'keyUsage=critical,keyCertSign' -out "$new/ca.crt"
 # The names are in the SAN alone: a CN has 64 characters at most (https://www.rfc-editor.org/rfc/rfc5280#appendix-A.1).
 openssl req -x509 -new -key "$new/server.key" -CA "$new/ca.crt" -CAkey "$new/ca.key" -days 820 -subj /CN=culvert \
-  -addext 'basicConstraints=critical,CA:FALSE' -addext 'keyUsage=critical,digitalSignature' -addext 'extendedKeyUsage=serverAuth' \
+  -addext 'basicConstraints=critical,CA:FALSE' -addext 'keyUsage=critical,digitalSignature' \
+  -addext 'extendedKeyUsage=serverAuth' \
   -addext "subjectAltName=DNS:localhost$(printf ',DNS:%s' "$@"),IP:127.0.0.1,IP:::1" -out "$new/server.crt" 2>/dev/null
 cat "$new/ca.crt" >>"$new/server.crt"
 

@@ -1,10 +1,12 @@
 # shellcheck shell=sh disable=SC2034,SC2154
-# The tunnel's destination comes from configuration, never from the request: each DSN becomes a fixed upstream. The arguments that a browser
-# may send (templates/ingest.conf), or the path to which it posts (templates/ingest/sdk-tunnel-path.conf), only select one of them.
+# The tunnel's destination comes from configuration, never from the request: each DSN becomes a fixed upstream. The
+# arguments that a browser may send (templates/ingest.conf), or the path to which it posts
+# (templates/ingest/sdk-tunnel-path.conf), only select one of them.
 fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>"
 
-# read_dsn DSN: sets scheme, key, host, port (empty, or with a colon), prefix and project; fails if it is no DSN. The secret of a legacy DSN
-# may follow the key. {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}, https://develop.sentry.dev/sdk/foundations/client/dsn/
+# read_dsn DSN: sets scheme, key, host, port (empty, or with a colon), prefix and project; fails if it is no DSN. The
+# secret of a legacy DSN may follow the key. {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project},
+# https://develop.sentry.dev/sdk/foundations/client/dsn/
 read_dsn() {
   [ "${#1}" -le 500 ] || return 1
   is "$1" 'https?://[A-Za-z0-9_]+(:[A-Za-z0-9_]*)?@[^@/]+(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/[0-9]{1,20}' || return 1
@@ -15,8 +17,8 @@ read_dsn() {
   is_host "$host" && { [ -z "$port" ] || is_port "${port#:}"; }
 }
 
-# tunnel_route_arguments: sets what the SDK adds to a `tunnelRoute`: ?o=<org>&p=<project>[&r=<region>]; fails if the DSN's host is not
-# Sentry's own.
+# tunnel_route_arguments: sets what the SDK adds to a `tunnelRoute`: ?o=<org>&p=<project>[&r=<region>]; fails if the
+# DSN's host is not Sentry's own.
 tunnel_route_arguments() {
   is "$host" 'o[0-9]+\.ingest\.([a-z]{2}\.)?sentry\.io' || return 1
   organization=${host#o} region=${host#*.ingest.}
@@ -24,7 +26,8 @@ tunnel_route_arguments() {
   arguments="o=${organization%%.*}&p=$project${region:+&r=${region%.}}"
 }
 
-# destination DSN SETTING: adds a line to each map, an upstream, and the SDK's own path. Messages do not contain the key.
+# destination DSN SETTING: adds a line to each map, an upstream, and the SDK's own path. Messages do not contain the
+# key.
 destination() {
   read_dsn "$1" || refuse "$2" "is not a DSN" "$fix"
   dsn=$scheme://$key@$host$port$prefix/$project
@@ -37,7 +40,8 @@ destination() {
   if tunnel_route_arguments; then
     echo "\"~^$arguments\$\" $INGEST;" >>"$maps/arguments"
   elif [ "$INGEST" -gt 1 ]; then
-    echo "culvert proxy: $2: envelopes for $host$port$prefix/$project are accepted at $SDK_TUNNEL_PATH (tunnel: true) only"
+    echo "culvert proxy: $2: envelopes for $host$port$prefix/$project are accepted at $SDK_TUNNEL_PATH" \
+      "(tunnel: true) only"
   fi
   echo "$INGEST $scheme;" >>"$maps/scheme"
   echo "$INGEST $host$port;" >>"$maps/host"
@@ -57,6 +61,8 @@ set -f
 for entry in $(without_commas "$TUNNEL_ALLOWED_DSNS"); do destination "$entry" TUNNEL_ALLOWED_DSNS; done
 set +f
 
-[ -r "$INGEST_CA_FILE" ] || refuse INGEST_CA_FILE "'$INGEST_CA_FILE' can't be read by uid $(id -u)" "mount a PEM file that this user may read"
+[ -r "$INGEST_CA_FILE" ] || refuse INGEST_CA_FILE "'$INGEST_CA_FILE' can't be read by uid $(id -u)" \
+  "mount a PEM file that this user may read"
 openssl x509 -noout -in "$INGEST_CA_FILE" 2>/dev/null ||
-  refuse INGEST_CA_FILE "'$INGEST_CA_FILE' holds no certificate" "give a PEM file that begins with -----BEGIN CERTIFICATE-----"
+  refuse INGEST_CA_FILE "'$INGEST_CA_FILE' holds no certificate" \
+    "give a PEM file that begins with -----BEGIN CERTIFICATE-----"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# install-certificate.sh CERTIFICATE KEY [COPY]: from now on every TLS handshake gets a copy of this pair (snippets/tls.conf). Ends with status 1
-# and changes nothing if the two are not a pair that Nginx can load. COPY keeps both, in one file, for the next start.
+# install-certificate.sh CERTIFICATE KEY [COPY]: from now on every TLS handshake gets a copy of this pair
+# (snippets/tls.conf). Ends with status 1 and changes nothing if the two are not a pair that Nginx can load. COPY keeps
+# both, in one file, for the next start.
 set -eu
 umask 077
 new=$(mktemp -d "$RENDERED/certificate.XXXXXX")
@@ -8,8 +9,8 @@ trap 'rm -rf "$new"' EXIT
 cp "$1" "$new/server.crt"
 cp "$2" "$new/server.key"
 
-# Loaded at the first handshake only, it would fail there: another certificate's key, a chain cut short, a key that is too weak. With an
-# empty passphrase, because Nginx would ask for one.
+# Loaded at the first handshake only, it would fail there: another certificate's key, a chain cut short, a key that is
+# too weak. With an empty passphrase, because Nginx would ask for one.
 mkdir "$new/try"
 : >"$new/try/passphrase"
 cat >"$new/try/nginx.conf" <<CONF
@@ -32,7 +33,8 @@ date -d "$(openssl x509 -noout -startdate -in "$new/server.crt" | cut -d = -f 2)
 date -d "$(openssl x509 -noout -enddate -in "$new/server.crt" | cut -d = -f 2)" +%s >"$new/expiry"
 
 if [ -n "${3:-}" ]; then
-  cat "$new/server.crt" "$new/server.key" >"$3.new" && mv "$3.new" "$3" || echo "culvert proxy: $3 can't be written: check the volume" >&2
+  cat "$new/server.crt" "$new/server.key" >"$3.new" && mv "$3.new" "$3" ||
+    echo "culvert proxy: $3 can't be written: check the volume" >&2
 fi
 # In one step. A handshake that reads one file before it and the other after it fails, and the browser connects again.
 before=$(readlink "$RENDERED/certificate" || true)

@@ -1,8 +1,9 @@
 # shellcheck shell=sh disable=SC2034
-# With INTERNAL_NETWORK, the name of a Docker network of this container, ports 8081 and 8083 answer the addresses of that network only, and
-# this container itself. Without it they answer everyone: in Kubernetes, a NetworkPolicy decides.
+# With INTERNAL_NETWORK, the name of a Docker network of this container, ports 8081 and 8083 answer the addresses of
+# that network only, and this container itself. Without it they answer everyone: in Kubernetes, a NetworkPolicy decides.
 
-# subnet_of ADDRESS: prints the IPv4 subnet, as CIDR, in which this container has an interface and which contains ADDRESS; or nothing.
+# subnet_of ADDRESS: prints the IPv4 subnet, as CIDR, in which this container has an interface and which contains
+# ADDRESS; or nothing.
 subnet_of() (
   IFS=.
   # shellcheck disable=SC2086 # four octets
@@ -32,6 +33,7 @@ if [ -n "$INTERNAL_NETWORK" ]; then
     sleep 0.5
   done
   subnet=$([ -z "$address" ] || subnet_of "${address%% *}")
-  [ -n "$subnet" ] || refuse INTERNAL_NETWORK "'$INTERNAL_NETWORK' is no network of this container, or DNS does not answer" "$fix"
+  [ -n "$subnet" ] || refuse INTERNAL_NETWORK \
+    "'$INTERNAL_NETWORK' is no network of this container, or DNS does not answer" "$fix"
   OTHERS_ARE_INTERNAL=0 INTERNAL_SUBNET="$subnet 1;"
 fi

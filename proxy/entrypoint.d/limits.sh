@@ -13,8 +13,8 @@ case $MAX_AT_WEB_OF_CLIENT in
 esac
 MAX_AT_WEB_OF_SITE=$((4 * MAX_AT_WEB_OF_CLIENT))
 
-# With WEB_FALLBACK_UPSTREAM, requests go there while WEB_UPSTREAM's name has no address or none of them answers. In Kubernetes: the replicas
-# that are not ready, while none is ready.
+# With WEB_FALLBACK_UPSTREAM, requests go there while WEB_UPSTREAM's name has no address or none of them answers. In
+# Kubernetes: the replicas that are not ready, while none is ready.
 WEB_FALLBACK=${WEB_FALLBACK_UPSTREAM:+"server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0;"}
 # templates/asked-replicas.conf
 WEB_PORT=${WEB_UPSTREAM##*:}
@@ -26,7 +26,8 @@ SPOOL_TIMEOUT=${SPOOL_FALLBACK:+2s} SPOOL_TIMEOUT=${SPOOL_TIMEOUT:-10s}
 # At most four workers, because each takes memory.
 WORKERS=$(nproc)
 [ "$WORKERS" -le 4 ] || WORKERS=4
-# 8192 connections in total with the default of 3,000 open requests (SECURITY.md). Each further request needs two, the client's and one to web.
+# 8192 connections in total with the default of 3,000 open requests (SECURITY.md). Each further request needs two, the
+# client's and one to web.
 further=$((MAX_CONCURRENT_REQUESTS > 3000 ? 2 * (MAX_CONCURRENT_REQUESTS - 3000) : 0))
 WORKER_CONNECTIONS=$(((8192 + further) / WORKERS))
 # Of one worker, which has files of the store open as well.

@@ -53,7 +53,8 @@ REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0 KEEPA
 set -f
 for network in $(without_commas "$TRUSTED_PROXIES"); do
   is_network "$network" ||
-    refuse TRUSTED_PROXIES "'$network' is neither an address nor a network" "list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32"
+    refuse TRUSTED_PROXIES "'$network' is neither an address nor a network" \
+      "list them as 10.0.0.0/8 192.0.2.7 2001:db8::/32"
   case $REAL_IP_FROM in *" $network;"*) continue ;; esac
   REAL_IP_FROM="$REAL_IP_FROM set_real_ip_from $network;"
   # All addresses are the default of Nginx's `geo`.

@@ -13,7 +13,8 @@ refuse() {
   exit 1
 }
 
-# setting NAME DEFAULT [KIND FIX CHECK...]: sets an empty setting to DEFAULT. Any other value must be a KIND: CHECK VALUE... succeeds.
+# setting NAME DEFAULT [KIND FIX CHECK...]: sets an empty setting to DEFAULT. Any other value must be a KIND: CHECK
+# VALUE... succeeds.
 setting() {
   name=$1 default=$2 kind=${3:-} fix=${4:-}
   eval ": \"\${$1:=\$2}\"; value=\$$1"
@@ -39,7 +40,8 @@ is_port() { is_number "$1" 1 65535; }
 
 # A path of the app that is valid in a location, as it is or in a pattern.
 is_path() { is "$1" '(/[A-Za-z0-9_-]+)+' && [ "${#1}" -le 200 ] && ! is "$1" '/_next(/.*)?'; }
-# Of a list, whose entries have checks of their own: nothing that can end a string, a directive or a line of Nginx, or begin a variable.
+# Of a list, whose entries have checks of their own: nothing that can end a string, a directive or a line of Nginx, or
+# begin a variable.
 is_line() { case $1 in *[[:cntrl:]\"\;\{\}\$\\]*) return 1 ;; esac }
 
 # A number and one of Nginx's units; a size may be a number of bytes. https://nginx.org/en/docs/syntax.html
@@ -50,22 +52,24 @@ is_size() { is "$1" '[1-9][0-9]{0,4}[kmg]|[1-9][0-9]{0,8}'; }
 octet='(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
 is_ipv4() { is "$1" "$octet(\.$octet){3}"; }
 
-# is_ipv6 VALUE: without brackets or zone. https://www.rfc-editor.org/rfc/rfc4291#section-2.2; `::` replaces two groups or more, as
-# RFC 5952 (4.2.2) recommends and Nginx requires.
+# is_ipv6 VALUE: without brackets or zone. https://www.rfc-editor.org/rfc/rfc4291#section-2.2; `::` replaces two groups
+# or more, as RFC 5952 (4.2.2) recommends and Nginx requires.
 group='[0-9A-Fa-f]{1,4}'
 is_ipv6() (
   address=$1
   # The last 32 bits may be written as IPv4.
   case $address in *.*) is_ipv4 "${address##*:}" && address=${address%:*}:0:0 || return 1 ;; esac
   is "$address" "$group(:$group){7}" || {
-    is "$address" "($group(:$group)*)?::($group(:$group)*)?" && [ "$(echo "$address" | grep -oE "$group" | wc -l)" -le 6 ]
+    is "$address" "($group(:$group)*)?::($group(:$group)*)?" &&
+      [ "$(echo "$address" | grep -oE "$group" | wc -l)" -le 6 ]
   }
 )
 
-# is_name VALUE: a DNS name; with underscores, which Docker's have. A name that ends in a number is an address, or invalid:
-# https://url.spec.whatwg.org/#ends-in-a-number-checker
+# is_name VALUE: a DNS name; with underscores, which Docker's have. A name that ends in a number is an address, or
+# invalid: https://url.spec.whatwg.org/#ends-in-a-number-checker
 label='[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?'
-is_name() { [ "${#1}" -le 253 ] && [ "$1" != _ ] && is "$1" "($label\.)*$label" && ! is "${1##*.}" '[0-9]+|0[Xx][0-9A-Fa-f]*'; }
+is_name() { [ "${#1}" -le 253 ] && [ "$1" != _ ] && is "$1" "($label\.)*$label" &&
+  ! is "${1##*.}" '[0-9]+|0[Xx][0-9A-Fa-f]*'; }
 
 # is_host VALUE: a name, an IPv4 address, or an IPv6 address in brackets.
 is_host() {

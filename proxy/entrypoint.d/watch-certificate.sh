@@ -1,6 +1,6 @@
 #!/bin/sh
-# Loads a renewed certificate without a restart: connections in use go on with the old one. Runs beside Nginx for as long as
-# the container lives; a pair that does not match (half written, say) is left alone until it does.
+# Loads a renewed certificate without a restart: connections in use go on with the old one. Runs beside Nginx for as
+# long as the container lives; a pair that does not match (half written, say) is left alone until it does.
 set -eu
 
 keep=$LAST_PAIR
@@ -10,7 +10,8 @@ keep=$LAST_PAIR
 fingerprint() { cat "$1" "$2" 2>/dev/null | cksum; }
 rejected() { echo "$1" >"$RENDERED/certificate-rejected"; }
 
-# Failures are retried in the next iteration: if this loop ended, it would not be noticed before the certificate expires.
+# Failures are retried in the next iteration: if this loop ended, it would not be noticed before the certificate
+# expires.
 watch() {
   set +e
   # Of the copy that is served: the files may have changed since it was made.
@@ -28,7 +29,8 @@ watch() {
     elif [ "$found" != "$told" ]; then
       told=$found
       rejected 1
-      echo "culvert proxy: TLS_CERT_FILE and TLS_KEY_FILE are not a valid pair: still serving the previous certificate" >&2
+      echo "culvert proxy: TLS_CERT_FILE and TLS_KEY_FILE are not a valid pair:" \
+        "still serving the previous certificate" >&2
     fi
   done
 }

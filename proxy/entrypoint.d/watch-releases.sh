@@ -1,9 +1,11 @@
 #!/bin/sh
-# Finds out which deployment each of WEB_PREVIOUS_UPSTREAMS and WEB_CURRENT_UPSTREAM runs, if any, and keeps a file named after it in
-# /tmp/nginx/releases, by which templates/releases/route.conf chooses where a request goes. `make up` writes the file, too.
+# Finds out which deployment each of WEB_PREVIOUS_UPSTREAMS and WEB_CURRENT_UPSTREAM runs, if any, and keeps a file
+# named after it in /tmp/nginx/releases, by which templates/releases/route.conf chooses where a request goes. `make up`
+# writes the file, too.
 set -eu
 
-# deployment_at ADDRESS: prints the deploymentId of what answers there, if it says so: the package does, else Next 16 to RSC: 1.
+# deployment_at ADDRESS: prints the deploymentId of what answers there, if it says so: the package does, else Next 16 to
+# RSC: 1.
 deployment_at() {
   curl -s -m 4 -o /dev/null -H 'RSC: 1' -H 'Sentry-Trace: 0123456789abcdef0123456789abcdef-0123456789abcdef-0' \
     -w '%header{x-nextjs-deployment-id}' "http://$1$BASE_PATH/.culvert" | tr -cd 'A-Za-z0-9_-'
@@ -32,15 +34,16 @@ look() {
   if [ "$deployment" != "$of_all" ]; then
     [ -e "$1/$deployment" ] || : >"$1/$deployment"
   else
-    # For two minutes, because its replacement may begin: in Kubernetes with the apply that makes this release the previous one. Then web
-    # balances, with all replicas and their limits.
+    # For two minutes, because its replacement may begin: in Kubernetes with the apply that makes this release the
+    # previous one. Then web balances, with all replicas and their limits.
     [ -e "$1/.$deployment" ] || [ -e "$1/$deployment" ] || : >"$1/$deployment"
     : >"$1/.$deployment"
     find "$1" -name "$deployment" -mmin +2 -delete
   fi
 }
 
-# look_at_only: has all replicas of web asked again (templates/asked-replicas.conf) at the time in the file, or when none has the name.
+# look_at_only: has all replicas of web asked again (templates/asked-replicas.conf) at the time in the file, or when
+# none has the name.
 look_at_only() {
   for file in /tmp/nginx/only/*; do
     [ -e "$file" ] || continue

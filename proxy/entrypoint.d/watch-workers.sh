@@ -1,6 +1,7 @@
 #!/bin/sh
-# Nginx counts the open requests of a killed worker forever, and there would be less capacity with every death. So the container ends, and
-# its restart policy starts it again; open requests have two seconds to finish. Nothing else replaces a worker: nothing reloads Nginx.
+# Nginx counts the open requests of a killed worker forever, and there would be less capacity with every death. So the
+# container ends, and its restart policy starts it again; open requests have two seconds to finish. Nothing else
+# replaces a worker: nothing reloads Nginx.
 set -eu
 
 # workers: the folders of their processes in /proc, a line each.

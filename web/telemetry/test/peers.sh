@@ -13,19 +13,23 @@ cp telemetry/test/consumer/* "$app"
 PATH=$PWD/e2e/node_modules/.bin:$PATH
 cd "$app"
 # Versions 11.1 to 11.8 of the SDK want newer versions of @sentry/cloudflare, which the registry of a test may lack.
-echo '{ "private": true, "type": "module", "overrides": { "@sentry/cloudflare": "11.0.0", "rollup": "4.65.0" } }' >package.json
+echo '{ "private": true, "type": "module", "overrides": { "@sentry/cloudflare": "11.0.0", "rollup": "4.65.0" } }' \
+  >package.json
 
 install() {
-  npm install --ignore-scripts --omit=optional --no-audit --no-fund --no-package-lock --loglevel=error --prefer-offline "$@" >/dev/null
+  npm install --ignore-scripts --omit=optional --no-audit --no-fund --no-package-lock --loglevel=error \
+    --prefer-offline "$@" >/dev/null
 }
 
 failed=0
 # types SDK NEXT REACT: installs these versions, and prints the errors in the app and in the package's declarations;
 # those of the peers are not the package's. npm fails if the package does not allow these versions.
 types() {
-  install ./culvert-nextjs-*.tgz "@sentry/nextjs@$1" "next@$2" "react@$3" "react-dom@$3" "@types/react@${3%%.*}" @types/node@24
+  install ./culvert-nextjs-*.tgz "@sentry/nextjs@$1" "next@$2" "react@$3" "react-dom@$3" \
+    "@types/react@${3%%.*}" @types/node@24
   echo "Sentry $1, Next $2, React $3"
-  tsc --noEmit --strict true --jsx react-jsx --target es2022 --module esnext --moduleResolution bundler --types node app.tsx >output || true
+  tsc --noEmit --strict true --jsx react-jsx --target es2022 --module esnext --moduleResolution bundler --types node \
+    app.tsx >output || true
   ! grep -E '^(app|node_modules/@culvert)' output || failed=1
 }
 
