@@ -64,6 +64,10 @@ export function exchange(options: RequestOptions & { ca?: string }, sent: Sent =
       const answer = { status: response.statusCode ?? 0, headers: response.headers };
       text(response).then((body) => resolve({ ...answer, body }), reject);
     });
+    outgoing.on("upgrade", ({ statusCode }, socket) => {
+      socket.destroy();
+      reject(new Error(`status ${statusCode}`));
+    });
     const why = () => new Error(outgoing.socket?.connecting === false ? SILENT : "timed out");
     outgoing.on("error", (error) => reject(signal.aborted ? why() : error)).end(sent.body);
   });

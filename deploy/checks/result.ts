@@ -51,8 +51,9 @@ export function reason(error: unknown): string {
 const symbol = { ok: "✓", failed: "✗", warning: "!", skipped: "-" };
 const line = ({ check, state, found, fix }: Result) =>
   `${symbol[state]} ${check.padEnd(15)} ${found}${fix ? `: ${fix}` : ""}`.replace(/\s*\n/g, " ");
-// The last line of a log may have a DSN, or an address with a password.
-const write = (text: string) => console.log(text.replace(/(\w:\/\/)[^\s/@]+@/g, "$1•••@"));
+// The last line of a log may have a DSN, or an address with a password; a page, what controls a terminal.
+const write = (text: string) =>
+  console.log(text.replace(/(\w:\/\/)[^\s/@]+@/g, "$1•••@").replace(/(?!\n)[\p{Cc}\p{Cf}]/gu, "\uFFFD"));
 const isJson = process.argv.includes("--json");
 const all = new Map<string, Result>();
 

@@ -55,7 +55,9 @@ export function csp(state: typeof failed, directive: string): Result {
 
 /** Returns the directive of a page's policies, in header and markup, that forbids requests to its own site, if any. */
 export function forbidsTunnel(header: string, html: string, names: string[]): string | undefined {
-  const meta = /<meta[^>]*http-equiv="content-security-policy"[^>]*content="([^"]*)"/i.exec(html)?.[1] ?? "";
+  // Each tag ends where the next one begins, so that a hostile page is read once.
+  const tag = html.match(/<meta\b[^<>]*/gi)?.find((one) => /\bhttp-equiv="content-security-policy"/i.test(one));
+  const meta = /\bcontent="([^"]*)"/i.exec(tag ?? "")?.[1] ?? "";
   const policies = [...header.split(","), meta.replaceAll("&#x27;", "'")];
   const isOwn = (source: string) =>
     /^(?:\*|https:|'self')$/i.test(source) || names.some((name) => source.includes(name));

@@ -90,7 +90,14 @@ test.each<[string, Partial<AppFacts>]>([
   expect(contract({ ...app, ...facts }).filter(({ state }) => state !== "ok")).toEqual([]);
 });
 
+// Takes long if each tag is read to the page's end.
+test("a page of nothing but tags that do not end has no policy", { timeout: 3_000 }, () => {
+  const html = `${"<meta".repeat(20_000)} ${'<meta http-equiv="Content-Security-Policy"'.repeat(2_000)}`;
+  expect(forbidsTunnel("", html, ["localhost"])).toBe(undefined);
+});
+
 test.each([
+  ["", `<meta content="connect-src 'none'" http-equiv="Content-Security-Policy">`, "connect-src 'none'"],
   ["default-src 'none'; img-src *", "", "default-src 'none'"],
   ["", `<meta http-equiv="Content-Security-Policy" content="connect-src &#x27;none&#x27;">`, "connect-src 'none'"],
   ["default-src 'none'; connect-src 'self'", "", undefined],

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { parseDsn } from "../../checks/dsn.ts";
 import { hiddenPage } from "../../checks/host/clients.ts";
 import { ingest, serverTunnel } from "../../checks/host/delivery.ts";
@@ -12,7 +12,7 @@ import { checkStack } from "../../checks/host/doctor.ts";
 import type { Facts } from "../../checks/host/facts.ts";
 import type { Target } from "../../checks/http.ts";
 import { envelopeUrl } from "../../checks/ingest.ts";
-import { checkOutside, tunnel } from "../../checks/outside/doctor.ts";
+import { checkAddress, checkOutside, tunnel } from "../../checks/outside/doctor.ts";
 import { page, publicAddress, redirect } from "../../checks/outside/site.ts";
 import type { Result } from "../../checks/result.ts";
 import { makePair } from "../support/certificate.ts";
@@ -62,6 +62,8 @@ const hiddenWith = async (status: number) =>
   });
 const serverTunnelWith = async (headers: Record<string, string>) =>
   serverTunnel(`http://127.0.0.1:${await plain(answer(200, headers))}/envelopes`, dsn(1));
+const switching: RequestListener = (_, { socket }) =>
+  socket?.end("HTTP/1.1 101 Fine\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
 const forbidden = { "Content-Security-Policy": "connect-src https://api.example" };
 
 test("the ingest gets a probe envelope without an event", async () => {
@@ -112,6 +114,7 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
   ["the proxy", () => publicWith(404, { "X-Request-Id": "1" }), /^public address ok/],
   ["another server", () => publicWith(200), /^public address failed .*not this proxy/],
   ["another name's site", () => publicWith(421), /^public address failed .*SERVER_NAME/],
+  ["a site that switches protocols", async () => publicAddress(await site(switching)), /^public address failed .*101/],
   ["a name without record", () => publicWith(200, {}, { name: "no-such-host.invalid" }), /point its DNS record here/],
   [
     "from outside, nothing that listens",
@@ -123,6 +126,21 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
   ["a policy that forbids the tunnel", () => pageWith(200, forbidden), /^csp failed .*connect-src https:.*add 'self'/],
 ])("%s", async (_, check, line) => {
   expect(lines(await check())).toEqual([expect.stringMatching(line)]);
+});
+
+test("from outside, a page cannot write control characters to the terminal", async () => {
+  const policy = "connect-src \x1b[31m\x07\x9b31m\u202e https://api.example";
+  const { publicPort } = await site((_, response) => {
+    response.setHeader("X-Request-Id", "1");
+    response.end(`<meta http-equiv="Content-Security-Policy" content="${policy}">`);
+  });
+  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  await checkAddress(`https://localhost:${publicPort}`);
+  const output = log.mock.calls.join("\n");
+  log.mockRestore();
+  process.exitCode = 0;
+  expect(output).toMatch(/connect-src .*https:\/\/api\.example/);
+  expect(output).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
 });
 
 /** Checks a stack whose containers have no address here: the states of what is asked, by check. `health` is that of each service. */
