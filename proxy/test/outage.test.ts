@@ -8,11 +8,14 @@ import { type Response, send, sendH2 } from "./wire.ts";
 
 const envelope = { method: "POST", path: "/monitoring", body };
 
-/** How long envelopes took that failed, in seconds, by the proxy's own log. */
-async function failedEnvelopes(proxy: TestProxy): Promise<number[]> {
-  const lines = (await proxy.on("proxy", "logs")).split("\n").filter((line) => line.includes('"outcome":"failed"'));
-  return lines.map((line) => JSON.parse(line).seconds);
+/** Envelopes in the proxy's log. */
+async function envelopes(proxy: TestProxy) {
+  const lines = (await proxy.on("proxy", "logs")).split("\n").filter((line) => line.includes('"outcome":'));
+  return lines.map((line) => JSON.parse(line));
 }
+/** How long envelopes took that failed, in seconds. */
+const failedEnvelopes = async (proxy: TestProxy): Promise<number[]> =>
+  (await envelopes(proxy)).filter(({ outcome }) => outcome === "failed").map(({ seconds }) => seconds);
 
 /** The response that makes the SDK queue the envelope: 503 without Retry-After. */
 function expectDown(answer: Response) {
@@ -37,12 +40,13 @@ describe("an ingest that cannot accept envelopes", () => {
     const { port, ingest } = shared.proxy;
     await ingest.answer({ ...ok, instead: "hang" });
     const many = (count: number) => Promise.all(Array.from({ length: count }, () => send(port, envelope)));
-    for (const { status } of await many(150)) expect(status).toBe(503);
+    // Those that ask at once all fail at the address itself, further ones at the backup that it is as well.
+    for (const count of [150, 150]) for (const { status } of await many(count)) expect(status).toBe(503);
     const requests = await ingest.count();
     for (const answer of await many(20)) expectDown(answer);
     expect((await send(port, { path: "/" })).status).toBe(200);
     expect((await ingest.count()) - requests).toBeLessThan(5);
-    await expect.poll(async () => (await failedEnvelopes(shared.proxy)).length).toBeGreaterThanOrEqual(170);
+    await expect.poll(async () => (await failedEnvelopes(shared.proxy)).length).toBeGreaterThanOrEqual(320);
     expect(Math.max(...(await failedEnvelopes(shared.proxy)))).toBeLessThan(15);
   });
   test("failing for one envelope in four: the others arrive", async () => {
@@ -95,6 +99,23 @@ describe("an ingest", () => {
     await must("network", "disconnect", network, `${network}-web`);
     await must("network", "connect", "--alias=web", "--alias=ingest", network, `${network}-web`);
     await recovered(proxy);
+  });
+
+  test.each([1, 3])(
+    "of whose addresses %i answer no connection: each costs one envelope two seconds",
+    async (count) => {
+      proxy = await startProxy({}, { silent: Array(count).fill("ingest:9000") });
+      for (let n = 0; n < 20; n++) expect((await send(proxy.port, envelope)).status).toBe(200);
+      await expect.poll(() => envelopes(proxy)).toHaveLength(20);
+      const attempts = (await envelopes(proxy)).flatMap(({ upstream_seconds }) => upstream_seconds.split(", "));
+      expect(attempts.length - 20).toBeLessThanOrEqual(count);
+    },
+  );
+  test("that is gone, while two addresses of the spool answer no connection and its Service does: every envelope is queued", async () => {
+    const settings = { SPOOL_UPSTREAM: "spools:8082", SPOOL_FALLBACK_UPSTREAM: "spool:8082" };
+    const silent = ["spools:8082", "spools:8082"];
+    proxy = await startProxy({ ...settings, SENTRY_DSN: "http://key@ingest:9/7" }, { spool: true, silent });
+    for (let n = 0; n < 10; n++) expect((await send(proxy.port, envelope)).status).toBe(200);
   });
 
   const trusted = { INGEST_CA_FILE: "/ca" };

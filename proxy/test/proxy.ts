@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { hardened, memoryLimit, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
-import { addresses, returnTestbed, startRecorder, startService, takeTestbed } from "./testbed.ts";
+import { addresses, returnTestbed, startRecorder, startService, startSilent, takeTestbed } from "./testbed.ts";
 import { fetchOnce } from "./wire.ts";
 
 type Service = "proxy" | "web" | "web2" | "ingest" | "spool";
@@ -38,6 +38,8 @@ export interface Options {
   mounts?: Record<string, string>;
   /** Whether a second container answers to the name `web`, and to `web-set-a`. */
   twoReplicas?: boolean;
+  /** Names with a port, each of one more address that answers no connection. */
+  silent?: string[];
   /** Whether the spool runs beside the proxy. */
   spool?: boolean;
 }
@@ -51,6 +53,7 @@ export async function startProxy(settings: Record<string, string> = {}, options:
   const { id } = testbed;
   const image = await build();
   if (options.twoReplicas) await startRecorder(testbed, "web2", ["web", "web-set-a"]);
+  for (const [n, address] of (options.silent ?? []).entries()) await startSilent(testbed, `silent${n}`, address);
   const environment: Record<string, string> = {
     SENTRY_DSN: "http://key@ingest:9000/prefix/7",
     WEB_UPSTREAM: "web:9000",

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { inject } from "vitest";
 import { docker, isLocal, label, must } from "../../deploy/test/support/docker.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
@@ -38,6 +39,23 @@ export function startRecorder(testbed: Testbed, service: string, names: string[]
   return startService(testbed, service, names, [9001], ...recorderArguments(certificate));
 }
 
+/**
+ * Starts a container at this name and port that answers no connection, as an address that is gone: its queue of connections is full, and nobody
+ * accepts them.
+ */
+export async function startSilent(testbed: Testbed, service: string, address: string): Promise<void> {
+  const [name = "", port] = address.split(":");
+  const fill = `for (let n = 0; n < 4; n++) net.connect(${port}).on("connect", () => console.log("connected"))`;
+  const block = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)`;
+  const listen = `net.createServer().listen({ port: ${port}, backlog: 1 }, () => {
+    child_process.spawn(process.execPath, ["-e", ${JSON.stringify(fill)}], { stdio: "inherit" });
+    ${block};
+  })`;
+  await startService(testbed, service, [name], [], "node:24-trixie-slim", "node", "-e", listen);
+  const connected = async () => (await must("logs", `${testbed.id}-${service}`)).split("connected").length - 1;
+  while ((await connected()) < 2) await pause(50);
+}
+
 /** Where ports of these services are reached, as host and port; a container that is restarted may get others. */
 export async function addresses(id: string, services: string[]): Promise<(service: string, port: number) => string> {
   const format = "{{.Name}} {{json .NetworkSettings.Ports}} {{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}";
@@ -49,6 +67,9 @@ export async function addresses(id: string, services: string[]): Promise<(servic
     return published ? `127.0.0.1:${published}` : `${own}:${port}`;
   };
 }
+
+/** Containers that only some tests start. */
+const others = ["web2", "spool", "silent0", "silent1", "silent2"];
 
 /** Testbeds that no proxy of this process uses now: starting two recorders takes more processor time than most tests. */
 const idle: Testbed[] = [];
@@ -73,7 +94,7 @@ export async function takeTestbed(): Promise<Testbed> {
 /** Removes what a test has put into the testbed, or the whole testbed if it cannot be used again. */
 export async function returnTestbed(testbed: Testbed): Promise<void> {
   const { id, changed } = testbed;
-  const own = changed ? ["proxy", "web2", "spool", "web", "ingest"] : ["proxy", "web2", "spool"];
+  const own = changed ? ["proxy", ...others, "web", "ingest"] : ["proxy", ...others];
   await docker("rm", "-f", "-v", ...own.map((service) => `${id}-${service}`));
   if (changed) await docker("network", "rm", id);
   else idle.push(testbed);
