@@ -2,19 +2,21 @@
 # Puts back what backup.sh has written, into a clone without a stack. Then run make up. Usage: FILE=x.tar restore.sh
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 umask 077
 
 [ -r "${FILE:-}" ] || die "FILE: '${FILE:-}' cannot be read: give the file that make backup has written"
 deploy/bare-machine/machine.sh >/dev/null
 image=$(tools_image)
 [ ! -e .env ] || die "restore: there is a .env already: move it away, the backup has one"
+in_tar() { docker run --rm --interactive --network none --user 0:0 --entrypoint tar "$@" <"$FILE"; }
+{ list=$(in_tar "$image" -tf - 2>/dev/null) && echo "$list" | grep -qx './volumes/spool/'; } ||
+  die "FILE: $FILE is no backup, or not a whole one: copy it again, or make another (make backup)"
 # unpack FOLDER OPTION...: unpacks this folder of the backup.
 unpack() {
   folder=$1
   shift
-  docker run --rm --interactive --network none --user 0:0 "$@" --entrypoint tar "$image" \
-    -xpf - -C /backup "./$folder" <"$FILE"
+  in_tar "$@" "$image" -xpf - -C /backup "./$folder"
 }
 unpack files --volume "$PWD:/backup/files"
 project=$(project_name)

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { must, run, withDocker } from "./run.ts";
+import { lastLine, must, run, withDocker } from "./run.ts";
 import { buildCa } from "./support/images.ts";
 
 const project = `culvert-backup-${process.pid}`;
@@ -18,12 +18,13 @@ const folder = mkdtempSync(join(tmpdir(), "culvert-backup-"));
 const inClone = (clone: string, command: string, settings = {}) =>
   must(["sh", "-euc", `cd '${folder}/${clone}'; ${command}`], { ...environment, ...settings });
 
-afterAll(async () => {
+async function clean() {
   for (const clone of ["old", "new"])
     await run(["sh", "-c", `cd '${folder}/${clone}' && docker compose down --volumes -t 0`], environment);
   await run(["docker", "image", "rm", `${project}-web`]);
   rmSync(folder, { recursive: true });
-});
+}
+afterAll(clean);
 
 const queued = (clone: string) =>
   inClone(
@@ -45,6 +46,9 @@ function writeApp(web: string) {
 }
 
 test("a backup has the settings, the queued envelopes and the key of open pages' forms; restored, they are there", async () => {
+  // A second attempt begins anew.
+  await clean();
+  mkdirSync(folder);
   const files =
     "git ls-files -co --exclude-standard docker-compose.yml deploy proxy/spool proxy/Dockerfile web/Dockerfile";
   for (const clone of ["old", "new"])
@@ -70,17 +74,33 @@ test("a backup has the settings, the queued envelopes and the key of open pages'
   expect((await run(interrupted, { ...environment, ...client, FILE: join(folder, "none.tar") })).code).toBe(130);
   expect(await queued("old")).toBe("1");
 
+  // One that loses the end of what it writes.
+  const lossy = withDocker(
+    'case "$*" in *" tar "*" -cf "*) $client "$@" | head -c 4096 ;; *) exec $client "$@" ;; esac',
+  );
+  const lost = await run(interrupted, { ...environment, ...lossy, FILE: join(folder, "none.tar") });
+  expect([lost.code, lastLine(lost.output)]).toEqual([1, expect.stringMatching(/^culvert: backup: what was written/)]);
+  expect(existsSync(join(folder, "none.tar"))).toBe(false);
+
   await inClone("old", "FILE=../backup.tar sh deploy/host/backup.sh");
   expect(await queued("old")).toBe("1");
   await inClone("old", "docker compose down --volumes -t 0");
 
+  writeFileSync(join(folder, "part.tar"), readFileSync(join(folder, "backup.tar")).subarray(0, -20_000));
+  const part = await run(["sh", "-euc", `cd '${folder}/new'; FILE=../part.tar sh deploy/host/restore.sh`], environment);
+  const volumes = await must(["docker", "volume", "ls", "--quiet", `--filter=name=${project}`]);
+  expect([part.code, lastLine(part.output), volumes]).toEqual([
+    1,
+    expect.stringMatching(/^culvert: FILE: .*not a whole one/),
+    "",
+  ]);
   await inClone("new", "FILE=../backup.tar sh deploy/host/restore.sh");
   expect(readFileSync(join(folder, "new/.env"), "utf8")).toBe("REGION=kept\n");
   await inClone("new", "docker compose up --detach --no-build --wait spool");
   expect(await queued("new")).toBe("1");
   writeApp(join(folder, "new/web"));
   const build = `
-    for file in lib stack releases env-file build; do . deploy/host/$file.sh; done
+    . deploy/lib.sh; for file in stack releases env-file build; do . deploy/host/$file.sh; done
     use_project; export_build_settings; docker compose build --quiet web`;
   await inClone("new", build, { BUILD_CA_FILE: await buildCa() });
   expect(await must(["docker", "run", "--rm", "--network=none", `${project}-web`])).toBe(key.trim());
