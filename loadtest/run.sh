@@ -9,7 +9,7 @@ finish=:
 trap 'eval "$finish"' EXIT
 trap 'exit 130' HUP INT PIPE TERM
 
-. ../deploy/host/lib.sh
+. ../deploy/lib.sh
 die() {
   echo "culvert loadtest: $*" >&2
   exit 1

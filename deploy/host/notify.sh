@@ -3,7 +3,7 @@
 # Google Chat read it. Never fails.
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 
 url=$(setting NOTIFY_URL)
 [ -n "$url" ] || exit 0

@@ -2,7 +2,7 @@
 # Builds what an app of your own needs: images, and the package @culvert/nextjs in dist/. Starts nothing.
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 
 package() {
   deploy/bare-machine/need.sh npm >&2

@@ -24,21 +24,6 @@ check_pair() {
       "give the two files of one pair"
 }
 
-# check_switch NAME: setting NAME is on or off.
-check_switch() {
-  case $(setting "$1" off) in
-    on | off) ;;
-    *) die "$1: '$(setting "$1")' is neither on nor off: use on or off" ;;
-  esac
-}
-
-# check_port NAME DEFAULT: setting NAME is a port.
-check_port() {
-  port=$(setting "$1" "$2")
-  case $port in 0* | *[!0-9]* | ??????*) port=65536 ;; esac
-  [ "$port" -le 65535 ] || die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"
-}
-
 # check_free PORT NAME FIX: dies if another program or stack uses PORT. What a container of this project is to publish
 # is its own, in a crash loop as well, when the port is free now and then.
 check_free() {
@@ -58,7 +43,16 @@ listens() {
   fi
 }
 
+# check_clone: what of the clone's own state Docker cannot mend.
+check_clone() {
+  case $PWD in *:*) die "$PWD: Docker cannot mount a folder with a colon in its path: move the clone" ;; esac
+  [ -x deploy/host/summary.sh ] || die "$PWD: its scripts cannot be executed: find deploy -name '*.sh' -exec chmod +x" \
+    "{} +, or move the clone to a file system without noexec"
+  case $(setting COMPOSE_PROFILES) in *monitoring*) check_readable deploy/monitoring deploy/kubernetes ;; esac
+}
+
 preflight() {
+  check_clone
   case $(setting COMPOSE_FILE docker-compose.override.yml) in
     *docker-compose.override.yml*) ;;
     *) [ ! -e docker-compose.override.yml ] ||
@@ -73,27 +67,22 @@ preflight() {
       die "${pair#* }: missing while ${pair% *} is set: set both or neither"
   done
   check_pair
-  check_switch ACME
+  check_settings
   [ "$(setting ACME)" != on ] || [ -z "$(setting TLS_CERT_FILE)" ] ||
     die "ACME: on, but TLS_CERT_FILE is set too: use one of them"
-  check_switch WEB_EGRESS
   case $(setting SKEW_KEEP 10m) in
     0) ;;
     0* | *[!0-9]*[smh] | [smh] | ????*[smh] | *[!smh])
       die "SKEW_KEEP: '$(setting SKEW_KEEP)' is not a time: use a number up to 999 and a unit (s, m, h), or 0" ;;
   esac
 
-  check_port HTTPS_PORT 8443
-  check_port HTTP_PORT 8080
-  check_port INGEST_PORT 8969
   https_port=$(setting HTTPS_PORT 8443) http_port=$(setting HTTP_PORT 8080)
   [ "$https_port" -ne "$http_port" ] || die "HTTP_PORT: the same as HTTPS_PORT ($https_port): use two different ports"
 
   # Without compose, which may have to be installed first, no stack of ours can run.
   own_ports='' ports="$https_port $http_port"
   if has docker && docker compose version >/dev/null 2>&1; then
-    config=$(docker compose config 2>&1) ||
-      die "docker compose cannot read its files: $(printf '%s\n' "$config" | tail -n 1)"
+    config=$(docker compose config 2>/dev/null) || true
     compose_project=$(printf '%s\n' "$config" | sed -n 's/^name: //p')
     own_ports=$(docker ps --quiet --filter "label=com.docker.compose.project=$compose_project" \
       --filter status=running --filter status=restarting --filter status=paused 2>/dev/null |

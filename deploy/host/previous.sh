@@ -5,8 +5,8 @@
 
 MIN_FREE_MB=768 # what it may take, and what must be left
 
-# keep_release CONTAINER: keeps the container's release, unless it is not healthy, or has no deploymentId, which Next's client
-# would ask for. A release that cannot be kept is replaced all the same.
+# keep_release CONTAINER: keeps the container's release, unless it is not healthy, or has no deploymentId, which Next's
+# client would ask for. A release that cannot be kept is replaced all the same.
 keep_release() {
   time=$(setting SKEW_KEEP 10m)
   [ "$time" != 0 ] || { end_previous all; return; }

@@ -45,13 +45,17 @@ repair() {
 # answers the proxy as the web that runs does. Else dies with the reason: nothing was replaced. Sets tried_web to what
 # release_of prints of web.
 try_services() {
+  tried=
   for service; do
     if [ "$service" = spool ]; then set -- --volume /var/lib/spool; else set --; fi
-    docker compose --progress quiet run --detach --no-deps --label culvert.trial=yes "$@" "$service" >/dev/null ||
+    trial=$(docker compose --progress quiet run --detach --no-deps --label culvert.trial=yes "$@" "$service") ||
       die "$service: the reason is above; $kept"
+    tried="$tried $trial"
   done
-  for trial in $(trials); do
-    problem=$(wait_until_healthy "$trial" && answers_proxy "$trial" && answers_as_before "$trial") || die "$(service_of "$trial"): $problem; $kept"
+  # The proxy first: it names a setting that web only fails with.
+  for trial in $tried; do
+    problem=$(wait_until_healthy "$trial" && answers_proxy "$trial" && answers_as_before "$trial") ||
+      die "$(service_of "$trial"): $problem; $kept"
     # shellcheck disable=SC2034 # for up.sh
     [ "$(service_of "$trial")" != web ] || tried_web=$(release_of "$trial")
   done

@@ -4,7 +4,7 @@
 # writes it into .env, so that the next make up does not bring the other one back.
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 . deploy/host/roll.sh
 . deploy/host/env-file.sh
 . deploy/host/build.sh

@@ -3,7 +3,7 @@
 # https://nextjs.org/docs/app/guides/self-hosting#server-functions-encryption-key
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 
 key=$PWD/.culvert/server-actions.key
 if [ ! -s "$key" ]; then

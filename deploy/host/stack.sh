@@ -64,38 +64,3 @@ replicas() {
   echo "${most:-1}"
 }
 
-state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1" 2>/dev/null; }
-
-# wait_until_healthy CONTAINER...: fails as soon as one stops or becomes unhealthy, and prints why.
-wait_until_healthy() {
-  for container; do
-    while [ "$(state "$container")" != 'running healthy' ]; do
-      case $(state "$container") in
-        *starting | 'running healthy') sleep 0.25 ;;
-        *) reason "$container"; return 1 ;;
-      esac
-    done
-  done
-}
-
-# reason CONTAINER: prints the last output of its health check with a fix if it runs, else the last line of its log;
-# also if that check had succeeded, because then it has crashed.
-reason() {
-  output=
-  if [ "$(docker inspect --format '{{.State.Status}}' "$1")" = running ]; then
-    output=$(docker inspect --format '{{with .State.Health}}{{range .Log}}{{println .Output}}{{end}}{{end}}' "$1" |
-      grep '[^[:space:]]' | tail -n 1)
-  fi
-  # The engine's own output, of a check at the moment when the container ended, is no reason.
-  see="see 'docker compose logs web', or set HEALTH_PATH to a path that answers" fix=
-  case $output in
-    '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*)
-      output=$(docker logs --tail 100 "$1" 2>&1 | error_lines | tail -n 1)
-      output=$(printf '%s\n' "$output" | sed 's/^[[:space:]]*\(culvert[a-z ]*: \)*//') ;;
-    'GET '*': status '*) fix="$see below 500 (BASE_PATH goes before it)" ;;
-    'GET '*ECONNREFUSED*)
-      fix='the app must listen on port 3000 on all addresses, not on 127.0.0.1 only (PORT=3000 HOSTNAME=0.0.0.0)' ;;
-    'GET '*) fix="$see faster" ;;
-  esac
-  printf '%s\n' "$output${fix:+: $fix}"
-}

@@ -2,7 +2,7 @@
 # Prints the addresses of the running stack.
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 
 # published SERVICE PORT: prints the host's port for PORT of SERVICE.
 published() { docker compose port "$1" "$2" 2>/dev/null | sed 's/.*://'; }

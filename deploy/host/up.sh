@@ -3,7 +3,8 @@
 # changed is tried in containers of its own before anything is replaced, and web is replaced without failing a request.
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
+. deploy/settings/check.sh
 . deploy/host/preflight.sh
 . deploy/host/roll.sh
 . deploy/host/env-file.sh
@@ -55,6 +56,7 @@ say_unsaved
 say_unread
 BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
 export BUILD_CA_FILE
+check_compose
 use_project
 enable_ipv6
 export_build_settings

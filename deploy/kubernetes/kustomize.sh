@@ -3,8 +3,8 @@
 # of Debian 13, unpacked to .culvert and not installed. Exits with one line and status 1 if neither is available.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../host/lib.sh
-. "$here/../host/lib.sh"
+# shellcheck source=../lib.sh
+. "$here/../lib.sh"
 cd "$here/../.."
 # Relative: the path of the repository may have spaces.
 bin=.culvert/bin

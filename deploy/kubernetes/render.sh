@@ -2,8 +2,8 @@
 # render.sh OVERLAY: writes all objects of the overlay to one file, and prints its path.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../host/lib.sh
-. "$here/../host/lib.sh"
+# shellcheck source=../lib.sh
+. "$here/../lib.sh"
 
 overlays=$(cd "$here/overlays" && echo *)
 [ -n "${1:-}" ] || die "OVERLAY: not set: use one of $overlays, such as OVERLAY=production"

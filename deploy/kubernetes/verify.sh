@@ -5,8 +5,8 @@
 # EXPECT: see ../checks/verify-cluster.ts. IMAGE: an image with Node, if there is no spool.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../host/lib.sh
-. "$here/../host/lib.sh"
+# shellcheck source=../lib.sh
+. "$here/../lib.sh"
 has kubectl || die "kubectl: not found: install it (https://kubernetes.io/docs/tasks/tools/)"
 
 overlay=${OVERLAY:-}

@@ -2,8 +2,8 @@
 # Builds each image for all platforms as one OCI archive, with labels, and writes their SBOMs. Part of release.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../host/lib.sh
-. "$here/../host/lib.sh"
+# shellcheck source=../lib.sh
+. "$here/../lib.sh"
 
 created=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
 revision=$(git rev-parse HEAD)

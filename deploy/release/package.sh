@@ -2,8 +2,8 @@
 # Packs @culvert/nextjs, which has no dependencies but peers. Part of release.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../host/lib.sh
-. "$here/../host/lib.sh"
+# shellcheck source=../lib.sh
+. "$here/../lib.sh"
 
 field() { node -p "require('./web/telemetry/package.json').$1"; }
 [ "$(field version)" = "$VERSION" ] ||

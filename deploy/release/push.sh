@@ -3,8 +3,8 @@
 # attests their SBOMs and their provenance. Part of release.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../host/lib.sh
-. "$here/../host/lib.sh"
+# shellcheck source=../lib.sh
+. "$here/../lib.sh"
 . "$here/registry.sh"
 
 grep -qs "$(git rev-parse HEAD)" "$OUT/provenance.json" || die "$OUT was not made from this commit: make release first"

@@ -4,8 +4,8 @@
 # Settings: README.md beside this file.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../host/lib.sh
-. "$here/../host/lib.sh"
+# shellcheck source=../lib.sh
+. "$here/../lib.sh"
 cd "$here/../.."
 
 released=$(cat VERSION)

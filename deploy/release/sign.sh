@@ -3,8 +3,8 @@
 # release.sh.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../host/lib.sh
-. "$here/../host/lib.sh"
+# shellcheck source=../lib.sh
+. "$here/../lib.sh"
 . "$here/registry.sh"
 
 # base_images: prints each that images.sh has resolved, as SLSA's resolvedDependencies.

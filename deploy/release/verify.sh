@@ -4,8 +4,8 @@
 # Usage: verify.sh FOLDER. COSIGN_PUB is the publisher's key, or IDENTITY the repository whose workflow signed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=../host/lib.sh
-. "$here/../host/lib.sh"
+# shellcheck source=../lib.sh
+. "$here/../lib.sh"
 . "$here/registry.sh"
 
 folder=${1:?usage: verify.sh FOLDER}

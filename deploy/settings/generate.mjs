@@ -31,6 +31,7 @@ For operators and platform teams: every setting, its default in parentheses, and
 - With compose, put settings in \`.env\` ([examples](../.env.example)). A variable of the shell overrides \`.env\` for one command.
 - On Kubernetes, set them in the [overlay](../deploy/kubernetes/README.md#day-two) or in the chart's \`settings\`.
 - Containers read them when they start. An invalid value stops the container with one line that names the setting.
+- A value with \`$\`, \`#\` or spaces stands in single quotes: \`CACHE_PASSWORD='pa$word'\`. Elsewhere, Compose replaces \`$word\` by that variable.
 - Several values are separated by spaces. [What happens above a limit](../proxy/README.md#limits-and-timeouts).
 - Compose and the manifests set those under [Internal](#internal).
 
@@ -45,7 +46,8 @@ const plain = (markdown) =>
     .replace(/\[([^\]]+)\]\([^)]*\)/g, "$1")
     .replace(/[`*]/g, "");
 const example = () =>
-  `# Copy to .env and set what you need. Every default works. All settings: docs/settings.md.\n# ${head}\n\n` +
+  `# Copy to .env and set what you need. Every default works. All settings: docs/settings.md.\n` +
+  `# A value with $, # or spaces stands in single quotes: NAME='pa$word'. ${head}\n\n` +
   all
     .filter(({ common }) => common)
     .map((one) => `# ${plain(one.meaning)}\n#${one.name}=${one.example}\n`)

@@ -3,7 +3,7 @@
 # a browser against the whole stack, under qemu-user if this machine is of another architecture.
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 . deploy/test/stack.sh
 export CI=true ARCH=arm64 COMPOSE_PROJECT_NAME=culvert-arm64
 

@@ -3,7 +3,7 @@
 # nothing if that fails.
 set -eu
 cd "$(dirname "$0")/../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 . deploy/bare-machine/apt.sh
 
 package=webext-ublock-origin-chromium

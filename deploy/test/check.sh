@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
-. deploy/host/lib.sh
+. deploy/lib.sh
 . deploy/test/suites.sh
 
 if base=$(git merge-base HEAD origin/main 2>/dev/null); then name=origin/main

@@ -102,6 +102,11 @@ const withFile = (name: string, services: string) => {
   return { COMPOSE_FILE: `${process.env.COMPOSE_FILE}:${file}` };
 };
 
+test("a setting with which web only fails is named by the proxy", async () => {
+  const { output } = await up("second", { BASE_PATH: "shop" });
+  expect(lastLine(output)).toMatch(/^culvert: proxy: BASE_PATH 'shop' is not .*; nothing was replaced/);
+});
+
 test("a build that fails is the end: nothing is replaced", async () => {
   const { code, output } = await up("second", withFile("build.yml", "web: { build: { dockerfile: none } }"));
   expect([code, lastLine(output)]).toEqual([

@@ -89,6 +89,8 @@ test("two apps share one port: each has its own certificate, pages, events and r
     expect(await ask(`${app}.example`)).toMatchObject({ status: 200, certificate });
     const body = `${JSON.stringify({ dsn: stack(app).SENTRY_DSN })}\n{"type":"event"}\n{}\n`;
     expect(await ask(`${app}.example`, "/monitoring", body)).toMatchObject({ status: 200 });
+    const { output } = await run(["sh", "deploy/checks/host/doctor.sh"], { BASE_URL: "", ...stack(app) });
+    expect(output.match(/^✗ (?!public address|certificate).*$/gm), output).toBeNull();
     await recorder.waitFor(({ url }) => url.startsWith(`/api/${apps[app]}/envelope/`) || undefined, mark);
   }
   expect(await plain("http://shop.example/a?b")).toBe("308 https://shop.example/a?b");

@@ -327,6 +327,13 @@ test("what is added to the compose file publishes no port but that of this machi
   expect(await configured("container.yml")).toEqual([[], "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"]);
 });
 
+test("doctor finds nothing wrong with this layout but that its name is nobody's", async () => {
+  const { output } = await run(["sh", "deploy/checks/host/doctor.sh"], { BASE_URL: "", ...stack });
+  expect(output.match(/^✗ .*$/gm), output).toEqual([
+    expect.stringMatching(/^✗ public address +app\.example\.com does not/),
+  ]);
+});
+
 test("only the fronts are believed", async () => {
   const headers = { ...forged, "x-forwarded-host": NAME, "x-forwarded-port": "443", "x-forwarded-proto": "https" };
   if (!hasRoutes) return;

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -50,6 +50,7 @@ describe("make up rejects, before it changes anything,", () => {
     ));
   test.each<[string, string, RegExp]>([
     ["HTTPS_PORT", HTTP_PORT, /^culvert: HTTP_PORT: the same as HTTPS_PORT \(\d+\): use two different ports/],
+    ["NETWORK_IPV6", "on", /^culvert: NETWORK_IPV6: 'on' is neither true nor false/],
     ["WEB_EGRESS", "yes", /^culvert: WEB_EGRESS: 'yes' is neither on nor off: use on or off/],
     ["TLS_KEY_FILE", "/nowhere.pem", /^culvert: TLS_KEY_FILE: there is no file \/nowhere.pem: set an existing path/],
     ["TLS_CERT_FILE", "/etc/hostname", /^culvert: TLS_KEY_FILE: missing while TLS_CERT_FILE is set/],
@@ -108,7 +109,7 @@ test("a setting is read as compose reads it", async () => {
   writeFileSync(join(folder, "first"), values.join("\n"));
   writeFileSync(join(folder, "second"), "D=f\n");
   const environment = { COMPOSE_ENV_FILES: [join(folder, "first"), join(folder, "second")].join(), E: "shell" };
-  const script = ". deploy/host/lib.sh; for name in A B C D E; do setting $name default; done";
+  const script = ". deploy/lib.sh; for name in A B C D E; do setting $name default; done";
   expect((await run(["sh", "-euc", script], environment)).output).toBe("q\nhttp://x#y\ndefault\nf\nshell\n");
 });
 
@@ -117,16 +118,53 @@ test("a setting is written to the file that compose takes it from, else to the f
   writeFileSync(first, "A=1\nB=1\n");
   writeFileSync(second, "B=2\n");
   const lines = "for name in A B C; do write_setting $name 3; done; A=4 say_unsaved";
-  const script = `. deploy/host/lib.sh; . deploy/host/env-file.sh; compose_settings() { echo A; }; ${lines}`;
+  const script = `. deploy/lib.sh; . deploy/host/env-file.sh; compose_settings() { echo A; }; ${lines}`;
   const { output } = await run(["sh", "-euc", script], { COMPOSE_ENV_FILES: `${first},${second}` });
   expect([first, second].map((file) => readFileSync(file, "utf8"))).toEqual(["A=3\nB=1\nC=3\n", "B=3\n"]);
   expect(output).not.toContain("only in this shell");
 });
 
+test.each([
+  ["HTTPS_PORT=abc", /^culvert: HTTPS_PORT: 'abc' is not a port: use a number from 1 to 65535/],
+  ["WEB_EGRESS=of", /^culvert: WEB_EGRESS: 'of' is neither on nor off: use on or off/],
+  [
+    "CACHE_PASSWORD=pa$word$1",
+    /^culvert: CACHE_PASSWORD: no variable word is set: put a value with \$ into single quotes: CACHE_PASSWORD='...\$word...'/,
+  ],
+  ["A='", /^culvert: docker compose cannot read its files: .*unterminated quoted value/],
+])("make up and doctor name the setting that compose cannot read: %s", async (line, words) => {
+  const COMPOSE_ENV_FILES = join(folder, "misread");
+  writeFileSync(COMPOSE_ENV_FILES, `${line}\n`);
+  const [name = ""] = line.split("=");
+  for (const script of ["deploy/host/up.sh", "deploy/checks/host/doctor.sh"]) {
+    const { code, output } = await run(["env", "-u", name, "-u", "BASE_URL", "sh", script], { COMPOSE_ENV_FILES });
+    expect([code, lastLine(output)], script).toEqual([1, expect.stringMatching(words)]);
+  }
+});
+
+test("whatever modes and line ends a clone has, images have their own", () => {
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: root, encoding: "utf8" });
+  const dockerfiles = ["proxy", "proxy/spool", "web", "deploy/acme", "deploy/ingest"].map((one) => `${one}/Dockerfile`);
+  const copies = dockerfiles.flatMap(
+    (file) => readFileSync(join(root, file), "utf8").match(/^COPY (?!--from).*$/gm) ?? [],
+  );
+  expect(copies.filter((line) => !line.startsWith("COPY --chmod="))).toEqual([]);
+  expect(git("check-attr", "eol", "deploy/host/up.sh", "Makefile").match(/: lf$/gm)).toHaveLength(2);
+});
+
+test("a folder that a container cannot read is named at once", async () => {
+  const mounted = join(folder, "mounted");
+  mkdirSync(mounted);
+  writeFileSync(join(mounted, "rules.yml"), "");
+  chmodSync(join(mounted, "rules.yml"), 0o640);
+  const { code, output } = await run(["sh", "-euc", `. deploy/lib.sh; check_readable '${mounted}'`]);
+  expect([code, output]).toEqual([1, expect.stringMatching(/rules\.yml: other users cannot read it.*chmod -R o\+rX/)]);
+});
+
 test("make up names what .env sets and nothing reads: a typo, or a setting of an earlier version", async () => {
   const file = join(folder, "unread");
   writeFileSync(file, "TUNNEL_PAHT=/x\nSERVER_NAME=x\nBAKE_TIME_S=60\nDOCKER_HOST=x\nROLLBACK_ON_ERRORS=on\n");
-  const script = ". deploy/host/lib.sh; . deploy/host/env-file.sh; say_unread";
+  const script = ". deploy/lib.sh; . deploy/settings/check.sh; . deploy/host/env-file.sh; say_unread";
   expect((await run(["sh", "-euc", script], { COMPOSE_ENV_FILES: file })).output).toMatch(
     /^ +nothing reads TUNNEL_PAHT BAKE_TIME_S ROLLBACK_ON_ERRORS \(in .*unread\): .*\n$/,
   );
@@ -152,7 +190,7 @@ test("before the first start, .env gets IPv6 if the engine can have it, unless i
   mkdirSync(clone);
   const start = async (engine: string, content: string) => {
     writeFileSync(env, content);
-    const script = `for file in lib env-file ipv6; do . deploy/host/$file.sh; done; cd ${clone}; unset COMPOSE_ENV_FILES; enable_ipv6`;
+    const script = `. deploy/lib.sh; for file in env-file ipv6; do . deploy/host/$file.sh; done; cd ${clone}; unset COMPOSE_ENV_FILES; enable_ipv6`;
     const { code, output } = await run(["sh", "-euc", script], {
       COMPOSE_PROJECT_NAME: "x",
       ...withDocker(`case "$*" in ${engine} esac`),
@@ -172,7 +210,7 @@ test("a failure is told to NOTIFY_URL as one line of JSON, Ctrl-C and success ar
   const NOTIFY_URL = `http://127.0.0.1:${taken}/hook`;
   const TEXT = String.raw`"x" \ failed`;
   for (const end of ["exit 130", "exit 0", "false", 'die "web: $TEXT"'])
-    await run(["sh", "-euc", `. deploy/host/lib.sh; notify_failures "make up"; ${end}`], { TEXT, NOTIFY_URL });
+    await run(["sh", "-euc", `. deploy/lib.sh; notify_failures "make up"; ${end}`], { TEXT, NOTIFY_URL });
   // Before anything else is done, too.
   await run(["sh", "deploy/host/up.sh"], { HTTPS_PORT: "https", NOTIFY_URL });
   expect(bodies.map((body) => JSON.parse(body).text.replace(/^culvert on \S+: make up failed: /, ""))).toEqual([
@@ -187,8 +225,7 @@ test("make up waits until another one has ended", async () => {
   mkdirSync(join(root, ".culvert"), { recursive: true });
   const other = spawn("flock", ["--close", lock, "sh", "-c", "echo begins; cat"], { cwd: root });
   await once(other.stdout, "data");
-  const script =
-    ". deploy/host/lib.sh; . deploy/host/stack.sh; say() { echo $*; kill $OTHER; }; use_project; echo begins";
+  const script = ". deploy/lib.sh; . deploy/host/stack.sh; say() { echo $*; kill $OTHER; }; use_project; echo begins";
   const settings = { COMPOSE_PROJECT_NAME: "culvert-locked", OTHER: String(other.pid) };
   const { output } = await run(["sh", "-euc", script], settings);
   other.stdin.end();

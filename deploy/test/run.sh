@@ -3,7 +3,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 results=$(mktemp -d)
-. deploy/host/lib.sh
+. deploy/lib.sh
 . deploy/bare-machine/apt.sh
 . deploy/test/stack.sh
 . deploy/test/suites.sh

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # The tests' copy of the stack: its own project, ports and recorded events, beside other stacks. Sourced after
-# deploy/host/lib.sh, in the repository's root.
+# deploy/lib.sh, in the repository's root.
 
 export COMPOSE_FILE=docker-compose.yml:deploy/test/support/recorder/compose.yml
 # An operator's .env must not affect tests.

@@ -4,9 +4,7 @@
 # that is asked for.
 set -eu
 cd "$(dirname "$0")/../../.."
-. deploy/host/lib.sh
-. deploy/host/replace.sh
-. deploy/host/build.sh
+. deploy/lib.sh
 . deploy/checks/host/facts.sh
 
 WEB_IMAGE=$(setting WEB_IMAGE)
@@ -17,7 +15,7 @@ get_web_image "$WEB_IMAGE"
 BASE_PATH=$(setting BASE_PATH)
 export WEB_IMAGE BASE_PATH COMPOSE_PROJECT_NAME="culvert-check-app-$$"
 
-trap '{ remove_trials; docker compose down --volumes --rmi local; } >/dev/null 2>&1' EXIT
+trap '{ docker rm --force --volumes "${app:-}"; docker compose down --volumes --rmi local; } >/dev/null 2>&1' EXIT
 trap 'exit 130' INT TERM
 app=$(docker compose --progress quiet run --detach --no-deps --label culvert.trial=yes web) ||
   die "WEB_IMAGE: $WEB_IMAGE cannot be started: the reason is above"

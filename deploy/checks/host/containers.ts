@@ -15,14 +15,12 @@ const isUnhealthy = ({ State }: Container) => State.Health?.Status === "unhealth
 export function down({ configured, containers }: Facts, now = Date.now()): Result[] {
   const missing = Object.keys(configured).filter((service) => !containers.some((one) => one.service === service));
   const stopped = containers.flatMap((container) => {
-    const { service, Name, RestartCount: restarts, HostConfig, State, lastLines, wasKilled } = container;
+    const { service, Name, RestartCount: restarts, HostConfig, State, why } = container;
     const { Status: status, ExitCode: code, OOMKilled: outOfMemory } = State;
     const isRecent = restarts > 0 && now - Date.parse(State.StartedAt) < RECENT_MS;
     // 130, 137 and 143 are those of `docker stop`.
     const hasFailed = status === "exited" && (outOfMemory || ![0, 130, 137, 143].includes(code));
     if (status === "restarting" || isRecent || hasFailed) {
-      const memory = (outOfMemory || wasKilled) && "out of memory, or killed: raise its mem_limit (docs/operations.md)";
-      const why = memory || lastWords(lastLines) || `exit status ${code}, and its log is empty`;
       return [failed(service, `${restarts ? `restarted (${restarts}×)` : "ended"}: ${why}`, logs(container))];
     }
     const hasFinished = HostConfig.RestartPolicy.Name === "no" && status === "exited" && code === 0;
@@ -41,16 +39,13 @@ export function down({ configured, containers }: Facts, now = Date.now()): Resul
   ];
 }
 
-/** Checks that running containers are healthy; else the output of the health check says why. */
+/** Checks that running containers are healthy. */
 export function health(containers: Container[]): Result[] {
   return containers.map((container) => {
-    const { service, Name, State } = container;
+    const { service, Name, State, why } = container;
     const status = State.Health?.Status ?? State.Status;
-    const said = State.Health?.Log?.at(-1)?.Output.trim() || lastWords(container.lastLines);
-    const listen = "let it listen on port 3000 of all addresses: HOSTNAME=0.0.0.0, PORT=3000";
-    const fix = said.includes("ECONNREFUSED") ? listen : logs(container);
-    if (status === "unhealthy") return failed(service, `${Name} is unhealthy: ${said}`, fix);
-    if (status === "starting") return warning(service, `${Name} is starting: ${said}`, fix);
+    if (status === "unhealthy") return failed(service, `${Name} is unhealthy: ${why}`, logs(container));
+    if (status === "starting") return warning(service, `${Name} is starting: ${why}`, logs(container));
     return ok(service, `${Name} is ${status}`);
   });
 }

@@ -5,7 +5,7 @@
 # a probe envelope sent as well, and TUNNEL_PATH is the deployment's; both may be in .env.
 set -eu
 cd "$(dirname "$0")/../../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 . deploy/checks/host/facts.sh
 
 if [ -n "${BASE_URL:-}" ]; then

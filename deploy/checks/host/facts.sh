@@ -1,6 +1,8 @@
 # shellcheck shell=sh
-# What only the host knows about the running stack, for the programs of this folder. Sourced after deploy/host/lib.sh,
+# What only the host knows about the running stack, for the programs of this folder. Sourced after deploy/lib.sh,
 # in the repository's root.
+
+. deploy/settings/check.sh
 
 # facts: prints sections that begin with "== NAME" (facts.ts reads them). Values of settings are among them: for a pipe,
 # not for a terminal.
@@ -9,11 +11,13 @@ facts() {
   # shellcheck disable=SC2086 # a list
   section containers docker inspect $stack_ids
   section env-file saved_names
-  for id in $stack_ids; do section "$id" last_lines "$id"; done
+  for id in $stack_ids; do
+    section "$id" last_lines "$id"
+    section "why $id" why "$id"
+  done
   section unread unread_names
   section spaced spaced_names
   section unreadable unreadable_files
-  section deaths deaths
   section log docker compose logs --no-log-prefix --no-color --since 5m --tail 20000 proxy
 }
 
@@ -25,13 +29,12 @@ section() {
   { "$@" 2>/dev/null || true; } | sed 's/^== / &/'
 }
 
-# last_lines CONTAINER: prints the last words of its log but the proxy's requests; if it was restarted, those before its
-# last start.
-last_lines() {
-  started='{{if and .RestartCount (eq .State.Status "running")}}{{.State.StartedAt}}{{end}}'
-  until=$(docker inspect --format "$started" "$1")
-  docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -v '^{"time":.*"request_id"' | error_lines |
-    tail -n 30 | cut -c 1-1000
+# why CONTAINER: prints why it is not healthy, or was restarted.
+why() {
+  case $(docker inspect --format '{{.State.Status}} {{with .State.Health}}{{.Status}}{{end}} {{.RestartCount}}' "$1") in
+    'running healthy 0' | 'running  0') ;;
+    *) reason "$1" ;;
+  esac
 }
 
 # spaced_names: prints the names of settings whose value begins or ends with white space.
@@ -46,13 +49,6 @@ unreadable_files() {
   # shellcheck disable=SC2016 # the container's variables
   [ -z "$(setting TLS_CERT_FILE)" ] || docker compose exec -T proxy sh -c '
     [ -r "$TLS_CERT_FILE" ] || echo TLS_CERT_FILE; [ -r "$TLS_KEY_FILE" ] || echo TLS_KEY_FILE'
-}
-
-# deaths: prints "CONTAINER oom" or "CONTAINER die STATUS" for each that the engine remembers: of a container that runs
-# again, docker inspect does not know.
-deaths() {
-  docker events --since 1h --until "$(date +%s)" --filter "label=com.docker.compose.project=$(project_name)" \
-    --filter event=oom --filter event=die --format '{{.Actor.ID}} {{.Action}} {{index .Actor.Attributes "exitCode"}}'
 }
 
 # in_stack PROGRAM [OPTION]: runs a program of this folder in a container of the spool's image, within the stack's
@@ -74,13 +70,13 @@ run_in() {
   fi
 }
 
-# need_stack: dies when no engine answers, compose can't read its files, or nothing runs.
+# need_stack: dies when no engine answers, compose cannot read its files, or nothing runs.
 need_stack() {
   has docker || die "docker: not found: install it, or run make up"
-  # Standard error apart: a warning of compose is no container.
-  stack_ids=$(docker compose ps --all --quiet 2>/dev/null) ||
-    die "docker compose: $(docker compose ps --all --quiet 2>&1 >/dev/null | tail -n 1): check .env and" \
-      "docker-compose.yml"
+  check_settings
+  check_compose
+  stack_ids=$(docker ps --all --quiet --no-trunc --filter "label=com.docker.compose.project=$(project_name)" \
+    --filter label=com.docker.compose.oneoff=False)
   [ -n "$stack_ids" ] ||
     die "the stack is not running: start it first (make up), or check an address from outside:" \
       "BASE_URL=https://app.example.com make doctor"

@@ -37,7 +37,6 @@ export function composeSettings(lines: string[]): Record<string, Record<string, 
 /** Takes what facts.sh prints, which only the host knows about the running stack, and returns it parsed. Throws on malformed JSON. */
 export function parseFacts(text: string) {
   const { lines, json } = readSections(text);
-  const deaths = lines("deaths");
   /** As the compose file resolves them now, by service. */
   const configured = composeSettings(lines("config"));
   const containers = json<Inspected[]>("containers", [])
@@ -53,7 +52,8 @@ export function parseFacts(text: string) {
       service: Config.Labels["com.docker.compose.service"] ?? "",
       environment: variables(Config.Env),
       lastLines: lines(rest.Id),
-      wasKilled: wasKilled(rest.Id, deaths),
+      /** Why it is not healthy, or was restarted: `reason` of deploy/lib.sh. */
+      why: lines(`why ${rest.Id}`).at(-1) ?? "",
     }));
   const log: Logged[] = lines("log").flatMap((line) => (/^\{.*\}$/.test(line) ? JSON.parse(line) : []));
   return {
@@ -66,11 +66,6 @@ export function parseFacts(text: string) {
 }
 export type Facts = ReturnType<typeof parseFacts>;
 export type Container = Facts["containers"][number];
-
-/** Whether the kernel has killed a container for its memory before its last start, or somebody with SIGKILL. Takes the section `deaths`. */
-export const wasKilled = (id: string, deaths: string[]): boolean =>
-  deaths.some((line) => line.startsWith(`${id} oom`)) ||
-  deaths.findLast((line) => line.startsWith(`${id} die`))?.endsWith(" 137") === true;
 
 const variables = (list: string[] | null = []): Record<string, string> =>
   // Without "=": a variable that compose passes on and that is not set.

@@ -3,7 +3,7 @@
 # what waits in the spool.
 set -eu
 cd "$(dirname "$0")/../../.."
-. deploy/host/lib.sh
+. deploy/lib.sh
 . deploy/checks/host/facts.sh
 
 need_stack

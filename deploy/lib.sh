@@ -1,0 +1,159 @@
+# shellcheck shell=sh
+# Functions that the scripts share. Sourced.
+
+# Debian's PATH of a normal user lacks these.
+PATH=$PATH:/usr/sbin:/sbin
+
+# say TEXT...: prints one line of progress to stderr; stdout is for results.
+say() { printf '%s\n' "$*" >&2; }
+
+# notify_failures COMMAND: from now on, a failure of this script is told to NOTIFY_URL, with die's line. 130: Ctrl-C.
+notify_failures() { failing=$1; trap notify_failure EXIT; }
+notify_failure() {
+  case $? in 0 | 130) return 0 ;; esac
+  deploy/host/notify.sh "$failing failed: ${died:-its output says why}"
+}
+
+# die TEXT...: prints one line with the problem and its fix, and exits with status 1.
+die() { died=$*; say "culvert: $*"; exit 1; }
+
+# has COMMAND: whether COMMAND is on PATH.
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# first_of LIST: prints the first item, if any, of a list separated by spaces or commas, as SERVER_NAME is.
+first_of() { printf '%s\n' "$1" | sed -e 's/^[ ,]*//' -e 's/[ ,].*//'; }
+
+# step NAME COMMAND...: prints NAME, runs COMMAND, prints how long it took. Not in a condition, where `set -e` is off.
+step() {
+  step_name=$1; shift
+  step_start=$(date +%s)
+  say "==> $step_name"
+  "$@"
+  say "    $step_name: $(($(date +%s) - step_start)) s"
+}
+
+# setting NAME [DEFAULT]: prints NAME's value of the shell, else of .env (or COMPOSE_ENV_FILES), else DEFAULT.
+setting() {
+  eval "setting_given=\${$1+yes} setting_value=\${$1-}"
+  if [ -z "$setting_given" ]; then
+    setting_assigned="s/$(assigned "$1")[[:space:]]*//"
+    setting_value=$(IFS=,
+      for file in ${COMPOSE_ENV_FILES:-${root:-.}/.env}; do
+        [ ! -r "$file" ] || sed -n -e "$setting_assigned" -e 't value' -e b -e ':value' \
+          -e 's/[[:cntrl:]]$//' -e 's/^"\([^"]*\)".*$/\1/' -e 't print' -e "s/^'\([^']*\)'.*$/\1/" -e 't print' \
+          -e 's/[[:space:]]\{1,\}#.*$//' -e 's/[[:space:]]*$//' -e ':print' -e p "$file"
+      done)
+    # The last one wins.
+    setting_value=${setting_value##*"
+"}
+  fi
+  printf '%s\n' "${setting_value:-${2:-}}"
+}
+
+# assigned NAME: prints the regular expression of the part of a line that sets NAME in .env. Group 1: `export`.
+assigned() { echo '^[[:space:]]*\(export[[:space:]]\{1,\}\)\{0,1\}'"$1"'[[:space:]]*='; }
+
+# compose_settings: prints the names that the compose files take from the shell or .env.
+# shellcheck disable=SC2016 # text of the compose files
+compose_settings() {
+  grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:$' docker-compose.yml deploy/images.yml | tr -d ' ${:' | sort -u
+}
+
+# health_path: prints the path of the app's health check.
+health_path() { echo "$(setting BASE_PATH)$(setting HEALTH_PATH /healthz)"; }
+
+# check_readable FOLDER...: dies if a container, whose user is another one, cannot read these, as after umask 077.
+check_readable() {
+  for file in $(find "$@" ! -type l ! -perm -004 | head -n 1); do
+    die "$file: other users cannot read it, and a container must: chmod -R o+rX $*"
+  done
+}
+
+# error_lines: prints a log without stack frames and what Node adds, so that its last line says why a process ended.
+error_lines() { grep -a '[[:alnum:]]' | grep -avE '^[[:space:]]+(at |[a-z]+: )|^Node\.js v|^[[:space:]]*[]}^]'; }
+
+# last_lines CONTAINER: prints the last words of its log except the proxy's requests; if it was restarted, those before
+# its last start.
+last_lines() {
+  started='{{if and .RestartCount (eq .State.Status "running")}}{{.State.StartedAt}}{{end}}'
+  until=$(docker inspect --format "$started" "$1")
+  docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -v '^{"time":.*"request_id"' | error_lines |
+    tail -n 30 | cut -c 1-1000
+}
+
+# reason CONTAINER: prints why it ended, or is not healthy, with a fix if there is one. `docker inspect` does not know
+# the last death of a container that runs again.
+reason() {
+  # shellcheck disable=SC2046 # four words
+  set -- "$1" $(docker inspect "$1" --format '{{.State.Status}} {{.State.OOMKilled}} {{.State.ExitCode
+    }} {{with .State.Health}}{{.Status}}{{end}}') ''
+  see="see 'docker compose logs web', or set HEALTH_PATH to a path that answers" said=
+  case $2-$5 in running-unhealthy | running-starting)
+    said=$(docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$1" | grep '[^[:space:]]' |
+      tail -n 1) ;;
+  esac
+  case $said in
+    # The engine's own output, of a check at the moment when the container ended, is no reason, nor is a success.
+    '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*) ;;
+    'GET '*': status '*) echo "$said: $see below 500 (BASE_PATH goes before it)"; return ;;
+    'GET '*ECONNREFUSED*)
+      echo "$said: the app must listen on port 3000 on all addresses, not on 127.0.0.1 only" \
+        "(PORT=3000 HOSTNAME=0.0.0.0)"
+      return ;;
+    'GET '*) echo "$said: $see faster"; return ;;
+    *) echo "$said"; return ;;
+  esac
+  deaths=$(docker events --since 1h --until "$(date +%s)" --filter "container=$1" --filter event=oom \
+    --filter event=die --format '{{.Action}} {{index .Actor.Attributes "exitCode"}}')
+  case $3-$deaths in
+    true* | *oom* | *'die 137') echo 'out of memory, or killed: raise its mem_limit (docs/operations.md)'; return ;;
+  esac
+  said=$(last_lines "$1" | sed -n 's/^[[:space:]]*\(culvert[a-z ]*: \)*//;$p')
+  echo "${said:-exit status $4, and its log is empty}"
+}
+
+state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1" 2>/dev/null; }
+
+# wait_until_healthy CONTAINER...: fails as soon as one stops or becomes unhealthy, and prints why.
+wait_until_healthy() {
+  for container; do
+    while [ "$(state "$container")" != 'running healthy' ]; do
+      case $(state "$container") in
+        *starting | 'running healthy') sleep 0.25 ;;
+        *) reason "$container"; return 1 ;;
+      esac
+    done
+  done
+}
+
+# get_web_image IMAGE: pulls WEB_IMAGE if it is not here, or dies, and keeps the settings that it has by itself.
+get_web_image() {
+  docker image inspect "$1" >/dev/null 2>&1 || docker pull --quiet "$1" >&2 ||
+    die "WEB_IMAGE: $1 is not on this machine and cannot be pulled: build it, or log in to its registry"
+  keep_image_settings "$1"
+}
+
+# keep_image_settings IMAGE: exports what the image sets and neither .env nor this shell does, of the settings that
+# compose only passes on to web: without a value, docker removes the image's own variable.
+keep_image_settings() {
+  # Of the image before this one, if make up calls make rollback.
+  for name in ${IMAGE_SETTINGS:-}; do unset "$name"; done
+  export IMAGE_SETTINGS=
+  while IFS= read -r pair; do
+    name=${pair%%=*}
+    if grep -qx "      $name:" docker-compose.yml && [ -z "$(setting "$name")" ]; then
+      export "${pair?}" IMAGE_SETTINGS="$IMAGE_SETTINGS $name"
+    fi
+  done <<PAIRS
+$(docker image inspect --format '{{range .Config.Env}}{{println .}}{{end}}' "$1" |
+    grep -v -e ^BASE_PATH= -e ^TUNNEL_PATH=)
+PAIRS
+}
+
+# project_name: prints the compose project's name.
+project_name() { echo "${COMPOSE_PROJECT_NAME:-$(docker compose config | sed -n 's/^name: //p')}"; }
+
+# tools_image: prints an image with Node and tar: what the spool is built on, or in a release its spool.
+tools_image() {
+  deploy/bare-machine/base-images.sh proxy/spool/Dockerfile | grep . || docker compose config --images spool
+}

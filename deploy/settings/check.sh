@@ -1,0 +1,64 @@
+# shellcheck shell=sh
+# What the operator wrote: the names in .env, and values that compose cannot read. Sourced after deploy/lib.sh.
+
+# saved_names: prints the names that .env sets, or the files of COMPOSE_ENV_FILES.
+saved_names() {
+  (
+    IFS=,
+    # shellcheck disable=SC2086 # a list
+    sed -n "s/$(assigned '\([A-Za-z_][A-Za-z0-9_]*\)').*/\2/p" ${COMPOSE_ENV_FILES:-.env} 2>/dev/null
+  )
+}
+
+# unread_names: prints the names in .env that neither the compose files, with their env_files, nor the scripts read.
+# Compose and Docker read some themselves.
+unread_names() {
+  saved_names | grep -vE '^(COMPOSE|DOCKER|BUILDKIT|BUILDX)_' | grep -vxF -e "$({
+    docker compose config 2>/dev/null
+    printf '%s\n' "$(setting COMPOSE_FILE docker-compose.yml:docker-compose.override.yml):deploy/images.yml" |
+      tr ':' '\n' | while IFS= read -r file; do [ ! -r "$file" ] || sed '/^ *#/d' "$file"; done
+    grep -rohE '(setting |\$\{)[A-Z][A-Z0-9_]+' --include='*.sh' deploy
+  } | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u)" || true
+}
+
+# check_switch NAME: setting NAME is on or off.
+check_switch() {
+  case $(setting "$1" off) in
+    on | off) ;;
+    *) die "$1: '$(setting "$1")' is neither on nor off: use on or off" ;;
+  esac
+}
+
+# check_port NAME DEFAULT: setting NAME is a port.
+check_port() {
+  port=$(setting "$1" "$2")
+  case $port in 0* | *[!0-9]* | ??????*) port=65536 ;; esac
+  [ "$port" -le 65535 ] || die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"
+}
+
+# check_settings: dies with the setting that compose cannot read, before compose says so without its name.
+check_settings() {
+  check_switch ACME
+  check_switch WEB_EGRESS
+  check_port HTTPS_PORT 8443
+  check_port HTTP_PORT 8080
+  check_port INGEST_PORT 8969
+  case $(setting NETWORK_IPV6 false) in
+    true | false) ;;
+    *) die "NETWORK_IPV6: '$(setting NETWORK_IPV6)' is neither true nor false: use true or false" ;;
+  esac
+}
+
+# check_compose: dies if compose cannot read its files, or takes a part of a value for a variable that is not set.
+check_compose() {
+  message=$(docker compose config 2>&1 >/dev/null) ||
+    die "docker compose cannot read its files: $(printf '%s\n' "$message" | tail -n 1):" \
+      "check .env and the compose files"
+  variable=$(printf '%s\n' "$message" | sed -n 's/.*The \\"\(.*\)\\" variable is not set.*/\1/p' | head -n 1)
+  [ -n "$variable" ] || return 0
+  # shellcheck disable=SC2086 # a list
+  name=$(IFS=,; grep -shE "[$][{]?$variable" ${COMPOSE_ENV_FILES:-.env} |
+    sed -n 's/^\(.* \)*\([A-Za-z0-9_]*\)=.*/\2/p' | tail -n 1)
+  die "${name:-a compose file}: no variable $variable is set: put a value with \$ into single quotes:" \
+    "${name:-NAME}='...\$$variable...'"
+}
