@@ -10,7 +10,7 @@ const pattern = /^https?:\/\/(\w+)(?::\w*)?@([\w.-]+|\[[\da-fA-F:.]+\])(?::\d+)?
 
 /** Parses a DSN; returns undefined if it is invalid. k6 has no URL, which would also judge host and port. */
 export function parseDsn(text: string): Dsn | undefined {
-  const [, publicKey = "", host = "", project = ""] = pattern.exec(text) ?? [];
+  const [, publicKey = "", host = "", project = ""] = text.length > 500 ? [] : (pattern.exec(text) ?? []);
   return host ? { text, publicKey, host, project } : undefined;
 }
 
