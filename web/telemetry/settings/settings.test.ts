@@ -24,7 +24,7 @@ test.each(["monitoring", "/", "/_next/data", "/a\nb", "/a/", "//a", `/${"a".repe
   "TUNNEL_PATH=%j is rejected with the message of the proxy",
   async (value) => {
     const line = /^setting TUNNEL_PATH \S+ "(.+)" "(.+)" is_path$/m;
-    const [, kind, fix] = line.exec(await readFile(settingsOfProxy, "utf8")) ?? [];
+    const [, kind, fix] = line.exec((await readFile(settingsOfProxy, "utf8")).replaceAll("\\\n  ", "")) ?? [];
     const problem = `'${value.replace("\n", " ")}' is not ${kind}`;
     expect(messageOf(() => parseSettings({ TUNNEL_PATH: value }))).toBe(`TUNNEL_PATH ${problem}: ${fix}`);
   },
