@@ -4,6 +4,7 @@ import { type App, findSource, read } from "./app.js";
 import { isChange, type Step } from "./change.js";
 import { container, type Machine, settingIn } from "./edits/container.js";
 import { basePathOf, nextConfig } from "./edits/next-config.js";
+import { ownDockerfiles } from "./edits/own-dockerfile.js";
 import { isOutside } from "./edits/packages.js";
 import { telemetry } from "./edits/telemetry.js";
 import { needed } from "./own.js";
@@ -57,7 +58,10 @@ function packaged(app: App): Result {
 }
 
 /** The files of the image and the stack that do not exist; .env is of one machine. */
-const image = (app: App): Step[] => container(app, NO_MACHINE).filter(({ file }) => !file.endsWith(".env"));
+const image = (app: App): Step[] => [
+  ...container(app, NO_MACHINE).filter(({ file }) => !file.endsWith(".env")),
+  ...ownDockerfiles(app),
+];
 const NO_MACHINE: Machine = { ports: { HTTPS_PORT: 0, HTTP_PORT: 0, INGEST_PORT: 0 }, buildCa: undefined };
 
 function connected(name: string, steps: Step[], found: string): Result {

@@ -53,7 +53,7 @@ const versions = (next: string, sentry: string, more: Record<string, string> = {
 function summary({ changes, commands, addresses }: ReturnType<typeof plan>): string {
   const diffs = changes.map(({ file, before, after }) => {
     const template = `${import.meta.dirname}/templates/${basename(file)}`;
-    if (!existsSync(template)) return diff({ file, before, after });
+    if (before !== undefined || !existsSync(template)) return diff({ file, before, after });
     const changed = diff({ file, before: readFileSync(template, "utf8"), after }).match(/^[-+].*/gm) ?? [];
     return [`new file: ${file}`, ...changed].join("\n");
   });
@@ -118,6 +118,38 @@ describe("init", () => {
   ])("the tunnel of Sentry.init is taken out: %j", (before, after) => {
     const { text } = initialised(fixtures["no-sentry"], { [server]: `Sentry.init(${before});\n` });
     expect(text(server)).toContain(`\nSentry.init(${after});\n`);
+  });
+
+  const at = "culvert/*.tgz";
+  test.each([
+    ["COPY --chown=1:1 package*.json /app", `COPY --chown=1:1 ${at} /app/culvert/`],
+    ['COPY ["package.json", "yarn.lock*", "./"]', `COPY ${at} ./culvert/`],
+    ["COPY package.json \\\n  pnpm-lock.yaml \\\n  ./", `COPY ${at} ./culvert/`],
+    ["ADD ./package.json /app/package.json", `COPY ${at} /app/culvert/`],
+    ["COPY . .", ""],
+    ["COPY . .\n\nFROM node\nCOPY --from=deps /app/package.json ./", ""],
+    ["COPY --from=prune /src/out/json/ .", "by hand"],
+    ["RUN --mount=type=bind,source=package.json,target=package.json npm ci", "by hand"],
+  ])("in a Dockerfile of the app's own: %j", (lines, more) => {
+    const before = `FROM node AS deps\n${lines}\nRUN npm ci\n\nFROM deps\nCOPY . .\n`;
+    const { text, first } = initialised(fixtures["no-sentry"], { Dockerfile: before });
+    const isByHand = more === "by hand";
+    expect(text("Dockerfile")).toBe(more && !isByHand ? before.replace(lines, `${lines}\n${more}`) : before);
+    expect(first.byHand).toMatchObject(isByHand ? [{ file: "Dockerfile", fix: expect.stringContaining(at) }] : []);
+  });
+
+  test.each([
+    [
+      "apps/shop/Dockerfile",
+      "COPY apps/shop/package.json ./apps/shop/",
+      "COPY apps/shop/culvert/*.tgz ./apps/shop/culvert/\n",
+    ],
+    ["shop.Dockerfile", "COPY package.json pnpm-lock.yaml ./", undefined],
+  ])("in a monorepo: %s", (file, line, more) => {
+    const before = `FROM node\n${line}\nRUN pnpm install\n`;
+    const { text, first } = initialised(fixtures["monorepo-pnpm"], { [file]: before });
+    if (more) expect(text(file)).toBe(before.replace("RUN", `${more}RUN`));
+    else expect(first.byHand).toMatchObject([{ file, fix: expect.stringContaining("COPY apps/shop/culvert/*.tgz") }]);
   });
 
   test("while something is left to do by hand, the command says so before the next ones, and ends with 1", () => {

@@ -4,6 +4,7 @@ import { type App, inspect } from "./app.js";
 import { type ByHand, type Change, isByHand, isChange } from "./change.js";
 import { addresses, container, FOLDER, type Machine } from "./edits/container.js";
 import { nextConfig } from "./edits/next-config.js";
+import { ownDockerfiles } from "./edits/own-dockerfile.js";
 import { packages, vendor } from "./edits/packages.js";
 import { telemetry } from "./edits/telemetry.js";
 import { needed } from "./own.js";
@@ -28,7 +29,7 @@ export function plan(folder: string, machine: Machine): Plan {
   refuseUnsupported(app);
   const { steps, tarball } = packages(app);
   const code = [...telemetry(app, "server"), ...telemetry(app, "browser"), ...nextConfig(app)];
-  const all = [...code, ...steps, ...container(app, machine)];
+  const all = [...code, ...steps, ...container(app, machine), ...ownDockerfiles(app)];
   return {
     app,
     changes: all.filter(isChange),
