@@ -10,6 +10,7 @@ import { diff } from "./diff.js";
 import type { Machine } from "./edits/container.js";
 import { type Fixture, fixtures, writeFixture } from "./fixtures/apps.js";
 import { plan, write } from "./init.js";
+import { inspectMachine } from "./machine.js";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -208,6 +209,14 @@ test.each([
   ["~15.5.2", "^10.73.1"],
 ])("init supports next %s with Sentry %s", (...of) => {
   expect(initialised(fixtures["no-sentry"], versions(...of)).first.byHand).toEqual([]);
+});
+
+test("two apps in one folder get ports of their own before either is up", async () => {
+  const { root, folder } = make({ ...fixtures["no-sentry"], path: "shop" });
+  const first = await inspectMachine(folder);
+  writeFixture({ files: { "shop/culvert/.env": `HTTP_PORT=${first.ports.HTTP_PORT}\n` }, path: "." }, root);
+  const { ports } = await inspectMachine(join(root, "blog"));
+  expect(ports.HTTP_PORT).not.toBe(first.ports.HTTP_PORT);
 });
 
 describe("check", () => {

@@ -21,7 +21,7 @@ const USAGE = `Usage: npx @culvert/nextjs <command>; init and check in the folde
 
 /** Shows what `init` would do, asks and does it. Returns the exit status: 1 while something is left to do by hand. */
 async function init(options: { "dry-run"?: boolean; yes?: boolean }): Promise<number> {
-  const todo = plan(process.cwd(), await inspectMachine());
+  const todo = plan(process.cwd(), await inspectMachine(process.cwd()));
   const count = todo.changes.length + (todo.tarball ? 1 : 0);
   console.log(describe(todo.app));
   for (const change of todo.changes) console.log(`\n${diff(change)}`);
