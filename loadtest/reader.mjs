@@ -2,7 +2,6 @@
 // as a Deployment (README). What arrived is read from one of:
 // - this program itself, a recording ingest: the target's SENTRY_DSN is http://any@HOST:PORT/1
 // - SPOTLIGHT=http://localhost:8969: the local ingest
-// - SENTRY_API=https://sentry.io/api/0/projects/ORG/PROJECT and SENTRY_AUTH_TOKEN: a project of Sentry
 //
 //   POST /sent             what k6's target accepted: { run, name, id, traceId, project, header, size, digest }; an action has no id
 //   GET  /result?run&wait  lib/delivery.ts: Delivery, at the latest after `wait` seconds
@@ -13,16 +12,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { gunzipSync } from "node:zlib";
 
-const { PORT = "8970", HOST = "0.0.0.0", SPOTLIGHT = "", SENTRY_API = "", SENTRY_AUTH_TOKEN = "" } = process.env;
-const source = SENTRY_API ? "Sentry's API" : SPOTLIGHT ? "the local ingest" : "the recording ingest";
+const { PORT = "8970", HOST = "0.0.0.0", SPOTLIGHT = "" } = process.env;
+const source = SPOTLIGHT ? "the local ingest" : "the recording ingest";
 /** Entries of each list: about 1 kB each. The oldest are forgotten. */
 const MAX_ENTRIES = 100_000;
 const MAX_LATE = 1000;
 const POLL_MS = 500;
-/** Sentry answers about 40 requests a second, so only so many events are looked up, evenly spread over the run. */
-const MAX_ASKED = 100;
+const DAY_MS = 86_400_000;
 
-/** What k6 sent, and each arrival of it, by event id; how often the app's server ran a POST, by trace. */
+/** What k6 sent, and each arrival of it, by event id or else by digest; how often the app's server ran a POST, by trace. */
 const [sent, arrived, executions, seen] = [new Map(), new Map(), new Map(), new Map()];
 function keep(map, id, value) {
   map.set(id, value);
@@ -35,10 +33,9 @@ function record(raw, project) {
   const end = raw.indexOf(10) + 1 || raw.length;
   const items = raw.subarray(end);
   const header = JSON.parse(raw.subarray(0, end));
-  const { event_id: id, trace } = header;
   const digest = createHash("sha256").update(items).digest("hex");
-  if (id)
-    keep(arrived, id, [...(arrived.get(id) ?? []), { project, header, size: items.length, digest, at: Date.now() }]);
+  const { event_id: id = digest, trace } = header;
+  keep(arrived, id, [...(arrived.get(id) ?? []), { project, header, size: items.length, digest, at: Date.now() }]);
   const ran = /"type":"transaction"/.test(items) && /"transaction":"POST /.test(items);
   if (ran) keep(executions, trace?.trace_id, (executions.get(trace?.trace_id) ?? 0) + 1);
   return id;
@@ -73,28 +70,7 @@ async function follow() {
   }
 }
 
-/**
- * Asks Sentry for an event. It stores no bytes, so only the event and its trace are compared.
- * https://docs.sentry.io/api/events/retrieve-an-event-for-a-project/ and https://docs.sentry.io/api/ratelimits/
- */
-async function ask(id, one) {
-  const headers = { authorization: `Bearer ${SENTRY_AUTH_TOKEN}` };
-  const response = await fetch(`${SENTRY_API}/events/${id}/`, { headers });
-  if (response.status === 429) {
-    const reset = Number(response.headers.get("x-sentry-rate-limit-reset")) * 1000 - Date.now();
-    await sleep(Math.max(POLL_MS, Math.min(reset || 0, 60_000)));
-    return ask(id, one);
-  }
-  if (response.status === 401 || response.status === 403)
-    throw new Error(`${SENTRY_API} rejects SENTRY_AUTH_TOKEN (${response.status}): it needs the scope event:read`);
-  if (response.status === 404) return;
-  if (!response.ok) throw new Error(`${SENTRY_API} responds ${response.status}`);
-  const { contexts } = await response.json();
-  const same = contexts?.trace?.trace_id === one.traceId;
-  arrived.set(id, [same ? one : { ...one, digest: `trace ${contexts?.trace?.trace_id}` }]);
-}
-
-/** How an envelope differs from the one that was sent, except for `sent_at`, which the spool renews; empty if it does not. */
+/** How an envelope differs from the one that was sent; empty if it does not. The spool renews `sent_at`, by less than a day. */
 function difference(one, got) {
   const [was, is] = [one.header ?? {}, got.header ?? {}];
   const keys = Object.keys({ ...was, ...is }).filter(
@@ -104,6 +80,9 @@ function difference(one, got) {
     got.project && one.project && got.project !== one.project
       ? `sent to project ${one.project}, arrived in ${got.project}`
       : "",
+    is.sent_at === was.sent_at || Math.abs(Date.parse(is.sent_at) - one.at) < DAY_MS
+      ? ""
+      : `header sent_at: sent ${was.sent_at}, got ${is.sent_at}`,
     ...keys.map((key) => `header ${key}: sent ${JSON.stringify(was[key])}, got ${JSON.stringify(is[key])}`),
     got.digest === one.digest
       ? ""
@@ -113,18 +92,13 @@ function difference(one, got) {
     .join("; ");
 }
 
-/** Waits for what was sent. A replay is no event for Sentry's API. */
+/** Waits for what was sent. */
 async function result(run, seconds) {
   const mine = [...sent.values()].filter((one) => one.run === run);
-  const all = mine.filter(({ id, name }) => id && !(SENTRY_API && name === "replay"));
-  const own = SENTRY_API ? some(all, MAX_ASKED) : all;
+  const own = mine.filter(({ id }) => id);
   const end = Date.now() + seconds * 1000;
   const missing = () => own.filter(({ id }) => !arrived.has(id));
-  for (;;) {
-    if (SENTRY_API) for (const one of missing()) await ask(one.id, one);
-    if (missing().length === 0 || Date.now() >= end) break;
-    await sleep(POLL_MS);
-  }
+  while (missing().length > 0 && Date.now() < end) await sleep(POLL_MS);
   const finding = ({ id, traceId }, how) => ({ id: id ?? "", traceId, how });
   const got = own.filter(({ id }) => arrived.has(id)).map((one) => [one, arrived.get(one.id)]);
   const actions = mine.filter(({ id, traceId }) => !id && executions.has(traceId));
@@ -137,7 +111,7 @@ async function result(run, seconds) {
       return how ? [finding(one, how)] : [];
     }),
     repeated: got.filter(([, all]) => all.length > 1).map(([one, all]) => finding(one, `arrived ${all.length} times`)),
-    late: some(SENTRY_API ? [] : got, MAX_LATE).map(([one, [first]]) => Math.max(0, first.at - one.at)),
+    late: some(got, MAX_LATE).map(([one, [first]]) => Math.max(0, first.at - one.at)),
     actions: actions.length,
     ranTwice: actions
       .filter(({ traceId }) => executions.get(traceId) > 1)
@@ -169,6 +143,8 @@ const server = createServer(async (request, response) => {
   );
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
 });
+// Node would close a connection after 5 s, just when k6 sends on it.
+server.keepAliveTimeout = 0;
 for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => process.exit(0));
 // Without a local ingest at the start there is nothing to read from; one that restarts later is an outage.
 if (SPOTLIGHT) await fetch(SPOTLIGHT).catch(() => process.exit(1));

@@ -18,46 +18,33 @@ die() {
 compose() { (cd .. && docker compose --profile loadtest "$@"); }
 # published SERVICE PORT: prints where the running stack has PORT of SERVICE on this machine.
 published() { compose port "$1" "$2" 2>/dev/null | sed 's/.*://'; }
+# read_settings FILE: exports its lines of NAME=value. The environment wins.
+read_settings() {
+  # shellcheck disable=SC2034 # value is read by eval
+  while IFS='=' read -r name value || [ -n "$name" ]; do
+    case $name in '' | '#'*) continue ;; *[!A-Z0-9_]*) die "TARGET: '$name' is not a setting: write NAME=value" ;; esac
+    eval "[ -n \"\${$name:-}\" ] || export $name=\$value"
+  done <"$1"
+}
 
 case $PROFILE in *[!a-z]*) die "PROFILE '$PROFILE' is not a profile: see README.md" ;; esac
 mkdir -p "$OUT"
 # If this run ends early, the files of an earlier one could be mistaken for its results.
-for file in ca.crt limits.json baseline.json settings.env target.env k6.log summary.txt summary.json junit.xml \
-  report.html dashboard.html; do rm -f "$OUT/$file"; done
+for file in ca.crt target.env k6.log summary.txt summary.json junit.xml dashboard.html; do rm -f "$OUT/$file"; done
 
-# What the target has, unless the environment says otherwise.
 if [ -n "${TARGET:-}" ]; then
   case $TARGET in /*) ;; *) TARGET=$from/$TARGET ;; esac
   [ -r "$TARGET" ] || die "TARGET '$TARGET' cannot be read: give a file of NAME=value, which PROFILE=preflight proposes"
-  while IFS='=' read -r name value || [ -n "$name" ]; do
-    case $name in '' | '#'*) continue ;; *[!A-Z0-9_]*) die "TARGET: '$name' is not a setting: write NAME=value" ;; esac
-    eval "[ -n \"\${$name:-}\" ] || export $name=\$value"
-  done <"$TARGET"
+  read_settings "$TARGET"
   export TARGET
 fi
 
-# near NAME FILE: copies the file that setting NAME gives to where the image's user may read it, and points NAME there.
-near() {
-  eval "value=\${$1:-}"
-  case $value in
-  '' | '{'*) return 0 ;;
-  http://* | https://*)
-    # k6's image has no curl.
-    if has curl; then curl -fsSL "$value" -o "$OUT/$2"; else wget -qO "$OUT/$2" "$value"; fi ||
-      die "$1 '$value' cannot be fetched: give a reachable address"
-    ;;
-  *)
-    case $value in /*) ;; *) value=$from/$value ;; esac
-    # Of a folder, the newest summary.
-    [ ! -d "$value" ] || value=$(find "$value" -name '*summary*.json' | sort | tail -n 1)
-    cp "$value" "$OUT/$2" 2>/dev/null || die "$1 '$value' cannot be read: give the path of a file"
-    ;;
-  esac
-  export "$1=$OUT/$2"
-}
-near SSL_CERT_FILE ca.crt
-near LIMITS limits.json
-near BASELINE baseline.json
+# A copy that the image's user may read.
+if [ -n "${SSL_CERT_FILE:-}" ]; then
+  case $SSL_CERT_FILE in /*) ;; *) SSL_CERT_FILE=$from/$SSL_CERT_FILE ;; esac
+  cp "$SSL_CERT_FILE" "$OUT/ca.crt" 2>/dev/null ||
+    die "SSL_CERT_FILE '$SSL_CERT_FILE' cannot be read: give the path of a file"
+fi
 # The certificate of the stack on this machine is issued by its own development CA, which its proxy has.
 case ${BASE_URL:-https://localhost} in
 https://localhost* | https://127.0.0.1*)
@@ -69,6 +56,18 @@ chmod -R a+rX "$OUT"
 RUN_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 export PROFILE OUT RUN_COMMIT "K6_NO_USAGE_REPORT=${K6_NO_USAGE_REPORT:-true}" \
   "K6_AUTO_EXTENSION_RESOLUTION=${K6_AUTO_EXTENSION_RESOLUTION:-false}"
+
+# browser_problem: prints why no browser can open pages. k6 ends with one that does not start.
+browser_problem() {
+  browser=${K6_BROWSER_EXECUTABLE_PATH:-}
+  [ -n "$browser" ] || { echo "no Chromium on PATH: install it" && return; }
+  switches=$(echo "${K6_BROWSER_ARGS:-}" | sed 's/\([^,]\{1,\}\),*/ --\1/g')
+  # shellcheck disable=SC2086 # one word per switch
+  "$browser" --headless $switches --dump-dom about:blank >/dev/null 2>"$OUT/chromium.log" </dev/null ||
+    echo "$browser does not start: $(sed 's/^\[[^]]*\] *//' "$OUT/chromium.log" | tail -n 1)" \
+      "Set K6_BROWSER_ARGS, such as no-sandbox"
+  rm -f "$OUT/chromium.log"
+}
 
 if has k6; then
   k6=path
@@ -82,11 +81,10 @@ if has k6; then
   [ -n "${K6_BROWSER_EXECUTABLE_PATH:-}" ] || for browser in chromium chromium-browser google-chrome; do
     ! has "$browser" || export "K6_BROWSER_EXECUTABLE_PATH=$(command -v "$browser")"
   done
-  NO_BROWSER=${NO_BROWSER-}
-  [ -n "${K6_BROWSER_EXECUTABLE_PATH:-}" ] || NO_BROWSER="no Chromium on PATH"
+  case $PROFILE:${BROWSER:-} in preflight:* | *:off) ;; *) : "${NO_BROWSER=$(browser_problem)}" ;; esac
   k6() { command k6 "$@"; }
 elif compose pull --quiet --policy missing loadtest >/dev/null 2>&1; then
-  k6=image NO_BROWSER="k6's image has no Chromium"
+  k6=image NO_BROWSER="k6's image has no Chromium: install k6"
   chmod a+w "$OUT" # the image's user does not exist on this machine
   # shellcheck disable=SC2046 # one word per variable
   # --no-deps: an option that is also a setting of the stack must not recreate the stack.
@@ -97,41 +95,68 @@ else
 fi
 RUN_K6=$(k6 version | sed -n 's/^k6 v\([0-9.]*\).*/\1/p')
 case $RUN_K6 in 0.* | 1.*) die "k6 $RUN_K6 is too old: install 2.0 or newer" ;; esac
-export RUN_K6 NO_BROWSER
+export RUN_K6 NO_BROWSER="${NO_BROWSER:-}"
 
-# logged COMMAND...: runs k6 with its own log, a line for each failed request, in a file. Without a result, the log says
-# why.
-logged() {
-  "$@" 2>>"$OUT/k6.log" || {
-    status=$?
-    [ -s "$OUT/summary.json" ] || tail -n 20 "$OUT/k6.log" >&2
-    return "$status"
-  }
+# run ARGUMENTS...: runs k6 with its own log, a line for each failed request, in a file. Returns whether it came to its
+# end; else the last error of its log is the result.
+run() {
+  status=0
+  k6 run --quiet "$@" 2>>"$OUT/k6.log" || status=$?
+  # A crossed limit is a result.
+  case $status in 0 | 99) return 0 ;; esac
+  # The text of a JSON string: k6 quotes like that.
+  reason=$(sed -n 's/^time=.* level=error msg="//p' "$OUT/k6.log" | tail -n 1 | sed 's/" [a-z]*=.*//; s/"$//
+    s/\\n.*//; s/ at [^ ]* (file:.*//; s/^test aborted: //; s/^[A-Za-z]*Error: //')
+  : "${reason:=k6 ended with $status: see $OUT/k6.log}"
+  rm -f "$OUT/summary.txt" "$OUT/summary.json" "$OUT/junit.xml"
+  printf 'NOT RUN · %s: %s\n' "$PROFILE" "$reason" | sed 's/\\"/"/g' | tee "$OUT/summary.txt"
+  printf '{\n  "profile": "%s",\n  "result": "not run",\n  "exit": 108,\n  "problem": "%s"\n}\n' \
+    "$PROFILE" "$reason" >"$OUT/summary.json"
+  {
+    echo "<testsuite name=\"loadtest $PROFILE\" tests=\"1\" failures=\"1\">"
+    echo "<testcase classname=\"loadtest.$PROFILE\" name=\"the run\"><failure>"
+    sed 's/&/\&amp;/g; s/</\&lt;/g' "$OUT/summary.txt"
+    echo '</failure></testcase></testsuite>'
+  } >"$OUT/junit.xml"
+  status=108
+}
+# ended: says where the results are, and exits with the summary's code.
+ended() {
+  # k6 knows one code for every crossed threshold: the summary tells them apart.
+  code=$(sed -n 's/^  "exit": \([0-9]*\).*/\1/p' "$OUT/summary.json" 2>/dev/null || :)
+  case ${code:-0} in 0) ;; *) status=$code ;; esac
+  result=$(sed -n 's/^\([A-Z].*\) · .*/\1/p' "$OUT/summary.txt" 2>/dev/null || :)
+  case $OUT in /*) ;; *) OUT=loadtest/$OUT ;; esac
+  echo "  results: $OUT/ (exit code $status, ${result:-no summary})" >&2
+  exit "$status"
 }
 
-# What the run would use for settings that are not set. Over HTTP/1.1, because the run uses HTTP/2 where it can.
-(export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0" && logged k6 run --quiet --no-thresholds preflight.ts) || exit $?
-[ "$PROFILE" != preflight ] || {
-  echo "  proposed: loadtest/$OUT/target.env, for TARGET=" >&2
+# What the run uses for settings that are not set. Over HTTP/1.1, because the run uses HTTP/2 where it can.
+(export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0" && run --no-thresholds preflight.ts && exit "$status") || {
+  status=$?
+  ended
+}
+if [ "$PROFILE" = preflight ]; then
+  cat "$OUT/target.env"
+  case $OUT in /*) ;; *) OUT=loadtest/$OUT ;; esac
+  echo "  proposed: $OUT/target.env, for TARGET=" >&2
   exit 0
-}
-while IFS='=' read -r name value; do export "$name=$value"; done <"$OUT/settings.env"
+fi
+read_settings "$OUT/target.env"
 
-# Starts the reader of what arrived beside k6: for Sentry's API, for a recording ingest on port INGEST, or for the local
-# ingest.
+# Starts the reader of what arrived beside k6: for a recording ingest on port INGEST, or for the local ingest.
 reader() {
   spotlight='' port=0 host=127.0.0.1
-  case ${INGEST:-}:${SENTRY_API:-}:${SENTRY_DSN:-}:$TUNNEL_PATH in
-  *:*:*:off | http*) return 0 ;;
-  *:https:*) ;;
+  case ${INGEST:-}:${SENTRY_DSN:-}:${TUNNEL_PATH-} in
+  *: | *:off | http*) return 0 ;;
   [1-9]*) port=$INGEST host=0.0.0.0 ;;
-  ::*@ingest:*) spotlight=http://127.0.0.1:$(published ingest 8969) ;;
+  :*@ingest:*) spotlight=http://127.0.0.1:$(published ingest 8969) ;;
   *) return 0 ;;
   esac
   if [ "$k6" = image ]; then
     [ -z "$spotlight" ] || spotlight=http://ingest:8969
-    id=$(compose run --rm -d -T --no-deps -e PORT=8970 -e SPOTLIGHT="$spotlight" -e SENTRY_API -e SENTRY_AUTH_TOKEN \
-      ${INGEST:+-p "$INGEST:8970"} -v "$PWD/reader.mjs:/reader.mjs:ro" --entrypoint node ingest /reader.mjs) || return 0
+    id=$(compose run --rm -d -T --no-deps -e PORT=8970 -e SPOTLIGHT="$spotlight" ${INGEST:+-p "$INGEST:8970"} \
+      -v "$PWD/reader.mjs:/reader.mjs:ro" --entrypoint node ingest /reader.mjs) || return 0
     finish="$finish; docker rm -f $id >/dev/null"
     INGEST=http://$(docker inspect -f '{{.Config.Hostname}}' "$id"):8970
   elif has node; then
@@ -156,15 +181,5 @@ reader
 # k6's dashboard shows the run over time. Its server is for those who set K6_WEB_DASHBOARD.
 [ -n "${K6_WEB_DASHBOARD:-}" ] || export K6_WEB_DASHBOARD=true K6_WEB_DASHBOARD_PORT=-1
 export K6_WEB_DASHBOARD_EXPORT="${K6_WEB_DASHBOARD_EXPORT:-$OUT/dashboard.html}"
-status=0
-logged k6 run --quiet "$@" main.ts || status=$?
-# k6 knows one code for every crossed threshold: the summary tells them apart.
-result='the run did not end'
-if [ -r "$OUT/summary.json" ]; then
-  code=$(sed -n 's/^  "exit": \([0-9]*\).*/\1/p' "$OUT/summary.json")
-  case $status:${code:-0} in 0:0 | 99:0) ;; 0:* | 99:*) status=$code ;; esac
-  result=$(sed -n 's/^\([A-Z].*\) · .*/\1/p' "$OUT/summary.txt" 2>/dev/null || :)
-fi
-case $OUT in /*) ;; *) OUT=loadtest/$OUT ;; esac
-echo "  results: $OUT/ (exit code $status, $result)" >&2
-exit "$status"
+run "$@" main.ts
+ended

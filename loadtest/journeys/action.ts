@@ -8,7 +8,7 @@ import { callFailed } from "../lib/upstream.ts";
 
 /** Submits the page's server action as a browser without JavaScript does, and looks for the action's result on the page. */
 export async function action(client: Client): Promise<void> {
-  const { actionPage: path, actionForm, actionExpect, baseUrl, dsn } = client.options;
+  const { actionPage: path, actionForm, actionExpect, dsn } = client.options;
   const page = await client.request({ path, kind: "page" });
   if (!assertPage(client, page, path)) return;
   const fields = findActionForm(page.body, actionForm);
@@ -19,7 +19,7 @@ export async function action(client: Client): Promise<void> {
 
   const { body, contentType } = multipart(fields, `loadtest${randomHex(12)}`);
   const sent = newContext(dsn.publicKey, true);
-  const headers = { ...sent.headers, "content-type": contentType, origin: baseUrl };
+  const headers = { ...sent.headers, "content-type": contentType };
   const on = await client.request({ method: "POST", path, kind: "action", headers, body, traceId: sent.traceId });
   assertResponse(client, on);
   if (on.status === 303) return client.check("action_ok", actionExpect === "", on, `303 instead of "${actionExpect}"`);

@@ -1,7 +1,6 @@
 import crypto from "k6/crypto";
 import type { Client } from "../lib/client.ts";
 import { assets as assetsOf } from "../lib/html.ts";
-import { nextOf } from "../lib/random.ts";
 import { answers, type Response } from "../lib/request.ts";
 import { assertPage, assertResponse, describeResponse } from "../lib/responses.ts";
 
@@ -19,7 +18,7 @@ const digests = new Map<string, string>();
 
 /** Fetches a page and then, concurrently as a browser does, the build's files that it references. */
 export async function assets(client: Client): Promise<void> {
-  const path = nextOf(client.options.pages);
+  const path = client.page();
   const page = await client.request({ path, kind: "page" });
   if (!assertPage(client, page, path)) return;
   const files = assetsOf(page.body);

@@ -1,20 +1,20 @@
 import type { Client } from "../lib/client.ts";
 import { navigationHeaders, navigationPath } from "../lib/navigation.ts";
 import { payloadProblem } from "../lib/payload.ts";
-import { nextOf, pick, randomHex } from "../lib/random.ts";
+import { randomHex } from "../lib/random.ts";
 import { assertFreshTrace, assertPage, assertResponse, describeResponse } from "../lib/responses.ts";
 
 /** Opens a page without a trace but with a cookie, then follows a link as the browser's router does, in the trace that the page started. */
 export async function browse(client: Client): Promise<void> {
   const { pages, tracePage, navigation, expectText } = client.options;
-  const from = nextOf(pages);
+  const from = client.page();
   const cookie = `loadtest=${randomHex(8)}`;
   const page = await client.request({ path: from, kind: "page", headers: { cookie } });
   if (!assertPage(client, page, from)) return;
   const { trace, baggage = "" } = assertFreshTrace(client, page, from);
   if (!navigation) return;
 
-  const to = pick(tracePage ? [...pages, tracePage] : pages);
+  const to = client.page(tracePage ? [...pages, tracePage] : pages, 1);
   const tracing: Record<string, string> = trace ? { "sentry-trace": `${trace.traceId}-${trace.spanId}`, baggage } : {};
   const on = await client.request({
     path: navigationPath(to, client.probed[from]?.hash ?? ""),
@@ -27,6 +27,9 @@ export async function browse(client: Client): Promise<void> {
   const isPayload = on.status === 200 && /^text\/x-component/.test(on.headers["content-type"] ?? "");
   const expected = client.probed[to]?.textInPayload ? (expectText[to] ?? "") : "";
   const other = on.body.includes(expected) ? "" : `the payload of another page: EXPECT_TEXT "${expected}" is missing`;
-  const problem = isPayload ? payloadProblem(on.body) || other : describeResponse(on);
+  // The trace page's payload has the trace of its own call.
+  const lost =
+    trace && to === tracePage && !on.body.includes(trace.traceId) ? `it is not in trace ${trace.traceId}` : "";
+  const problem = isPayload ? payloadProblem(on.body) || other || lost : describeResponse(on);
   client.check("navigation_ok", problem === "", on, `from ${from}: ${problem}`);
 }

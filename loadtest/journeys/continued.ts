@@ -1,8 +1,7 @@
 import { changedFields } from "../lib/baggage.ts";
 import type { CheckId } from "../lib/checks.ts";
 import type { Client } from "../lib/client.ts";
-import { newContext, partialContexts } from "../lib/context.ts";
-import { nextOf } from "../lib/random.ts";
+import { newContext } from "../lib/context.ts";
 import { answers } from "../lib/request.ts";
 import { assertFreshTrace, assertPage } from "../lib/responses.ts";
 import { pageTrace } from "../lib/trace.ts";
@@ -18,15 +17,15 @@ export const continued = (client: Client): Promise<void> => sendTraces(client, 1
  */
 export async function concurrent(client: Client): Promise<void> {
   await sendTraces(client, CONCURRENT);
-  const path = nextOf(client.options.pages);
-  const request = { path, kind: "page", untimed: true } as const;
+  const request = { path: client.page(), kind: "page", untimed: true } as const;
   for (const on of await answers(Array.from({ length: CONCURRENT }, () => client.request(request))))
-    if (on && assertPage(client, on, path)) assertFreshTrace(client, on, path);
+    if (on && assertPage(client, on, request.path)) assertFreshTrace(client, on, request.path);
 }
 
 async function sendTraces(client: Client, count: number): Promise<void> {
-  const path = nextOf(client.options.pages);
-  const sent = Array.from({ length: count }, () => newContext(client.options.dsn.publicKey));
+  const path = client.page();
+  const { publicKey } = client.options.dsn;
+  const sent = Array.from({ length: count }, (_, at) => newContext(publicKey, (client.round + at) % 2 === 0));
   const how = { path, kind: "page", untimed: count > 1 } as const;
   const pages = sent.map(({ headers, traceId }) => client.request({ ...how, headers, traceId }));
   for (const [at, on] of (await answers(pages)).entries()) {
@@ -42,22 +41,5 @@ async function sendTraces(client: Client, count: number): Promise<void> {
     check("continued_sampled", trace?.sampled === sampled, `sent sampled ${sampled}, got ${trace?.sampled}`);
     const changed = changedFields(sampling, baggage);
     check("continued_baggage", changed.length === 0, changed.join("; "));
-  }
-}
-
-/**
- * Sends what callers without Sentry's SDK send: `traceparent` only, no sampling decision, `tracestate`. The page continues the trace or
- * starts its own, and never mixes the two. A `sentry-trace` without a decision must be continued.
- */
-export async function callers(client: Client): Promise<void> {
-  for (const { name, headers, traceId, spanId, mustContinue } of partialContexts()) {
-    const path = nextOf(client.options.pages);
-    const on = await client.request({ path, kind: "page", headers, traceId, untimed: true });
-    if (!assertPage(client, on, path)) continue;
-    const { trace, problem } = pageTrace(on.body);
-    const continues = trace?.traceId === traceId;
-    const ok = problem === "" && trace?.spanId !== spanId && (continues || !mustContinue);
-    const received = `the page has trace ${trace?.traceId}, span ${trace?.spanId}`;
-    client.check("continued_caller", ok, on, `${name}: sent trace ${traceId}, span ${spanId}; ${received} ${problem}`);
   }
 }

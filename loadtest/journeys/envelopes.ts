@@ -1,16 +1,18 @@
 import type { Client } from "../lib/client.ts";
-import { errorEnvelope, replayEnvelope, transactionEnvelope } from "../lib/envelope.ts";
+import * as make from "../lib/envelope.ts";
 import { newSender, sendEnvelope } from "../lib/send-envelope.ts";
 
-/** Sends an error and three transactions, as a browser does when a page fails. */
+/** Sends what a browser does on a page that fails: an error, transactions of which one is compressed, a session and logs. */
 export async function envelopes(client: Client): Promise<void> {
   const sender = newSender(client);
-  await sendEnvelope(client, errorEnvelope(sender), sender);
-  for (let at = 0; at < 3; at++) await sendEnvelope(client, transactionEnvelope(sender), sender);
+  for (const one of [make.errorEnvelope, make.transactionEnvelope, make.sessionEnvelope, make.logEnvelope])
+    await sendEnvelope(client, one(sender), sender);
+  await sendEnvelope(client, { ...make.transactionEnvelope(sender), compressed: true }, sender);
 }
 
-/** Sends one segment of a session replay. */
+/** Sends one segment of a session replay, and the visitor's feedback with a picture. */
 export async function replay(client: Client): Promise<void> {
   const sender = newSender(client);
-  await sendEnvelope(client, replayEnvelope(sender), sender);
+  await sendEnvelope(client, make.replayEnvelope(sender), sender);
+  await sendEnvelope(client, make.feedbackEnvelope(sender), sender);
 }

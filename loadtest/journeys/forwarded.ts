@@ -1,21 +1,25 @@
 import type { Client } from "../lib/client.ts";
-import { newContext, partialContexts } from "../lib/context.ts";
-import type { Response } from "../lib/request.ts";
+import { newContext } from "../lib/context.ts";
+import { answers, type Response } from "../lib/request.ts";
 import { assertResponse, describeResponse } from "../lib/responses.ts";
 
-/** Requests the echo route, which returns the headers the app received: a proxy that drops or rewrites a trace header shows here first. */
+/**
+ * Requests the echo route, which returns the headers the app received, as two visitors at once: a proxy that drops or rewrites a trace
+ * header or a cookie, or mixes up visitors, shows here first.
+ */
 export async function forwarded(client: Client): Promise<void> {
-  const { headers, traceId } = newContext(client.options.dsn.publicKey);
-  await echo(client, { headers: { ...headers, cookie: `loadtest=${traceId}` }, traceId });
-  for (const caller of partialContexts()) await echo(client, caller);
-}
-
-async function echo(client: Client, sent: { headers: Record<string, string>; traceId: string }): Promise<void> {
   const path = client.options.echoPath;
-  const on = await client.request({ path, kind: "echo", headers: sent.headers, traceId: sent.traceId });
-  assertResponse(client, on);
-  const changed = on.status === 200 ? changedHeaders(sent.headers, on) : describeResponse(on);
-  client.check("forwarded", changed === "", on, changed);
+  const sent = [true, false].map((sampled) => {
+    const { headers, traceId } = newContext(client.options.dsn.publicKey, sampled);
+    return { traceId, headers: { ...headers, cookie: `loadtest=${traceId}` } };
+  });
+  const echoes = sent.map((one) => client.request({ ...one, path, kind: "echo" }));
+  for (const [at, on] of (await answers(echoes)).entries()) {
+    if (!on) continue;
+    assertResponse(client, on);
+    const changed = on.status === 200 ? changedHeaders(sent[at]?.headers ?? {}, on) : describeResponse(on);
+    client.check("forwarded", changed === "", on, changed);
+  }
 }
 
 /** The echo has only the headers that its app knows: one that it never shows is no statement, `sentry-trace` and `baggage` always are. */

@@ -5,7 +5,7 @@ import type { Kind } from "../lib/request.ts";
 import { action } from "./action.ts";
 import { assets } from "./assets.ts";
 import { browse } from "./browse.ts";
-import { callers, concurrent, continued } from "./continued.ts";
+import { concurrent, continued } from "./continued.ts";
 import { envelopes, replay } from "./envelopes.ts";
 import { forwarded } from "./forwarded.ts";
 import { invalidHeaders } from "./invalid-headers.ts";
@@ -22,8 +22,8 @@ interface Entry {
   checks: CheckId[];
   /** The kinds of its requests, other than pages. */
   kinds?: Kind[];
-  /** Envelopes that it sends, on average. */
-  envelopes?: number;
+  /** It sends envelopes. */
+  envelopes?: true;
   /** The option that disables the journey: `off`, or no trace. */
   needs?: keyof Pick<Options, "tracePage" | "echoPath" | "actionPage" | "redirectPage" | "tunnelPath" | "trace">;
 }
@@ -34,9 +34,12 @@ const TUNNEL: CheckId[] = ["tunnel_accepted", "tunnel_answer"];
 
 /** Every journey: what it does, how often it runs and which checks it records. */
 export const JOURNEYS = {
-  browse: { run: browse, share: 37, checks: ["page_ok", "page_complete", "page_headers", "indexable"] },
+  browse: {
+    run: browse,
+    share: 37,
+    checks: ["page_ok", "page_complete", "page_headers", "indexable", "no_trace_cookie"],
+  },
   continued: { run: continued, share: 20, checks: CONTINUED, needs: "trace" },
-  callers: { run: callers, share: 1, checks: ["continued_caller"], needs: "trace" },
   outgoing: { run: outgoing, share: 10, checks: OUTGOING, needs: "tracePage" },
   forwarded: { run: forwarded, share: 4, checks: ["forwarded"], kinds: ["echo"], needs: "echoPath" },
   concurrent: { run: concurrent, share: 2, checks: [...CONTINUED, "fresh_unique"], needs: "trace" },
@@ -54,10 +57,10 @@ export const JOURNEYS = {
     share: 6,
     checks: [...TUNNEL, "tunnel_within_limits"],
     kinds: ["envelope"],
-    envelopes: 4,
+    envelopes: true,
     needs: "tunnelPath",
   },
-  replay: { run: replay, share: 1, checks: TUNNEL, kinds: ["envelope"], envelopes: 1, needs: "tunnelPath" },
+  replay: { run: replay, share: 1, checks: TUNNEL, kinds: ["envelope"], envelopes: true, needs: "tunnelPath" },
   reject: { run: reject, share: 1, checks: ["tunnel_rejected"], kinds: ["rejected"], needs: "tunnelPath" },
 } as const satisfies Record<string, Entry>;
 
@@ -70,22 +73,18 @@ export const journey = (name: JourneyName): Entry => JOURNEYS[name];
 
 /** The journeys that the options leave enabled, in the table's order. Throws an OptionError for an unknown name, or if none is left. */
 export function journeysFor(options: Options): JourneyName[] {
-  const { skip, only, journeys: shares } = options;
-  for (const [option, names] of Object.entries({ SKIP: skip, ONLY: only, JOURNEYS: Object.keys(shares) })) {
-    const unknown = names.find((name) => !(name in JOURNEYS));
-    if (unknown) throw new OptionError(`${option} "${unknown}" is not a journey: use ${JOURNEY_NAMES.join(", ")}`);
-  }
-  const chosen = [...only, ...Object.keys(shares)];
+  const chosen = Object.keys(options.journeys);
+  const unknown = chosen.find((name) => !(name in JOURNEYS));
+  if (unknown) throw new OptionError(`JOURNEYS "${unknown}" is not a journey: use ${JOURNEY_NAMES.join(", ")}`);
   const enabled = JOURNEY_NAMES.filter((name) => {
-    const { needs } = journey(name);
-    const possible = (!needs || Boolean(options[needs])) && (options.sendEvents || !journey(name).envelopes);
-    return possible && !skip.includes(name) && (chosen.length === 0 || chosen.includes(name));
+    const { needs, envelopes } = journey(name);
+    const possible = (!needs || Boolean(options[needs])) && (options.sendEvents || !envelopes);
+    return possible && (chosen.length === 0 || chosen.includes(name));
   });
-  if (enabled.length === 0)
-    throw new OptionError("SKIP, ONLY and JOURNEYS leave no journey that this target can run: name others");
+  if (enabled.length === 0) throw new OptionError("JOURNEYS leaves no journey that this target can run: name others");
   return enabled;
 }
 
 /** A journey's part of all iterations. */
 export const shareOfJourney = (name: JourneyName, { journeys }: Options): number =>
-  Number(journeys[name] ?? JOURNEYS[name].share);
+  Number(journeys[name] || JOURNEYS[name].share);

@@ -1,6 +1,6 @@
 import { BAGGAGE_MAX_BYTES } from "../lib/baggage.ts";
 import type { Client } from "../lib/client.ts";
-import { nextOf, randomHex } from "../lib/random.ts";
+import { randomHex } from "../lib/random.ts";
 import { assertResponse, describeResponse } from "../lib/responses.ts";
 import { pageTrace } from "../lib/trace.ts";
 
@@ -48,7 +48,7 @@ export function variants(canary: string): Variant[] {
 
 /** Requests a page with each of the invalid trace headers. */
 export async function invalidHeaders(client: Client): Promise<void> {
-  const path = nextOf(client.options.pages);
+  const path = client.page();
   const canary = `canary${randomHex(8)}`;
   for (const { name, headers, forbidden = [], anyTrace, oversized } of variants(canary)) {
     const on = await client.request({ path, kind: "page", headers, untimed: true });

@@ -1,12 +1,12 @@
 import type { Client } from "../lib/client.ts";
 import { navigationHeaders, navigationPath } from "../lib/navigation.ts";
-import { nextOf, randomHex } from "../lib/random.ts";
+import { randomHex } from "../lib/random.ts";
 import { assertResponse, assertUniqueTrace, describeResponse, redirectWithin } from "../lib/responses.ts";
 
 /** Requests addresses that do not exist: a page, one below a page, a link to one, a build file and an API. */
 export async function notFound(client: Client): Promise<void> {
-  const { pages, baseUrl, navigation } = client.options;
-  const from = nextOf(pages);
+  const { baseUrl, navigation } = client.options;
+  const from = client.page();
   const missing: Record<string, string> = {
     page: `/no-such-page-${randomHex(6)}`,
     "page below": `${from.replace(/[/?].*$|$/, "")}/no-such/page-${randomHex(6)}`,
@@ -16,10 +16,11 @@ export async function notFound(client: Client): Promise<void> {
   };
   for (const [name, path] of Object.entries(missing)) {
     const headers = name === "link" ? navigationHeaders(from) : {};
-    let on = await client.request({ path, kind: "404", name, headers });
+    const as = name === "file" ? "script" : /page/.test(name) ? "document" : "fetch";
+    let on = await client.request({ path, kind: "404", name, headers, as });
     // The app may redirect every address first: with `trailingSlash`, or to a language.
     const to = redirectWithin(baseUrl, on);
-    if (to) on = await client.request({ path: to, kind: "404", name, headers });
+    if (to) on = await client.request({ path: to, kind: "404", name, headers, as });
     assertResponse(client, on);
     assertUniqueTrace(client, on);
     client.check("not_found_status", on.status === 404, on, describeResponse(on));

@@ -8,7 +8,7 @@ import { callFailed, upstreamHeaders, upstreamText } from "../lib/upstream.ts";
 /** Requests the page that calls an API while it renders, and reads from the page which headers that API received. */
 export async function outgoing(client: Client): Promise<void> {
   const path = client.options.tracePage;
-  const sent = newContext(client.options.dsn.publicKey);
+  const sent = newContext(client.options.dsn.publicKey, client.round % 2 === 0);
   const on = await client.request({ path, kind: "page", headers: sent.headers, traceId: sent.traceId });
   if (!assertPage(client, on, path)) return;
 

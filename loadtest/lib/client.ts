@@ -2,6 +2,7 @@ import { group, check as k6check } from "k6";
 import exec from "k6/execution";
 import http, { type Response as K6Response } from "k6/http";
 import { Counter, Rate, Trend } from "k6/metrics";
+import { browserHeaders } from "./browser-headers.ts";
 import type { CheckId } from "./checks.ts";
 import { reportSent, type Sent } from "./delivery.ts";
 import { exampleName } from "./examples.ts";
@@ -25,8 +26,6 @@ const availability = new Rate(AVAILABILITY);
 
 /** https://grafana.com/docs/k6/latest/javascript-api/error-codes/ */
 const [REQUEST_TIMEOUT, UNDECODABLE] = [1050, 1701];
-/** As browsers send it; k6 decompresses the response. */
-const ACCEPT_ENCODING = "gzip, deflate, br, zstd";
 const USUAL = http.expectedStatuses({ min: 200, max: 399 });
 /** Statuses that are no failed requests for k6, where they differ. */
 const EXPECTED: Partial<Record<Kind, ReturnType<typeof http.expectedStatuses>>> = {
@@ -45,8 +44,8 @@ export interface Probe {
   hash: string;
   /** Its security headers. */
   headers: Record<string, string>;
-  /** Release, environment, key and rate of its trace. */
-  sampling: Record<string, string>;
+  /** What it has in common with other pages. */
+  settings: Record<string, string>;
   /** Its component payload has its EXPECT_TEXT. */
   textInPayload: boolean;
 }
@@ -55,13 +54,12 @@ export interface Probe {
 export interface SetupData {
   probed: Record<string, Probe>;
   run: string;
-  /** Why there is no run, in one line. */
-  problem?: string;
 }
 
 /** Creates a virtual user's client. */
 export function newClient(options: Options, { probed, run }: SetupData) {
   const ids = new Set<string>();
+  const visits = new Map<string, number>();
   const shown = new Set<string>();
   /** Passes the first failure of each kind to the summary. */
   const pass = (of: CheckId | "availability", what: string, at: string, traceId: string, text: string) => {
@@ -74,6 +72,13 @@ export function newClient(options: Options, { probed, run }: SetupData) {
   return {
     options,
     probed,
+    /** The number of this iteration, and of its round of all journeys, set by the suite. */
+    visit: 0,
+    round: 0,
+    /** A page for this round, or one `more` further: the rounds cover all, and nothing is left to chance. */
+    page(pages = options.pages, more = 0): string {
+      return pages[(this.round + more) % pages.length] ?? "/";
+    },
     /**
      * Sends a request and counts its availability. Never follows a redirect. Throws Unavailable without an answer, except
      * for an envelope, whose journeys check every outcome.
@@ -94,6 +99,12 @@ export function newClient(options: Options, { probed, run }: SetupData) {
     upstreamFailed: (on: Response): void => unanswered("page", on, "the app's own call was not answered"),
     /** Remembers the id of a trace, a span or a policy; returns whether this virtual user has not seen it before. */
     isNew: (id: string): boolean => ids.size !== ids.add(id).size,
+    /** Remembers a session; returns whether no other iteration of this virtual user had it. */
+    isOwn(session: string): boolean {
+      const before = visits.get(session) ?? this.visit;
+      visits.set(session, before);
+      return before === this.visit;
+    },
     /** Tells the reader beside k6 what was accepted, so that it can look for it; does nothing without INGEST. */
     async recordSent(sent: Omit<Sent, "run">): Promise<void> {
       if (options.ingest) await reportSent(options.ingest, { ...sent, run });
@@ -120,10 +131,18 @@ export function passExample(check: CheckId | "availability", at: string, traceId
 }
 
 async function send(options: Options, request: Request): Promise<Response> {
-  const { method = "GET", path, kind, name = path, body, traceId } = request;
+  const { method = "GET", path, kind, name = path, body, compressed, traceId } = request;
   const tags = { name: kind === "page" ? name : `${kind}: ${name}`, kind };
-  const headers = { "accept-encoding": ACCEPT_ENCODING, ...request.headers };
-  const own = { headers, redirects: 0, timeout: `${options.timeout}s`, responseCallback: EXPECTED[kind] ?? USUAL };
+  const origin: Record<string, string> = method === "POST" ? { origin: options.baseUrl } : {};
+  const headers = { ...browserHeaders(request), ...origin, ...request.headers };
+  const compression = compressed ? "gzip" : "";
+  const own = {
+    headers,
+    compression,
+    redirects: 0,
+    timeout: `${options.timeout}s`,
+    responseCallback: EXPECTED[kind] ?? USUAL,
+  };
   const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, { ...own, tags });
   const text = typeof response.body === "string" ? response.body : "";
   const received = Object.entries(response.headers).map(([header, value]) => [header.toLowerCase(), value]);

@@ -1,6 +1,6 @@
 import { formatBaggage } from "./baggage.ts";
-import { pick, randomHex } from "./random.ts";
-import { formatSentryTrace, formatTraceParent, type Trace } from "./trace.ts";
+import { randomHex } from "./random.ts";
+import { formatSentryTrace, formatTraceParent } from "./trace.ts";
 
 /**
  * Every trace id that this suite sends starts with this prefix. A client that sent none and receives one of them has proof of
@@ -18,7 +18,7 @@ export const VENDOR = { key: "vendor", value: 'a=b, c;d "é"' };
  * Takes the DSN's public key, which is part of Sentry's context. `sample_rand` is below the rate only for a sampled trace,
  * since a receiver may verify that.
  */
-export function newContext(publicKey: string, sampled: boolean = pick([true, false])) {
+export function newContext(publicKey: string, sampled: boolean) {
   const trace = { traceId: newTraceId(), spanId: randomHex(8), sampled };
   const sampling = {
     "sentry-trace_id": trace.traceId,
@@ -36,19 +36,4 @@ export function newContext(publicKey: string, sampled: boolean = pick([true, fal
     traceparent: formatTraceParent(trace),
   };
   return { ...trace, sampling, headers };
-}
-
-/** The headers of callers that are not Sentry's SDK. Every SDK of Sentry must continue a trace without a decision. */
-export function partialContexts() {
-  const caller = (name: string, headersOf: (trace: Trace) => Record<string, string>) => {
-    const trace = { traceId: newTraceId(), spanId: randomHex(8) };
-    const headers = headersOf(trace);
-    return { name, ...trace, headers, mustContinue: "sentry-trace" in headers };
-  };
-  const traceparent = (trace: Trace) => formatTraceParent({ ...trace, sampled: true });
-  return [
-    caller("traceparent only", (trace) => ({ traceparent: traceparent(trace) })),
-    caller("tracestate", (trace) => ({ traceparent: traceparent(trace), tracestate: "vendor=a1,other=b2" })),
-    caller("no sampling decision", (trace) => ({ "sentry-trace": formatSentryTrace(trace) })),
-  ];
 }

@@ -9,7 +9,7 @@ export interface Sent {
   run: string;
   name: string;
   traceId: string;
-  /** The event's; an action has none. */
+  /** The event's, or the digest of what has no event; an action has none. */
   id?: string;
   project?: string;
   body?: ArrayBuffer;
@@ -35,37 +35,38 @@ export interface Delivery {
   ranTwice: Finding[];
 }
 
+/** The reader failed: the run could not be verified. */
+export class ReaderError extends Error {}
+
 async function ask(ingest: string, path: string, timeout: number, body?: unknown): Promise<string> {
   const tags = { name: "reader", kind: "reader" };
   const method = body === undefined ? "GET" : "POST";
   const json = body === undefined ? null : JSON.stringify(body);
   const on = await http.asyncRequest(method, ingest + path, json, { timeout: `${timeout}s`, tags });
-  if (on.status !== 200) throw new Error(`INGEST ${ingest} does not answer: ${on.error || `${on.status} ${on.body}`}`);
+  if (on.status !== 200)
+    throw new ReaderError(`INGEST ${ingest} does not answer: ${on.error || `${on.status} ${on.body}`}`);
   return `${on.body}`;
 }
 
-/**
- * Tells the reader about an accepted envelope: its first line, and the digest of everything below. Throws if the reader does not answer:
- * the run could not be verified.
- */
+/** Tells the reader about an accepted envelope: its first line, and the digest of everything below. Throws a ReaderError. */
 export async function reportSent(ingest: string, { body, ...sent }: Sent): Promise<void> {
   if (!body) return void (await ask(ingest, "/sent", 30, sent));
   const end = new Uint8Array(body).indexOf(10) + 1;
   const items = body.slice(end);
   const header = String.fromCharCode(...new Uint8Array(body, 0, end));
   const digest = crypto.sha256(items, "hex");
-  await ask(ingest, "/sent", 30, { ...sent, header: JSON.parse(header), size: items.byteLength, digest });
+  const whole = { ...sent, id: sent.id || digest, header: JSON.parse(header), size: items.byteLength, digest };
+  await ask(ingest, "/sent", 30, whole);
 }
 
-/** The problem with the reader, in one line; empty if it answers. */
-export async function readerProblem({ ingest }: Options): Promise<string> {
-  return ask(ingest, "/healthz", 5).then(
-    () => "",
-    ({ message }) => `${message}: start it (README), or set INGEST=off`,
-  );
+/** Throws a ReaderError if the reader does not answer. */
+export async function checkReader({ ingest }: Options): Promise<void> {
+  await ask(ingest, "/healthz", 5).catch(({ message }) => {
+    throw new ReaderError(`${message}: start it (README), or set INGEST=off`);
+  });
 }
 
-/** Waits until everything has arrived, for DELIVERY_WAIT at most. Throws if the reader does not answer. */
+/** Waits until everything has arrived, for DELIVERY_WAIT at most. Throws a ReaderError. */
 export async function readDelivery({ ingest, deliveryWait }: Options, run: string): Promise<Delivery> {
   return JSON.parse(await ask(ingest, `/result?run=${run}&wait=${deliveryWait}`, deliveryWait + 60));
 }

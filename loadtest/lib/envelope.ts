@@ -4,8 +4,10 @@ import { asciiBytes, randomBytes, randomHex } from "./random.ts";
 export interface Envelope {
   /** What it contains, for the results. */
   name: string;
+  /** Empty if it has no event. */
   eventId: string;
   body: ArrayBuffer;
+  compressed?: boolean;
 }
 
 /** What an SDK writes in the header of every envelope. */
@@ -15,7 +17,7 @@ export interface Sender {
   now: Date;
 }
 
-type Item = [type: string, payload: Uint8Array<ArrayBuffer>];
+type Item = [type: string, payload: Uint8Array<ArrayBuffer>, more?: object];
 
 const SDK = { name: "sentry.javascript.nextjs", version: "10.78.0" };
 
@@ -32,9 +34,10 @@ export function envelope({ dsn, traceId, now }: Sender, name: string, eventId: s
     sample_rate: "1",
     sampled: "true",
   };
-  const header = { event_id: eventId, sent_at: now.toISOString(), dsn: dsn.text, sdk: SDK, trace };
+  const header = { ...(eventId && { event_id: eventId }), sent_at: now.toISOString(), dsn: dsn.text, sdk: SDK, trace };
   const parts = [line(header)];
-  for (const [type, payload] of items) parts.push(line({ type, length: payload.length }), payload, asciiBytes("\n"));
+  for (const [type, payload, more] of items)
+    parts.push(line({ type, length: payload.length, ...more }), payload, asciiBytes("\n"));
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -48,7 +51,7 @@ const json = (value: unknown) => asciiBytes(JSON.stringify(value));
 const line = (value: unknown) => asciiBytes(`${JSON.stringify(value)}\n`);
 
 /** Padding of each kind, in place of what a real one has in stack frames, breadcrumbs and spans. */
-const BYTES = { error: 7_000, transaction: 13_000, replay: 400_000 };
+const BYTES = { error: 7_000, transaction: 13_000, replay: 400_000, picture: 50_000 };
 
 /** The fields of every event. */
 const event = ({ traceId, now }: Sender, eventId: string, bytes: number) => ({
@@ -88,5 +91,37 @@ export function replayEnvelope(sender: Sender): Envelope {
   return envelope(sender, "replay", id, [
     ["replay_event", json(replay)],
     ["replay_recording", recording],
+  ]);
+}
+
+/** A session, which has no event. */
+export function sessionEnvelope(sender: Sender): Envelope {
+  const started = sender.now.toISOString();
+  const attrs = { release: "culvert-loadtest@1.0.0", environment: "loadtest" };
+  const session = { sid: randomHex(16), init: true, started, timestamp: started, status: "ok", errors: 0, attrs };
+  return envelope(sender, "session", "", [["session", json(session)]]);
+}
+
+/** A batch of logs, which has no event either. */
+export function logEnvelope(sender: Sender): Envelope {
+  const timestamp = sender.now.getTime() / 1000;
+  const body = `logged by the load test ${randomHex(8)}`;
+  const items = Array.from({ length: 10 }, () => ({
+    ...{ timestamp, trace_id: sender.traceId, level: "info", severity_number: 9, body, attributes: {} },
+  }));
+  const more = { item_count: items.length, content_type: "application/vnd.sentry.items.log+json" };
+  return envelope(sender, "log", "", [["log", json({ items }), more]]);
+}
+
+/** What a visitor writes, with a picture of the page. */
+export function feedbackEnvelope(sender: Sender): Envelope {
+  const id = randomHex(16);
+  const common = event(sender, id, 0);
+  const feedback = { message: "sent by the load test", source: "widget", url: common.request.url };
+  const payload = { ...common, type: "feedback", level: "info", contexts: { ...common.contexts, feedback } };
+  const picture = { filename: "screenshot.png", content_type: "image/png", attachment_type: "event.attachment" };
+  return envelope(sender, "feedback", id, [
+    ["feedback", json(payload)],
+    ["attachment", randomBytes(BYTES.picture), picture],
   ]);
 }

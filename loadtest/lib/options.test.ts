@@ -6,9 +6,10 @@ describe("options", () => {
     expect(readOptions({ RATE: "", DURATION: " ", BASE_URL: "" })).toMatchObject({
       baseUrl: "https://localhost:8443",
       pages: ["/"],
-      tunnelPath: "/monitoring",
+      ...{ tunnelPath: "", trace: false },
     });
     expect(readOptions({}).rate).toBeUndefined();
+    expect(readOptions({ TRACE: "off" }).notDeclared.join()).toMatch(/^ROUTER,.*,TUNNEL_PATH$/);
   });
 
   it("are read, also lists and pairs", () => {
@@ -19,11 +20,10 @@ describe("options", () => {
       PAGES: "/a, /b",
       ACTION_PAGE: "off",
     };
-    const pairs = { JOURNEYS: "browse:80,envelopes:20", EXPECT_TEXT: "/=Welcome home,/products=a=b" };
-    expect(readOptions({ ...address, ...pairs, SKIP: "replay, reject" })).toMatchObject({
+    const pairs = { JOURNEYS: "browse:80,envelopes", EXPECT_TEXT: "/=Welcome home,/products=a=b" };
+    expect(readOptions({ ...address, ...pairs })).toMatchObject({
       ...{ baseUrl: "https://[::1]:8443", rate: 0.5, duration: 600, pages: ["/a", "/b"], actionPage: "" },
-      skip: ["replay", "reject"],
-      journeys: { browse: "80", envelopes: "20" },
+      journeys: { browse: "80", envelopes: "" },
       expectText: { "/": "Welcome home", "/products": "a=b" },
     });
   });
@@ -43,9 +43,10 @@ describe("options", () => {
       ROUTER: ["none"],
       NOINDEX: ["both"],
       SEND_EVENTS: ["true"],
-      JOURNEYS: ["browse", "browse:0"],
+      JOURNEYS: ["browse:", "browse:0"],
       INGEST: ["localhost:8970"],
-      TRACE_URL: ["https://sentry.example/"],
+      EXPECT_HEADERS: ["a b", "a~"],
+      BROWSER: ["no"],
       DELIVERY_WAIT: ["soon"],
     }),
   )("%s: each of %j is rejected in one line that names it and says how to fix it", (name, values) => {
@@ -57,7 +58,7 @@ describe("options", () => {
   });
 
   it("send the local ingest's DSN to this machine only", () => {
-    const foreign = { BASE_URL: "https://shop.example" };
+    const foreign = { BASE_URL: "https://shop.example", TUNNEL_PATH: "/monitoring" };
     expect(() => readOptions(foreign)).toThrow(
       /^SENTRY_DSN is not set for BASE_URL https:\/\/shop.example: give the target's/,
     );

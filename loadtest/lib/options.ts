@@ -1,11 +1,30 @@
 import { type Dsn, parseDsn } from "./dsn.ts";
 
-type Env = Record<string, string | undefined>;
+export type Env = Record<string, string | undefined>;
 
 /** An invalid option. The message is one line: the option, the problem and the fix. */
 export class OptionError extends Error {}
 
 export type Options = ReturnType<typeof readOptions>;
+
+/** What a target may have, in the summary's words. What is not declared is off, and the summary says so. */
+export const TESTED: Record<string, string> = {
+  TRACE: "traces",
+  ROUTER: "component payloads",
+  NOINDEX: "noindex of a 404",
+  EXPECT_TEXT: "texts of pages",
+  EXPECT_HEADERS: "security headers",
+  TRACE_PAGE: "outgoing traces",
+  ECHO_PATH: "forwarded headers",
+  ACTION_PAGE: "actions",
+  REDIRECT_PAGE: "redirects",
+  TUNNEL_PATH: "tunnel",
+};
+/** Everything else that a file for TARGET may declare. */
+export const MORE = [
+  ...["PAGES", "ACTION_FORM", "ACTION_EXPECT", "REDIRECT_TO", "REDIRECT_STATUS", "SENTRY_DSN"],
+  ...["EXPECT_RELEASE", "EXPECT_ENVIRONMENT", "SEND_EVENTS", "BROWSER", "INGEST"],
+];
 
 const PATH = /^\/[^\s#]*$/;
 const ORIGIN = /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?\/?$/;
@@ -26,6 +45,7 @@ export const isLocalIngest = ({ host }: Dsn) =>
  */
 export function readOptions(env: Env) {
   const text = (name: string, fallback = "") => env[name]?.trim() || fallback;
+  const declared = (name: string) => text(name).replace(/^off$/, "");
   const valid = (name: string, value: string, pattern: RegExp, fix: string) => {
     if (value !== "" && !pattern.test(value)) throw new OptionError(`${name} "${value}" is not valid: ${fix}`);
     return value;
@@ -39,13 +59,10 @@ export function readOptions(env: Env) {
       .map((item) => item.trim())
       .filter(Boolean)
       .map((item) => valid(name, item, pattern, fix));
-  const oneOf = <T extends string>(name: string, fallback: T, ...others: T[]) =>
-    option(
-      name,
-      fallback,
-      new RegExp(`^(${[fallback, ...others].join("|")})$`),
-      [fallback, ...others].join(" or "),
-    ) as T;
+  const oneOf = <T extends string>(name: string, fallback: T, ...others: T[]) => {
+    const all = [fallback, ...others];
+    return option(name, fallback, new RegExp(`^(${all.join("|")})$`), all.join(" or ")) as T;
+  };
   const number = (name: string, fallback: string, pattern: RegExp, fix: string) =>
     Number(option(name, fallback, pattern, fix)) || undefined;
   const seconds = (name: string, fallback: string) => {
@@ -53,18 +70,11 @@ export function readOptions(env: Env) {
     return Number.parseInt(value, 10) * (UNITS[value.slice(-1)] ?? 0) || undefined;
   };
   /** A page or route of the target; empty if it is off. */
-  const path = (name: string, fallback: string, pattern = PATH) =>
-    option(name, fallback, new RegExp(`^off$|${pattern.source}`), "give a path, or off").replace(/^off$/, "");
+  const path = (name: string, pattern = PATH) =>
+    option(name, "off", new RegExp(`^off$|${pattern.source}`), "give a path, or off").replace(/^off$/, "");
 
-  const actionPage = path("ACTION_PAGE", "/test-events");
-  const redirectPage = path("REDIRECT_PAGE", "/test-events/redirect");
-  // The results of the example's own pages are known.
-  const example = {
-    action: /\/test-events$/.test(actionPage),
-    redirect: /\/test-events\/redirect$/.test(redirectPage),
-  };
   const baseUrl = option("BASE_URL", "https://localhost:8443", ORIGIN, "give scheme, host and port").replace(/\/$/, "");
-  const tunnelPath = path("TUNNEL_PATH", "/monitoring", /^\/[^\s#?]+$/);
+  const tunnelPath = path("TUNNEL_PATH", /^\/[^\s#?]+$/);
   if (text("SENTRY_DSN") === "" && !isLocal(baseUrl) && tunnelPath !== "")
     throw new OptionError(`SENTRY_DSN is not set for BASE_URL ${baseUrl}: give the target's DSN, or TUNNEL_PATH=off`);
   const dsn = parseDsn(text("SENTRY_DSN", LOCAL_DSN));
@@ -79,42 +89,38 @@ export function readOptions(env: Env) {
     pages: list("PAGES", "/", PATH, "start each path with /, and leave out the origin"),
     /** A text that a page must contain, by path. */
     expectText: pairs(list("EXPECT_TEXT", "", /^\/[^=]*=.+$/, "give /page=text, comma-separated, or off"), "="),
-    /** Headers that every page must have, in lower case. */
-    expectHeaders: list("EXPECT_HEADERS", "", /^[\w-]+$/, "give names of headers, comma-separated, or off").map(
-      (name) => name.toLowerCase(),
-    ),
+    /** Headers that every page must have: a name, with a value or with an expression that the value matches. */
+    expectHeaders: list("EXPECT_HEADERS", "", /^[\w-]+([=~].+)?$/, "give name, name=value or name~expression, or off"),
+    expectRelease: declared("EXPECT_RELEASE"),
+    expectEnvironment: declared("EXPECT_ENVIRONMENT"),
     /** Whether pages carry a trace for the browser. */
-    trace: oneOf("TRACE", "on", "off") === "on",
+    trace: oneOf("TRACE", "off", "on") === "on",
     /** Whether links are followed with component payloads, as the App Router does. */
-    navigation: oneOf("ROUTER", "app", "pages") === "app",
-    noindex: oneOf("NOINDEX", "header", "meta", "off"),
-    tracePage: path("TRACE_PAGE", "/trace"),
-    echoPath: path("ECHO_PATH", "/api/echo"),
-    actionPage,
-    actionForm: text("ACTION_FORM", example.action ? "Call the upstream" : ""),
-    actionExpect: text("ACTION_EXPECT", example.action ? "received trace {trace}" : "").replace(/^off$/, ""),
-    redirectPage,
-    redirectTo: text(
-      "REDIRECT_TO",
-      example.redirect ? redirectPage.replace("test-events/redirect", "trace") : "",
-    ).replace(/^off$/, ""),
+    navigation: oneOf("ROUTER", "off", "app", "pages") === "app",
+    noindex: oneOf("NOINDEX", "off", "header", "meta"),
+    tracePage: path("TRACE_PAGE"),
+    echoPath: path("ECHO_PATH"),
+    actionPage: path("ACTION_PAGE"),
+    actionForm: text("ACTION_FORM"),
+    actionExpect: declared("ACTION_EXPECT"),
+    redirectPage: path("REDIRECT_PAGE"),
+    redirectTo: declared("REDIRECT_TO"),
     redirectStatus: Number(option("REDIRECT_STATUS", "0", /^0$|^30[12378]$/, "give a status such as 307")),
     tunnelPath,
     dsn,
     /** Whether envelopes are sent: a project that is not local stores their events for good. */
     sendEvents: oneOf("SEND_EVENTS", "no", "yes") === "yes" || isLocalIngest(dsn),
-    /** What the target may have that nobody declared and the preflight did not see, so that it is not tested. */
-    notDeclared: (env.NOT_DECLARED ?? "").split(",").filter(Boolean),
+    /** What the target may have that nobody declared, so that it is not tested. */
+    notDeclared: Object.keys(TESTED).filter((name) => text(name) === ""),
     /** Settings that are given, so that what they turn off is no surprise. */
     declared: ["INGEST", "SEND_EVENTS", "ACTION_EXPECT", "REDIRECT_TO"].filter((name) => text(name) !== ""),
     /** The file that declares what the target has. */
     target: text("TARGET"),
-    /** Why no browser opens pages; empty: it does. */
+    /** Whether a browser opens pages, and why it cannot. */
+    browser: oneOf("BROWSER", "on", "off") === "on",
     noBrowser: env.NO_BROWSER ?? "run.sh did not look for one",
-    skip: list("SKIP", "", /./, ""),
-    only: list("ONLY", "", /./, ""),
-    /** Shares by journey. */
-    journeys: pairs(list("JOURNEYS", "", /^\w+:(?=.*[1-9])[\d.]+$/, "give name:share, such as browse:80"), ":"),
+    /** The journeys that run, with their shares if they are not the usual ones. */
+    journeys: pairs(list("JOURNEYS", "", /^\w+(:(?=.*[1-9])[\d.]+)?$/, "give names, such as browse or browse:80"), ":"),
     /** Address of the reader of what arrived; empty: nothing is read back. */
     ingest: option(
       "INGEST",
@@ -124,14 +130,15 @@ export function readOptions(env: Env) {
     ).replace(/^off$/, ""),
     deliveryWait: seconds("DELIVERY_WAIT", "60s") ?? 0,
     limits: text("LIMITS"),
-    baseline: text("BASELINE"),
-    traceUrl: option("TRACE_URL", "", /^https?:\/\/\S*\{trace_id\}\S*$/, "give an address with {trace_id}"),
     out: text("OUT"),
   };
 }
 
-function pairs(items: string[], separator: string): Record<string, string> {
-  return Object.fromEntries(
-    items.map((item) => [item.slice(0, item.indexOf(separator)), item.slice(item.indexOf(separator) + 1)]),
+/** Items of name, separator and value; the value may be missing. */
+const pairs = (items: string[], separator: string): Record<string, string> =>
+  Object.fromEntries(
+    items.map((item) => {
+      const [name = "", ...value] = item.split(separator);
+      return [name, value.join(separator)];
+    }),
   );
-}

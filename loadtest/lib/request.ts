@@ -1,3 +1,5 @@
+import type { BROWSER_HEADERS } from "./browser-headers.ts";
+
 /** What a request is for. Each kind has its own durations, availability and limits. */
 export const KINDS = [
   ...(["page", "navigation", "action", "redirect", "file"] as const),
@@ -13,7 +15,11 @@ export interface Request {
   /** Names the request in the results: its route, without ids. Default: the path. */
   name?: string;
   headers?: Record<string, string>;
+  /** What a browser would request it as, if not as its kind says. */
+  as?: keyof typeof BROWSER_HEADERS;
   body?: string | ArrayBuffer;
+  /** Whether k6 compresses the body. */
+  compressed?: boolean;
   /** The trace that the request carries. */
   traceId?: string;
   /** Left out of the durations, because its timing is not typical. */

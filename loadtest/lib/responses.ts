@@ -3,6 +3,7 @@ import type { Client } from "./client.ts";
 import { SENT_TRACE_PREFIX } from "./context.ts";
 import { all, metas, textOf } from "./html.ts";
 import type { Response } from "./request.ts";
+import { changedSettings } from "./settings.ts";
 import { type PageTrace, pageTrace } from "./trace.ts";
 
 const SECURITY_HEADERS =
@@ -25,7 +26,7 @@ export const securityHeaders = ({ headers }: Response): Record<string, string> =
   Object.fromEntries(
     Object.entries(headers)
       .filter(([name]) => SECURITY_HEADERS.test(name))
-      .map(([name, value]) => [name, value.replace(NONCE, "'nonce'")]),
+      .map(([name, value]) => [name, value.replace(/'nonce-[^']+'/g, "'nonce'")]),
   );
 export const nonceOf = ({ headers }: Response): string =>
   NONCE.exec(headers["content-security-policy"] ?? "")?.[1] ?? "";
@@ -47,18 +48,19 @@ export function assertResponse(client: Client, on: Response): void {
   const cookie = on.headers["set-cookie"] ?? "";
   const inCookie = on.traceId !== "" && cookie.includes(on.traceId);
   client.check("no_trace_cookie", !inCookie, on, `Set-Cookie: ${cookie}`);
+  for (const session of sessionsOf(on)) {
+    const own = client.isOwn(session) && !isProbed(client, session);
+    client.check("own_session", own, on, `another visitor got it, too: Set-Cookie: ${cookie}`);
+  }
 
   const cache = on.headers["cache-control"] ?? "";
-  if (isHtml(on) && pageTrace(on.body).trace)
-    client.check(
-      "not_shared",
-      !/\bpublic\b|s-maxage=[1-9]/i.test(cache),
-      on,
-      `Cache-Control "${cache}" on a page with a trace`,
-    );
+  if (isHtml(on) && (cookie !== "" || pageTrace(on.body).trace)) {
+    const isPrivate = /\b(private|no-store|no-cache)\b/i.test(cache) && !/\bpublic\b|s-maxage=[1-9]/i.test(cache);
+    client.check("not_shared", isPrivate, on, `Cache-Control "${cache}" on a page with a trace or cookie`);
+  }
 
   const header = on.headers["x-robots-tag"] ?? "";
-  const meta = isHtml(on) ? metas(on.body, "robots").join(", ") : "";
+  const meta = isHtml(on) ? ["robots", "googlebot"].flatMap((name) => metas(on.body, name)).join(", ") : "";
   const marks = `X-Robots-Tag "${header}", meta robots "${meta}"`;
   if (on.status !== 404)
     client.check("indexable", !NOINDEX.test(`${header},${meta}`), on, `${on.status} with ${marks}`);
@@ -101,13 +103,27 @@ function incomplete({ options, probed }: Client, html: string, path: string): st
 }
 
 function headersProblem({ options, probed }: Client, on: Response, path: string): string {
-  const missing = options.expectHeaders.filter((name) => on.headers[name] === undefined);
+  const missing = options.expectHeaders.map((declared) => {
+    const [, name = "", how, value = ""] = /^([\w-]+)([=~]?)(.*)$/.exec(declared) ?? [];
+    const is = on.headers[name.toLowerCase()];
+    if (is === undefined) return `EXPECT_HEADERS: ${name} is missing`;
+    const fits = how === "=" ? is === value : how === "" || new RegExp(value, "i").test(is);
+    if (!fits) return `EXPECT_HEADERS: ${name} is "${is}", expected ${how} "${value}"`;
+    const isPolicy = /^content-security-policy$/i.test(name);
+    return isPolicy && !isStrict(is) ? `the policy allows every inline script: "${is}"` : "";
+  });
   const now = securityHeaders(on);
   const changed = Object.entries(probed[path]?.headers ?? {}).filter(([name, value]) => now[name] !== value);
-  return [
-    ...missing.map((name) => `EXPECT_HEADERS: ${name} is missing`),
-    ...changed.map(([name, value]) => `${name} was "${value}", is ${now[name] ? `"${now[name]}"` : "gone"}`),
-  ].join("; ");
+  const were = changed.map(([name, value]) => `${name} was "${value}", is ${now[name] ? `"${now[name]}"` : "gone"}`);
+  return [...missing, ...were].filter(Boolean).join("; ");
+}
+
+/** Whether a policy stops an inline script that is not the page's own, if it says anything about scripts. */
+export function isStrict(policy: string): boolean {
+  const directives = policy.split(";").map((one) => one.trim());
+  const of = (name: string) => directives.find((one) => one.startsWith(`${name} `));
+  const scripts = of("script-src-elem") ?? of("script-src") ?? of("default-src") ?? "";
+  return !scripts.includes("'unsafe-inline'") || /'(nonce|sha\d+-|strict-dynamic)/.test(scripts);
 }
 
 /** A browser runs no script without the policy's nonce; data is no script. https://www.w3.org/TR/CSP3/#match-element-to-source-list */
@@ -123,17 +139,13 @@ function nonceProblem(client: Client, on: Response): string {
 /** Checks a page that was requested without any trace header: it must start a valid trace that no other client shares. */
 export function assertFreshTrace(client: Client, on: Response, path: string): PageTrace {
   const page = pageTrace(on.body);
-  const { trace: isTraced, tunnelPath, dsn } = client.options;
-  if (!isTraced) return page;
+  const changed = changedSettings(client, on, page, path);
+  if (changed !== undefined) client.check("same_settings", changed === "", on, changed);
+  if (!client.options.trace) return page;
   client.check("fresh_valid", page.problem === "", on, page.problem);
   assertUniqueTrace(client, on);
   const { spanId } = page.trace ?? {};
   if (spanId) client.check("fresh_unique", isFirst(client, spanId), on, `span ${spanId} was on another page`);
-  const now = samplingOf(page);
-  const expected = { ...client.probed[path]?.sampling, ...(tunnelPath ? { public_key: dsn.publicKey } : {}) };
-  const changed = Object.entries(expected).filter(([key, value]) => now[key] !== value);
-  const how = changed.map(([key, value]) => `${key} is ${now[key]}, expected ${value}`).join("; ");
-  if (page.problem === "") client.check("fresh_same", how === "", on, how);
   // https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/: sampled if the random number is below the rate.
   const { "sentry-sample_rand": rand, "sentry-sample_rate": rate } = parseBaggage(page.baggage) ?? {};
   const { sampled } = page.trace ?? {};
@@ -142,18 +154,17 @@ export function assertFreshTrace(client: Client, on: Response, path: string): Pa
   return page;
 }
 
-/** What all fresh pages of a deployment have in common. */
-export function samplingOf({ baggage }: PageTrace): Record<string, string> {
-  const members = Object.entries(parseBaggage(baggage) ?? {}).map(([key, value]) => [
-    key.replace("sentry-", ""),
-    value,
-  ]);
-  return Object.fromEntries(members.filter(([key = ""]) => /^(release|environment|public_key|sample_rate)$/.test(key)));
-}
+/** The sessions that a response starts. */
+export const sessionsOf = ({ headers }: Response): string[] =>
+  Array.from(
+    (headers["set-cookie"] ?? "").matchAll(/(?:^|,\s*)[\w.-]*(?:sess|sid|auth|token)[\w.-]*=([^;,\s]{16,})/gi),
+  ).map(([, value = ""]) => value);
+
+/** Whether `setup` has seen an id. */
+const isProbed = ({ probed }: Client, id: string) => Object.values(probed).some(({ ids }) => ids.includes(id));
 
 /** Whether this virtual user sees an id for the first time, which `setup` has not seen either. */
-const isFirst = (client: Client, id: string): boolean =>
-  client.isNew(id) && !Object.values(client.probed).some(({ ids }) => ids.includes(id));
+const isFirst = (client: Client, id: string): boolean => client.isNew(id) && !isProbed(client, id);
 
 /**
  * Checks that the trace in a response, if there is one, belongs to this client alone. Applies to every response to a
@@ -168,8 +179,7 @@ export function assertUniqueTrace(client: Client, on: Response): void {
 
 function sharedWith(client: Client, traceId: string): string {
   if (traceId.startsWith(SENT_TRACE_PREFIX)) return "was sent by another client";
-  if (Object.values(client.probed).some(({ ids }) => ids.includes(traceId)))
-    return "existed before the run: this page is cached";
+  if (isProbed(client, traceId)) return "existed before the run: this page is cached";
   return client.isNew(traceId) ? "" : "was given to another client before";
 }
 

@@ -13,18 +13,21 @@ export function newSender({ options }: Client): Sender {
 }
 
 /** Posts one envelope to the tunnel as the SDK does, and checks the response. */
-export async function sendEnvelope(client: Client, { name, eventId, body }: Envelope, { traceId }: Sender) {
+export async function sendEnvelope(client: Client, { name, eventId, body, compressed }: Envelope, { traceId }: Sender) {
   const { tunnelPath, dsn } = client.options;
   const path = tunnelPath + tunnelArguments(dsn);
   const request = { method: "POST", path, kind: "envelope", name, headers: ENVELOPE_HEADERS, body, traceId } as const;
-  const on = await client.request(request);
+  const on = await client.request({ ...request, compressed });
   if (on.status === 0) return;
   assertResponse(client, on);
   const example = `${name}: ${describeResponse(on)}`;
   const accepted = on.status >= 200 && on.status < 300;
   const rateLimited = on.status === 429;
-  // Rate limiting one client is by design, and the SDK understands it. A tunnel that rate-limits nearly everything is not usable.
-  if (accepted || rateLimited) client.check("tunnel_within_limits", accepted, on, example);
+  // Rate limiting one client is by design, and the SDK understands it. A tunnel that rate-limits nearly everything is not usable. An
+  // accepted envelope's answer can limit what follows, too.
+  const limits = on.headers["x-sentry-rate-limits"];
+  const limited = limits === undefined ? example : `${example}, X-Sentry-Rate-Limits: ${limits}`;
+  if (accepted || rateLimited) client.check("tunnel_within_limits", accepted && limits === undefined, on, limited);
   // Without categories, a 429 stops all of them for a minute: https://develop.sentry.dev/sdk/expected-features/rate-limiting/
   if (rateLimited) client.check("tunnel_retryable", isAnswer(on), on, example);
   else if (isAnswer(on)) client.check("tunnel_accepted", accepted, on, example);

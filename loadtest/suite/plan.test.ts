@@ -2,11 +2,13 @@ import { describe, expect, it } from "vitest";
 import { JOURNEYS, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, shareOf } from "../lib/checks.ts";
 import { SAMPLES } from "../lib/client.ts";
-import { readPlan as planOf } from "./plan.ts";
+import { DECLARED } from "../test/run-suite.ts";
+import { readPlan } from "./plan.ts";
 import { PROFILES } from "./profiles.ts";
-import { journeyOf, scenarios } from "./scenarios.ts";
+import { journeyOf, plannedIterations, roundOf, scenarios } from "./scenarios.ts";
 import { thresholds } from "./thresholds.ts";
 
+const planOf = (profile: string, env = {}) => readPlan(profile, { ...DECLARED, ...env });
 const profiles = Object.keys(PROFILES);
 const journeysOf = (env: Record<string, string>) => journeysFor(planOf("average", env).options);
 const thresholdsOf = (profile: string, env = {}) => Object.entries(thresholds(planOf(profile, env)));
@@ -14,35 +16,26 @@ const thresholdsOf = (profile: string, env = {}) => Object.entries(thresholds(pl
 describe("the plan", () => {
   it("requires every check in some journey or profile", () => {
     const required = new Set(
-      profiles.flatMap((profile) => planOf(profile, { INGEST: "http://reader", NO_BROWSER: "" }).checks),
+      profiles.flatMap((profile) => planOf(profile, { INGEST: "http://reader", BROWSER: "on", NO_BROWSER: "" }).checks),
     );
     // Only some targets' responses have what these judge.
-    const some = [
-      "not_shared",
-      "no_trace_cookie",
-      "tunnel_retryable",
-      "clock",
-      "page_nonce",
-      "fresh_sampled",
-      "action_once",
-    ];
+    const some = ["tunnel_retryable", "clock", "own_session", "fresh_sampled", "action_once"];
     expect(CHECK_IDS.filter((id) => !required.has(id) && !some.includes(id))).toEqual([]);
   });
 
-  it("runs the journeys that the target has, and that SKIP, ONLY and JOURNEYS leave, with their shares", () => {
+  it("runs the journeys that the target has, and that JOURNEYS names, with their shares", () => {
     const off = { TRACE_PAGE: "off", TUNNEL_PATH: "off" };
     expect(planOf("average", off).checks).not.toContain("tunnel_accepted");
     expect(journeysOf(off)).not.toContain("outgoing");
     expect(thresholdsOf("average", off).filter(([name]) => name.includes("envelope"))).toEqual([]);
-    expect(journeysOf({ ONLY: "browse,assets" })).toEqual(["browse", "assets"]);
-    expect(journeysOf({ SKIP: "browse" })).not.toContain("browse");
+    expect(journeysOf({ JOURNEYS: "browse,assets" })).toEqual(["browse", "assets"]);
     expect(Math.abs(count(100, 200, { JOURNEYS: "browse:75,assets:25" }).browse - 75)).toBeLessThan(3);
   });
 
   it.each([
-    [{ ONLY: "browsing" }, /^ONLY "browsing" is not a journey: use browse, continued/],
-    [{ ONLY: "action", ACTION_PAGE: "off" }, /leave no journey/],
-    [{ LIMITS: "{" }, "is not a JSON object"],
+    [{ JOURNEYS: "browsing" }, /^JOURNEYS "browsing" is not a journey: use browse, continued/],
+    [{ JOURNEYS: "action", ACTION_PAGE: "off" }, /leaves no journey/],
+    [{ LIMITS: "{" }, "is not JSON"],
     [{ LIMITS: '{"pages":{}}' }, 'LIMITS has "pages"'],
     [{ LIMITS: '{"page":{"p50":1}}' }, 'page is {"p50":1}'],
   ])("rejects %j", (env, words) => expect(() => planOf("average", env)).toThrow(words));
@@ -50,8 +43,8 @@ describe("the plan", () => {
   it("has limits by profile, which LIMITS changes", () => {
     const plan = (profile: string, LIMITS = "") => planOf(profile, { LIMITS, PAGES: "/,/slow" });
     expect(plan("smoke").rows.filter(({ limit }) => limit.p95 || limit.p99)).toEqual([]);
-    const { limits, rows } = plan("average", '{"/slow":{"p95":900},"availability":99.9}');
-    expect(limits.availability).toBe(99.9);
+    const { availability, rows } = plan("average", '{"/slow":{"p95":900},"availability":99.9}');
+    expect(availability).toBe(99.9);
     expect(rows[0]).toMatchObject({ name: "/", limit: { p95: 500, p99: 2000 } });
     expect(rows[1]).toMatchObject({ name: "/slow", limit: { p95: 900 } });
   });
@@ -61,7 +54,7 @@ describe("the plan", () => {
     (profile) => {
       const all = Object.fromEntries(thresholdsOf(profile));
       for (const id of CHECK_IDS) expect(all[`checks{check:${id}}`]?.[0]?.threshold).toBe(`rate>=${shareOf(id)}`);
-      for (const of of [...planOf(profile, {}).checks, "/"])
+      for (const of of [...planOf(profile).checks, "/"])
         expect(all[`${SAMPLES}{of:${of}}`]?.[0]?.threshold).toBe("count>0");
     },
   );
@@ -81,11 +74,13 @@ describe("the plan", () => {
     },
   );
 
-  it("runs every journey in turn at first, and always in smoke", () => {
+  it("runs every journey in turn at first, and always in smoke, on every page", () => {
     const names = Object.keys(JOURNEYS);
     const three = Object.fromEntries(names.map((name) => [name, 3]));
     expect(count(100, 100 + 3 * names.length, {}, "smoke")).toEqual(three);
     expect(count(0, 3 * names.length)).toEqual(three);
+    const plan = planOf("smoke", { PAGES: "/1,/2,/3,/4,/5,/6,/7" });
+    expect([plannedIterations(plan), roundOf(plan, plannedIterations(plan) - 1)]).toEqual([8 * names.length, 7]);
   });
 });
 

@@ -1,127 +1,128 @@
-import { SCHEMA } from "./plan.ts";
-import type { Summary } from "./summary.ts";
-import { COLUMNS, comparison, exampleText, figures, headline, headlines, isBad, text } from "./text.ts";
+import type { Example } from "../lib/examples.ts";
+import { type Duration, isUnmeasured, type Result, type Summary } from "./summary.ts";
 
-type Files = Record<string, string>;
+/** What a result means, in the words of the first line. */
+const RESULTS: Record<Result, string> = {
+  passed: "PASSED",
+  integrity: "FAILED: integrity",
+  availability: "FAILED: availability",
+  incomplete: "NOT VERIFIED",
+  limits: "FAILED: limits",
+};
 
-const STYLE = `
-  :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; } body { max-width: 80rem; margin: 2rem auto; padding: 0 1rem; }
-  .bad { color: light-dark(#b3142b, #ff7b86); } .good { color: light-dark(#176b2c, #6fd08c); } li { overflow-wrap: anywhere; }
-  table { border-collapse: collapse; } td, th { padding: 0.1rem 0.7rem; text-align: right; } td:first-child, th:first-child { text-align: left; }
-`;
+/** The result in one line, which never says PASSED alone if something was not looked at. */
+function headline({ result, unverified, checks, durations }: Summary): string {
+  const open = [
+    ...unverified.map(({ what }) => what),
+    ...checks.filter((one) => one.result === "not measured").map(({ name }) => name),
+    ...durations.filter(isUnmeasured).map(({ name }) => `time of ${name}`),
+  ];
+  if (result === "incomplete") return `NOT VERIFIED: ${open.join(", ") || "anything"}`;
+  return result === "passed" && open.length > 0 ? `PASSED, but not verified: ${open.join(", ")}` : RESULTS[result];
+}
+
+/** One thing that was judged: a line of the text, and a test case of JUnit. */
+interface Line {
+  name: string;
+  cells: (string | number)[];
+  /** Empty: it is good. */
+  problems: string[];
+  isOpen?: boolean;
+}
+
+/** A failure in one line: the request, what was expected and came, the trace. */
+export const exampleText = ({ at, text, traceId }: Example) =>
+  `${at && `${at}: `}${text}${traceId && ` [trace ${traceId}]`}`;
+
+/** Everything that was judged, in three tables. */
+function tables({ checks, durations, unavailable, unanswered, other, unverified, wanted, settings }: Summary) {
+  const lost = unavailable.map(({ kind, percent }) => `${kind} ${percent.toFixed(1)} %`);
+  const results: Line[] = [
+    {
+      ...{ name: `availability: ${wanted} % of each kind`, cells: [] },
+      problems: [...lost, ...unanswered.map((one) => `not answered: ${exampleText(one)}`)],
+    },
+    { name: "load: as planned", cells: [], problems: other },
+    ...unverified.map(({ what, why }) => ({
+      ...{ name: `not verified: ${what}`, cells: [], problems: [why], isOpen: settings.target === "" },
+    })),
+  ];
+  const judged: Line[] = checks.map(({ name, passed, failed, result, examples }) => ({
+    ...{ name, cells: [passed, failed] },
+    problems: [
+      ...(result === "not measured" ? [result] : []),
+      ...(result === "passed" ? [] : examples.map(exampleText)),
+    ],
+  }));
+  return { results, judged, times: durations.map(timeOf) };
+}
+
+function timeOf(row: Duration): Line {
+  const { name, count, timedOut, p50, p95, p99, max, limit, ok } = row;
+  const limits = Object.entries(limit).map(([key, ms]) => `${key} ${ms}`);
+  const figures = [p50, p95, p99, max].map((ms) => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`);
+  const problem = isUnmeasured(row) ? ["not measured"] : ok ? [] : ["over its limits"];
+  return { name, cells: [count, timedOut, ...figures, `  ${limits.join(", ") || "none"}`], problems: problem };
+}
+
+/** The summary as text: the results, then the tables. */
+export function text(summary: Summary): string {
+  const { profile, purpose, target, seconds, load, integrity, availability, breakpoint, disabled, k6 } = summary;
+  const { results, judged, times } = tables(summary);
+  const { broken, answered, detectable } = integrity;
+  const seen = `a fault in ${Number(detectable.toPrecision(2))} % of requests would have been seen with 99.9 % probability`;
+  // k6 has no locales.
+  const grouped = String(answered).replace(/\B(?=(\d{3})+$)/g, ",");
+  const columns = (name: string, cells: (string | number)[], width: number) =>
+    name.padEnd(width > 8 ? 26 : 74) + cells.map((cell) => `${cell}`.padStart(width)).join("");
+  const row = ({ name, cells, problems, isOpen }: Line, width: number) => [
+    `${isOpen ? "?" : problems.length > 0 ? "✗" : "✓"} ${columns(name, cells, width)}`.trimEnd(),
+    ...problems.map((one) => `    ${one}`),
+  ];
+  const rate = (count: number) => `${count} (${seconds > 0 ? (count / seconds).toFixed(1) : 0}/s)`;
+  return `${[
+    `\n${headline(summary)} · ${profile} (${purpose}) against ${target}, ${seconds.toFixed(0)} s`,
+    `  integrity: ${broken} broken of ${grouped} answered (${seen})`,
+    `  availability: ${availability.toFixed(availability > 99.9 && availability < 100 ? 2 : 1)} %`,
+    ...(breakpoint === undefined ? [] : [`  a threshold was crossed at about ${breakpoint.toFixed(0)} iterations/s`]),
+    ...results.flatMap((one) => (one.problems.length > 0 ? row(one, 0) : [])),
+    `\n  ${columns("check", ["passed", "failed"], 8)}`,
+    ...judged.flatMap((one) => row(one, 8)),
+    `\n  ${columns("response time", ["count", "timed out", "p50", "p95", "p99", "max", "  limits"], 11)}`,
+    ...times.flatMap((one) => row(one, 11)),
+    `\n  ${rate(load.iterations)} iterations, ${rate(load.requests)} requests, ${load.dropped} iterations dropped`,
+    `  k6 ${k6}, commit ${summary.commit}, ${summary.time}`,
+    ...(disabled.length > 0 ? [`  disabled: ${disabled.join(", ")}`] : []),
+  ].join("\n")}\n`;
+}
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
-function page(title: string, good: boolean, body: string): string {
-  return `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">
-<title>${escaped(title)}</title><style>${STYLE}</style></head><body>
-<h1 class="${good ? "good" : "bad"}">${escaped(title)}</h1>
-${body}
-</body></html>
-`;
-}
-
-const list = (items: string[]): string => `<ul>${items.map((item) => `<li>${item}</li>`).join("\n")}</ul>`;
-
-function table(head: string[], rows: { bad: boolean; cells: (string | number)[] }[]): string {
-  const row = (cells: (string | number)[], tag: string) =>
-    cells.map((cell) => `<${tag}>${escaped(`${cell}`)}</${tag}>`).join("");
-  const lines = rows.map(({ bad, cells }) => `<tr${bad ? ' class="bad"' : ""}>${row(cells, "td")}</tr>`);
-  return `<table><tr>${row(head, "th")}</tr>\n${lines.join("\n")}</table>`;
-}
-
-/** The report: one page without scripts or requests of its own, failures first. */
-function report(summary: Summary): string {
-  const { profile, target, checks, durations, unanswered, traceUrl, time, commit, k6, disabled } = summary;
-  const linked = (words: string) =>
-    escaped(words).replace(/\[trace ([0-9a-f]{32})\]/g, (whole, id) =>
-      traceUrl ? `<a href="${escaped(traceUrl.replace("{trace_id}", id))}">${whole}</a>` : whole,
-    );
-  const failures = checks
-    .filter(({ result }) => result === "failed")
-    .map(
-      ({ name, failed, examples }) =>
-        `<b>${escaped(name)}</b>: ${failed} failed${list(examples.map((one) => linked(exampleText(one))))}`,
-    );
-  const lost = unanswered.map((one) => `not answered: ${linked(exampleText(one))}`);
-  const rows = checks.map(({ name, passed, failed, result }) => ({
-    bad: result !== "passed",
-    cells: [name, passed, failed],
-  }));
-  const times = durations.map((one) => ({ bad: isBad(one), cells: [one.name, ...figures(one), comparison(one)] }));
-  const title = `${headline(summary)} · ${profile}`;
-  const body = `<p>${escaped(target)}</p>${list(headlines(summary).map(escaped))}
-${failures.length + lost.length > 0 ? `<h2 class="bad">Failures</h2>${list([...failures, ...lost])}` : ""}
-<h2>Checks</h2>${table(["check", "passed", "failed"], rows)}
-<h2>Response times</h2>${table(["response time", ...COLUMNS], times)}
-<p>Over time: <a href="dashboard.html">k6's dashboard</a> (of a run longer than 30 s). k6 ${k6}, commit ${commit}, ${time}. Disabled: ${escaped(disabled.join(", ") || "nothing")}.</p>`;
-  return page(title, summary.result === "passed", body);
-}
-
-/** The checks as JUnit's XML, which CI shows one by one. */
-function junit(name: string, seconds: number, cases: { name: string; failure?: string; skipped?: string }[]): string {
-  const lines = cases.map((one) => {
-    const how = (tag: string, message: string) =>
-      `<${tag} message="${escaped(message.slice(0, 300))}">${escaped(message)}</${tag}>`;
-    const inside = one.failure ? how("failure", one.failure) : one.skipped ? how("skipped", one.skipped) : "";
-    return `<testcase classname="loadtest.${name}" name="${escaped(one.name)}">${inside}</testcase>`;
+/** The same as JUnit's XML, which CI shows one by one. */
+function junit(summary: Summary): string {
+  const { profile, seconds } = summary;
+  const { results, judged, times } = tables(summary);
+  const cases = [...results, ...judged, ...times.map((one) => ({ ...one, name: `response time: ${one.name}` }))];
+  const lines = cases.map(({ name, cells, problems, isOpen }) => {
+    const how = isOpen ? "skipped" : "failure";
+    const message = escaped([...problems, ...(cells.length > 0 ? [cells.join(" ")] : [])].join("\n"));
+    const inside = problems.length > 0 ? `<${how} message="${message.slice(0, 300)}">${message}</${how}>` : "";
+    return `<testcase classname="loadtest.${profile}" name="${escaped(name)}">${inside}</testcase>`;
   });
-  const count = (key: "failure" | "skipped") => cases.filter((one) => one[key]).length;
-  const counts = `tests="${cases.length}" failures="${count("failure")}" skipped="${count("skipped")}" time="${seconds}"`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="loadtest ${name}" ${counts}>\n${lines.join("\n")}\n</testsuite>\n`;
-}
-
-function casesOf({ checks, durations, unavailable, unanswered, other, unverified, settings, limits }: Summary) {
-  const examples = (all: Parameters<typeof exampleText>[0][]) => all.map(exampleText).join("\n");
-  const open = unverified.map(({ what, why }) => ({
-    name: `verified: ${what}`,
-    [settings.target ? "failure" : "skipped"]: why,
-  }));
-  const lost = unavailable.map(({ kind, percent }) => `${kind} ${percent.toFixed(1)} %`).join(", ");
-  return [
-    {
-      name: `availability: ${limits.availability} % of each kind`,
-      failure: lost && `${lost}\n${examples(unanswered)}`,
-    },
-    { name: "load: as planned", failure: other.join("\n") },
-    ...checks.map(({ name, failed, result, examples: all }) => ({
-      name,
-      failure: result === "failed" ? `${failed} failed: ${examples(all)}` : result === "passed" ? "" : "not measured",
-    })),
-    ...durations.map((one) => ({
-      name: `response time: ${one.name}`,
-      failure: isBad(one)
-        ? `${one.count} samples, p95 ${one.p95} ms, p99 ${one.p99} ms; limits: ${comparison(one)}`
-        : "",
-    })),
-    ...open,
-  ];
+  const count = (open: boolean) =>
+    cases.filter((one) => one.problems.length > 0 && Boolean(one.isOpen) === open).length;
+  const counts = `tests="${cases.length}" failures="${count(false)}" skipped="${count(true)}" time="${seconds}"`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="loadtest ${profile}" ${counts}>\n${lines.join("\n")}\n</testsuite>\n`;
 }
 
 /** The files for k6's `handleSummary`; without a folder only the text, on stdout. */
-function files(folder: string, stdout: string, all: Files): Files {
-  const named = Object.entries({ "summary.txt": stdout, ...all }).map(([name, content]) => [
-    `${folder}/${name}`,
-    content,
-  ]);
-  return folder === "" ? { stdout } : { stdout, ...Object.fromEntries(named) };
-}
-
-/** Those of a run that ended. */
-export function summaryFiles(summary: Summary, folder: string): Files {
-  return files(folder, text(summary), {
-    "summary.json": `${JSON.stringify(summary, null, 2)}\n`,
-    "junit.xml": junit(summary.profile, summary.seconds, casesOf(summary)),
-    "report.html": report(summary),
-  });
-}
-
-/** Those of a run that a problem stopped before the load. */
-export function notRun({ OUT = "", PROFILE = "smoke" }: Record<string, string | undefined>, problem: string): Files {
-  return files(OUT, `NOT RUN · ${PROFILE}: ${problem}\n`, {
-    "summary.json": `${JSON.stringify({ schema: SCHEMA, profile: PROFILE, result: "not run", exit: 108, problem }, null, 2)}\n`,
-    "junit.xml": junit(PROFILE, 0, [{ name: "before the load", failure: problem }]),
-    "report.html": page(`NOT RUN · ${PROFILE}`, false, `<p>${escaped(problem)}</p>`),
-  });
+export function summaryFiles(summary: Summary, folder: string): Record<string, string> {
+  const stdout = text(summary);
+  if (folder === "") return { stdout };
+  return {
+    stdout,
+    [`${folder}/summary.txt`]: stdout,
+    [`${folder}/summary.json`]: `${JSON.stringify(summary, null, 2)}\n`,
+    [`${folder}/junit.xml`]: junit(summary),
+  };
 }

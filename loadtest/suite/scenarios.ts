@@ -1,9 +1,9 @@
 import { type JourneyName, journeysFor, shareOfJourney } from "../journeys/index.ts";
 import type { Plan } from "./plan.ts";
 
-const SMOKE_ROUNDS = 5;
-/** In any other profile, each journey runs this often before their shares count, so that even a short run covers all checks. */
-const FIRST_ROUNDS = 3;
+/** In smoke, each journey runs this often, and once for each page; in any other profile before their shares count, so that even a short run
+ * covers all checks. */
+const ROUNDS = { smoke: 5, other: 3 };
 /** Virtual users suffice for iterations of this length; if they take longer, k6 drops iterations and the summary says so. */
 const MAX_ITERATION_SECONDS = 10;
 /** Its multiples, without their whole part, cover the range from 0 to 1 evenly: no journey is missing by chance. */
@@ -15,7 +15,9 @@ export function scenarios(plan: Plan): Record<string, Record<string, unknown>> {
   const stages = stagesOf(plan);
   // Once, beside the load: https://grafana.com/docs/k6/latest/using-k6-browser/
   const once = { executor: "shared-iterations", exec: "browser", options: { browser: { type: "chromium" } } };
-  const browser: Record<string, Record<string, unknown>> = options.noBrowser ? {} : { browser: once };
+  const browser: Record<string, Record<string, unknown>> = options.browser && !options.noBrowser
+    ? { browser: once }
+    : {};
   if (stages.length === 0) {
     const iterations = plannedIterations(plan);
     return { [name]: { executor: "shared-iterations", vus: 1, iterations, maxDuration: "30m" }, ...browser };
@@ -38,11 +40,20 @@ export function scenarios(plan: Plan): Record<string, Record<string, unknown>> {
   };
 }
 
+/** The rounds of all journeys in turn. A page more, for the trace page. */
+const rounds = ({ options, profile }: Plan): number =>
+  Math.max(profile.stages.length === 0 ? ROUNDS.smoke : ROUNDS.other, options.pages.length + 1);
+
+/** The round that an iteration belongs to, which chooses its page. */
+export const roundOf = ({ options }: Plan, iteration: number): number =>
+  Math.floor(iteration / journeysFor(options).length);
+
 /** The journey of an iteration: all of them in turn at first, always in smoke; then by their shares. */
-export function journeyOf({ options, profile }: Plan, iteration: number): JourneyName {
+export function journeyOf(plan: Plan, iteration: number): JourneyName {
+  const { options, profile } = plan;
   const names = journeysFor(options);
   const inTurn = names[iteration % names.length] as JourneyName;
-  if (profile.stages.length === 0 || iteration < FIRST_ROUNDS * names.length) return inTurn;
+  if (profile.stages.length === 0 || iteration < rounds(plan) * names.length) return inTurn;
   const total = names.reduce((sum, name) => sum + shareOfJourney(name, options), 0);
   let point = ((iteration * GOLDEN_RATIO) % 1) * total;
   for (const name of names) {
@@ -55,7 +66,7 @@ export function journeyOf({ options, profile }: Plan, iteration: number): Journe
 /** The number of iterations that a run starts. */
 export function plannedIterations(plan: Plan): number {
   const { options, profile } = plan;
-  if (profile.stages.length === 0) return journeysFor(options).length * SMOKE_ROUNDS;
+  if (profile.stages.length === 0) return journeysFor(options).length * rounds(plan);
   const stages = stagesOf(plan);
   const secondsAtFullLoad = stages.reduce(
     (sum, [load, seconds], at) => sum + (((stages[at - 1]?.[0] ?? 0) + load) / 2) * seconds,

@@ -3,35 +3,19 @@ import { browser } from "../journeys/browser.ts";
 import { JOURNEYS } from "../journeys/index.ts";
 import type { CheckId } from "../lib/checks.ts";
 import { type Client, newClient, passExample, recordCheck, recordDelivery, type SetupData } from "../lib/client.ts";
-import { type Delivery, readDelivery, readerProblem } from "../lib/delivery.ts";
-import { OptionError } from "../lib/options.ts";
+import { checkReader, type Delivery, ReaderError, readDelivery } from "../lib/delivery.ts";
 import { randomHex } from "../lib/random.ts";
 import { Unavailable } from "../lib/request.ts";
-import { type Plan, readPlan } from "./plan.ts";
-import { notRun, summaryFiles } from "./report.ts";
-import { journeyOf, scenarios } from "./scenarios.ts";
+import { readPlan } from "./plan.ts";
+import { summaryFiles } from "./report.ts";
+import { journeyOf, roundOf, scenarios } from "./scenarios.ts";
 import { type RunData, summarise } from "./summary.ts";
 import { probeTarget } from "./target.ts";
 import { thresholds } from "./thresholds.ts";
 
-type Script = ReturnType<typeof script>;
-
-/** Everything that k6 requires of an entry script, for one load profile. An invalid option stops the run with one line. */
-export function suite(profile: string): Script {
-  try {
-    return script(readPlan(profile, __ENV));
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    // k6 prints an exception while loading with its stack.
-    const { message: problem } = error;
-    const iteration = async () => exec.test.abort(problem);
-    const setup = () => ({ probed: {}, run: "", problem });
-    const empty = { options: {}, setup, iteration, browser: iteration, teardown: () => {} };
-    return { ...empty, handleSummary: () => notRun(__ENV, problem) } as unknown as Script;
-  }
-}
-
-function script(plan: Plan) {
+/** Everything that k6 requires of an entry script, for one load profile. What it throws is the reason for which run.sh has no result. */
+export function suite(profile: string) {
+  const plan = readPlan(profile, __ENV);
   const { options } = plan;
   let client: Client | undefined;
   return {
@@ -46,21 +30,23 @@ function script(plan: Plan) {
       summaryTrendStats: ["count", "med", "p(95)", "p(99)", "max"],
     },
 
-    /** Returns a problem instead of aborting, because only then `handleSummary` gets to know it. */
     async setup(): Promise<SetupData> {
-      const unread = options.ingest && (await readerProblem(options));
-      return { run: randomHex(8), ...(unread ? { probed: {}, problem: unread } : await probeTarget(options)) };
+      if (options.ingest) await checkReader(options);
+      return { run: randomHex(8), probed: await probeTarget(options) };
     },
 
     async iteration(data: SetupData): Promise<void> {
-      if (data.problem) exec.test.abort(data.problem);
       client ??= newClient(options, data);
-      const name = journeyOf(plan, exec.scenario.iterationInTest);
+      const at = exec.scenario.iterationInTest;
+      const name = journeyOf(plan, at);
+      Object.assign(client, { visit: at, round: roundOf(plan, at) });
       exec.vu.metrics.tags.journey = name;
       let exception = "";
       try {
         await JOURNEYS[name].run(client);
       } catch (error) {
+        // A failure of our own tools is no fault of the target.
+        if (error instanceof ReaderError) exec.test.abort(error.message);
         // A request without an answer ends its journey, and is counted by the availability.
         if (!(error instanceof Unavailable)) exception = String(error);
       }
@@ -71,14 +57,15 @@ function script(plan: Plan) {
     browser: (): Promise<void> => browser(options),
 
     /** Compares what arrived with what was sent. */
-    async teardown({ run, problem }: SetupData): Promise<void> {
-      if (options.ingest && !problem) recordFindings(await readDelivery(options, run));
+    async teardown({ run }: SetupData): Promise<void> {
+      if (options.ingest) recordFindings(await readDelivery(options, run));
     },
 
-    handleSummary: (data: RunData) => {
-      if (data.setup_data?.problem) return notRun(__ENV, data.setup_data.problem);
+    /** Writes nothing if `setup` failed. */
+    handleSummary: (data: RunData): Record<string, string> => {
       const { RUN_COMMIT: commit = "unknown", RUN_K6: k6 = "unknown" } = __ENV;
-      return summaryFiles(summarise(plan, { time: new Date().toISOString(), commit, k6 }, data), options.out);
+      const run = { time: new Date().toISOString(), commit, k6 };
+      return data.setup_data ? summaryFiles(summarise(plan, run, data), options.out) : {};
     },
   };
 }

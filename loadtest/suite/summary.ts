@@ -2,9 +2,8 @@ import { JOURNEY_NAMES, journey, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
 import { AVAILABILITY, type SetupData, TIME, TIMED_OUT } from "../lib/client.ts";
 import { type Example, examplesOf, type Group } from "../lib/examples.ts";
-import { isLocalIngest } from "../lib/options.ts";
-import { type Plan, type Row, SCHEMA } from "./plan.ts";
-import { TESTED } from "./preflight.ts";
+import { isLocalIngest, TESTED } from "../lib/options.ts";
+import type { Plan, Row } from "./plan.ts";
 import { plannedIterations, plateauOf } from "./scenarios.ts";
 
 /** The part of `handleSummary`'s data that is used here. */
@@ -16,7 +15,7 @@ export interface RunData {
 }
 
 /** How a run ended, worst first, and run.sh's exit code for it. */
-export const EXIT = { integrity: 20, availability: 21, incomplete: 24, limits: 22, regression: 23, passed: 0 } as const;
+export const EXIT = { integrity: 20, availability: 21, incomplete: 24, limits: 22, passed: 0 } as const;
 export type Result = keyof typeof EXIT;
 
 export interface CheckResult {
@@ -33,7 +32,7 @@ export type Summary = ReturnType<typeof summarise>;
 
 /** Computes the result of a run from k6's end-of-test data alone. `run` has facts that k6 does not know; run.sh passes them. */
 export function summarise(plan: Plan, run: { time: string; commit: string; k6: string }, data: RunData) {
-  const { options, limits, profile } = plan;
+  const { options, profile } = plan;
   const values = (metric: string) => data.metrics[metric]?.values ?? {};
   const count = (metric: string) => values(metric).count ?? 0;
   const seconds = data.state.testRunDurationMs / 1000;
@@ -44,7 +43,7 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
   const { passes: answered = 0, fails: unanswered = 0 } = values(AVAILABILITY);
   const unavailable = plan.kinds
     .map((kind) => ({ kind, percent: 100 * shareAnswered(values(`${AVAILABILITY}{kind:${kind}}`)) }))
-    .filter(({ percent }) => percent < limits.availability);
+    .filter(({ percent }) => percent < plan.availability);
   const failed = checks.filter(({ result }) => result === "failed");
   const broken = failed.filter(({ id }) => shareOf(id) === 1);
 
@@ -53,21 +52,18 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
   if (iterations === 0) other.push("nothing was measured: no iteration completed");
   if (dropped > plannedIterations(plan) / 100)
     other.push(`${dropped} iterations were dropped: the target is too slow for this rate, or MAX_VUS is too low`);
-  const unmeasured = durations.filter(({ count, name }) => count === 0 && name !== "delivery");
-  const missing = checks.some(({ result }) => result === "not measured") || unmeasured.length > 0;
+  const missing = checks.some(({ result }) => result === "not measured") || durations.some(isUnmeasured);
   const open = unverified(plan);
   const found: [Result, boolean][] = [
     ["integrity", broken.length > 0],
     ["availability", unavailable.length > 0],
     ["incomplete", missing || iterations === 0 || (options.target !== "" && open.length > 0)],
     ["limits", failed.length > 0 || other.length > 0 || durations.some(({ ok }) => !ok)],
-    ["regression", durations.some(({ change }) => change === "REGRESSION")],
   ];
   const result = found.find(([, holds]) => holds)?.[0] ?? "passed";
   const rate = options.rate ?? profile.rate;
   const enabled = journeysFor(options);
   return {
-    schema: SCHEMA,
     profile: plan.name,
     purpose: profile.purpose,
     target: options.baseUrl,
@@ -82,8 +78,9 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
       // 1 − (1 − share)^answered = 0.999
       detectable: answered === 0 ? 100 : 100 * (1 - 0.001 ** (1 / answered)),
     },
-    /** Percent of requests that were answered. */
+    /** Percent of requests that were answered, and that must be. */
     availability: answered === 0 ? 0 : (100 * answered) / (answered + unanswered),
+    wanted: plan.availability,
     unavailable,
     checks,
     durations,
@@ -94,14 +91,8 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
     load: { iterations, dropped, requests: count("http_reqs") },
     other,
     unverified: open,
-    disabled: [
-      ...JOURNEY_NAMES.filter((name) => !enabled.includes(name)),
-      ...(options.noBrowser ? [`browser (${options.noBrowser})`] : []),
-    ],
-    baseline: plan.baseline && { time: plan.baseline.time, commit: plan.baseline.commit },
-    limits,
+    disabled: JOURNEY_NAMES.filter((name) => !enabled.includes(name)),
     settings: { ...options, dsn: `${options.dsn.host}/${options.dsn.project}` },
-    traceUrl: options.traceUrl,
   };
 }
 
@@ -116,14 +107,15 @@ function checkResult(id: CheckId, { metrics, root_group }: RunData): CheckResult
   return { id, name: CHECKS[id].name, passed, failed, result, examples: examplesOf(id, root_group) };
 }
 
-function durationOf({ name, selector, limit, former }: Row, values: (metric: string) => Record<string, number>) {
+function durationOf({ name, selector, limit }: Row, values: (metric: string) => Record<string, number>) {
   const { count = 0, med: p50 = 0, "p(95)": p95 = 0, "p(99)": p99 = 0, max = 0 } = values(TIME + selector);
   const timedOut = values(TIMED_OUT + selector).count ?? 0;
   const ok = p95 < (limit.p95 ?? Number.POSITIVE_INFINITY) && p99 < (limit.p99 ?? Number.POSITIVE_INFINITY);
-  const noise = former ? former.max - former.p95 : 0;
-  const change = !former || Math.abs(p95 - former.p95) <= noise ? "" : p95 > former.p95 ? "REGRESSION" : "IMPROVEMENT";
-  return { name, count, timedOut, p50, p95, p99, max, limit, former: former?.p95, change, ok };
+  return { name, count, timedOut, p50, p95, p99, max, limit, ok };
 }
+
+/** Whether a row has no samples; what did not arrive has a check of its own. */
+export const isUnmeasured = ({ count, name }: { count: number; name: string }) => count === 0 && name !== "delivery";
 
 /** What the suite did not verify although nobody declared it off: in a word or two, and why. */
 function unverified({ options }: Plan): { what: string; why: string }[] {
@@ -134,31 +126,22 @@ function unverified({ options }: Plan): { what: string; why: string }[] {
     ? "found no local ingest to read from"
     : `cannot read from project ${project} at ${host}`;
   const sends = enabled.some((one) => journey(one).envelopes);
-  const all: [string, string, boolean][] = [
+  const stores = !options.sendEvents && options.tunnelPath !== "";
+  const all: [what: string, why: string, holds: boolean][] = [
+    ...options.notDeclared.map((name): [string, string, boolean] => [
+      ...([TESTED[name] ?? name, `neither declared nor seen: set ${name}, or off`, true] as const),
+    ]),
+    ["delivery", `run.sh ${stored}: set INGEST (README), or off`, sends && !options.ingest && isOpen("INGEST")],
+    ["accepted envelopes", "SEND_EVENTS is not set: yes stores events for good", stores && isOpen("SEND_EVENTS")],
     [
-      "delivery",
-      `run.sh ${stored}: set INGEST (README, Delivery), or off`,
-      sends && !options.ingest && isOpen("INGEST"),
-    ],
-    [
-      "accepted envelopes",
-      "SEND_EVENTS is not set: yes stores events for good",
-      !options.sendEvents && options.tunnelPath !== "" && isOpen("SEND_EVENTS"),
-    ],
-    [
-      "results of actions",
-      "ACTION_EXPECT is not set",
+      ...(["results of actions", "ACTION_EXPECT is not set"] as const),
       enabled.includes("action") && !options.actionExpect && isOpen("ACTION_EXPECT"),
     ],
     [
-      "targets of redirects",
-      "REDIRECT_TO is not set",
+      ...(["targets of redirects", "REDIRECT_TO is not set"] as const),
       enabled.includes("redirect") && !options.redirectTo && isOpen("REDIRECT_TO"),
     ],
+    ["browser", `${options.noBrowser}, or set BROWSER=off`, options.browser && options.noBrowser !== ""],
   ];
-  const undeclared = options.notDeclared.map((name) => ({
-    what: TESTED[name as keyof typeof TESTED] ?? name,
-    why: `neither declared nor seen: set ${name}, or off`,
-  }));
-  return [...undeclared, ...all.filter(([, , holds]) => holds).map(([what, why]) => ({ what, why }))];
+  return all.filter(([, , holds]) => holds).map(([what, why]) => ({ what, why }));
 }

@@ -1,8 +1,9 @@
-import { type Probe, probe, type SetupData } from "../lib/client.ts";
+import { type Probe, probe } from "../lib/client.ts";
 import { navigationHeaders, navigationPath } from "../lib/navigation.ts";
 import type { Options } from "../lib/options.ts";
 import type { Response } from "../lib/request.ts";
-import { describeResponse, nonceOf, samplingOf, securityHeaders } from "../lib/responses.ts";
+import { describeResponse, nonceOf, securityHeaders, sessionsOf } from "../lib/responses.ts";
+import { settingsOf } from "../lib/settings.ts";
 import { pageTrace } from "../lib/trace.ts";
 
 const UNREACHABLE: [RegExp, string][] = [
@@ -29,20 +30,20 @@ export function targetProblem({ baseUrl }: Options, setting: string, path: strin
   return `${target}: ${setting} ${path} responds ${describeResponse(on)}: ${fix}`;
 }
 
-/** Asks once for everything that is declared, and keeps what later answers are compared with. */
-export async function probeTarget(options: Options): Promise<Pick<SetupData, "probed" | "problem">> {
+/** Asks once for everything that is declared, and keeps what later answers are compared with. Throws the problem that stops a run. */
+export async function probeTarget(options: Options): Promise<Record<string, Probe>> {
   const { pages, tracePage, actionPage, echoPath, redirectPage } = options;
   const declared = [...pages.map((path) => ["PAGES", path]), ["TRACE_PAGE", tracePage], ["ACTION_PAGE", actionPage]];
   const others = [...declared, ["ECHO_PATH", echoPath], ["REDIRECT_PAGE", redirectPage]] as [string, string][];
   const probed: Record<string, Probe> = {};
   for (const [setting, path] of others) {
     if (path === "" || probed[path]) continue;
-    const on = await probe(options, { path, kind: "page" });
+    const on = await probe(options, { path, kind: setting === "ECHO_PATH" ? "echo" : "page" });
     const problem = targetProblem(options, setting, path, on);
-    if (problem) return { probed, problem };
+    if (problem) throw new Error(problem);
     if (on.status === 200 && setting !== "ECHO_PATH") probed[path] = await factsOf(options, path, on);
   }
-  return { probed };
+  return probed;
 }
 
 async function factsOf(options: Options, path: string, on: Response): Promise<Probe> {
@@ -51,11 +52,11 @@ async function factsOf(options: Options, path: string, on: Response): Promise<Pr
   // Next's data of this page, which a navigation to it gets too.
   const data = on.body.match(/<script[^>]*>[^<]*self\.__next_f[\s\S]*?<\/script>/g)?.join("") ?? "";
   return {
-    ids: [traceId, spanId, nonceOf(on)].filter(Boolean),
+    ids: [traceId, spanId, nonceOf(on), ...sessionsOf(on)].filter(Boolean),
     length: on.body.length,
     hash: options.navigation ? await navigationHash(options, path) : "",
     headers: securityHeaders(on),
-    sampling: samplingOf(page),
+    settings: settingsOf(on, page),
     textInPayload: data.includes(options.expectText[path] ?? "\n"),
   };
 }

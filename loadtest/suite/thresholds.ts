@@ -13,14 +13,13 @@ export function thresholds(plan: Plan) {
   for (const id of CHECK_IDS) limit(`checks{check:${id}}`, `rate>=${shareOf(id)}`);
   const rows = plan.rows.map(({ name }) => name).filter((name) => name !== "delivery");
   for (const of of [...plan.checks, ...rows]) add(`${SAMPLES}{of:${of}}`, "count>0");
-  for (const { selector, limit: own, former } of plan.rows) {
+  for (const { selector, limit: own } of plan.rows) {
     add(TIMED_OUT + selector, "count>=0");
     add(TIME + selector, "max>=0");
     if (own.p95 !== undefined) limit(TIME + selector, `p(95)<${own.p95}`);
     if (own.p99 !== undefined) limit(TIME + selector, `p(99)<${own.p99}`);
-    if (former) add(TIME + selector, `p(95)<=${former.max}`);
   }
-  for (const kind of plan.kinds) limit(`${AVAILABILITY}{kind:${kind}}`, `rate>=${plan.limits.availability / 100}`);
+  for (const kind of plan.kinds) limit(`${AVAILABILITY}{kind:${kind}}`, `rate>=${plan.availability / 100}`);
   add("iterations", "count>0");
   // A dropped iteration means that the load was lower than planned.
   limit("dropped_iterations", `count<=${Math.floor(plannedIterations(plan) / 100)}`);

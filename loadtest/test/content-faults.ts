@@ -1,6 +1,6 @@
 import type { Change, Faults, How } from "./faults.ts";
 import * as f from "./faults.ts";
-import type { Answer, Fault } from "./stub.ts";
+import { type Answer, asExample, type Fault } from "./stub.ts";
 
 const {
   accepted,
@@ -10,6 +10,7 @@ const {
   edit,
   every,
   header,
+  isPage,
   LOGIN,
   notFound,
   on,
@@ -20,6 +21,17 @@ const {
   set,
   show,
 } = f;
+const timing =
+  (from: string, to: string): Change =>
+  ({ headers }) =>
+    (headers["server-timing"] = `${headers["server-timing"]}`.replace(from, to));
+/** An app with @culvert/nextjs whose pages change. */
+const packaged = (change: Change): Fault => ({
+  response: (answer, seen) => {
+    asExample(answer, seen);
+    if (isPage(seen)) change(answer, seen);
+  },
+});
 const { average, JS, CSS, REDIRECT } = f;
 
 const all =
@@ -31,9 +43,11 @@ const without =
   ({ headers }: Answer) =>
     delete headers[name];
 const at10 = (minutes: number) => new Date(Date.now() + minutes * 60_000).toUTCString();
+const SESSION = "session=0123456789abcdef0123456789abcdef; Path=/; HttpOnly";
 /** Says that a body is compressed, which it is not. */
 const BROKEN = add("content-encoding", "gzip");
 const UNREADABLE = /a body that cannot be decompressed/;
+const metas = edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "");
 const [browse, continued, missing, tunnel, actions] = [
   "browse",
   "continued",
@@ -43,11 +57,10 @@ const [browse, continued, missing, tunnel, actions] = [
 ].map(only) as How[];
 const [redirects, assets, echo] = ["redirect", "assets", "forwarded"].map(only) as How[];
 const textOf = (text: string, more = {}): How => ({
-  env: { ONLY: "browse", PAGES: "/products,/", EXPECT_TEXT: `/products=${text}`, ...more },
+  env: { JOURNEYS: "browse", PAGES: "/products,/", EXPECT_TEXT: `/products=${text}`, ...more },
 });
 const products = textOf("Page /products");
 const NO_TEXT = /EXPECT_TEXT "Page \/products" is missing/;
-const metas = edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "");
 const fresh = (from: string | RegExp, to: string) => page(every(2, edit(from, to)));
 /** One nonce for all pages. */
 const oneNonce: Change = (answer) => {
@@ -60,7 +73,7 @@ const unsampled = all(edit(/(?<=sentry-trace" content="\w{32}-\w{16}-)1/, "0"), 
 const moved = (to: Fault["deliver"]): Fault => ({ deliver: to });
 const reheaded = (from: RegExp, to: string) =>
   moved((raw) => [{ raw: Buffer.from(raw.toString("latin1").replace(from, to), "latin1") }]);
-const late = average({ ONLY: "envelopes", LIMITS: '{"delivery":{"p95":400}}', DELIVERY_WAIT: "20s" });
+const late = average({ JOURNEYS: "envelopes", LIMITS: '{"delivery":{"p95":400}}', DELIVERY_WAIT: "20s" });
 const isNested = ({ path }: { path: string }) => path.startsWith("/no-such/");
 const query = (name: string, change: Change) => on(({ path }) => path.includes(name), change);
 const callBaggage = edit(/(?<=<dt>baggage<\/dt><dd>)[^<]*/, "other=1");
@@ -106,8 +119,20 @@ export const CONTENT_FAULTS: Faults = {
     [
       "a header is gone",
       page(without("referrer-policy")),
-      /referrer-policy is missing/,
-      { env: { ONLY: "browse", EXPECT_HEADERS: "Referrer-Policy" } },
+      /Referrer-Policy is missing/,
+      { env: { JOURNEYS: "browse", EXPECT_HEADERS: "Referrer-Policy" } },
+    ],
+    [
+      "a header has another value",
+      header("referrer-policy", "unsafe-url"),
+      /referrer-policy is "unsafe-url", expected = "origin"/,
+      { env: { JOURNEYS: "browse", EXPECT_HEADERS: "referrer-policy=origin" } },
+    ],
+    [
+      "the declared policy allows every inline script",
+      page(add("content-security-policy", "default-src * 'unsafe-inline' 'unsafe-eval'")),
+      /the policy allows every inline script/,
+      { env: { JOURNEYS: "browse", EXPECT_HEADERS: "content-security-policy" } },
     ],
     [
       "the policy is weakened",
@@ -151,9 +176,19 @@ export const CONTENT_FAULTS: Faults = {
       browse,
     ],
   ],
+  not_shared: [
+    ["nothing about caches on a page with a trace", page(without("cache-control")), /Cache-Control "" on/, browse],
+    [
+      "a shared page with a cookie",
+      page(all(metas, add("set-cookie", "a=1"), add("cache-control", "public"))),
+      /Cache-Control "public" on/,
+      { env: { JOURNEYS: "browse", TRACE: "off" } },
+    ],
+  ],
+  own_session: [["every visitor gets the same session", header("set-cookie", SESSION), /Set-Cookie: session=/, browse]],
   fresh_unique: [["one span id on all pages", oneSpan, /span f{16} was on another page/, browse]],
   continued_span: [["one span id on all continued pages", oneSpan, /which no other page may have/, continued]],
-  fresh_same: [
+  same_settings: [
     [
       "half the pages of another environment",
       fresh("environment=production", "environment=x"),
@@ -173,6 +208,30 @@ export const CONTENT_FAULTS: Faults = {
       browse,
     ],
     [
+      "another release than the declared one",
+      {},
+      /release is app@1, expected app@2/,
+      { env: { JOURNEYS: "browse", EXPECT_RELEASE: "app@2" } },
+    ],
+    [
+      "half the package's pages of another environment",
+      packaged(every(2, timing("production", "test"))),
+      /browser's environment is test, expected production/,
+      browse,
+    ],
+    [
+      "half the package's pages say nothing",
+      packaged(every(2, without("server-timing"))),
+      /browser's dsn is not said/,
+      browse,
+    ],
+    [
+      "a foreign organisation",
+      page(edit("sentry-trace_id=", "sentry-org_id=2,sentry-trace_id=")),
+      /org_id is 2, expected 1/,
+      { env: { JOURNEYS: "browse", SENTRY_DSN: "https://culvert@o1.ingest.sentry.io/1" } },
+    ],
+    [
       "half the pages with another rate",
       fresh("sample_rate=1", "sample_rate=0.9"),
       /sample_rate is 0.9, expected 1/,
@@ -184,6 +243,7 @@ export const CONTENT_FAULTS: Faults = {
     ["sampled above the rate", page(edit("sample_rate=1", "sample_rate=0.1")), /sample_rate=0.1.*sampled true/, browse],
   ],
   forwarded: [
+    ["no cookie reaches the app", at("/api/echo", edit(/"cookie":"[^"]*"/, '"cookie":null')), /cookie .*did not/, echo],
     [
       "proxy changes the cookie",
       receives("cookie", () => "other=1"),
@@ -203,6 +263,7 @@ export const CONTENT_FAULTS: Faults = {
       /the payload of another page/,
       products,
     ],
+    ["navigations lose the trace", payload(edit(/"trace":"[^"]*"/, '"trace":""')), /it is not in trace \w{32}/, browse],
     ["a component payload cannot be decompressed", payload(BROKEN), UNREADABLE, browse],
     ["a component payload is a 500", payload(set({ status: 500 })), /500 text\/x-component/, browse],
     ["a component payload without a type", payload(without("content-type")), /without a content type/, browse],
@@ -232,7 +293,7 @@ export const CONTENT_FAULTS: Faults = {
       "the redirect has another status",
       at(REDIRECT, set({ status: 302 })),
       /expected status 307/,
-      { env: { ONLY: "redirect", REDIRECT_STATUS: "307" } },
+      { env: { JOURNEYS: "redirect", REDIRECT_STATUS: "307" } },
     ],
     ["a query breaks the redirect", query("from=", set({ status: 500 })), /\?from=.*: 500/, redirects],
     [
@@ -245,7 +306,7 @@ export const CONTENT_FAULTS: Faults = {
       "the redirect's page is missing",
       at("/trace", set({ status: 404 })),
       /redirects here: 404/,
-      { env: { ONLY: "redirect", TRACE_PAGE: "off" } },
+      { env: { JOURNEYS: "redirect", TRACE_PAGE: "off" } },
     ],
   ],
   asset_ok: [
@@ -282,7 +343,7 @@ export const CONTENT_FAULTS: Faults = {
       "404 without the meta",
       notFound(without("x-robots-tag")),
       /meta robots ""/,
-      { env: { ONLY: "notFound", NOINDEX: "meta" } },
+      { env: { JOURNEYS: "notFound", NOINDEX: "meta" } },
     ],
   ],
   delivered: [["replays are lost", moved((raw) => (raw.length > 100_000 ? [] : [{ raw }])), /did not arrive/, tunnel]],
@@ -315,8 +376,22 @@ export const CONTENT_FAULTS: Faults = {
       /header dsn: sent/,
       tunnel,
     ],
+    [
+      "another decade in the header",
+      reheaded(/"sent_at":"20/, '"sent_at":"19'),
+      /header sent_at: sent 20.*, got 19/,
+      tunnel,
+    ],
     ["a header field is dropped", reheaded(/"sdk":\{[^}]*\},/, ""), /header sdk: sent .*, got undefined/, tunnel],
     ["other bytes of the same length", reheaded(/xxxx/, "yyyy"), /sent (\d+) bytes with digest \w+, \1 bytes/, tunnel],
+  ],
+  tunnel_within_limits: [
+    [
+      "accepted envelopes silence the browser",
+      accepted(add("x-sentry-rate-limits", "3600::organization")),
+      /200 .*X-Sentry-Rate-Limits: 3600::organization/,
+      tunnel,
+    ],
   ],
   "row delivery": [["envelopes arrive late", moved((raw) => [{ raw, after: 900 }]), /✗ delivery .*p95 400/, late]],
   tunnel_accepted: [

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { JOURNEY_NAMES, journey } from "../journeys/index.ts";
 import { CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
+import { exampleText, text } from "../suite/report.ts";
 import { EXIT, type Summary } from "../suite/summary.ts";
-import { exampleText, text } from "../suite/text.ts";
 import { CONTENT_FAULTS } from "./content-faults.ts";
 import { FAULTS, type How, type Planted } from "./faults.ts";
-import { hasK6, runK6, runShim, startReader } from "./run-suite.ts";
+import { DECLARED, hasK6, runK6, runShim, startReader } from "./run-suite.ts";
 import { type Fault, startStub } from "./stub.ts";
 
 // Every planted fault, with the real k6 if it is on PATH, else with the shim.
@@ -23,10 +23,10 @@ const journeysOf = (check: string) =>
 async function run(fault: Fault, by = "", { profile = "smoke", env: given = {}, rounds }: How = {}) {
   const isSmoke = profile === "smoke";
   const stub = await startStub(fault, reader.url);
-  const env = { BASE_URL: stub.url, INGEST: reader.url, DELIVERY_WAIT: "1s" };
+  const env = { ...DECLARED, BASE_URL: stub.url, INGEST: reader.url, DELIVERY_WAIT: "1s" };
   try {
     if (hasK6) return await runK6(profile, { ...env, ...(isSmoke ? {} : { RATE: "8", DURATION: "5s" }), ...given });
-    return await runShim(profile, { ...env, ONLY: journeysOf(by), ...given }, rounds ?? (isSmoke ? 5 : 3));
+    return await runShim(profile, { ...env, JOURNEYS: journeysOf(by), ...given }, rounds ?? (isSmoke ? 5 : 3));
   } finally {
     stub.stop();
   }

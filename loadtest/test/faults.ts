@@ -68,9 +68,9 @@ const INTERNAL = "http://web:3000/trace";
 const OTHER_ID = show(`{"id":"${"a".repeat(32)}"}`);
 
 export const average = (env: Record<string, string>, rounds = 3): How => ({ profile: "average", env, rounds });
-export const only = (ONLY: string): How => ({ env: { ONLY } });
+export const only = (JOURNEYS: string): How => ({ env: { JOURNEYS } });
 const [browse, missing, outgoing, tunnel] = ["browse", "notFound", "outgoing", "envelopes,replay"].map(only);
-const [browsing, twoPages] = ["/", "/,/products"].map((PAGES) => average({ ONLY: "browse", PAGES }));
+const [browsing, twoPages] = ["/", "/,/products"].map((PAGES) => average({ JOURNEYS: "browse", PAGES }));
 
 /** Pages swapped between two concurrent requests: each gets the other's trace. */
 function swap(): Fault {
@@ -104,7 +104,6 @@ const unsample = edit(/(?<=sentry-trace" content="\w+-\w+-)1/, "0");
 const copyTrace: Change = (answer, seen) =>
   add("set-cookie", `t=${/sentry-trace" content="(\w{32})/.exec(answer.body)?.[1]}`)(answer, seen);
 const echo = edit("</body>", ({ headers }) => `${escapeHtml(JSON.stringify(headers))}</body>`);
-const undecided = receives("sentry-trace", (value) => (/^\w+-\w+$/.test(value) ? undefined : value));
 const flag = receives("traceparent", (value) => `${value.slice(0, -2)}99`);
 const second = receives("sentry-trace", (value) => `${value}, ${FOREIGN}`);
 const lenient = receives("sentry-trace", (value) => value.replace(/,.*/, ""));
@@ -127,7 +126,7 @@ const busy: Fault = { delay: (seen, { lastEnvelope }) => (isPage(seen) && Date.n
 const busyLimit = average({ JOURNEYS: "browse:60,envelopes:40", LIMITS: '{"/":{"p95":150}}' });
 const isSlowPage = ({ path, headers }: Seen) => path === "/products" && !headers.rsc;
 const isLaterTrace = ({ path, count }: Seen) => path === "/trace" && count > 1;
-const timeout = { env: { TIMEOUT: "1s", ONLY: "outgoing,browse" } };
+const timeout = { env: { TIMEOUT: "1s", JOURNEYS: "outgoing,browse" } };
 const isOneInTwenty = ({ path, headers, count }: Seen) => path === "/" && !headers.rsc && count % 20 === 5;
 const isFile = ({ path }: Seen) => path.startsWith("/_next");
 
@@ -148,7 +147,6 @@ export const FAULTS: Faults = {
   continued_sampled: [["sampling is off", page(unsample), /sent sampled true, .* \[trace 10ad7e5710ad/]],
   continued_baggage: [["sampling rate rewritten", page(resample), /sample_rate was "0.5", is "1"/]],
   continued_span: [["the caller's span id is reused", page(reuseSpan), /sent span (\w{16}), the page has span \1/]],
-  continued_caller: [["a trace without a decision is not continued", undecided, /no sampling decision: sent trace/]],
   outgoing_trace: [["upstream call without a trace", page(edit(/<dl>.*<\/dl>/s, "")), /sent 10ad7e5710ad/]],
   outgoing_traceparent: [["traceparent of another trace", page(retrace), /the page shows: Outgoing/]],
   outgoing_vendor: [["a third party's baggage is changed", page(revend), /the API received ".*vendor=/]],
@@ -173,6 +171,7 @@ export const FAULTS: Faults = {
     ["noindex on every response", header("x-robots-tag", "noindex"), /200 with X-Robots-Tag "noindex"/],
     ["X-Robots-Tag: none", header("x-robots-tag", "none"), /X-Robots-Tag "none"/],
     ["X-Robots-Tag: NOINDEX", header("x-robots-tag", "NOINDEX, NOFOLLOW"), /"NOINDEX, NOFOLLOW"/],
+    ["meta googlebot noindex", page(edit("<head>", '<head><meta name="googlebot" content="noindex">')), /"noindex"/],
     ["meta robots noindex", page(noindex), /meta robots "noindex"/],
   ],
   not_found_status: [["soft 404", notFound(set({ status: 200 })), /GET \/no-such-page-\w+: .*200 text\/html/]],
@@ -240,10 +239,10 @@ export const FAULTS: Faults = {
   "row /": [
     ["envelopes delay pages", busy, /✗ \/ .*p95 150/, busyLimit],
     ["every page takes 600 ms", slow(600, isPage), /✗ \/ .*p95 500, p99 2000/, browsing],
-    ["one page in twenty is late", slow(3000, isOneInTwenty), /✗ \/ /, average({ ONLY: "browse" }, 20)],
+    ["one page in twenty is late", slow(3000, isOneInTwenty), /✗ \/ /, average({ JOURNEYS: "browse" }, 20)],
   ],
   "row /products": [["one page is slow", slow(600, isSlowPage), /✗ \/prod/, twoPages]],
   "row navigation": [["payloads are slow", slow(600, ({ headers }) => headers.rsc), /✗ navigation/, browsing]],
-  "row action": [["actions are slow", slow(1100, isAction), /✗ action/, average({ ONLY: "action" })]],
-  "row file": [["files are slow", slow(300, isFile), /✗ file/, average({ ONLY: "assets" })]],
+  "row action": [["actions are slow", slow(1100, isAction), /✗ action/, average({ JOURNEYS: "action" })]],
+  "row file": [["files are slow", slow(300, isFile), /✗ file/, average({ JOURNEYS: "assets" })]],
 };

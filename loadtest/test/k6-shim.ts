@@ -1,4 +1,5 @@
-import { createHash } from "node:crypto";
+import { randomBytes as bytes, createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { type Cheerio, load } from "cheerio";
 import type { SetupData } from "../lib/client.ts";
 import type { RunData } from "../suite/summary.ts";
@@ -52,6 +53,7 @@ export function check(_: unknown, checks: Record<string, () => boolean>): void {
 
 interface Params {
   headers?: Tags;
+  compression?: string;
   tags: Tags;
   timeout: string;
 }
@@ -61,6 +63,8 @@ function sha256(data: ArrayBuffer | string, encoding: "hex"): string {
     .update(typeof data === "string" ? data : Buffer.from(data))
     .digest(encoding);
 }
+
+const randomBytes = (size: number) => new Uint8Array(bytes(size)).buffer;
 
 /** The part of k6/html's Selection that the suite uses. */
 class Selection {
@@ -76,17 +80,20 @@ export const parseHTML = (html: string) => new Selection(load(html).root());
 /** k6's browser module is only type-checked. */
 export const browser = {};
 
-async function asyncRequest(method: string, url: string, body: string | ArrayBuffer | null, params: Params) {
+async function asyncRequest(method: string, url: string, plain: string | ArrayBuffer | null, params: Params) {
   built.request.add(1, params.tags);
   const begin = performance.now();
   const signal = AbortSignal.timeout(Number.parseInt(params.timeout, 10) * 1000);
   const end = { status: 0, headers: {}, body: null as string | null, error: "", error_code: 0 };
+  const isCompressed = params.compression === "gzip";
+  const body = isCompressed ? new Uint8Array(gzipSync(plain as ArrayBuffer)) : plain;
+  const headers = { ...params.headers, ...(isCompressed && { "content-encoding": "gzip" }) };
   try {
-    const response = await fetch(url, { method, headers: params.headers, body, redirect: "manual", signal });
+    const response = await fetch(url, { method, headers, body, redirect: "manual", signal });
     // In Go's canonical form.
     const spelled = (name: string) => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
-    const headers = Object.fromEntries([...response.headers].map(([name, value]) => [spelled(name), value]));
-    Object.assign(end, { status: response.status, headers, body: await response.text() });
+    const received = Object.fromEntries([...response.headers].map(([name, value]) => [spelled(name), value]));
+    Object.assign(end, { status: response.status, headers: received, body: await response.text() });
   } catch (problem) {
     Object.assign(end, { error: String((problem as Error).cause ?? problem), error_code: errorCode(problem as Error) });
   }
@@ -98,7 +105,7 @@ function errorCode({ name, cause }: Error): number {
   if (name === "TimeoutError") return 1050;
   return /^Z_/.test(`${(cause as { code?: string })?.code}`) ? 1701 : 1000;
 }
-export default { ...exec, asyncRequest, sha256, expectedStatuses: () => null };
+export default { ...exec, asyncRequest, randomBytes, sha256, expectedStatuses: () => null };
 
 interface Script<Data> {
   options: object;
@@ -108,12 +115,12 @@ interface Script<Data> {
   handleSummary: (data: never) => Record<string, string>;
 }
 
-/** Runs a script as k6 does, with so many iterations; returns the files of its summary, and k6's exit code. */
+/** Runs a script as k6 does, with so many iterations; returns the files of its summary, and k6's exit code. What `setup` throws, it throws. */
 export async function runScript<Data>(script: Script<Data>, count: () => number) {
   samples.length = 0;
   exec.vu.metrics.tags = {};
   const data = await script.setup();
-  let aborted = false;
+  let problem = "";
   try {
     for (let at = 0; at === 0 || at < count(); at++) {
       exec.scenario.iterationInTest = at;
@@ -123,14 +130,14 @@ export async function runScript<Data>(script: Script<Data>, count: () => number)
     }
   } catch (error) {
     if (!(error instanceof Aborted)) throw error;
-    aborted = true;
+    problem = error.message;
   }
   await script.teardown?.(data);
   const { thresholds = {} } = script.options as { thresholds?: Parameters<typeof endOfTest>[0] };
   const end = endOfTest(thresholds, data as SetupData);
   return {
-    files: script.handleSummary(end as never),
-    code: aborted ? 108 : end.crossed ? 99 : 0,
+    ...{ files: script.handleSummary(end as never), problem },
+    code: problem ? 108 : end.crossed ? 99 : 0,
   };
 }
 

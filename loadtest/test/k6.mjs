@@ -10,12 +10,16 @@ if (command === "version") {
 }
 const root = fileURLToPath(new URL("..", import.meta.url));
 globalThis.__ENV = process.env;
-const alias = [{ find: /^k6(\/\w+)?$/, replacement: `${root}test/k6-shim.ts` }];
+const alias = [
+  { find: /^k6(\/\w+)?$/, replacement: `${root}test/k6-shim.ts` },
+  { find: "#script", replacement: root + rest.at(-1) },
+];
 const config = { root, configFile: false, logLevel: "error", resolve: { alias } };
 // One module graph, so that script and runner share the shim's samples.
-const { module } = await runnerImport(`${root}test/k6-main.ts`, config);
-const { files, code, problem } = await module.run(rest.at(-1), process.env.SHIM_ITERATIONS);
-if (problem) console.error(problem);
+const run = async () => (await runnerImport(`${root}test/k6-main.mjs`, config)).module.run(process.env.SHIM_ITERATIONS);
+const failed = ({ message }) => ({ files: {}, code: 107, problem: `Error: ${message}\n\tat setup` });
+const { files, code, problem } = await run().catch(failed);
+if (problem) console.error(`time="now" level=error msg=${JSON.stringify(problem)} hint="script exception"`);
 for (const [file, content] of Object.entries(files))
   if (file === "stdout") process.stdout.write(content);
   else writeFileSync(file.startsWith("/") ? file : root + file, content);

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { readOptions } from "../lib/options.ts";
-import { detect, settingsFiles } from "../suite/preflight.ts";
+import { preflight } from "../suite/preflight.ts";
 import { targetProblem } from "../suite/target.ts";
-import { runShim } from "./run-suite.ts";
-import { type Answer, asExample, type Fault, ownSettings, type Seen, startStub } from "./stub.ts";
+import { runShim, settingsIn } from "./run-suite.ts";
+import { type Answer, asExample, type Fault, type Seen, startStub, timingOf } from "./stub.ts";
 
 let stub: Awaited<ReturnType<typeof startStub>> | undefined;
 afterEach(() => stub?.stop());
@@ -23,7 +23,8 @@ const only = (body: string, more: (answer: Answer, seen: Seen) => unknown = () =
 
 async function found(fault: Fault, env: Record<string, string> = {}) {
   stub = await startStub(fault);
-  return { url: stub.url, ...(await detect({ BASE_URL: stub.url, ...env })) };
+  const file = await preflight({ BASE_URL: stub.url, ...env });
+  return { url: stub.url, file, settings: settingsIn(file) };
 }
 
 describe("the preflight", () => {
@@ -42,80 +43,68 @@ describe("the preflight", () => {
       },
     ],
   ] as [string, NonNullable<Fault["response"]>][])("knows what the example has, also %s", async (_, response) => {
-    const { settings, problem } = await found({ response });
-    expect(problem).toBeUndefined();
+    const { settings } = await found({ response });
     expect(settings).toEqual({
       ...{ PAGES: "/", TRACE: "on", ROUTER: "app", NOINDEX: "header" },
       EXPECT_TEXT: "/=This deployment is up,/trace=The trace of this page view,/test-events=Test events",
-      EXPECT_HEADERS: "content-security-policy,x-content-type-options,referrer-policy,permissions-policy",
-      ...{ TRACE_PAGE: "/trace", ECHO_PATH: "/api/echo" },
-      ...{ ACTION_PAGE: "/test-events", REDIRECT_PAGE: "/test-events/redirect", REDIRECT_STATUS: "307" },
-      ...{ TUNNEL_PATH: "/monitoring", SENTRY_DSN: "http://culvert@ingest:8969/1" },
+      EXPECT_HEADERS:
+        "content-security-policy~nonce-,x-content-type-options=nosniff,referrer-policy,permissions-policy",
+      ...{ TRACE_PAGE: "/trace", ECHO_PATH: "/api/echo", REDIRECT_PAGE: "/test-events/redirect" },
+      ...{ ACTION_PAGE: "/test-events", ACTION_FORM: "Call the upstream", ACTION_EXPECT: "received trace {trace}" },
+      ...{ REDIRECT_STATUS: "307", REDIRECT_TO: "/trace", TUNNEL_PATH: "/monitoring" },
+      SENTRY_DSN: "http://culvert@ingest:8969/1",
     });
   });
 
-  const none = { TRACE_PAGE: "off", ECHO_PATH: "off", ACTION_PAGE: "off", REDIRECT_PAGE: "off", TUNNEL_PATH: "off" };
   const SENTRY_DSN = "http://culvert@ingest:8969/1";
   it.each([
     [
       "an App Router without Sentry",
       `<html><body><h1>The shop, today</h1>${NEXT}</html>`,
-      {
-        TRACE: "off",
-        ROUTER: "app",
-        EXPECT_TEXT: "/=The shop",
-        NOT_DECLARED: /^TRACE,EXPECT_HEADERS,TRACE_PAGE,.*,TUNNEL_PATH$/,
-      },
+      { ROUTER: "app", EXPECT_TEXT: "/=The shop" },
     ],
     [
       "a Pages Router with Sentry",
       `<html>${META}<script id="__NEXT_DATA__"/></html>`,
-      { TRACE: "on", ROUTER: "pages", EXPECT_TEXT: "off", NOT_DECLARED: /^EXPECT_TEXT,EXPECT_HEADERS,TRACE_PAGE/ },
+      { TRACE: "on", ROUTER: "pages" },
     ],
-  ])("says what it did not see of %s", async (_, body, { NOT_DECLARED, ...expected }) => {
-    const { settings, problem } = await found(only(body));
-    expect(problem).toBeUndefined();
-    expect(settings.NOT_DECLARED).toMatch(NOT_DECLARED);
-    const all = { PAGES: "/", NOINDEX: "meta", EXPECT_HEADERS: "off", SENTRY_DSN, ...none, ...expected };
-    expect({ ...settings, NOT_DECLARED: "" }).toEqual({ ...all, NOT_DECLARED: "" });
+  ])("says what it did not see of %s", async (_, body, seen) => {
+    const { file, settings } = await found(only(body));
+    expect(settings).toEqual({ PAGES: "/", NOINDEX: "meta", SENTRY_DSN, ...seen });
+    expect(file).toMatch(/\n# outgoing traces\n#TRACE_PAGE=off\n(#.*\n)*# tunnel\n#TUNNEL_PATH=off\n$/);
   });
 
   it.each([
     ["a tunnel that rejects", 403, "/monitoring"],
     ["an open relay", 200, "/monitoring"],
     ["a broken tunnel", 502, "/monitoring"],
-    ["none", 404, "off"],
+    ["none", 404, undefined],
   ])("takes %s for what it is", async (_, status, TUNNEL_PATH) => {
     const fault = only(
       `<html>${NEXT}`,
       (answer, { method }) => method === "POST" && Object.assign(answer, { status, headers: {} }),
     );
     const { settings } = await found(fault);
-    expect(settings).toMatchObject({ TUNNEL_PATH, NOINDEX: "meta" });
+    expect([settings.TUNNEL_PATH, settings.NOINDEX]).toEqual([TUNNEL_PATH, "meta"]);
   });
 
   it("keeps what is set, and takes tunnel and DSN from an app with Culvert's package", async () => {
     const dsn = "https://k@o1.ingest.sentry.io/7";
     const fault = only(`<html>${META}${NEXT}</html>`, ({ headers }) =>
-      Object.assign(headers, { "server-timing": `db;dur=1, ${ownSettings(dsn, "/t")}` }),
+      Object.assign(headers, { "server-timing": `db;dur=1, ${timingOf(dsn, "/t")}` }),
     );
     const { settings } = await found(fault, { ROUTER: "pages" });
-    expect(settings).toMatchObject({ TUNNEL_PATH: "/t", SENTRY_DSN: dsn, NOINDEX: "meta" });
-    expect(settings).not.toHaveProperty("ROUTER");
+    expect(settings).toMatchObject({ TUNNEL_PATH: "/t", SENTRY_DSN: dsn, NOINDEX: "meta", ROUTER: "pages" });
   });
 
   it("proposes a foreign app's action, and does not run it", async () => {
-    const { settings, action } = await found(only(`<html><form><input name="$ACTION_REF_1"></form>${NEXT}`));
-    expect([settings.ACTION_PAGE, action]).toEqual(["off", "/"]);
+    const { file } = await found(only(`<html><form><input name="$ACTION_REF_1"></form>${NEXT}`));
+    expect(file).toContain("\n#ACTION_PAGE=/\n");
   });
 
   it("guesses nothing if a TARGET file declares", async () => {
-    const { settings } = await found(
-      {},
-      { TARGET: "shop.env", TRACE: "on", TUNNEL_PATH: "/monitoring", ACTION_PAGE: "off" },
-    );
-    const others = "ROUTER,NOINDEX,EXPECT_TEXT,EXPECT_HEADERS,TRACE_PAGE,ECHO_PATH,REDIRECT_PAGE";
-    expect(settings).toMatchObject({ NOT_DECLARED: others, TRACE_PAGE: "off", ROUTER: "pages" });
+    const declared = { TRACE: "on", TUNNEL_PATH: "/monitoring", ACTION_PAGE: "off" };
+    expect((await found({}, { TARGET: "shop.env", ...declared })).settings).toEqual({ ...declared, SENTRY_DSN });
   });
 
   it("follows the redirect of a page, and is not misled by an app that redirects every path", async () => {
@@ -127,11 +116,8 @@ describe("the preflight", () => {
       },
     };
     const { url, settings } = await found(fault);
-    expect(settings).toMatchObject({ ...none, PAGES: "/en/" });
-    const { summary } = await runShim("smoke", { BASE_URL: url, ONLY: "notFound", ...settings } as Record<
-      string,
-      string
-    >);
+    expect([settings.PAGES, settings.TUNNEL_PATH]).toEqual(["/en/", undefined]);
+    const { summary } = await runShim("smoke", { BASE_URL: url, JOURNEYS: "notFound", BROWSER: "off", ...settings });
     expect(summary).toMatchObject({ result: "passed" });
   });
 
@@ -140,20 +126,13 @@ describe("the preflight", () => {
     [{ ACTION_PAGE: "/nowhere" }, /ACTION_PAGE \/nowhere responds 404.*: name one that exists, or declare it off/],
     [{ TARGET: "a.env", ECHO_PATH: "/nowhere" }, /ECHO_PATH \/nowhere responds 404/],
     [{ RATE: "fast" }, /^RATE /],
-    // k6 cannot open files here: the run does.
-    [{ LIMITS: "limits.json", BASELINE: "summary.json" }, /^undefined$/],
+    [{ JOURNEYS: "envelope" }, /^JOURNEYS "envelope" is not a journey/],
   ] as [Record<string, string>, RegExp][])("says in one line what stops a run: %j", async (env, words) => {
-    expect(`${(await found({}, env)).problem}`).toMatch(words);
+    await expect(found({}, env)).rejects.toThrow(words);
   });
 
-  it("prints settings that can be pasted, and writes a file for run.sh and one to commit", () => {
-    const settings = { PAGES: "/a b,/", TRACE: "on", ACTION_PAGE: "off", NOT_DECLARED: "ACTION_PAGE" };
-    const files = settingsFiles({ settings, action: "/a" }, { PROFILE: "average", BASE_URL: "https://a.example" });
-    expect(files.readable).toBe(
-      "  settings: PROFILE=average BASE_URL=https://a.example PAGES='/a b,/' TRACE=on\n  neither declared nor seen: ACTION_PAGE\n",
-    );
-    expect(files.settings).toBe("PAGES=/a b,/\nTRACE=on\nACTION_PAGE=off\nNOT_DECLARED=ACTION_PAGE\n");
-    expect(files.target).toMatch(/^# .*\nPAGES=\/a b,\/\nTRACE=on\n# Neither .*\n# actions\n#ACTION_PAGE=\/a\n$/);
+  it("sees the tunnel before it judges the journeys", async () => {
+    expect((await found({}, { JOURNEYS: "envelopes" })).settings.TUNNEL_PATH).toBe("/monitoring");
   });
 });
 

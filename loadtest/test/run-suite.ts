@@ -11,6 +11,21 @@ import { suite } from "../suite/suite.ts";
 import type { Summary } from "../suite/summary.ts";
 import { runScript } from "./k6-shim.ts";
 
+/** What the stub has. */
+export const DECLARED = {
+  ...{
+    TRACE: "on",
+    ROUTER: "app",
+    NOINDEX: "header",
+    TRACE_PAGE: "/trace",
+    ECHO_PATH: "/api/echo",
+    EXPECT_TEXT: "off",
+  },
+  ...{ ACTION_PAGE: "/test-events", ACTION_FORM: "Call the upstream", ACTION_EXPECT: "received trace {trace}" },
+  ...{ REDIRECT_PAGE: "/test-events/redirect", REDIRECT_TO: "/trace", TUNNEL_PATH: "/monitoring", BROWSER: "off" },
+  EXPECT_HEADERS: "content-security-policy~nonce-",
+};
+
 export const hasK6 = spawnSync("k6", ["version"]).status === 0;
 
 export interface Outcome {
@@ -22,6 +37,15 @@ export interface Outcome {
 }
 
 const root = join(import.meta.dirname, "..");
+
+/** The settings in a file for TARGET; also those that it only proposes. */
+export const settingsIn = (file: string, proposed = false): Record<string, string> =>
+  Object.fromEntries(
+    (proposed ? file.replace(/^#(?=[A-Z_]+=)/gm, "") : file)
+      .split("\n")
+      .filter((line) => /^[A-Z]/.test(line))
+      .map((line) => [line.replace(/=.*/, ""), line.replace(/^\w+=/, "")]),
+  );
 
 /** Starts the reader as a recording ingest on a free port. */
 export async function startReader(env: Record<string, string> = {}): Promise<{ url: string; stop: () => void }> {
@@ -37,7 +61,7 @@ export async function runK6(profile: string, env: Record<string, string>): Promi
   // Only these variables of this process: vitest sets its own BASE_URL.
   const { PATH = "", HOME = "" } = process.env;
   const k6 = { K6_NO_USAGE_REPORT: "true", K6_AUTO_EXTENSION_RESOLUTION: "false", OUT: out, PROFILE: profile };
-  const options = { cwd: root, env: { PATH, HOME, ...k6, ...env }, timeout: 150_000 };
+  const options = { cwd: root, env: { PATH, HOME, ...k6, ...DECLARED, ...env }, timeout: 150_000 };
   const child = spawn("k6", ["run", "--quiet", "main.ts"], options);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
@@ -52,9 +76,12 @@ export async function runK6(profile: string, env: Record<string, string>): Promi
 export async function runShim(profile: string, env: Record<string, string>, rounds = 5): Promise<Outcome> {
   vi.stubGlobal("__ENV", { OUT: "out", PROFILE: profile, ...env });
   try {
-    const { files, code } = await runScript(suite(profile), () => rounds * journeysFor(readOptions(env)).length);
+    const { files, code, problem } = await runScript(
+      suite(profile),
+      () => rounds * journeysFor(readOptions(env)).length,
+    );
     const { "out/summary.json": summary = "", "out/summary.txt": output = "" } = files;
-    return { summary: JSON.parse(summary) as Summary, output, code };
+    return { summary: JSON.parse(summary) as Summary, output: problem || output, code };
   } finally {
     vi.unstubAllGlobals();
   }

@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "no
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { gunzipSync } from "node:zlib";
 import { formatBaggage, parseBaggage } from "../lib/baggage.ts";
 import { formatSentryTrace, formatTraceParent, parseTrace } from "../lib/trace.ts";
 
@@ -75,7 +76,9 @@ async function sendTransaction({ headers }: Seen, ingest: string): Promise<void>
 }
 
 /** Responds to an envelope as the tunnel must: accepts its own project only, and only envelopes that an ingest can parse. */
-async function tunnel({ method, path, body, count }: Seen, { deliver }: Fault, ingest: string): Promise<Answer> {
+async function tunnel(seen: Seen, { deliver }: Fault, ingest: string): Promise<Answer> {
+  const { method, path, headers, count } = seen;
+  const body = headers["content-encoding"] === "gzip" ? gunzipSync(seen.body) : seen.body;
   if (method !== "POST") return { status: 405, headers: {}, body: "" };
   if (path.includes("?")) return { status: 403, headers: {}, body: "" };
   if (!wellFormed(body.toString("latin1"))) return { status: 400, headers: {}, body: "{}" };
@@ -101,8 +104,8 @@ function wellFormed(body: string): boolean {
 }
 
 const heading = (path: string) => `Page ${path}`;
-const payload = (path: string) =>
-  `1:"$Sreact.fragment"\n2:T7,cut\nüx0:{"b":"build","f":[["children",{"s":"__PAGE__","h1":"${heading(path)}"}]]}\n`;
+const payload = (path: string, trace: unknown) =>
+  `1:"$Sreact.fragment"\n2:T7,cut\nüx0:{"b":"build","f":[["children",{"s":"__PAGE__","h1":"${heading(path)}","trace":"${trace}"}]]}\n`;
 const FORM = `<form action="" method="POST"><input type="hidden" name="$ACTION_REF_1"/><input name="text" value="hello"/>
   <button>Call the upstream</button><output>OUTPUT</output></form>`;
 
@@ -112,12 +115,13 @@ function app({ method, path, headers, body }: Seen): Answer {
   const nonce = hex(8);
   const html = (text: string) => {
     const { body, ...rest } = answer("text/html; charset=utf-8", text.replaceAll("NONCE", nonce));
-    const policy = `script-src 'nonce-${nonce}' 'strict-dynamic'`;
-    return {
-      ...rest,
-      body,
-      headers: { ...rest.headers, "content-security-policy": policy, "referrer-policy": "origin" },
+    // As the proxy, which sends it to who asks for a page.
+    const isAsked = /text\/html/.test(`${headers.accept}`);
+    const policy = {
+      "content-security-policy": `script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'nonce-${nonce}'`,
     };
+    const own = { "referrer-policy": "origin", "cache-control": "private, no-store", ...(isAsked && policy) };
+    return { ...rest, body, headers: { ...rest.headers, ...own } };
   };
   switch (pathname) {
     case "/api/echo":
@@ -133,7 +137,7 @@ function app({ method, path, headers, body }: Seen): Answer {
     const missing = html(page(headers, "<h1>Not found</h1>"));
     return { ...missing, status: 404, headers: { ...missing.headers, "x-robots-tag": "noindex" } };
   }
-  if (headers.rsc) return answer("text/x-component", payload(pathname));
+  if (headers.rsc) return answer("text/x-component", payload(pathname, headers["sentry-trace"]));
   if (method === "POST" && !body.includes("$ACTION_REF_1")) return { ...html(""), status: 500 };
   const output = method === "POST" ? `api received trace <!-- -->${`${headers["sentry-trace"]}`.slice(0, 32)}.` : "";
   const form = pathname === "/test-events" ? FORM.replace("OUTPUT", output) : "";
@@ -169,13 +173,13 @@ export const escapeHtml = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
 /** What an app with @culvert/nextjs says of itself in Server-Timing. */
-export const ownSettings = (dsn: string, tunnel: string) =>
-  `culvert;desc="dsn=${encodeURIComponent(dsn)}&tunnel=${encodeURIComponent(tunnel)}"`;
+export const timingOf = (dsn: string, tunnel: string) =>
+  `culvert;desc="${new URLSearchParams({ dsn, environment: "production", release: "app@1", tunnel })}"`;
 
 /** Makes an answer that of Culvert's example app. */
 export const asExample = (answer: Answer, { path }: Seen): void => {
   if (!answer.body.includes("<html")) return;
-  answer.headers["server-timing"] = ownSettings("http://culvert@ingest:8969/1", "/monitoring");
+  answer.headers["server-timing"] = timingOf("http://culvert@ingest:8969/1", "/monitoring");
   const names: Record<string, string> = { "/": "This deployment is up", "/trace": "The trace of this page view" };
   const heading = answer.status === 404 ? "Page not found" : (names[path] ?? "Test events");
   answer.body = answer.body.replace("<head>", "<head><title>Culvert</title>").replace(/(?<=<h1>)[^<]*/, heading);

@@ -1,14 +1,13 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { JOURNEYS } from "../journeys/index.ts";
-import { SCHEMA } from "../suite/plan.ts";
 import { samples } from "./k6-shim.ts";
-import { runShim } from "./run-suite.ts";
+import { DECLARED, runShim, startReader } from "./run-suite.ts";
 import { type Fault, startStub } from "./stub.ts";
 
 let stub: Awaited<ReturnType<typeof startStub>>;
 async function run(profile: string, fault: Fault = {}, env: Record<string, string> = {}) {
   stub = await startStub(fault);
-  return runShim(profile, { BASE_URL: stub.url, ...env });
+  return runShim(profile, { ...DECLARED, BASE_URL: stub.url, ...env });
 }
 afterEach(() => {
   vi.restoreAllMocks();
@@ -24,7 +23,7 @@ it("puts ids in no tag but that of a failure", async () => {
 
 it("fails if a journey throws, though all other checks pass", async () => {
   vi.spyOn(JOURNEYS.redirect, "run").mockRejectedValueOnce(new Error("broken"));
-  const { summary, code } = await run("smoke", {}, { ONLY: "redirect" });
+  const { summary, code } = await run("smoke", {}, { JOURNEYS: "redirect" });
   expect([summary?.result, code]).toEqual(["integrity", 99]);
   const failed = summary?.checks.filter(({ result }) => result !== "passed");
   expect(failed).toMatchObject([{ id: "iteration_ok", failed: 1, examples: [{ text: "redirect: Error: broken" }] }]);
@@ -40,18 +39,22 @@ it("judges no answer that it did not get: an overload breaks no integrity", asyn
 
 it("counts timeouts among timed requests only", async () => {
   const slow: Fault = { delay: ({ path, count }) => (path === "/" && count > 3 ? 1500 : 0) };
-  const { summary } = await run("smoke", slow, { ONLY: "concurrent", TIMEOUT: "1s" });
+  const { summary } = await run("smoke", slow, { JOURNEYS: "concurrent", TIMEOUT: "1s" });
   expect(summary?.result).toBe("availability");
   expect(samples.filter(({ metric }) => metric === "timed_out")).toEqual([]);
 });
-const former = JSON.stringify({ schema: SCHEMA, profile: "average", durations: [] });
+
 it.each<[string, Record<string, string>, RegExp]>([
   ["average", { INGEST: "http://127.0.0.1:1" }, /^INGEST http:\/\/127.0.0.1:1 does not answer/],
   ["nope", {}, /^PROFILE "nope" is not a profile: use smoke, average/],
-  ["average", { BASELINE: "{}" }, /^BASELINE "\{\}" is not a summary.json/],
-  ["smoke", { BASELINE: former }, /^BASELINE ".*" is not a summary.json of PROFILE smoke/],
+  ["smoke", { PAGES: "/nowhere" }, /PAGES \/nowhere responds 404/],
 ])("stops %s before any load: %j", async (profile, env, words) => {
-  const { output, summary, code } = await run(profile, {}, env);
-  expect([code, summary?.exit]).toEqual([108, 108]);
-  expect(output.replace(/^NOT RUN · \w+: /, "")).toMatch(words);
+  await expect(run(profile, {}, env)).rejects.toThrow(words);
+});
+
+it("stops if the reader does, whatever the target answered: our own tools break no integrity", async () => {
+  const reader = await startReader();
+  const fault: Fault = { response: (_, { path }) => path.startsWith("/monitoring") && reader.stop() };
+  const stopped = run("smoke", fault, { INGEST: reader.url, JOURNEYS: "envelopes" });
+  await expect(stopped).rejects.toThrow(/^INGEST .* does not answer/);
 });

@@ -6,9 +6,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { detect } from "../suite/preflight.ts";
+import { readPlan } from "../suite/plan.ts";
+import { preflight } from "../suite/preflight.ts";
 import { add, at, edit, every, page, set } from "./faults.ts";
-import { hasK6, runShim } from "./run-suite.ts";
+import { hasK6, runShim, settingsIn } from "./run-suite.ts";
 import { type Answer, asExample, type Fault, type Seen, startStub } from "./stub.ts";
 
 // run.sh, preflight included, with the real k6 if it is on PATH, else with the shim.
@@ -56,7 +57,7 @@ async function whole(fault: Fault, { TARGET, ...env }: Record<string, string> = 
   return { code, output, read };
 }
 
-const few = (ONLY: string, more = {}) => ({ ONLY, NO_BROWSER: "a test", ...more });
+const few = (JOURNEYS: string, more = {}) => ({ JOURNEYS, BROWSER: "off", ...more });
 const SOME = "TRACE=on\nROUTER=app\n\n# A comment.\nTUNNEL_PATH=/monitoring\nPAGES=/\n";
 const FULL = `${SOME}NOINDEX=off\nEXPECT_TEXT=off\nEXPECT_HEADERS=off\nTRACE_PAGE=off\nECHO_PATH=off\nACTION_PAGE=off\nREDIRECT_PAGE=off`;
 
@@ -127,10 +128,11 @@ describe("the whole way", () => {
     expect(read("junit.xml")).toContain(`failures="${status === 0 ? 0 : ""}`);
   });
 
-  it("proposes a TARGET file", { timeout: 300_000 }, async () => {
-    const { code, output, read } = await whole({}, { PROFILE: "preflight" });
-    expect([code, output]).toEqual([0, expect.stringContaining("target.env, for TARGET=")]);
-    expect(read("target.env")).toContain("\nTUNNEL_PATH=/monitoring\n");
+  it("proposes a TARGET file that has what is given", { timeout: 300_000 }, async () => {
+    const given = { TUNNEL_PATH: "/monitoring", PAGES: "/products", ROUTER: "pages" };
+    const { code, output, read } = await whole({}, { PROFILE: "preflight", ...given });
+    expect([code, output]).toEqual([0, expect.stringContaining(`proposed: ${box}/out/target.env, for TARGET=`)]);
+    expect(settingsIn(read("target.env"))).toMatchObject(given);
   });
 });
 
@@ -196,9 +198,10 @@ describe("a target without faults", () => {
     const stub = await startStub(fault);
     stop = stub.stop;
     const given = { BASE_URL: stub.url, ...env };
-    const { settings, problem } = await detect(given);
-    expect(problem).toBeUndefined();
-    const { output, summary } = await runShim("smoke", { ...given, ...settings } as Record<string, string>, 2);
+    const file = await preflight(given);
+    // Every line that is only proposed is valid, too.
+    expect(() => readPlan("smoke", { ...given, ...settingsIn(file, true) })).not.toThrow();
+    const { output, summary } = await runShim("smoke", { BROWSER: "off", ...given, ...settingsIn(file) }, 2);
     expect(output.trim()).toMatch(words);
     expect(summary).toMatchObject({ result: "passed", exit: 0, integrity: { broken: 0 } });
   });

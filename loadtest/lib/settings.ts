@@ -1,0 +1,42 @@
+import { parseBaggage } from "./baggage.ts";
+import type { Client } from "./client.ts";
+import type { Response } from "./request.ts";
+import type { PageTrace } from "./trace.ts";
+
+type Settings = Record<string, string>;
+
+/** What an app with @culvert/nextjs says of itself: web/telemetry/settings/browser-settings.ts */
+export function ownSettings({ headers }: Response): Settings {
+  const [, own = ""] = /\bculvert;desc="([^"]*)"/.exec(headers["server-timing"] ?? "") ?? [];
+  const decoded = (text = "") => decodeURIComponent(text.replaceAll("+", " "));
+  return Object.fromEntries(own.split("&").map((pair) => pair.split("=").map(decoded)));
+}
+
+/** What all fresh pages of a deployment have in common: in their baggage, and in what the package's browser gets. */
+export function settingsOf(on: Response, { baggage }: PageTrace): Settings {
+  const traced = Object.entries(parseBaggage(baggage) ?? {}).map(([key, value]) => [key.replace("sentry-", ""), value]);
+  const isCommon = ([key = ""]: string[]) => /^(release|environment|public_key|sample_rate|org_id)$/.test(key);
+  const own = Object.entries(ownSettings(on)).filter(([key = ""]) => /^(release|environment|dsn|tunnel)$/.test(key));
+  return Object.fromEntries([...traced.filter(isCommon), ...own.map(([key, value]) => [`browser's ${key}`, value])]);
+}
+
+/** How a fresh page's settings differ from those declared and from other pages'; undefined if nothing is known of them. */
+export function changedSettings({ options, probed }: Client, on: Response, page: PageTrace, path: string) {
+  const { tunnelPath, dsn, trace, expectRelease: release, expectEnvironment: environment } = options;
+  // An app may sample each page at a rate of its own.
+  const { sample_rate: _, ...first } = Object.values(probed)[0]?.settings ?? {};
+  const expected: Settings = { ...probed[path]?.settings, ...first };
+  if (trace && tunnelPath) expected.public_key = dsn.publicKey;
+  const org = /^o(\d+)\.ingest\./.exec(dsn.host)?.[1];
+  const now = settingsOf(on, page);
+  if (trace && tunnelPath && org && now.org_id) expected.org_id = org;
+  for (const [name, value] of Object.entries({ release, environment })) {
+    if (value && trace) expected[name] = value;
+    if (value && (!trace || expected["browser's dsn"])) expected[`browser's ${name}`] = value;
+  }
+  // Another check tells what is wrong with the trace.
+  const known = Object.entries(expected).filter(([key]) => page.problem === "" || key.startsWith("browser's"));
+  if (known.length === 0) return undefined;
+  const changed = known.filter(([key, value]) => now[key] !== value);
+  return changed.map(([key, value]) => `${key} is ${now[key] ?? "not said"}, expected ${value}`).join("; ");
+}
