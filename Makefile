@@ -45,7 +45,7 @@ status: ## Show containers, certificate, envelopes of the last five minutes and 
 check-app: ## Check an image of your own app against the contract of docs/your-app.md: WEB_IMAGE=registry.example/shop:1.4
 	@sh deploy/checks/host/check-app.sh $(if $(JSON),--json)
 
-check: ## Check what differs from origin/main: types, lint, unit tests, nginx -t, kustomize, helm; about a minute
+check: ## Run everything that needs no container of the stack: types, lint, unit tests, documents, lists, nginx -t, helm
 	@sh deploy/test/check.sh
 
 test: ## Run all checks: types, lint, unit tests, tests of the images, a real browser through the real stack

@@ -8,15 +8,8 @@ results=$(mktemp -d)
 . deploy/test/stack.sh
 . deploy/test/suites.sh
 . deploy/test/jobs.sh
+. deploy/test/static.sh
 export CI=true FORCE_COLOR=0 NO_COLOR=1 CULVERT_TEST_RUN="$$"
-
-projects='web web/e2e loadtest loadtest/bench proxy/spool proxy/test deploy/test deploy/kubernetes/test'
-
-install() {
-  # npm writes this file last.
-  [ -n "$(find "$1/node_modules/.package-lock.json" -newer "$1/package-lock.json" 2>/dev/null)" ] ||
-    npm --prefix "$1" ci --ignore-scripts --no-audit --no-fund --prefer-offline
-}
 
 # Suites whose containers are their own.
 own_containers() {
@@ -40,7 +33,7 @@ own_stacks() {
 stack() {
   suite "e2e together" run_playwright --project=together
   suite "e2e alone" run_playwright --project=alone --no-deps
-  suite deploy/test run_vitest deploy/test --exclude '**/upgrade.test.ts'
+  suite deploy/test run_vitest deploy/test --project containers --exclude '**/upgrade.test.ts'
   # The same images with other settings: settings reach server and browser at run time.
   export TUNNEL_PATH=/of/your-own SENTRY_RELEASE=culvert@other SENTRY_DSN=http://culvert@recorder:9000/below/a/prefix/77
   check "the stack comes up with other settings" docker compose up --no-build --wait --quiet-pull
@@ -63,15 +56,8 @@ releases() {
   # Its default depends on WEB_IMAGE: the first release of another image would replace the proxy, too.
   export CONTENT_SECURITY_POLICY=enforce
   check "the stack of releases comes up" sh deploy/host/up.sh
-  suite upgrade run_vitest deploy/test upgrade.test.ts
+  suite upgrade run_vitest deploy/test --project containers upgrade.test.ts
   suite "e2e release" run_playwright --project=release
-}
-
-shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }
-
-shell_scripts() {
-  has shellcheck || { can_install && debian_install shellcheck; }
-  if has shellcheck; then check "shell scripts" shellcheck_all; else record skipped "shell scripts (no shellcheck here)"; fi
 }
 
 # Chromium, whose path it writes to a file, and WebKit, which is optional: one browser test runs in Safari's engine.
@@ -82,13 +68,10 @@ browsers() {
 
 # Checks and unit tests that need no engine.
 static() {
-  check "lists of settings are current" node deploy/settings/generate.mjs --check
-  for folder in $projects; do
-    check "$folder: types" npm --prefix "$folder" run typecheck
-    check "$folder: lint" npm --prefix "$folder" run lint
-  done
+  types_and_lint
   check "web/telemetry: lowest and newest versions of its peers" sh web/telemetry/test/peers.sh
-  for folder in web loadtest loadtest/bench; do suite "$folder" run_vitest "$folder"; done
+  units
+  suite loadtest run_vitest loadtest
   suite proxy/spool/src run_spool_units
 }
 

@@ -15,11 +15,11 @@ const results = read("checks")
 const fromVitest = ({ testResults }) =>
   testResults.flatMap(({ name, assertionResults }) => {
     const file = relative(process.cwd(), name);
-    return assertionResults.map(({ status, ancestorTitles, title, failureMessages: [message = ""] }) => {
+    return assertionResults.map(({ status, ancestorTitles, title, duration = 0, failureMessages: [message = ""] }) => {
       // A group's name says what skipped tests need.
       if (!["passed", "failed"].includes(status))
         return { outcome: "skipped", where: `${file}: ${ancestorTitles[0] || title}` };
-      return { outcome: status === "passed" && message ? "flaky" : status, where: `${file}: ${title}`, message };
+      return { outcome: status === "passed" && message ? "flaky" : status, where: `${file}: ${title}`, message, duration };
     });
   });
 
@@ -27,9 +27,11 @@ const outcomes = { expected: "passed", unexpected: "failed" };
 const fromPlaywright = ({ suites = [], specs = [] }) => [
   ...suites.flatMap(fromPlaywright),
   ...specs.flatMap(({ file, title, tests }) =>
-    tests.map(({ status, results: [first] }) => {
+    tests.map(({ status, results: attempts }) => {
+      const [first] = attempts;
       const message = first?.error?.message ?? first?.status ?? "";
-      return { outcome: outcomes[status] ?? status, where: `web/e2e/${file}: ${title}`, message };
+      const duration = attempts.reduce((sum, one) => sum + one.duration, 0);
+      return { outcome: outcomes[status] ?? status, where: `web/e2e/${file}: ${title}`, message, duration };
     }),
   ),
 ];
@@ -60,6 +62,8 @@ for (const { outcome, where, message } of [...flaky, ...failed])
 const skipped = those("skipped");
 for (const where of new Set(skipped.map((one) => one.where)))
   console.log(`skipped ${skipped.filter((one) => one.where === where).length}: ${where}`);
+const slowest = results.filter(({ duration }) => duration > 10_000).sort((a, b) => b.duration - a.duration);
+for (const { where, duration } of slowest.slice(0, 10)) console.log(`${Math.round(duration / 1000)} s: ${where}`);
 const passed = those("passed").length + flaky.length;
 console.log(`${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
 process.exit(failed.length > 0 || passed === 0 ? 1 : 0);

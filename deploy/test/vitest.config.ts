@@ -1,4 +1,10 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
+
+/** Tests that need no container: `make check` runs them, too. */
+const units = [
+  ...["defaults", "documents", "forms", "reason", "untraced"].map((name) => `${name}.test.ts`),
+  "doctor/{checks,contract,network}.test.ts",
+];
 
 // Long timeouts, because tests start and stop containers; no test compares times.
 export default defineConfig({
@@ -9,5 +15,9 @@ export default defineConfig({
     // Files share no state but variables of the environment, and those that set some take them back.
     isolate: false,
     expect: { poll: { timeout: 240_000, interval: 200 } },
+    projects: [
+      { extends: true, test: { name: "units", include: units } },
+      { extends: true, test: { name: "containers", exclude: [...configDefaults.exclude, ...units] } },
+    ],
   },
 });
