@@ -1,6 +1,7 @@
 /**
  * Starts Spotlight as a library, because its command and its UI send events to Spotlight's own Sentry project, and a local ingest must
- * not. Without the command the server sends none; the UI gets an empty DSN.
+ * not. Without the command the server sends none; the UI gets an empty DSN. And the UI asks the port
+ * that the server has in the container, at which another stack's ingest may be published.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -11,7 +12,8 @@ import { setupSpotlight } from "@spotlightjs/spotlight";
 
 const ui = join(dirname(fileURLToPath(import.meta.resolve("@spotlightjs/spotlight"))), "../ui");
 const ownDsn = /dsn:"https:\/\/[^"]*sentry\.io\/\d+"/;
-const ownPolicy = " https://*.sentry.io";
+const serverPort = /\(\w+\?`http:\/\/localhost:\$\{\w+\}\/stream`:\w+\)/;
+const otherOrigins = " http://localhost:* ws://localhost:* https://*.sentry.io";
 
 const files = Object.fromEntries(
   readdirSync(ui, { recursive: true, withFileTypes: true })
@@ -20,16 +22,17 @@ const files = Object.fromEntries(
     .map((path) => [path.slice(ui.length + 1), readFileSync(path)]),
 );
 
-/** Replaces `pattern` in one UI file; throws if it is missing, so that a new version of Spotlight cannot send events unnoticed. */
+/** Replaces `pattern` in one UI file; throws if it is missing, so that a new version of Spotlight cannot ask other origins unnoticed. */
 function replaceIn(file: string, pattern: RegExp | string, replacement: string): void {
   const before = files[file]?.toString() ?? "";
   const after = before.replace(pattern, replacement);
-  if (after === before) throw new Error(`culvert ingest: ${file} of this Spotlight version sends events to Spotlight in an unknown way`);
+  if (after === before) throw new Error(`culvert ingest: ${file} of this Spotlight version asks other origins in an unknown way`);
   files[file] = Buffer.from(after);
 }
 
 replaceIn("assets/instrumentation.js", ownDsn, 'dsn:""');
-replaceIn("index.html", ownPolicy, "");
+replaceIn("assets/index.js", serverPort, '(location.origin+"/stream")');
+replaceIn("index.html", otherOrigins, "");
 
 // Replays are not JSON; Spotlight would try to parse them and answer 500.
 const { RAW_TYPES } = await import(new URL("../shared/constants.js", import.meta.resolve("@spotlightjs/spotlight")).href);

@@ -73,3 +73,17 @@ test("README's three commands: an event outlives an outage of the ingest and a r
     await takePictures(page, name);
   }
 });
+
+test("the local ingest's page shows its own events, whatever its port", async ({ page, allow }) => {
+  const address = await must("docker compose port ingest 8969", stack);
+  const own = `http://localhost:${address.split(":").at(-1)}`;
+  allow.origin(own);
+  const [id, value] = ["9ec79c33ec9942ab8353589fcb2e04dc", "Only at this ingest"];
+  const event = { event_id: id, timestamp: Date.now() / 1_000, exception: { values: [{ type: "Error", value }] } };
+  const data = [{ event_id: id, dsn: `${own}/1` }, { type: "event" }, event]
+    .map((line) => JSON.stringify(line))
+    .join("\n");
+  await page.request.post(`${own}/api/1/envelope/`, { data });
+  await page.goto(`${own}/telemetry/errors`);
+  await expect(page.getByText(value)).toBeVisible();
+});
