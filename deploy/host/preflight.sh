@@ -48,6 +48,8 @@ check_clone() {
   case $PWD in *:*) die "$PWD: Docker cannot mount a folder with a colon in its path: move the clone" ;; esac
   [ -x deploy/host/summary.sh ] || die "$PWD: its scripts cannot be executed: find deploy -name '*.sh' -exec chmod +x" \
     "{} +, or move the clone to a file system without noexec"
+  { mkdir -p .culvert && [ -w .culvert ]; } 2>/dev/null ||
+    die "$PWD: $(id -un) cannot write here: chown it, or run make up as its owner"
   case $(setting COMPOSE_PROFILES) in *monitoring*) check_readable deploy/monitoring deploy/kubernetes ;; esac
 }
 

@@ -119,8 +119,11 @@ replace_container() {
     outer=$(docker inspect --format '{{range $name, $network := .NetworkSettings.Networks
       }}{{$name}}{{range $network.Aliases}} --alias={{.}}{{end}}
 {{end}}' "$new" | grep -v -e "^${COMPOSE_PROJECT_NAME}_inside " -e '^$')
-    echo "$outer" | while read -r network _; do docker network disconnect "$network" "$new"; done
-    if ! { docker start "$new" >/dev/null && problem=$(wait_until_healthy "$new"); }; then
+    # Docker cannot take a container that has not run yet out of a network that it has by id, as compose gives it an
+    # external one. That proxy starts when the old one has stopped.
+    ! echo "$outer" | grep -qE '^[0-9a-f]{64}( |$)' || outer=
+    echo "$outer" | while read -r network _; do [ -z "$network" ] || docker network disconnect "$network" "$new"; done
+    if [ -n "$outer" ] && ! { docker start "$new" >/dev/null && problem=$(wait_until_healthy "$new"); }; then
       docker rm --force "$new" >/dev/null
       die "$1: ${problem:-the reason is above}; $kept"
     fi

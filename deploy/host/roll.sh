@@ -101,9 +101,9 @@ named() (
   for container; do ! aliases "$container" | grep -qxF -e "$name" || echo "$container"; done
 )
 
-# remove_gracefully CONTAINER...: stops and removes replicas, after the proxy has begun to ask only the others. Until it
-# is killed, an app that gets SIGTERM goes on with connections that the proxy uses; and it resets idle ones at once, with
-# the form that the proxy has just sent.
+# remove_gracefully CONTAINER...: stops and removes replicas, after the proxy has begun to ask only the others. An app
+# that gets SIGTERM goes on with connections that the proxy uses; and it resets idle ones at once, with the form that
+# the proxy has just sent.
 remove_gracefully() {
   [ $# -gt 0 ] || return 0
   staying=$(alive web | without "$(printf '%s\n' "$@")")
@@ -128,7 +128,7 @@ remove_gracefully() {
   done
 }
 
-# ask_only NAME SECONDS: for so long, the proxy asks only the replicas of this name (proxy/templates/asked-replicas.conf).
+# ask_only NAME SECONDS: for so long, the proxy asks only replicas of this name (proxy/templates/asked-replicas.conf).
 ask_only() {
   # shellcheck disable=SC2016 # the container's
   docker compose exec -T proxy sh -euc '

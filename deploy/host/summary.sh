@@ -28,7 +28,8 @@ trust_command() {
 }
 
 https_port=$(published proxy 8443)
-case $https_port in '' | 443) https_port= ;; *) https_port=:$https_port ;; esac
+# 0: not published, behind a front.
+case $https_port in '' | 0 | 443) https_port= ;; *) https_port=:$https_port ;; esac
 dsn=$(setting SENTRY_DSN)
 site=$(first_of "$(setting SERVER_NAME localhost)")
 

@@ -1,6 +1,9 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { lastLine, run, runApart } from "./run.ts";
-import { docker, label, restricted } from "./support/docker.ts";
+import { docker, label, restricted, root } from "./support/docker.ts";
 
 type Service = Record<string, unknown> & { environment?: Record<string, string> };
 type Networks = Record<string, { internal?: boolean }>;
@@ -120,6 +123,18 @@ test("only web gets the shared cache's password, and no image contains it", asyn
   const { web, ...others } = await config({ CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
   expect(web?.environment).toMatchObject({ CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
   expect(JSON.stringify([web?.build, others])).not.toContain("s3cret");
+});
+
+test.each([
+  "docker-compose.yml",
+  ...["app", "http", "container"].map((one) => `docker-compose.yml:deploy/front/${one}.yml`),
+])("of the settings in .env.example, doctor names none, with %s", async (COMPOSE_FILE) => {
+  const COMPOSE_ENV_FILES = join(mkdtempSync(join(tmpdir(), "culvert-")), "env");
+  const example = readFileSync(join(root, ".env.example"), "utf8");
+  writeFileSync(COMPOSE_ENV_FILES, example.replace(/^#(?=[A-Z_]+=)/gm, ""));
+  const script =
+    ". deploy/lib.sh; . deploy/checks/host/facts.sh; check_settings; check_compose; unread_names; spaced_names";
+  expect(await runApart(["sh", "-euc", script], { COMPOSE_FILE, COMPOSE_ENV_FILES })).toEqual({ code: 0, output: "" });
 });
 
 test("an invalid setting stops web with a one-line error, its last line", async () => {

@@ -303,6 +303,21 @@ test("after a crash loop, make up accepts the corrected setting", async () => {
   expect(await isUp()).toBe(true);
 });
 
+test("a proxy in one more network, which is another stack's, is replaced", async () => {
+  const network = await must([
+    "docker",
+    "network",
+    "create",
+    `--label=com.docker.compose.project=${project}`,
+    `${project}-z`,
+  ]);
+  const other = `proxy: { networks: [zone] } }\nnetworks: { zone: { external: true, name: ${project}-z }`;
+  const { code, output } = await up("first", { ...changed, ...withFile("zone.yml", other) });
+  expect(code, output).toBe(0);
+  expect(await must(["docker", "inspect", ...(await containers("proxy"))])).toContain(network);
+  expect([(await up("first", changed)).code, await isUp()]).toEqual([0, true]);
+});
+
 test("while web is down, neither a bad make up, a good one nor make rollback touches the proxy", async () => {
   const crash = withFile("crash.yml", 'web: { command: ["false"] }');
   const state = () => must(["docker", "compose", "ps", "--all", "--format={{.State}}", "web"]);

@@ -86,6 +86,8 @@ test("make up says where the site is, whether web has egress, and what is wrong 
   expect(fine).toContain(`  app      https://app.example.com:${process.env.HTTPS_PORT}/\n`);
   expect(fine).toContain("  egress   web may call outside services (WEB_EGRESS=off blocks it)\n");
   expect(fine).not.toContain("✗");
+  const front = 'case "$*" in "compose port proxy 8443") echo :0 ;; *) exec $client "$@" ;; esac';
+  expect(await summary({ SERVER_NAME, ...withDocker(front) })).toContain("  app      https://app.example.com/\n");
   const bad = await summary({ WEB_IMAGE: "", ...withDocker(docker) });
   expect(bad).toContain("  egress   web cannot call outside services (WEB_EGRESS=on allows it)\n");
   expect(bad.match(/^✗.*$/gm)).toEqual([expect.stringMatching(/^✗ ingest +no-such-host\.invalid does not resolve: /)]);
@@ -150,6 +152,16 @@ test("whatever modes and line ends a clone has, images have their own", () => {
   );
   expect(copies.filter((line) => !line.startsWith("COPY --chmod="))).toEqual([]);
   expect(git("check-attr", "eol", "deploy/host/up.sh", "Makefile").match(/: lf$/gm)).toHaveLength(2);
+});
+
+test("a clone that Docker cannot use is named at once: with a colon in its path, or without the modes of its scripts", async () => {
+  const clone = join(folder, "a:b");
+  mkdirSync(clone);
+  const script = '. deploy/lib.sh; . deploy/host/preflight.sh; cd "$1"; check_clone';
+  const check = (path: string) => run(["sh", "-euc", script, "sh", path]);
+  expect((await check(clone)).output).toMatch(/^culvert: .*a:b: Docker cannot mount a folder with a colon/);
+  expect((await check(folder)).output).toMatch(/^culvert: .*: its scripts cannot be executed: find deploy/);
+  expect(await check(root)).toEqual({ code: 0, output: "" });
 });
 
 test("a folder that a container cannot read is named at once", async () => {

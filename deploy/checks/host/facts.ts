@@ -5,7 +5,7 @@ export interface Inspected {
   /** The image's id. */
   Image: string;
   RestartCount: number;
-  HostConfig: { RestartPolicy: { Name: string }; PortBindings?: Record<string, unknown> | null };
+  HostConfig: { RestartPolicy: { Name: string }; PortBindings?: Record<string, { HostPort: string }[]> | null };
   State: { Status: string; ExitCode: number; OOMKilled: boolean; StartedAt: string; Health?: Health };
   Config: { User?: string; Env?: string[] | null; Labels: Record<string, string> };
   NetworkSettings: { Networks: Record<string, { Gateway?: string }> };
@@ -34,6 +34,16 @@ export function composeSettings(lines: string[]): Record<string, Record<string, 
   return Object.fromEntries(Object.entries(services).map(([name, { environment = {} }]) => [name, environment]));
 }
 
+/** The same of the ports that each service publishes. */
+function composePorts(lines: string[]): Record<string, string[]> {
+  const { services }: { services: Record<string, { ports?: { published?: string }[] }> } = JSON.parse(lines.join("\n"));
+  const published = Object.entries(services).map(([name, { ports = [] }]) => [
+    name,
+    ports.flatMap((one) => one.published ?? []),
+  ]);
+  return Object.fromEntries(published);
+}
+
 /** Takes what facts.sh prints, which only the host knows about the running stack, and returns it parsed. Throws on malformed JSON. */
 export function parseFacts(text: string) {
   const { lines, json } = readSections(text);
@@ -58,6 +68,7 @@ export function parseFacts(text: string) {
   const log: Logged[] = lines("log").flatMap((line) => (/^\{.*\}$/.test(line) ? JSON.parse(line) : []));
   return {
     configured,
+    ports: composePorts(lines("config")),
     containers,
     log,
     unreadable: lines("unreadable"),

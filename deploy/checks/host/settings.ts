@@ -15,12 +15,15 @@ export const spaces = ({ names }: Facts): Result[] =>
   );
 
 /** Checks that the containers run with the settings of the shell and of .env. The release is set at each start. */
-export function applied({ configured, containers }: Facts): Result[] {
-  const names = containers.flatMap(({ service, environment }) =>
-    Object.entries(configured[service] ?? {})
+export function applied({ configured, ports, containers }: Facts): Result[] {
+  const names = containers.flatMap(({ service, environment, HostConfig: { PortBindings } }) => {
+    const published = Object.values(PortBindings ?? {}).flatMap((all) => all.map(({ HostPort }) => HostPort));
+    const values = Object.entries(configured[service] ?? {})
       .filter(([name, value]) => name !== "SENTRY_RELEASE" && value !== null && environment[name] !== value)
-      .map(([name]) => `${name} (${service})`),
-  );
+      .map(([name]) => `${name} (${service})`);
+    const missing = (ports[service] ?? []).filter((port) => !published.includes(port));
+    return [...values, ...new Set(missing.map((port) => `port ${port} (${service})`))];
+  });
   if (names.length === 0) return [ok("applied", "the containers run with the settings of the shell and .env")];
   // A value that was typed for one start only, such as a DSN, would be replaced by the default.
   const fix = "put the right value into .env, then make up";

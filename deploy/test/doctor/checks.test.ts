@@ -26,6 +26,7 @@ const facts = (fault: Partial<Container> = {}, more: Partial<Facts> = {}): Facts
     containers: [{ ...web, ...fault }],
     log: [],
     unreadable: [],
+    ports: {},
   },
   names: { saved: 1, unread: [], spaced: [] },
   ...more,
@@ -102,6 +103,16 @@ test("nothing is wrong with what is right", () => {
 
 // A crash loop, a name in .env that nothing reads, and a setting that was changed since the start: stack.test.ts.
 test.each<[string, Result[], RegExp, state?: Result["state"]]>([
+  [
+    "a port that was changed since the start",
+    applied(
+      facts(
+        { HostConfig: { ...web.HostConfig, PortBindings: { "8080/tcp": [{ HostPort: "80" }] } } },
+        { ports: { web: ["80", "81"] } },
+      ),
+    ),
+    /other values than .env has: port 81 \(web\)/,
+  ],
   ["an API outside with egress off", egress(running(outside)), /UPSTREAM_URL .*WEB_EGRESS=on/],
   ["a call outside in the log", egress(running({}, "getaddrinfo EAI_AGAIN api.example", "  at x")), /EAI_AGAIN api/],
   ["a service without a container", down(facts({}, { containers: [] })), /has no container/],

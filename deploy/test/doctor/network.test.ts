@@ -150,7 +150,14 @@ async function stateOfStack(port: number, health: Record<string, string>, log: o
     ...{ ...running, Name: service, service, environment: { SENTRY_DSN: dsn(port) } },
     State: { Status: "running", Health: { Status, Log: [] } },
   }));
-  const facts = { configured: {}, containers, log, unreadable: [], names: { saved: 0, unread: [], spaced: [] } };
+  const facts = {
+    configured: {},
+    containers,
+    log,
+    unreadable: [],
+    ports: {},
+    names: { saved: 0, unread: [], spaced: [] },
+  };
   const results = await checkStack(facts as unknown as Facts);
   return Object.fromEntries(results.map(({ check, state }) => [check, state]));
 }
