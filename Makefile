@@ -6,6 +6,7 @@ help: ## List these targets
 
 up: ## Bring the stack to what .env and the sources say: build, try and start what has changed, web without failing a request
 	@sh deploy/host/up.sh
+	@BASE_URL= sh deploy/checks/host/doctor.sh --brief || true
 
 deploy: up ## The same as up
 
@@ -14,6 +15,7 @@ front: ## Start the front that gives several apps of this host one port 443 (dep
 
 update: ## Build on the newest base images, and deploy
 	@sh deploy/host/update.sh
+	@BASE_URL= sh deploy/checks/host/doctor.sh --brief || true
 
 package: ## Build the images and the package for an app of your own, and start nothing (docs/your-app.md)
 	@sh deploy/host/package.sh

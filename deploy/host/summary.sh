@@ -57,7 +57,5 @@ elif [ -z "$(setting TLS_CERT_FILE)" ] && ca=$(dev_ca); then
     echo "             Firefox, Chromium on Linux: import it in the browser's certificate settings"
   echo "             curl --cacert $ca ..."
 fi
-# Of certificate and ingest, what is wrong. Neither keeps the stack from running.
-BASE_URL='' deploy/checks/host/doctor.sh --brief 2>/dev/null || true
 echo "  logs     make logs"
 echo "  stop     make down"

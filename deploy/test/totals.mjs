@@ -19,7 +19,12 @@ const fromVitest = ({ testResults }) =>
       // A group's name says what skipped tests need.
       if (!["passed", "failed"].includes(status))
         return { outcome: "skipped", where: `${file}: ${ancestorTitles[0] || title}` };
-      return { outcome: status === "passed" && message ? "flaky" : status, where: `${file}: ${title}`, message, duration };
+      return {
+        outcome: status === "passed" && message ? "flaky" : status,
+        where: `${file}: ${title}`,
+        message,
+        duration,
+      };
     });
   });
 
