@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Page } from "@playwright/test";
+import type { APIRequestContext, Page } from "@playwright/test";
 import { root } from "../../../deploy/test/support/docker.ts";
 import { fixtures, pagesRouter, writeFixture } from "../../telemetry/cli/fixtures/apps.ts";
 import { expect, open, test } from "../fixtures.ts";
@@ -86,6 +86,41 @@ async function expectOneTrace(page: Page, address: string, name = "sentry-exampl
   return { browser, server, response: await response };
 }
 
+const PUBLIC_URL = 'import { publicUrl } from "@culvert/nextjs/public-url";\n';
+/** An app's routes that tell the public address, in middleware, a route handler and a server component. */
+const addressFiles = {
+  "middleware.js": `${PUBLIC_URL}import { NextResponse } from "next/server";
+export function middleware(request) {
+  return NextResponse.next({ headers: { "x-address": publicUrl(request).href } });
+}
+export const config = { matcher: "/api/address" };
+`,
+  "app/api/address/route.js": `${PUBLIC_URL}export const GET = (request) => Response.json(publicUrl(request));\n`,
+  "app/address/page.jsx": `${PUBLIC_URL}import { headers } from "next/headers";
+export default async function Page() {
+  return <p>{publicUrl(await headers()).href}</p>;
+}
+`,
+};
+
+/** Expects the public address in each place: on the stack's own port, and behind a front with another name and port. */
+async function expectPublicUrl(request: APIRequestContext, address: string): Promise<void> {
+  const settings = readFileSync(join(app, "culvert/.env"), "utf8");
+  const front = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "shop.example:9443" };
+  const expectAt = async (at: string, shown: string, headers = {}) => {
+    const answer = await request.get(`${at}/api/address?a=1`, { headers });
+    const wanted = `${shown}/api/address?a=1`;
+    expect([await answer.json(), answer.headers()["x-address"]]).toEqual([wanted, wanted]);
+    expect(await (await request.get(`${at}/address`, { headers })).text()).toContain(`<p>${shown}/</p>`);
+  };
+  await expectAt(address, address);
+  const trusted = "SERVER_NAME=shop.example\nTRUSTED_PROXIES=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16\n";
+  writeFileSync(join(app, "culvert/.env"), settings + trusted);
+  await compose("up --wait proxy");
+  const port = /^HTTP_PORT=(.*)$/m.exec(settings)?.[1];
+  await expectAt(`http://localhost:${port}`, "https://shop.example:9443", front);
+}
+
 let origin = "";
 test.beforeAll(async () => {
   test.setTimeout(1_800_000);
@@ -93,7 +128,7 @@ test.beforeAll(async () => {
   const { files } = fixtures["wizard-app"];
   const manifest = files["package.json"]?.replace('"shop"', `"${name}"`) ?? "";
   const edge = 'export const runtime = "edge";\nexport function GET() {\n  throw new Error("raised at the edge");\n}\n';
-  const more = { "app/api/edge-example/route.ts": edge, "package.json": manifest };
+  const more = { ...addressFiles, "app/api/edge-example/route.ts": edge, "package.json": manifest };
   writeFixture({ files: { ...files, ...pagesRouter("ts", "old"), ...more }, path: "." }, app);
   for (const port of [8443, 8080, 8969]) await occupy(port);
   // The stack would take it from verify.test.ts of deploy/kubernetes/test, which needs it at another loopback address.
@@ -160,14 +195,21 @@ test("while proxy or spool is away, no error of browser or server is lost", asyn
   await arrived("the proxy is away");
 });
 
+test("publicUrl is the browser's address, on this port and behind a front", async ({ request }) => {
+  await expectPublicUrl(request, origin);
+});
+
 // A build of Next takes minutes: the second one is for the nightly run. The matrix has an app of Next 15, too.
 for (const name of ["monorepo-pnpm", ...(process.env.ALL_APPS ? (["next-15"] as const) : [])] as const)
   test(`${name}: what init prints builds and runs it, and an error of each side arrives with one trace`, async ({
     page,
+    request,
     allow,
   }) => {
     await compose("down --volumes --timeout 0");
-    app = writeFixture(fixtures[name], join(folder, name));
+    const isOld = name === "next-15";
+    const files = isOld ? { ...fixtures[name].files, ...addressFiles } : fixtures[name].files;
+    app = writeFixture({ ...fixtures[name], files }, join(folder, name));
     const output = await type(`node ${folder}/culvert/web/telemetry/dist/cli/main.js init`);
     const next = output.match(/(?<=^ {2})(?:npm|pnpm|docker) .*\S/gm) ?? [];
     await typeAll(
@@ -177,4 +219,5 @@ for (const name of ["monorepo-pnpm", ...(process.env.ALL_APPS ? (["next-15"] as 
     );
     allow.origin(new URL(addressIn(output)).origin);
     await expectOneTrace(page, addressIn(output));
+    if (isOld) await expectPublicUrl(request, addressIn(output));
   });

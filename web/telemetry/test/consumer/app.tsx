@@ -5,10 +5,13 @@ import { withCulvert } from "@culvert/nextjs/config";
 import { type Caught, ErrorPage, GlobalErrorPage, NotFoundTrace, PagesErrorPage } from "@culvert/nextjs/errors";
 import handler, { GET, isStopping } from "@culvert/nextjs/health";
 import { noSendOutcomes, sendOutcomes, subscribe } from "@culvert/nextjs/outcomes";
+import { publicUrl } from "@culvert/nextjs/public-url";
 import { onRequestError, register } from "@culvert/nextjs/server";
 import { parseSettings, settings } from "@culvert/nextjs/settings";
 import * as Sentry from "@sentry/nextjs";
 import type { Instrumentation, NextApiHandler, NextConfig, NextPage } from "next";
+import { headers } from "next/headers";
+import type { NextRequest } from "next/server";
 import { useSyncExternalStore } from "react";
 
 // instrumentation and instrumentation-client, by one line or with options
@@ -37,6 +40,12 @@ export const none: NextConfig = withCulvert();
 export const pages: NextPage<{ statusCode: number }> = PagesErrorPage;
 export const api: NextApiHandler = handler;
 export const health: Response | boolean = isStopping() || GET();
+
+// middleware, a route handler, a server component, getServerSideProps and pages/api
+export const address = (request: NextRequest): string => publicUrl(request).href;
+export const origin = async (): Promise<string> => publicUrl(await headers()).origin;
+export const ofApi: NextApiHandler = (request, response) => response.redirect(publicUrl(request).href);
+
 export function Everything(caught: Caught) {
   const [outcome] = useSyncExternalStore(subscribe, sendOutcomes, noSendOutcomes);
   return (
