@@ -18,8 +18,10 @@ const ACTIONS = {
   call: { label: "Call the upstream", action: callOut },
 };
 
+export type ActionName = keyof typeof ACTIONS;
+
 /** Takes an action's name; renders the form that posts it to the page's own address, and the message that it returned. */
-export function ActionTestEvent({ name }: { name: keyof typeof ACTIONS }) {
+export function ActionTestEvent({ name }: { name: ActionName }) {
   const { label, action } = ACTIONS[name];
   const [answer, post, pending] = useActionState<Answer>(action, undefined);
   return (
