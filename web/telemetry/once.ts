@@ -1,11 +1,18 @@
 /**
- * Whether this is the first call with this name in this process. On the server, instrumentation and routes are separate bundles with a copy of
+ * Returns what all copies of a module share, made by the first one: on the server, instrumentation and routes are separate bundles with a copy of
  * each module.
  */
-export function isFirstCall(name: string): boolean {
+export function shared<Value>(name: string, make: () => Value): Value {
   const key = Symbol.for(`culvert.${name}`);
-  const shared = globalThis as { [key]?: true };
-  const isFirst = !shared[key];
-  shared[key] = true;
+  const all = globalThis as { [key]?: Value };
+  all[key] ??= make();
+  return all[key];
+}
+
+/** Whether this is the first call with this name in this process. */
+export function isFirstCall(name: string): boolean {
+  const state = shared(name, () => ({ isFirst: true }));
+  const { isFirst } = state;
+  state.isFirst = false;
   return isFirst;
 }

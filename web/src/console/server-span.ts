@@ -1,13 +1,12 @@
-import { getActiveSpan, getRootSpan } from "@sentry/nextjs";
-import { type SpanFields, spanFields } from "./span-fields";
+import { getActiveSpan, getRootSpan, spanToJSON } from "@sentry/nextjs";
 
-export type ServerSpan = Omit<SpanFields, "attributes"> & { recorded: boolean };
+export type ServerSpan = { name: string | undefined; parentSpanId: string | undefined; isRecorded: boolean };
 
 /** Returns the span of this request on the server, or undefined if telemetry is off. */
 export function serverSpan(): ServerSpan | undefined {
   const active = getActiveSpan();
   if (!active) return undefined;
   const root = getRootSpan(active);
-  const { name, spanId, parentSpanId } = spanFields(root);
-  return { name, spanId, parentSpanId, recorded: root.isRecording() };
+  const { description, parent_span_id } = spanToJSON(root);
+  return { name: description, parentSpanId: parent_span_id, isRecorded: root.isRecording() };
 }

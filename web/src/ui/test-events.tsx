@@ -1,19 +1,25 @@
 "use client";
 
 import Link from "next/link";
+import { redirect } from "next/navigation";
 import type { ComponentType, ReactNode } from "react";
 import type { BrowserTestEventName } from "../console/browser-test-events";
 import { type ActionName, ActionTestEvent } from "./action-test-event";
 import { BrowserTestEvent } from "./browser-test-event";
 import { PolicyTestEvent } from "./policy-test-event";
-import { RedirectButton } from "./redirect-button";
+import { RenderButton } from "./render-button";
 import { RouteTestEvent } from "./route-test-event";
 import styles from "./test-events.module.css";
-import { ThrowButton } from "./throw-button";
 
 type Row = [title: string, expected: string, control: ReactNode];
 
+const throwing = <RenderButton label="Throw in a component" act={throwInBrowser} />;
+const redirecting = <RenderButton label="Redirect in the browser" act={() => redirect("/trace")} />;
 const own = (Control: ComponentType) => <Control />;
+
+function throwInBrowser(): never {
+  throw new Error("Thrown on purpose while rendering in the browser");
+}
 
 /** Takes the tunnel path and lists the test events that the browser sends, each with the expected result. */
 export function BrowserTestEvents({ tunnelPath }: { tunnelPath: string }) {
@@ -26,13 +32,13 @@ export function BrowserTestEvents({ tunnelPath }: { tunnelPath: string }) {
       rows={[
         ["Exception", `One error event, posted to ${tunnelPath}. ${page}`, run("exception")],
         ["Unhandled rejection", `One error event. ${page}`, run("rejection")],
-        ["Exception in a nested component", "One error event. The error page offers a retry.", own(ThrowButton)],
+        ["Exception in a nested component", "One error event. The error page offers a retry.", throwing],
         ["Filtered error", "Nothing is sent: an event filter drops it.", run("filtered")],
         ["Oversized event", "Rejected with 413: the limit is 20 MB.", run("oversized")],
         ["Log line", "One log in the trace of this page.", run("log")],
         ["Web vital", vital, run("vital")],
         ["Policy violation", report, own(PolicyTestEvent)],
-        ["Redirect while rendering", TO_TRACE, own(RedirectButton)],
+        ["Redirect while rendering", TO_TRACE, redirecting],
       ]}
     />
   );

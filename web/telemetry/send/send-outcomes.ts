@@ -1,3 +1,5 @@
+import { shared } from "../once.js";
+
 /** What happened to one envelope, or to an error that an event filter dropped before it became one. */
 export type SendOutcome = {
   /** Counts up; the newest has the highest. */
@@ -23,11 +25,7 @@ const NONE: readonly SendOutcome[] = [];
 
 type Store = { latest: readonly SendOutcome[]; count: number; listeners: Set<() => void> };
 
-// On the server, instrumentation and pages are separate bundles with a copy of this module each; they share one store.
-const KEY = Symbol.for("culvert.send-outcomes");
-const shared = globalThis as { [KEY]?: Store };
-shared[KEY] ??= { latest: NONE, count: 0, listeners: new Set() };
-const store = shared[KEY];
+const store = shared<Store>("send-outcomes", () => ({ latest: NONE, count: 0, listeners: new Set() }));
 
 /** Takes a send outcome and stores it as the newest; only the latest fifty are stored. */
 export function recordOutcome(outcome: Omit<SendOutcome, "number">): void {

@@ -1,11 +1,6 @@
-// On the server, instrumentation and routes are separate bundles with a copy of this module each.
-const STOPPING = Symbol.for("culvert.stopping");
-const shared = globalThis as { [STOPPING]?: AbortController };
+import { shared } from "../once.js";
 
-function controller(): AbortController {
-  shared[STOPPING] ??= new AbortController();
-  return shared[STOPPING];
-}
+const controller = () => shared("stopping", () => new AbortController());
 
 /** Returns the signal that aborts when this process is told to stop, for code that must shorten its timeouts then. */
 export function stopping(): AbortSignal {

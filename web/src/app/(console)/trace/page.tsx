@@ -45,7 +45,7 @@ export default async function TracePage({ searchParams }: Props) {
             span && [
               {
                 name: "span",
-                value: `${span.name || "not named yet"} (${span.recorded ? "recorded" : "not recorded"})`,
+                value: `${span.name || "not named yet"} (${span.isRecorded ? "recorded" : "not recorded"})`,
               },
               { name: "parent span", value: span.parentSpanId ?? "none" },
             ]
