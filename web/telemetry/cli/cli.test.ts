@@ -58,7 +58,13 @@ function summary({ changes, commands, addresses }: ReturnType<typeof plan>): str
     const changed = diff({ file, before: readFileSync(template, "utf8"), after }).match(/^[-+].*/gm) ?? [];
     return [`new file: ${file}`, ...changed].join("\n");
   });
-  return [...diffs, ...commands, ...Object.values(addresses)].join("\n\n");
+  // A file that changes as an earlier one does is only named.
+  const bodies = diffs.map((text) => text.split("\n").slice(1).join("\n"));
+  const shown = diffs.map((text, at) => {
+    const first = bodies.indexOf(bodies[at] ?? "");
+    return bodies[at] && first < at ? `edit: ${changes[at]?.file}, as ${changes[first]?.file}` : text;
+  });
+  return [...shown, [...commands, ...Object.values(addresses)].join("\n")].join("\n\n");
 }
 
 describe("init", () => {
