@@ -1,7 +1,6 @@
 import { tagDigest } from "./errors/digest.js";
 import { dropNotFoundNavigation, type ErrorEvent, filterReason } from "./filter/event-filters.js";
-import { scrubText } from "./filter/scrub.js";
-import { type Envelope, scrubEnvelope } from "./filter/scrub-envelopes.js";
+import { type Envelope, scrubEnvelope, scrubText } from "./filter/scrub.js";
 import { recordOutcome } from "./send/send-outcomes.js";
 
 type SentEvent = ErrorEvent & { type?: string; event_id?: string; tags?: Record<string, unknown> };

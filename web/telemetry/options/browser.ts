@@ -7,7 +7,6 @@ import type { SentryOptions } from "../sentry-options.js";
 import {
   type BrowserSettings,
   mayHideSettings,
-  NO_SETTINGS,
   readBrowserSettings,
   readRequestId,
 } from "../settings/browser-settings.js";
@@ -22,12 +21,12 @@ const DEFAULT_TUNNEL = "/monitoring"; // TUNNEL_PATH
  * tunnel are the app's. If the browser hides the settings, the options have no DSN, and the SDK starts when the settings have been requested.
  */
 export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
-  if (process.env.CULVERT_BROWSER_SETTINGS === "off") return browserOptions(NO_SETTINGS, yours);
+  if (process.env.CULVERT_BROWSER_SETTINGS === "off") return browserOptions({}, yours);
   noteDocumentRequest(readRequestId(performance));
   const settings = readBrowserSettings(performance);
-  if (settings || !mayHideSettings(performance)) return browserOptions(settings ?? NO_SETTINGS, yours);
-  startLater((late = NO_SETTINGS) => browserOptions(late, yours));
-  return { ...browserOptions({ ...NO_SETTINGS, tunnelPath: DEFAULT_TUNNEL }, yours), dsn: undefined };
+  if (settings || !mayHideSettings(performance)) return browserOptions(settings ?? {}, yours);
+  startLater((late = {}) => browserOptions(late, yours));
+  return { ...browserOptions({ tunnelPath: DEFAULT_TUNNEL }, yours), dsn: undefined };
 }
 
 /** Takes the settings from the server and the app's options; returns the browser's options. Trace headers go to the own origin only (SDK default). */

@@ -25,7 +25,7 @@ const DATA_COLLECTION = {
 };
 
 type Integrations = Extract<SentryOptions["integrations"], unknown[]>;
-type Settings = { environment: string | undefined; release: string | undefined };
+type Settings = { environment?: string | undefined; release?: string | undefined };
 
 /** Takes the settings and returns the options that are the same on both sides. */
 export function sharedOptions({ environment, release }: Settings) {

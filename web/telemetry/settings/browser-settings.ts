@@ -1,25 +1,12 @@
 import type { Settings } from "./settings.js";
 
-/** The settings that a browser may know. Every field is listed, so that a new setting is private by default. */
+/**
+ * The settings that a browser may know, each listed, so that a new setting is private by default. Without a DSN telemetry is off, but for an app that
+ * has one in its code. All are missing on a page that Culvert does not serve.
+ */
 export type BrowserSettings = {
-  /** Undefined if telemetry is off, but for an app that has a DSN in its code. */
-  dsn: string | undefined;
-  environment: string | undefined;
-  release: string | undefined;
-  region: string | undefined;
-  tracesSampleRate: number | undefined;
-  tunnelPath: string | undefined;
-};
-
-/** No settings: a page that Culvert does not serve. */
-export const NO_SETTINGS: BrowserSettings = {
-  dsn: undefined,
-  environment: undefined,
-  release: undefined,
-  region: undefined,
-  tracesSampleRate: undefined,
-  tunnelPath: undefined,
-};
+  [Name in "dsn" | "environment" | "release" | "region" | "tunnelPath"]?: string | undefined;
+} & { tracesSampleRate?: number | undefined };
 
 /** The metric's name in the Server-Timing header: https://www.w3.org/TR/server-timing/ */
 const METRIC = "culvert";
