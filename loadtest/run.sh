@@ -106,7 +106,7 @@ run() {
   case $status in 0 | 99) return 0 ;; esac
   # The text of a JSON string: k6 quotes like that.
   reason=$(sed -n 's/^time=.* level=error msg="//p' "$OUT/k6.log" | tail -n 1 | sed 's/" [a-z]*=.*//; s/"$//
-    s/\\n.*//; s/ at [^ ]* (file:.*//; s/^test aborted: //; s/^[A-Za-z]*Error: //')
+    s/\\n.*//; s/ at [^ ]* (file:.*//; s/^test aborted: //; s/^Uncaught (in promise) //; s/^[A-Za-z]*Error: //')
   : "${reason:=k6 ended with $status: see $OUT/k6.log}"
   rm -f "$OUT/summary.txt" "$OUT/summary.json" "$OUT/junit.xml"
   printf 'NOT RUN · %s: %s\n' "$PROFILE" "$reason" | sed 's/\\"/"/g' | tee "$OUT/summary.txt"

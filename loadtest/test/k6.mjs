@@ -17,7 +17,11 @@ const alias = [
 const config = { root, configFile: false, logLevel: "error", resolve: { alias } };
 // One module graph, so that script and runner share the shim's samples.
 const run = async () => (await runnerImport(`${root}test/k6-main.mjs`, config)).module.run(process.env.SHIM_ITERATIONS);
-const failed = ({ message }) => ({ files: {}, code: 107, problem: `Error: ${message}\n\tat setup` });
+const failed = ({ message }) => ({
+  files: {},
+  code: 107,
+  problem: `Uncaught (in promise) Error: ${message}\n\tat setup`,
+});
 const { files, code, problem } = await run().catch(failed);
 if (problem) console.error(`time="now" level=error msg=${JSON.stringify(problem)} hint="script exception"`);
 for (const [file, content] of Object.entries(files))

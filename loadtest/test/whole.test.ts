@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readPlan } from "../suite/plan.ts";
 import { preflight } from "../suite/preflight.ts";
-import { add, at, edit, every, page, set } from "./faults.ts";
+import { at, edit, every, set } from "./faults.ts";
 import { hasK6, runShim, settingsIn } from "./run-suite.ts";
 import { type Answer, asExample, type Fault, type Seen, startStub } from "./stub.ts";
 
@@ -72,45 +72,7 @@ describe("the whole way", () => {
       few("browse,envelopes", { TARGET: FULL }),
     ],
     ["a file that leaves something open", {}, 24, /NOT VERIFIED: .*actions/, few("browse,envelopes", { TARGET: SOME })],
-    ["the tunnel is a 404", at("/monitoring", set({ status: 404 })), 20, /an envelope is accepted/, few("envelopes")],
-    [
-      "an open relay",
-      { request: (seen) => (seen.path = seen.path.replace(/\?.*/, "")) },
-      20,
-      /a foreign project/,
-      few("reject"),
-    ],
     ["the trace page is a 500", at("/trace", set({ status: 500 })), 20, /GET \/trace: 500/, few("outgoing")],
-    [
-      "the action's page is a 500",
-      at("/test-events", set({ status: 500 })),
-      20,
-      /GET \/test-events: 500/,
-      few("action"),
-    ],
-    [
-      "an internal redirect",
-      at("/test-events/redirect", add("location", "http://web:3000/trace")),
-      20,
-      /expected a redirect within/,
-      few("redirect"),
-    ],
-    [
-      "no trace metas",
-      page(edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "")),
-      20,
-      /0 sentry-trace metas/,
-      few("browse"),
-    ],
-    ["delivered twice", { deliver: (raw) => [{ raw }, { raw }] }, 20, /arrived 2 times/, few("envelopes")],
-    ["the page's content is gone", page(edit(/<main>.*<\/main>/s, "")), 20, /EXPECT_TEXT .* is missing/, few("browse")],
-    [
-      "a script cannot be decompressed",
-      at("/_next", add("content-encoding", "gzip")),
-      20,
-      /cannot be decompressed/,
-      few("assets"),
-    ],
     ["one page in three is a 503", at("/", every(3, set({ status: 503 }))), 21, /availability/, few("browse")],
     [
       "a declared page is a 404",

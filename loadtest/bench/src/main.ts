@@ -4,42 +4,34 @@ import { attacks } from "./attacks.ts";
 import { output } from "./docker.ts";
 import { faults } from "./faults.ts";
 import { buildImages } from "./images.ts";
-import { type Options, readChoice, readOptions } from "./options.ts";
-import { overload, pages } from "./pages.ts";
-import { type Comparison, chart, markdown } from "./results.ts";
-import { spools } from "./spools.ts";
+import { type Options, readOptions } from "./options.ts";
+import { overload } from "./overload.ts";
+import { type Comparison, markdown } from "./results.ts";
 import { tunnel } from "./tunnel.ts";
 
-const comparisons: Record<string, (options: Options) => Promise<Comparison>> = {
-  ...{ tunnel, spools, pages, overload, faults, attacks },
-};
+const all: Record<string, (options: Options) => Promise<Comparison>> = { tunnel, overload, faults, attacks };
 
-const say = (text: string) => process.stderr.write(`${text}\n`);
-
-async function main(): Promise<void> {
+async function main({ ONLY = "", BENCH_COMMIT = "unknown" }: NodeJS.ProcessEnv): Promise<void> {
   const options = readOptions(process.env);
-  const chosen = readChoice(process.env, Object.keys(comparisons));
-  const commit = process.env.BENCH_COMMIT ?? "unknown";
+  const chosen = ONLY.split(/[\s,]+/).filter(Boolean);
+  const unknown = chosen.find((one) => !(one in all));
+  if (unknown) throw new Error(`ONLY '${unknown}' is unknown: choose among ${Object.keys(all).join(", ")}`);
   mkdirSync(output, { recursive: true });
-  say("==> images");
+  console.error("==> images");
   await buildImages();
-  for (const name of chosen) {
-    say(`==> ${name}`);
+  for (const [name, compare] of Object.entries(all)) {
+    if (chosen.length > 0 && !chosen.includes(name)) continue;
+    console.error(`==> ${name}`);
     const load = () => loadavg()[0]?.toFixed(1);
     const before = load();
-    const comparison = await comparisons[name]?.(options);
-    if (!comparison) continue;
-    const machine = `${cpus().length} cores, load average ${before} before and ${load()} after, commit ${commit}, ${new Date().toISOString()}`;
-    const whole = `${markdown(comparison)}\n\n${machine}\n`;
-    process.stdout.write(`\n${whole}\n`);
-    writeFileSync(`${output}/${name}.md`, whole);
-    writeFileSync(`${output}/${name}.json`, `${JSON.stringify({ ...comparison, machine, options }, null, 2)}\n`);
-    writeFileSync(`${output}/${name}.svg`, chart(comparison));
+    const table = markdown(await compare(options));
+    const machine = `${cpus().length} cores, load average ${before} before and ${load()} after, commit ${BENCH_COMMIT}, ${new Date().toISOString()}`;
+    console.log(`\n${table}\n\n${machine}\n`);
+    writeFileSync(`${output}/${name}.md`, `${table}\n\n${machine}\n`);
   }
-  say("==> tables (.md), charts (.svg) and figures (.json): .culvert/bench");
 }
 
-main().catch((error: Error) => {
-  say(`culvert bench: ${error.message}`);
+main(process.env).catch((error: Error) => {
+  console.error(`culvert bench: ${error.message}`);
   process.exitCode = 1;
 });

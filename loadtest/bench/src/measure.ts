@@ -1,39 +1,22 @@
 import type { Load } from "./load.ts";
 import type { Testbed } from "./testbed.ts";
 
-/** One measurement: the load's results, and their cost to the charged containers. */
-export type Sample = Load & {
-  perSecond: number;
-  /** Requests per second of processor time: the throughput of a whole core without other work. */
-  perCpuSecond: number;
-};
-
-/** A measurement to make: the containers charged, the run itself, and whether its requests must reach the sink. */
-export interface Plan {
-  charged: string[];
-  run: () => Promise<Load>;
-  mustArrive?: boolean;
-}
-
 const MIN_GOOD_SHARE = 0.99;
 
-/** Measures once. Throws if more than 1 % failed or did not arrive, because rejecting is faster than forwarding. */
-export async function measure(testbed: Testbed, { charged, run, mustArrive = false }: Plan): Promise<Sample> {
-  const used = async () => {
-    const seconds = await Promise.all(charged.map((name) => processorSeconds(testbed, name)));
-    return seconds.reduce((sum, one) => sum + one, 0);
-  };
-  const [before, seen] = [await used(), await arrived(testbed)];
-  const load = await run();
-  const [after, seenAfter] = [await used(), await arrived(testbed)];
-  const good = load.requests * MIN_GOOD_SHARE;
-  if (load.requests === 0 || load.requests - load.failed < good)
-    throw new Error(`${charged[0]}: ${load.failed} of ${load.requests} requests failed: not a measurement`);
-  if (mustArrive && !(seenAfter - seen >= good))
+/**
+ * Returns the envelopes per second of a contender's processor time. Throws if more than 1 % failed or did not reach the sink, because
+ * rejecting is faster than forwarding.
+ */
+export async function measure(testbed: Testbed, name: string, run: () => Promise<Load>): Promise<number> {
+  const [before, seen] = [await processorSeconds(testbed, name), await arrived(testbed)];
+  const { requests, failed } = await run();
+  const [after, seenAfter] = [await processorSeconds(testbed, name), await arrived(testbed)];
+  const good = requests * MIN_GOOD_SHARE;
+  if (requests === 0 || requests - failed < good || !(seenAfter - seen >= good))
     throw new Error(
-      `${charged[0]}: ${load.requests} envelopes accepted, ${seenAfter - seen} arrived: not a measurement`,
+      `${name}: of ${requests} envelopes ${failed} failed, ${seenAfter - seen} arrived: not a measurement`,
     );
-  return { ...load, perSecond: load.requests / load.seconds, perCpuSecond: load.requests / (after - before) };
+  return requests / (after - before);
 }
 
 /** The processor time of a container (cgroup v2 in microseconds, else v1 in nanoseconds), including a few ms for this question. */

@@ -14,11 +14,3 @@ function wholeNumber(environment: Environment, name: string, fallback: number): 
   if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
   throw new Error(`${name} '${value}' is not a whole number of 1 or more: use ${fallback}, or leave it out`);
 }
-
-/** Returns the names that ONLY has, separated by spaces or commas, or else all. Throws for an unknown one. */
-export function readChoice(environment: Environment, known: string[]): string[] {
-  const wanted = (environment.ONLY ?? "").split(/[\s,]+/).filter(Boolean);
-  const unknown = wanted.find((one) => !known.includes(one));
-  if (unknown) throw new Error(`ONLY '${unknown}' is unknown: choose among ${known.join(", ")}`);
-  return wanted.length ? wanted : known;
-}
