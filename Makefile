@@ -65,14 +65,14 @@ loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.e
 settings: ## Write docs/settings.md and every other list of settings from deploy/settings/settings.json
 	@node deploy/settings/generate.mjs
 
-render: ## Write all objects of a Kubernetes overlay into one file: OVERLAY=production
-	@sh deploy/kubernetes/render.sh "$(OVERLAY)"
+render: ## Write all objects for Kubernetes into one file: VALUES=values/production.yaml
+	@sh deploy/kubernetes/render.sh "$(VALUES)"
 
 render-proxy: ## Print Nginx's whole configuration for the settings in .env
 	@docker compose build --quiet proxy && docker compose run --rm --no-deps --no-TTY proxy render
 
-verify-cluster: ## Check a deployment from inside its cluster, one line per check: OVERLAY=production or NAMESPACE=culvert
-	@NAMESPACE="$(NAMESPACE)" OVERLAY="$(OVERLAY)" sh deploy/kubernetes/verify.sh
+verify-cluster: ## Check a deployment in a cluster with kubectl, one line per check: NAMESPACE=culvert
+	@NAMESPACE="$(NAMESPACE)" sh deploy/checks/cluster/verify.sh $(if $(JSON),--json)
 
 release: ## Make a release from a clean tag, into dist/; PUSH=yes then pushes it: REGISTRY=registry.example.com/culvert
 	@sh deploy/release/release.sh

@@ -69,6 +69,8 @@ export function unreachable(host: string, why: string): Result {
   if (/CERT|SIGNATURE/.test(why))
     return failed("ingest", `${host}: ${words(why)}`, "a private CA goes into INGEST_CA_FILE (Kubernetes: ingest-ca)");
   const blocked = "allow its address in the firewall, or in the NetworkPolicies of proxy and spool";
+  if (/REFUSED/.test(why))
+    return failed("ingest", `${host} refuses connections`, "is the port in SENTRY_DSN the ingest's? The firewall?");
   const fix = /TIMEDOUT|timed out|UNREACH/.test(why) ? blocked : "check SENTRY_DSN and the firewall";
   return failed("ingest", `${host} does not answer (${why})`, fix);
 }

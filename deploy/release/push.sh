@@ -16,7 +16,7 @@ while IFS=: read -r name _; do
     "docker://$REGISTRY/culvert-$name:$VERSION"
 done <"$OUT/digests"
 # shellcheck disable=SC2086 # an option or nothing
-"$(sh deploy/chart/helm.sh)" push $plain_chart "$OUT/culvert-$VERSION.tgz" "oci://$REGISTRY"
+"$(sh deploy/kubernetes/helm.sh)" push $plain_chart "$OUT/culvert-$VERSION.tgz" "oci://$REGISTRY"
 
 signer
 [ -n "$key" ] || exit 0

@@ -6,7 +6,7 @@
 //   default      what the service uses for an empty value; shown: in docs/settings.md, if it needs words
 //   common       it is in .env.example
 //   compose      its value in docker-compose.yml; false: compose does not set it
-//   kubernetes   its value in the .env file; "manifest": a manifest sets it; false: compose only. note: a comment above it
+//   kubernetes   its value in the chart; "manifest": a template sets it; false: compose only
 //   min, max, unit, values, fix   what the check of its type needs
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -29,11 +29,11 @@ const document = () => `<!-- ${head} -->
 For operators and platform teams: every setting, its default in parentheses, and its meaning.
 
 - With compose, put settings in \`.env\` ([examples](../.env.example)). A variable of the shell overrides \`.env\` for one command.
-- On Kubernetes, set them in the [overlay](../deploy/kubernetes/README.md#day-two) or in the chart's \`settings\`.
+- On Kubernetes, set them in the chart's value [\`settings\`](../deploy/kubernetes/README.md#day-two).
 - Containers read them when they start. An invalid value stops the container with one line that names the setting.
 - A value with \`$\`, \`#\` or spaces stands in single quotes: \`CACHE_PASSWORD='pa$word'\`. Elsewhere, Compose replaces \`$word\` by that variable.
 - Several values are separated by spaces. [What happens above a limit](../proxy/README.md#limits-and-timeouts).
-- Compose and the manifests set those under [Internal](#internal).
+- Compose and the chart set those under [Internal](#internal).
 
 ${Object.entries(groups)
   .map(([group, settings]) => list(group, settings))
@@ -109,18 +109,13 @@ const spool = () => {
   return `// ${head}\n\n/** What an empty setting means. */\nexport const defaults = {\n${lines}};\n`;
 };
 
-/** The ConfigMap that has a setting: the one of the only pod that reads it, or the shared one. */
-const map = ({ services }) => {
-  const pods = services.filter((one) => ["proxy", "spool", "web"].includes(one));
-  return pods.length > 1 ? "telemetry" : pods[0];
+/** Whether the chart's value `settings` may have it. */
+const inChart = (one) => one.kubernetes !== false && one.kubernetes !== "manifest";
+const chart = () => {
+  const settings = (pod) => Object.fromEntries(of(pod).filter(inChart).map((one) => [one.name, one.kubernetes ?? ""]));
+  const pods = ["proxy", "web", "spool"].map((pod) => [pod, settings(pod)]);
+  return `${JSON.stringify(Object.fromEntries(pods), null, 2)}\n`;
 };
-const inMap = (one) => map(one) && one.kubernetes !== false && one.kubernetes !== "manifest";
-const env = (name) =>
-  `# ${head} An empty value means the image's own default.\n` +
-  all
-    .filter((one) => inMap(one) && map(one) === name)
-    .map(({ name, note, kubernetes = "" }) => `${note ? `# ${note}\n` : ""}${name}=${kubernetes}\n`)
-    .join("");
 
 const patterns = {
   number: "^[0-9]*$",
@@ -130,7 +125,7 @@ const patterns = {
   duration: "^([0-9]+[smhdw])?$",
 };
 const schema = (text) => {
-  const chart = JSON.parse(text);
+  const values = JSON.parse(text);
   const property = ({ type, values, meaning }) => ({
     type: "string",
     description: plain(meaning),
@@ -138,14 +133,16 @@ const schema = (text) => {
     ...(type === "switch" && { enum: ["", "on", "off"] }),
     ...(patterns[type] && { pattern: patterns[type] }),
   });
-  const properties = Object.fromEntries(all.filter(inMap).map((one) => [one.name, property(one)]));
-  chart.properties.settings = {
+  const properties = Object.fromEntries(
+    ["proxy", "web", "spool"].flatMap(of).filter(inChart).map((one) => [one.name, property(one)]),
+  );
+  values.properties.settings = {
     type: "object",
     description: "docs/settings.md",
     additionalProperties: false,
     properties,
   };
-  return `${JSON.stringify(chart, null, 2)}\n`;
+  return `${JSON.stringify(values, null, 2)}\n`;
 };
 
 /** What is a DSN, for programs that cannot import each other's files. */
@@ -176,11 +173,8 @@ const files = {
   "docker-compose.yml": compose,
   "proxy/entrypoint.d/settings.sh": proxy,
   "proxy/spool/src/defaults.ts": spool,
-  "deploy/settings/telemetry.env": () => env("telemetry"),
-  "deploy/settings/proxy.env": () => env("proxy"),
-  "deploy/settings/web.env": () => env("web"),
-  "deploy/settings/spool/spool.env": () => env("spool"),
-  "deploy/chart/values.schema.json": schema,
+  "deploy/kubernetes/settings.json": chart,
+  "deploy/kubernetes/values.schema.json": schema,
 };
 
 function fail(line) {

@@ -14,8 +14,8 @@ export CI=true FORCE_COLOR=0 NO_COLOR=1
 # chart [OPTION]: whether the chart renders with its defaults; with an OPTION, everything that can be enabled is.
 chart() {
   images=$(printf '%s.image.tag=v1,' proxy web spool localIngest)
-  sed "${1:+s/enabled: false/enabled: true/}" deploy/chart/values.yaml |
-    "$(sh deploy/chart/helm.sh)" template culvert deploy/chart --values=- --set="${images%,}" "$@"
+  sed "${1:+s/enabled: false/enabled: true/}" deploy/kubernetes/values.yaml |
+    "$(sh deploy/kubernetes/helm.sh)" template culvert deploy/kubernetes --values=- --set="${images%,}" "$@"
 }
 # nginx_accepts SETTING=VALUE...: whether the proxy's image, built of these files, renders a configuration that Nginx
 # accepts.
@@ -25,7 +25,7 @@ nginx_accepts() {
   docker run --rm --network=none --env=SENTRY_DSN=http://culvert@127.0.0.1:9000/1 "$@" "$image" render
 }
 rendered() {
-  if "$(sh deploy/chart/helm.sh)" version >/dev/null 2>&1; then
+  if "$(sh deploy/kubernetes/helm.sh)" version >/dev/null 2>&1; then
     check "helm template: defaults" chart
     check "helm template: everything enabled" chart --set=gateway.className=x,proxy.service.type=ClusterIP \
       --set=settings.TRUSTED_PROXIES=10.0.0.0/8 --set='httpRoute.parentRefs[0].name=x'

@@ -18,7 +18,7 @@ let container: string;
 let REGISTRY: string;
 /** References of the released images, each with tag and digest. */
 let released: string[] = [];
-const hasHelm = (await run(["sh", "deploy/chart/helm.sh"])).code === 0;
+const hasHelm = (await run(["sh", "deploy/kubernetes/helm.sh"])).code === 0;
 
 const port = 18_900 + Number(process.env.TEST_STACK ?? 0);
 const page = `https://localhost:${port}`;
@@ -117,7 +117,7 @@ describe("what is released", () => {
   test.skipIf(!hasHelm)(
     "the chart, from an OCI registry, has the released images and says where it is from",
     async () => {
-      const helm = (await must(["sh", "deploy/chart/helm.sh"])).split("\n").at(-1);
+      const helm = (await must(["sh", "deploy/kubernetes/helm.sh"])).split("\n").at(-1);
       const show = (what: string) =>
         succeeds(folder, `${helm} show ${what} --plain-http oci://${REGISTRY}/culvert --version ${version}`);
       const values = await show("values");

@@ -49,7 +49,7 @@ test("Prometheus finds proxy and spool by their names, and loads every alert", a
   await expect.poll(up).toEqual(["compose 8081 1", "compose 8082 1"]);
   const { groups } = await query("rules?type=alert");
   const loaded = groups.flatMap(({ rules }: { rules: { name: string }[] }) => rules.map(({ name }) => name));
-  const rules = readFileSync(`${root}/deploy/kubernetes/components/monitoring/alerts.yaml`, "utf8");
+  const rules = readFileSync(`${root}/deploy/kubernetes/monitoring/alerts.yaml`, "utf8");
   expect(loaded).toEqual([...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name));
 });
 

@@ -53,14 +53,12 @@ describe("one version", () => {
     "README.md",
     "Makefile",
     "deploy/kubernetes/README.md",
-    "deploy/kubernetes/overlays/production/kustomization.yaml",
-    "deploy/kubernetes/overlays/staging/kustomization.yaml",
+    "deploy/kubernetes/values/production.yaml",
     "deploy/release/examples/app-release.yml",
   ])("%s names this version", (path) => {
-    const named = /(?:culvert-|nextjs-|dist\/|newTag: |ref=v?|ref: v|raw\/v?|download\/v|--version )(\d+\.\d+\.\d+)/g;
-    // An example of the release before.
-    const text = read(path).replace(/.*culvert-web-previous.*/g, "");
-    expect([...new Set([...text.matchAll(named)].map(([, found]) => found))]).toEqual([version]);
+    const named =
+      /(?:culvert-|nextjs-|dist\/|targetRevision: |version: |culvert-\w+, tag: |ref=v?|ref: v|raw\/v?|download\/v|--version )(\d+\.\d+\.\d+)/g;
+    expect([...new Set([...read(path).matchAll(named)].map(([, found]) => found))]).toEqual([version]);
   });
 
   test("only a clean checkout of its tag is released", async () => {

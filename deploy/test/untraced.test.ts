@@ -5,9 +5,10 @@ import { root } from "./support/docker.ts";
 test.each([
   "docker-compose.yml",
   "deploy/app/compose.yml",
-  "deploy/chart/templates/_helpers.tpl",
   "deploy/checks/ingest.ts",
-  "deploy/kubernetes/overlays/production/patches.yaml",
+  "deploy/checks/cluster/ask-proxy.sh",
+  "deploy/kubernetes/templates/_web-pod.tpl",
+  "deploy/kubernetes/templates/tests/pod.yaml",
   "proxy/snippets/untraced.conf",
 ])("what %s asks the app belongs to a trace that is not sampled", (file) => {
   // The last field of https://develop.sentry.dev/sdk/foundations/trace-propagation/#header-sentry-trace

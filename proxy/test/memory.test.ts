@@ -55,7 +55,7 @@ describe("the sum of what clients can fill", () => {
   test("is below 90 % of the memory limit of Compose and Kubernetes; docs/memory.md has the table", async () => {
     const rows = contents().map(([what, count, kB]) => ({ what, count, kB, MB: Math.round((count * kB) / 1e3) }));
     const sum = rows.reduce((all, { MB }) => all + MB, 0);
-    const pod = /limits: \{.*memory: (\w+) \}/.exec(file("deploy/kubernetes/base/proxy/deployment.yaml"))?.[1];
+    const pod = /limits: \{.*memory: (\w+) \}/.exec(file("deploy/kubernetes/values.yaml"))?.[1];
     expect(bytes(pod)).toBe(bytes(memoryLimit));
     expect(sum * 1e6).toBeLessThan(0.9 * bytes(memoryLimit));
     const lines = [
@@ -86,7 +86,7 @@ describe("the sum of what clients can fill", () => {
   });
 
   test("has the sizes of the folders in memory, in Compose and Kubernetes", () => {
-    const pod = [...file("deploy/kubernetes/base/proxy/deployment.yaml").matchAll(/medium: Memory, sizeLimit: (\w+)/g)];
+    const pod = [...file("deploy/kubernetes/templates/proxy.yaml").matchAll(/medium: Memory, sizeLimit: (\w+)/g)];
     expect(folders.map(([folder]) => folder)).toEqual(["/tmp", "/tmp/envelopes"]);
     expect(pod.map(([, size]) => bytes(size))).toEqual(folders.map(([, size]) => bytes(size)));
     // What one client may send at a time leaves others room.

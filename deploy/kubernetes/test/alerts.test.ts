@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
 import { buildWithDebian } from "../../test/support/images.ts";
+import { hasHelm, rendering } from "./lib/chart.ts";
 import { docker, hasImages } from "./lib/docker.ts";
 import { find, type Part } from "./lib/objects.ts";
-import { canRender, rendering } from "./lib/render.ts";
 
 const table = readFileSync(new URL("./lib/alert-cases.txt", import.meta.url), "utf8").replace(/^#.*\n/gm, "");
 const cases = new Map(
@@ -24,8 +24,8 @@ const cases = new Map(
     }),
 );
 
-describe.skipIf(!canRender || !hasImages("web"))("alerts", () => {
-  const rules: Part = canRender ? find(rendering("base + monitoring"), "PrometheusRule", "").spec : { groups: [] };
+describe.skipIf(!hasHelm || !hasImages("web"))("alerts", () => {
+  const rules: Part = hasHelm ? find(rendering("everything"), "PrometheusRule", "alerts").spec : { groups: [] };
   const alerts: Part[] = rules.groups.flatMap((group: Part) => group.rules);
 
   let image: string;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { label } from "../../test/support/docker.ts";
 import { buildWithDebian } from "../../test/support/images.ts";
+import { hasHelm, images, template } from "./lib/chart.ts";
 import { docker, hasImages } from "./lib/docker.ts";
 import { isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
 import { podOf, type Resource } from "./lib/objects.ts";
-import { canRender, rendering } from "./lib/render.ts";
 
 /** Runs code in a replica with the cache handler of its image, as Next does; returns what it prints. */
 const inReplica = (id: string, code: string) =>
@@ -21,7 +21,7 @@ const inReplica = (id: string, code: string) =>
      process.exit();`,
   );
 
-describe.skipIf(!canRender || !hasImages("web"))(
+describe.skipIf(!hasHelm || !hasImages("web"))(
   "two replicas of web with a shared cache, run as their manifests say",
   () => {
     let objects: Resource[];
@@ -43,7 +43,7 @@ describe.skipIf(!canRender || !hasImages("web"))(
     const withPassword = ["--no-auth-warning", "-a", "5ecret"];
 
     beforeAll(async () => {
-      objects = rendering("base + shared-cache");
+      objects = template([images("1.0.0"), { cache: { enabled: true }, web: { previousRelease: { enabled: false } } }]);
       docker("network", "create", label, node.network);
       // From Debian, because there may be no registry.
       node.images = { [podOf(objects, "cache").containers[0].image]: await buildWithDebian() };

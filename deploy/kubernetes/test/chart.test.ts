@@ -1,92 +1,24 @@
-import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
-import { chart, hasHelm, helm, images, template } from "./lib/chart.ts";
-import { controllers, find, of, type Part, podOf, pods, type Resource } from "./lib/objects.ts";
-import { kubernetes } from "./lib/paths.ts";
-import { canRender, rendering, renderWith } from "./lib/render.ts";
-import { comparable, prefix } from "./lib/same-objects.ts";
-import { schemaProblems } from "./lib/schema.ts";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { parseAllDocuments, parse as parseYaml } from "yaml";
+import { hasHelm, helm, images, parse, rendering, template } from "./lib/chart.ts";
+import { controllers, find, of, type Part, podOf, pods } from "./lib/objects.ts";
+import { chart, root } from "./lib/paths.ts";
 
-const name = { fullnameOverride: prefix };
 const off = { enabled: false };
 const clusterIp = { service: { type: "ClusterIP" } };
-const unscaled = { replicas: null, autoscaling: off, podDisruptionBudget: off };
-
-/** The values that correspond to the base alone. */
-const base = {
-  ...name,
-  settings: { HTTPS_PORT: "" },
-  spool: off,
-  networkPolicy: off,
-  proxy: { ...unscaled, ...clusterIp, tls: { existingSecret: "" } },
-  web: { ...unscaled, previousRelease: off },
-};
-
-const settings = `configMapGenerator:
-  - { name: proxy-settings, behavior: merge, literals: [TRUSTED_PROXIES=10.244.0.0/16] }
-`;
 const trusted = { settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
-/** The values of each component, on top of the base. */
-const components: Record<string, object> = {
-  autoscaling: {
-    web: { autoscaling: { enabled: true } },
-    proxy: { autoscaling: { enabled: true }, tls: { existingSecret: "proxy-tls" } },
-  },
-  "cert-manager": { proxy: { tls: { existingSecret: "proxy-tls", certManager: { enabled: true } } } },
-  "disruption-budget": {
-    web: { podDisruptionBudget: { enabled: true } },
-    proxy: { podDisruptionBudget: { enabled: true } },
-  },
-  "gateway-api": { gateway: { enabled: true, className: "yours" } },
-  "http-route": { httpRoute: { enabled: true, parentRefs: [{ name: "gateway", namespace: "gateway" }] }, ...trusted },
-  http3: { proxy: { http3: { enabled: true } } },
-  ingress: { ingress: { enabled: true, className: "traefik" }, ...trusted },
-  "ingest-ca": { sentry: { caConfigMap: "ingest-ca" } },
-  "load-balancer": { proxy: { service: { type: "LoadBalancer" } } },
-  "local-ingest": { localIngest: { enabled: true, image: { repository: "culvert-ingest", tag: "local" } } },
-  monitoring: { monitoring: { enabled: true } },
-  "node-port": { proxy: { service: { type: "NodePort" } } },
-  "previous-release": { web: { previousRelease: { enabled: true, image: { tag: "v0" } } } },
-  "shared-cache": { cache: { enabled: true } },
-  spool: { spool: { enabled: true, replicas: 1 } },
-  tls: { proxy: { tls: { existingSecret: "proxy-tls" } } },
-};
-
-describe.skipIf(!canRender || !hasHelm)("the chart equals kustomize, object by object:", () => {
-  test("its defaults are overlays/production", () => {
-    const settings = { SERVER_NAME: "app.example.com", SENTRY_ENVIRONMENT: "production" };
-    const own = {
-      settings,
-      networkPolicy: { defaultDeny: true },
-      web: { previousRelease: { image: { tag: "0.9.0" } } },
-    };
-    // The chart has these only where they are used.
-    const unused = /^NetworkPolicy (cache|ingest)$/;
-    const kustomize = rendering("production").filter(({ kind, metadata }) => !unused.test(`${kind} ${metadata.name}`));
-    const found = template([images("1.0.0"), name, own]);
-    expect(comparable(found, "culvert")).toEqual(comparable(kustomize, "culvert"));
-  });
-
-  test.each(Object.entries(components))("the base with %s", (component, values) => {
-    const own = ["proxy", "spool", "web"].map(
-      (one) => `{ name: culvert-${one}, newName: x/culvert-${one}, newTag: v1 }`,
-    );
-    const tags = `images: [${own}, { name: culvert-web-previous, newName: x/culvert-web, newTag: v0 }]\n`;
-    const front = ["http-route", "ingress"].includes(component) ? settings : "";
-    const copy = component === "previous-release" ? [`components/${component}/copy`] : [];
-    const several = component === "autoscaling" ? [component, "tls"] : [component];
-    const expected = renderWith(several, tags + front, ["release", ...copy]);
-    const found = template([images("v1", "x"), base, values]);
-    expect(comparable(found, "culvert")).toEqual(comparable(expected, "culvert"));
-  });
-});
+const values = (...more: object[]) => [images("1.0.0"), ...more];
+const work = mkdtempSync(join(tmpdir(), "culvert-chart-"));
+afterAll(() => rmSync(work, { recursive: true }));
+const readme = readFileSync(`${chart}/README.md`, "utf8");
 
 describe.skipIf(!hasHelm)("the chart", () => {
-  const values = (...more: object[]) => [images("1.0.0"), ...more];
-
   test("installs two releases in one namespace, without a name or a selected pod in common", () => {
-    const [one = [], two = []] = ["shop", "blog"].map((release) => template(values(), { release, tests: true }));
+    const [one = [], two = []] = ["shop", "blog"].map((release) => template(values(), { release }));
     const names = one.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     expect(two.filter(({ kind, metadata }) => names.includes(`${kind} ${metadata.name}`))).toEqual([]);
     for (const { spec } of of(two, "Service"))
@@ -102,53 +34,72 @@ describe.skipIf(!hasHelm)("the chart", () => {
     [{ BASE_PATH: "/shop" }, { tcpSocket: { port: "http" } }],
     [{ BASE_PATH: "/shop", HEALTH_PATH: "/ready" }, { httpGet: expect.objectContaining(withPath) }],
   ])("asks an app's health path once it is declared, below its base path: %o", (settings, probe) => {
-    const [web] = podOf(template(values({ settings })), "culvert-web").containers;
+    const [web] = podOf(template(values({ settings })), "web").containers;
     for (const { tcpSocket, httpGet } of [web.startupProbe, web.readinessProbe, web.livenessProbe])
       expect({ tcpSocket, httpGet }).toEqual(probe);
   });
 
-  test("takes what a platform team sets", () => {
-    const placed = {
-      nodeSelector: { pool: "apps" },
-      tolerations: [{ key: "x", operator: "Exists" }],
-      affinity: { nodeAffinity: {} },
-    };
-    const own = { ...placed, podAnnotations: { team: "shop" } };
-    const spool = { SPOOL_MAX_MB: "2048", SPOOL_MAX_AGE: "7d", SPOOL_RATE: "100" };
-    const imagePullSecrets = [{ name: "registry" }];
-    const set = {
-      imagePullSecrets,
-      settings: { ...spool, SERVER_NAME: "app.example.com,  www.example.com " },
-      web: {
-        ...own,
+  test("takes what a platform team sets, for each pod", () => {
+    const placed = { nodeSelector: { pool: "apps" }, tolerations: [{ key: "x" }], affinity: { nodeAffinity: {} } };
+    const volume = { name: "team", configMap: { name: "team" } };
+    const pod = {
+      ...{
+        ...placed,
+        podAnnotations: { team: "shop" },
+        podLabels: { team: "shop" },
         extraEnv: [{ name: "API", value: "x" }],
-        image: { digest: `sha256:${"0".repeat(64)}` },
-        resources: { requests: { cpu: "1" } },
-        autoscaling: { maxReplicas: 30 },
-        serviceAccount: { annotations: { role: "arn" } },
       },
-      proxy: { ...own, service: { annotations: { lb: "external" } }, tls: { certManager: { enabled: true } } },
-      spool: { ...own, persistence: { size: "4Gi", storageClass: "fast" } },
-      networkPolicy: { ingest: [{ to: [{ ipBlock: { cidr: "10.0.5.0/24" } }], ports: [{ port: 9000 }] }] },
+      ...{
+        extraVolumes: [volume],
+        extraVolumeMounts: [{ name: "team", mountPath: "/team" }],
+        priorityClassName: "high",
+      },
     };
-    const local = { localIngest: { enabled: true, image: { tag: "1.0.0" } } };
-    for (const { spec } of pods(template(values(set, local)))) expect(spec).toMatchObject({ imagePullSecrets });
-    const objects = template(values(set));
-    for (const { spec } of pods(objects)) expect(spec).toMatchObject(placed);
-    expect(find(objects, "ConfigMap", "culvert-spool").data).toMatchObject(spool);
-    expect(find(objects, "Certificate", "culvert").spec.dnsNames).toEqual(["app.example.com", "www.example.com"]);
+    const names = ["proxy", "web", "spool", "cache", "localIngest"];
+    const set = Object.fromEntries(
+      names.map((name) => [name, { ...pod, ...(/cache|local/.test(name) && { enabled: true }) }]),
+    );
+    const objects = template(
+      values(set, { localIngest: { image: { tag: "1" } }, imagePullSecrets: [{ name: "registry" }] }),
+    );
+    const found = controllers(objects);
+    expect(found).toHaveLength(5);
+    for (const { metadata, spec } of found) {
+      const { metadata: own, spec: ownSpec } = spec.template;
+      expect(own, metadata.name).toMatchObject({ labels: { team: "shop" }, annotations: { team: "shop" } });
+      const more = { priorityClassName: "high", imagePullSecrets: [{ name: "registry" }] };
+      expect(ownSpec, metadata.name).toMatchObject({ ...placed, ...more });
+      expect(ownSpec.volumes, metadata.name).toContainEqual(volume);
+      const [{ env, volumeMounts }] = ownSpec.containers;
+      expect([env.at(-1), volumeMounts.at(-1)], metadata.name).toEqual([pod.extraEnv[0], pod.extraVolumeMounts[0]]);
+    }
+  });
+
+  test("takes what differs between clusters", () => {
+    const objects = template(
+      values({
+        settings: { SPOOL_MAX_MB: "2048", SERVER_NAME: "app.example.com,  www.example.com " },
+        web: {
+          ...{ image: { digest: `sha256:${"0".repeat(64)}` }, resources: { requests: { cpu: "1" } } },
+          ...{ autoscaling: { maxReplicas: 30 }, serviceAccount: { annotations: { role: "arn" } } },
+        },
+        proxy: { service: { annotations: { lb: "external" } }, tls: { certManager: { enabled: true } } },
+        spool: { persistence: { size: "4Gi", storageClass: "fast" } },
+        networkPolicy: { ingest: [{ to: [{ ipBlock: { cidr: "10.0.5.0/24" } }], ports: [{ port: 9000 }] }] },
+      }),
+    );
+    expect(find(objects, "Certificate", "proxy").spec.dnsNames).toEqual(["app.example.com", "www.example.com"]);
     const texts: [kind: string, name: string, text: RegExp][] = [
-      ["Deployment", "web", /"name":"API","value":"x".*"cpu":"1"/],
-      ["Deployment", "web", /culvert-web:1\.0\.0@sha256:0{64}"/],
+      ["ConfigMap", "spool", /"SPOOL_MAX_MB":"2048"/],
+      ["Deployment", "web", /culvert-web:1\.0\.0@sha256:0{64}".*"cpu":"1"/],
       ["HorizontalPodAutoscaler", "web", /"maxReplicas":30/],
       ["ServiceAccount", "web", /"annotations":{"role":"arn"}/],
       ["Service", "proxy", /"annotations":{"lb":"external"}/],
       ["StatefulSet", "spool", /"storageClassName":"fast".*"4Gi"/],
-      ["NetworkPolicy", "proxy", /"port":9000.*10\.0\.5\.0\/24/],
-      ["NetworkPolicy", "spool", /"port":9000.*10\.0\.5\.0\/24/],
+      ["NetworkPolicy", "proxy", /10\.0\.5\.0\/24.*|"port":9000/],
+      ["NetworkPolicy", "spool", /10\.0\.5\.0\/24.*|"port":9000/],
     ];
-    for (const [kind, name, text] of texts)
-      expect(JSON.stringify(find(objects, kind, `culvert-${name}`))).toMatch(text);
+    for (const [kind, name, text] of texts) expect(JSON.stringify(find(objects, kind, name))).toMatch(text);
     expect(objects.some(({ metadata }) => metadata.name.endsWith("default-deny"))).toBe(false);
   });
 
@@ -161,33 +112,40 @@ describe.skipIf(!hasHelm)("the chart", () => {
     expect(before.map((one, at) => one === after[at]).sort()).toEqual([false, true, true]);
   });
 
-  test("has valid objects, those of helm test and of all components too", async () => {
-    for (const objects of [template(values(), { tests: true }), template(values(...Object.values(components)))])
-      for (const object of objects)
-        expect(await schemaProblems(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
+  test("gives web-previous the pods of web, but its own image, release, labels and files", () => {
+    const previousRelease = { image: { tag: "0.9.0" } };
+    const objects = template(values({ web: { previousRelease, extraEnv: [{ name: "API", value: "x" }] } }));
+    const [web, old] = ["web", "web-previous"].map((name) =>
+      structuredClone(find(objects, "Deployment", name).spec.template),
+    );
+    const own = (name: string, version: string) => ({
+      "app.kubernetes.io/component": "web",
+      "app.kubernetes.io/name": name,
+      "app.kubernetes.io/version": version,
+    });
+    expect([web.metadata.labels, old.metadata.labels]).toMatchObject([
+      own("web", "1.0.0"),
+      own("web-previous", "0.9.0"),
+    ]);
+    const release = { name: "SENTRY_RELEASE", value: "0.9.0" };
+    expect(old.spec.containers[0].env).toContainEqual(release);
+    const [{ image }] = old.spec.containers;
+    expect([image, old.spec.initContainers[0].image]).toEqual([image, image]);
+    expect(image).toMatch(/culvert-web:0\.9\.0$/);
+    old.spec.containers[0].env = old.spec.containers[0].env.filter(({ name }: Part) => name !== release.name);
+    old.spec.containers[0].image = web.spec.containers[0].image;
+    delete web.spec.topologySpreadConstraints;
+    web.spec.initContainers.pop();
+    expect(old.spec).toEqual(web.spec);
   });
 
-  test("has a Pod as its only hook, so that helm test prints its lines: the Pod and the rights of verify/", () => {
-    const objects = template(values({ imagePullSecrets: [{ name: "registry" }] }), { tests: true });
-    const hooks = objects.filter(({ metadata }) => JSON.stringify(metadata).includes("helm.sh/hook"));
+  test("has a Pod without rights as its only hook, and none with test.enabled=false", () => {
+    const hooks = rendering("defaults").filter(({ metadata }) => JSON.stringify(metadata).includes("helm.sh/hook"));
     expect(hooks.map(({ kind, metadata }) => [kind, metadata.annotations])).toEqual([
       ["Pod", { "helm.sh/hook": "test", "helm.sh/hook-delete-policy": "before-hook-creation" }],
     ]);
-    const files = ["access", "job"].map((one) => readFileSync(`${kubernetes}/verify/${one}.yaml`, "utf8"));
-    const verify = files.flatMap((text) => parseAllDocuments(text).map((document): Resource => document.toJS()));
-    const specOf = ({ containers, volumes, serviceAccountName, imagePullSecrets, ...spec }: Part) => {
-      const [{ image, env, envFrom, ...container }] = containers;
-      return { ...spec, container };
-    };
-    expect(specOf(hooks[0]?.spec)).toEqual(specOf(find(verify, "Job", "").spec.template.spec));
-    for (const kind of ["Role", "NetworkPolicy"]) {
-      const { kind: _, apiVersion, metadata, ...own } = find(objects, kind, "culvert-test");
-      expect(find(verify, kind, "")).toMatchObject(own);
-    }
-    expect(of(template(values({ networkPolicy: off }), { tests: true }), "NetworkPolicy")).toEqual([]);
-    // verify-cluster deletes its objects when it ends.
-    const names = verify.map(({ metadata }) => metadata.name);
-    expect(objects.filter(({ metadata }) => names.includes(metadata.name))).toEqual([]);
+    expect(rendering("defaults").filter(({ kind }) => /Role|Binding/.test(kind))).toEqual([]);
+    expect(JSON.stringify(template(values({ test: off })))).not.toMatch(/hook|culvert-test/);
   });
 
   test("behind an Ingress or a Gateway needs no certificate, and lets in nothing but the front", () => {
@@ -196,22 +154,15 @@ describe.skipIf(!hasHelm)("the chart", () => {
       hosts: [{ host: "app.example.com", paths: [{ path: "/", pathType: "ImplementationSpecific" }] }],
       tls: [{ secretName: "app-tls", hosts: ["app.example.com"] }],
     };
-    const front = [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "ingress" } } }];
     const httpRoute = { enabled: true, parentRefs: [{ name: "public", namespace: "gateways" }] };
+    const settings = { ...trusted.settings, SERVER_NAME: "app.example.com www.example.com" };
     const objects = template(
-      values({
-        ...{ ingress, httpRoute, networkPolicy: { front } },
-        settings: { ...trusted.settings, SERVER_NAME: "app.example.com www.example.com" },
-        proxy: { ...clusterIp, tls: { existingSecret: "" } },
-      }),
+      values({ ingress, httpRoute, settings, proxy: { ...clusterIp, tls: { existingSecret: "" } } }),
     );
-    expect(find(objects, "Service", "culvert-proxy").spec.type).toBeUndefined();
-    const { tls, rules } = find(objects, "Ingress", "culvert-proxy").spec;
+    expect(find(objects, "Service", "proxy").spec.type).toBeUndefined();
+    const { tls, rules } = find(objects, "Ingress", "proxy").spec;
     expect([tls, rules[0].http.paths[0].pathType]).toEqual([ingress.tls, "ImplementationSpecific"]);
-    expect(find(objects, "HTTPRoute", "culvert-site").spec.hostnames).toEqual(["app.example.com", "www.example.com"]);
-    const [open] = find(objects, "NetworkPolicy", "culvert-proxy").spec.ingress;
-    const verify = { podSelector: { matchLabels: { "app.kubernetes.io/name": "culvert-verify" } } };
-    expect(open).toEqual({ from: [...front, verify], ports: [{ protocol: "TCP", port: 8080 }] });
+    expect(find(objects, "HTTPRoute", "proxy").spec.hostnames).toEqual(["app.example.com", "www.example.com"]);
   });
 
   const gateway = { enabled: true, className: "x" };
@@ -229,15 +180,11 @@ describe.skipIf(!hasHelm)("the chart", () => {
       { ingress: { enabled: true }, ...trusted },
       /set proxy\.service\.type=ClusterIP/,
     ],
-    [
-      "an Ingress that is not trusted",
-      { ingress: { enabled: true }, proxy: clusterIp },
-      /settings\.TRUSTED_PROXIES: not set/,
-    ],
+    ["an Ingress that is not trusted", { ingress: { enabled: true }, proxy: clusterIp }, /TRUSTED_PROXIES: not set/],
     [
       "a route without a Gateway",
       { httpRoute: { enabled: true }, proxy: clusterIp, ...trusted },
-      /httpRoute\.parentRefs: not set/,
+      /httpRoute\.parentRefs: not/,
     ],
     ["a gateway beside a load balancer", { gateway }, /gateway\.enabled: .*: set proxy\.service\.type=ClusterIP/],
   ])("rejects %s, by its name", (_, more, message) => {
@@ -246,16 +193,117 @@ describe.skipIf(!hasHelm)("the chart", () => {
 
   test("has each value in values.yaml, which documents it", () => {
     const { properties } = JSON.parse(readFileSync(`${chart}/values.schema.json`, "utf8"));
-    const documented = Object.keys(parse(readFileSync(`${chart}/values.yaml`, "utf8")));
+    const documented = Object.keys(parseYaml(readFileSync(`${chart}/values.yaml`, "utf8")));
     expect(["global", ...documented].sort()).toEqual(Object.keys(properties).sort());
+  });
+
+  test("takes each example in values/production.yaml that is commented out", () => {
+    const text = readFileSync(`${chart}/values/production.yaml`, "utf8");
+    const fixed = {
+      ...trusted,
+      gateway: { className: "x" },
+      proxy: { tls: { existingSecret: "tls" } },
+      web: { autoscaling: off },
+    };
+    let parent = "";
+    let found = 0;
+    for (const line of text.split("\n")) {
+      if (/^\w+:$/.test(line)) parent = `${line}\n  `;
+      if (/^$|^#/.test(line)) parent = "";
+      const [, nested, example] = /^ *#( {3}|) ?(\w+: [{["\w/].*)$/.exec(line) ?? [];
+      if (!example) continue;
+      found += 1;
+      const own = parseYaml(`${parent}${nested ? "service:\n    " : ""}${example}`);
+      const front = own.ingress || own.httpRoute || own.gateway ? { proxy: clusterIp } : {};
+      expect(() => template(values(fixed, front, own)), line).not.toThrow();
+    }
+    expect(found).toBeGreaterThan(15);
   });
 
   test("lists in its notes what the values need", () => {
     const notes = (more: object) => helm(["install", "shop", chart, "--dry-run=client"], values(more));
     expect(notes({})).toMatch(/create secret tls proxy-tls[\s\S]*helm test shop/);
-    expect(notes({ test: { enabled: false } })).not.toMatch(/helm test/);
+    expect(notes({ test: off })).not.toMatch(/helm test/);
     expect(notes({ proxy: { tls: { certManager: { enabled: true } } } })).not.toMatch(/create secret tls/);
     expect(notes({ cache: { enabled: true }, sentry: { caConfigMap: "ca" } })).toMatch(/shared-cache.*configmap ca/s);
     expect(notes({ proxy: { service: { type: "NodePort" } } })).toMatch(/port 30443/);
+  });
+});
+
+describe.skipIf(!hasHelm)("without Helm in the cluster's tools:", () => {
+  const render = (file: string) => spawnSync("sh", [`${chart}/render.sh`, file], { encoding: "utf8" });
+
+  test("make render writes all objects, without hooks and namespaces, so that kubectl -n chooses one", () => {
+    const { stdout } = render("values/production.yaml");
+    const objects = parse(readFileSync(stdout.trim(), "utf8"));
+    const named = ({ kind, metadata }: Part) => `${kind} ${metadata.name}`;
+    const wanted = rendering("production").filter(({ metadata }) => metadata.name !== "culvert-test");
+    expect(objects.map(named)).toEqual(wanted.map(named));
+    expect(JSON.stringify(objects)).not.toMatch(/helm\.sh\/hook|"namespace":/);
+    expect(render("values/no.yaml")).toMatchObject({ status: 1, stderr: /VALUES: there is no 'values\/no\.yaml'/ });
+  });
+
+  const kubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
+  test.skipIf(!kubectl)(
+    "the kustomization of a release sets namespace, images and settings of the rendered file, and a patch applies",
+    () => {
+      const { stdout } = render("values/production.yaml");
+      const text = readFileSync(`${root}/deploy/release/kustomization.yaml`, "utf8");
+      writeFileSync(join(work, "culvert-VERSION.yaml"), readFileSync(stdout.trim()));
+      const patch = `  - target: { kind: Deployment, name: culvert-web }
+    patch: '[{"op": "add", "path": "/metadata/labels/team", "value": "shop"}]'
+`;
+      writeFileSync(join(work, "kustomization.yaml"), text.replaceAll("REGISTRY", "registry.example.com") + patch);
+      const objects = parse(execFileSync("kubectl", ["kustomize", work], { encoding: "utf8" }));
+      for (const { metadata } of objects) expect(metadata.namespace).toBe("culvert");
+      expect(find(objects, "Deployment", "web").metadata.labels).toMatchObject({ team: "shop" });
+      expect(podOf(objects, "web").containers[0].image).toBe("registry.example.com/shop:1.4.0");
+      expect(find(objects, "ConfigMap", "proxy").data?.SERVER_NAME).toBe("app.example.com");
+      // Addresses follow the namespace.
+      expect(JSON.stringify(objects)).not.toMatch(/\.culvert\.svc/);
+    },
+  );
+
+  const documents = [...readme.matchAll(/^((?: {4}.*\n| *\n)+)/gm)]
+    .flatMap(([, block = ""]) => (block.includes("apiVersion:") ? parseAllDocuments(block.replace(/^ {4}/gm, "")) : []))
+    .map((one) => one.toJS());
+  const applied: [kind: string, version: string, at: (spec: Part) => object][] = [
+    ["Application", "argoproj.io/v1alpha1", ({ source }) => source.helm.valuesObject],
+    ["HelmRelease", "helm.toolkit.fluxcd.io/v2", ({ values: own }) => own],
+    ["Kustomization", "kustomize.config.k8s.io/v1beta1", () => ({})],
+  ];
+  test.each(applied)("the README's %s is one, and the chart takes its values", (kind, version, at) => {
+    const { apiVersion, spec, helmCharts } = documents.find((one) => one.kind === kind);
+    expect(apiVersion).toBe(version);
+    expect(() => template(values(at(spec ?? {})))).not.toThrow();
+    if (helmCharts)
+      expect(Object.keys(helmCharts[0]).sort()).toEqual([
+        "name",
+        "namespace",
+        "releaseName",
+        "repo",
+        "valuesFile",
+        "version",
+      ]);
+  });
+
+  test("helm package has the chart's files, alerts and settings, and nothing of the tests", () => {
+    helm(["package", chart, "--destination", work, "--version", "1.2.3", "--app-version", "1.2.3"]);
+    const packed = execFileSync("tar", ["-tzf", join(work, "culvert-1.2.3.tgz")], { encoding: "utf8" })
+      .trim()
+      .split("\n");
+    const more = packed.filter((name) => !/^culvert\/templates\/[\w-]+\.(yaml|tpl)$/.test(name));
+    expect(more.sort()).toEqual(
+      [
+        ...[".helmignore", "Chart.yaml", "monitoring/alerts.yaml", "monitoring/dashboard.json", "settings.json"],
+        ...["templates/NOTES.txt", "templates/tests/pod.yaml", "values.schema.json", "values.yaml"],
+      ].map((name) => `culvert/${name}`),
+    );
+    const objects = template(values({ monitoring: { enabled: true } }), { from: join(work, "culvert-1.2.3.tgz") });
+    expect(find(objects, "PrometheusRule", "alerts").spec.groups[0].rules.length).toBeGreaterThan(20);
+    expect(
+      JSON.parse(find(objects, "ConfigMap", "dashboard").data?.["culvert.json"] ?? "").panels.length,
+    ).toBeGreaterThan(5);
+    expect(pods(objects).at(-1)?.spec.containers[0].args[0]).toMatch(/X-Robots-Tag|robots/);
   });
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { kubernetes, root } from "./lib/paths.ts";
+import { chart, root } from "./lib/paths.ts";
 
 const read = (folder: string, pattern: RegExp) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -8,7 +8,7 @@ const read = (folder: string, pattern: RegExp) =>
     .map((file) => readFileSync(`${folder}/${file}`, "utf8"))
     .join("\n");
 
-const queries = read(`${kubernetes}/components/monitoring`, /^(alerts\.yaml|dashboard\.json)$/).replaceAll('\\"', '"');
+const queries = read(`${chart}/monitoring`, /^(alerts\.yaml|dashboard\.json)$/).replaceAll('\\"', '"');
 const proxy = ["njs", "templates", "snippets"]
   .map((folder) => read(`${root}/proxy/${folder}`, /\.(js|conf)$/))
   .join("\n");

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { hasHelm, images, rendering, template } from "./lib/chart.ts";
 import { type End, reaches } from "./lib/network.ts";
-import { of, type Resource } from "./lib/objects.ts";
-import { folders } from "./lib/paths.ts";
-import { canRender, rendering, renderWith } from "./lib/render.ts";
+import type { Resource } from "./lib/objects.ts";
 
 const inside = (namespace: string, labels: Record<string, string> = {}): End => ({ namespace, labels });
-const named = (name: string) => inside("culvert", { "app.kubernetes.io/name": name });
+const labels = { "app.kubernetes.io/instance": "culvert", "app.kubernetes.io/part-of": "culvert" };
+const named = (name: string) => inside("culvert", { ...labels, "app.kubernetes.io/name": name });
 
 const ends: Record<string, End> = {
   client: { address: "203.0.113.7" },
@@ -19,8 +19,13 @@ const ends: Record<string, End> = {
   spool: named("spool"),
   cache: named("cache"),
   ingest: named("ingest"),
-  k6: inside("culvert", { app: "k6", k6_cr: "loadtest" }),
-  "k6-operator": inside("k6-operator-system"),
+  "helm test": named("test"),
+  Traefik: inside("traefik"),
+  "web of another release": inside("culvert", {
+    ...labels,
+    "app.kubernetes.io/instance": "blog",
+    "app.kubernetes.io/name": "web",
+  }),
 };
 
 const targets: Record<string, [End, number, string?]> = {
@@ -35,7 +40,6 @@ const targets: Record<string, [End, number, string?]> = {
   "spool:8082": [named("spool"), 8082],
   "cache:6379": [named("cache"), 6379],
   "ingest:8969": [named("ingest"), 8969],
-  "k6:6565": [inside("culvert", { app: "k6", k6_cr: "loadtest" }), 6565],
   dns: [inside("kube-system", { "k8s-app": "kube-dns" }), 53, "UDP"],
   "dns by TCP": [inside("kube-system", { "k8s-app": "kube-dns" }), 53],
   "the node's DNS cache": [{ address: "169.254.20.10" }, 53, "UDP"],
@@ -50,7 +54,6 @@ const targets: Record<string, [End, number, string?]> = {
 
 const published = ["proxy:8443", "proxy:8443 UDP", "proxy:8080"];
 const dns = ["dns", "dns by TCP", "the node's DNS cache"];
-const https = Object.keys(targets).filter((name) => targets[name]?.[1] === 443);
 const ingests = ["ingest:8969", ...dns, "sentry.io:443", "sentry.io:443 v6"];
 
 /** The connections that each end may open. All others must be blocked. */
@@ -66,8 +69,9 @@ const expected: Record<string, string[]> = {
   spool: ingests,
   cache: [],
   ingest: [],
-  k6: ["proxy:8443", "k6:6565", ...dns, ...https],
-  "k6-operator": [...published, "k6:6565"],
+  "helm test": ["proxy:8443", "proxy:8080", ...dns],
+  "web of another release": [],
+  Traefik: published,
 };
 
 /** What each end reaches, if one of the two is in the namespace; other connections do not matter here. */
@@ -81,20 +85,21 @@ function matrix(objects: Resource[]): Record<string, string[]> {
   return Object.fromEntries(Object.entries(ends).map(([name, from]) => [name, reached(from)]));
 }
 
-describe.skipIf(!canRender)("network policies", () => {
-  const components = ["network-policy", "local-ingest", "loadtest"];
-
-  test("allow the request path, and nothing else", () => {
-    expect(matrix(renderWith([...components, "default-deny"]))).toEqual(expected);
+describe.skipIf(!hasHelm)("policies", () => {
+  test("allow the request path and nothing else", () => {
+    expect(matrix(rendering("everything"))).toEqual(expected);
   });
 
   test("without default-deny, restrict Culvert's own pods only", () => {
-    const another = Object.keys(targets).filter((name) => !/^(web|spool|cache|ingest|k6)|^proxy:808[13]/.test(name));
-    expect(matrix(renderWith(components))).toEqual({ ...expected, "another pod": another });
+    const another = Object.keys(targets).filter((name) => !/^(web|spool|cache|ingest)|^proxy:808[13]/.test(name));
+    const more = { cache: { enabled: true }, localIngest: { enabled: true, image: { tag: "1.0.0" } } };
+    const found = matrix(template([images("1.0.0"), more]));
+    expect(found).toEqual({ ...expected, "another pod": another, "web of another release": another });
   });
 
-  test("no other component blocks a connection by its own policies", () => {
-    for (const component of folders("components").filter((name) => !/network-policy|default-deny|loadtest/.test(name)))
-      expect(of(rendering(`base + ${component}`), "NetworkPolicy"), component).toEqual([]);
+  test("behind a front, let in nothing but the front and helm test", () => {
+    const found = matrix(rendering("ingress"));
+    const entry = Object.keys(found).filter((end) => found[end]?.some((target) => published.includes(target)));
+    expect(entry).toEqual(["helm test", "Traefik"]);
   });
 });

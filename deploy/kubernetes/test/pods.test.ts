@@ -1,12 +1,15 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "../../checks/cluster/facts.ts";
+import { check, plan } from "../../checks/cluster/verify.ts";
 import { label } from "../../test/support/docker.ts";
+import { hasHelm, rendering } from "./lib/chart.ts";
+import { healthy } from "./lib/cluster.ts";
 import { buildFrom, built, docker, hasImages } from "./lib/docker.ts";
-import { startApiServer } from "./lib/fake-api-server.ts";
-import { healthy, runJob, startJobs, withSlices } from "./lib/fake-cluster.ts";
-import { isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
+import { ended, isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
 import { find, of, podLabels, podOf, type Resource } from "./lib/objects.ts";
-import { canRender, rendering } from "./lib/render.ts";
+import { root } from "./lib/paths.ts";
 
 const site = "app.example.com";
 
@@ -32,7 +35,7 @@ RUN id=$(cat /app/.next/BUILD_ID) && old=o\${id#?} && mv "/app/.next/static/$id"
 USER 1000:1000
 `;
 
-describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
+describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
   "production's pods, run in Docker by their manifests",
   () => {
     let objects: Resource[];
@@ -40,6 +43,7 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       network: `culvert-pods-${process.pid}`,
       secrets: { sentry: { dsn: "http://culvert@ingest.elsewhere.example:9000/1" } },
       volumes: { "proxy-tls": `culvert-pods-tls-${process.pid}` },
+      options: ["--network-alias=kubernetes.default.svc"],
       scratch: [],
     };
     const ids: Record<string, string> = {};
@@ -142,42 +146,55 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
       );
     });
 
-    test("the checks of make verify-cluster, run in these pods, find what is wrong in Docker", async () => {
+    /** Asks these pods as verify.sh does, and returns the lines of what is found. */
+    const verified = () => {
       const format = "--format={{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
-      const addressOf = (name: string) => docker("inspect", format, ids[name] ?? "");
-      const address = addressOf("proxy");
       const live = healthy(objects);
-      const ports = [{ name: "https", port: 8443 }];
-      Object.assign(find(live, "Service", "proxy").spec, { clusterIP: address, ports });
       for (const { metadata, status } of of(live, "Pod"))
-        status.podIP = metadata.name.startsWith("spool") ? addressOf("spool") : address;
-      const inPod = (pod: string, command: string[]) => {
-        // The name that every cluster has, but Docker's DNS has not.
-        if (command.at(-1)?.includes("kubernetes.default")) return { code: 7, output: "" };
-        const id = ids[pod.split("-")[0] ?? ""] ?? "";
-        const { status, stdout } = spawnSync("docker", ["exec", id, ...command], { encoding: "utf8" });
-        return { code: status ?? -1, output: stdout };
-      };
-      const api = await startApiServer(() => withSlices(live), inPod);
-      const jobs = startJobs();
-      const { lines } = await runJob(jobs, api.url, { WAIT_S: "1" });
+        status.podIP = docker("inspect", format, ids[/spool/.test(metadata.name) ? "spool" : "proxy"] ?? "");
+      const facts = { objects: JSON.stringify({ items: live }), nodes: '{"items":[]}', secret: "" };
+      const collected = (more: object) =>
+        parse(
+          Object.entries({ ...facts, ...more })
+            .map(([name, text]) => `\n== ${name}\n${text}\n`)
+            .join(""),
+        );
+      const said = plan(collected({})).flatMap((line) => {
+        const [role = "", pod = "", more = ""] = line.split(" ");
+        if (!/^(proxy|web|spool)$/.test(role)) return [];
+        const input = readFileSync(`${root}/deploy/checks/cluster/ask${role === "proxy" ? "-proxy.sh" : ".mjs"}`);
+        const command = role === "proxy" ? ["sh", "-s", "--", more, ""] : ["node", "--input-type=module", "-", more];
+        return [
+          [pod, spawnSync("docker", ["exec", "-i", ids[role] ?? "", ...command], { input, encoding: "utf8" }).stdout],
+        ];
+      });
+      return check(collected(Object.fromEntries(said))).map(({ state, check: one, found, fix }) =>
+        [`${state} ${one}`, found, fix].filter(Boolean).join(": "),
+      );
+    };
+
+    test("make verify-cluster, asked in these pods, finds what is wrong in Docker", {
+      timeout: startTimeout,
+    }, async () => {
+      const before = verified();
       for (const line of [
-        expect.stringMatching(/^ok proxy → web: /),
-        expect.stringMatching(/^ok proxy → web-all: /),
-        expect.stringMatching(/^ok proxy → spool-headless: /),
-        expect.stringMatching(/^ok proxy → spool: /),
+        expect.stringMatching(/^ok proxy → culvert-web: /),
+        expect.stringMatching(/^ok proxy → culvert-web-all: /),
+        expect.stringMatching(/^ok proxy → culvert-spool-headless: /),
+        expect.stringMatching(/^ok proxy → culvert-spool: /),
+        expect.stringMatching(/^ok certificate: is for app.example.com/),
         expect.stringMatching(/^warning certificate: depth zero self signed cert/),
         "ok page /healthz: status 200",
         "ok unknown page: status 404",
         expect.stringMatching(/^failed ingest: .* does not resolve/),
-        "skipped envelopes: the ingest does not accept them",
-        expect.stringMatching(/^ok web → server-tunnel: /),
-        expect.stringMatching(/^ok web → spool-headless: /),
+        expect.stringMatching(/^skipped envelopes: /),
+        expect.stringMatching(/^ok web → culvert-server-tunnel: /),
+        expect.stringMatching(/^ok web → culvert-spool-headless: /),
         "ok metrics: available",
         // Docker enforces no policies.
-        "failed network policies: not enforced: this check reaches the proxy's port for probes: does the network plugin support NetworkPolicy?",
+        expect.stringMatching(/^failed network policies: not enforced: web reaches the proxy's port for probes/),
       ])
-        expect(lines).toContainEqual(line);
+        expect(before).toContainEqual(line);
 
       // Then with an ingest. The proxy asks for its address again every few seconds.
       const answers =
@@ -186,17 +203,39 @@ describe.skipIf(!canRender || !hasImages("proxy", "web", "spool"))(
         ...["run", "-d", label, `--network=${node.network}`, "--network-alias=ingest.elsewhere.example"],
         ...["--entrypoint=node", built("spool"), "-e", answers],
       );
-      const all = async () => (await runJob(jobs, api.url, { WAIT_S: "1" })).lines;
-      await expect.poll(all).toContain("ok envelope: the tunnel accepted a probe envelope");
-      const now = await all();
-      docker("rm", "-f", jobs);
-      api.server.close();
+      let now: string[] = [];
+      const all = () => {
+        now = verified();
+        return now;
+      };
+      await expect.poll(all, { timeout: startTimeout }).toContain("ok envelope: the tunnel accepted a probe envelope");
       for (const line of [
         "ok ingest: ingest.elsewhere.example:9000 (project 1) accepted a probe envelope",
         "ok foreign envelope: status 403",
-        expect.stringMatching(/^ok spool-1: writes to its volume; \d+ envelopes queued$/),
+        expect.stringMatching(/^ok culvert-spool-1: writes to its volume; \d+ envelopes queued$/),
       ])
         expect(now).toContainEqual(line);
+    });
+
+    test("helm test asks the site as a visitor does", { timeout: startTimeout }, () => {
+      // Docker has no Service that translates ports.
+      const forward =
+        "require('net').createServer((one) => one.pipe(require('net').connect(8443, process.argv[1])).pipe(one)).listen(443)";
+      ids.service = docker(
+        ...["run", "-d", label, `--network=${node.network}`, "--network-alias=culvert-proxy", "--entrypoint=node"],
+        ...[built("spool"), "-e", forward, "culvert-server-tunnel.culvert.svc.cluster.local"],
+      );
+      ids.test = startPod(objects, "test", node);
+      expect(ended(ids.test)).toEqual({
+        status: 0,
+        lines: [
+          "! certificate      from a CA that public clients do not know",
+          "✓ page             status 404",
+          "✓ unknown page     status 404, not indexed",
+          "✓ envelope         status 200",
+          "✓ foreign envelope status 403",
+        ],
+      });
     });
 
     test("a renewed certificate is served without a restart", async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { everything, hasHelm, parse, rendering } from "./lib/chart.ts";
 import {
   controllers,
   find,
@@ -8,19 +8,33 @@ import {
   minReplicas,
   of,
   type Part,
+  podLabels,
+  podOf,
   pods,
   type Resource,
   references,
+  unprefixed,
 } from "./lib/objects.ts";
-import { kubernetes, root } from "./lib/paths.ts";
-import { canRender, everything, render, rendering } from "./lib/render.ts";
+import { chart, root } from "./lib/paths.ts";
 import { schemaProblems } from "./lib/schema.ts";
 
-const readme = readFileSync(`${kubernetes}/README.md`, "utf8");
+const readme = readFileSync(`${chart}/README.md`, "utf8");
 
-/** API versions that are stable in Kubernetes 1.30 to 1.36, and those of add-ons; k6-operator has no stable one. */
+/** API versions that are stable in Kubernetes 1.30 to 1.36, and those of add-ons. */
 const builtIn = ["v1", "apps/v1", "autoscaling/v2", "networking.k8s.io/v1", "policy/v1"];
-const addOns = ["cert-manager.io/v1", "gateway.networking.k8s.io/v1", "monitoring.coreos.com/v1", "k6.io/v1alpha1"];
+const addOns = ["cert-manager.io/v1", "gateway.networking.k8s.io/v1", "monitoring.coreos.com/v1"];
+const selector = (name: string) => ({
+  "app.kubernetes.io/instance": "culvert",
+  "app.kubernetes.io/name": name,
+  "app.kubernetes.io/part-of": "culvert",
+});
+
+/** A number in a file of the repository. Throws if it is missing. */
+function numberIn(file: string, pattern: RegExp): number {
+  const [, number] = pattern.exec(readFileSync(`${root}/${file}`, "utf8")) ?? [];
+  if (!number) throw new Error(`${file}: ${pattern} is missing`);
+  return Number(number.replaceAll("_", ""));
+}
 
 /**
  * Every object is valid. Every pod meets the restricted Pod Security Standard, and a service's root filesystem is read-only; k6 writes
@@ -43,40 +57,44 @@ async function expectAccepted(objects: Resource[]): Promise<void> {
   }
 }
 
-test("the load test's reader is accepted by a restricted namespace", async () => {
-  const text = readFileSync(`${root}/loadtest/ci/kubernetes-reader.yaml`, "utf8");
-  const objects = parseAllDocuments(text).map((document) => document.toJS());
-  expect(objects).toHaveLength(5);
-  await expectAccepted(objects);
+test("the load test's examples are accepted by a restricted namespace", async () => {
+  for (const file of ["kubernetes-reader", "kubernetes"]) {
+    const objects = parse(readFileSync(`${root}/loadtest/ci/${file}.yaml`, "utf8"));
+    expect(objects.length).toBeGreaterThan(1);
+    await expectAccepted(objects);
+  }
 });
 
-test.skipIf(!canRender)("the Job of the checks is accepted by a restricted namespace", async () => {
-  const objects = render(`${kubernetes}/verify`);
-  expect(of(objects, "Job")).toHaveLength(1);
-  await expectAccepted(objects);
+test("READMEs apply with --server-side --force-conflicts, because `rollout undo` and others leave conflicts", () => {
+  for (const file of [`${chart}/README.md`, `${root}/README.md`]) {
+    const commands = readFileSync(file, "utf8").match(/kubectl (?:-n \S+ )?(apply|diff) .*/g) ?? [];
+    expect(commands.filter((command) => !command.includes(" --server-side --force-conflicts "))).toEqual([]);
+  }
 });
 
-describe.skipIf(!canRender)("in base, in base with each component, and in every overlay,", () => {
+describe.skipIf(!hasHelm)("in every rendering,", () => {
   /** The objects of a kind in all renderings, with all objects of their rendering, and a name for messages. */
   const all = (kind: string): [object: Resource, objects: Resource[], at: string][] =>
     [...everything()].flatMap(([name, objects]) =>
       of(objects, kind).map((one): [Resource, Resource[], string] => [one, objects, `${name}: ${one.metadata.name}`]),
     );
+  const everyPod = () => [...everything().values()].flatMap(pods);
+  const everyController = () => [...everything().values()].flatMap(controllers);
 
-  test("every object is valid, in clusters from 1.30 to 1.36, and accepted by its namespace, which is restricted", async () => {
-    for (const [{ metadata }] of all("Namespace"))
-      expect(metadata.labels).toMatchObject({ "pod-security.kubernetes.io/enforce": "restricted" });
+  test("every object is valid, in clusters from 1.30 to 1.36, and accepted by a restricted namespace", async () => {
     for (const objects of everything().values()) {
       await expectAccepted(objects);
       for (const { apiVersion } of objects) expect([...builtIn, ...addOns]).toContain(apiVersion);
+      const names = objects.map(({ kind, apiVersion, metadata }) => `${apiVersion} ${kind} ${metadata.name}`);
+      expect(names).toEqual([...new Set(names)]);
     }
   });
 
   test("no pod has a token; containers have requests, limits and a fixed image, and mount no subPath, which is never updated", () => {
     const both = { cpu: expect.anything(), memory: expect.anything() };
-    for (const { metadata, spec } of [...everything().values()].flatMap(pods)) {
+    for (const { metadata, spec } of everyPod()) {
       expect(spec.automountServiceAccountToken, metadata.name).toBe(false);
-      for (const { image, resources, volumeMounts } of [...(spec.initContainers ?? []), ...spec.containers]) {
+      for (const { resources, image, volumeMounts } of [...(spec.initContainers ?? []), ...spec.containers]) {
         expect(resources, metadata.name).toEqual({ requests: both, limits: both });
         expect(image).toMatch(/:(?!latest$)[\w.-]+$/);
         expect(JSON.stringify(volumeMounts ?? [])).not.toContain("subPath");
@@ -84,8 +102,8 @@ describe.skipIf(!canRender)("in base, in base with each component, and in every 
     }
   });
 
-  test("a variable that uses `$(NAME)` has it above, because the order decides, and patches change it", () => {
-    for (const { metadata, spec } of [...everything().values()].flatMap(pods)) {
+  test("a variable that uses `$(NAME)` has it above, because the order decides", () => {
+    for (const { metadata, spec } of everyPod()) {
       const env: Part[] = spec.containers[0].env ?? [];
       for (const [at, { value = "" }] of env.entries())
         for (const [, name] of value.matchAll(/\$\((\w+)\)/g))
@@ -94,7 +112,7 @@ describe.skipIf(!canRender)("in base, in base with each component, and in every 
   });
 
   test("services have all probes, at named ports, which start no process", () => {
-    for (const { metadata, spec } of [...everything().values()].flatMap(controllers)) {
+    for (const { metadata, spec } of everyController()) {
       const [{ ports, startupProbe, readinessProbe, livenessProbe }] = spec.template.spec.containers;
       const names = ports.map(({ name }: { name: string }) => name);
       for (const probe of [startupProbe, readinessProbe, livenessProbe])
@@ -104,9 +122,10 @@ describe.skipIf(!canRender)("in base, in base with each component, and in every 
 
   test("controllers and pods have the labels by which Services, checks and the README's restart select them", () => {
     expect(readme).toContain("rollout restart deployment,statefulset -l app.kubernetes.io/part-of=culvert");
-    for (const { metadata, spec } of [...everything().values()].flatMap(controllers)) {
-      const labels = { "app.kubernetes.io/name": metadata.name, "app.kubernetes.io/part-of": "culvert" };
+    for (const { metadata, spec } of everyController()) {
+      const labels = selector(unprefixed(metadata.name));
       expect([metadata, spec.template.metadata]).toMatchObject([{ labels }, { labels }]);
+      expect(spec.selector).toEqual({ matchLabels: labels });
     }
   });
 
@@ -117,10 +136,8 @@ describe.skipIf(!canRender)("in base, in base with each component, and in every 
       expect(open.length, at).toBeGreaterThan(0);
       for (const { name, port, targetPort } of spec.ports) {
         const target = open.find((one) => one.name === targetPort);
-        expect([name, target?.containerPort], at).toEqual([
-          expect.any(String),
-          metadata.name === "proxy" ? expect.any(Number) : port,
-        ]);
+        const wanted = metadata.name === "culvert-proxy" ? expect.any(Number) : port;
+        expect([name, target?.containerPort], at).toEqual([expect.any(String), wanted]);
       }
     }
   });
@@ -128,56 +145,58 @@ describe.skipIf(!canRender)("in base, in base with each component, and in every 
   test("ConfigMaps, Secrets and keys that pods reference are rendered, or in the README's table", () => {
     const rows = [...readme.matchAll(/^\| (Secret|ConfigMap) `([\w.-]+)` \| ([^|]+)\|/gm)];
     const documented = new Map(rows.map(([, kind, name, keys]) => [`${kind} ${name}`, keys ?? ""]));
+    const named = new Set<string>();
     for (const [at, objects] of everything()) {
       const rendered = of(objects, "ConfigMap").map(({ metadata }) => `ConfigMap ${metadata.name}`);
       for (const { kind, name, key = "" } of references(objects)) {
         if (rendered.includes(`${kind} ${name}`)) continue;
         expect(documented.get(`${kind} ${name}`), `${at}: ${kind} ${name}`).toContain(key && `\`${key}\``);
+        named.add(`${kind} ${name}`);
       }
     }
-    const text = JSON.stringify([...everything().values()]);
-    for (const [, key = ""] of [...documented.values()].join().matchAll(/`([^`]+)`/g))
-      expect(text, key).toMatch(new RegExp(`["/]${key}"`));
+    expect([...documented.keys()].sort()).toEqual([...named].sort());
   });
 
-  test("an autoscaler alone sets the number of pods", () => {
-    for (const [{ spec }, objects, at] of all("HorizontalPodAutoscaler"))
-      expect(find(objects, "Deployment", spec.scaleTargetRef.name).spec.replicas, at).toBeUndefined();
-  });
-
-  test("a drain may evict one pod of a kind", () => {
-    for (const [{ metadata, spec }, , at] of all("PodDisruptionBudget")) {
-      const selector = { matchLabels: { "app.kubernetes.io/name": metadata.name } };
-      expect(spec, at).toEqual({ maxUnavailable: 1, unhealthyPodEvictionPolicy: "AlwaysAllow", selector });
+  test("an autoscaler alone sets the number of pods; a drain may evict one pod of a kind", () => {
+    for (const [{ metadata }, objects, at] of all("HorizontalPodAutoscaler"))
+      expect(find(objects, "Deployment", unprefixed(metadata.name)).spec.replicas, at).toBeUndefined();
+    const policy = { maxUnavailable: 1, unhealthyPodEvictionPolicy: "AlwaysAllow" };
+    for (const [{ metadata, spec }, , at] of all("PodDisruptionBudget"))
+      expect(spec, at).toEqual({ ...policy, selector: { matchLabels: selector(unprefixed(metadata.name)) } });
+    for (const [at, objects] of everything()) {
+      const several = controllers(objects).filter(({ metadata }) => minReplicas(objects, metadata.name) > 1);
+      const budgets = of(objects, "PodDisruptionBudget").map(({ metadata }) => metadata.name);
+      expect(budgets, at).toEqual(expect.arrayContaining(several.map(({ metadata }) => metadata.name)));
     }
   });
 
-  // With OrderedReady, a pod that cannot start is not replaced when its template is fixed: https://github.com/kubernetes/kubernetes/issues/67250
-  // The API server rejects a change of these fields, and of a Service's clusterIP.
-  test("an upgrade to several replicas of the spool is accepted, and keeps the first one's queue; nothing deletes a queue", () => {
+  // The API server rejects a change of these fields: a release would have to delete the StatefulSet, or lose its claims. With OrderedReady, a
+  // pod that cannot start is not replaced when its template is fixed: https://github.com/kubernetes/kubernetes/issues/67250
+  test("what cannot change is as it was: selectors, the spool's claims, addresses of Services", () => {
     const storage = { accessModes: ["ReadWriteOncePod"], resources: { requests: { storage: "1Gi" } } };
     const fixed = {
       podManagementPolicy: "Parallel",
-      selector: { matchLabels: { "app.kubernetes.io/name": "spool" } },
-      serviceName: "spool",
+      selector: { matchLabels: selector("spool") },
+      serviceName: "culvert-spool-headless",
       volumeClaimTemplates: [{ metadata: { name: "queue" }, spec: storage }],
     };
     for (const [{ metadata, spec }, objects, at] of all("StatefulSet")) {
       const { replicas, template, persistentVolumeClaimRetentionPolicy, ...rest } = spec;
-      expect([metadata.name, rest], at).toEqual(["spool", fixed]);
+      expect([metadata.name, rest], at).toEqual(["culvert-spool", fixed]);
       expect(persistentVolumeClaimRetentionPolicy, at).toEqual({ whenDeleted: "Retain", whenScaled: "Retain" });
       expect(template.spec.topologySpreadConstraints[0], at).toMatchObject({ topologyKey: "kubernetes.io/hostname" });
-      const services = of(objects, "Service").filter(({ metadata }) => metadata.name.startsWith("spool"));
-      const addresses = services.map(({ metadata, spec }) => [metadata.name, spec.clusterIP]);
-      expect(Object.fromEntries(addresses), at).toEqual({ spool: undefined, "spool-headless": "None" });
+      const headless = of(objects, "Service").filter((one) => one.spec.clusterIP === "None");
+      const names = headless
+        .map((one) => unprefixed(one.metadata.name))
+        .filter((name) => !/previous|current/.test(name));
+      expect(names.sort(), at).toEqual(["spool-headless", "web", "web-all"]);
     }
-    expect(find(rendering("production"), "StatefulSet", "spool").spec.replicas).toBe(2);
   });
 
   test("a rollout starts new pods first, except for what keeps its content in memory", () => {
     for (const [{ metadata, spec }, , at] of all("Deployment"))
       expect(spec.strategy, at).toMatchObject(
-        /^(cache|ingest)$/.test(metadata.name) ? { type: "Recreate" } : { rollingUpdate: { maxUnavailable: 0 } },
+        /-(cache|ingest)$/.test(metadata.name) ? { type: "Recreate" } : { rollingUpdate: { maxUnavailable: 0 } },
       );
   });
 
@@ -188,7 +207,7 @@ describe.skipIf(!canRender)("in base, in base with each component, and in every 
       if (least === 1) continue;
       const enforced = { whenUnsatisfiable: "DoNotSchedule", topologyKey: "kubernetes.io/hostname" };
       const counted = { nodeTaintsPolicy: "Honor", matchLabelKeys: ["pod-template-hash"] };
-      const labelSelector = { matchLabels: { "app.kubernetes.io/name": metadata.name } };
+      const labelSelector = { matchLabels: selector(unprefixed(metadata.name)) };
       const [spread] = spec.template.spec.topologySpreadConstraints;
       expect(spread, at).toMatchObject({ ...enforced, ...counted, labelSelector });
       expect(spread.maxSkew, at).toBeLessThan(least);
@@ -201,18 +220,99 @@ describe.skipIf(!canRender)("in base, in base with each component, and in every 
       JSON.stringify(object, (key, value) => {
         const isDropped = value === null || value === "" || (Array.isArray(value) && value.length === 0);
         const isRewritten = /^(\d+000m|(1024|2048|4096)[KM]i)$/.test(String(value));
-        if (isDropped || isRewritten) expect.unreachable(`${object.kind} ${object.metadata.name}: ${key}: ${value}`);
+        const isOptional = object.kind === "Pod" && key === "value";
+        if ((isDropped && !isOptional) || isRewritten)
+          expect.unreachable(`${object.kind} ${object.metadata.name}: ${key}: ${value}`);
         return value;
       });
   });
 
-  test("no manifest contains a secret; the local ingest's DSN is none", () => {
-    for (const objects of everything().values()) {
+  test("no object contains a secret; the local ingest's DSN is none, and no pod waits for a Secret beside it", () => {
+    for (const [at, objects] of everything()) {
       expect(of(objects, "Secret")).toEqual([]);
-      expect(JSON.stringify(objects)).not.toMatch(/-----BEGIN|:\/\/(?!culvert@ingest\.)[^/\s"]+@/);
-      for (const { name, value } of pods(objects).flatMap(({ spec }) => spec.containers[0].env ?? []))
+      expect(JSON.stringify(objects)).not.toMatch(/-----BEGIN|:\/\/(?!culvert@culvert-ingest\.)[^/\s"]+@/);
+      for (const { name, value, valueFrom } of pods(objects).flatMap(({ spec }) => spec.containers[0].env ?? [])) {
         if (/(DSNS?|KEY|TOKEN|PASSWORD|SECRET)$/.test(name))
-          expect(value ?? "").toMatch(/^$|^http:\/\/culvert@ingest\./);
+          expect(value ?? "").toMatch(/^$|^http:\/\/culvert@culvert-ingest\./);
+        if (at === "local") expect(valueFrom?.secretKeyRef?.optional ?? true).toBe(true);
+      }
+    }
+  });
+
+  test("plain HTTP is redirected to the published port, and events have the release of web's image", () => {
+    for (const name of ["local", "production"]) {
+      const objects = rendering(name);
+      const { type, ports } = find(objects, "Service", "proxy").spec;
+      const { nodePort, port } = ports.find((one: Part) => one.name === "https");
+      const settings = find(objects, "ConfigMap", "proxy").data;
+      expect(settings?.HTTPS_PORT).toBe(`${type === "NodePort" ? nodePort : port}`);
+      const { SENTRY_RELEASE, SENTRY_ENVIRONMENT } = find(objects, "ConfigMap", "web").data ?? {};
+      expect(SENTRY_ENVIRONMENT).toBe(name);
+      expect(podOf(objects, "web").containers[0].image).toMatch(`:${SENTRY_RELEASE}`);
+    }
+  });
+});
+
+describe.skipIf(!hasHelm)("in production,", () => {
+  const production = hasHelm ? rendering("production") : [];
+
+  test("in a rollout, each release's Service has its pods of both Deployments, and web its own alone", () => {
+    const pod = (name: string, version: string) => ({
+      ...podLabels(production, name),
+      "app.kubernetes.io/version": version,
+    });
+    const selected = (service: string, labels: Record<string, string>) =>
+      matches(find(production, "Service", service).spec.selector, labels);
+    const cases: [name: string, labels: Record<string, string>, services: string[]][] = [
+      ["a new pod", pod("web", "1.0.0"), ["web", "web-all", "web-current"]],
+      ["an old one", pod("web", "0.9.0"), ["web", "web-all", "web-previous"]],
+      ["one of the release before", pod("web-previous", "0.9.0"), ["web-previous"]],
+      ["one of two releases before", pod("web-previous", "0.8.0"), []],
+    ];
+    const services = ["web", "web-all", "web-current", "web-previous"];
+    for (const [name, labels, wanted] of cases)
+      expect(
+        services.filter((one) => selected(one, labels)),
+        name,
+      ).toEqual(wanted);
+  });
+
+  // CoreDNS caches answers for 30 s. A cloud's load balancer sends new connections until three health checks, 10 s apart, have failed.
+  test("a terminating pod keeps serving until it gets no new requests, and then has the time to finish", () => {
+    const drain = (name: string) => {
+      const { containers, terminationGracePeriodSeconds } = podOf(production, name);
+      const { seconds } = containers[0].lifecycle.preStop.sleep;
+      expect(readme).toMatch(new RegExp(`terminating\\s\`${name}\`\\skeeps\\sserving\\sfor\\s${seconds}\\ss,`));
+      return { preStop: seconds, rest: terminationGracePeriodSeconds - seconds };
+    };
+    const [web, proxy] = [drain("web"), drain("proxy")];
+    const compose = numberIn("docker-compose.yml", /\n {2}web:\n(?: {4}.*\n)*? {4}stop_grace_period: (\d+)s/);
+    const contract = numberIn("docs/your-app.md", /within (\d+) s of SIGTERM/);
+    expect(web.preStop).toBeGreaterThanOrEqual(30 + numberIn("proxy/templates/resolver.conf", /valid=(\d+)s/));
+    expect([web.rest, compose]).toEqual([contract, contract]);
+    expect(proxy.preStop).toBeGreaterThanOrEqual(30);
+    expect(proxy.rest).toBeGreaterThan(60);
+  });
+
+  test("the README's numbers for capacity and for a lost node are those of production", () => {
+    for (const name of ["web", "proxy"]) {
+      const { spec } = find(production, "Deployment", name);
+      const scaler = find(production, "HorizontalPodAutoscaler", name).spec;
+      const pod = spec.template.spec;
+      const cpu = Number.parseInt(pod.containers[0].resources.requests.cpu, 10) / 1000;
+      const surge = spec.strategy.rollingUpdate.maxSurge;
+      const [{ maxSkew }] = pod.topologySpreadConstraints;
+      const waits = (spec.minReadySeconds ?? 0) >= pod.terminationGracePeriodSeconds;
+      const sizes = [scaler.minReplicas, scaler.maxReplicas];
+      const extra = (n: number) =>
+        Number.isInteger(surge) ? surge : Math.ceil((n * Number.parseInt(surge, 10)) / 100);
+      // Serving pods, new ones, and terminating ones: as many as new ones, or all.
+      const peak = sizes.map((n) => n + extra(n) + (waits ? extra(n) : n));
+      const cpus = peak.map((n) => Math.round(n * cpu * 10) / 10);
+      const onOneNode = sizes.map((n) => `${Math.floor((n + maxSkew) / 2)} of ${n}`);
+      expect(readme).toContain(
+        `| \`${name}\` | ${sizes.join(" to ")} | ${peak.join(" to ")} pods: ${cpus.join(" to ")} CPUs | ${onOneNode.join(", ")} |`,
+      );
     }
   });
 });

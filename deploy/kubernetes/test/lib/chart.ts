@@ -1,10 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { parseAllDocuments } from "yaml";
 import type { Resource } from "./objects.ts";
-import { root } from "./paths.ts";
-
-/** The chart's folder. */
-export const chart = `${root}/deploy/chart`;
+import { chart } from "./paths.ts";
 
 const command = spawnSync("sh", [`${chart}/helm.sh`], { encoding: "utf8" });
 
@@ -14,11 +11,8 @@ export const hasHelm = command.status === 0;
 /** Runs Helm with values, later ones on top of earlier ones, and returns its output. Throws with its message. */
 export function helm(args: string[], values: object[] = []): string {
   const set = values.map((each) => `--set-json=${JSON.stringify(each)}`);
-  return execFileSync(command.stdout.trim(), [...args, ...set], {
-    encoding: "utf8",
-    stdio: "pipe",
-    maxBuffer: 64 << 20,
-  });
+  const options = { encoding: "utf8", stdio: "pipe", maxBuffer: 64 << 20 } as const;
+  return execFileSync(command.stdout.trim(), [...args, ...set], options);
 }
 
 /** Images as a release names them. */
@@ -27,12 +21,58 @@ export const images = (tag: string, registry = "registry.example.com") =>
     ["proxy", "web", "spool"].map((name) => [name, { image: { repository: `${registry}/culvert-${name}`, tag } }]),
   );
 
-/** The objects of a release with these values. Throws with Helm's message. */
-export function template(
-  values: object[],
-  { namespace = "culvert", release = "culvert", tests = false, from = chart } = {},
-): Resource[] {
-  const own = { test: { enabled: tests } };
-  const output = helm(["template", release, from, `--namespace=${namespace}`], [own, ...values]);
-  return parseAllDocuments(output, { version: "1.1" }).flatMap((document) => document.toJS() ?? []);
+/** The objects in Helm's output. Helm reads YAML 1.1. */
+export const parse = (yaml: string): Resource[] =>
+  parseAllDocuments(yaml, { version: "1.1" }).flatMap((document) => document.toJS() ?? []);
+
+/** The objects of a release with these values, and a file of examples. Throws with Helm's message. */
+export function template(values: object[], { release = "culvert", example = "", from = chart } = {}): Resource[] {
+  const file = example ? [`--values=${chart}/values/${example}.yaml`] : [];
+  return parse(helm(["template", release, from, "--namespace=culvert", ...file], values));
+}
+
+const clusterIp = { service: { type: "ClusterIP" }, tls: { existingSecret: "" }, autoscaling: { enabled: false } };
+const front = { proxy: clusterIp, settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
+const own = images("1.0.0");
+const previousRelease = { image: { tag: "0.9.0" } };
+
+let rendered: Map<string, Resource[]> | undefined;
+/** All renderings by name: both examples, and what else the values can say. */
+export function everything(): Map<string, Resource[]> {
+  rendered ??= new Map<string, Resource[]>([
+    ["local", template([], { example: "local" })],
+    ["production", template([], { example: "production" })],
+    ["defaults", template([own])],
+    ["ingress", template([own, front, { ingress: { enabled: true, className: "traefik" } }])],
+    ["route", template([own, front, { httpRoute: { enabled: true, parentRefs: [{ name: "x", namespace: "y" }] } }])],
+    [
+      "gateway",
+      template([own, { gateway: { enabled: true, className: "x" }, proxy: { service: { type: "ClusterIP" } } }]),
+    ],
+    [
+      "everything",
+      template([
+        own,
+        {
+          web: { previousRelease },
+          cache: { enabled: true },
+          sentry: { caConfigMap: "ingest-ca" },
+          monitoring: { enabled: true },
+        },
+        {
+          proxy: { http3: { enabled: true }, tls: { certManager: { enabled: true } } },
+          networkPolicy: { defaultDeny: true },
+        },
+        { localIngest: { enabled: true, image: { tag: "1.0.0" } } },
+      ]),
+    ],
+  ]);
+  return rendered;
+}
+
+/** The rendering with this name. Throws if there is none. */
+export function rendering(name: string): Resource[] {
+  const found = everything().get(name);
+  if (!found) throw new Error(`there is no rendering ${name}`);
+  return found;
 }

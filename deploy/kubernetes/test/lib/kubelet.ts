@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { label } from "../../../test/support/docker.ts";
 import { built, docker } from "./docker.ts";
-import { find, matches, of, type Part, podLabels, podOf, type Resource } from "./objects.ts";
+import { find, matches, of, type Part, podLabels, podOf, type Resource, unprefixed } from "./objects.ts";
 import { bytes } from "./quantity.ts";
 
 /** A node simulated by Docker: its network, Secrets, volumes and images. */
@@ -13,9 +13,13 @@ export interface Node {
   volumes: Record<string, string>;
   /** Images that replace those of the manifests, by the manifest's name. */
   images?: Record<string, string>;
+  /** Further options of `docker run`. */
+  options?: string[];
   /** Further volumes, to be removed at the end. */
   scratch: string[];
 }
+
+const namespace = "culvert";
 
 /** Timeout in ms of a test that waits until several pods are ready: longer than all of its waits. */
 export const startTimeout = 600_000;
@@ -26,7 +30,6 @@ export const startTimeout = 600_000;
  */
 export function startPod(objects: Resource[], name: string, node: Node): string {
   const { initContainers = [], containers, securityContext: shared, volumes = [] } = podOf(objects, name);
-  const namespace = of(objects, "ServiceAccount")[0]?.metadata.namespace ?? "";
   const folders = new Map<string, string>();
   const mount = ({ name: volume, mountPath, readOnly }: Part): string => {
     const { secret, emptyDir } = volumes.find((one: Part) => one.name === volume) ?? {};
@@ -57,9 +60,9 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
   const aliases = of(objects, "Service")
     .filter(({ spec }) => matches(spec.selector, podLabels(objects, name)))
     .map(({ metadata }) => `--network-alias=${metadata.name}.${namespace}.svc.cluster.local`);
-  const environment = Object.entries(variables(objects, containers[0], namespace, node));
+  const environment = Object.entries(variables(objects, containers[0], node));
   const env = environment.map(([key, value]) => `--env=${key}=${value}`);
-  return run(containers[0], "--detach", `--network=${node.network}`, ...aliases, ...env);
+  return run(containers[0], "--detach", `--network=${node.network}`, ...aliases, ...env, ...(node.options ?? []));
 }
 
 /** An emptyDir: a volume that belongs to root and is writable for fsGroup. */
@@ -72,9 +75,10 @@ function folderFor(group: number, node: Node): string {
 }
 
 /** The container's variables, with ConfigMaps, Secrets and `$(NAME)` resolved. */
-function variables(objects: Resource[], { envFrom = [], env = [] }: Part, namespace: string, node: Node) {
+function variables(objects: Resource[], { envFrom = [], env = [] }: Part, node: Node) {
   const all: Record<string, string> = {};
-  for (const { configMapRef } of envFrom) Object.assign(all, find(objects, "ConfigMap", configMapRef.name).data);
+  for (const { configMapRef } of envFrom)
+    Object.assign(all, find(objects, "ConfigMap", unprefixed(configMapRef.name)).data);
   for (const { name, value, valueFrom } of env) {
     const secret = valueFrom?.secretKeyRef;
     const known: string | undefined = valueFrom?.fieldRef
@@ -86,6 +90,12 @@ function variables(objects: Resource[], { envFrom = [], env = [] }: Part, namesp
     else if (!secret?.optional) throw new Error(`${name} has no value`);
   }
   return all;
+}
+
+/** What a pod that ends has printed, and its exit status. */
+export function ended(id: string): { status: number; lines: string[] } {
+  const status = Number(docker("wait", id));
+  return { status, lines: docker("logs", id).split("\n") };
 }
 
 /** Runs the readiness probe; true if it succeeds. */

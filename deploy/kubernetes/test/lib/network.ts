@@ -1,6 +1,9 @@
 import { BlockList } from "node:net";
 import { matches, of, type Part, type Resource } from "./objects.ts";
 
+/** The namespace of the release. */
+const home = "culvert";
+
 /** One end of a connection: a pod with labels in a namespace, or an address that is no pod's. */
 export type End = { namespace: string; labels: Record<string, string> } | { address: string };
 
@@ -11,23 +14,23 @@ export type End = { namespace: string; labels: Record<string, string> } | { addr
  */
 export function reaches(objects: Resource[], from: End, to: End, port: number, protocol = "TCP"): boolean {
   const allows = (own: End, other: End, type: "Ingress" | "Egress") => {
-    const mine = of(objects, "NetworkPolicy").filter(({ metadata, spec }) => {
-      if ("address" in own || metadata.namespace !== own.namespace) return false;
+    const mine = of(objects, "NetworkPolicy").filter(({ spec }) => {
+      if ("address" in own || own.namespace !== home) return false;
       return spec.policyTypes.includes(type) && selects(spec.podSelector, own.labels);
     });
     if (mine.length === 0) return true;
-    return mine.some(({ metadata, spec }) =>
+    return mine.some(({ spec }) =>
       (spec[type.toLowerCase()] ?? []).some(({ from, to, ports }: Part) => {
         const peers = from ?? to;
         if (ports && !ports.some((one: Part) => one.port === port && one.protocol === protocol)) return false;
-        return !peers || peers.some((peer: Part) => isPeer(peer, other, metadata.namespace));
+        return !peers || peers.some((peer: Part) => isPeer(peer, other));
       }),
     );
   };
   return allows(from, to, "Egress") && allows(to, from, "Ingress");
 }
 
-function isPeer({ ipBlock, namespaceSelector, podSelector }: Part, other: End, home = ""): boolean {
+function isPeer({ ipBlock, namespaceSelector, podSelector }: Part, other: End): boolean {
   if ("address" in other)
     return ipBlock && contains([ipBlock.cidr], other.address) && !contains(ipBlock.except ?? [], other.address);
   const isThere = namespaceSelector

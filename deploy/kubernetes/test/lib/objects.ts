@@ -13,12 +13,15 @@ export interface Resource {
   endpoints?: unknown;
 }
 
+/** A name without the prefix of a release `culvert`. */
+export const unprefixed = (name: string): string => name.replace(/^culvert-/, "");
+
 /** The objects of one kind. */
 export const of = (objects: Resource[], kind: string): Resource[] => objects.filter((one) => one.kind === kind);
 
-/** The object of this kind whose name begins so. Throws if there is none. */
+/** The object of this kind with this name, without the prefix of a release `culvert`. Throws if there is none. */
 export function find(objects: Resource[], kind: string, name: string): Resource {
-  const found = of(objects, kind).find(({ metadata }) => metadata.name.startsWith(name));
+  const found = of(objects, kind).find(({ metadata }) => unprefixed(metadata.name) === name);
   if (!found) throw new Error(`there is no ${kind} ${name}`);
   return found;
 }
@@ -34,14 +37,15 @@ export const podOf = (objects: Resource[], name: string): Part => templateOf(obj
 export const podLabels = (objects: Resource[], name: string): Record<string, string> =>
   templateOf(objects, name).metadata.labels;
 
-/** Throws if there is no such controller. */
+/** Throws if there is no such controller or Pod. */
 function templateOf(objects: Resource[], name: string): Part {
-  const found = controllers(objects).find(({ metadata }) => metadata.name === name);
+  const isNamed = ({ metadata }: Resource) => unprefixed(metadata.name) === name;
+  const found = controllers(objects).find(isNamed)?.spec.template ?? of(objects, "Pod").find(isNamed);
   if (!found) throw new Error(`there is no workload ${name}`);
-  return found.spec.template;
+  return found;
 }
 
-/** All pods: of controllers, Jobs, and of a TestRun as k6-operator makes them. */
+/** All pods: of controllers, the chart's test, and of a TestRun as k6-operator makes them. */
 export function pods(objects: Resource[]): Resource[] {
   const pod = (name: string, spec: unknown) => ({ apiVersion: "v1", kind: "Pod", metadata: { name }, spec });
   const made = of(objects, "TestRun").flatMap(({ spec }) =>
@@ -54,8 +58,8 @@ export function pods(objects: Resource[]): Resource[] {
       });
     }),
   );
-  const templates = [...controllers(objects), ...of(objects, "Job")];
-  return [...templates.map(({ metadata, spec }) => pod(metadata.name, spec.template.spec)), ...made];
+  const templates = controllers(objects).map(({ metadata, spec }) => pod(metadata.name, spec.template.spec));
+  return [...templates, ...of(objects, "Pod"), ...made];
 }
 
 /** Whether `labels` include all of `wanted`. */

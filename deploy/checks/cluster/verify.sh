@@ -1,0 +1,64 @@
+#!/bin/sh
+# verify.sh [--json]: checks a deployment in a cluster with kubectl, a line for each check; status 1 if one failed.
+# Needs Node 24, or Docker. NAMESPACE (default: culvert); INSTANCE, a release's name, if the namespace has several;
+# WAIT_S, how long pods may take (default: 300); RENDERED, a file of `make render` that the cluster must equal; PAGE, a
+# page that must be served; PROMETHEUS, name.namespace.svc:port; IMAGE, for Docker, an image with Node 24.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=../../lib.sh
+. "$here/../../lib.sh"
+has kubectl || die "kubectl: not found: install it (https://kubernetes.io/docs/tasks/tools/)"
+export NAMESPACE="${NAMESPACE:-culvert}" INSTANCE="${INSTANCE:-}" PAGE="${PAGE:-}"
+export PROMETHEUS="${PROMETHEUS:-prometheus-operated.monitoring.svc:9090}"
+[ -z "${RENDERED:-}" ] || [ -r "$RENDERED" ] || die "RENDERED: there is no $RENDERED: make render VALUES=<your values>"
+# Facts have settings of the pods: for this user's eyes only.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+label=app.kubernetes.io/part-of=culvert${INSTANCE:+,app.kubernetes.io/instance=$INSTANCE}
+kinds=deployments,statefulsets,pods,services,networkpolicies,horizontalpodautoscalers
+k() { kubectl --namespace "$NAMESPACE" "$@"; }
+# section NAME COMMAND...: prints the command's output below its name, and what it said on stderr if it failed.
+section() {
+  name=$1
+  shift
+  printf '\n== %s\n' "$name"
+  "$@" 2>"$work/error" || { printf '\n== error %s\n' "$name" && cat "$work/error"; }
+}
+# asked ROLE POD PROGRAM COMMAND...: runs a program of this folder in the pod's own container.
+asked() {
+  role=$1 pod=$2 program=$3
+  shift 3
+  section "$pod" k exec --stdin "$pod" -c "$role" -- "$@" <"$here/$program"
+}
+# evaluate [OPTION]: reads facts and prints lines, with this machine's Node, else in a container without a network.
+evaluate() {
+  if node -e 'process.exit(parseInt(process.versions.node) < 24)' 2>/dev/null; then node "$here/verify.ts" "$@"; else
+    image='jsonpath={.items[0].spec.template.spec.containers[0].image}'
+    : "${IMAGE:=$(k get statefulset -l "$label" -o "$image" </dev/null)}"
+    docker run --rm --interactive --network=none --read-only --volume "$here/..:/checks:ro" --env NAMESPACE \
+      --env INSTANCE --env PAGE --env PROMETHEUS --entrypoint node "$IMAGE" /checks/cluster/verify.ts "$@"
+  fi
+}
+
+# The plan says what to ask which pod. 75: waiting may help.
+end=$(($(date +%s) + ${WAIT_S:-300}))
+while :; do
+  { section objects k get "$kinds" -l "$label" -o json && section nodes kubectl get nodes -o json; } >"$work/facts"
+  status=0
+  evaluate --plan <"$work/facts" >"$work/plan" || status=$?
+  if [ "$status" -ne 75 ] || [ "$(date +%s)" -ge "$end" ]; then break; fi
+  sleep 2
+done
+[ "$status" -eq 0 ] || [ "$status" -eq 75 ] || exit "$status"
+
+[ -z "${RENDERED:-}" ] || section diff k diff --server-side --force-conflicts -f "$RENDERED" >>"$work/facts"
+while read -r role name more; do
+  case $role in
+    get) section "$name" k get --raw "$more" </dev/null ;;
+    secret) section secret k get secret "$name" -o 'jsonpath={.data.dsn}' </dev/null ;;
+    proxy) asked proxy "$name" ask-proxy.sh sh -s -- "$more" "$PAGE" ;;
+    *) asked "$role" "$name" ask.mjs node --input-type=module - "$more" ;;
+  esac
+done <"$work/plan" >>"$work/facts"
+evaluate "$@" <"$work/facts"

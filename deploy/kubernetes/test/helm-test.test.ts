@@ -1,0 +1,167 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expire, makePair } from "../../test/support/certificate.ts";
+import { label } from "../../test/support/docker.ts";
+import { hasHelm, rendering } from "./lib/chart.ts";
+import { built, docker, hasImages } from "./lib/docker.ts";
+import { ended, type Node, startPod } from "./lib/kubelet.ts";
+
+/** The site, with a fault: what it answers by method and path. */
+const site = `
+const [scheme, pair, fault] = process.argv.slice(1);
+const answer = ({ method, url, headers }, response) => {
+  const unknown = url.includes("no-such-page");
+  const foreign = url.includes("?o=1&p=1");
+  const status = method === "POST" ? (foreign ? 403 : 200) : unknown ? 404 : 200;
+  const robots = unknown ? { "X-Robots-Tag": "noindex" } : {};
+  const wrong = JSON.parse(fault)[method === "POST" ? (foreign ? "foreign" : "envelope") : unknown ? "unknown" : "page"];
+  const more = wrong === 308 ? { Location: "https://" + headers.host + url } : wrong === "indexed" ? {} : robots;
+  response.writeHead(Number(wrong) || status, more).end();
+};
+const read = (name) => require("fs").readFileSync("/pair/" + pair + name);
+if (scheme === "http") require("http").createServer(answer).listen(80);
+else if (pair) require("https").createServer({ key: read(".key"), cert: read(".crt") }, answer).listen(443);
+else setInterval(() => {}, 1000);
+`;
+
+describe.skipIf(!hasHelm || !hasImages("proxy", "spool"))("helm test", () => {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-helm-test-"));
+  const node: Node = {
+    network: `culvert-helm-test-${process.pid}`,
+    secrets: { sentry: { dsn: "https://key@sentry.example.com/2" } },
+    options: [`--volume=${folder}:/pair:ro`, "--env=SSL_CERT_FILE=/pair/trusted.crt"],
+    ...{ volumes: {}, scratch: [] },
+  };
+  const ids: string[] = [];
+  beforeAll(() => {
+    // For the containers' users.
+    chmodSync(folder, 0o755);
+    for (const name of ["good", "expired", "other", "private"])
+      makePair(join(folder, name), [name === "other" ? "other.example.com" : "app.example.com"]);
+    expire(join(folder, "expired"));
+    const trusted = ["good", "expired", "other"].map((name) => readFileSync(join(folder, `${name}.crt`)));
+    writeFileSync(join(folder, "trusted.crt"), Buffer.concat(trusted));
+    docker("network", "create", label, node.network);
+  });
+  afterAll(() => {
+    docker("rm", "-f", "-v", ...ids);
+    docker("network", "rm", node.network);
+    rmSync(folder, { recursive: true });
+  });
+
+  const lines = (change: Record<string, string>) =>
+    Object.entries({
+      page: "✓status 200",
+      "unknown page": "✓status 404, not indexed",
+      envelope: "✓status 200",
+      "foreign envelope": "✓status 403",
+      ...change,
+    })
+      .sort(([a], [b]) => Number(b === "certificate") - Number(a === "certificate"))
+      .flatMap(([name, text]) => (text ? [`${text[0]} ${name.padEnd(16)} ${text.slice(1)}`] : []));
+  const none = { "unknown page": "-status 000: the app has an answer for every path" };
+
+  test.each<
+    [what: string, rendering: string, pair: string, fault: object, status: number, change: Record<string, string>]
+  >([
+    ["a good site", "production", "good", {}, 0, {}],
+    ["behind a front", "ingress", "", {}, 0, {}],
+    [
+      "an app with an answer for every path",
+      "production",
+      "good",
+      { unknown: 200 },
+      0,
+      { "unknown page": "-status 200: the app has an answer for every path" },
+    ],
+    [
+      "a page that fails",
+      "production",
+      "good",
+      { page: 503 },
+      1,
+      { page: "✗status 503: kubectl logs -l app.kubernetes.io/name=web" },
+    ],
+    [
+      "a 404 that is indexed",
+      "production",
+      "good",
+      { unknown: "indexed" },
+      1,
+      { "unknown page": "✗status 404 without X-Robots-Tag: noindex" },
+    ],
+    ["envelopes that are refused", "production", "good", { envelope: 403 }, 1, { envelope: "✗status 403, not 200" }],
+    ["an open relay", "production", "good", { foreign: 200 }, 1, { "foreign envelope": "✗status 200, not 403" }],
+    [
+      "an expired certificate",
+      "production",
+      "expired",
+      {},
+      1,
+      { certificate: "✗has expired: renew it in the Secret that the proxy mounts" },
+    ],
+    ["a certificate for another name", "production", "other", {}, 1, { certificate: "✗is not for app.example.com" }],
+    [
+      "a certificate of a private CA",
+      "production",
+      "private",
+      {},
+      0,
+      { certificate: "!from a CA that public clients do not know" },
+    ],
+    [
+      "a front that is not trusted",
+      "ingress",
+      "",
+      { page: 308 },
+      1,
+      { page: "✗redirected to HTTPS: TRUSTED_PROXIES must have the cluster's pod range" },
+    ],
+    [
+      "no pod",
+      "production",
+      "",
+      {},
+      1,
+      {
+        ...none,
+        page: "✗no answer from culvert-proxy: curl's exit status 7",
+        envelope: "✗status 000, not 200",
+        "foreign envelope": "✗status 000, not 403",
+      },
+    ],
+  ])("of %s", (_, name, pair, fault, status, change) => {
+    const objects = rendering(name);
+    const scheme = name === "ingress" ? "http" : "https";
+    const server = docker(
+      ...[
+        "run",
+        "-d",
+        label,
+        `--network=${node.network}`,
+        "--network-alias=culvert-proxy",
+        `--volume=${folder}:/pair:ro`,
+      ],
+      ...["--entrypoint=node", built("spool"), "-e", site, scheme, pair, JSON.stringify(fault)],
+    );
+    ids.push(server);
+    if (pair || scheme === "http") waitFor(server, scheme === "http" ? 80 : 443);
+    const id = startPod(objects, "test", node);
+    ids.push(id);
+    const found = ended(id);
+    docker("rm", "-f", server);
+    expect(found).toEqual({ status, lines: lines(change) });
+  });
+});
+
+/** Waits until a container listens. */
+const waitFor = (id: string, port: number) =>
+  docker(
+    "exec",
+    id,
+    "node",
+    "-e",
+    `const ask = () => require("net").connect(${port}).on("connect", () => process.exit()).on("error", () => setTimeout(ask, 50)); ask()`,
+  );

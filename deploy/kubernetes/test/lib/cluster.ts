@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { controllers, of, podOf, type Resource } from "./objects.ts";
+
+/** What verify.sh collects of a cluster that runs production, and what a test changes in it. */
+export interface World {
+  objects: Resource[];
+  nodes: Resource[];
+  /** What a role's pods say: lines of ask-proxy.sh by their first two words, the JSON of ask.mjs. */
+  proxy: Record<string, string>;
+  web: { asked: Record<string, number | string>; dns: number; isReached: boolean; settings: Record<string, string> };
+  spool: { settings: Record<string, string> };
+  /** Other sections, and errors of sections. */
+  sections: Record<string, string>;
+}
+
+export const dsn = "https://0123456789abcdef@sentry.example.com/2";
+const condition = (type: string, status: string, more = {}) => ({ conditions: [{ type, status, ...more }] });
+const node = (name: string): Resource => ({
+  apiVersion: "v1",
+  kind: "Node",
+  metadata: { name },
+  status: condition("Ready", "True"),
+});
+
+/** The live objects of a healthy deployment: pods, addresses and statuses, by its manifests. */
+export function healthy(manifests: Resource[]): Resource[] {
+  const objects = structuredClone(manifests).filter(({ kind }) => !/^(Pod|ServiceAccount)$/.test(kind));
+  for (const scaler of of(objects, "HorizontalPodAutoscaler")) scaler.status = condition("ScalingActive", "True");
+  for (const controller of controllers(objects)) {
+    const { replicas = 2, template } = controller.spec;
+    controller.spec.replicas = replicas;
+    controller.status = { observedGeneration: 1, replicas, updatedReplicas: replicas, availableReplicas: replicas };
+    for (let at = 0; at < replicas; at += 1)
+      objects.push({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: `${controller.metadata.name}-${at}`, labels: template.metadata.labels },
+        spec: { ...structuredClone(template.spec), nodeName: `node-${at}` },
+        status: { ...condition("Ready", "True"), podIP: `10.0.0.${3 + at}` },
+      });
+  }
+  return objects;
+}
+
+/** How a request of the proxy ended: curl's exit status, the response's, whether it was connected, OpenSSL's result, the envelope's outcome. */
+export const ended = (end: number, status: number, isConnected = end === 0, verified = 0, outcome = "") =>
+  `${end} ${status} ${isConnected ? "0.001" : "0.000000"} ${verified} ${outcome}`;
+
+/** A healthy world, with the certificate in a file. */
+export function production(manifests: Resource[], certificate: string): World {
+  const objects = healthy(manifests);
+  const environment = (name: string) => {
+    const [{ env }] = podOf(manifests, name).containers;
+    const own = env.map((one: Record<string, string>) => [
+      one.name,
+      (one.value ?? "").replace("$(POD_NAMESPACE)", "culvert"),
+    ]);
+    const map = of(objects, "ConfigMap").find(({ metadata }) => metadata.name === `culvert-${name}`)?.data;
+    return { ...map, ...Object.fromEntries(own), SENTRY_DSN: dsn };
+  };
+  const hops = [
+    "WEB_UPSTREAM",
+    "WEB_FALLBACK_UPSTREAM",
+    "WEB_CURRENT_UPSTREAM",
+    "WEB_PREVIOUS_UPSTREAMS",
+    "SPOOL_UPSTREAM",
+    "SPOOL_FALLBACK_UPSTREAM",
+  ];
+  const asked = [...hops, "root", "page", "ingest", "envelope", "spool:10.0.0.3:8082", "spool:10.0.0.4:8082"];
+  return {
+    objects,
+    nodes: ["node-0", "node-1", "node-2"].map(node),
+    proxy: {
+      ...Object.fromEntries(Object.entries(environment("proxy")).map(([name, value]) => [`set ${name}`, value])),
+      dns: "0",
+      ...Object.fromEntries(asked.map((name) => [`ask ${name}`, ended(0, 200)])),
+      ...{
+        "ask unknown": ended(0, 404),
+        "ask foreign": ended(0, 403),
+        "ask server": ended(0, 200, true, 0, "accepted"),
+      },
+      // The test's own certificate is signed by itself.
+      "ask certificate": ended(60, 0, true, 18),
+      [readFileSync(certificate, "utf8").trim()]: "",
+      ...{ "queued 10.0.0.3:8082": "3", "queued 10.0.0.4:8082": "3", metrics: "1" },
+    },
+    web: { asked: { SERVER_TUNNEL: 405, SPOOL_UPSTREAM: 200 }, dns: 0, isReached: false, settings: environment("web") },
+    spool: { settings: environment("spool") },
+    sections: { secret: Buffer.from(dsn).toString("base64") },
+  };
+}
+
+/** What verify.sh prints of a world. */
+export function collected({ objects, nodes, proxy, web, spool, sections }: World): string {
+  const said = (name = "") => {
+    if (/-proxy-/.test(name))
+      return Object.entries(proxy)
+        .map((line) => line.join(" "))
+        .join("\n");
+    return JSON.stringify(/-spool-/.test(name) ? { ...spool, asked: {}, dns: 0 } : web);
+  };
+  const pods = of(objects, "Pod").map(({ metadata }) => [metadata.name, said(metadata.name)]);
+  const all = {
+    objects: JSON.stringify({ items: objects }),
+    nodes: JSON.stringify({ items: nodes }),
+    ...Object.fromEntries(pods),
+    ...sections,
+  };
+  return Object.entries(all)
+    .map(([name, text]) => `\n== ${name}\n${text}\n`)
+    .join("");
+}
