@@ -136,7 +136,7 @@ get_web_image() {
 # keep_image_settings IMAGE: exports what the image sets and neither .env nor this shell does, of the settings that
 # compose only passes on to web: without a value, docker removes the image's own variable.
 keep_image_settings() {
-  # Of the image before this one, if make up calls make rollback.
+  # Those of the image before this one: a kept release has another one.
   for name in ${IMAGE_SETTINGS:-}; do unset "$name"; done
   export IMAGE_SETTINGS=
   while IFS= read -r pair; do

@@ -44,7 +44,7 @@ build() {
     to_build=$(echo "$services" | without web)
   fi
   # shellcheck disable=SC2086,SC2154 # a list; kept of replace.sh
-  docker compose --progress "${PROGRESS:-auto}" build $to_build >&2 ||
+  docker compose build $to_build >&2 ||
     die "the build failed: the reason is above; $kept"
   for image in $(docker compose config --images); do
     docker image inspect "$image" >/dev/null 2>&1 || docker pull --quiet "$image" >&2 ||

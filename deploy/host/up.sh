@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 
 # start: starts the stack and waits until it is healthy, and web answers the proxy.
 start() {
-  up_all "${PROGRESS:-auto}" || die "the stack did not start: the reason is above;" \
+  up_all auto || die "the stack did not start: the reason is above;" \
     "'make logs' shows more, 'make down' removes the containers"
   # shellcheck disable=SC2046 # a list
   problem=$(wait_until_used $(containers web)) || die "web: $problem: 'make logs' shows more"

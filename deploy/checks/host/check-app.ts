@@ -2,7 +2,7 @@
 import { text } from "node:stream/consumers";
 import { csp, forbidsTunnel } from "../outside/site.ts";
 import { failed, finish, ok, type Result, report, skipped, warning } from "../result.ts";
-import { composeSettings, type Inspected, list, readSections } from "./facts.ts";
+import { composeServices, type Inspected, list, readSections } from "./facts.ts";
 
 /** What is used of Next's required-server-files.json. */
 interface Build {
@@ -28,7 +28,9 @@ export type Requests = Record<"path" | "policy" | "html" | "file" | "unreachable
 /** Takes what check-app.sh prints and returns it parsed. Throws on malformed JSON. */
 function parse(input: string) {
   const { lines, json } = readSections(input);
-  const settings = Object.values(composeSettings(lines("config"))).flatMap(Object.entries<string | null>);
+  const settings = Object.values(composeServices(lines("config"))).flatMap(({ environment = {} }) =>
+    Object.entries(environment),
+  );
   const [container] = json<Inspected[]>("container", []);
   const { middleware } = json<{ middleware?: object }>("middleware", {});
   // Middleware in Next's Node.js runtime.

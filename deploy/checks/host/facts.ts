@@ -27,28 +27,21 @@ export function readSections(text: string) {
   return { lines, json };
 }
 
-/** Takes what `docker compose config` prints as JSON, and returns the settings of each service. It writes `$` as `$$`. */
-export function composeSettings(lines: string[]): Record<string, Record<string, string | null>> {
-  type Services = Record<string, { environment?: Record<string, string | null> }>;
-  const { services }: { services: Services } = JSON.parse(lines.join("\n").replaceAll("$$", () => "$"));
-  return Object.fromEntries(Object.entries(services).map(([name, { environment = {} }]) => [name, environment]));
+/** What of a service is used in what `docker compose config` prints. */
+interface Service {
+  environment?: Record<string, string | null>;
+  ports?: { published?: string }[];
 }
 
-/** The same of the ports that each service publishes. */
-function composePorts(lines: string[]): Record<string, string[]> {
-  const { services }: { services: Record<string, { ports?: { published?: string }[] }> } = JSON.parse(lines.join("\n"));
-  const published = Object.entries(services).map(([name, { ports = [] }]) => [
-    name,
-    ports.flatMap((one) => one.published ?? []),
-  ]);
-  return Object.fromEntries(published);
-}
+/** Takes what `docker compose config` prints as JSON, and returns its services. It writes `$` as `$$`. */
+export const composeServices = (lines: string[]): Record<string, Service> =>
+  JSON.parse(lines.join("\n").replaceAll("$$", () => "$")).services;
 
 /** Takes what facts.sh prints, which only the host knows about the running stack, and returns it parsed. Throws on malformed JSON. */
 export function parseFacts(text: string) {
   const { lines, json } = readSections(text);
   /** As the compose file resolves them now, by service. */
-  const configured = composeSettings(lines("config"));
+  const configured = composeServices(lines("config"));
   const containers = json<Inspected[]>("containers", [])
     // Those of `docker compose run` are no part of the stack. Nor is a release that was kept for open pages and has ended, as it should.
     .filter(({ Config }) => Config.Labels["com.docker.compose.oneoff"] !== "True")
@@ -68,7 +61,6 @@ export function parseFacts(text: string) {
   const log: Logged[] = lines("log").flatMap((line) => (/^\{.*\}$/.test(line) ? JSON.parse(line) : []));
   return {
     configured,
-    ports: composePorts(lines("config")),
     containers,
     log,
     unreadable: lines("unreadable"),

@@ -15,13 +15,14 @@ export const spaces = ({ names }: Facts): Result[] =>
   );
 
 /** Checks that the containers run with the settings of the shell and of .env. The release is set at each start. */
-export function applied({ configured, ports, containers }: Facts): Result[] {
+export function applied({ configured, containers }: Facts): Result[] {
   const names = containers.flatMap(({ service, environment, HostConfig: { PortBindings } }) => {
     const published = Object.values(PortBindings ?? {}).flatMap((all) => all.map(({ HostPort }) => HostPort));
-    const values = Object.entries(configured[service] ?? {})
+    const { environment: wanted = {}, ports = [] } = configured[service] ?? {};
+    const values = Object.entries(wanted)
       .filter(([name, value]) => name !== "SENTRY_RELEASE" && value !== null && environment[name] !== value)
       .map(([name]) => `${name} (${service})`);
-    const missing = (ports[service] ?? []).filter((port) => !published.includes(port));
+    const missing = ports.flatMap((port) => port.published ?? []).filter((port) => !published.includes(port));
     return [...values, ...new Set(missing.map((port) => `port ${port} (${service})`))];
   });
   if (names.length === 0) return [ok("applied", "the containers run with the settings of the shell and .env")];

@@ -22,11 +22,10 @@ const web: Container = {
 };
 const facts = (fault: Partial<Container> = {}, more: Partial<Facts> = {}): Facts => ({
   ...{
-    configured: { web: { REGION: "eu", TUNNEL_PATH: null } },
+    configured: { web: { environment: { REGION: "eu", TUNNEL_PATH: null } } },
     containers: [{ ...web, ...fault }],
     log: [],
     unreadable: [],
-    ports: {},
   },
   names: { saved: 1, unread: [], spaced: [] },
   ...more,
@@ -108,7 +107,7 @@ test.each<[string, Result[], RegExp, state?: Result["state"]]>([
     applied(
       facts(
         { HostConfig: { ...web.HostConfig, PortBindings: { "8080/tcp": [{ HostPort: "80" }] } } },
-        { ports: { web: ["80", "81"] } },
+        { configured: { web: { ports: [{ published: "80" }, { published: "81" }] } } },
       ),
     ),
     /other values than .env has: port 81 \(web\)/,

@@ -155,7 +155,6 @@ async function stateOfStack(port: number, health: Record<string, string>, log: o
     containers,
     log,
     unreadable: [],
-    ports: {},
     names: { saved: 0, unread: [], spaced: [] },
   };
   const results = await checkStack(facts as unknown as Facts);
