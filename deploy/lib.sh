@@ -25,8 +25,7 @@ first_of() { printf '%s\n' "$1" | sed -e 's/^[ ,]*//' -e 's/[ ,].*//'; }
 
 # step NAME COMMAND...: prints NAME, runs COMMAND, prints how long it took. Not in a condition, where `set -e` is off.
 step() {
-  step_name=$1; shift
-  step_start=$(date +%s)
+  step_name=$1 step_start=$(date +%s); shift
   say "==> $step_name"
   "$@"
   say "    $step_name: $(($(date +%s) - step_start)) s"
@@ -61,13 +60,6 @@ compose_settings() {
 
 # health_path: prints the path of the app's health check.
 health_path() { echo "$(setting BASE_PATH)$(setting HEALTH_PATH /healthz)"; }
-
-# check_readable FOLDER...: dies if a container, whose user is another one, cannot read these, as after umask 077.
-check_readable() {
-  for file in $(find "$@" ! -type l ! -perm -004 | head -n 1); do
-    die "$file: other users cannot read it, and a container must: chmod -R o+rX $*"
-  done
-}
 
 # error_lines: prints a log without stack frames and what Node adds, so that its last line says why a process ended.
 error_lines() { grep -a '[[:alnum:]]' | grep -avE '^[[:space:]]+(at |[a-z]+: )|^Node\.js v|^[[:space:]]*[]}^]'; }
@@ -113,7 +105,6 @@ reason() {
 }
 
 state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1" 2>/dev/null; }
-
 # wait_until_healthy CONTAINER...: fails as soon as one stops or becomes unhealthy, and prints why.
 wait_until_healthy() {
   for container; do

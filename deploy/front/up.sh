@@ -3,6 +3,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/lib.sh
+. deploy/settings/check.sh
 
 [ -s deploy/front/apps.conf ] ||
   die "deploy/front/apps.conf: missing: copy apps.conf.example there, and give each name its stack"

@@ -36,6 +36,13 @@ check_port() {
   [ "$port" -le 65535 ] || die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"
 }
 
+# check_readable FOLDER...: dies if a container, whose user is another one, cannot read these, as after umask 077.
+check_readable() {
+  for file in $(find "$@" ! -type l ! -perm -004 | head -n 1); do
+    die "$file: other users cannot read it, and a container must: chmod -R o+rX $*"
+  done
+}
+
 # check_settings: dies with the setting that compose cannot read, before compose says so without its name.
 check_settings() {
   check_switch ACME

@@ -75,10 +75,7 @@ test("make up puts neither an expired certificate nor one of another key in the 
   );
 });
 
-test("make up says where the site is, whether web has egress, and what is wrong with the ingest", async () => {
-  // The containers run with another DSN.
-  const dsn = "sed 's#SENTRY_DSN=http://culvert@recorder:9000#SENTRY_DSN=http://culvert@no-such-host.invalid#'";
-  const docker = `case "$*" in inspect*) $client "$@" | ${dsn} ;; *) exec $client "$@" ;; esac`;
+test("make up says where the site is, and whether web has egress", async () => {
   const summary = async (settings: Record<string, string>) =>
     (await run(["sh", "deploy/host/summary.sh"], settings)).output;
   const SERVER_NAME = " , app.example.com www.example.com";
@@ -89,9 +86,6 @@ test("make up says where the site is, whether web has egress, and what is wrong 
   expect(await summary({ SERVER_NAME, ...withDocker(front) })).toContain("  app      https://app.example.com/\n");
   const off = await summary({ WEB_IMAGE: "" });
   expect(off).toContain("  egress   web cannot call outside services (WEB_EGRESS=on allows it)\n");
-  const bad = (await run(["sh", "deploy/checks/host/doctor.sh", "--brief"], { BASE_URL: "", ...withDocker(docker) }))
-    .output;
-  expect(bad.trim()).toMatch(/^✗ ingest +no-such-host\.invalid does not resolve: [^\n]*$/);
 });
 
 test("make update pulls every base image and WEB_IMAGE, says which it did not get, and runs make up", async () => {
@@ -170,7 +164,11 @@ test("a folder that a container cannot read is named at once", async () => {
   mkdirSync(mounted);
   writeFileSync(join(mounted, "rules.yml"), "");
   chmodSync(join(mounted, "rules.yml"), 0o640);
-  const { code, output } = await run(["sh", "-euc", `. deploy/lib.sh; check_readable '${mounted}'`]);
+  const { code, output } = await run([
+    "sh",
+    "-euc",
+    `. deploy/lib.sh; . deploy/settings/check.sh; check_readable '${mounted}'`,
+  ]);
   expect([code, output]).toEqual([1, expect.stringMatching(/rules\.yml: other users cannot read it.*chmod -R o\+rX/)]);
 });
 
@@ -223,7 +221,10 @@ test("a failure is told to NOTIFY_URL as one line of JSON, Ctrl-C and success ar
   const NOTIFY_URL = `http://127.0.0.1:${taken}/hook`;
   const TEXT = String.raw`"x" \ failed`;
   for (const end of ["exit 130", "exit 0", "false", 'die "web: $TEXT"'])
-    await run(["sh", "-euc", `. deploy/lib.sh; notify_failures "make up"; ${end}`], { TEXT, NOTIFY_URL });
+    await run(["sh", "-euc", `. deploy/lib.sh; notify_failures "make up"; ${end}`], {
+      TEXT,
+      NOTIFY_URL,
+    });
   // Before anything else is done, too.
   await run(["sh", "deploy/host/up.sh"], { HTTPS_PORT: "https", NOTIFY_URL });
   expect(bodies.map((body) => JSON.parse(body).text.replace(/^culvert on \S+: make up failed: /, ""))).toEqual([

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Result } from "../../checks/result.ts";
-import { must, run } from "../run.ts";
+import { must, run, withDocker } from "../run.ts";
 
 // Vitest sets BASE_URL for its own purposes.
 const doctor = (environment: Record<string, string> = {}, ...options: string[]) =>
@@ -48,6 +48,14 @@ test("a container that ends again and again: its last line is all that is said, 
     /^✗ crashing +restarted \(\d+×\): Error: no answer from postgres:\/\/•••@db\/shop: docker logs .*\nculvert: 1 of the checks failed$/,
   );
   expect(code).toBe(1);
+});
+
+test("make up ends with what is wrong with the ingest", async () => {
+  // The containers run with another DSN.
+  const dsn = "sed 's#SENTRY_DSN=http://culvert@recorder:9000#SENTRY_DSN=http://culvert@no-such-host.invalid#'";
+  const docker = `case "$*" in inspect*) $client "$@" | ${dsn} ;; *) exec $client "$@" ;; esac`;
+  const { output } = await doctor(withDocker(docker), "--brief");
+  expect(output.trim()).toMatch(/^✗ ingest +no-such-host\.invalid does not resolve: [^\n]*$/);
 });
 
 test("the same address from outside; the tunnel's path may be in .env, and an address that is none is named", async () => {
