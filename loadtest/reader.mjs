@@ -16,7 +16,6 @@ const { PORT = "8970", HOST = "0.0.0.0", SPOTLIGHT = "" } = process.env;
 const source = SPOTLIGHT ? "the local ingest" : "the recording ingest";
 /** Entries of each list: about 1 kB each. The oldest are forgotten. */
 const MAX_ENTRIES = 100_000;
-const MAX_LATE = 1000;
 const POLL_MS = 500;
 const DAY_MS = 86_400_000;
 
@@ -26,7 +25,6 @@ function keep(map, id, value) {
   map.set(id, value);
   if (map.size > MAX_ENTRIES) map.delete(map.keys().next().value);
 }
-const some = (list, most) => list.filter((_, at) => at % Math.ceil(list.length / most) === 0);
 
 /** Records an envelope as received; the digest is of everything below the first line, as in lib/delivery.ts. */
 function record(raw, project) {
@@ -111,7 +109,9 @@ async function result(run, seconds) {
       return how ? [finding(one, how)] : [];
     }),
     repeated: got.filter(([, all]) => all.length > 1).map(([one, all]) => finding(one, `arrived ${all.length} times`)),
-    late: some(got, MAX_LATE).map(([one, [first]]) => Math.max(0, first.at - one.at)),
+    late: got
+      .filter((_, at) => at % Math.ceil(got.length / 1000) === 0)
+      .map(([one, [first]]) => Math.max(0, first.at - one.at)),
     actions: actions.length,
     ranTwice: actions
       .filter(({ traceId }) => executions.get(traceId) > 1)

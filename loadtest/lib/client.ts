@@ -14,25 +14,18 @@ import { pageTrace } from "./trace.ts";
 export const SAMPLES = "check_samples";
 /** Time to a response's last byte; a request that timed out counts with the whole time that it waited. */
 export const TIME = "response_time";
-export const TIMED_OUT = "timed_out";
 /** Share of requests that were answered. */
 export const AVAILABILITY = "availability";
 
 // k6 requires metrics to be created while a script loads, so they are the only state outside a function.
 const samples = new Counter(SAMPLES);
 const responseTime = new Trend(TIME, true);
-const timedOut = new Counter(TIMED_OUT);
 const availability = new Rate(AVAILABILITY);
 
 /** https://grafana.com/docs/k6/latest/javascript-api/error-codes/ */
 const [REQUEST_TIMEOUT, UNDECODABLE] = [1050, 1701];
-const USUAL = http.expectedStatuses({ min: 200, max: 399 });
-/** Statuses that are no failed requests for k6, where they differ. */
-const EXPECTED: Partial<Record<Kind, ReturnType<typeof http.expectedStatuses>>> = {
-  "404": http.expectedStatuses({ min: 301, max: 308 }, 404),
-  rejected: http.expectedStatuses(200, { min: 400, max: 428 }),
-  page: http.expectedStatuses({ min: 200, max: 399 }, 431),
-};
+/** What k6 does not count as failed: checks judge the rest. */
+const EXPECTED = http.expectedStatuses({ min: 200, max: 428 }, 431);
 
 /** What `setup` saw of a page before the run, with which every later answer is compared. */
 export interface Probe {
@@ -141,7 +134,7 @@ async function send(options: Options, request: Request): Promise<Response> {
     compression,
     redirects: 0,
     timeout: `${options.timeout}s`,
-    responseCallback: EXPECTED[kind] ?? USUAL,
+    responseCallback: EXPECTED,
   };
   const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, { ...own, tags });
   const text = typeof response.body === "string" ? response.body : "";
@@ -176,7 +169,6 @@ function record({ kind, path, name = path, untimed }: Request, on: Response): vo
   const hasTimedOut = on.error === "timed out";
   // A refused connection takes no time: counting it would make an outage look fast.
   if (untimed || (!isAnswer(on) && !hasTimedOut)) return;
-  if (hasTimedOut) timedOut.add(1, { kind, name });
   responseTime.add(on.milliseconds, { kind, name });
   samples.add(1, { of: kind === "page" ? name : kind });
 }

@@ -11,13 +11,7 @@ type Fields = [name: string, value: string][];
 export function findActionForm(html: string, text = ""): Fields | undefined {
   const isAction = (form: string) => form.includes('name="$ACTION_') && form.includes(text);
   const form = all(html, "form").find((one) => isAction(one.html() ?? ""));
-  return form
-    ?.find("input[name], textarea[name]")
-    .toArray()
-    .map((field) => {
-      const value = field.attr("value") || (field.attr("type") === "hidden" ? "" : "load test");
-      return [field.attr("name") ?? "", value];
-    });
+  return form?.serializeArray().map(({ name, value }) => [name, value || (name.startsWith("$") ? "" : "load test")]);
 }
 
 /** Writes `multipart/form-data`. Throws if the boundary occurs in a field, because it would split the field. */

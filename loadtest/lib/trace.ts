@@ -22,11 +22,11 @@ export function parseTrace(value = "", format = SENTRY_TRACE): Trace | undefined
 /** Parses a `traceparent` header of version 00. */
 export const parseTraceParent = (value?: string): Trace | undefined => parseTrace(value, TRACEPARENT);
 
-/** Writes a `sentry-trace` header, without the flag if the decision is deferred. */
+/** Writes a `sentry-trace` header. */
 export const formatSentryTrace = ({ traceId, spanId, sampled }: Trace): string =>
-  `${traceId}-${spanId}${sampled === undefined ? "" : sampled ? "-1" : "-0"}`;
+  `${traceId}-${spanId}-${sampled ? "1" : "0"}`;
 
-/** Writes a `traceparent` header; a deferred decision becomes not sampled, because W3C has no third state. */
+/** Writes a `traceparent` header. */
 export const formatTraceParent = ({ traceId, spanId, sampled }: Trace): string =>
   `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`;
 

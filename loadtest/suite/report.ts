@@ -58,11 +58,11 @@ function tables({ checks, durations, unavailable, unanswered, other, unverified,
 }
 
 function timeOf(row: Duration): Line {
-  const { name, count, timedOut, p50, p95, p99, max, limit, ok } = row;
+  const { name, count, p50, p95, p99, max, limit, ok } = row;
   const limits = Object.entries(limit).map(([key, ms]) => `${key} ${ms}`);
   const figures = [p50, p95, p99, max].map((ms) => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`);
   const problem = isUnmeasured(row) ? ["not measured"] : ok ? [] : ["over its limits"];
-  return { name, cells: [count, timedOut, ...figures, `  ${limits.join(", ") || "none"}`], problems: problem };
+  return { name, cells: [count, ...figures, `  ${limits.join(", ") || "none"}`], problems: problem };
 }
 
 /** The summary as text: the results, then the tables. */
@@ -88,7 +88,7 @@ export function text(summary: Summary): string {
     ...results.flatMap((one) => (one.problems.length > 0 ? row(one, 0) : [])),
     `\n  ${columns("check", ["passed", "failed"], 8)}`,
     ...judged.flatMap((one) => row(one, 8)),
-    `\n  ${columns("response time", ["count", "timed out", "p50", "p95", "p99", "max", "  limits"], 11)}`,
+    `\n  ${columns("response time", ["count", "p50", "p95", "p99", "max", "  limits"], 11)}`,
     ...times.flatMap((one) => row(one, 11)),
     `\n  ${rate(load.iterations)} iterations, ${rate(load.requests)} requests, ${load.dropped} iterations dropped`,
     `  k6 ${k6}, commit ${summary.commit}, ${summary.time}`,

@@ -1,6 +1,6 @@
 import { JOURNEY_NAMES, journey, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
-import { AVAILABILITY, type SetupData, TIME, TIMED_OUT } from "../lib/client.ts";
+import { AVAILABILITY, type SetupData, TIME } from "../lib/client.ts";
 import { type Example, examplesOf, type Group } from "../lib/examples.ts";
 import { isLocalIngest, TESTED } from "../lib/options.ts";
 import type { Plan, Row } from "./plan.ts";
@@ -109,9 +109,8 @@ function checkResult(id: CheckId, { metrics, root_group }: RunData): CheckResult
 
 function durationOf({ name, selector, limit }: Row, values: (metric: string) => Record<string, number>) {
   const { count = 0, med: p50 = 0, "p(95)": p95 = 0, "p(99)": p99 = 0, max = 0 } = values(TIME + selector);
-  const timedOut = values(TIMED_OUT + selector).count ?? 0;
   const ok = p95 < (limit.p95 ?? Number.POSITIVE_INFINITY) && p99 < (limit.p99 ?? Number.POSITIVE_INFINITY);
-  return { name, count, timedOut, p50, p95, p99, max, limit, ok };
+  return { name, count, p50, p95, p99, max, limit, ok };
 }
 
 /** Whether a row has no samples; what did not arrive has a check of its own. */
@@ -122,26 +121,20 @@ function unverified({ options }: Plan): { what: string; why: string }[] {
   const enabled = journeysFor(options);
   const { host, project } = options.dsn;
   const isOpen = (setting: string) => !options.declared.includes(setting);
+  const stores = !options.sendEvents && options.tunnelPath !== "";
   const stored = isLocalIngest(options.dsn)
     ? "found no local ingest to read from"
     : `cannot read from project ${project} at ${host}`;
   const sends = enabled.some((one) => journey(one).envelopes);
-  const stores = !options.sendEvents && options.tunnelPath !== "";
   const all: [what: string, why: string, holds: boolean][] = [
-    ...options.notDeclared.map((name): [string, string, boolean] => [
-      ...([TESTED[name] ?? name, `neither declared nor seen: set ${name}, or off`, true] as const),
-    ]),
     ["delivery", `run.sh ${stored}: set INGEST (README), or off`, sends && !options.ingest && isOpen("INGEST")],
-    ["accepted envelopes", "SEND_EVENTS is not set: yes stores events for good", stores && isOpen("SEND_EVENTS")],
-    [
-      ...(["results of actions", "ACTION_EXPECT is not set"] as const),
-      enabled.includes("action") && !options.actionExpect && isOpen("ACTION_EXPECT"),
-    ],
-    [
-      ...(["targets of redirects", "REDIRECT_TO is not set"] as const),
-      enabled.includes("redirect") && !options.redirectTo && isOpen("REDIRECT_TO"),
-    ],
+    ["accepted envelopes", "set SEND_EVENTS: yes stores events for good", stores && isOpen("SEND_EVENTS")],
+    ["results of actions", "set ACTION_EXPECT, or off", enabled.includes("action") && isOpen("ACTION_EXPECT")],
+    ["targets of redirects", "set REDIRECT_TO, or off", enabled.includes("redirect") && isOpen("REDIRECT_TO")],
     ["browser", `${options.noBrowser}, or set BROWSER=off`, options.browser && options.noBrowser !== ""],
   ];
-  return all.filter(([, , holds]) => holds).map(([what, why]) => ({ what, why }));
+  const undeclared = options.notDeclared.map((name) => ({
+    ...{ what: TESTED[name] ?? name, why: `neither declared nor seen: set ${name}, or off` },
+  }));
+  return [...undeclared, ...all.filter(([, , holds]) => holds).map(([what, why]) => ({ what, why }))];
 }

@@ -1,5 +1,5 @@
 import { CHECK_IDS, shareOf } from "../lib/checks.ts";
-import { AVAILABILITY, SAMPLES, TIME, TIMED_OUT } from "../lib/client.ts";
+import { AVAILABILITY, SAMPLES, TIME } from "../lib/client.ts";
 import type { Plan } from "./plan.ts";
 import { plannedIterations } from "./scenarios.ts";
 
@@ -14,7 +14,6 @@ export function thresholds(plan: Plan) {
   const rows = plan.rows.map(({ name }) => name).filter((name) => name !== "delivery");
   for (const of of [...plan.checks, ...rows]) add(`${SAMPLES}{of:${of}}`, "count>0");
   for (const { selector, limit: own } of plan.rows) {
-    add(TIMED_OUT + selector, "count>=0");
     add(TIME + selector, "max>=0");
     if (own.p95 !== undefined) limit(TIME + selector, `p(95)<${own.p95}`);
     if (own.p99 !== undefined) limit(TIME + selector, `p(99)<${own.p99}`);

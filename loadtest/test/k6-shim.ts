@@ -74,6 +74,7 @@ class Selection {
   toArray = () => Array.from(this.nodes, (_, at) => new Selection(this.nodes.eq(at)));
   attr = (name: string) => this.nodes.attr(name);
   text = () => this.nodes.text();
+  serializeArray = () => this.nodes.serializeArray();
   html = () => this.nodes.html() ?? undefined;
 }
 export const parseHTML = (html: string) => new Selection(load(html).root());

@@ -37,13 +37,6 @@ it("judges no answer that it did not get: an overload breaks no integrity", asyn
   expect(summary).toMatchObject({ result: "availability", integrity: { broken: 0 } });
 });
 
-it("counts timeouts among timed requests only", async () => {
-  const slow: Fault = { delay: ({ path, count }) => (path === "/" && count > 3 ? 1500 : 0) };
-  const { summary } = await run("smoke", slow, { JOURNEYS: "concurrent", TIMEOUT: "1s" });
-  expect(summary?.result).toBe("availability");
-  expect(samples.filter(({ metric }) => metric === "timed_out")).toEqual([]);
-});
-
 it.each<[string, Record<string, string>, RegExp]>([
   ["average", { INGEST: "http://127.0.0.1:1" }, /^INGEST http:\/\/127.0.0.1:1 does not answer/],
   ["nope", {}, /^PROFILE "nope" is not a profile: use smoke, average/],
