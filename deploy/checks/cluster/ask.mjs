@@ -20,7 +20,7 @@ const found = lookup("kubernetes.default.svc").then(
 );
 const dns = await Promise.race([found, new Promise((resolve) => setTimeout(resolve, 10_000, 1))]);
 const isReached = await new Promise((resolve) => {
-  if (!SERVER_TUNNEL) resolve();
+  if (!SERVER_TUNNEL) return resolve();
   const socket = connect({ host, port: 8081, timeout: 5000 });
   for (const event of ["connect", "timeout", "error"]) socket.once(event, () => resolve(event === "connect"));
 });

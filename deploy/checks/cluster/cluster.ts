@@ -1,24 +1,11 @@
 import { parseDsn } from "../dsn.ts";
 import { failed, ok, type Result, skipped, warning } from "../result.ts";
-import {
-  type Answer,
-  condition,
-  type Facts,
-  type Item,
-  matches,
-  named,
-  namespace,
-  of,
-  PROMETHEUS,
-  role,
-  serving,
-  workloads,
-} from "./facts.ts";
+import { type Answer, condition, type Facts, type Item, matches, named, namespace, PROMETHEUS, role } from "./facts.ts";
 
 /** Checks whether policies isolate each of these pods in both directions, and whether the network plugin enforces them. */
 export function checkPolicies(facts: Facts, answers: Answer[]): Result[] {
   const check = "network policies";
-  const policies = of(facts, "NetworkPolicy");
+  const policies = facts.of("NetworkPolicy");
   if (policies.length === 0) return [skipped(check, "not used")];
   const selects = ({ matchLabels, matchExpressions = [] }: Item["spec"], labels: Record<string, string> = {}) =>
     matches(matchLabels, labels) &&
@@ -37,10 +24,10 @@ export function checkPolicies(facts: Facts, answers: Answer[]): Result[] {
 }
 
 /** Checks whether the proxy has metrics, and Prometheus scrapes them. */
-export function checkMetrics({ section }: Facts, { pod, metrics }: Answer): Result[] {
+export function checkMetrics(facts: Facts, { pod, metrics }: Answer): Result[] {
   if (!metrics) return [failed("metrics", "none on port 8081", `kubectl -n ${namespace} logs ${pod.metadata.name}`)];
-  const [own, check, found] = [ok("metrics", "available"), "scraped metrics", section("prometheus")];
-  if (!section("monitors").includes('PodMonitor"')) return [own, skipped(check, "monitoring.enabled is off")];
+  const [own, check, found] = [ok("metrics", "available"), "scraped metrics", facts.section("prometheus")];
+  if (!facts.section("monitors").includes('PodMonitor"')) return [own, skipped(check, "monitoring.enabled is off")];
   if (!found) return [own, skipped(check, `${PROMETHEUS} is not reached: set PROMETHEUS to its address`)];
   const fix = "does its podMonitorSelector want a label, such as release?";
   return [own, found.includes('"value"') ? ok(check, `by ${PROMETHEUS}`) : failed(check, `not by ${PROMETHEUS}`, fix)];
@@ -48,7 +35,7 @@ export function checkMetrics({ section }: Facts, { pod, metrics }: Answer): Resu
 
 /** Checks whether autoscalers have metrics; they get the first ones within a minute or two. `down` are workloads that are not available. */
 export function checkAutoscalers(facts: Facts, down: string[]): Result[] {
-  const scalers = of(facts, "HorizontalPodAutoscaler");
+  const scalers = facts.of("HorizontalPodAutoscaler");
   if (scalers.length === 0) return [skipped("autoscaling", "not used")];
   return scalers.map(({ metadata, spec, status }) => {
     const [check, active, target] = [
@@ -64,8 +51,8 @@ export function checkAutoscalers(facts: Facts, down: string[]): Result[] {
 
 /** Checks on how many nodes the pods of a workload are. */
 export const checkSpread = (facts: Facts): Result[] =>
-  workloads(facts).flatMap((workload) => {
-    const [name, pods] = [workload.metadata.name, serving(facts, role(workload))];
+  facts.workloads().flatMap((workload) => {
+    const [name, pods] = [workload.metadata.name, facts.serving(role(workload))];
     if (!/^(proxy|web|spool)$/.test(role(workload)) || pods.length === 0) return [];
     const nodes = new Set(pods.map(({ spec }) => spec.nodeName)).size;
     if (nodes > 1) return [ok(name, `on ${nodes} nodes`)];
@@ -82,7 +69,8 @@ export function checkDsn(facts: Facts, answers: Answer[]): Result[] {
     return [failed("DSN", "the Secret's is not a DSN: the next pod does not start", copy)];
   const roles = answers.filter(({ settings }) => settings.SENTRY_DSN !== wanted).map(({ pod }) => role(pod));
   if (roles.length === 0) return [];
-  const names = workloads(facts)
+  const names = facts
+    .workloads()
     .filter((one) => roles.includes(role(one)))
     .map(named);
   const restart = `kubectl -n ${namespace} rollout restart ${names.join(" ")}`;
@@ -92,10 +80,11 @@ export function checkDsn(facts: Facts, answers: Answer[]): Result[] {
 }
 
 /** What `kubectl diff` has found: objects that differ from what was rendered, or are missing. */
-export function checkRendered({ section }: Facts): Result[] {
-  const [error = ""] = section("error diff").split("\n");
+export function checkRendered(facts: Facts): Result[] {
+  const [error = ""] = facts.section("error diff").split("\n");
   if (error) return [failed("rendered", `cannot be compared: ${error}`, "does kubectl diff work?")];
-  return section("diff")
+  return facts
+    .section("diff")
     .split(/^(?=diff )/m)
     .flatMap((part) => {
       const [, kind, name] = /\/MERGED-\d+\/\S*?\.([A-Z][A-Za-z]*)\.[^.\s]*\.(\S+)/.exec(part) ?? [];

@@ -29,13 +29,6 @@ export interface Answer {
   isReached?: boolean;
 }
 
-export interface Facts {
-  items: Item[];
-  nodes: Item[];
-  /** The text of a section; `error NAME` is why NAME could not be read. */
-  section: (name: string) => string;
-}
-
 export const { NAMESPACE: namespace = "culvert", INSTANCE = "", PAGE = "", PROMETHEUS = "" } = process.env;
 export const role = ({ metadata }: Item): string => metadata.labels?.["app.kubernetes.io/name"] ?? "";
 /** A command's options that select a role's pods. */
@@ -43,35 +36,50 @@ export const selecting = (name: string) =>
   `-l app.kubernetes.io/name=${name}${INSTANCE ? `,app.kubernetes.io/instance=${INSTANCE}` : ""}`;
 export const matches = (wanted: Record<string, string> = {}, labels: Record<string, string> = {}) =>
   Object.entries(wanted).every(([key, value]) => labels[key] === value);
-export const of = ({ items }: Facts, ...kinds: string[]) => items.filter(({ kind }) => kinds.includes(kind));
-export const workloads = (facts: Facts) => of(facts, "Deployment", "StatefulSet");
 /** As kubectl names it. */
 export const named = ({ kind, metadata }: Item) => `${kind.toLowerCase()}/${metadata.name}`;
 export const condition = (status: Item["status"], type: string) =>
   status?.conditions?.find((one: { type: string }) => one.type === type);
 export const isReady = ({ metadata, status }: Item) =>
   !metadata.deletionTimestamp && condition(status, "Ready")?.status === "True";
-/** A role's pods that serve: ready, and not terminating. Only these are asked. */
-export const serving = (facts: Facts, name: string) =>
-  of(facts, "Pod").filter((pod) => role(pod) === name && isReady(pod));
-/** One pod of each role, and every spool. */
-export const asked = (facts: Facts) =>
-  ["proxy", "web", "spool"].flatMap((name) => serving(facts, name).slice(0, name === "spool" ? 99 : 1));
 /** Where the proxy reaches a replica of the spool. */
 export const addressOf = ({ status: { podIP } }: Item) => `${podIP.includes(":") ? `[${podIP}]` : podIP}:8082`;
 
-/** Takes what verify.sh has collected. */
-export function parse(collected: string): Facts {
-  const parts = `\n${collected}`.split("\n== ").slice(1);
-  const sections = new Map(parts.map((part) => [part.split("\n", 1)[0] ?? "", part.replace(/^.*\n/, "").trim()]));
-  const section = (name: string) => sections.get(name) ?? "";
-  const list = (name: string): Item[] => (section(name) ? JSON.parse(section(name)).items : []);
-  return { items: list("objects"), nodes: list("nodes"), section };
+/** What verify.sh has collected. */
+export class Facts {
+  readonly #sections: Map<string, string>;
+  readonly items: Item[];
+  readonly nodes: Item[];
+  constructor(collected: string) {
+    const parts = `\n${collected}`.split("\n== ").slice(1);
+    this.#sections = new Map(parts.map((part) => [part.split("\n", 1)[0] ?? "", part.replace(/^.*\n/, "").trim()]));
+    const list = (name: string): Item[] => (this.section(name) ? JSON.parse(this.section(name)).items : []);
+    this.items = list("objects");
+    this.nodes = list("nodes");
+  }
+  /** The text of a section; `error NAME` is why NAME could not be read. */
+  section(name: string): string {
+    return this.#sections.get(name) ?? "";
+  }
+  of(...kinds: string[]): Item[] {
+    return this.items.filter(({ kind }) => kinds.includes(kind));
+  }
+  workloads(): Item[] {
+    return this.of("Deployment", "StatefulSet");
+  }
+  /** A role's pods that serve: ready, and not terminating. Only these are asked. */
+  serving(name: string): Item[] {
+    return this.of("Pod").filter((pod) => role(pod) === name && isReady(pod));
+  }
+  /** One pod of each role, and every spool. */
+  asked(): Item[] {
+    return ["proxy", "web"].flatMap((name) => this.serving(name).slice(0, 1)).concat(this.serving("spool"));
+  }
 }
 
 /** What a pod said; nothing if it could not be asked. */
-export function answerOf({ section }: Facts, pod: Item): Answer[] {
-  const said = section(pod.metadata.name);
+export function answerOf(facts: Facts, pod: Item): Answer[] {
+  const said = facts.section(pod.metadata.name);
   const answer: Answer = { pod, settings: {}, asked: {}, dns: 0, queued: {} };
   if (said.startsWith("{")) return [{ ...answer, ...JSON.parse(said) }];
   answer.certificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/.exec(said)?.[0];

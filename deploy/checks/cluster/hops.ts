@@ -12,7 +12,6 @@ import {
   isReady,
   matches,
   namespace,
-  of,
   PAGE,
   role,
   selecting,
@@ -40,10 +39,10 @@ const logs = (name: string) => `kubectl -n ${namespace} logs ${selecting(name)}`
 
 /** Says why a Service selects no ready pod, or does not exist; nothing if it is right. */
 export function checkService(facts: Facts, name: string): Result[] {
-  const found = of(facts, "Service").find(({ metadata }) => metadata.name === name);
+  const found = facts.of("Service").find(({ metadata }) => metadata.name === name);
   if (!found) return [failed(`Service ${name}`, "missing", "apply the values again")];
   const { selector, publishNotReadyAddresses: all } = found.spec;
-  const pods = of(facts, "Pod").filter((pod) => matches(selector, pod.metadata.labels) && (all || isReady(pod)));
+  const pods = facts.of("Pod").filter((pod) => matches(selector, pod.metadata.labels) && (all || isReady(pod)));
   if (pods.length > 0) return [];
   return [failed(`Service ${name}`, "selects no ready pod", `its selector is ${JSON.stringify(selector)}`)];
 }

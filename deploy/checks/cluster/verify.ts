@@ -4,22 +4,7 @@ import { text } from "node:stream/consumers";
 import { limits } from "../limits.ts";
 import { failed, finish, type Result, report, skipped, warning } from "../result.ts";
 import { checkAutoscalers, checkDsn, checkMetrics, checkPolicies, checkRendered, checkSpread } from "./cluster.ts";
-import {
-  type Answer,
-  addressOf,
-  answerOf,
-  asked,
-  type Facts,
-  INSTANCE,
-  type Item,
-  namespace,
-  of,
-  PROMETHEUS,
-  parse,
-  role,
-  serving,
-  workloads,
-} from "./facts.ts";
+import { type Answer, addressOf, answerOf, Facts, INSTANCE, type Item, namespace, PROMETHEUS, role } from "./facts.ts";
 import { checkEnvelopes, checkHop, checkService, checkSite } from "./hops.ts";
 import { checkNodes, checkWorkloads } from "./workloads.ts";
 
@@ -28,17 +13,16 @@ const unresolved = failed("DNS", "pods resolve no names", "is CoreDNS up, and do
 
 /** The lines by which verify.sh asks. */
 export function plan(facts: Facts): string[] {
-  const [proxy] = serving(facts, "proxy");
-  const spools = serving(facts, "spool").map(addressOf).join() || "-";
+  const [proxy] = facts.serving("proxy");
+  const spools = facts.serving("spool").map(addressOf).join() || "-";
   const own = (pod: Item) => pod.spec.containers.find(({ name }: { name: string }) => name === role(pod));
   const secret =
     proxy && own(proxy)?.env?.find(({ name }: { name: string }) => name === "SENTRY_DSN")?.valueFrom?.secretKeyRef;
   const [service, space, , port] = PROMETHEUS.split(/[.:]/);
   const query = encodeURIComponent(`up{namespace="${namespace}"}==1`);
+  const others = (pod: Item) => (role(pod) === "proxy" ? spools : (proxy?.status.podIP ?? "-"));
   return [
-    ...asked(facts).map(
-      (pod) => `${role(pod)} ${pod.metadata.name} ${role(pod) === "proxy" ? spools : (proxy?.status.podIP ?? "-")}`,
-    ),
+    ...facts.asked().map((pod) => `${role(pod)} ${pod.metadata.name} ${others(pod)}`),
     ...(secret ? [`secret ${secret.name}`] : []),
     `get monitors /apis/monitoring.coreos.com/v1/namespaces/${namespace}/podmonitors`,
     `get prometheus /api/v1/namespaces/${space}/services/${service}:${port}/proxy/api/v1/query?query=${query}`,
@@ -58,13 +42,14 @@ export function check(facts: Facts): Result[] {
   );
   const nothing = failed("cluster", `nothing of Culvert's in the namespace ${namespace}`, "NAMESPACE=<another>");
   if (facts.items.length === 0) return [...unread, nothing];
-  const releases = new Set(workloads(facts).map(({ metadata }) => metadata.labels?.["app.kubernetes.io/instance"]));
+  const releases = new Set(facts.workloads().map(({ metadata }) => metadata.labels?.["app.kubernetes.io/instance"]));
   const several = `the namespace has several releases: ${[...releases].join(", ")}`;
   if (releases.size > 1 && !INSTANCE) return [failed("INSTANCE", several, "name the one to check")];
 
   const { results: states } = checkWorkloads(facts);
-  const answers = asked(facts).flatMap((pod) => answerOf(facts, pod));
-  const unasked = asked(facts)
+  const answers = facts.asked().flatMap((pod) => answerOf(facts, pod));
+  const unasked = facts
+    .asked()
     .filter((pod) => !answers.some((one) => one.pod === pod))
     .map(({ metadata: { name } }) => {
       const [why] = facts.section(`error ${name}`).split("\n");
@@ -91,7 +76,7 @@ const hops = (facts: Facts, answer: Answer, variables: Record<string, string[]>)
   answer.dns !== 0
     ? [unresolved]
     : Object.entries(variables).flatMap(([name, own]) =>
-        serving(facts, name).length ? own.flatMap((variable) => checkHop(facts, answer, variable)) : [],
+        facts.serving(name).length ? own.flatMap((variable) => checkHop(facts, answer, variable)) : [],
       );
 
 function ofProxy(facts: Facts, answer: Answer): Result[] {
@@ -99,19 +84,19 @@ function ofProxy(facts: Facts, answer: Answer): Result[] {
   const web = hops(facts, answer, { web: ["WEB_UPSTREAM", "WEB_FALLBACK_UPSTREAM"] });
   const more = hops(facts, answer, { web: ["WEB_CURRENT_UPSTREAM"], "web-previous": ["WEB_PREVIOUS_UPSTREAMS"] });
   const spool = hops(facts, answer, { spool: ["SPOOL_UPSTREAM", "SPOOL_FALLBACK_UPSTREAM"] });
-  const name = of(facts, "Deployment").find((one) => role(one) === "proxy")?.metadata.name ?? "proxy";
-  const entry = of(facts, "Service").find(({ metadata }) => metadata.name === name);
+  const name = facts.of("Deployment").find((one) => role(one) === "proxy")?.metadata.name ?? "proxy";
+  const entry = facts.of("Service").find(({ metadata }) => metadata.name === name);
   const isWaiting = entry?.spec.type === "LoadBalancer" && !entry.status?.loadBalancer?.ingress?.length;
   return [
     ...[...web, ...more, ...spool, ...checkService(facts, name)],
     ...(isWaiting ? [skipped(`Service ${name}`, "the load balancer has no address yet")] : []),
     ...checkSite(answer, web.length > 0 && !web.some(isFailed)),
-    ...checkEnvelopes(answer, spool.some(isFailed) ? [] : serving(facts, "spool")),
+    ...checkEnvelopes(answer, spool.some(isFailed) ? [] : facts.serving("spool")),
   ];
 }
 
 if (import.meta.main) {
-  const facts = parse(await text(process.stdin));
+  const facts = new Facts(await text(process.stdin));
   if (process.argv.includes("--plan")) {
     console.log(plan(facts).join("\n"));
     const { results, isPending } = checkWorkloads(facts);

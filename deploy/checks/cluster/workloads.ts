@@ -1,5 +1,5 @@
 import { failed, ok, type Result, skipped } from "../result.ts";
-import { condition, type Facts, type Item, isReady, namespace, of, role, selecting, workloads } from "./facts.ts";
+import { condition, type Facts, type Item, isReady, namespace, role, selecting } from "./facts.ts";
 
 interface Trouble {
   found: string;
@@ -22,9 +22,9 @@ function trouble(facts: Facts, workload: Item): Trouble | undefined {
   const done = Math.max(0, updatedReplicas - (replicas - wanted));
   const available = `${availableReplicas} of ${wanted} pods are available`;
   const found = availableReplicas >= wanted ? `its rollout has replaced ${done} of ${wanted} pods` : available;
-  const pods = of(facts, "Pod").filter(
-    (pod) => role(pod) === role(workload) && !isReady(pod) && !pod.metadata.deletionTimestamp,
-  );
+  const pods = facts
+    .of("Pod")
+    .filter((pod) => role(pod) === role(workload) && !isReady(pod) && !pod.metadata.deletionTimestamp);
   const gone = pods.find((pod) => lostNodes(facts).some(({ metadata }) => metadata.name === pod.spec.nodeName));
   if (gone) return { found: `${found}: ${gone.metadata.name}`, fix: `see node ${gone.spec.nodeName}`, isFinal: true };
   const [waits] = pods.flatMap((pod) => waiting(pod) ?? []);
@@ -70,7 +70,7 @@ const lostNodes = ({ nodes }: Facts) => nodes.filter(({ status }) => condition(s
 /** Names each node with pods of the kit whose kubelet does not answer. */
 export const checkNodes = (facts: Facts): Result[] =>
   lostNodes(facts).flatMap(({ metadata: { name }, status }) => {
-    const pods = of(facts, "Pod").filter(({ spec }) => spec.nodeName === name);
+    const pods = facts.of("Pod").filter(({ spec }) => spec.nodeName === name);
     const since = `its kubelet has not answered since ${condition(status, "Ready").lastTransitionTime}`;
     const found = `${since}: ${pods.map(({ metadata }) => metadata.name).join(", ")}`;
     return pods.length ? [failed(`node ${name}`, found, `is it gone? kubectl delete node ${name}`)] : [];
@@ -78,7 +78,7 @@ export const checkNodes = (facts: Facts): Result[] =>
 
 /** Checks whether all workloads are available. `isPending`: waiting may help. */
 export function checkWorkloads(facts: Facts): { results: Result[]; isPending: boolean } {
-  const found = workloads(facts);
+  const found = facts.workloads();
   const missing = ["proxy", "web"].filter((name) => !found.some((workload) => role(workload) === name));
   const results = missing.map((name) => failed(`Deployment ${name}`, "missing", apply));
   let [hasWeb, isPending, isFinal] = [!missing.includes("web"), false, false];

@@ -22,7 +22,18 @@ const answer = ({ method, url, headers }, response) => {
 };
 const read = (name) => require("fs").readFileSync("/pair/" + pair + name);
 if (scheme === "http") require("http").createServer(answer).listen(80);
-else if (pair) require("https").createServer({ key: read(".key"), cert: read(".crt") }, answer).listen(443);
+else if (pair) {
+  const site = require("https").createServer({ key: read(".key"), cert: read(".crt") }, answer);
+  // The line of the PROXY protocol comes before TLS.
+  const front = (socket) => socket.once("readable", () => {
+    const first = socket.read() ?? Buffer.of();
+    const end = first.indexOf("\\r\\n") + 2;
+    if (!first.subarray(0, end).toString().startsWith("PROXY ")) return socket.destroy();
+    socket.unshift(first.subarray(end));
+    site.emit("connection", socket);
+  });
+  (scheme === "PROXY" ? require("net").createServer(front) : site).listen(443);
+}
 else setInterval(() => {}, 1000);
 `;
 
@@ -68,6 +79,7 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "spool"))("helm test", () => {
   >([
     ["a good site", "production", "good", {}, 0, {}],
     ["behind a front", "ingress", "", {}, 0, {}],
+    ["behind a load balancer with the PROXY protocol", "PROXY protocol", "good", {}, 0, {}],
     [
       "an app with an answer for every path",
       "production",
@@ -134,7 +146,7 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "spool"))("helm test", () => {
     ],
   ])("of %s", (_, name, pair, fault, status, change) => {
     const objects = rendering(name);
-    const scheme = name === "ingress" ? "http" : "https";
+    const scheme = { ingress: "http", "PROXY protocol": "PROXY" }[name] ?? "https";
     const server = docker(
       ...[
         "run",

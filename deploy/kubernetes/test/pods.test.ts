@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse } from "../../checks/cluster/facts.ts";
+import { Facts } from "../../checks/cluster/facts.ts";
 import { check, plan } from "../../checks/cluster/verify.ts";
 import { label } from "../../test/support/docker.ts";
 import { hasHelm, rendering } from "./lib/chart.ts";
@@ -154,7 +154,7 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
         status.podIP = docker("inspect", format, ids[/spool/.test(metadata.name) ? "spool" : "proxy"] ?? "");
       const facts = { objects: JSON.stringify({ items: live }), nodes: '{"items":[]}', secret: "" };
       const collected = (more: object) =>
-        parse(
+        new Facts(
           Object.entries({ ...facts, ...more })
             .map(([name, text]) => `\n== ${name}\n${text}\n`)
             .join(""),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse } from "../../checks/cluster/facts.ts";
+import { Facts } from "../../checks/cluster/facts.ts";
 import { check, plan } from "../../checks/cluster/verify.ts";
 import { checkWorkloads } from "../../checks/cluster/workloads.ts";
 import schema from "../../checks/results.schema.json" with { type: "json" };
@@ -217,7 +217,7 @@ describe.skipIf(!hasHelm)("the checks of make verify-cluster", () => {
     return made;
   };
   const lines = (made: World) =>
-    check(parse(collected(made))).map(({ state, check, found, fix }) =>
+    check(new Facts(collected(made))).map(({ state, check, found, fix }) =>
       [`${state} ${check}`, found, fix].filter(Boolean).join(": "),
     );
   const failures = (made: World) =>
@@ -265,7 +265,7 @@ describe.skipIf(!hasHelm)("the checks of make verify-cluster", () => {
   });
 
   test("what may pass by itself is waited for, and what will not is not", () => {
-    const isPending = (change: Change | string) => checkWorkloads(parse(collected(world(change)))).isPending;
+    const isPending = (change: Change | string) => checkWorkloads(new Facts(collected(world(change)))).isPending;
     const rollout: Change = ({ objects }) => {
       find(objects, "Deployment", "web").status.replicas += 1;
     };
@@ -278,7 +278,7 @@ describe.skipIf(!hasHelm)("the checks of make verify-cluster", () => {
     const made = world(({ objects }) => {
       for (const one of of(objects, "Pod")) one.spec.containers[0].env.unshift(secret);
     });
-    const found = plan(parse(collected(made)));
+    const found = plan(new Facts(collected(made)));
     expect(found.map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual([
       ...["proxy culvert-proxy-0", "web culvert-web-0", "spool culvert-spool-0", "spool culvert-spool-1"],
       ...["secret sentry", "get monitors", "get prometheus"],

@@ -43,6 +43,10 @@ export function everything(): Map<string, Resource[]> {
     ["local", template([], { example: "local" })],
     ["production", template([], { example: "production" })],
     ["defaults", template([own])],
+    [
+      "PROXY protocol",
+      template([own, { settings: { ...front.settings, PROXY_PROTOCOL: "on", SERVER_NAME: "app.example.com" } }]),
+    ],
     ["ingress", template([own, front, { ingress: { enabled: true, className: "traefik" } }])],
     ["route", template([own, front, { httpRoute: { enabled: true, parentRefs: [{ name: "x", namespace: "y" }] } }])],
     [
