@@ -1,10 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parseAllDocuments, parse as parseYaml } from "yaml";
-import { hasHelm, helm, images, parse, rendering, template } from "./lib/chart.ts";
+import { command, hasHelm, helm, images, parse, rendering, template } from "./lib/chart.ts";
 import { controllers, find, of, type Part, podOf, pods } from "./lib/objects.ts";
 import { chart, root } from "./lib/paths.ts";
 
@@ -305,5 +305,29 @@ describe.skipIf(!hasHelm)("without Helm in the cluster's tools:", () => {
       JSON.parse(find(objects, "ConfigMap", "dashboard").data?.["culvert.json"] ?? "").panels.length,
     ).toBeGreaterThan(5);
     expect(pods(objects).at(-1)?.spec.containers[0].args[0]).toMatch(/X-Robots-Tag|robots/);
+  });
+
+  test.skipIf(!kubectl)("Kustomize reads the chart by helmCharts, with values and a patch", () => {
+    const folder = join(work, "kustomize");
+    mkdirSync(join(folder, "charts"), { recursive: true });
+    execFileSync("tar", ["-xzf", join(work, "culvert-1.2.3.tgz"), "-C", join(folder, "charts")]);
+    const chartOf = {
+      name: "culvert",
+      version: "1.2.3",
+      releaseName: "culvert",
+      namespace: "shop",
+      valuesFile: "values.yaml",
+    };
+    const patch = JSON.stringify([{ op: "add", path: "/metadata/labels/team", value: "shop" }]);
+    const patches = [{ target: { kind: "Deployment", name: "culvert-web" }, patch }];
+    writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify({ helmCharts: [chartOf], patches }));
+    writeFileSync(join(folder, "values.yaml"), JSON.stringify(Object.assign({}, ...values({ test: off }))));
+    // Kustomize 5.5 asks for Helm 3's version by an option that Helm 4 has not.
+    const old = `#!/bin/sh\ncase "$1" in version) echo v3.18.0 ;; *) exec ${command} "$@" ;; esac\n`;
+    writeFileSync(join(work, "helm3"), old, { mode: 0o755 });
+    const run = ["kustomize", "--enable-helm", `--helm-command=${join(work, "helm3")}`, folder];
+    const objects = parse(execFileSync("kubectl", run, { encoding: "utf8", stdio: "pipe" }));
+    expect(find(objects, "Deployment", "web").metadata.labels).toMatchObject({ team: "shop" });
+    expect(objects).toHaveLength(template(values({ test: off })).length);
   });
 });

@@ -3,16 +3,18 @@ import { parseAllDocuments } from "yaml";
 import type { Resource } from "./objects.ts";
 import { chart } from "./paths.ts";
 
-const command = spawnSync("sh", [`${chart}/helm.sh`], { encoding: "utf8" });
+const found = spawnSync("sh", [`${chart}/helm.sh`], { encoding: "utf8" });
 
 /** Whether this machine has Helm; else tests that need it are skipped. */
-export const hasHelm = command.status === 0;
+export const hasHelm = found.status === 0;
+/** The command that runs it. */
+export const command = found.stdout.trim();
 
 /** Runs Helm with values, later ones on top of earlier ones, and returns its output. Throws with its message. */
 export function helm(args: string[], values: object[] = []): string {
   const set = values.map((each) => `--set-json=${JSON.stringify(each)}`);
   const options = { encoding: "utf8", stdio: "pipe", maxBuffer: 64 << 20 } as const;
-  return execFileSync(command.stdout.trim(), [...args, ...set], options);
+  return execFileSync(command, [...args, ...set], options);
 }
 
 /** Images as a release names them. */

@@ -45,22 +45,16 @@ function templateOf(objects: Resource[], name: string): Part {
   return found;
 }
 
-/** All pods: of controllers, the chart's test, and of a TestRun as k6-operator makes them. */
-export function pods(objects: Resource[]): Resource[] {
-  const pod = (name: string, spec: unknown) => ({ apiVersion: "v1", kind: "Pod", metadata: { name }, spec });
-  const made = of(objects, "TestRun").flatMap(({ spec }) =>
-    ["initializer", "runner", "starter"].map((role) => {
-      const { automountServiceAccountToken, containerSecurityContext, securityContext, ...container } = spec[role];
-      return pod(role, {
-        automountServiceAccountToken: automountServiceAccountToken !== "false",
-        securityContext,
-        containers: [{ name: "k6", ...container, securityContext: containerSecurityContext }],
-      });
-    }),
-  );
-  const templates = controllers(objects).map(({ metadata, spec }) => pod(metadata.name, spec.template.spec));
-  return [...templates, ...of(objects, "Pod"), ...made];
-}
+/** All pods: of controllers, and the chart's test. */
+export const pods = (objects: Resource[]): Resource[] => [
+  ...controllers(objects).map(({ metadata, spec }) => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata,
+    spec: spec.template.spec,
+  })),
+  ...of(objects, "Pod"),
+];
 
 /** Whether `labels` include all of `wanted`. */
 export function matches(wanted: Record<string, string> | undefined, labels: Record<string, string> = {}): boolean {
@@ -80,7 +74,7 @@ export function references(objects: Resource[]): { kind: string; name: string; k
   JSON.stringify(objects, (field, value) => {
     const [, type = ""] = /^(configMap|secret)(Ref|KeyRef|)$/.exec(field) ?? [];
     const kind = type === "secret" ? "Secret" : "ConfigMap";
-    if (type) found.push({ kind, name: value.name ?? value.secretName, key: value.key ?? value.file });
+    if (type) found.push({ kind, name: value.name ?? value.secretName, key: value.key });
     return value;
   });
   return found;

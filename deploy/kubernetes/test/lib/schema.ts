@@ -1,4 +1,4 @@
-import { pods, type Resource } from "./objects.ts";
+import type { Resource } from "./objects.ts";
 
 /** The package with the types of an API group; Kubernetes' own groups have no dot, or end in k8s.io. */
 const packages: Record<string, string> = {
@@ -8,32 +8,11 @@ const packages: Record<string, string> = {
 };
 
 /**
- * The fields of a TestRun and of its pods that the kit uses, because k6-operator publishes no schema as a package:
- * https://github.com/grafana/k6-operator/blob/v1.6.0/config/crd/bases/k6.io_testruns.yaml
- */
-const testRun = ["initializer", "parallelism", "runner", "script", "starter"];
-const testRunPod = [
-  "automountServiceAccountToken",
-  "containerSecurityContext",
-  "env",
-  "image",
-  "resources",
-  "securityContext",
-];
-
-/**
  * An object's problems by the schema of its kind and API version: values of a wrong type, missing fields, and (as with
  * `kubectl --validate=strict`) unknown fields.
  */
 export async function schemaProblems(object: Resource): Promise<string[]> {
   const [version = "", group = ""] = object.apiVersion.split("/").reverse();
-  if (group === "k6.io") {
-    const { initializer, runner, starter } = object.spec;
-    const own = Object.keys(object.spec).filter((field) => !testRun.includes(field));
-    const fields = [initializer, runner, starter].flatMap((pod) => Object.keys(pod));
-    const unknown = [...own, ...fields.filter((field) => !testRunPod.includes(field))];
-    return [...unknown, ...(await Promise.all(pods([object]).map(schemaProblems))).flat()];
-  }
   const models = await import(
     /* @vite-ignore */ [packages[group] ?? "kubernetes-models", group, version].filter(Boolean).join("/")
   );
