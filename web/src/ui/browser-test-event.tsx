@@ -1,16 +1,18 @@
 "use client";
 
-import { noSendOutcomes, sendOutcomes, subscribe } from "@culvert/nextjs/outcomes";
+import { noSendOutcomes, type SendOutcome, sendOutcomes, subscribe } from "@culvert/nextjs/outcomes";
 import { useState, useSyncExternalStore } from "react";
 import { BROWSER_TEST_EVENTS, type BrowserTestEventName } from "../console/browser-test-events";
 import { outcomeMessage } from "./outcome-message";
 
 /** Takes the name of a test event; renders the button that sends it, and its outcome. */
 export function BrowserTestEvent({ name }: { name: BrowserTestEventName }) {
-  const { label, run, isMine } = BROWSER_TEST_EVENTS[name];
+  const { label, run, category } = BROWSER_TEST_EVENTS[name];
   const [after, setAfter] = useState<number>();
   const outcomes = useSyncExternalStore(subscribe, sendOutcomes, noSendOutcomes);
-  const own = after !== undefined && outcomes.findLast((outcome) => outcome.number > after && isMine(outcome));
+  // An envelope with an attachment has two categories.
+  const isOwn = (sent: SendOutcome) => sent.number > (after ?? 0) && sent.category.startsWith(category);
+  const own = outcomes.findLast(isOwn);
   return (
     <>
       <button

@@ -8,26 +8,11 @@ export function clock(ms: number): string {
   return `${new Date(ms).toISOString().slice(11, 19)} UTC`;
 }
 
-const UNITS: [name: string, seconds: number][] = [
-  ["d", 86_400],
-  ["h", 3_600],
-  ["min", 60],
-  ["s", 1],
-];
-
 /** Takes seconds and returns them in the two largest units: `3 d 4 h`, `12 s`. */
 export function duration(seconds: number): string {
-  let rest = Math.floor(seconds);
-  const parts = UNITS.map(([name, size]) => {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    return { count, text: `${count} ${name}` };
-  });
-  const first = parts.findIndex(({ count }) => count > 0);
-  if (first < 0) return "0 s";
-  return parts
-    .slice(first, first + 2)
-    .filter(({ count }) => count > 0)
-    .map(({ text }) => text)
-    .join(" ");
+  const [s, min, h] = [1, 60, 3_600].map((size) => Math.floor(seconds / size)) as [number, number, number];
+  const units = Object.entries({ d: Math.floor(h / 24), h: h % 24, min: min % 60, s: s % 60 });
+  const first = units.findIndex(([, count]) => count > 0);
+  const shown = units.slice(first, first + 2).filter(([, count]) => count > 0);
+  return first < 0 ? "0 s" : shown.map(([name, count]) => `${count} ${name}`).join(" ");
 }
