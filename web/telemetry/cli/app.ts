@@ -100,18 +100,18 @@ function findLock(folder: string): { root: string; manager: App["manager"] } | u
   }
 }
 
-/** Takes the text of a package.json. Throws a UsageError if npm would reject it. */
-export function parseManifest(text: string): Manifest {
+/** Takes the text of a package.json, and which one it is. Throws a UsageError if npm would reject it. */
+export function parseManifest(text: string, file = "package.json"): Manifest {
   try {
     // npm accepts a byte order mark.
     return { ...JSON.parse(text.replace(/^\uFEFF/, "")) };
   } catch (error) {
-    throw new UsageError(`package.json is not valid JSON: ${(error as Error).message}`);
+    throw new UsageError(`${file} is not valid JSON: ${(error as Error).message}`);
   }
 }
 
 const readManifest = (file: string): Manifest | undefined =>
-  isFile(file) ? parseManifest(readFileSync(file, "utf8")) : undefined;
+  isFile(file) ? parseManifest(readFileSync(file, "utf8"), file) : undefined;
 
 function rangeOf({ dependencies, devDependencies }: Manifest, name: string): string | undefined {
   const range = dependencies?.[name] ?? devDependencies?.[name];
