@@ -17,27 +17,21 @@ async function fastest(check: () => Promise<Check>): Promise<Check> {
   return checks.find(({ state }) => state !== "good") ?? checks.reduce((a, b) => (latency(b) < latency(a) ? b : a));
 }
 
+const unreachable = () => "The proxy cannot be reached from this browser.";
+
 /** Requests a file of the build, which the proxy serves from its own store. */
 async function checkProxy(): Promise<Check> {
   const file = document.querySelector<HTMLScriptElement>('script[src*="/_next/static/"]')?.src;
   if (!file) return UNKNOWN;
   const problemOf = (status: number) =>
     status < 400 ? undefined : `The proxy responds with ${status} for a file of this page.`;
-  return runCheck(
-    () => call(file, { method: "HEAD" }),
-    problemOf,
-    () => "The proxy cannot be reached from this browser.",
-  );
+  return runCheck(() => call(file, { method: "HEAD" }), problemOf, unreachable);
 }
 
 async function checkWeb(): Promise<Check> {
   const problemOf = (status: number) =>
     status < 300 ? undefined : `The proxy responds with ${status}: no web replica is healthy (docker compose ps).`;
-  return runCheck(
-    () => call("/healthz"),
-    problemOf,
-    () => "The proxy cannot be reached from this browser.",
-  );
+  return runCheck(() => call("/healthz"), problemOf, unreachable);
 }
 
 async function checkTunnel(): Promise<Check> {

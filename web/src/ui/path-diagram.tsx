@@ -14,60 +14,45 @@ export type Checks = Record<Hop, Check | undefined> & { spool: SpoolCheck | unde
 export type Since = { at: number; delivered: number };
 
 type Link = { state: Check["state"] | "checking"; label: string; latencyMs?: number | undefined };
-type Stop = { name: string; detail: ReactNode; link?: Link };
+type Stop = { name: string; detail: ReactNode; link: Link | undefined };
 type Props = { places: Places; checks: Checks | undefined; since?: Since | undefined; children: ReactNode };
+
+const stop = (name: string, detail: ReactNode, link?: Link): Stop => ({ name, detail, link });
 
 /** Takes the stops and the checks of the hops between them, and draws them; its children summarize the state. */
 export function PathDiagram({ places, checks, since, children }: Props) {
-  const browser = { name: "Browser", detail: "you" };
-  const web = { name: "Web", detail: "Next.js" };
-  const link = (hop: keyof Checks) => linkOf(checks?.[hop]);
-  const proxy = { name: "Proxy", detail: "inside", link: link("serverTunnel") };
-  const paths: { label: string; stops: Stop[] }[] = [
-    {
-      label: "Requests",
-      stops: [
-        browser,
-        { name: "Proxy", detail: "TLS", link: link("proxy") },
-        { ...web, link: link("web") },
-        { name: "Your APIs", detail: places.upstream, link: link("upstream") },
-      ],
-    },
-    {
-      label: "Events of the browser",
-      stops: [
-        browser,
-        { name: "Proxy", detail: places.tunnel, link: link("proxy") },
-        { name: "Ingest", detail: places.ingest, link: link("tunnel") },
-      ],
-    },
-    {
-      label: "Events of the server",
-      stops: [
+  const [browser, web] = [stop("Browser", "you"), stop("Web", "Next.js")];
+  const at = (name: string, detail: string, hop: Hop) => stop(name, detail, linkOf(checks?.[hop]));
+  const toApi = [at("Web", "Next.js", "web"), at("Your APIs", places.upstream, "upstream")];
+  const paths: [label: string, stops: Stop[]][] = [
+    ["Requests", [browser, at("Proxy", "TLS", "proxy"), ...toApi]],
+    ["Events of the browser", [browser, at("Proxy", places.tunnel, "proxy"), at("Ingest", places.ingest, "tunnel")]],
+    [
+      "Events of the server",
+      [
         web,
-        ...(places.throughProxy ? [proxy] : []),
-        { name: "Ingest", detail: places.ingest, link: link("ingest") },
+        ...(places.throughProxy ? [at("Proxy", "inside", "serverTunnel")] : []),
+        at("Ingest", places.ingest, "ingest"),
       ],
-    },
+    ],
   ];
   if (places.spool) {
     const queue = checks?.spool?.queue;
     const state: Link["state"] = checks?.spool?.state ?? "checking";
     const waiting = { state, label: queue?.queued ? "waiting" : LABELS[state] };
-    paths.push({
-      label: "While the ingest accepts none",
-      stops: [
-        { name: "Proxy", detail: "on failure" },
-        { name: "Spool", detail: queue ? <QueueState queue={queue} since={since} /> : "queue", link: toSpool(state) },
-        { name: "Ingest", detail: places.ingest, link: waiting },
-      ],
-    });
+    const content = queue ? <QueueState queue={queue} since={since} /> : "queue";
+    const stops = [
+      stop("Proxy", "on failure"),
+      stop("Spool", content, toSpool(state)),
+      stop("Ingest", places.ingest, waiting),
+    ];
+    paths.push(["While the ingest accepts none", stops]);
   }
   const states = checks ? Object.values(checks).map((check) => check?.state ?? "checking") : ["checking"];
   const state = ["bad", "checking"].find((state) => states.includes(state)) ?? "good";
   return (
     <div className={styles.path}>
-      {paths.map(({ label, stops }) => (
+      {paths.map(([label, stops]) => (
         <div className={styles.row} key={label}>
           <h3>{label}</h3>
           <ol>
