@@ -47,6 +47,12 @@ export function checkService(facts: Facts, name: string): Result[] {
   return [failed(`Service ${name}`, "selects no ready pod", `its selector is ${JSON.stringify(selector)}`)];
 }
 
+const reasons: [code: RegExp, found: string, fix: string][] = [
+  [/ENOTFOUND|EAI_AGAIN/, "HOST does not resolve", "is the cluster's domain another one? clusterDomain"],
+  [/REFUSED/, "connection refused", "is the port of the Service the one on which the pod listens?"],
+  [/TIMEDOUT|Timeout|UNREACH/, "no connection within 5 s", "does a NetworkPolicy or the network plugin block it?"],
+];
+
 /** How a pod reached a Service: by the address in its own variable. */
 export function checkHop(facts: Facts, { pod, settings, asked }: Answer, variable: string): Result[] {
   const [address, answer] = [settings[variable], asked[variable]];
@@ -59,12 +65,8 @@ export function checkHop(facts: Facts, { pod, settings, asked }: Answer, variabl
   if (!code && status < 500) return [ok(check, `status ${status}`)];
   const log = logs(variable === "SERVER_TUNNEL" ? "proxy" : (variable.split("_")[0] ?? "").toLowerCase());
   if (!code) return [failed(check, `status ${status}`, log)];
-  if (/ENOTFOUND|EAI_AGAIN/.test(code))
-    return [failed(check, `${hostname} does not resolve`, "is the cluster's domain another one? clusterDomain")];
-  if (/REFUSED/.test(code))
-    return [failed(check, "connection refused", "is the port of the Service the one on which the pod listens?")];
-  if (/TIMEDOUT|Timeout|UNREACH/.test(code))
-    return [failed(check, "no connection within 5 s", "does a NetworkPolicy or the network plugin block it?")];
+  const known = reasons.find(([pattern]) => pattern.test(code));
+  if (known) return [failed(check, known[1].replace("HOST", hostname), known[2])];
   return [failed(check, `connected, but ${code}`, log)];
 }
 
@@ -87,12 +89,10 @@ export function checkSite({ settings, asked, certificate }: Answer, hasPages: bo
   const isFine = found > 0 && (PAGE ? found < 400 || found === 401 || found === 403 : found < 500);
   if (!isFine) return [...results, failed(path, why(asked.page) || `status ${found}`, logs("web"))];
   const status = statusOf(asked.unknown);
-  const unknown =
-    status === 404
-      ? ok("unknown page", "status 404")
-      : status > 0 && status < 500
-        ? skipped("unknown page", `status ${status}: the app has an answer for every path`)
-        : failed("unknown page", `status ${status}, not 404`, logs("web"));
+  const isAnswer = status > 0 && status < 500 && status !== 404;
+  const other = skipped("unknown page", `status ${status}: the app has an answer for every path`);
+  const wrong = failed("unknown page", `status ${status}, not 404`, logs("web"));
+  const unknown = status === 404 ? ok("unknown page", "status 404") : isAnswer ? other : wrong;
   return [...results, ok(path, `status ${found}`), unknown];
 }
 

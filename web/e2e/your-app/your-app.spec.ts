@@ -47,9 +47,9 @@ async function type(command: string, cwd = app): Promise<string> {
 const compose = (command: string) => type(`docker compose --project-directory culvert ${command}`);
 
 /** Listens on a port as a stack of `make up` does, unless there is one. */
-function occupy(port: number, host = "::"): Promise<unknown> {
+function occupy(port: number): Promise<unknown> {
   const server = createServer().unref();
-  return new Promise((resolve) => server.once("error", resolve).listen(port, host, () => resolve(server)));
+  return new Promise((resolve) => server.once("error", resolve).listen(port, "::", () => resolve(server)));
 }
 
 /** Waits until an exception with all the words has arrived at the local ingest, and returns its event as JSON. */
@@ -131,8 +131,6 @@ test.beforeAll(async () => {
   const more = { ...addressFiles, "app/api/edge-example/route.ts": edge, "package.json": manifest };
   writeFixture({ files: { ...files, ...pagesRouter("ts", "old"), ...more }, path: "." }, app);
   for (const port of [8443, 8080, 8969]) await occupy(port);
-  // The stack would take it from verify.test.ts of deploy/kubernetes/test, which needs it at another loopback address.
-  await occupy(8081, "127.0.0.1");
   expect(commands.length).toBeLessThanOrEqual(6);
   origin = addressIn(await typeAll(commands, folder));
 });
