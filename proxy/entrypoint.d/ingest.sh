@@ -38,7 +38,7 @@ destination() {
   [ "$INGEST" -gt 1 ] || echo '"" 1;' >>"$maps/arguments"
   # A pattern, because a map compares plain strings without regard to case; of two equal ones, the first counts.
   if tunnel_route_arguments; then
-    echo "\"~^$arguments\$\" $INGEST;" >>"$maps/arguments"
+    echo "\"~^$arguments\\z\" $INGEST;" >>"$maps/arguments"
   elif [ "$INGEST" -gt 1 ]; then
     echo "culvert proxy: $2: envelopes for $host$port$prefix/$project are accepted at $SDK_TUNNEL_PATH" \
       "(tunnel: true) only"

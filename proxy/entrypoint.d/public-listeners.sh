@@ -34,8 +34,8 @@ if [ "$HTTP3$PROXY_PROTOCOL" = onoff ] && nginx -V 2>&1 | grep -q http_v3_module
 fi
 # For maps in public-address.conf and web-upstream.conf; empty, it matches no request. A CA asks over plain HTTP.
 ACME_OVER_HTTP=''
-[ "$ACME" = off ] || ACME_OVER_HTTP='"~^http[|][0-9]*[|][^|]+[|]/\.well-known/acme-challenge/[A-Za-z0-9_-]+$"  "";'
-WEBSOCKET_HANDSHAKE=${WEBSOCKET_PATH:+"~^$WEBSOCKET_PATH(/.*)? HTTP/1\\.1 (?i:websocket)\$"}
+[ "$ACME" = off ] || ACME_OVER_HTTP='"~^http[|][0-9]*[|][^|]+[|]/\.well-known/acme-challenge/[A-Za-z0-9_-]+\z"  "";'
+WEBSOCKET_HANDSHAKE=${WEBSOCKET_PATH:+"~^$WEBSOCKET_PATH(/.*)? HTTP/1\\.1 (?i:websocket)\\z"}
 # shellcheck disable=SC2016 # variables of Nginx
 case $TUNNEL_CLIENT_IP in
   forward) TUNNEL_CLIENT='$remote_addr' ;;

@@ -22,27 +22,10 @@ describe("an app with a base path", () => {
     expect((await shared.post({ path })).received).toMatchObject([{ url: "/prefix/api/7/envelope/" }]);
   });
   test.each([
-    ["files", "/base/_next/static/chunks/a.js", "application/javascript", "public, max-age=31536000, immutable"],
-    [
-      "files at its assetPrefix",
-      "/v1.2/cdn/_next/static/chunks/a.js",
-      "text/css",
-      "public, max-age=31536000, immutable",
-    ],
-    [
-      "images",
-      "/base/_next/image?url=%2Fbase%2F_next%2Fstatic%2Fmedia%2Fa.1f.png&w=64&q=75",
-      "image/webp",
-      "public, max-age=60",
-    ],
-    [
-      "images at an address with a slash",
-      "/base/_next/image/?url=https://a.example/b&w=64&q=75",
-      "image/webp",
-      "max-age=60",
-    ],
-  ])("has its %s stored", async (body, path, type, cacheControl) => {
-    const headers = { "content-type": type, "cache-control": cacheControl };
+    ["files", "/base/_next/static/chunks/a.js", "application/javascript"],
+    ["files at its assetPrefix", "/v1.2/cdn/_next/static/chunks/a.js", "text/css"],
+  ])("has its %s stored", async (body, path, type) => {
+    const headers = { "content-type": type, "cache-control": "public, max-age=31536000, immutable" };
     await shared.proxy.web.answer({ status: 200, headers, body });
     expect((await shared.through({ path })).received).toMatchObject([{ url: path }]);
     expect(await shared.through({ path })).toMatchObject({ answer: { status: 200, body }, received: [] });

@@ -30,6 +30,17 @@ test("Next names its release in the response to a request with RSC: 1, by which 
   expect(onMatchHeaders).toContainEqual(expect.objectContaining({ source: "/:path*", has, headers }));
 });
 
+test.each<[string, Partial<Request>]>([
+  ["a query", { path: "/login?x=|/_next/data/old-1/" }],
+  ["dpl", { path: "/login?dpl=|/_next/data/old-1/", headers: { "sec-fetch-mode": "navigate" } }],
+  ["dpl, as a header", { path: "/login?dpl=x|old-1", headers: { "sec-fetch-mode": "navigate" } }],
+  ["a query, as dpl", { path: "/login?x=|old-1", headers: { "sec-fetch-mode": "navigate" } }],
+  ["a query, as two fields", { path: "/login?x=|old-1|old-1", headers: { "sec-fetch-mode": "navigate" } }],
+  ["a path", { path: "/login|/_next/data/old-1/x", headers: { "sec-fetch-mode": "navigate" } }],
+])("a link cannot choose the release of a page by %s", async (_, request) => {
+  expect((await ask(request)).body).toBe(page.body);
+});
+
 describe("while a release that was replaced still runs", () => {
   test.each<[string, Partial<Request>]>([
     ["navigations and prefetches of its pages", { headers: { ...of("old-1"), rsc: "1" } }],

@@ -29,13 +29,13 @@ describe("responses", () => {
   const locations: [location: string, path: string][] = [
     ["/", "/page"],
     ["~ ^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/_next/static/", "/_next/static/x.js"],
-    ["~ ^/socket(/|$)", "/socket/x"],
+    ["~ ^/socket(/|\\z)", "/socket/x"],
     ["= /.culvert/page", "/.culvert/page"],
     ["^~ /.culvert/", "/.culvert/x"],
-    ["~ ^()?/monitoring$", "/monitoring"],
-    ["~ ^()?/monitoring/csp$", "/monitoring/csp"],
-    ["~* ^()?/monitoring(/|$)", "/monitoring/x"],
-    [`~ ^()?${sdkPath}/?$`, sdkPath],
+    ["~ ^()?/monitoring\\z", "/monitoring"],
+    ["~ ^()?/monitoring/csp\\z", "/monitoring/csp"],
+    ["~* ^()?/monitoring(/|\\z)", "/monitoring/x"],
+    [`~ ^()?${sdkPath}/?\\z`, sdkPath],
   ];
   /** Of the internal ports, and those that the proxy answers without a 404. */
   const others = [

@@ -1,4 +1,8 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { connect as connectH2 } from "node:http2";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { getTunnelPath } from "@sentry/core";
 import { describe, expect, test } from "vitest";
 import { useProxy } from "./use-proxy.ts";
 import { raw } from "./wire.ts";
@@ -67,4 +71,22 @@ describe("tricks of a single connection", () => {
     session.destroy();
     expect(await shared.proxy.web.count()).toBe(before);
   });
+});
+
+const sdkPath = getTunnelPath("http://key@ingest:9000/prefix/7");
+test.each(["/monitoring%0a", "/monitoring/csp%0a", `${sdkPath}%0a`, "/monitoring?%0a", "/monitoring?o=1&p=7%0a"])(
+  "a line feed at the end is part of what is asked for, and the ingest gets nothing: %s",
+  async (path) => {
+    for (const type of ["text/plain", "application/csp-report"])
+      expect((await shared.post({ path, headers: { "content-type": type } })).received).toEqual([]);
+  },
+);
+
+test("no pattern ends at a line feed: `$` would match before one", () => {
+  const folder = fileURLToPath(new URL("..", import.meta.url));
+  const files = ["templates", "snippets"].flatMap((name) =>
+    readdirSync(join(folder, name), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()),
+  );
+  const lines = files.flatMap(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8").split("\n"));
+  expect(lines.filter((line) => /^[^#]*~.*\$(?=["|)]|\s)/.test(line))).toEqual([]);
 });
