@@ -118,7 +118,7 @@ function app({ method, path, headers, body }: Seen): Answer {
     // As the proxy, which sends it to who asks for a page.
     const isAsked = /text\/html/.test(`${headers.accept}`);
     const policy = {
-      "content-security-policy": `script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'nonce-${nonce}'`,
+      "content-security-policy": `script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'self' 'nonce-${nonce}'`,
     };
     const own = { "referrer-policy": "origin", "cache-control": "private, no-store", ...(isAsked && policy) };
     return { ...rest, body, headers: { ...rest.headers, ...own } };
