@@ -70,7 +70,7 @@ service_of() { docker inspect --format '{{index .Config.Labels "com.docker.compo
 # answers_proxy TRIAL: asks web's trial from the proxy, with the headers of a visitor's request; prints what is wrong.
 answers_proxy() {
   [ "$(service_of "$1")" = web ] || return 0
-  status=$(status_of "$1" "$(health_path)" "${USED_WITHIN_S:-60}")
+  status=$(status_of "$1" "$(health_path)" 60)
   case $status in [1-4]??) return ;; esac
   echo "the proxy got status $status from the new container at $(inner_address "$1")"
   return 1

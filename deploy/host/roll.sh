@@ -45,7 +45,7 @@ give_up() {
 }
 
 # wait_until_used CONTAINER...: waits until the proxy has got an answer below 500 from each; if it has not after a
-# minute, prints the last. Only tests set USED_WITHIN_S.
+# minute, prints the last.
 wait_until_used() {
   for container; do
     # shellcheck disable=SC2016 # the container's variables
@@ -59,7 +59,7 @@ wait_until_used() {
         sleep 0.25
       done
       echo "the proxy got ${last:+status }${last:-no answer} from the new container at $1"; exit 1' \
-      sh "$(inner_address "$container")" "${USED_WITHIN_S:-60}" "$(health_path)" || return
+      sh "$(inner_address "$container")" 60 "$(health_path)" || return
   done
 }
 
