@@ -3,7 +3,7 @@
 # The proxy then sends nothing more there, its health check ends it (docker-compose.yml), and nothing starts it again.
 # Sourced after releases.sh.
 
-MIN_FREE_MB=768 # what it may take, and what must be left
+MIN_FREE_MB=768 # 512 for it, as few of its caches fill, and 256 that must be left
 
 # keep_release CONTAINER: keeps the container's release, unless it is not healthy, or has no deploymentId, which Next's
 # client would ask for. A release that cannot be kept is replaced all the same.
