@@ -11,7 +11,7 @@ const exceptions: [file: RegExp, line: RegExp][] = [
   [/./, /:(8443|8080|8969)\b|ingest:8969|(port|PORT|EXPOSE|listen|published \w+)[ =:]+\[?"?(8443|8080|8969|3000)/],
   // Fixed paths of proxy, spool and console.
   [
-    /^proxy\/|^web\/src\/|^loadtest\/(reader|lib\/delivery|ci)|checks\/verify-cluster|kubernetes|^deploy\/chart/,
+    /^proxy\/|^web\/src\/|^loadtest\/(reader|lib\/delivery|ci)|checks\/cluster|kubernetes|^deploy\/chart/,
     /\/healthz/,
   ],
   // The sizes of zones for that many requests; the environment of a cluster.

@@ -102,7 +102,7 @@ async function findTunnel(env: Env, options: Options, own: Settings, get: Get): 
   const SENTRY_DSN = env.SENTRY_DSN || own.dsn || (isLocal(baseUrl) ? LOCAL_DSN : "");
   const named = own.tunnel ?? "";
   if (named || env.TUNNEL_PATH || SENTRY_DSN === "") return { TUNNEL_PATH: SENTRY_DSN && named, SENTRY_DSN };
-  const path = "/monitoring";
+  const path = "/monitoring"; // TUNNEL_PATH
   const { status, headers } = await get({ method: "POST", path: `${path}?o=1&p=${foreignProject(dsn)}`, body: "{}" });
   const answers = status === 403 || status >= 500 || (status === 200 && !/html/.test(headers["content-type"] ?? ""));
   return { TUNNEL_PATH: answers ? path : "", SENTRY_DSN };
