@@ -1,3 +1,0 @@
-# shellcheck shell=sh
-# shellcheck source=../lib.sh
-. deploy/lib.sh
