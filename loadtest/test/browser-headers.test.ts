@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   while (!asked.form) await once(server, "request");
   browser.kill();
-});
+}, 120_000);
 afterAll(() => void server.close().closeAllConnections());
 
 it.skipIf(!chromium).each(Object.entries(BROWSER_HEADERS))("asks for a %s as Chromium does", (name, headers) => {
