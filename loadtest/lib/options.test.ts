@@ -46,7 +46,6 @@ describe("options", () => {
       JOURNEYS: ["browse:", "browse:0"],
       INGEST: ["localhost:8970"],
       EXPECT_HEADERS: ["a b", "a~"],
-      BROWSER: ["no"],
       DELIVERY_WAIT: ["soon"],
     }),
   )("%s: each of %j is rejected in one line that names it and says how to fix it", (name, values) => {
@@ -71,6 +70,11 @@ describe("options", () => {
     const local = (host: string) => isLocalIngest(readOptions({ SENTRY_DSN: `https://k@${host}/7` }).dsn);
     expect(["ingest", "recorder:9000", "127.0.0.1", "ingest.culvert.svc.cluster.local"].filter(local)).toHaveLength(4);
     expect(["o1.ingest.sentry.io", "sentry.example.com", "203.0.113.7"].filter(local)).toEqual([]);
+  });
+
+  it("take a desktop's BROWSER for none of theirs", () => {
+    const read = (BROWSER: string) => readOptions({ BROWSER }).browser;
+    expect(["/usr/bin/firefox", "", "off"].map(read)).toEqual([true, true, false]);
   });
 
   it("never repeats a DSN, which holds a key", () => {

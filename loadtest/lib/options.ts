@@ -116,8 +116,8 @@ export function readOptions(env: Env) {
     declared: ["INGEST", "SEND_EVENTS", "ACTION_EXPECT", "REDIRECT_TO"].filter((name) => text(name) !== ""),
     /** The file that declares what the target has. */
     target: text("TARGET"),
-    /** Whether a browser opens pages, and why it cannot. */
-    browser: oneOf("BROWSER", "on", "off") === "on",
+    /** Whether a browser opens pages, and why it cannot. A desktop sets BROWSER to a program. */
+    browser: text("BROWSER") !== "off",
     noBrowser: env.NO_BROWSER ?? "run.sh did not look for one",
     /** The journeys that run, with their shares if they are not the usual ones. */
     journeys: pairs(list("JOURNEYS", "", /^\w+(:(?=.*[1-9])[\d.]+)?$/, "give names, such as browse or browse:80"), ":"),

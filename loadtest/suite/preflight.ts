@@ -38,7 +38,7 @@ export async function preflight(env: Env): Promise<string> {
   const names = [...Object.keys(TESTED), ...MORE];
   const given = names.flatMap((name) => {
     const value = env[name]?.trim() || seen[name];
-    return value ? [[name, value]] : [];
+    return value && (name !== "BROWSER" || value === "off") ? [[name, value]] : [];
   });
   await probeTarget(read(Object.fromEntries(given.filter(([name]) => name !== "INGEST"))));
   const open = Object.keys(TESTED).filter((name) => !given.some(([one]) => one === name));
