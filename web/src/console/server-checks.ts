@@ -25,7 +25,11 @@ const webToIngest = cachedCheck(() => checkIngest(settings()));
 const spool = cachedCheck(() => checkSpool(settings()));
 
 /** Whether the API that /trace calls responds. */
-const webToUpstream = cachedCheck(() => checkUpstream(settings().upstreamUrl));
+const webToUpstream = cachedCheck(() => {
+  const { upstreamUrl } = settings();
+  const problemOfFailure = (error: unknown) => connectionProblem(error, upstreamUrl.host, "UPSTREAM_URL");
+  return runCheck(() => call(upstreamUrl), upstreamProblem, problemOfFailure);
+});
 
 /** What the server knows of the paths of requests and events. */
 export type ServerChecks = { ingest: Check; upstream: Check; spool: SpoolCheck };
@@ -62,21 +66,12 @@ async function checkSpool({ spoolUpstream }: Pick<Settings, "spoolUpstream">): P
     // One address each: a replica may have IPv4 and IPv6.
     const addresses = found.filter(({ family }) => family === found[0]?.family);
     return Promise.all(
-      addresses.map(({ address, family }) => {
+      addresses.map(async ({ address, family }) => {
         const host = family === 6 ? `[${address}]` : address;
-        return read(new URL(`http://${host}:${spoolUpstream.port}/metrics`));
+        return (await fetchUntraced(`http://${host}:${spoolUpstream.port}/metrics`)).text();
       }),
     );
   });
-}
-
-/** Takes the upstream's address and calls it. Never throws. */
-async function checkUpstream(address: URL): Promise<Check> {
-  return runCheck(
-    () => call(address),
-    upstreamProblem,
-    (error) => connectionProblem(error, address.host, "UPSTREAM_URL"),
-  );
 }
 
 /** A check is not part of a user's request, so it must not join the trace of one. */
@@ -89,8 +84,4 @@ async function call(address: string | URL, init?: RequestInit): Promise<Response
   const response = await fetchUntraced(address, init);
   await response.body?.cancel();
   return response;
-}
-
-async function read(address: URL): Promise<string> {
-  return (await fetchUntraced(address)).text();
 }

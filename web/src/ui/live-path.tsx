@@ -22,6 +22,12 @@ const NOT_THROUGH_PROXY: Check = {
   problem: "This request did not come through the proxy: web is reached directly. Publish the proxy's port only.",
 };
 
+const CHECKING = (
+  <>
+    Checking the hops…<noscript> The checks of the browser need JavaScript; those of the server are shown.</noscript>
+  </>
+);
+
 /** Takes the server's first checks, and renders all hops with their problems, kept up to date while the page is open. */
 export function LivePath({ places, page, first, openedAt }: Props) {
   const [latest, setLatest] = useState<Partial<PathChecks>>({ server: first });
@@ -50,7 +56,7 @@ export function LivePath({ places, page, first, openedAt }: Props) {
           ))}
         </ul>
       ) : (
-        (browser && summary(checks, page.telemetryOn)) || <Checking />
+        (browser && summary(checks, page.telemetryOn)) || CHECKING
       )}
     </PathDiagram>
   );
@@ -80,12 +86,4 @@ function summary({ proxy, web, upstream, tunnel, ingest }: Checks, telemetryOn: 
   return telemetryOn
     ? "Every hop responds."
     : "Every hop of a request responds. No events are sent, because SENTRY_DSN is not set.";
-}
-
-function Checking() {
-  return (
-    <>
-      Checking the hops…<noscript> The checks of the browser need JavaScript; those of the server are shown.</noscript>
-    </>
-  );
 }

@@ -15,12 +15,11 @@ export function SendOutcomes({ name, list, children }: Props) {
       <table className={styles.table}>
         <thead>
           <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Contents</th>
-            <th scope="col">Outcome</th>
-            <th scope="col">Latency</th>
-            <th scope="col">Event id</th>
-            <th scope="col">Note</th>
+            {["Time", "Contents", "Outcome", "Latency", "Event id", "Note"].map((column) => (
+              <th scope="col" key={column}>
+                {column}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
