@@ -21,6 +21,8 @@ const inClone = (clone: string, command: string, settings = {}) =>
 async function clean() {
   for (const clone of ["old", "new"])
     await run(["sh", "-c", `cd '${folder}/${clone}' && docker compose down --volumes -t 0`], environment);
+  // Compose leaves those of services that are off.
+  await run(["sh", "-c", `docker volume ls --quiet --filter=name=${project} | xargs -r docker volume rm`]);
   await run(["docker", "image", "rm", `${project}-web`]);
   rmSync(folder, { recursive: true });
 }
