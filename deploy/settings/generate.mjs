@@ -26,11 +26,11 @@ const list = (group, settings) =>
 const document = () => `<!-- ${head} -->
 # Settings
 
-For operators and platform teams: every setting, its default in parentheses, and its meaning.
+For operators and platform teams: every setting, with its default in parentheses.
 
-- With compose, put settings in \`.env\` ([examples](../.env.example)). A variable of the shell overrides \`.env\` for one command.
+- With compose, put settings in \`.env\` ([examples](../.env.example)). A variable of the shell overrides it once.
 - On Kubernetes, set them in the chart's value [\`settings\`](../deploy/kubernetes/README.md#day-two).
-- Containers read them when they start. An invalid value stops the container with one line that names the setting.
+- An invalid value stops the container with one line that names the setting.
 - A value with \`$\`, \`#\` or spaces stands in single quotes: \`CACHE_PASSWORD='pa$word'\`. Elsewhere, Compose replaces \`$word\` by that variable.
 - Several values are separated by spaces. [What happens above a limit](../proxy/README.md#limits-and-timeouts).
 - Compose and the chart set those under [Internal](#internal).
