@@ -22,6 +22,7 @@ const inParentheses = ({ default: value, shown }) => (shown || value ? ` (${show
 const list = (group, settings) =>
   `## ${group}\n\n` +
   settings.map((one) => `- **\`${one.name}\`**${inParentheses(one)}: ${one.meaning}`).join("\n");
+const { Internal: internal, ...documented } = groups;
 
 const document = () => `<!-- ${head} -->
 # Settings
@@ -33,11 +34,14 @@ For operators and platform teams: every setting, with its default in parentheses
 - An invalid value stops the container with one line that names the setting.
 - A value with \`$\`, \`#\` or spaces stands in single quotes: \`CACHE_PASSWORD='pa$word'\`. Elsewhere, Compose replaces \`$word\` by that variable.
 - Several values are separated by spaces. [What happens above a limit](../proxy/README.md#limits-and-timeouts).
-- Compose and the chart set those under [Internal](#internal).
 
-${Object.entries(groups)
+${Object.entries(documented)
   .map(([group, settings]) => list(group, settings))
   .join("\n\n")}
+
+## Internal
+
+Compose and the chart set these: ${internal.map(({ name }) => `\`${name}\``).join(", ")}.
 `;
 
 const plain = (markdown) =>

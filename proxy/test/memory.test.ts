@@ -61,15 +61,14 @@ describe("the sum of what clients can fill", () => {
     const lines = [
       "# Memory",
       "",
-      "Of the proxy, for those who check [SECURITY.md](../SECURITY.md). Written by `npm --prefix proxy/test test memory -- -u`.",
+      "For those who check [SECURITY.md](../SECURITY.md): what clients can fill in the proxy. `npm --prefix proxy/test test memory -- -u` writes this.",
       "",
       "| What clients can fill | At most | kB each | MB |",
       "|---|--:|--:|--:|",
       ...rows.map(({ what, count, kB, MB }) => `| ${what} | ${[count, kB, MB].map(number).join(" | ")} |`),
       `| **Sum**, of ${number(Math.round(bytes(memoryLimit) / 1e6))} MB (2 GiB) | | | **${number(sum)}** |`,
       "",
-      "`web` has 1 GB. With its three folders of 64 MB nearly full, four widths of one picture as AVIF took 405 MB at their peak for 12 megapixels, and",
-      "463 MB for 48 (Next 16.4 with two processors, an app without other requests).",
+      "`web` has 1 GB. Four widths of one AVIF picture took 405 MB at their peak (12 megapixels), or 463 MB (48), with the three folders nearly full.",
       "",
     ];
     await expect(lines.join("\n")).toMatchFileSnapshot(join(root, "docs/memory.md"));
