@@ -1,19 +1,7 @@
-import {
-  parseAddress,
-  parseSettings as parseTelemetry,
-  SettingError,
-  type Settings as Telemetry,
-} from "@culvert/nextjs/settings";
+import { parseAddress, parseSettings as parseTelemetry, SettingError } from "@culvert/nextjs/settings";
 
 /** Everything an operator can set for this app. Nothing else in it reads `process.env`. */
-export type Settings = Telemetry & {
-  /** The API that `/trace` calls while rendering. */
-  upstreamUrl: URL;
-  /** The cache that all replicas share; undefined: each replica has its own. cache-handler.mjs connects to it. */
-  cacheUrl: URL | undefined;
-  /** Whether the console's pages exist. */
-  console: boolean;
-};
+export type Settings = ReturnType<typeof parseSettings>;
 
 type Env = Record<string, string | undefined>;
 
@@ -21,18 +9,18 @@ type Env = Record<string, string | undefined>;
  * Takes the environment and returns the settings. An empty variable counts as unset, because compose passes unset variables on as
  * empty. Throws a SettingError for the first invalid setting.
  */
-export function parseSettings(env: Env): Settings {
+export function parseSettings(env: Env) {
   // Only the health check and the proxy use it.
+  const fix = "use next.config's basePath, such as /shop";
   if (env.BASE_PATH && !/^(?:\/[\w-]{1,200})+$/.test(env.BASE_PATH))
-    throw new SettingError(
-      "BASE_PATH",
-      `'${env.BASE_PATH}' is not a path`,
-      "use next.config's basePath, such as /shop",
-    );
+    throw new SettingError("BASE_PATH", `'${env.BASE_PATH}' is not a path`, fix);
   return {
     ...parseTelemetry(env),
+    /** The API that `/trace` calls while rendering. */
     upstreamUrl: upstreamUrl(env.UPSTREAM_URL || `http://127.0.0.1:${env.PORT || 3000}/api/echo`),
+    /** The cache that all replicas share; undefined: each replica has its own. cache-handler.mjs connects to it. */
     cacheUrl: cacheUrl(env.CACHE_URL),
+    /** Whether the console's pages exist. */
     console: onOff("CONSOLE", env.CONSOLE || "on"),
   };
 }

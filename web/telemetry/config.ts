@@ -20,7 +20,12 @@ type ConfigFunction = (...args: unknown[]) => NextConfig | Promise<NextConfig>;
 
 /** Takes the app's Next config, an object or a function, and returns it for an app behind Culvert. Values of the app's own win. */
 export function withCulvert<Config = NextConfig>(config?: Config, options: CulvertConfig = {}): Config {
-  checkActionsKey(process.env.NEXT_SERVER_ACTIONS_ENCRYPTION_KEY);
+  // All builds need one key, or open pages cannot call the server actions of the next release. Next reads it, but does not check it.
+  const key = process.env.NEXT_SERVER_ACTIONS_ENCRYPTION_KEY;
+  if (key && Buffer.from(key, "base64").length !== 32)
+    throw new Error(
+      "NEXT_SERVER_ACTIONS_ENCRYPTION_KEY does not hold 32 bytes in base64: make it with 'openssl rand -base64 32'",
+    );
   const extended =
     typeof config === "function"
       ? async (...args: unknown[]) => extend(await (config as ConfigFunction)(...args), options)
@@ -31,6 +36,8 @@ export function withCulvert<Config = NextConfig>(config?: Config, options: Culve
 function extend(config: NextConfig, options: CulvertConfig): NextConfig {
   const { standalone = true, deploymentId = true, strictHeaders = false } = options;
   const id = deploymentId ? process.env.NEXT_DEPLOYMENT_ID : undefined;
+  const isOn = (part: Part) => options[part] ?? !OFF_BY_DEFAULT.includes(part);
+  const parts = Object.entries(PART_VARIABLES).map(([part, name]) => [name, isOn(part as Part) ? "on" : "off"]);
   return {
     ...(standalone && { output: "standalone" }),
     // Otherwise files such as _buildManifest.js would have the same address in all releases.
@@ -38,19 +45,12 @@ function extend(config: NextConfig, options: CulvertConfig): NextConfig {
     ...config,
     // In the app's own bundles, so that the variables below are replaced there too.
     transpilePackages: [...(config.transpilePackages ?? []), "@culvert/nextjs"],
-    env: { ...partVariables(options), CULVERT_BASE_PATH: config.basePath, ...config.env },
+    env: { ...Object.fromEntries(parts), CULVERT_BASE_PATH: config.basePath, ...config.env },
     ...(strictHeaders && { headers: async () => [...((await config.headers?.()) ?? []), STRICT] }),
   };
 }
 
 const STRICT = { source: "/:path*", headers: [{ key: "X-Security-Headers", value: "strict" }] };
-
-function partVariables(options: CulvertConfig): Record<string, string> {
-  const parts = Object.entries(PART_VARIABLES) as [Part, string][];
-  return Object.fromEntries(
-    parts.map(([part, variable]) => [variable, (options[part] ?? !OFF_BY_DEFAULT.includes(part)) ? "on" : "off"]),
-  );
-}
 
 /** Source maps are uploaded if there is a token, and never left in the build. */
 function sentryOptions(yours: SentryBuildOptions = {}): SentryBuildOptions {
@@ -71,12 +71,4 @@ function sentryOptions(yours: SentryBuildOptions = {}): SentryBuildOptions {
     },
     ...yours,
   };
-}
-
-/** All builds need one key, or open pages cannot call the server actions of the next release. Next reads it, but does not check it. */
-function checkActionsKey(key: string | undefined): void {
-  if (key && Buffer.from(key, "base64").length !== 32)
-    throw new Error(
-      "NEXT_SERVER_ACTIONS_ENCRYPTION_KEY does not hold 32 bytes in base64: make it with 'openssl rand -base64 32'",
-    );
 }

@@ -1,6 +1,4 @@
-import { isStopping } from "./send/stopping.js";
-
-export { isStopping };
+export { isStopping } from "./send/stopping.js";
 
 /** A route handler for health checks: `export { GET } from "@culvert/nextjs/health"` in app/healthz/route. */
 export function GET(): Response {
@@ -8,9 +6,6 @@ export function GET(): Response {
 }
 
 /** The same as an API route: `export { default } from "@culvert/nextjs/health"` in pages/api/healthz. */
-export default function handler(
-  _request: unknown,
-  response: { status(code: number): { send(text: string): void } },
-): void {
+export default function handler(_: unknown, response: { status(code: number): { send(text: string): void } }): void {
   response.status(200).send("ok\n");
 }

@@ -1,5 +1,5 @@
 import { tagDigest } from "./errors/digest.js";
-import { dropNotFoundNavigation, type ErrorEvent, filterReason } from "./filter/event-filters.js";
+import { type ErrorEvent, filterReason, isNotFoundNavigation } from "./filter/event-filters.js";
 import { type Envelope, scrubEnvelope, scrubText } from "./filter/scrub.js";
 import { recordOutcome } from "./send/send-outcomes.js";
 
@@ -13,9 +13,6 @@ type Client = {
   on(hook: "createDsc", callback: (context: { transaction?: string }) => void): unknown;
 };
 
-/** The name of the integration, by which the SDK installs it once. */
-export const NAME = "Culvert";
-
 /** How one side finds out which request an event belongs to. */
 type Requests = {
   addRequestId<T extends SentEvent>(event: T): T;
@@ -23,9 +20,8 @@ type Requests = {
 };
 
 /**
- * Takes the region, if any, and how this side finds an event's request; returns an SDK integration that filters, tags and scrubs.
- * It uses the SDK's own hooks for integrations, so `beforeSend` and the other options stay the app's. Order of one event: this filters,
- * then `ignoreErrors` and the app's integrations, then this tags, then `beforeSend`, and last, when the envelope is ready, this scrubs.
+ * Takes the region, if any, and how this side finds an event's request; returns an integration that filters, tags and scrubs. Order of one event: this
+ * filters, then `ignoreErrors` and the app's integrations, then this tags, then `beforeSend`, and last, when the envelope is ready, this scrubs.
  */
 export function culvertIntegration(region: string | undefined, { addRequestId, noteBreadcrumb }: Requests) {
   const tag = <T extends SentEvent>(event: T, hint: Hint): T => {
@@ -34,7 +30,8 @@ export function culvertIntegration(region: string | undefined, { addRequestId, n
     return event.type ? identified : tagDigest(identified, hint);
   };
   return {
-    name: NAME,
+    // By which the SDK installs it once.
+    name: "Culvert",
     setup(client: Client): void {
       if (noteBreadcrumb) client.on("beforeAddBreadcrumb", noteBreadcrumb);
       const scrubs = process.env.CULVERT_SCRUBBING !== "off";
@@ -50,25 +47,16 @@ export function culvertIntegration(region: string | undefined, { addRequestId, n
       });
     },
     processEvent<T extends SentEvent>(event: T, hint: Hint): T | null {
-      if (process.env.CULVERT_EVENT_FILTERS !== "off" && isFiltered(event, hint)) return null;
-      return event;
+      return process.env.CULVERT_EVENT_FILTERS !== "off" && isFiltered(event, hint) ? null : event;
     },
   };
 }
 
 /** Returns whether an event filter matches, and then records the reason as a send outcome. */
 function isFiltered(event: SentEvent, hint: Hint): boolean {
-  if (event.type === "transaction") return dropNotFoundNavigation(event) === null;
-  const reason = event.type ? undefined : filterReason(event, hint.originalException);
-  if (reason && process.env.CULVERT_SEND_OUTCOMES === "on")
-    recordOutcome({
-      at: Date.now(),
-      eventId: event.event_id,
-      category: "error",
-      outcome: "dropped",
-      note: reason,
-      status: undefined,
-      latencyMs: undefined,
-    });
-  return reason !== undefined;
+  if (event.type) return event.type === "transaction" && isNotFoundNavigation(event);
+  const note = filterReason(event, hint.originalException);
+  if (note && process.env.CULVERT_SEND_OUTCOMES === "on")
+    recordOutcome({ at: Date.now(), eventId: event.event_id, category: "error", outcome: "dropped", note });
+  return note !== undefined;
 }

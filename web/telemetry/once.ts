@@ -11,8 +11,10 @@ export function shared<Value>(name: string, make: () => Value): Value {
 
 /** Whether this is the first call with this name in this process. */
 export function isFirstCall(name: string): boolean {
-  const state = shared(name, () => ({ isFirst: true }));
-  const { isFirst } = state;
-  state.isFirst = false;
+  let isFirst = false;
+  shared(name, () => {
+    isFirst = true;
+    return isFirst;
+  });
   return isFirst;
 }

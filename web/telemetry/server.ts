@@ -8,7 +8,7 @@ import type { SentryOptions } from "./sentry-options.js";
  */
 export async function register(yours: SentryOptions | (() => SentryOptions) = {}): Promise<void> {
   // Replaced at build, so each runtime's bundle has its own module only.
-  if (process.env.NEXT_RUNTIME === "edge") (await import("./start.edge.js")).start(yours);
+  if (process.env.NEXT_RUNTIME === "edge") (await import("./index.edge.js")).start(yours);
   else (await import("./start.js")).start(yours);
 }
 

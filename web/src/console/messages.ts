@@ -68,13 +68,3 @@ export function queuedProblem({ queued, oldestS }: Queue): string {
   const what = queued === 1 ? "1 event is queued" : `${queued} events are queued`;
   return `${what} in the spool, the oldest for ${duration(oldestS)}. They are sent once the ingest accepts them. If they stay, see docker compose logs spool.`;
 }
-
-/** Takes the proxy's status for web's own envelopes; returns what is wrong and how to fix it. */
-export function serverTunnelProblem(status: number): string | undefined {
-  return status === 503 ? tunnelProblem(status, "") : ingestProblem(status);
-}
-
-/** Takes the upstream's status; returns what is wrong, undefined if nothing is. */
-export function upstreamProblem(status: number): string | undefined {
-  return status < 400 ? undefined : `The API at UPSTREAM_URL responds with ${status}.`;
-}

@@ -3,13 +3,7 @@ import { suppressTracing } from "@sentry/nextjs";
 import { type Settings, settings } from "../settings";
 import { cachedCheck } from "./cached-check";
 import { type Check, runCheck, UNKNOWN } from "./check";
-import {
-  connectionProblem,
-  ingestProblem,
-  QUEUED_IN_SPOOL_PROBLEM,
-  serverTunnelProblem,
-  upstreamProblem,
-} from "./messages";
+import { connectionProblem, ingestProblem, QUEUED_IN_SPOOL_PROBLEM, tunnelProblem } from "./messages";
 import { probeEnvelope } from "./probe-envelope";
 import { checkSpoolMetrics, type SpoolCheck } from "./spool";
 
@@ -22,23 +16,23 @@ export const MAX_WAIT_MS = TIMEOUT_MS + 1_000;
 const webToIngest = cachedCheck(() => checkIngest(settings()));
 
 /** What is queued for the ingest. */
-const spool = cachedCheck(() => checkSpool(settings()));
+const webToSpool = cachedCheck(() => checkSpool(settings()));
 
 /** Whether the API that /trace calls responds. */
 const webToUpstream = cachedCheck(() => {
   const { upstreamUrl } = settings();
   const problemOfFailure = (error: unknown) => connectionProblem(error, upstreamUrl.host, "UPSTREAM_URL");
-  return runCheck(() => call(upstreamUrl), upstreamProblem, problemOfFailure);
+  const problemOf = (status: number) => (status < 400 ? undefined : `The API at UPSTREAM_URL responds with ${status}.`);
+  return runCheck(() => call(upstreamUrl), problemOf, problemOfFailure);
 });
 
-/** What the server knows of the paths of requests and events. */
 export type ServerChecks = { ingest: Check; upstream: Check; spool: SpoolCheck };
 
 /** Takes how long to wait for each check, by default as cachedCheck does; returns the server's checks. Never throws. */
 export async function serverChecks(waitMs?: number): Promise<ServerChecks> {
-  const checks = [webToIngest(waitMs), webToUpstream(waitMs), spool(waitMs)] as const;
-  const [ingest, upstream, queue] = await Promise.all(checks);
-  return { ingest, upstream, spool: queue };
+  const checks = [webToIngest(waitMs), webToUpstream(waitMs), webToSpool(waitMs)] as const;
+  const [ingest, upstream, spool] = await Promise.all(checks);
+  return { ingest, upstream, spool };
 }
 
 /** Takes the DSN and the proxy's address and sends a probe envelope. Never throws. */
@@ -53,7 +47,7 @@ async function checkIngest({ dsn, serverTunnel }: Pick<Settings, "dsn" | "server
   };
   const problemOf = (status: number) => {
     if (result.queued) return QUEUED_IN_SPOOL_PROBLEM;
-    return serverTunnel ? serverTunnelProblem(status) : ingestProblem(status);
+    return serverTunnel && status === 503 ? tunnelProblem(status, "") : ingestProblem(status);
   };
   return runCheck(probe, problemOf, (error) => connectionProblem(error, address.host, setting));
 }

@@ -1,12 +1,15 @@
 import { getActiveSpan, getRootSpan, spanToJSON } from "@sentry/nextjs";
+import type { Fact } from "../ui/facts";
 
-export type ServerSpan = { name: string | undefined; parentSpanId: string | undefined; isRecorded: boolean };
-
-/** Returns the span of this request on the server, or undefined if telemetry is off. */
-export function serverSpan(): ServerSpan | undefined {
+/** Returns what is known of this request's span on the server, or undefined if telemetry is off. */
+export function serverSpan(): Fact[] | undefined {
   const active = getActiveSpan();
   if (!active) return undefined;
   const root = getRootSpan(active);
   const { description, parent_span_id } = spanToJSON(root);
-  return { name: description, parentSpanId: parent_span_id, isRecorded: root.isRecording() };
+  const name = `${description || "not named yet"} (${root.isRecording() ? "recorded" : "not recorded"})`;
+  return [
+    ["span", name],
+    ["parent span", parent_span_id ?? "none"],
+  ];
 }

@@ -16,9 +16,7 @@ function queueIn(metrics: string): Queue {
       .filter(([, category]) => category !== "internal")
       .reduce((all, [, , count]) => all + Number(count), 0);
   const queued = sum("queued_envelopes");
-  const ages = [...metrics.matchAll(/^culvert_spool_oldest_envelope_age_seconds ([\d.]+)$/gm)].map(([, age]) =>
-    Number(age),
-  );
+  const ages = metrics.match(/(?<=^culvert_spool_oldest_envelope_age_seconds )[\d.]+$/gm)?.map(Number) ?? [];
   return { queued, oldestS: queued > 0 ? Math.max(...ages) : 0, delivered: sum("delivered_total") };
 }
 

@@ -4,13 +4,8 @@ export const TRACE_HEADERS = ["sentry-trace", "baggage", "traceparent"] as const
 export type TraceHeaders = Record<(typeof TRACE_HEADERS)[number], string | null>;
 
 /** Takes headers and returns those that carry a trace; a missing one is null. */
-export function traceHeaders(headers: Pick<Headers, "get">): TraceHeaders {
-  return {
-    "sentry-trace": headers.get("sentry-trace"),
-    baggage: headers.get("baggage"),
-    traceparent: headers.get("traceparent"),
-  };
-}
+export const traceHeaders = (headers: Pick<Headers, "get">): TraceHeaders =>
+  Object.fromEntries(TRACE_HEADERS.map((name) => [name, headers.get(name)])) as TraceHeaders;
 
 /**
  * Takes trace headers and returns their common trace id, undefined without any, or "mixed" if they differ.

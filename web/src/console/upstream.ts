@@ -9,18 +9,12 @@ export async function callUpstream(address: URL): Promise<UpstreamResult> {
     const response = await fetch(address, { cache: "no-store", signal: AbortSignal.timeout(3_000) });
     if (!response.ok) return { problem: `it responds with ${response.status}` };
     const body: unknown = await response.json().catch(() => undefined);
-    if (!isRecord(body) || !("sentry-trace" in body))
+    if (typeof body !== "object" || body === null || !("sentry-trace" in body))
       return { problem: "it does not echo trace headers as /api/echo does" };
-    return { received: traceHeaders({ get: (name) => (typeof body[name] === "string" ? body[name] : null) }) };
+    const echoed = new Map<string, unknown>(Object.entries(body));
+    return { received: traceHeaders({ get: (name) => echoed.get(name)?.toString() ?? null }) };
   } catch (error) {
-    return { problem: `it cannot be reached (${error instanceof Error ? causeOf(error) : error})` };
+    const { cause = error } = error as Error;
+    return { problem: `it cannot be reached (${cause instanceof Error ? cause.message : error})` };
   }
-}
-
-function causeOf(error: Error): string {
-  return error.cause instanceof Error ? error.cause.message : error.message;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

@@ -3,7 +3,6 @@
 import { noSendOutcomes, type SendOutcome, sendOutcomes, subscribe } from "@culvert/nextjs/outcomes";
 import { useState, useSyncExternalStore } from "react";
 import { BROWSER_TEST_EVENTS, type BrowserTestEventName } from "../console/browser-test-events";
-import { outcomeMessage } from "./outcome-message";
 
 /** Takes the name of a test event; renders the button that sends it, and its outcome. */
 export function BrowserTestEvent({ name }: { name: BrowserTestEventName }) {
@@ -29,4 +28,15 @@ export function BrowserTestEvent({ name }: { name: BrowserTestEventName }) {
       </output>
     </>
   );
+}
+
+function outcomeMessage({ outcome, eventId, category, status, latencyMs, note }: SendOutcome): string {
+  const contents = eventId ? `${category} ${eventId}` : category;
+  const reason = note ? `: ${note}` : "";
+  if (outcome === "accepted") return `Accepted in ${latencyMs} ms (${contents})${reason}.`;
+  if (outcome === "queued") return `Queued (${contents})${reason}.`;
+  if (outcome === "rejected") return `Rejected with ${status} (${contents})${reason}.`;
+  if (outcome === "failed") return `Failed: is the proxy up? (${contents})`;
+  if (outcome === "rate limited") return `Rate limited by the SDK${reason}.`;
+  return `Not sent${reason}.`;
 }

@@ -1,16 +1,16 @@
+import type { ReactNode } from "react";
 import styles from "./facts.module.css";
-import { utc } from "./time";
 
-export type Fact = { name: string; value: string; time?: boolean };
+export type Fact = [name: string, value: ReactNode];
 
 /** Takes named values and renders them as a list of terms. */
 export function Facts({ facts }: { facts: Fact[] }) {
   return (
     <dl className={styles.facts}>
-      {facts.map(({ name, value, time }) => (
+      {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{time ? <time dateTime={value}>{utc(value)}</time> : value}</dd>
+          <dd>{value}</dd>
         </div>
       ))}
     </dl>

@@ -29,16 +29,10 @@ export function Hop({ name, hint, headers, facts = [], children }: Props) {
             <dt>trace id</dt>
             <dd className={styles.id}>{traceId(headers)}</dd>
           </div>
-          {facts.map((fact) => (
-            <div key={fact.name}>
-              <dt>{fact.name}</dt>
-              <dd>{fact.value}</dd>
-            </div>
-          ))}
-          {present.map((header) => (
-            <div key={header}>
-              <dt>{header}</dt>
-              <dd>{headers[header]}</dd>
+          {[...facts, ...present.map((header): Fact => [header, headers[header]])].map(([term, value]) => (
+            <div key={term}>
+              <dt>{term}</dt>
+              <dd>{value}</dd>
             </div>
           ))}
         </dl>

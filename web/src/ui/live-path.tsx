@@ -7,13 +7,8 @@ import type { ServerChecks } from "../console/server-checks";
 import { type PathChecks, watchPath } from "../console/watch-path";
 import { type Checks, PathDiagram, type Places, type Since } from "./path-diagram";
 
-type Page = {
-  /** Whether a DSN is set. */
-  telemetryOn: boolean;
-  throughProxy: boolean;
-  /** The milliseconds that this page's request took from the proxy to the app, if known. */
-  sinceProxyMs: number | undefined;
-};
+/** `sinceProxyMs`: the milliseconds that this page's request took from the proxy to the app, if known. */
+type Page = { telemetryOn: boolean; throughProxy: boolean; sinceProxyMs: number | undefined };
 type Props = { places: Places; page: Page; first: ServerChecks; openedAt: number };
 
 const NOT_THROUGH_PROXY: Check = {

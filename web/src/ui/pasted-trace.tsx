@@ -1,5 +1,6 @@
-import { followTrace } from "../console/follow-trace";
+import { continueTrace, startSpan } from "@sentry/nextjs";
 import { type PastedTrace as Parsed, parseTraceHeader, traceId } from "../console/trace-headers";
+import { callUpstream } from "../console/upstream";
 import { Facts } from "./facts";
 import styles from "./pasted-trace.module.css";
 
@@ -35,24 +36,22 @@ export function PastedTrace({ pasted, upstreamUrl }: Props) {
   );
 }
 
-async function Followed({ trace, upstreamUrl }: { trace: Parsed; upstreamUrl: URL }) {
-  const result = await followTrace(trace, upstreamUrl);
+async function Followed({ trace: { traceId: id, spanId, sampled }, upstreamUrl }: { trace: Parsed; upstreamUrl: URL }) {
+  const flag = sampled === undefined ? "" : `-${Number(sampled)}`;
+  const result = await continueTrace({ sentryTrace: `${id}-${spanId}${flag}`, baggage: undefined }, () =>
+    startSpan({ name: "pasted trace", op: "console.follow" }, () => callUpstream(upstreamUrl)),
+  );
   const continuedId = "received" in result ? traceId(result.received) : undefined;
-  const status = continuedId === trace.traceId ? "Continued" : continuedId ? "Broken" : "Unknown";
+  const status = continuedId === id ? "Continued" : continuedId ? "Broken" : "Unknown";
+  const outgoing = "received" in result ? (result.received["sentry-trace"] ?? "no header") : result.problem;
   return (
     <div role="status" aria-label="Pasted trace">
       <Facts
         facts={[
-          { name: "Trace id", value: trace.traceId },
-          { name: "Caller’s span", value: trace.spanId },
-          { name: "Sampled", value: trace.sampled === undefined ? "not decided" : trace.sampled ? "yes" : "no" },
-          {
-            name: "Outgoing",
-            value:
-              "received" in result
-                ? `${status}: ${result.received["sentry-trace"] ?? "no header"}`
-                : `${status}: ${result.problem}`,
-          },
+          ["Trace id", id],
+          ["Caller’s span", spanId],
+          ["Sampled", sampled === undefined ? "not decided" : sampled ? "yes" : "no"],
+          ["Outgoing", `${status}: ${outgoing}`],
         ]}
       />
     </div>

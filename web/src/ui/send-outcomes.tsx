@@ -1,10 +1,20 @@
 "use client";
 
-import type { SendOutcome } from "@culvert/nextjs/outcomes";
+import { noSendOutcomes, type SendOutcome, sendOutcomes, subscribe } from "@culvert/nextjs/outcomes";
+import { useSyncExternalStore } from "react";
 import styles from "./send-outcomes.module.css";
 import { utc } from "./time";
 
 type Props = { name: string; list: readonly SendOutcome[]; children: string };
+
+/** Lists the send outcomes of this page's SDK since the page was loaded. */
+export function BrowserSendOutcomes() {
+  return (
+    <SendOutcomes name="Sent by this browser" list={useSyncExternalStore(subscribe, sendOutcomes, noSendOutcomes)}>
+      Nothing has been sent since this page was loaded.
+    </SendOutcomes>
+  );
+}
 
 /** Takes send outcomes, newest first, and lists them; its children are shown if there are none. */
 export function SendOutcomes({ name, list, children }: Props) {

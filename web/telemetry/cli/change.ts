@@ -1,3 +1,6 @@
+/** A problem that the user can mend: printed as one line, without a stack. */
+export class UsageError extends Error {}
+
 /** What `init` would do to one file, relative to the repository's root; without `before`, it creates the file. */
 export interface Change {
   file: string;

@@ -102,13 +102,8 @@ function bodies(app: App): Result[] {
   if (!file || /(?:proxy|middleware)ClientMaxBodySize/.test(config)) return [];
   // Next 16 has both files, and deprecates the option of Next 15.
   const name = /^\D*15\b/.test(app.versions.next ?? "") ? "middlewareClientMaxBodySize" : "proxyClientMaxBodySize";
-  return [
-    warning(
-      "bodies",
-      `Next cuts those above 10 MB silently behind ${file}`,
-      `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`,
-    ),
-  ];
+  const fix = `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`;
+  return [warning("bodies", `Next cuts those above 10 MB silently behind ${file}`, fix)];
 }
 
 /** Whether a source file of the app matches. Links are not followed. */

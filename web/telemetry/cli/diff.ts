@@ -26,7 +26,7 @@ const split = (text: string) => text.replace(/\n$/, "").split("\n");
 
 /** Marks each line as kept, removed or added, by the longest common subsequence. */
 function compare(from: string[], to: string[]): [" " | "-" | "+", string][] {
-  const lengths = Array.from({ length: from.length + 1 }, () => new Array<number>(to.length + 1).fill(0));
+  const lengths = [...from, ""].map(() => new Array<number>(to.length + 1).fill(0));
   const length = (i: number, j: number) => lengths[i]?.[j] ?? 0;
   for (let i = from.length - 1; i >= 0; i--)
     for (let j = to.length - 1; j >= 0; j--)
@@ -34,12 +34,11 @@ function compare(from: string[], to: string[]): [" " | "-" | "+", string][] {
         from[i] === to[j] ? length(i + 1, j + 1) + 1 : Math.max(length(i + 1, j), length(i, j + 1));
   const lines: [" " | "-" | "+", string][] = [];
   for (let i = 0, j = 0; i < from.length || j < to.length; ) {
-    if (i < from.length && from[i] === to[j]) {
-      lines.push([" ", from[i++] ?? ""]);
-      j++;
-    } else if (i < from.length && (j === to.length || length(i + 1, j) >= length(i, j + 1)))
-      lines.push(["-", from[i++] ?? ""]);
-    else lines.push(["+", to[j++] ?? ""]);
+    const isKept = i < from.length && from[i] === to[j];
+    const isRemoved = i < from.length && (j === to.length || length(i + 1, j) >= length(i, j + 1));
+    lines.push(isKept ? [" ", from[i] ?? ""] : isRemoved ? ["-", from[i] ?? ""] : ["+", to[j] ?? ""]);
+    if (isKept || isRemoved) i++;
+    if (isKept || !isRemoved) j++;
   }
   return lines;
 }

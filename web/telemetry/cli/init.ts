@@ -1,44 +1,34 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type App, inspect } from "./app.js";
-import { type ByHand, type Change, isByHand, isChange } from "./change.js";
+import { isByHand, isChange, UsageError } from "./change.js";
 import { addresses, container, FOLDER, type Machine } from "./edits/container.js";
 import { nextConfig } from "./edits/next-config.js";
 import { ownDockerfiles } from "./edits/own-dockerfile.js";
 import { packages, vendor } from "./edits/packages.js";
 import { telemetry } from "./edits/telemetry.js";
 import { needed } from "./own.js";
-import { UsageError } from "./usage-error.js";
 
 /** What `init` would do in an app. */
-export interface Plan {
-  app: App;
-  changes: Change[];
-  byHand: ByHand[];
-  /** The file into which this package is packed, if the app has no package that a build of its image can read. */
-  tarball: string | undefined;
-  /** What the user types afterwards. */
-  commands: string[];
-  /** Where the app and its local ingest answer then. */
-  addresses: { app: string; ingest: string };
-}
+export type Plan = ReturnType<typeof plan>;
 
 /** Takes the folder of a Next app and what is known of this machine; returns what is missing for it to run with Culvert. Throws a UsageError. */
-export function plan(folder: string, machine: Machine): Plan {
+export function plan(folder: string, machine: Machine) {
   const app = inspect(folder);
   refuseUnsupported(app);
   const { steps, tarball } = packages(app);
   const code = [...telemetry(app, "server"), ...telemetry(app, "browser"), ...nextConfig(app)];
   const all = [...code, ...steps, ...container(app, machine), ...ownDockerfiles(app)];
+  const up = `docker compose --project-directory ${FOLDER} up --build --wait`;
   return {
     app,
     changes: all.filter(isChange),
     byHand: all.filter(isByHand),
+    /** The file into which this package is packed, if the app has no package that a build of its image can read. */
     tarball,
-    commands: [
-      ...(steps.length > 0 ? [`${app.manager} install`] : []),
-      `docker compose --project-directory ${FOLDER} up --build --wait`,
-    ],
+    /** What the user types afterwards. */
+    commands: steps.length > 0 ? [`${app.manager} install`, up] : [up],
+    /** Where the app and its local ingest answer then. */
     addresses: addresses(app, machine),
   };
 }
@@ -64,12 +54,8 @@ export function write({ app, changes, tarball }: Plan): void {
 /** Returns the app in one line. */
 export function describe({ manager, path, routers, typescript, versions }: App): string {
   const router = routers.map((name) => (name === "app" ? "App Router" : "Pages Router")).join(" and ");
-  const sentry = versions["@sentry/nextjs"];
-  return [
-    `Next ${versions.next}`,
-    router,
-    typescript ? "TypeScript" : "JavaScript",
-    `${manager}${path === "." ? "" : ` workspace, app in ${path}`}`,
-    sentry ? `@sentry/nextjs ${sentry}` : "no @sentry/nextjs yet",
-  ].join(", ");
+  const found = versions["@sentry/nextjs"];
+  const sentry = found ? `@sentry/nextjs ${found}` : "no @sentry/nextjs yet";
+  const workspace = path === "." ? "" : ` workspace, app in ${path}`;
+  return `Next ${versions.next}, ${router}, ${typescript ? "TypeScript" : "JavaScript"}, ${manager}${workspace}, ${sentry}`;
 }

@@ -10,12 +10,9 @@ const MAX_CA_BYTES = 500_000;
 
 /** Returns what the settings of the stack of this folder's app have to know of the machine. */
 export async function inspectMachine(folder: string): Promise<Machine> {
-  const others = portsBeside(folder);
-  const [HTTPS_PORT, HTTP_PORT, INGEST_PORT, buildCa] = await Promise.all([
-    ...([freePort(8443, others), freePort(8080, others), freePort(8969, others)] as const),
-    findCa(),
-  ]);
-  return { ports: { HTTPS_PORT, HTTP_PORT, INGEST_PORT }, buildCa };
+  const free = (port: number) => freePort(port, portsBeside(folder));
+  const ports = { HTTPS_PORT: await free(8443), HTTP_PORT: await free(8080), INGEST_PORT: await free(8969) };
+  return { ports, buildCa: await findCa() };
 }
 
 /** Returns the first port from this one on that is none of `others` and that no program listens on, such as another stack. */
@@ -48,13 +45,9 @@ function attempt<Result>(run: () => Result, otherwise: Result): Result {
 
 /** Returns the extra CA that this machine's npm trusts, as behind an egress that inspects TLS; undefined without a usable one. */
 async function findCa(): Promise<string | undefined> {
-  const file = process.env.NODE_EXTRA_CA_CERTS || (await npmCa());
-  const isUsable = () =>
-    accessSync(file ?? "", constants.R_OK) === undefined && statSync(file ?? "").size <= MAX_CA_BYTES;
-  return attempt(isUsable, false) ? file : undefined;
-}
-
-async function npmCa(): Promise<string | undefined> {
-  const { stdout } = await promisify(execFile)("npm", ["config", "get", "cafile"]).catch(() => ({ stdout: "" }));
-  return stdout.trim().replace(/^(?:null|undefined)$/, "") || undefined;
+  const npmCa = () => promisify(execFile)("npm", ["config", "get", "cafile"]).catch(() => ({ stdout: "" }));
+  const file = process.env.NODE_EXTRA_CA_CERTS || (await npmCa()).stdout.trim();
+  // npm says "null" without one.
+  const isUsable = () => accessSync(file, constants.R_OK) === undefined && statSync(file).size <= MAX_CA_BYTES;
+  return file !== "null" && attempt(isUsable, false) ? file : undefined;
 }

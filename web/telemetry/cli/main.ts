@@ -2,11 +2,11 @@
 import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { inspect } from "./app.js";
+import { UsageError } from "./change.js";
 import { check, format } from "./check.js";
 import { diff } from "./diff.js";
 import { describe, type Plan, plan, write } from "./init.js";
 import { inspectMachine } from "./machine.js";
-import { UsageError } from "./usage-error.js";
 
 const USAGE = `Usage: npx @culvert/nextjs <command>; init and check in the folder of your Next app
 
@@ -22,7 +22,7 @@ const USAGE = `Usage: npx @culvert/nextjs <command>; init and check in the folde
 /** Shows what `init` would do, asks and does it. Returns the exit status: 1 while something is left to do by hand. */
 async function init(options: { "dry-run"?: boolean; yes?: boolean }): Promise<number> {
   const todo = plan(process.cwd(), await inspectMachine(process.cwd()));
-  const count = todo.changes.length + (todo.tarball ? 1 : 0);
+  const count = todo.changes.length + Number(todo.tarball !== undefined);
   console.log(describe(todo.app));
   for (const change of todo.changes) console.log(`\n${diff(change)}`);
   if (todo.tarball) console.log(`\nnew file: ${todo.tarball}\n… @culvert/nextjs, which is not on npm`);
@@ -37,16 +37,10 @@ async function init(options: { "dry-run"?: boolean; yes?: boolean }): Promise<nu
 
 /** What is left to the user. */
 function next({ byHand, commands, addresses }: Plan): string {
-  const steps = byHand.map(({ file, problem, fix }) => `${file}: ${problem}. ${fix}`);
+  const steps = byHand.map(({ file, problem, fix }) => `  ${file}: ${problem}. ${fix}\n`).join("");
+  const first = `By hand first, because these files are not of a shape that init knows:\n${steps}\nThen:`;
   return [
-    ...(steps.length > 0
-      ? [
-          "By hand first, because these files are not of a shape that init knows:",
-          ...steps.map((step) => `  ${step}`),
-          "",
-        ]
-      : []),
-    steps.length > 0 ? "Then:" : "Next:",
+    steps ? first : "Next:",
     ...commands.map((command) => `  ${command}`),
     `The app is then at ${addresses.app}, its errors and traces at ${addresses.ingest}`,
   ].join("\n");
@@ -61,24 +55,10 @@ async function confirm(count: number): Promise<boolean> {
   return /^y(?:es)?$/i.test(answer.trim());
 }
 
-/** Prints the results for a deployment's address, and sets the exit status. */
-async function doctor(address: string): Promise<void> {
-  // Compiled from deploy/checks when the package is packed: what web's image builds from does not have that folder.
-  const checks = new URL("../checks/outside/doctor.js", import.meta.url).href;
-  const { checkAddress } = (await import(checks)) as { checkAddress: (address: string) => Promise<void> };
-  await checkAddress(address);
-}
-
 async function main(): Promise<number> {
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: {
-      "dry-run": { type: "boolean" },
-      yes: { type: "boolean" },
-      json: { type: "boolean" },
-      help: { type: "boolean" },
-    },
-  });
+  const flag = { type: "boolean" } as const;
+  const options = { "dry-run": flag, yes: flag, json: flag, help: flag };
+  const { positionals, values } = parseArgs({ allowPositionals: true, options });
   if (values.help) {
     console.log(USAGE);
     return 0;
@@ -91,9 +71,13 @@ async function main(): Promise<number> {
       console.log(format(results, values.json));
       return results.some(({ state }) => state === "failed") ? 1 : 0;
     }
-    case "doctor":
-      await doctor(positionals[1] ?? "");
+    case "doctor": {
+      // Compiled from deploy/checks when the package is packed: what web's image builds from does not have that folder.
+      await (await import(new URL("../checks/outside/doctor.js", import.meta.url).href)).checkAddress(
+        positionals[1] ?? "",
+      );
       return Number(process.exitCode);
+    }
     default:
       console.error(USAGE);
       return 2;

@@ -5,10 +5,9 @@ import { eventIdOf } from "./request-id.js";
 const shownDigests = new Set<string>();
 
 /**
- * Takes what an error boundary caught, and the document before the error page is shown. Returns an object with
- * the digest, if known, for an error of the server, which has sent its event; undefined for an error of the browser. An error from the server has a digest.
- * One that a component throws on both sides has none: the server then sent a bare document, or left a part of the page to the
- * browser and put the digest in its place.
+ * Takes what an error boundary caught, and the document before the error page is shown. Returns an object with the digest, if known, for an error of
+ * the server, which has sent its event; undefined for one of the browser. What a component throws on both sides has no digest: the server then sent
+ * a bare document, or left a part of the page to the browser and put the digest in its place.
  */
 export function serverError(error: unknown, page: Document | undefined): { digest: string | undefined } | undefined {
   const digest = digestOf(error) ?? (page && leftToBrowser(page));
@@ -29,20 +28,17 @@ function leftToBrowser(page: Document): string | undefined {
 }
 
 /** Returns whether telemetry is on, for this page and its server: both get the DSN from one setting. */
-export function isReporting(): boolean {
-  return isEnabled();
-}
+export const isReporting = (): boolean => isEnabled();
 
-/** Takes a request's id and returns the id of the server's event of the exception that ended the request, if one was sent: see event-id.ts. */
-export function serverEventId(requestId: string | undefined): string | undefined {
-  return isReporting() && process.env.CULVERT_REQUEST_IDS !== "off" ? eventIdOf(requestId) : undefined;
-}
+/** Takes a request's id and returns the id of the server's event of the exception that ended it, if one was sent: see event-id.ts. */
+export const serverEventId = (requestId: string | undefined): string | undefined =>
+  isReporting() && process.env.CULVERT_REQUEST_IDS !== "off" ? eventIdOf(requestId) : undefined;
 
 const eventIds = new Map<string, string>();
 
 /**
- * Takes an exception that an error boundary caught in the browser, sends it, and returns the event id; undefined if it was not
- * sent, for which the SDK returns an id as well. When a retry throws it again, the SDK sends no second event: the id is the first one's.
+ * Sends an exception that an error boundary caught in the browser and returns the event id; undefined if it was not sent, for which the SDK returns
+ * an id as well. When a retry throws it again, the SDK sends no second event: the id is the first one's.
  */
 export function reportFromBoundary(error: unknown): string | undefined {
   const text = String(error);

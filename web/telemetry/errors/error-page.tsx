@@ -3,7 +3,6 @@
 import { useEffect, useState } from "react";
 import { markShown, reportFromBoundary, serverError, serverEventId } from "./error-boundary.js";
 import { ERROR_MESSAGES } from "./error-messages.js";
-import { NewRelease } from "./new-release.js";
 import { pageRequestId } from "./request-id.js";
 
 /** What Next passes to error.tsx and global-error.tsx: `retry` since version 16, `reset` before. */
@@ -15,19 +14,22 @@ export type ErrorPageProps = Caught & {
   home?: string;
 };
 
-/** The app's error page, for app/error: `export { ErrorPage as default }`. A page of an earlier release is not an error: it is reloaded. */
+/** The app's error page, for app/error: `export { ErrorPage as default }`. It never shows the exception's message. */
 export function ErrorPage(caught: ErrorPageProps) {
   const outdated = caught.error instanceof Error && caught.error.name === "UnrecognizedActionError";
   return outdated ? <NewRelease /> : <ErrorNotice {...caught} />;
 }
 
-type Ids = { request: string | undefined; event: string | undefined };
+/** A release happened, and the server no longer has the action that this page called. It has not run, and what the user typed is lost. */
+function NewRelease() {
+  useEffect(() => location.reload(), []);
+  return <p role="status">This site has just been updated. Loading the new version…</p>;
+}
 
-/** Takes what an error boundary caught; sends it and renders the error page, which never shows the exception's message. */
 function ErrorNotice({ error, retry, reset, messages, home = process.env.CULVERT_BASE_PATH || "/" }: ErrorPageProps) {
   const text = { ...ERROR_MESSAGES, ...messages };
   const [onServer] = useState(() => serverError(error, globalThis.document));
-  const [ids, setIds] = useState<Ids>();
+  const [ids, setIds] = useState<{ request: string | undefined; event: string | undefined }>();
   useEffect(() => {
     const request = pageRequestId();
     markShown(onServer?.digest);

@@ -1,4 +1,4 @@
-import { eventIdOf, requestIdOf } from "./request-id.js";
+import { eventIdOf, requestIdIn } from "./request-id.js";
 
 type Event = {
   event_id?: string;
@@ -11,13 +11,11 @@ const MAX_IDS = 1000;
 const usedIds = new Set<string>();
 
 /**
- * Takes an event of the server and returns it tagged with its request's id. The first exception that ended a request also gets
- * that id as its event id. So the error page can show one id that finds both the event and the proxy's log line, although the
- * browser knows nothing about the event.
+ * Returns an event of the server tagged with its request's id. The first exception that ended a request also gets that id as its event id: so the
+ * error page can show one id that finds both the event and the proxy's log line, although the browser knows nothing about the event.
  */
 export function tagWithRequest<T extends Event>(event: T): T {
-  const headers = event.request?.headers ?? {};
-  const id = requestIdOf({ get: (name) => headers[name] ?? null });
+  const id = requestIdIn(event.request?.headers ?? {});
   if (!id) return event;
   const tagged = { ...event, tags: { ...event.tags, request_id: id } };
   // Next's own mechanism, not Node's: an unhandled rejection during a request does not end it.
@@ -25,11 +23,8 @@ export function tagWithRequest<T extends Event>(event: T): T {
     ({ mechanism }) => mechanism?.handled === false && mechanism.type?.includes("nextjs"),
   );
   const eventId = eventIdOf(id);
-  return endedRequest && eventId && !usedIds.has(eventId) ? { ...tagged, event_id: use(eventId) } : tagged;
-}
-
-function use(id: string): string {
+  if (!endedRequest || !eventId || usedIds.has(eventId)) return tagged;
   if (usedIds.size >= MAX_IDS) usedIds.clear();
-  usedIds.add(id);
-  return id;
+  usedIds.add(eventId);
+  return { ...tagged, event_id: eventId };
 }

@@ -1,7 +1,7 @@
 import type { NextPageContext } from "next";
 import { captureUnderscoreErrorException } from "#sdk";
 import { serverEventId } from "./error-boundary.js";
-import { ERROR_MESSAGES } from "./error-messages.js";
+import { ERROR_MESSAGES as text } from "./error-messages.js";
 import { requestIdIn } from "./request-id.js";
 
 type Props = { statusCode: number; requestId?: string; eventId?: string };
@@ -11,13 +11,13 @@ export function PagesErrorPage({ statusCode, requestId, eventId }: Props) {
   if (statusCode === 404) return <h1>Page not found</h1>;
   return (
     <div className="culvert-error" role="alert">
-      <h1>{requestId ? ERROR_MESSAGES.server : ERROR_MESSAGES.browser}</h1>
-      <p>{ERROR_MESSAGES.advice}</p>
+      <h1>{requestId ? text.server : text.browser}</h1>
+      <p>{text.advice}</p>
       <dl>
-        <dt>{ERROR_MESSAGES.request}</dt>
-        <dd>{requestId ?? ERROR_MESSAGES.none}</dd>
-        <dt>{ERROR_MESSAGES.event}</dt>
-        <dd>{eventId ?? ERROR_MESSAGES.none}</dd>
+        <dt>{text.request}</dt>
+        <dd>{requestId ?? text.none}</dd>
+        <dt>{text.event}</dt>
+        <dd>{eventId ?? text.none}</dd>
       </dl>
     </div>
   );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dropNotFoundNavigation, filterReason } from "./event-filters.js";
+import { filterReason, isNotFoundNavigation } from "./event-filters.js";
 
 const thrown = (type: string, value: string, ...files: string[]) => ({
   exception: { values: [{ type, value, stacktrace: { frames: files.map((filename) => ({ filename })) } }] },
@@ -46,13 +46,10 @@ const navigation = (requested: string, status: number) => ({
   spans: [{}, { data: { "http.url": requested, "http.response.status_code": status } }],
 });
 
-test("a navigation to a page that does not exist is dropped", () => {
-  expect(dropNotFoundNavigation(navigation("https://app/missing?_rsc=1", 404))).toBeNull();
-});
-
-test.each([
-  ["a page that exists", navigation("https://app/missing?_rsc=1", 200)],
-  ["a prefetch of another page that found nothing", navigation("https://app/other?_rsc=1", 404)],
-  ["a call to the page's own address that is not its load", navigation("https://app/missing", 404)],
-  ["a page view without any call", { contexts: { trace: { data: { "url.path": "/" } } } }],
-])("%s is sent", (_what, transaction) => expect(dropNotFoundNavigation(transaction)).toBe(transaction));
+test.each<[what: string, is: boolean, transaction: object]>([
+  ["a page that does not exist", true, navigation("https://app/missing?_rsc=1", 404)],
+  ["a page that exists", false, navigation("https://app/missing?_rsc=1", 200)],
+  ["a prefetch of another page that found nothing", false, navigation("https://app/other?_rsc=1", 404)],
+  ["a call to the page's own address that is not its load", false, navigation("https://app/missing", 404)],
+  ["a page view without any call", false, { contexts: { trace: { data: { "url.path": "/" } } } }],
+])("%s: dropped as a missing page: %s", (_what, is, transaction) => expect(isNotFoundNavigation(transaction)).toBe(is));

@@ -11,80 +11,64 @@ export const ignoredSpans: { op?: string; attributes: Record<string, number | bo
 
 type Frame = { filename?: string };
 type Exception = {
-  type?: string;
   value?: string;
   stacktrace?: { frames?: Frame[] };
   mechanism?: { type?: string; handled?: boolean };
 };
 export type ErrorEvent = { message?: string; exception?: { values?: Exception[] } };
-type Candidate = { text: string; frames: Frame[]; original: unknown };
+type Candidate = { text: string; frames: Frame[]; digest: string | undefined };
 
-const textMatches = (pattern: RegExp) => (error: Candidate) => pattern.test(error.text);
-
-/**
- * Filters for errors that need no action, each with its reason. Errors that may mean that our own proxy or server is down
- * ("Failed to fetch", a chunk that does not load, a timeout) are not filtered: those must arrive.
- */
-const EVENT_FILTERS: { reason: string; matches: (error: Candidate) => boolean }[] = [
-  {
-    reason: "the browser needed two layout passes; nothing failed",
-    matches: textMatches(/^ResizeObserver loop (?:limit exceeded|completed with undelivered notifications)/),
-  },
-  {
-    reason: "a script of another origin failed, and the browser gives no details",
-    matches: (error) => /^Script error\.?$/.test(error.text) && error.frames.length < 2,
-  },
-  {
-    reason: "a browser extension's error",
-    matches: (error) => /^(?:[\w-]+-extension:\/\/|webkit-masked-url:)/.test(error.frames.at(-1)?.filename ?? ""),
-  },
-  {
-    reason: "an in-app browser's own script failed",
-    matches: textMatches(
-      /\b(?:__gCrWeb|_AutofillCallbackHandler|zaloJSV2|instantSearchSDKJSBridgeClearHighlight|webkit\.messageHandlers)\b/,
-    ),
-  },
-  {
-    reason: "a mail scanner opened the link",
-    matches: textMatches(/Object Not Found Matching Id:\d+, MethodName:\w+/),
-  },
-  {
-    reason: "Next's internal redirect or not-found exception",
-    matches: (error) =>
-      /^NEXT_(?:REDIRECT|NOT_FOUND|HTTP_ERROR_FALLBACK|PREFETCH)/.test(digestOf(error.original) ?? error.text),
-  },
-  {
-    // Without a digest the server has sent nothing: server or proxy stopped in the middle of the page.
-    reason: "React repeats an exception that the server has sent",
-    matches: (error) =>
-      digestOf(error.original) !== undefined && /^Minified React error #(?:419|441);/.test(error.text),
-  },
+// Not filtered is what may mean that our own proxy or server is down ("Failed to fetch", a chunk that does not load, a timeout).
+const EVENT_FILTERS: [reason: string, matches: (error: Candidate) => boolean][] = [
+  [
+    "the browser needed two layout passes; nothing failed",
+    ({ text }) => /^ResizeObserver loop (?:limit exceeded|completed with undelivered notifications)/.test(text),
+  ],
+  [
+    "a script of another origin failed, and the browser gives no details",
+    ({ text, frames }) => /^Script error\.?$/.test(text) && frames.length < 2,
+  ],
+  [
+    "a browser extension's error",
+    ({ frames }) => /^(?:[\w-]+-extension:\/\/|webkit-masked-url:)/.test(frames.at(-1)?.filename ?? ""),
+  ],
+  [
+    "an in-app browser's own script failed",
+    ({ text }) =>
+      /\b(?:__gCrWeb|_AutofillCallbackHandler|zaloJSV2|instantSearchSDKJSBridgeClearHighlight|webkit\.messageHandlers)\b/.test(
+        text,
+      ),
+  ],
+  ["a mail scanner opened the link", ({ text }) => /Object Not Found Matching Id:\d+, MethodName:\w+/.test(text)],
+  [
+    "Next's internal redirect or not-found exception",
+    ({ text, digest }) => /^NEXT_(?:REDIRECT|NOT_FOUND|HTTP_ERROR_FALLBACK|PREFETCH)/.test(digest ?? text),
+  ],
+  // Without a digest the server has sent nothing: server or proxy stopped in the middle of the page.
+  [
+    "React repeats an exception that the server has sent",
+    ({ text, digest }) => digest !== undefined && /^Minified React error #(?:419|441);/.test(text),
+  ],
 ];
 
 /** Takes an error event and the exception behind it; returns why it is filtered, or undefined if it is to be sent. */
 export function filterReason(event: ErrorEvent, original?: unknown): string | undefined {
   const exception = event.exception?.values?.at(-1);
-  const error = {
-    text: exception?.value ?? event.message ?? "",
-    frames: exception?.stacktrace?.frames ?? [],
-    original,
-  };
-  return EVENT_FILTERS.find(({ matches }) => matches(error))?.reason;
+  const [text, frames] = [exception?.value ?? event.message ?? "", exception?.stacktrace?.frames ?? []];
+  return EVENT_FILTERS.find(([, matches]) => matches({ text, frames, digest: digestOf(original) }))?.[0];
 }
 
 type Span = { data?: Record<string, unknown> };
 type Transaction = { contexts?: { trace?: Span }; spans?: Span[] };
 
-/**
- * Takes a transaction of the browser and returns it, or null for a navigation to a page that does not exist: Next then loads
- * the not-found page as a new document, which has a transaction of its own.
- */
-export function dropNotFoundNavigation<T extends object>(transaction: T & Transaction): T | null {
-  const path = transaction.contexts?.trace?.data?.["url.path"];
-  const notFound = transaction.spans?.some(({ data = {} }) => {
-    const requested = new URL(String(data["http.url"]), "http://relative");
-    const isPage = requested.pathname === path && requested.searchParams.has("_rsc");
-    return isPage && data["http.response.status_code"] === 404;
-  });
-  return notFound ? null : transaction;
+/** Whether a transaction of the browser is a navigation to a page that does not exist: Next then loads the not-found page as a new document, with its own. */
+export function isNotFoundNavigation(transaction: object): boolean {
+  const { contexts, spans } = transaction as Transaction;
+  const path = contexts?.trace?.data?.["url.path"];
+  return Boolean(
+    spans?.some(({ data = {} }) => {
+      const { pathname, searchParams } = new URL(String(data["http.url"]), "http://relative");
+      return pathname === path && searchParams.has("_rsc") && data["http.response.status_code"] === 404;
+    }),
+  );
 }

@@ -1,7 +1,4 @@
-type Sampling = {
-  attributes?: Record<string, unknown>;
-  inheritOrSampleWith: (rate: number) => number;
-};
+type Sampling = { attributes?: Record<string, unknown>; inheritOrSampleWith: (rate: number) => number };
 
 /** Health checks and files: many requests, and their traces show nothing. A dot alone does not mean a file: /u/jo.doe, /domains/example.com. */
 const UNTRACED = new RegExp(

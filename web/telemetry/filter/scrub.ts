@@ -1,9 +1,6 @@
 const FILTERED = "[Filtered]";
 
-/**
- * Headers and fields whose value is always secret. For a recorded request the SDK also sets an attribute for each
- * header and each cookie: `http.request.header.cookie.<name>`.
- */
+/** Headers and fields whose value is always secret, also as the SDK's attributes: `http.request.header.cookie.<name>`. */
 const SECRET_NAME =
   /^(?:(?:.*\.)?(?:set[-_])?cookies?(?:\..*)?|.*authorization|(?:.*[-_.])?(?:auth|session)|.*(?:password|passwd|secret|token|api[-_]?key|session[-_]?id|csrf|jwt|credential|signature).*)$/i;
 
@@ -19,10 +16,8 @@ const SECRET_NESTED = new RegExp(
   "gi",
 );
 
-/**
- * Fields of JSON inside a text, with quotes escaped at any depth: `{\"password\": \"…\"}`. A value ends at the same quotes that it
- * started with. Repetitions are bounded, so that every text is matched in linear time.
- */
+// Fields of JSON inside a text, with quotes escaped at any depth: `{\"password\": \"…\"}`. A value ends at the same quotes that it
+// started with. Repetitions are bounded, so that every text is matched in linear time.
 const SECRET_FIELD = new RegExp(
   [
     "((\\\\{0,15}[\"'])(?:[\\w.-]{0,50}",
@@ -40,27 +35,13 @@ const CREDENTIALS = /\b(Bearer|Basic)\s+(?=\S*[\d=])[\w.~+/=-]{6,}/gi;
 const EMAIL = /(?<![\w.+-])[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?![\w-])/gi;
 
 /** Fields that name code rather than people: they hold no secrets, and most of an event's bytes. */
-const NOT_SCRUBBED = new Set([
-  "stacktrace",
-  "debug_meta",
-  "sdk",
-  "modules",
-  "release",
-  "dsn",
-  "sdkProcessingMetadata",
-  "user_agent",
-]);
+const CODE = /^(?:stacktrace|debug_meta|sdk|modules|release|dsn|sdkProcessingMetadata|user_agent)$/;
 
 /** Trace headers, whose names match the patterns above. */
 const NOT_SECRET = new Set(["sentry-trace", "traceparent"]);
 
-/**
- * Takes an event or another payload and returns a copy without cookies, credentials, secret query values and e-mail addresses,
- * at any depth. Runs last before sending, so that it covers data that an app adds.
- */
-export function scrub<T>(payload: T): T {
-  return walk(payload, 0) as T;
-}
+/** Returns a copy of an event or another payload without cookies, credentials, secret query values and e-mail addresses, at any depth. */
+export const scrub = <T>(payload: T): T => walk(payload, 0) as T;
 
 function walk(value: unknown, depth: number): unknown {
   // The SDK's logger.fmt returns a String object.
@@ -68,21 +49,17 @@ function walk(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.map((item) => walk(item, depth + 1));
   if (!isPlain(value) || depth > 12) return value;
   const fields = Object.entries(value).filter(([name]) => !isNonceCarrier(name));
-  return Object.fromEntries(fields.map(([name, item]) => [name, field(name, item, depth)]));
+  return Object.fromEntries(
+    fields.map(([name, item]) => {
+      if (CODE.test(name)) return [name, item];
+      return [name, (item ?? null) !== null && isSecret(name) ? filtered(item) : walk(item, depth + 1)];
+    }),
+  );
 }
 
-function field(name: string, value: unknown, depth: number): unknown {
-  if (NOT_SCRUBBED.has(name)) return value;
-  if (value !== undefined && value !== null && isSecret(name)) return isTyped(value) ? TYPED_FILTERED : FILTERED;
-  return walk(value, depth + 1);
-}
-
-const TYPED_FILTERED = { value: FILTERED, type: "string" };
-
-/** An attribute in the format of logs, metrics and streamed spans. */
-function isTyped(value: unknown): boolean {
-  return isPlain(value) && "value" in value && typeof value.type === "string";
-}
+/** An attribute of logs, metrics and streamed spans keeps its format. */
+const filtered = (value: unknown) =>
+  isPlain(value) && "value" in value && typeof value.type === "string" ? { value: FILTERED, type: "string" } : FILTERED;
 
 /** The 400-byte request header in which the proxy sends Next the nonce, in the SDK's two spellings: it is the same for every request. */
 const isNonceCarrier = (name: string) => name.endsWith("olicy") && /(?:^|\.)content[-_]security[-_]policy$/i.test(name);
@@ -116,9 +93,8 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 export type Envelope = any;
 
 /**
- * Takes an envelope, just before it is sent, and scrubs it in place, its header included. Hooks such as `beforeSend` do not cover
- * everything, and which ones run depends on the SDK's version and `traceLifecycle`. Payloads that are bytes or text, such as a replay's
- * recording, are not changed.
+ * Scrubs an envelope in place, just before it is sent, so that data that an app adds is covered. Hooks such as `beforeSend` do not cover everything,
+ * and depend on the SDK's version and `traceLifecycle`. Payloads that are bytes or text, such as a replay's recording, are not changed.
  */
 export function scrubEnvelope(envelope: Envelope): void {
   envelope[0] = scrub(envelope[0]);

@@ -43,10 +43,11 @@ export function browserOptions(settings: BrowserSettings, yours: SentryOptions):
     // Envelopes need no session; the proxy would drop the cookies anyway.
     transportOptions: { fetchOptions: { credentials: "omit" as const } },
   };
+  const make = (yours.transport ?? makeFetchTransport) as typeof makeFetchTransport;
   return {
     ...joined(ours, yours),
     integrations: withIntegration(integration, withoutSessions, yours.integrations),
-    transport: queueing((yours.transport ?? makeFetchTransport) as typeof makeFetchTransport),
+    transport: process.env.CULVERT_OFFLINE_QUEUE !== "off" ? withOfflineQueue(recorded(make)) : recorded(make),
   };
 }
 
@@ -54,10 +55,7 @@ function withoutSessions<T extends { name: string }>(defaults: T[]): T[] {
   return process.env.CULVERT_SESSIONS === "off" ? defaults.filter(({ name }) => name !== "BrowserSession") : defaults;
 }
 
-function queueing(make: typeof makeFetchTransport): typeof makeFetchTransport {
-  const recorded =
-    process.env.CULVERT_SEND_OUTCOMES === "on"
-      ? recordingOutcomes(make, process.env.CULVERT_OFFLINE_QUEUE !== "off" ? queueNote : undefined)
-      : make;
-  return process.env.CULVERT_OFFLINE_QUEUE !== "off" ? withOfflineQueue(recorded) : recorded;
+function recorded(make: typeof makeFetchTransport): typeof makeFetchTransport {
+  if (process.env.CULVERT_SEND_OUTCOMES !== "on") return make;
+  return recordingOutcomes(make, process.env.CULVERT_OFFLINE_QUEUE !== "off" ? queueNote : undefined);
 }

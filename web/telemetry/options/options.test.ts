@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseSettings } from "../settings/settings.js";
 import { browserOptions } from "./browser.js";
-import { edgeOptions } from "./edge.js";
+import { runtimeOptions } from "./runtime.js";
 import { serverOptions } from "./server.js";
 
 const settings = parseSettings({ SENTRY_DSN: "http://culvert:secret@ingest:8969/1", SENTRY_RELEASE: "v1" });
@@ -31,13 +31,20 @@ test.each([
   [{ httpHeaders: { allow: ["x-a"] } }, { ...COLLECTED, httpHeaders: { allow: ["x-a"] } }],
 ])("an app's dataCollection %j changes only what it names", (dataCollection, expected) => {
   const yours = { dataCollection } as object;
-  for (const options of [browserOptions(visible, yours), serverOptions(settings, yours), edgeOptions(settings, yours)])
+  for (const options of [
+    browserOptions(visible, yours),
+    serverOptions(settings, yours),
+    runtimeOptions(settings, yours),
+  ])
     expect(options.dataCollection).toMatchObject(expected);
 });
 
-test.each([serverOptions, edgeOptions])("%o posts to the internal proxy, or to the ingest if there is none", (make) => {
-  const SERVER_TUNNEL = "http://proxy:8083/envelopes";
-  expect(make(parseSettings({ SERVER_TUNNEL }), {})).toHaveProperty("tunnel", SERVER_TUNNEL);
-  expect(make(settings, {})).toMatchObject({ ...alike, propagateTraceparent: true });
-  expect(make(settings, {})).not.toHaveProperty("tunnel");
-});
+test.each([serverOptions, runtimeOptions])(
+  "%o posts to the internal proxy, or to the ingest if there is none",
+  (make) => {
+    const SERVER_TUNNEL = "http://proxy:8083/envelopes";
+    expect(make(parseSettings({ SERVER_TUNNEL }), {})).toHaveProperty("tunnel", SERVER_TUNNEL);
+    expect(make(settings, {})).toMatchObject({ ...alike, propagateTraceparent: true });
+    expect(make(settings, {})).not.toHaveProperty("tunnel");
+  },
+);

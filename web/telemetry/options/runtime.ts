@@ -9,14 +9,11 @@ import { joined, sharedOptions, withIntegration } from "./shared.js";
 /** For an app that has only a DSN in its code: the SDK's own defaults. */
 const NO_DEFAULTS = { environment: undefined, tracesSampleRate: undefined };
 
-/**
- * Takes the settings, the app's options, a function that adapts the SDK's default integrations, and options of ours for one runtime; returns
- * the options that Node and Next's edge runtime have alike.
- */
+/** Takes the settings, the app's options, and what Node has of its own; returns the options that Node and Next's edge runtime have alike. */
 export function runtimeOptions(
   settings: Settings,
   yours: SentryOptions,
-  adapt: Parameters<typeof withIntegration>[1],
+  adapt: Parameters<typeof withIntegration>[1] = (defaults) => defaults,
   more: object = {},
 ): SentryOptions {
   const integration = culvertIntegration(settings.region, { addRequestId: tagWithRequest });

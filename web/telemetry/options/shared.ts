@@ -6,10 +6,7 @@ import type { SentryOptions } from "../sentry-options.js";
 /** Substrings of headers that identify a client or a user: only TUNNEL_CLIENT_IP decides what an ingest learns of them. */
 const CLIENT_HEADERS = { deny: ["forwarded", "-ip", "remote-", "via", "-user"] };
 
-/**
- * What the SDK may collect, set in full because version 11 collects cookies, bodies and the client's IP by default. The SDK
- * filters headers and query parameters with secret-sounding names; filter/scrub.ts filters the rest.
- */
+/** Set in full because version 11 collects cookies, bodies and the client's IP by default. filter/scrub.ts filters what the SDK does not. */
 const DATA_COLLECTION = {
   userInfo: false,
   cookies: false,
@@ -25,10 +22,9 @@ const DATA_COLLECTION = {
 };
 
 type Integrations = Extract<SentryOptions["integrations"], unknown[]>;
-type Settings = { environment?: string | undefined; release?: string | undefined };
 
 /** Takes the settings and returns the options that are the same on both sides. */
-export function sharedOptions({ environment, release }: Settings) {
+export function sharedOptions({ environment, release }: { environment?: string; release?: string }) {
   return {
     ...(environment && { environment }),
     ...(release && { release }),
@@ -39,9 +35,8 @@ export function sharedOptions({ environment, release }: Settings) {
 }
 
 /**
- * Takes our integration, a function that adapts the SDK's default integrations, and the app's `integrations`; returns the option that has all.
- * Our integration is also added after `Sentry.init` has run: in `{ ...culvertOptions(), ...yours }` the app's `integrations` replaces this
- * option. The SDK installs an integration once.
+ * Returns the option that has our integration, the SDK's default ones as adapted, and the app's. Ours is also added after `Sentry.init` has run: in
+ * `{ ...culvertOptions(), ...yours }` the app's `integrations` replaces this option. The SDK installs an integration once.
  */
 export function withIntegration(
   integration: ReturnType<typeof culvertIntegration>,
@@ -58,10 +53,10 @@ export function withIntegration(
 
 type Values = Record<string, unknown>;
 
-/**
- * Takes our values and the app's, and returns ours with those that the app sets. An object counts by its keys as well, except one that is a value:
- * `{ allow: … }` or `{ deny: … }`.
- */
+const isPlain = (value: unknown): value is Values =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Returns our values with those that the app sets. An object counts by its keys as well, except one that is a value: `{ allow: … }` or `{ deny: … }`. */
 function byKey(ours: Values, yours: object): Values {
   const merged = { ...ours };
   for (const [key, value] of Object.entries(yours)) {
@@ -72,16 +67,11 @@ function byKey(ours: Values, yours: object): Values {
   return merged;
 }
 
-function isPlain(value: unknown): value is Values {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Takes our options and the app's; returns both, where the app's value wins, but lists are joined, and `dataCollection` by key. */
+/** Returns our options and the app's, where the app's value wins, but lists are joined, and `dataCollection` by key. */
 export function joined<Ours extends object>(ours: Ours, yours: SentryOptions): Ours & SentryOptions {
-  const lists = ["ignoreSpans", "tracePropagationTargets"] as const;
-  const both = { ...ours, ...yours } as Record<string, unknown>;
-  for (const name of lists) {
-    const parts = [ours, yours].map((options) => (options as Record<string, unknown>)[name]);
+  const both = { ...ours, ...yours } as Values;
+  for (const name of ["ignoreSpans", "tracePropagationTargets"]) {
+    const parts = [ours, yours].map((options) => (options as Values)[name]);
     if (parts.every(Array.isArray)) both[name] = parts.flat();
   }
   if ("dataCollection" in ours) both.dataCollection = byKey(ours.dataCollection as Values, yours.dataCollection ?? {});

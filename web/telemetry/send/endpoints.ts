@@ -4,9 +4,8 @@ import type { Settings } from "../settings/settings.js";
 export type Endpoint = { url: URL; headers: Record<string, string>; hasReplicas?: boolean };
 
 /**
- * Takes the settings and returns the endpoints for envelopes, in the order in which they are tried: the proxy, which passes them
- * to the ingest or the spool; and, while there is no proxy (it starts after this server, and stops before it), the spool itself.
- * Empty without SERVER_TUNNEL: then the SDK sends to the ingest.
+ * Returns the endpoints in the order in which they are tried: the proxy, which passes envelopes to the ingest or the spool; and, while there is no
+ * proxy (it starts after this server, and stops before it), the spool itself. Empty without SERVER_TUNNEL: then the SDK sends to the ingest.
  */
 export function serverEndpoints({ dsn, serverTunnel, spoolUpstream }: Settings): Endpoint[] {
   if (!serverTunnel || !dsn) return [];

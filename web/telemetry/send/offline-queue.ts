@@ -19,18 +19,23 @@ export function queueNote([, items]: Envelope): string | undefined {
 }
 
 /**
- * Takes a transport factory and returns one that queues envelopes in IndexedDB when there is no network, or the proxy responds
- * with 502, 503 or 504. The queue survives the tab. It is sent after the next success, page load or `online` event, with a fresh
- * `sent_at` (otherwise an ingest shifts the event by the delay). Other statuses come from an ingest that has read the envelope:
- * 429 asks the client to stop sending, and an envelope that caused a 500 would do so again and block the queue.
+ * Takes a transport factory and returns one that queues envelopes in IndexedDB when there is no network, or the proxy responds with 502, 503 or 504.
+ * The queue survives the tab. It is sent after the next success, page load or `online` event, with a fresh `sent_at` (otherwise an ingest shifts the
+ * event by the delay). Other statuses come from an ingest that has read the envelope: one that caused a 500 would do so again and block the queue.
  */
 export function withOfflineQueue(make: (options: Options) => Transport) {
   return (options: Options): Transport => {
-    const direct = make({ ...options, recordDroppedEvent: withoutNetworkErrors(options) });
-    const makeQueue = makeBrowserOfflineTransport(() => ({
-      ...direct,
-      send: (envelope) => sendOrThrow(direct, envelope),
-    }));
+    // What is queued without a network must not be counted as lost; replays are not queued.
+    const recordDroppedEvent: Options["recordDroppedEvent"] = (reason, category, ...rest) =>
+      (reason === "network_error" && category !== "replay") || options.recordDroppedEvent(reason, category, ...rest);
+    const direct = make({ ...options, recordDroppedEvent });
+    // The SDK queues an envelope only when sending throws, and to the SDK a 503 is a normal response.
+    const send = async (envelope: Envelope) => {
+      const response = await direct.send(envelope);
+      if (isUnavailable(response.statusCode)) throw new Error(`not accepted: ${response.statusCode}`);
+      return response;
+    };
+    const makeQueue = makeBrowserOfflineTransport(() => ({ ...direct, send }));
     const queued = makeQueue({ ...options, maxQueueSize: MAX_ENVELOPES, flushAtStartup: true });
     return {
       flush: (timeout) => queued.flush(timeout),
@@ -38,17 +43,4 @@ export function withOfflineQueue(make: (options: Options) => Transport) {
       send: (envelope) => (queueNote(envelope) ? queued : direct).send(envelope),
     };
   };
-}
-
-/** The SDK queues an envelope only when sending throws, and to the SDK a 503 is a normal response. */
-async function sendOrThrow(transport: Transport, envelope: Envelope) {
-  const response = await transport.send(envelope);
-  if (isUnavailable(response.statusCode)) throw new Error(`not accepted: ${response.statusCode}`);
-  return response;
-}
-
-/** Without a network an envelope is queued, so it must not be counted as lost; replays are not queued. */
-function withoutNetworkErrors({ recordDroppedEvent }: Options): Options["recordDroppedEvent"] {
-  return (reason, category, ...rest) =>
-    (reason === "network_error" && category !== "replay") || recordDroppedEvent(reason, category, ...rest);
 }

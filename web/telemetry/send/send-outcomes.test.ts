@@ -36,5 +36,5 @@ test("a rate limit is recorded in words", async () => {
 
 test("a failure to send is recorded and still fails", async () => {
   await expect(send(() => Promise.reject(new TypeError("Failed to fetch")))).rejects.toThrow("Failed to fetch");
-  expect(sendOutcomes()[0]).toMatchObject({ outcome: "failed", status: undefined });
+  expect(sendOutcomes()[0]?.outcome).toBe("failed");
 });

@@ -8,23 +8,16 @@ import type { Endpoint } from "./endpoints.js";
 import { isUnavailable } from "./recording-transport.js";
 import { isStopping, stopping } from "./stopping.js";
 
-/** As in the SDK's own transport. */
-const MIN_GZIP_BYTES = 32 * 1024;
-/**
- * The proxy waits 10 s for an ingest that hangs, and then hands over to the spool. A server that is stopping does not have that
- * time. The short timeout also ends requests already in flight, which may wait for a proxy that has just stopped.
- */
+const MIN_GZIP_BYTES = 32 * 1024; // as in the SDK's own transport
+/** The proxy waits 10 s for an ingest that hangs, and then hands over to the spool. */
 const TIMEOUT_MS = 15_000;
+/** Also ends requests already in flight, which may wait for a proxy that has just stopped. */
 const STOPPING_TIMEOUT_MS = 1_000;
 /** For a replica, if there is another one: as in the proxy (proxy/entrypoint.d/limits.sh). */
 const REPLICA_TIMEOUT_MS = 2_000;
-/** An envelope that no endpoint accepts is retried with exponential backoff. */
 const BACKOFF_MS = { first: 250, max: 8_000 };
 const RETRY_FOR_MS = 300_000;
-/**
- * Maximum number of envelopes in flight; the SDK drops more. Its default of 64 is too low: the proxy gives up an ingest that
- * hangs only after 10 s, and until then every envelope without a fallback waits.
- */
+/** Envelopes in flight; the SDK drops more. Its default of 64 is too low: without a fallback, each waits 10 s while the ingest hangs. */
 const MAX_PENDING = 1_000;
 /** An endpoint with this many pending requests is skipped, unless it is the last. */
 const MAX_PENDING_PER_ENDPOINT = 30;
@@ -32,12 +25,13 @@ const MAX_PENDING_PER_ENDPOINT = 30;
 const agent = new Agent({ keepAlive: true, maxSockets: MAX_PENDING_PER_ENDPOINT });
 const zip = promisify(gzip);
 
-type Options = Parameters<typeof createTransport>[0];
-
 /** Takes endpoints and returns a transport factory for the SDK whose transport tries them in order and retries until one responds. */
 export function fallbackTransport(endpoints: Endpoint[]) {
   const pending = new Map<Endpoint, Set<ClientRequest>>(endpoints.map((endpoint) => [endpoint, new Set()]));
-  stopping().addEventListener("abort", () => abortSoon([...pending.values()].flatMap((requests) => [...requests])));
+  stopping().addEventListener("abort", () => {
+    const requests = [...pending.values()].flatMap((all) => [...all]);
+    setTimeout(() => requests.forEach((outgoing) => void outgoing.destroy()), STOPPING_TIMEOUT_MS);
+  });
   const tryEndpoints = async (packed: Packed) => {
     for (const [endpoint, requests] of pending) {
       if (requests.size >= MAX_PENDING_PER_ENDPOINT && endpoint !== endpoints.at(-1)) continue;
@@ -49,30 +43,20 @@ export function fallbackTransport(endpoints: Endpoint[]) {
       }
     }
   };
-  return (options: Options) =>
+  return (options: Parameters<typeof createTransport>[0]) =>
     createTransport({ ...options, bufferSize: MAX_PENDING }, async ({ body }) => {
-      const packed = await pack(body);
+      const packed = await pack(Buffer.from(body));
       const end = Date.now() + RETRY_FOR_MS;
       for (let delay = BACKOFF_MS.first; Date.now() < end; delay = Math.min(2 * delay, BACKOFF_MS.max)) {
         const response = await tryEndpoints(packed);
         if (response) return response;
-        await backOff(delay);
+        // Ends immediately when this server is told to stop; later delays are short.
+        const [ms, signal] = isStopping() ? [BACKOFF_MS.first] : [delay, stopping()];
+        await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
       }
       const hosts = endpoints.map(({ url }) => url.host).join(" and ");
       throw new Error(`${hosts} accepted no envelope for ${RETRY_FOR_MS / 1000} s`);
     });
-}
-
-/** Ends immediately when this server is told to stop; later delays are short. */
-async function backOff(delay: number): Promise<void> {
-  const [ms, signal] = isStopping() ? [BACKOFF_MS.first] : [delay, stopping()];
-  await sleep(ms, undefined, { signal, ref: false }).catch(() => {});
-}
-
-function abortSoon(requests: ClientRequest[]): void {
-  setTimeout(() => {
-    for (const outgoing of requests) outgoing.destroy();
-  }, STOPPING_TIMEOUT_MS);
 }
 
 /** The replicas of an endpoint, each by its address. By its name, the agent would go on with the connections that it has. */
@@ -85,37 +69,28 @@ async function replicasOf(endpoint: Endpoint): Promise<Endpoint[]> {
   });
 }
 
-type Packed = { bytes: Uint8Array; headers: Record<string, string> };
+type Packed = { bytes: Uint8Array; headers: Record<string, string | number> };
 
-async function pack(body: string | Uint8Array): Promise<Packed> {
-  const bytes = Buffer.from(body);
-  if (bytes.length <= MIN_GZIP_BYTES) return { bytes, headers: {} };
-  return { bytes: await zip(bytes), headers: { "content-encoding": "gzip" } };
+/** With a Content-Length, which the spool requires. */
+async function pack(body: Uint8Array): Promise<Packed> {
+  if (body.length <= MIN_GZIP_BYTES) return { bytes: body, headers: { "content-length": body.length } };
+  const bytes = await zip(body);
+  return { bytes, headers: { "content-encoding": "gzip", "content-length": bytes.length } };
 }
 
-/** Posts with a Content-Length, which the spool requires. Uses Node's `http`, because Next's `fetch` would trace and cache the request. */
-function post(
-  { url, headers }: Endpoint,
-  { bytes, headers: encoding }: Packed,
-  pending: Set<ClientRequest>,
-  timeout: number,
-) {
+/** Uses Node's `http`, because Next's `fetch` would trace and cache the request. */
+function post({ url, headers: own }: Endpoint, packed: Packed, pending: Set<ClientRequest>, timeout: number) {
   const signal = AbortSignal.timeout(isStopping() ? STOPPING_TIMEOUT_MS : timeout);
-  const length = { "content-length": bytes.length };
+  const options = { method: "POST", agent, signal, headers: { ...own, ...packed.headers } };
   return suppressTracing(
     () =>
       new Promise<EndpointResponse>((resolve, reject) => {
-        const outgoing = request(url, {
-          method: "POST",
-          agent,
-          signal,
-          headers: { ...headers, ...encoding, ...length },
-        })
+        const outgoing = request(url, options)
           .on("response", (response) => resolve(read(response)))
           .on("error", reject)
           .on("close", () => pending.delete(outgoing));
         pending.add(outgoing);
-        outgoing.end(bytes);
+        outgoing.end(packed.bytes);
       }),
   );
 }
@@ -126,8 +101,6 @@ type EndpointResponse = { statusCode: number; headers: Record<(typeof RESPONSE_H
 function read(response: IncomingMessage): EndpointResponse {
   // Without consuming the body, the connection cannot be reused.
   response.on("error", () => {}).resume();
-  const headers = Object.fromEntries(
-    RESPONSE_HEADERS.map((name) => [name, String(response.headers[name] ?? "") || null]),
-  );
-  return { statusCode: response.statusCode ?? 0, headers: headers as EndpointResponse["headers"] };
+  const headers = RESPONSE_HEADERS.map((name) => [name, String(response.headers[name] ?? "") || null]);
+  return { statusCode: response.statusCode ?? 0, headers: Object.fromEntries(headers) };
 }

@@ -9,8 +9,6 @@ import { isStopping, markStopping } from "./stopping.js";
 const FLUSH_MS = 3_000;
 const FLUSH_INTERVAL_MS = 1_000;
 
-type RequestStart = { server: Server; response: ServerResponse };
-
 /**
  * Makes SIGTERM end the process with 0 once open requests are answered, background work is done and their events are sent. The container's grace
  * period is the limit. Next's own handler resets idle connections and calls `process.exit` without waiting for events. So the image turns it off
@@ -22,7 +20,7 @@ export function flushOnShutdown(): void {
   if (!isFirstCall("shutdown")) return;
   const servers = new Set<Server>();
   subscribe("http.server.request.start", (message) => {
-    const { server, response } = message as RequestStart;
+    const { server, response } = message as { server: Server; response: ServerResponse };
     servers.add(server);
     // A closed server still serves a busy keep-alive connection, which would end in the middle of a request when the process exits.
     if (isStopping()) response.setHeader("connection", "close");

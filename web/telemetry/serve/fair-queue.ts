@@ -51,9 +51,7 @@ export function queueFairly(): void {
       hasArrivals = true;
     });
     server.on("request", (request, response) => {
-      const begin = () => {
-        for (const listener of listeners) listener.call(server, request, response);
-      };
+      const begin = () => listeners.forEach((listener) => void listener.call(server, request, response));
       const address = request.headers["x-forwarded-for"];
       address ? enter(String(address), response, begin) : begin();
     });

@@ -1,9 +1,6 @@
 import type { Settings } from "./settings.js";
 
-/**
- * The settings that a browser may know, each listed, so that a new setting is private by default. Without a DSN telemetry is off, but for an app that
- * has one in its code. All are missing on a page that Culvert does not serve.
- */
+/** The settings that a browser may know, each listed, so that a new setting is private by default. Without Culvert, all are missing. */
 export type BrowserSettings = {
   [Name in "dsn" | "environment" | "release" | "region" | "tunnelPath"]?: string | undefined;
 } & { tracesSampleRate?: number | undefined };
@@ -12,10 +9,8 @@ export type BrowserSettings = {
 const METRIC = "culvert";
 
 /**
- * Takes the settings and a request's id; returns the value of the Server-Timing header that carries them, only tunnel path and id when telemetry is
- * off, or undefined with none.
- * Scripts can read this header of their own document, at once and whatever renders the page: each router, prerendered or not, and Next's bare
- * error document too. So the app's layout need not carry the settings, and no second request has to fetch them.
+ * Takes the settings and a request's id; returns the value of the Server-Timing header that carries them: only tunnel path and id when telemetry is
+ * off, undefined with none. Scripts can read this header of their own document, whatever renders the page, Next's bare error document too.
  */
 export function serverTiming(settings: Settings, requestId: string | undefined): string | undefined {
   const fields = {
@@ -37,23 +32,16 @@ export function serverTiming(settings: Settings, requestId: string | undefined):
 
 type Page = Pick<Performance, "getEntriesByType">;
 
-function navigation(page: Page): PerformanceNavigationTiming | undefined {
-  return (page.getEntriesByType("navigation") as PerformanceNavigationTiming[])[0];
-}
+const navigation = (page: Page) => (page.getEntriesByType("navigation") as PerformanceNavigationTiming[])[0];
 
-function description(page: Page): string | undefined {
-  return navigation(page)?.serverTiming?.find(({ name }) => name === METRIC)?.description;
-}
+const description = (page: Page) => navigation(page)?.serverTiming?.find(({ name }) => name === METRIC)?.description;
 
 /** Takes the page's `performance` and returns the id of its document's request, or undefined without a proxy. */
-export function readRequestId(page: Page): string | undefined {
-  return new URLSearchParams(description(page)).get("request") ?? undefined;
-}
+export const readRequestId = (page: Page): string | undefined =>
+  new URLSearchParams(description(page)).get("request") ?? undefined;
 
 /** Takes the page's `performance` and returns the settings that came with its document, or undefined without any. */
-export function readBrowserSettings(page: Page): BrowserSettings | undefined {
-  return settingsIn(description(page));
-}
+export const readBrowserSettings = (page: Page): BrowserSettings | undefined => settingsIn(description(page));
 
 /**
  * Takes the page's `performance`; returns whether the browser may hide the header: WebKit does after a redirect from another origin
@@ -64,10 +52,7 @@ export function mayHideSettings(page: Page): boolean {
   return entry !== undefined && (!entry.serverTiming || entry.transferSize === 0 || entry.workerStart > 0);
 }
 
-/**
- * Requests the settings from the proxy (proxy/templates/routes/browser-settings.conf), for a page whose own header is hidden. Returns undefined if
- * Culvert does not serve the page.
- */
+/** Requests the settings from the proxy (proxy/templates/routes/browser-settings.conf). Returns undefined if Culvert does not serve the page. */
 export async function fetchBrowserSettings(): Promise<BrowserSettings | undefined> {
   const path = `${process.env.CULVERT_BASE_PATH || ""}/.culvert/settings`;
   const response = await fetch(path, { credentials: "omit" }).catch(() => undefined);
@@ -75,14 +60,12 @@ export async function fetchBrowserSettings(): Promise<BrowserSettings | undefine
   return settingsIn(new RegExp(`(?:^|, *)${METRIC};desc="([^"]*)"`).exec(header)?.[1]);
 }
 
-function settingsIn(description: string | undefined): BrowserSettings | undefined {
-  const fields = new URLSearchParams(description);
-  const field = (name: string) => fields.get(name) ?? undefined;
-  const traces = field("traces");
-  const [dsn, tunnelPath] = [field("dsn"), field("tunnel")];
+function settingsIn(text: string | undefined): BrowserSettings | undefined {
+  const { dsn, tunnel: tunnelPath, traces, environment, release, region } = fieldsOf(text);
   if (!dsn && !tunnelPath) return undefined;
-  return {
-    ...{ dsn, tunnelPath, environment: field("environment"), release: field("release"), region: field("region") },
-    tracesSampleRate: traces === undefined ? undefined : Number(traces),
-  };
+  const tracesSampleRate = traces === undefined ? undefined : Number(traces);
+  return { dsn, tunnelPath, environment, release, region, tracesSampleRate };
 }
+
+const fieldsOf = (text: string | undefined): Record<string, string | undefined> =>
+  Object.fromEntries(new URLSearchParams(text));

@@ -41,11 +41,8 @@ export function tunnelPath(value: string | undefined): string | undefined {
   if (!value) return undefined;
   if (/^(?:\/[\w-]+)+$/.test(value) && value.length <= 200 && !/^\/_next(?:\/|$)/.test(value)) return value;
   const kind = "a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next";
-  return reject(
-    "TUNNEL_PATH",
-    `'${value}' is not ${kind}`,
-    "use a path of your own such as /monitoring or /api/reports",
-  );
+  const fix = "use a path of your own such as /monitoring or /api/reports";
+  return reject("TUNNEL_PATH", `'${value}' is not ${kind}`, fix);
 }
 
 /** Takes the value of a setting and returns its URL, or null. The check comes first because the parser drops line breaks and encodes invalid characters. */

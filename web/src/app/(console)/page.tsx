@@ -7,7 +7,7 @@ import { settings } from "../../settings";
 import { BrowserTestEvent } from "../../ui/browser-test-event";
 import { Facts } from "../../ui/facts";
 import { PathLoading, RequestPath } from "../../ui/request-path";
-import { duration } from "../../ui/time";
+import { duration, utc } from "../../ui/time";
 import { checkAgain } from "./actions";
 
 type Props = { searchParams: Promise<{ wait?: string }> };
@@ -19,6 +19,9 @@ export default async function OverviewPage({ searchParams }: Props) {
   const requestId = requestIdOf(head);
   const wait = (await searchParams).wait !== undefined;
   const current = settings();
+  const { dsn } = current;
+  const now = new Date().toISOString();
+  const renderedAt = <time dateTime={now}>{utc(now)}</time>;
   const path = (
     <RequestPath settings={current} wait={wait} throughProxy={requestId !== undefined} sinceProxyMs={sinceProxyMs} />
   );
@@ -46,17 +49,14 @@ export default async function OverviewPage({ searchParams }: Props) {
         <h2 id="facts">What is running</h2>
         <Facts
           facts={[
-            { name: "Release", value: current.release ?? "not set" },
-            { name: "Environment", value: current.environment },
-            { name: "Region", value: current.region ?? "not set" },
-            { name: "Up for", value: duration(process.uptime()) },
-            { name: "Request id", value: requestId ?? "none: no proxy in front" },
-            { name: "Rendered at", value: new Date().toISOString(), time: true },
-            {
-              name: "Events are sent to",
-              value: current.dsn ? (current.tunnelPath ?? current.dsn.host) : "nowhere: SENTRY_DSN is not set",
-            },
-            { name: "Traces recorded", value: current.dsn ? `${current.tracesSampleRate * 100} %` : "none" },
+            ["Release", current.release ?? "not set"],
+            ["Environment", current.environment],
+            ["Region", current.region ?? "not set"],
+            ["Up for", duration(process.uptime())],
+            ["Request id", requestId ?? "none: no proxy in front"],
+            ["Rendered at", renderedAt],
+            ["Events are sent to", dsn ? (current.tunnelPath ?? dsn.host) : "nowhere: SENTRY_DSN is not set"],
+            ["Traces recorded", dsn ? `${current.tracesSampleRate * 100} %` : "none"],
           ]}
         />
       </section>

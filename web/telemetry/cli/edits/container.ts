@@ -74,9 +74,8 @@ function settings(app: App, { ports, buildCa }: Machine): string {
     "# For a project of Sentry, set its DSN and remove compose.override.yml, which has the local ingest.",
     `# SENTRY_DSN=${dsnOf(app) ?? "https://<key>@o<org>.ingest.sentry.io/<project>"}`,
     ...Object.entries(ports).map(([name, port]) => `${name}=${port}`),
-    ...(buildCa
-      ? ["# The CA for downloads in the build, as this machine's npm has it", `BUILD_CA_FILE=${buildCa}`]
-      : []),
+    ...(buildCa ? ["# The CA for downloads in the build, as this machine's npm has it"] : []),
+    ...(buildCa ? [`BUILD_CA_FILE=${buildCa}`] : []),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -11,26 +11,24 @@ export function nextConfig(app: App): Step[] {
   if (!file)
     return [{ file: join(app.path, app.typescript ? "next.config.ts" : "next.config.mjs"), after: newConfig(app) }];
   const before = read(app, file) ?? "";
+  const byHand = (problem: string, fix: string): Step => ({ file, problem, fix });
   if (/\boutput:\s*["'`]export["'`]/.test(before))
     return [
-      {
-        file,
-        problem: 'output: "export" makes files, and no server',
-        fix: "Culvert is for apps that a server renders; remove output",
-      },
+      byHand('output: "export" makes files, and no server', "Culvert is for apps that a server renders; remove output"),
     ];
   const steps: Step[] = [];
   const wrapped = before.includes(PACKAGE) ? before : wrap(before, app.esm);
   const after = withoutTunnelRoute(wrapped ?? before);
   if (after !== before) steps.push({ file, before, after });
   if (wrapped === undefined)
-    steps.push({
-      file,
-      problem: "it has no `export default …` or `module.exports = …` at the beginning of a line",
-      fix: `import { withCulvert } from "${PACKAGE}", and export withCulvert(…) of what it exports now, with { sentry: false } as the second argument if that is withSentryConfig(…)`,
-    });
+    steps.push(
+      byHand(
+        "it has no `export default …` or `module.exports = …` at the beginning of a line",
+        `import { withCulvert } from "${PACKAGE}", and export withCulvert(…) of what it exports now, with { sentry: false } as the second argument if that is withSentryConfig(…)`,
+      ),
+    );
   if (/^\s*tunnelRoute\b/m.test(after))
-    steps.push({ file, problem: "tunnelRoute wins over the tunnel of Culvert", fix: "remove tunnelRoute" });
+    steps.push(byHand("tunnelRoute wins over the tunnel of Culvert", "remove tunnelRoute"));
   return steps;
 }
 

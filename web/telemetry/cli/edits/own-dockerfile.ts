@@ -35,13 +35,8 @@ function withPackage(app: App, file: string): Step[] {
   const isPartial = /source=\S*package\S*\.json|\bout\/json\b/.test(before);
   if (!isPartial && !before.match(COPY)?.some((copy) => /\bpackage\S*\.json/.test(copy))) return [];
   const from = join(app.path, FOLDER);
-  return [
-    {
-      file,
-      problem: "it installs packages without the file of @culvert/nextjs",
-      fix: `put COPY ${from}/*.tgz ./${from}/ before that, or --mount=type=bind,source=${from},target=${from} into its RUN`,
-    },
-  ];
+  const fix = `put COPY ${from}/*.tgz ./${from}/ before that, or --mount=type=bind,source=${from},target=${from} into its RUN`;
+  return [{ file, problem: "it installs packages without the file of @culvert/nextjs", fix }];
 }
 
 /** Takes an instruction that copies the app's package.json and returns the one that copies the package beside it; undefined for another. */

@@ -4,9 +4,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { type App, type Manifest, parseManifest, read } from "../app.js";
-import type { Change } from "../change.js";
+import { type Change, UsageError } from "../change.js";
 import { own, ownFolder } from "../own.js";
-import { UsageError } from "../usage-error.js";
 import { FOLDER } from "./container.js";
 
 const NAME = "@culvert/nextjs";
@@ -17,11 +16,8 @@ const SENTRY = "^10.78.0";
 function tarballName(): string {
   const folder = ownFolder();
   const hash = createHash("sha256");
-  const files = [
-    "package.json",
-    ...readdirSync(join(folder, "dist"), { recursive: true }).map((name) => `dist/${name}`),
-  ];
-  for (const file of files.sort())
+  const built = readdirSync(join(folder, "dist"), { recursive: true }).map((name) => `dist/${name}`);
+  for (const file of ["package.json", ...built].sort())
     if (statSync(join(folder, file)).isFile()) hash.update(file).update(readFileSync(join(folder, file)));
   return `culvert-nextjs-${own.version}-${hash.digest("hex").slice(0, 8)}.tgz`;
 }

@@ -2,9 +2,8 @@ import { sendOutcomes } from "@culvert/nextjs/outcomes";
 import type { Metadata } from "next";
 import { requireConsole } from "../../../console/guard";
 import { settings } from "../../../settings";
-import { BrowserSendOutcomes } from "../../../ui/browser-send-outcomes";
 import { RefreshLink } from "../../../ui/refresh-link";
-import { SendOutcomes } from "../../../ui/send-outcomes";
+import { BrowserSendOutcomes, SendOutcomes } from "../../../ui/send-outcomes";
 import { BrowserTestEvents, ServerTestEvents } from "../../../ui/test-events";
 
 export const metadata: Metadata = { title: "Test events" };

@@ -41,15 +41,7 @@ export default async function TracePage({ searchParams }: Props) {
           name="Rendered"
           hint="The server's span for this request, and the headers that it propagates."
           headers={render}
-          facts={
-            span && [
-              {
-                name: "span",
-                value: `${span.name || "not named yet"} (${span.isRecorded ? "recorded" : "not recorded"})`,
-              },
-              { name: "parent span", value: span.parentSpanId ?? "none" },
-            ]
-          }
+          facts={span}
         >
           None: telemetry is off.
         </Hop>
