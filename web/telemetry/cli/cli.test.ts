@@ -5,12 +5,14 @@ import { basename, join } from "node:path";
 import { transpileModule } from "typescript";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { inspect } from "./app.js";
+import type { Change } from "./change.js";
 import { check, format } from "./check.js";
 import { diff } from "./diff.js";
 import type { Machine } from "./edits/container.js";
 import { type Fixture, fixtures, writeFixture } from "./fixtures/apps.js";
 import { plan, write } from "./init.js";
 import { inspectMachine } from "./machine.js";
+import { needed } from "./own.js";
 
 const folders: string[] = [];
 afterEach(() => {
@@ -46,35 +48,36 @@ function run(cwd: string, ...command: string[]) {
   return spawnSync(process.execPath, args, { cwd, encoding: "utf8", timeout: 30_000 });
 }
 
-const versions = (next: string, sentry: string, more: Record<string, string> = {}) => ({
-  "package.json": JSON.stringify({ dependencies: { next, "@sentry/nextjs": sentry, ...more } }),
+const versions = (next: string, sentry: string) => ({
+  "package.json": JSON.stringify({ dependencies: { next, "@sentry/nextjs": sentry } }),
 });
 
-/** What `init` changes, and what the user does next. Of a file that is made of a template, the lines that differ from it. */
-function summary({ changes, commands, addresses }: ReturnType<typeof plan>): string {
-  const diffs = changes.map(({ file, before, after }) => {
-    const template = `${import.meta.dirname}/templates/${basename(file)}`;
-    if (before !== undefined || !existsSync(template)) return diff({ file, before, after });
-    const changed = diff({ file, before: readFileSync(template, "utf8"), after }).match(/^[-+].*/gm) ?? [];
-    return [`new file: ${file}`, ...changed].join("\n");
-  });
-  // A file that changes as an earlier one does is only named.
-  const bodies = diffs.map((text) => text.split("\n").slice(1).join("\n"));
-  const shown = diffs.map((text, at) => {
-    const first = bodies.indexOf(bodies[at] ?? "");
-    return bodies[at] && first < at ? `edit: ${changes[at]?.file}, as ${changes[first]?.file}` : text;
-  });
-  return [...shown, [...commands, ...Object.values(addresses)].join("\n")].join("\n\n");
+/** The lines that differ from the file, or from the template that it is made of. */
+function shown({ file, before, after }: Change): string {
+  const template = `${import.meta.dirname}/templates/${basename(file)}`;
+  const from = before ?? (existsSync(template) ? readFileSync(template, "utf8") : undefined);
+  return [file, ...(diff({ file, before: from, after }).match(/^[-+].*\S.*/gm) ?? [])].join("\n");
 }
 
 describe("init", () => {
+  test("what it changes in each app is as in init.diff, where a change that an earlier app has is only named", async () => {
+    const seen = new Set<string>();
+    const apps = Object.entries(fixtures).map(([name, fixture]) => {
+      const { changes, commands, addresses } = plan(make(fixture).folder, machine);
+      const isNew = (change: Change) => seen.size < seen.add(shown(change).replace(/.*/, "")).size;
+      const fresh = changes.filter(isNew);
+      const known = changes.filter((change) => !fresh.includes(change)).map(({ file }) => file);
+      const next = [...commands, ...Object.values(addresses)].join(", ");
+      return [`==== ${name}`, ...fresh.map(shown), `as above: ${known.join(", ")}`, `next: ${next}`, ""].join("\n");
+    });
+    const text = apps.join("\n").replaceAll(/-\w{8}(?=\.tgz)/g, "-<hash>");
+    await expect(text).toMatchFileSnapshot("fixtures/init.diff");
+  });
+
   test.each(Object.entries(fixtures))(
-    "%s: the changes are valid code and as in its file .diff, and a second run changes nothing",
-    async (name, fixture) => {
-      const { folder, first, text, rows, changed } = initialised(fixture);
-      await expect(`${summary(first).replaceAll(/-\w{8}(?=\.tgz)/g, "-<hash>")}\n`).toMatchFileSnapshot(
-        `fixtures/${name}.diff`,
-      );
+    "%s: the changes are valid code, and a second run changes nothing",
+    (_, fixture) => {
+      const { folder, text, rows, changed } = initialised(fixture);
       for (const file of changed.filter((name) => /\.[mc]?[jt]s$/.test(name))) {
         const { diagnostics } = transpileModule(text(file), { reportDiagnostics: true, fileName: file });
         expect(diagnostics, text(file)).toEqual([]);
@@ -146,36 +149,33 @@ describe("init", () => {
   });
 
   test.each([
-    [
-      "apps/shop/Dockerfile",
-      "COPY apps/shop/package.json ./apps/shop/",
-      "COPY apps/shop/culvert/*.tgz ./apps/shop/culvert/\n",
-    ],
-    ["shop.Dockerfile", "COPY package.json pnpm-lock.yaml ./", undefined],
-  ])("in a monorepo: %s", (file, line, more) => {
+    ["apps/shop/Dockerfile", "COPY apps/shop/package.json ./apps/shop/", true],
+    ["shop.Dockerfile", "COPY package.json pnpm-lock.yaml ./", false],
+  ])("in a monorepo: %s", (file, line, isKnown) => {
     const before = `FROM node\n${line}\nRUN pnpm install\n`;
     const { text, first } = initialised(fixtures["monorepo-pnpm"], { [file]: before });
-    if (more) expect(text(file)).toBe(before.replace("RUN", `${more}RUN`));
-    else expect(first.byHand).toMatchObject([{ file, fix: expect.stringContaining("COPY apps/shop/culvert/*.tgz") }]);
+    const more = "COPY apps/shop/culvert/*.tgz ./apps/shop/culvert/";
+    if (isKnown) expect(text(file)).toBe(before.replace("RUN", `${more}\nRUN`));
+    else expect(first.byHand).toMatchObject([{ file, fix: expect.stringContaining(more) }]);
+  });
+
+  test("it shows an edit with two lines around, and of a long new file the first line", () => {
+    const change = { file: "a", before: "1\n2\n3\n4\n5\n", after: "1\n2\n3\n4\nfive\n" };
+    expect(diff(change)).toBe("edit: a\n…\n 3\n 4\n-5\n+five");
+    expect(diff({ file: "a", after: "1\n".repeat(21) })).toBe("new file: a\n+1\n… 21 lines");
   });
 
   test("while something is left to do by hand, the command says so before the next ones, and ends with 1", () => {
     const { folder } = make(fixtures["no-sentry"], { "instrumentation.js": "export function register() {}\n" });
     const { status, stdout } = run(folder, "init", "--yes");
     expect(status).toBe(1);
-    expect(stdout).toMatch(
-      /By hand first[\s\S]*instrumentation\.js: [\s\S]*Then:\n {2}npm install\n {2}docker compose/,
-    );
+    expect(stdout).toMatch(/By hand first.*instrumentation\.js: .*Then:\n {2}npm install\n {2}docker compose/s);
     expect(inspect(folder).culvert).toMatch(/^file:culvert\/culvert-nextjs-.*\.tgz$/);
     expect(existsSync(join(folder, inspect(folder).culvert?.replace("file:", "") ?? ""))).toBe(true);
   });
 
   test("a package from outside of the repository, where the image's build cannot read it, is taken into the app", () => {
-    const dependencies = {
-      next: "16.4.5",
-      "@sentry/nextjs": "10.78.0",
-      "@culvert/nextjs": "file:../culvert/package.tgz",
-    };
+    const dependencies = { next: "16.4.5", "@culvert/nextjs": "file:../culvert/package.tgz" };
     const { folder, rows } = make(fixtures["no-sentry"], { "package.json": JSON.stringify({ dependencies }) });
     expect(rows().package).toMatchObject({ state: "failed", fix: "npx @culvert/nextjs init" });
     expect(plan(folder, machine).tarball).toMatch(/^culvert\/culvert-nextjs-1\.0\.0-\w{8}\.tgz$/);
@@ -194,27 +194,25 @@ describe("init", () => {
 });
 
 test.each([
-  ["next 15.5 or 16 instead of 14.2.0", versions("14.2.0", "10.78.0")],
-  ["next 15.5 or 16 instead of ^15.3.0", versions("^15.3.0", "^10.78.0")],
-  ["next 15.5 or 16 instead of 16.5.0-canary.3", versions("16.5.0-canary.3", "11.0.0")],
-  ["@sentry/nextjs 10.73 or 11 instead of 10.40.0", versions("15.5.29", "10.40.0")],
   [
-    "next 15.5 or 16 instead of 13.5.1, react 18.3 or 19 instead of 18.2.0",
-    versions("13.5.1", "10.73.0", { react: "18.2.0" }),
+    "next",
+    "next 15.5 or 16",
+    ["14.2.0", "^15.3.0", "16.5.0-canary.3"],
+    ["latest", "catalog:", "15", "~15.5.2", "^16.4.5"],
   ],
-])("init refuses what the package does not support, before it writes: %s", (needs, files) => {
-  const { folder } = make(fixtures["no-sentry"], files);
-  const { status, stderr } = run(folder, "init", "--yes");
-  expect([status, stderr]).toEqual([1, `culvert: @culvert/nextjs needs ${needs}: update and install first\n`]);
-  expect(existsSync(join(folder, "culvert"))).toBe(false);
+  ["@sentry/nextjs", "@sentry/nextjs 10.73 or 11", ["10.40.0"], ["10.73.0", "^10.73.1", "11", "^11.8.0"]],
+  ["react", "react 18.3 or 19", ["18.2.0"], ["18.3.0", "19.3.1"]],
+])("the versions of %s that the package supports", (name, need, wrong, right) => {
+  for (const version of wrong) expect(needed(name, version), version).toBe(need);
+  for (const version of right) expect(needed(name, version), version).toBeUndefined();
 });
 
-test.each([
-  ["latest", "catalog:"],
-  ["15", "11"],
-  ["~15.5.2", "^10.73.1"],
-])("init supports next %s with Sentry %s", (...of) => {
-  expect(initialised(fixtures["no-sentry"], versions(...of)).first.byHand).toEqual([]);
+test("init refuses what the package does not support, before it writes", () => {
+  const { folder } = make(fixtures["no-sentry"], versions("13.5.1", "10.40.0"));
+  const { status, stderr } = run(folder, "init", "--yes");
+  const needs = "@sentry/nextjs 10.73 or 11 instead of 10.40.0, next 15.5 or 16 instead of 13.5.1";
+  expect([status, stderr]).toEqual([1, `culvert: @culvert/nextjs needs ${needs}: update and install first\n`]);
+  expect(existsSync(join(folder, "culvert"))).toBe(false);
 });
 
 test("two apps in one folder get ports of their own before either is up", async () => {
@@ -249,29 +247,22 @@ describe("check", () => {
   const middleware = { "middleware.ts": "export default () => {};\n" };
   test.each<[name: string, result: object, change: Record<string, string>]>([
     ["next", { state: "failed" }, versions("14.2.0", "10.78.0")],
-    ["sentry", { state: "failed" }, versions("16.4.5", "10.60.0")],
-    ["sentry", { state: "ok" }, versions("^16.4.5", "^11.8.0")],
     ["base path", { state: "failed" }, { "culvert/.env": "BASE_PATH=/other\n" }],
     ["server actions", { state: "warning" }, action],
     ["server actions", { state: "ok" }, { ...action, "culvert/.env": "SERVER_ACTIONS_KEY_FILE=../key\n" }],
     ["bodies", { fix: expect.stringContaining("proxyClientMaxBodySize") }, middleware],
     [
       "bodies",
-      { fix: expect.stringContaining("middlewareClientMaxBodySize") },
-      { ...middleware, ...versions("15.5.29", "10.78.0") },
+      { fix: expect.stringContaining("middlewareClient") },
+      { ...middleware, ...versions("15.5.29", "11.0.0") },
     ],
   ])("%s: %j with %j", (name, result, change) => {
     expect(make(fixtures["wizard-app"], change).rows()[name]).toMatchObject(result);
   });
 
   test("the output is a line for each row, or JSON", () => {
-    const result = {
-      check: "build",
-      state: "failed",
-      found: "not standalone",
-      fix: "npx @culvert/nextjs init",
-    } as const;
-    expect(format([result])).toBe("✗ build             not standalone: npx @culvert/nextjs init");
+    const result = { check: "build", state: "failed", found: "not standalone", fix: "run init" } as const;
+    expect(format([result])).toBe("✗ build             not standalone: run init");
     expect(JSON.parse(format([result], true))).toEqual({ failed: 1, checks: [result] });
   });
 });
