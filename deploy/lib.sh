@@ -124,8 +124,8 @@ get_web_image() {
   keep_image_settings "$1"
 }
 
-# keep_image_settings IMAGE: exports what the image sets and neither .env nor this shell does, of the settings that
-# compose only passes on to web: without a value, docker removes the image's own variable.
+# keep_image_settings IMAGE: exports the image's own values of settings that compose only passes on to web, unless .env
+# or this shell sets them: without a value, docker removes the image's variable.
 keep_image_settings() {
   # Those of the image before this one: a kept release has another one.
   for name in ${IMAGE_SETTINGS:-}; do unset "$name"; done

@@ -6,7 +6,7 @@ import { failed, ok, type Result, warning } from "./result.ts";
 
 const CHECK = "certificate";
 const DAY_MS = 86_400_000;
-/** Of its life; clients of ACME renew at a third. */
+/** As a share of the certificate's life; ACME clients renew at a third. */
 const MIN_LIFE_LEFT = 1 / 6;
 
 /** Checks the certificate that is served as a browser would, for each name. `acme`, with ACME=on, says where its errors are. */

@@ -14,8 +14,8 @@ export_build_settings() {
   [ -z "$release" ] || export SENTRY_RELEASE="$release"
 }
 
-# default_release WEB_IMAGE: prints the release for which no SENTRY_RELEASE is set: of what make rollback has put back,
-# the one it had; else the commit of web/, or the image's name and tag.
+# default_release WEB_IMAGE: prints the default of SENTRY_RELEASE. A release that make rollback put back keeps its name.
+# Otherwise it is the commit of web/, or the image's name and tag.
 default_release() {
   had=${1:-$(repository):$(setting WEB_TAG)}
   had=$(find_release "${had#"$(repository):"}" | cut -d ' ' -f 4)

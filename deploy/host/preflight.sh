@@ -9,8 +9,8 @@ check_file() {
   [ -r "$file" ] || die "$1: $file cannot be read by $(id -un): change its permissions (chmod), or run as its owner"
 }
 
-# check_pair: TLS_CERT_FILE and TLS_KEY_FILE take the place of a good certificate only if they are one. Without one, as
-# at a first start or after it has expired, the proxy says what is wrong with them.
+# check_pair: dies if TLS_CERT_FILE and TLS_KEY_FILE are no valid pair while the proxy serves a good certificate.
+# Otherwise, as at a first start, the proxy says what is wrong with them.
 check_pair() {
   certificate=$(setting TLS_CERT_FILE) key=$(setting TLS_KEY_FILE)
   [ -n "$certificate" ] && has openssl && has docker || return 0
@@ -24,8 +24,8 @@ check_pair() {
       "give the two files of one pair"
 }
 
-# check_free PORT NAME FIX: dies if another program or stack uses PORT. What a container of this project is to publish
-# is its own, in a crash loop as well, when the port is free now and then.
+# check_free PORT NAME FIX: dies if another program or stack uses PORT. A port that a container of this project
+# publishes is its own, also in a crash loop.
 check_free() {
   ! echo "$own_ports" | grep -qx "$1" && listens "$1" || return 0
   by=$(! has docker || docker ps --filter "publish=$1" --format '{{.Names}}' 2>/dev/null | head -n 1)

@@ -69,7 +69,8 @@ free_slot() {
 }
 slot_of() { docker inspect --format '{{index .Config.Labels "culvert.slot"}}' "$1"; }
 
-# end_previous IMAGE_ID: ends the kept containers of this release, which web is again, or all; and removes ended ones.
+# end_previous IMAGE_ID|all: ends the kept containers of this image, because web runs it again, or all of them. Removes
+# ended ones.
 end_previous() {
   for container in $(containers web-previous); do
     case "$1 $(state "$container")" in

@@ -4,8 +4,8 @@
 . deploy/host/stack.sh
 . deploy/host/releases.sh
 
-# undo_at_exit: however the script ends, trials are removed, and the images of what runs get their names back, which a
-# build has taken. PIPE: `ssh host make up` without a terminal ends with the first line that nobody reads.
+# undo_at_exit: when the script ends, trials are removed. A build takes the names of the running images: they get them
+# back. PIPE: `ssh host make up` without a terminal ends with the first line that is not read.
 undo_at_exit() {
   trap 'notify_failure; trap "" PIPE; remove_trials; name_images' EXIT
   trap 'exit 130' INT TERM HUP PIPE
@@ -22,8 +22,8 @@ name_images() {
     done 2>/dev/null
 }
 
-# repair: ends what an interrupted command has begun. Of two containers of spool or proxy, the older one stays if the
-# newer one is not complete: not started, or a proxy without its outer networks. Two releases of web both serve:
+# repair: ends what an interrupted command has begun. If spool or proxy has two containers, the older one stays unless
+# the newer one is complete: started, and the proxy with its outer networks. Two releases of web both serve:
 # replace_web replaces whatever is not wanted.
 repair() {
   remove_trials
@@ -76,8 +76,8 @@ answers_proxy() {
   return 1
 }
 
-# answers_as_before TRIAL: prints what web answers below 400 and its trial does not. Of the same image only the health
-# check: settings such as CONSOLE decide what its start page is.
+# answers_as_before TRIAL: prints what web answers below 400 and its trial does not. With the same image, only the
+# health check counts, because settings such as CONSOLE decide what the start page is.
 answers_as_before() {
   runs_now=$(containers web --filter health=healthy | head -n 1) paths=$(health_path)
   [ "$(service_of "$1")" = web ] && [ -n "$runs_now" ] && [ "${ALLOW_CHANGED_ANSWERS:-}" != on ] || return 0

@@ -64,7 +64,7 @@ wait_until_used() {
 }
 
 # store_files CONTAINER: requests every hashed file of this release through the proxy, in each encoding, so that the
-# proxy stores it for open pages. Of an app with its files elsewhere, only those that clients requested are stored.
+# proxy stores it for open pages. If an app has its files elsewhere, the proxy stores only what clients requested.
 store_files() {
   # One curl for all files: a process and a TLS handshake for each would take minutes on a busy machine.
   # shellcheck disable=SC2016 # the container's variables

@@ -32,7 +32,7 @@ const names = Object.keys(fronts) as Front[];
 const NAME = "app.example.com";
 
 const project = `culvert-fronts-${process.pid}`;
-// Of this copy of the tests' stack.
+// The number of this copy of the tests' stack.
 const stackNumber = (Number(process.env.HTTPS_PORT) - 18443) / 10;
 const subnet = `10.214.${2 * stackNumber}`;
 const network = `10.214.${2 * stackNumber + 1}`;
@@ -76,7 +76,7 @@ afterAll(async () => {
 let hasRoutes = false;
 const ports: Partial<Record<Front, number>> = {};
 
-/** Starts a front with its recipe. Of another machine's: where Culvert is, and that Caddy asks no CA. */
+/** Starts a front with its recipe. Only Culvert's address differs, and Caddy asks no CA. */
 async function startFront(name: Front, image: string, host: number): Promise<void> {
   const { recipe, at, start } = fronts[name];
   const own = readFileSync(`${root}/deploy/front/${recipe}`, "utf8").replaceAll("127.0.0.1:8080", "proxy:8080");

@@ -67,7 +67,7 @@ test("an older spool does not start with the queue of another version: the runni
 });
 
 test("Culvert itself is upgraded under load: only requests fail that found no proxy listening; no response is cut", async () => {
-  // Of two replicas one has exited, which compose would start again with the old release.
+  // One of two replicas has exited. Compose would start it again with the old release.
   const [exited = ""] = await replicas();
   await must(["docker", "stop", exited]);
   const all = async () => (await compose("ps", "--all", "--quiet", "spool", "proxy", "web")).split("\n");

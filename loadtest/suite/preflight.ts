@@ -96,7 +96,7 @@ async function findHeading(path: string, on: Response, get: Get): Promise<string
   return text !== "" && text === again ? `${path}=${text}` : "";
 }
 
-/** An app with @culvert/nextjs has the tunnel that it names. Of any other one, what answers an envelope for a foreign project, unless with a page or 404. */
+/** The tunnel that @culvert/nextjs names. In other apps, the path that answers an envelope for a foreign project, unless with a page or 404. */
 async function findTunnel(env: Env, options: Options, own: Settings, get: Get): Promise<Settings> {
   const { baseUrl, dsn } = options;
   const SENTRY_DSN = env.SENTRY_DSN || own.dsn || (isLocal(baseUrl) ? LOCAL_DSN : "");

@@ -30,5 +30,5 @@ WORKERS=$(nproc)
 # client's and one to web.
 further=$((MAX_CONCURRENT_REQUESTS > 3000 ? 2 * (MAX_CONCURRENT_REQUESTS - 3000) : 0))
 WORKER_CONNECTIONS=$(((8192 + further) / WORKERS))
-# Of one worker, which has files of the store open as well.
+# Files of one worker, which also has files of the store open.
 WORKER_FILES=$((20000 + further))

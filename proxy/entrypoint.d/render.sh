@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2016,SC2034
 # What of the templates is rendered, and when.
 
-# Of all templates; Nginx's own variables are in lower case.
+# The names in all templates; Nginx's own variables are in lower case.
 all_names=$(grep -rhoE '\$\{[A-Z][A-Z0-9_]*\}' /etc/nginx/templates)
 
 # render TEMPLATE [FILE]: writes the template to FILE of $RENDERED, with its ${NAME}s filled in.

@@ -40,8 +40,8 @@ is_port() { is_number "$1" 1 65535; }
 
 # A path of the app that is valid in a location, as it is or in a pattern.
 is_path() { is "$1" '(/[A-Za-z0-9_-]+)+' && [ "${#1}" -le 200 ] && ! is "$1" '/_next(/.*)?'; }
-# Of a list, whose entries have checks of their own: nothing that can end a string, a directive or a line of Nginx, or
-# begin a variable.
+# A list, without characters that can end a string, a directive or a line of Nginx, or begin a variable. Its entries
+# have checks of their own.
 is_line() { case $1 in *[[:cntrl:]\"\;\{\}\$\\]*) return 1 ;; esac }
 
 # A number and one of Nginx's units; a size may be a number of bytes. https://nginx.org/en/docs/syntax.html

@@ -14,7 +14,7 @@ rejected() { echo "$1" >"$RENDERED/certificate-rejected"; }
 # expires.
 watch() {
   set +e
-  # Of the copy that is served: the files may have changed since it was made.
+  # The fingerprint of the served copy: the files may have changed since it was made.
   loaded=$(fingerprint "$RENDERED/certificate/server.crt" "$RENDERED/certificate/server.key") told=''
   # With ACME, there may be none yet.
   [ -e "$TLS_CERT_FILE" ] || told=$(fingerprint /dev/null /dev/null)

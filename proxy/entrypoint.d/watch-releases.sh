@@ -34,8 +34,8 @@ look() {
   if [ "$deployment" != "$of_all" ]; then
     [ -e "$1/$deployment" ] || : >"$1/$deployment"
   else
-    # For two minutes, because its replacement may begin: in Kubernetes with the apply that makes this release the
-    # previous one. Then web balances, with all replicas and their limits.
+    # All replicas run this release. It keeps its name for two minutes, because a rollout may begin, which makes it the
+    # previous release. Then web balances, with all replicas and their limits.
     [ -e "$1/.$deployment" ] || [ -e "$1/$deployment" ] || : >"$1/$deployment"
     : >"$1/.$deployment"
     find "$1" -name "$deployment" -mmin +2 -delete

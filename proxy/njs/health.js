@@ -9,7 +9,7 @@ const ready = async (r) => {
       r.return(503, "web cannot be reached\n");
       return;
     }
-    // Of anything else that listens there, Nginx would pass on what it says.
+    // If another protocol listens there, Nginx would pass its bytes on.
     if (status < 100) {
       r.return(503, "web does not speak HTTP: check WEB_UPSTREAM\n");
       return;

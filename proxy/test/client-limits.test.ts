@@ -4,7 +4,7 @@ import { envelope as body, page, type SharedProxy, useProxy } from "./use-proxy.
 import { type Request, send } from "./wire.ts";
 
 const trusted = { TRUSTED_PROXIES: "0.0.0.0/0" };
-/** Of which web sends the rest when the test has ended. */
+/** A page whose rest web sends when the test has ended. */
 const unfinished = { ...page, rest: "<p>rest</p>" };
 const from = (client: string, headers = {}) => ({ "x-forwarded-for": client, ...headers });
 const [client, another] = ["203.0.113.1", "198.51.100.1"];

@@ -37,7 +37,7 @@ describe("responses", () => {
     ["~* ^()?/monitoring(/|\\z)", "/monitoring/x"],
     [`~ ^()?${sdkPath}/?\\z`, sdkPath],
   ];
-  /** Of the internal ports, and those that the proxy answers without a 404. */
+  /** Locations of the internal ports, and locations that the proxy answers without a 404. */
   const others = [
     "= /.culvert/health",
     "= /.culvert/settings",

@@ -11,7 +11,7 @@ async function script(version: 10 | 11): Promise<string> {
   return result.outputFiles[0]?.text ?? "";
 }
 
-// Of a page that has no SDK yet.
+// The page has no SDK yet: the test adds it.
 test.use({ bypassCSP: true });
 
 // Chromium allows the keepalive requests of a page 64 KiB in total, and the SDK reads no response: a request must count until its response

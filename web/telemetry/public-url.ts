@@ -1,6 +1,6 @@
 type Values = Headers | Record<string, string | string[] | undefined>;
 
-/** Of middleware, a route handler or the Pages Router. Only the first one's `url` has the base path; its `nextUrl` says so. */
+/** A request in middleware, a route handler or the Pages Router. Only in middleware, `url` has the base path; `nextUrl` says so. */
 interface AnyRequest {
   headers: Values;
   url?: string;

@@ -71,7 +71,7 @@ export function check(facts: Facts): Result[] {
 }
 const down = (states: Result[]) => states.filter(({ state }) => state !== "ok").map((one) => one.check);
 
-/** The hops of a pod, by the role that it asks. Of a role without a serving pod, its own line says why. */
+/** The hops of a pod, by the role that it asks. A role without a serving pod has a line of its own that says why. */
 const hops = (facts: Facts, answer: Answer, variables: Record<string, string[]>): Result[] =>
   answer.dns !== 0
     ? [unresolved]

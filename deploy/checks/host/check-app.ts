@@ -37,7 +37,7 @@ function parse(input: string) {
   const { functions } = json<{ functions?: object }>("functions", {});
   const none: Requests = { path: "/", status: 0, policy: "", html: "", file: "", fileStatus: 0, unreachable: "" };
   return {
-    /** Of docker-compose.yml, all services together. */
+    /** The settings of all services in docker-compose.yml. */
     settings: Object.fromEntries(settings.map(([name, value]) => [name, value ?? ""])),
     ...{ user: container?.Config.User ?? "", isRunning: container?.State.Status === "running" },
     isHealthy: container?.State.Health?.Status === "healthy",

@@ -19,7 +19,7 @@ const WARM_UP_S = 3;
 const compose = readFileSync(`${root}/docker-compose.yml`, "utf8");
 const [proxyMemory, webMemory, spoolMemory] = [...compose.matchAll(/mem_limit: (\S+)/g)].map(([, size]) => size);
 const folders: string[] = JSON.parse(/tmpfs: (\[.*\])/.exec(compose)?.[1] ?? "[]");
-/** Of the processor, Docker's default being 1,024: other work on the machine, and the attacker beside the other client, wait. */
+/** Shares of the processor (Docker's default: 1,024). Other work on the machine waits, and so does the attacker beside the other client. */
 const [SHARES, ATTACKER_SHARES] = ["--cpu-shares=200000", "--cpu-shares=10000"];
 const limited = (part: Part, memory = ""): Part => ({
   ...part,

@@ -63,7 +63,7 @@ test("one of two replicas fails at a time, in an outage: each envelope is accept
         }
       await stack.ingest();
     },
-    // Of one priority: a replica that is full would drop a lower one.
+    // All of one priority, because a full replica would drop a lower priority.
     ["event"],
   );
   await waitUntil(() => isEmpty({ url: stack.url2 }), 600_000);

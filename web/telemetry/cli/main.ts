@@ -89,7 +89,7 @@ try {
 } catch (error) {
   const isKnown =
     error instanceof UsageError ||
-    // Of the file system, such as EACCES, and of parseArgs.
+    // Errors of the file system, such as EACCES, and of parseArgs.
     (error instanceof Error && "code" in error && /^E[A-Z]+$|^ERR_PARSE_ARGS/.test(String(error.code)));
   if (!isKnown) throw error;
   console.error(`culvert: ${(error as Error).message}`);
