@@ -11,8 +11,8 @@ const MAX_CA_BYTES = 500_000;
 /** Returns what the settings of the stack of this folder's app have to know of the machine. */
 export async function inspectMachine(folder: string): Promise<Machine> {
   const free = (port: number) => freePort(port, portsBeside(folder));
-  const ports = { HTTPS_PORT: await free(8443), HTTP_PORT: await free(8080), INGEST_PORT: await free(8969) };
-  return { ports, buildCa: await findCa() };
+  const [https, http, ingest] = [await free(8443), await free(8080), await free(8969)];
+  return { ports: { HTTPS_PORT: https, HTTP_PORT: http, INGEST_PORT: ingest }, buildCa: await findCa() };
 }
 
 /** Returns the first port from this one on that is none of `others` and that no program listens on, such as another stack. */
