@@ -11,9 +11,9 @@ RENDERED=/tmp/nginx
 START_ID=$(od -An -N5 -tx1 /dev/urandom | tr -d ' ' | cut -c 1-9)
 # An emptyDir of Kubernetes outlives a killed container: a socket left there cannot be bound again.
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
-mkdir -p "$RENDERED/routes" "$RENDERED/ingest" "$RENDERED/releases" "$RENDERED/only"
+mkdir -p "$RENDERED/routes" "$RENDERED/ingest" "$RENDERED/sets"
 
-for step in values settings limits public-listeners tunnel-origins internal-network render release-routes \
+for step in values settings limits public-listeners tunnel-origins internal-network render sets \
   sdk-tunnel-path ingest certificate; do
   # shellcheck source=/dev/null
   . "$steps/$step.sh"
@@ -23,5 +23,5 @@ render_all
 [ "${1:-}" != render ] || exec nginx -T -q
 "$steps/watch-certificate.sh"
 "$steps/watch-workers.sh"
-[ -z "$WEB_PREVIOUS_UPSTREAMS$WEB_CURRENT_UPSTREAM" ] || "$steps/watch-releases.sh"
+[ -z "$WEB_SETS" ] || "$steps/watch-sets.sh"
 exec nginx -g 'daemon off;'

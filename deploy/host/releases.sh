@@ -77,11 +77,3 @@ remember_web() {
 digest_of() {
   docker image inspect --format '{{if .RepoDigests}}{{index .RepoDigests 0}}{{else}}{{.Id}}{{end}}' "$1" | sed 's/.*@//'
 }
-
-# running_image: prints web's image. An interrupted command leaves two: the later one of these.
-running_image() {
-  for container in $(alive web); do
-    image=$(image_of "$container")
-    echo "$(releases | awk -v image="$image" '$2 == image { print NR }') $image"
-  done | sort -n | awk 'END { print $NF }'
-}

@@ -5,14 +5,18 @@
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/lib.sh
-. deploy/host/roll.sh
+. deploy/host/stack.sh
+. deploy/host/releases.sh
+. deploy/host/previous.sh
+. deploy/host/sets.sh
+. deploy/host/replace.sh
 . deploy/host/env-file.sh
 . deploy/host/build.sh
 
 notify_failures "make rollback"
 use_project
 repair
-running=$(running_image)
+running=$(set_of "$WEB_SET" | head -n 1 | xargs -r docker inspect --format '{{.Image}}')
 { runs proxy && [ -n "$running" ]; } || die "rollback: the stack does not run: start it first (make up)"
 is_remembered "$running" || remember_web
 release=${RELEASE:-$(release_before "$running")}
@@ -38,8 +42,8 @@ say "==> Back to $release"
 ALLOW_CHANGED_ANSWERS=on
 undo_at_exit
 read_config
-step 'Try web' try_services web
-step 'Replace web' replace_web
+step 'Start web' start_set
+step 'Replace web' switch_set
 undo_release "$running" "$2"
 write_setting "$setting" "$value"
 ! is_saved SENTRY_RELEASE || write_setting SENTRY_RELEASE "$SENTRY_RELEASE"

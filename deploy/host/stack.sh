@@ -54,13 +54,23 @@ inner_address() {
   docker inspect --format "{{(index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_inside\").IPAddress}}" "$1"
 }
 
-# replicas: prints how many containers web has: those of its largest release, since an interrupted command may have left
-# two. Those that `docker compose up --scale` has added belong to it, but do not have the release that make up sets.
-replicas() {
-  most=$(for container in $(containers web); do
-    docker inspect --format '{{println .Image}}{{range .Config.Env}}{{println .}}{{end}}' "$container" |
-      grep -v '^SENTRY_RELEASE' | sort | cksum
-  done | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')
-  echo "${most:-1}"
+# up_all PROGRESS: starts what does not run and waits until everything is healthy; else prints what failed.
+up_all() {
+  ! docker compose --progress "$1" up --no-build --wait --wait-timeout 120 --scale "web=$(replicas)" >&2 || return 0
+  docker compose ps --all --format '{{.Name}} {{.Service}} {{.State}} {{.Health}}' |
+    while read -r name service state health; do
+      case "$state $health" in 'running ' | 'running healthy') continue ;; esac
+      message=$(reason "$name")
+      [ -z "$message" ] || say "culvert: $service ($state): $message"
+    done
+  return 1
 }
 
+# update_others: starts what no request passes, and stops what the settings no longer include (ACME=off, a SENTRY_DSN).
+update_others() {
+  up_all quiet || die "not every service runs: the reason is above; what runs keeps serving"
+  unused=$(docker compose --profile '*' ps --all --services | grep -x -e acme -e ingest |
+    without "$services")
+  # shellcheck disable=SC2086
+  [ -z "$unused" ] || docker compose --progress quiet --profile '*' rm --force --stop $unused >&2
+}

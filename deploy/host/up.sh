@@ -1,12 +1,16 @@
 #!/bin/sh
-# Brings the stack to what .env and the sources say, on a bare machine too. While the proxy runs, everything that has
-# changed is tried in containers of its own before anything is replaced, and web is replaced without failing a request.
+# Brings the stack to what .env and the sources say, on a bare machine too. While the proxy runs, a new proxy and a new
+# set of web start beside the old ones and are asked; only then is anything replaced, and web without failing a request.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/lib.sh
 . deploy/settings/check.sh
 . deploy/host/preflight.sh
-. deploy/host/roll.sh
+. deploy/host/stack.sh
+. deploy/host/releases.sh
+. deploy/host/previous.sh
+. deploy/host/sets.sh
+. deploy/host/replace.sh
 . deploy/host/env-file.sh
 . deploy/host/build.sh
 . deploy/host/ipv6.sh
@@ -16,38 +20,47 @@ start() {
   up_all auto || die "the stack did not start: the reason is above;" \
     "'make logs' shows more, 'make down' removes the containers"
   # shellcheck disable=SC2046 # a list
-  problem=$(wait_until_used $(containers web)) || die "web: $problem: 'make logs' shows more"
+  problem=$(answer_proxy $(containers web)) || die "web: $problem: 'make logs' shows more"
+  save_set
 }
 
-# replace_changed SERVICE...: replaces what has changed of these, if the stack has them.
-replace_changed() {
-  changed=''
-  for service; do
-    echo "$services" | grep -qxF -e "$service" || continue
-    [ -n "$(alive "$service")" ] && [ "$(as_wanted "$service")" = "$(containers "$service")" ] ||
-      changed="$changed $service"
-  done
-  [ -n "$changed" ] || { say "    up to date: $*"; return; }
+# release: replaces what has changed of spool, proxy and web. Spool and proxy first: each version accepts what web of the
+# version before sends.
+release() {
+  changed=$(for service in proxy web spool; do is_current "$service" || echo "$service"; done)
+  [ -n "$changed" ] || { say "    up to date: spool proxy web"; return; }
   # What make up did not start is not in the file yet. A rollback must not go back to a web that never was healthy.
-  case $changed in
-    *web*) is_remembered "$before" || ! runs web || remember_web ;;
-  esac
-  # shellcheck disable=SC2086 # a list
-  step "Try$changed" try_services $changed
-  for service in $changed; do
-    case $service in
-      spool) say "    for about a second nothing is queued;" \
-        "browsers and web send again what the ingest does not accept meanwhile" ;;
-      proxy) say "    connections are refused for about a second, or 5 s longer if responses are still open," \
-        "which are cut then" ;;
-    esac
-    [ "$service" = web ] || { step "Replace $service" replace_container "$service"; continue; }
-    # Before it runs: a rollback after an interruption must know which of two releases is the later one.
-    # shellcheck disable=SC2086 # three words
-    remember_release $tried_web
-    [ "${tried_web%% *}" = "$before" ] || started=${tried_web%% *}
-    step 'Replace web' replace_web
-  done
+  is_remembered "$before" || ! runs web || remember_web
+  ! is_changed proxy || step 'Start proxy' prepare proxy
+  new_proxy=${prepared:-} new_outer=${outer:-}
+  ! is_changed web || step 'Start web' start_set
+  if is_changed spool; then
+    say "    for about a second nothing is queued;" \
+      "browsers and web send again what the ingest does not accept meanwhile"
+    step 'Replace spool' replace spool
+  fi
+  if is_changed proxy; then
+    say "    connections are refused for about a second, or 5 s longer if responses are still open," \
+      "which are cut then"
+    prepared=$new_proxy outer=$new_outer
+    step 'Replace proxy' swap proxy
+  fi
+  is_changed web || return 0
+  # shellcheck disable=SC2086 # three words
+  remember_release $new_release
+  step 'Replace web' switch_set
+}
+is_changed() { echo "$changed" | grep -qx "$1"; }
+# is_current SERVICE: whether all its containers are as wanted, or the stack has none.
+is_current() {
+  ! echo "$services" | grep -qxF -e "$1" ||
+    { [ -n "$(alive "$1")" ] && [ "$(as_wanted "$1")" = "$(containers "$1")" ]; }
+}
+# replace SERVICE: replaces its container, or starts it.
+replace() {
+  [ -n "$(alive "$1")" ] || { docker compose --progress quiet up --no-build --wait "$1" >&2; return; }
+  prepare "$1"
+  swap "$1"
 }
 
 notify_failures "make up"
@@ -66,11 +79,10 @@ undo_at_exit
 read_config
 step 'Build' build
 if runs proxy; then
-  # Spool and proxy first: each version accepts what web of the version before sends.
-  replace_changed spool proxy web
+  release
 else
-  # A spool that runs holds envelopes of others: it is tried, too, before it is replaced.
-  ! runs spool || replace_changed spool
+  # A spool that runs holds envelopes of others.
+  ! runs spool || is_current spool || step 'Replace spool' replace spool
   step 'Start' start
 fi
 update_others

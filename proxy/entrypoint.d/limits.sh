@@ -16,8 +16,6 @@ MAX_AT_WEB_OF_SITE=$((4 * MAX_AT_WEB_OF_CLIENT))
 # With WEB_FALLBACK_UPSTREAM, requests go there while WEB_UPSTREAM's name has no address or none of them answers. In
 # Kubernetes: the replicas that are not ready, while none is ready.
 WEB_FALLBACK=${WEB_FALLBACK_UPSTREAM:+"server $WEB_FALLBACK_UPSTREAM resolve backup max_fails=0;"}
-# templates/asked-replicas.conf
-WEB_PORT=${WEB_UPSTREAM##*:}
 
 # SPOOL_FALLBACK_UPSTREAM is asked last, and means that the spool has replicas: then one that hangs is left after 2 s.
 SPOOL_FALLBACK=${SPOOL_FALLBACK_UPSTREAM:+"server $SPOOL_FALLBACK_UPSTREAM resolve max_fails=0 backup;"}

@@ -39,9 +39,7 @@ setting INTERNAL_NETWORK ''
 setting WEB_UPSTREAM web:3000 "name:port" "use the app's address, such as web:3000" is_host_and_port
 setting WEB_FALLBACK_UPSTREAM '' "name:port" \
   "use the name of all replicas of web, such as web-all:3000" is_host_and_port
-setting WEB_PREVIOUS_UPSTREAMS '' "a line without \" ; { } \$ \\" "separate addresses by spaces" is_line
-setting WEB_CURRENT_UPSTREAM '' "name:port" \
-  "use a name of the replicas that have the current release, such as web-current:3000" is_host_and_port
+setting WEB_SETS '' "a line without \" ; { } \$ \\" "separate addresses by spaces" is_line
 setting SPOOL_UPSTREAM '' "name:port" "use the spool's address, such as spool:8082" is_host_and_port
 setting SPOOL_FALLBACK_UPSTREAM '' "name:port" \
   "use a name of the spool's ready replicas, such as spool:8082" is_host_and_port

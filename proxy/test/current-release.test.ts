@@ -4,7 +4,7 @@ import { ok, page, useProxy } from "./use-proxy.ts";
 import { type Request, send } from "./wire.ts";
 
 // The recorder that stands for an ingest elsewhere is the first replica of the new release.
-const shared = useProxy({ WEB_CURRENT_UPSTREAM: "ingest:9000" });
+const shared = useProxy({ WEB_SETS: "web-current:9000" });
 const runs = (deployment: string, answer: Answer): Answer => ({
   ...answer,
   headers: { ...answer.headers, "x-nextjs-deployment-id": deployment },
@@ -33,6 +33,6 @@ test("while a rollout replaces web's replicas, pages of the new release get a ne
 
   // Then web balances again, over all replicas.
   await shared.proxy.web.answer(runs("new-2", page));
-  await shared.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/tmp/nginx/releases/1/new-2");
+  await shared.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/tmp/nginx/sets/web-current/new-2");
   await expect.poll(() => answerTo(from("new-2")), timeoutOptions).toBe(page.body);
 });

@@ -5,7 +5,7 @@ import { ok, page, useProxy } from "./use-proxy.ts";
 import { type Request, send } from "./wire.ts";
 
 // The recorder that stands for an ingest elsewhere is the release that was replaced.
-const shared = useProxy({ WEB_PREVIOUS_UPSTREAMS: "nowhere:9000, ingest:9000" });
+const shared = useProxy({ WEB_SETS: "nowhere:9000, ingest:9000" });
 const ask = async (request: Partial<Request> = {}) => send(shared.proxy.port, { path: "/page", ...request });
 const at = (deployment: string, answer: Answer): Answer => ({
   ...answer,
@@ -20,7 +20,7 @@ beforeEach(async () => {
   await expect.poll(async () => (await ask({ headers: of("old-1") })).body, { timeout: 60_000 }).toBe(ok.body);
 });
 
-test("Next names its release in the response to a request with RSC: 1, by which watch-releases.sh asks", async () => {
+test("Next names its release in the response to a request with RSC: 1, by which watch-sets.sh asks", async () => {
   const { default: loadCustomRoutes } = createRequire(import.meta.url)(
     "../../web/node_modules/next/dist/lib/load-custom-routes.js",
   );
@@ -58,12 +58,17 @@ describe("while a release that was replaced still runs", () => {
     ["a request that names no deployment", {}],
     ["one that names web's", { headers: of("new-2") }],
     ["one that names none that is known", { headers: of("older-0") }],
-    ["one that names a path", { headers: of("../2/old-1") }],
+    ["one that names a path", { headers: of("../ingest/old-1") }],
     ["one that names a folder", { headers: of(".") }],
     ["one that names a host", { path: "/page?dpl=ingest:9000" }],
     ["one that names two", { headers: of("old-1, new-2") }],
   ])("web gets %s", async (_, request) => {
     expect((await ask(request)).body).toBe(page.body);
+  });
+  test("web gets a page that it has begun and cut; a form is not sent twice", async () => {
+    await shared.proxy.ingest.answer({ ...at("old-1", ok), instead: "reset" });
+    expect((await ask({ headers: of("old-1") })).body).toBe(page.body);
+    expect((await ask({ method: "POST", headers: of("old-1"), body: "a=1" })).status).toBe(503);
   });
   test("requests are counted by release", async () => {
     const all = () => Promise.all(["current", "previous", "gone"].map(counted));
@@ -82,7 +87,7 @@ describe("while a release that was replaced still runs", () => {
 
 test("when web is the same release, web gets its requests again", async () => {
   await shared.proxy.web.answer(at("old-1", page));
-  await shared.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/tmp/nginx/releases/2/old-1");
+  await shared.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/tmp/nginx/sets/ingest/old-1");
   await expect.poll(async () => (await ask({ headers: of("old-1") })).body, { timeout: 60_000 }).toBe(page.body);
 });
 
@@ -91,7 +96,7 @@ test("when it has ended, no request fails: web gets them", async () => {
   expect((await ask({ method: "POST", headers: of("old-1"), body: "a=1" })).body).toBe(page.body);
   // Also when its name has no address any more, before the proxy's look at it.
   const log = async () => {
-    await shared.proxy.on("proxy", "exec", "touch", "/tmp/nginx/releases/2/old-1");
+    await shared.proxy.on("proxy", "exec", "touch", "/tmp/nginx/sets/ingest/old-1");
     for (const method of ["GET", "POST"])
       expect((await ask({ method, headers: of("old-1") })).body, method).toBe(page.body);
     for (const path of ["/_next/image?url=%2Fa.png&w=64&q=75&dpl=old-1", "/_next/static/b.js?dpl=old-1"])

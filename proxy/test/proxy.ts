@@ -36,7 +36,7 @@ export interface TestProxy {
 export interface Options {
   /** Host files to paths. */
   mounts?: Record<string, string>;
-  /** Whether a second container answers to the name `web`, and to `web-set-a`. */
+  /** Whether a second container answers to the name `web`, and to `web-a`. */
   twoReplicas?: boolean;
   /** Names with a port, each of one more address that answers no connection. */
   silent?: string[];
@@ -52,7 +52,7 @@ export async function startProxy(settings: Record<string, string> = {}, options:
   const testbed = await takeTestbed();
   const { id } = testbed;
   const image = await build();
-  if (options.twoReplicas) await startRecorder(testbed, "web2", ["web", "web-set-a"]);
+  if (options.twoReplicas) await startRecorder(testbed, "web2", ["web", "web-a"]);
   for (const [n, address] of (options.silent ?? []).entries()) await startSilent(testbed, `silent${n}`, address);
   const environment: Record<string, string> = {
     SENTRY_DSN: "http://key@ingest:9000/prefix/7",

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ok, page, useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
 
-const shared = useProxy({ WEB_PREVIOUS_UPSTREAMS: "nowhere:9000" }, { twoReplicas: true });
+const shared = useProxy({ WEB_SETS: "web-a:9000 nowhere:9000" }, { twoReplicas: true });
 
 const counts = async () => {
   const { web, web2 } = shared.proxy;
@@ -49,7 +49,7 @@ describe("two replicas of web", () => {
 describe("while make up stops a replica", () => {
   // Until then, in seconds since 1970.
   const askOnly = (name: string, until = 9_999_999_999) =>
-    shared.proxy.on("proxy", "exec", "sh", "-c", `rm -f /tmp/nginx/only/*; echo ${until} >/tmp/nginx/only/${name}`);
+    shared.proxy.on("proxy", "exec", "sh", "-c", `cd /tmp/nginx/sets; rm -f *.current; echo ${until} >${name}.current`);
   const requests: Parameters<typeof send>[1][] = [
     { path: "/page" },
     { path: "/page", headers: { accept: "text/html" } },
@@ -59,7 +59,7 @@ describe("while make up stops a replica", () => {
     { path: "/.culvert/settings" },
   ];
   test("only the replicas with the other name are asked, and no connection to them is kept", async () => {
-    await askOnly("web-set-a");
+    await askOnly("web-a");
     const [before, mark] = await counts();
     for (const [n, request] of requests.entries()) {
       await times(20, request);
@@ -72,12 +72,16 @@ describe("while make up stops a replica", () => {
   });
   test("a name that nobody has costs no request, and is forgotten; so is one whose time is over", async () => {
     const isForgotten = () =>
-      expect.poll(() => shared.proxy.on("proxy", "exec", "ls", "/tmp/nginx/only"), { timeout: 60_000 }).toBe("");
-    await askOnly("web-set-b");
+      expect
+        .poll(() => shared.proxy.on("proxy", "exec", "find", "/tmp/nginx/sets", "-name", "*.current"), {
+          timeout: 60_000,
+        })
+        .toBe("");
+    await askOnly("nowhere");
     expect(await times(20, { path: "/page" })).toEqual(all(200));
     expect(await times(20, { method: "POST", path: "/page", body: "a=1" })).toEqual(all(200));
     await isForgotten();
-    await askOnly("web-set-a", 1);
+    await askOnly("web-a", 1);
     await isForgotten();
   });
 });

@@ -86,7 +86,7 @@ export async function takeTestbed(): Promise<Testbed> {
   const testbed = { id, isLocal: isLocal(await must("network", "create", label, id)), changed: false };
   await Promise.all([
     startRecorder(testbed, "web", ["web"]),
-    startRecorder(testbed, "ingest", [...ingestNames, otherIngestName], inject("certificate")),
+    startRecorder(testbed, "ingest", [...ingestNames, otherIngestName, "web-current"], inject("certificate")),
   ]);
   return testbed;
 }

@@ -3,7 +3,10 @@
 # seconds until it was connected, OpenSSL's result for the certificate, outcome of the envelope. Addresses of SPOOLS are
 # separated by commas.
 spools=$1 page=$2
-upstreams='WEB_UPSTREAM WEB_FALLBACK_UPSTREAM WEB_CURRENT_UPSTREAM WEB_PREVIOUS_UPSTREAMS'
+for address in ${WEB_SETS:-}; do
+  case $address in *web-previous*) export "WEB_PREVIOUS=$address" ;; *) export "WEB_CURRENT=$address" ;; esac
+done
+upstreams='WEB_UPSTREAM WEB_FALLBACK_UPSTREAM WEB_CURRENT WEB_PREVIOUS'
 for name in SENTRY_DSN SERVER_NAME BASE_PATH MAX_CONCURRENT_REQUESTS_PER_CLIENT $upstreams SPOOL_UPSTREAM \
   SPOOL_FALLBACK_UPSTREAM; do
   ! value=$(printenv "$name") || echo "set $name $value"

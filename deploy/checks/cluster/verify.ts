@@ -82,7 +82,7 @@ const hops = (facts: Facts, answer: Answer, variables: Record<string, string[]>)
 function ofProxy(facts: Facts, answer: Answer): Result[] {
   if (answer.dns !== 0) return [unresolved];
   const web = hops(facts, answer, { web: ["WEB_UPSTREAM", "WEB_FALLBACK_UPSTREAM"] });
-  const more = hops(facts, answer, { web: ["WEB_CURRENT_UPSTREAM"], "web-previous": ["WEB_PREVIOUS_UPSTREAMS"] });
+  const more = hops(facts, answer, { web: ["WEB_CURRENT"], "web-previous": ["WEB_PREVIOUS"] });
   const spool = hops(facts, answer, { spool: ["SPOOL_UPSTREAM", "SPOOL_FALLBACK_UPSTREAM"] });
   const name = facts.of("Deployment").find((one) => role(one) === "proxy")?.metadata.name ?? "proxy";
   const entry = facts.of("Service").find(({ metadata }) => metadata.name === name);

@@ -153,8 +153,8 @@ at first, web's image is missing | image first | culvert-web: .*ImagePullBackOff
 at first, web is missing | missing first | Deployment web: missing
 no node has room | full | culvert-web: 0 of 2 pods are available: 0/2 nodes
 web is at zero | zero | culvert-web: scaled to 0
-a policy blocks the release before | ask WEB_PREVIOUS_UPSTREAMS=28 0 0 0 | proxy → culvert-web-previous: no connection within 5 s
-the release before hangs | ask WEB_PREVIOUS_UPSTREAMS=28 0 1 0 | proxy → culvert-web-previous: connected, but no answer
+a policy blocks the release before | ask WEB_PREVIOUS=28 0 0 0 | proxy → culvert-web-previous: no connection within 5 s
+the release before hangs | ask WEB_PREVIOUS=28 0 1 0 | proxy → culvert-web-previous: connected, but no answer
 a policy blocks the spool | ask SPOOL_FALLBACK_UPSTREAM=28 0 0 0 | proxy → culvert-spool: no connection within 5 s: does
 a policy blocks the server's events | events | web → culvert-server-tunnel: no connection
 the domain is another one | ask WEB_UPSTREAM=6 0 0 0 | proxy → culvert-web: \\S+ does not resolve: is the cluster's domain

@@ -1,15 +1,13 @@
 const { NAME, CONSOLE } = process.env;
-// Healthy for itself, broken for the proxy; `misled` not until it is in use, and at HEALTH_PATH only.
-const isUnavailable = (url, { "x-request-id": id }) =>
-  NAME === "sick" ||
-  (id !== undefined && (NAME === "unreachable" || (NAME === "misled" && id !== "trial" && url === "/ready")));
+// `unreachable` is healthy for itself, broken for the proxy.
+const isUnavailable = (headers) => NAME === "sick" || (NAME === "unreachable" && headers["x-request-id"] !== undefined);
 
 const server = require("node:http")
   .createServer(({ url, headers }, response) => {
     // It is about to be killed.
     if (!server.listening) return response.writeHead(500).end();
     response.setHeader("x-nextjs-deployment-id", NAME);
-    if (isUnavailable(url, headers)) return response.writeHead(503).end();
+    if (isUnavailable(headers)) return response.writeHead(503).end();
     if (url === "/slow") return setTimeout(() => response.end(NAME), 100);
     if (url === "/" && (NAME === "broken" || CONSOLE === "off")) response.statusCode = 404;
     response.end(NAME);

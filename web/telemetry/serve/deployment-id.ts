@@ -2,7 +2,7 @@ import { subscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isFirstCall } from "../once.js";
 
-/** What the proxy asks each replica for: proxy/entrypoint.d/watch-releases.sh. */
+/** What the proxy asks each replica for: proxy/entrypoint.d/watch-sets.sh. */
 const PATH = "/.culvert";
 
 /**

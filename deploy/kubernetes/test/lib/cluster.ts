@@ -56,13 +56,15 @@ export function production(manifests: Resource[], certificate: string): World {
       (one.value ?? "").replace("$(POD_NAMESPACE)", "culvert"),
     ]);
     const map = of(objects, "ConfigMap").find(({ metadata }) => metadata.name === `culvert-${name}`)?.data;
-    return { ...map, ...Object.fromEntries(own), SENTRY_DSN: dsn };
+    const all: Record<string, string> = { ...map, ...Object.fromEntries(own), SENTRY_DSN: dsn };
+    const [WEB_PREVIOUS, WEB_CURRENT] = all.WEB_SETS?.split(" ") ?? [];
+    return { ...all, ...(WEB_PREVIOUS && { WEB_PREVIOUS, WEB_CURRENT }) };
   };
   const hops = [
     "WEB_UPSTREAM",
     "WEB_FALLBACK_UPSTREAM",
-    "WEB_CURRENT_UPSTREAM",
-    "WEB_PREVIOUS_UPSTREAMS",
+    "WEB_CURRENT",
+    "WEB_PREVIOUS",
     "SPOOL_UPSTREAM",
     "SPOOL_FALLBACK_UPSTREAM",
   ];

@@ -1,7 +1,5 @@
 #!/bin/sh
-# Finds out which deployment each of WEB_PREVIOUS_UPSTREAMS and WEB_CURRENT_UPSTREAM runs, if any, and keeps a file
-# named after it in /tmp/nginx/releases, by which templates/releases/route.conf chooses where a request goes. `make up`
-# writes the file, too.
+# Finds out which deployment each of WEB_SETS runs, if any, and keeps a file named after it (sets.sh).
 set -eu
 
 # deployment_at ADDRESS: prints the deploymentId of what answers there, if it says so: the package does, else Next 16 to
@@ -22,10 +20,11 @@ deployment_of_all() {
   echo "$first"
 }
 
-# look FOLDER UPSTREAM: FOLDER/.ends, if make up has written it, says until when.
+# look NAME ADDRESS: NAME/.ends, if make up has written it, says until when.
 look() {
   # The dot: without the search domains of this host.
-  if [ -z "$(getent ahosts "${2%:*}.")" ]; then rm -f "$1"/* "$1"/.[!.]*; return; fi
+  if [ -z "$(getent ahosts "$1.")" ]; then rm -f "$1.current" "$1"/* "$1"/.[!.]*; return; fi
+  [ "$(cat "$1.current" 2>/dev/null || echo 9999999999)" -gt "$(date +%s)" ] || rm -f "$1.current"
   if [ "$(cat "$1/.ends" 2>/dev/null || echo 9999999999)" -le "$(date +%s)" ]; then rm -f "$1"/*; return; fi
   deployment=$(deployment_at "$2")
   [ -n "$deployment" ] || return
@@ -34,32 +33,20 @@ look() {
   if [ "$deployment" != "$of_all" ]; then
     [ -e "$1/$deployment" ] || : >"$1/$deployment"
   else
-    # All replicas run this release. It keeps its name for two minutes, because a rollout may begin, which makes it the
-    # previous release. Then web balances, with all replicas and their limits.
+    # Kept for two minutes: in Kubernetes, an apply that makes this release the previous one begins to replace web. After
+    # two minutes, web balances with all replicas.
     [ -e "$1/.$deployment" ] || [ -e "$1/$deployment" ] || : >"$1/$deployment"
     : >"$1/.$deployment"
     find "$1" -name "$deployment" -mmin +2 -delete
   fi
 }
 
-# look_at_only: has all replicas of web asked again (templates/asked-replicas.conf) at the time in the file, or when
-# none has the name.
-look_at_only() {
-  for file in /tmp/nginx/only/*; do
-    [ -e "$file" ] || continue
-    if [ -z "$(getent ahosts "${file##*/}.")" ] || [ "$(cat "$file")" -le "$(date +%s)" ]; then rm -f "$file"; fi
-  done
-}
-
 watch() {
   set +e
+  cd "$RENDERED/sets" || exit
   while sleep 5; do
-    look_at_only
-    slot=0 of_all=
-    for upstream in $WEB_PREVIOUS_UPSTREAMS $WEB_CURRENT_UPSTREAM; do
-      slot=$((slot + 1))
-      look "/tmp/nginx/releases/$slot" "$upstream"
-    done
+    of_all=
+    for address in $(echo "$WEB_SETS" | tr , ' '); do look "${address%:*}" "$address"; done
   done
 }
 watch &
