@@ -20,19 +20,15 @@ export async function plantSecrets(traceLifecycle: "static" | "stream"): Promise
   const sent: Sent = { envelopes: [], propagated: [] };
   const upstream = createServer((request, response) => response.end(String(sent.propagated.push(request.headers))));
   const upstreamUrl = await listening(upstream);
-  const settings = parseSettings({
-    SENTRY_DSN: "http://culvert@127.0.0.1:9/1",
-    SENTRY_RELEASE: "v1",
-    TRACE_PROPAGATION_TARGETS: upstreamUrl,
-  });
+  const SENTRY_DSN = "http://culvert@127.0.0.1:9/1";
+  const settings = parseSettings({ SENTRY_DSN, SENTRY_RELEASE: "v1", TRACE_PROPAGATION_TARGETS: upstreamUrl });
   const transport = (options: Parameters<typeof sentry.createTransport>[0]) =>
     sentry.createTransport(options, async ({ body }) => {
       sent.envelopes.push(Buffer.from(body).toString());
       return { statusCode: 200 };
     });
-  // `init` would keep an earlier client.
+  // `init` would keep an earlier client. enableLogs is version 10's: logs are always on in 11.
   sentry.getCurrentScope().setClient(undefined);
-  // enableLogs is version 10's: logs are always on in 11.
   const client = sentry.init(serverOptions(settings, { traceLifecycle, transport, ...{ enableLogs: true } }));
 
   const app = createServer(async (request, response) => {
@@ -41,19 +37,15 @@ export async function plantSecrets(traceLifecycle: "static" | "stream"): Promise
     response.end();
   });
   const url = await listening(app);
-  const answered = await fetch(`${url}/reset?token=${SECRET}&email=${EMAIL}#code=${SECRET}`, {
-    method: "POST",
-    headers: {
-      cookie: `sid=${SECRET}; cart=${SECRET}`,
-      authorization: `Bearer ${SECRET}`,
-      "x-api-key": SECRET,
-      "x-forwarded-for": ["203.0", "113.9"].join("."),
-      referer: `${url}/login?token=${SECRET}`,
-      "content-type": "application/json",
-    },
-    body: JSON.stringify({ password: SECRET, email: EMAIL }),
-  });
-  await answered.text();
+  const headers = {
+    ...{ cookie: `sid=${SECRET}; cart=${SECRET}`, authorization: `Bearer ${SECRET}`, "x-api-key": SECRET },
+    ...{ "x-forwarded-for": ["203.0", "113.9"].join("."), referer: `${url}/login?token=${SECRET}` },
+    "content-type": "application/json",
+  };
+  const body = JSON.stringify({ password: SECRET, email: EMAIL });
+  await (
+    await fetch(`${url}/reset?token=${SECRET}&email=${EMAIL}#code=${SECRET}`, { method: "POST", headers, body })
+  ).text();
   await client?.flush(5_000);
   for (const server of [app, upstream]) server.close();
   return sent;
@@ -83,9 +75,8 @@ async function answer(headers: IncomingHttpHeaders, upstreamUrl: string): Promis
   await sentry.startSpan(root, async (span) => {
     span.setAttribute("sentry.source", "custom");
     await (await fetch(`${upstreamUrl}/v1?token=${SECRET}`)).text();
-    sentry.startSpan({ name: `SELECT '${EMAIL}'`, op: "db", attributes }, (child) =>
-      child.setAttribute("x.token", SECRET),
-    );
+    const query = { name: `SELECT '${EMAIL}'`, op: "db", attributes };
+    sentry.startSpan(query, (child) => child.setAttribute("x.token", SECRET));
     sentry.captureException(new Error(`no: ${inText}`, { cause: new Error(`at /a?token=${SECRET}`) }));
     sentry.captureMessage(inText);
   });
