@@ -33,14 +33,6 @@ async function order(count: number): Promise<unknown[]> {
 }
 const flood = Array<string>(20).fill("203.0.113.1");
 
-test("another client's request passes those of a flood", async () => {
-  arrive(...flood, "198.51.100.1", "198.51.100.2");
-  const all = await order(22);
-  expect(all.indexOf("198.51.100.1")).toBeLessThan(4);
-  expect(all.indexOf("198.51.100.2")).toBeLessThan(4);
-  expect(all).toHaveLength(22);
-});
-
 test("connections are accepted before the next request begins", async () => {
   const handled: unknown[] = [];
   const own = createServer(({ headers }, response) => {
@@ -60,13 +52,17 @@ test("connections are accepted before the next request begins", async () => {
   own.close();
 });
 
-// Zeros may be folded.
-test.each(["2001:db8:1:N::1", "::N", "2001::N:0:1", "2001:db8::N"])("the /48 of %s is one client", async (network) => {
-  const others = ["2001:db8:2::1", "::ffff:198.51.100.1", "::ffff:198.51.100.2"];
-  arrive(...flood.map((_, n) => network.replace("N", `${n + 1}`)), ...others);
-  const all = await order(23);
-  for (const one of others) expect(all.indexOf(one)).toBeLessThan(5);
-});
+// A client is an IPv4 address or an IPv6 /48, whose zeros may be folded.
+test.each(["203.0.113.1", "2001:db8:1:N::1", "::N", "2001::N:0:1", "2001:db8::N"])(
+  "other clients' requests pass those of a flood of %s",
+  async (client) => {
+    const others = ["2001:db8:2::1", "198.51.100.1", "::ffff:198.51.100.1", "::ffff:198.51.100.2"];
+    arrive(...flood.map((_, n) => client.replace("N", `${n + 1}`)), ...others);
+    const all = await order(24);
+    for (const one of others) expect(all.indexOf(one)).toBeLessThan(6);
+    expect(all).toHaveLength(24);
+  },
+);
 
 test("a request that did not come through the proxy begins at once, as do health checks", async () => {
   arrive(...flood, "direct");
