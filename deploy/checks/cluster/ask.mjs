@@ -1,6 +1,5 @@
-// Runs in the own container of web or a spool: prints as JSON its DSN, and how its requests ended. The argument is the address of a proxy, whose
-// port for probes no policy opens.
-import { lookup } from "node:dns/promises";
+// Runs in web's own container: prints as JSON its settings, and how its requests ended. The argument is the address of a proxy, whose port for
+// probes no policy opens.
 import { connect } from "node:net";
 
 const [host] = process.argv.slice(2);
@@ -13,17 +12,11 @@ const ask = (url) =>
   );
 const asked = {};
 if (SERVER_TUNNEL) asked.SERVER_TUNNEL = await ask(SERVER_TUNNEL);
-if (SERVER_TUNNEL && SPOOL_UPSTREAM) asked.SPOOL_UPSTREAM = await ask(`http://${SPOOL_UPSTREAM}/healthz`);
-const found = lookup("kubernetes.default.svc").then(
-  () => 0,
-  () => 1,
-);
-const dns = await Promise.race([found, new Promise((resolve) => setTimeout(resolve, 10_000, 1))]);
+if (SPOOL_UPSTREAM) asked.SPOOL_UPSTREAM = await ask(`http://${SPOOL_UPSTREAM}/healthz`);
 const isReached = await new Promise((resolve) => {
-  if (!SERVER_TUNNEL) return resolve();
   const socket = connect({ host, port: 8081, timeout: 5000 });
   for (const event of ["connect", "timeout", "error"]) socket.once(event, () => resolve(event === "connect"));
 });
 // A resolver that gets no answer would delay the end.
 const end = () => process.kill(process.pid, "SIGKILL");
-process.stdout.write(`${JSON.stringify({ settings, asked, dns, isReached })}\n`, end);
+process.stdout.write(`${JSON.stringify({ settings, asked, isReached })}\n`, end);

@@ -1,3 +1,6 @@
+import { SILENT } from "../ingest.ts";
+import { readSections } from "../sections.ts";
+
 /** What the checks read of an object. */
 export interface Item {
   kind: string;
@@ -8,95 +11,83 @@ export interface Item {
   status?: any;
 }
 
-/** How a request of the proxy ended: curl's exit status, the response's, OpenSSL's result for the certificate. */
-export interface Ended {
-  end: number;
-  status: number;
-  isConnected: boolean;
-  verified: number;
-  outcome: string;
-}
-/** What a pod said: a request of web ended with a status, or with a system error's code. */
+/** What a pod said. A request ended with a status, or with the code of a system's or a certificate's error. */
 export interface Answer {
-  pod: Item;
+  role: string;
   settings: Record<string, string>;
-  asked: Record<string, Ended | number | string>;
-  dns: number;
-  certificate?: string;
-  /** By address of a spool. */
+  asked: Record<string, number | string>;
+  /** Envelopes, by address of a spool. */
   queued: Record<string, number>;
   metrics?: number;
   isReached?: boolean;
 }
 
-export const { NAMESPACE: namespace = "culvert", INSTANCE = "", PAGE = "", PROMETHEUS = "" } = process.env;
+export const { NAMESPACE: namespace = "culvert", INSTANCE = "", PROMETHEUS = "" } = process.env;
 export const role = ({ metadata }: Item): string => metadata.labels?.["app.kubernetes.io/name"] ?? "";
 /** A command's options that select a role's pods. */
 export const selecting = (name: string) =>
   `-l app.kubernetes.io/name=${name}${INSTANCE ? `,app.kubernetes.io/instance=${INSTANCE}` : ""}`;
-export const matches = (wanted: Record<string, string> = {}, labels: Record<string, string> = {}) =>
-  Object.entries(wanted).every(([key, value]) => labels[key] === value);
-/** As kubectl names it. */
-export const named = ({ kind, metadata }: Item) => `${kind.toLowerCase()}/${metadata.name}`;
-export const condition = (status: Item["status"], type: string) =>
+/** The command that shows a role's log. */
+export const logs = (name: string) => `kubectl -n ${namespace} logs ${selecting(name)}`;
+export const condition = ({ status }: Item, type: string) =>
   status?.conditions?.find((one: { type: string }) => one.type === type);
-export const isReady = ({ metadata, status }: Item) =>
-  !metadata.deletionTimestamp && condition(status, "Ready")?.status === "True";
+export const isReady = (pod: Item) => !pod.metadata.deletionTimestamp && condition(pod, "Ready")?.status === "True";
 /** Where the proxy reaches a replica of the spool. */
 export const addressOf = ({ status: { podIP } }: Item) => `${podIP.includes(":") ? `[${podIP}]` : podIP}:8082`;
 
-/** What verify.sh has collected. */
-export class Facts {
-  readonly #sections: Map<string, string>;
-  readonly items: Item[];
-  readonly nodes: Item[];
-  constructor(collected: string) {
-    const parts = `\n${collected}`.split("\n== ").slice(1);
-    this.#sections = new Map(parts.map((part) => [part.split("\n", 1)[0] ?? "", part.replace(/^.*\n/, "").trim()]));
-    const list = (name: string): Item[] => (this.section(name) ? JSON.parse(this.section(name)).items : []);
-    this.items = list("objects");
-    this.nodes = list("nodes");
-  }
-  /** The text of a section; `error NAME` is why NAME could not be read. */
-  section(name: string): string {
-    return this.#sections.get(name) ?? "";
-  }
-  of(...kinds: string[]): Item[] {
-    return this.items.filter(({ kind }) => kinds.includes(kind));
-  }
-  workloads(): Item[] {
-    return this.of("Deployment", "StatefulSet");
-  }
-  /** A role's pods that serve: ready, and not terminating. Only these are asked. */
-  serving(name: string): Item[] {
-    return this.of("Pod").filter((pod) => role(pod) === name && isReady(pod));
-  }
-  /** One pod of each role, and every spool. */
-  asked(): Item[] {
-    return ["proxy", "web"].flatMap((name) => this.serving(name).slice(0, 1)).concat(this.serving("spool"));
-  }
+/** What verify.sh has collected. The section `error NAME` says why NAME could not be read. */
+export function parseFacts(collected: string) {
+  const { lines, json } = readSections(collected);
+  const list = (name: string) => json<{ items: Item[] }>(name, { items: [] }).items;
+  const [items, nodes] = [list("objects"), list("nodes")];
+  const of = (...kinds: string[]) => items.filter(({ kind }) => kinds.includes(kind));
+  /** A role's pods that serve: ready, and not terminating. */
+  const serving = (name: string) => of("Pod").filter((pod) => role(pod) === name && isReady(pod));
+  return { lines, items, nodes, of, serving, workloads: of("Deployment", "StatefulSet") };
+}
+export type Facts = ReturnType<typeof parseFacts>;
+
+/** The lines by which verify.sh asks one proxy, which reaches every spool, and one web. */
+export function plan(facts: Facts): string[] {
+  const [[proxy], [web]] = [facts.serving("proxy"), facts.serving("web")];
+  const spools = facts.serving("spool").map(addressOf).join() || "-";
+  const [service, space, , port] = PROMETHEUS.split(/[.:]/);
+  const query = encodeURIComponent(`up{namespace="${namespace}"}==1`);
+  return [
+    ...(proxy ? [`proxy ${proxy.metadata.name} ${spools}`] : []),
+    ...(web ? [`web ${web.metadata.name} ${proxy?.status.podIP ?? "-"}`] : []),
+    `get prometheus /api/v1/namespaces/${space}/services/${service}:${port}/proxy/api/v1/query?query=${query}`,
+  ];
+}
+
+/** By curl's exit status: https://curl.se/docs/manpage.html */
+const codes: Record<number, string> = { 6: "ENOTFOUND", 7: "ECONNREFUSED", 35: "EPROTO", 52: SILENT, 56: SILENT };
+/** By OpenSSL's result: https://docs.openssl.org/master/man1/openssl-verification-options/#diagnostics */
+const certificates: Record<number, string> = {
+  // The name is compared without OpenSSL, by newer versions of curl before it has a result.
+  ...{ 0: "ERR_TLS_CERT_ALTNAME_INVALID", 1: "ERR_TLS_CERT_ALTNAME_INVALID", 9: "CERT_NOT_YET_VALID" },
+  ...{ 10: "CERT_HAS_EXPIRED", 18: "DEPTH_ZERO_SELF_SIGNED_CERT", 19: "SELF_SIGNED_CERT_IN_CHAIN" },
+  ...{ 20: "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", 21: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" },
+};
+
+/** Takes how a request ended in ask-proxy.sh: an outcome "queued" is its end, too. */
+function endOf([end, status, connected, verified, outcome]: string[]): number | string {
+  if (end === "0") return outcome === "queued" ? outcome : Number(status);
+  if (end === "28") return Number(connected) > 0 ? SILENT : "ETIMEDOUT";
+  if (end === "60") return certificates[Number(verified)] ?? `CERT ${verified}`;
+  return codes[Number(end)] ?? `curl's exit status ${end}`;
 }
 
 /** What a pod said; nothing if it could not be asked. */
-export function answerOf(facts: Facts, pod: Item): Answer[] {
-  const said = facts.section(pod.metadata.name);
-  const answer: Answer = { pod, settings: {}, asked: {}, dns: 0, queued: {} };
-  if (said.startsWith("{")) return [{ ...answer, ...JSON.parse(said) }];
-  answer.certificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/.exec(said)?.[0];
-  for (const [word, key = "", first = "", ...rest] of said.split("\n").map((line) => line.split(" "))) {
-    if (word === "set") answer.settings[key] = [first, ...rest].join(" ");
-    if (word === "dns" || word === "metrics") answer[word] = Number(key);
-    if (word === "queued") answer.queued[key] = (answer.queued[key] ?? 0) + Number(first);
-    const [status, connected, verified, outcome = ""] = rest;
-    const isConnected = Number(connected) > 0;
-    if (word === "ask")
-      answer.asked[key] = {
-        end: Number(first),
-        status: Number(status),
-        isConnected,
-        verified: Number(verified),
-        outcome,
-      };
+export function answerOf(facts: Facts, role: string): Answer | undefined {
+  const said = facts.lines(role);
+  const answer: Answer = { role, settings: {}, asked: {}, queued: {} };
+  if (said[0]?.startsWith("{")) return { ...answer, ...JSON.parse(said[0]) };
+  for (const [word, key = "", ...rest] of said.map((line) => line.split(" "))) {
+    if (word === "set") answer.settings[key] = rest.join(" ");
+    if (word === "metrics") answer.metrics = Number(key);
+    if (word === "queued") answer.queued[key] = (answer.queued[key] ?? 0) + Number(rest[0]);
+    if (word === "ask") answer.asked[key] = endOf(rest);
   }
-  return said ? [answer] : [];
+  return said.length > 0 ? answer : undefined;
 }

@@ -1,14 +1,15 @@
 #!/bin/sh
 # verify.sh [--json]: checks a deployment in a cluster with kubectl, a line for each check; status 1 if one failed.
 # Needs Node 24, or Docker. NAMESPACE (default: culvert); INSTANCE, a release's name, if the namespace has several;
-# WAIT_S, how long pods may take (default: 300); RENDERED, a file of `make render` that the cluster must equal; PAGE, a
-# page that must be served; PROMETHEUS, name.namespace.svc:port; IMAGE, for Docker, an image with Node 24.
+# WAIT_S, how long pods may take (default: 300); RENDERED, a file of `make render` that the cluster must equal;
+# PROMETHEUS, name.namespace.svc:port; IMAGE, for Docker, an image with Node 24. The site is asked by `helm test`, and by
+# doctor.sh with BASE_URL.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../../lib.sh
 . "$here/../../lib.sh"
 has kubectl || die "kubectl: not found: install it (https://kubernetes.io/docs/tasks/tools/)"
-export NAMESPACE="${NAMESPACE:-culvert}" INSTANCE="${INSTANCE:-}" PAGE="${PAGE:-}"
+export NAMESPACE="${NAMESPACE:-culvert}" INSTANCE="${INSTANCE:-}"
 export PROMETHEUS="${PROMETHEUS:-prometheus-operated.monitoring.svc:9090}"
 [ -z "${RENDERED:-}" ] || [ -r "$RENDERED" ] || die "RENDERED: there is no $RENDERED: make render VALUES=<your values>"
 # Facts have settings of the pods: for this user's eyes only.
@@ -29,7 +30,7 @@ section() {
 asked() {
   role=$1 pod=$2 program=$3
   shift 3
-  section "$pod" k exec --stdin "$pod" -c "$role" -- "$@" <"$here/$program"
+  section "$role" k exec --stdin "$pod" -c "$role" -- "$@" <"$here/$program"
 }
 # evaluate [OPTION]: reads facts and prints lines, with this machine's Node, else in a container without a network.
 evaluate() {
@@ -37,7 +38,7 @@ evaluate() {
     image='jsonpath={.items[0].spec.template.spec.containers[0].image}'
     : "${IMAGE:=$(k get statefulset -l "$label" -o "$image" </dev/null)}"
     docker run --rm --interactive --network=none --read-only --volume "$here/..:/checks:ro" --env NAMESPACE \
-      --env INSTANCE --env PAGE --env PROMETHEUS --entrypoint node "$IMAGE" /checks/cluster/verify.ts "$@"
+      --env INSTANCE --env PROMETHEUS --entrypoint node "$IMAGE" /checks/cluster/verify.ts "$@"
   fi
 }
 
@@ -56,9 +57,8 @@ done
 while read -r role name more; do
   case $role in
     get) section "$name" k get --raw "$more" </dev/null ;;
-    secret) section secret k get secret "$name" -o 'jsonpath={.data.dsn}' </dev/null ;;
-    proxy) asked proxy "$name" ask-proxy.sh sh -s -- "$more" "$PAGE" ;;
-    *) asked "$role" "$name" ask.mjs node --input-type=module - "$more" ;;
+    proxy) asked proxy "$name" ask-proxy.sh sh -s -- "$more" ;;
+    web) asked web "$name" ask.mjs node --input-type=module - "$more" ;;
   esac
 done <"$work/plan" >>"$work/facts"
 evaluate "$@" <"$work/facts"

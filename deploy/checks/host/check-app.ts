@@ -1,8 +1,9 @@
 // Takes an app's image through the contract of docs/your-app.md: deploy/checks/host/check-app.sh, whose findings come by standard input.
 import { text } from "node:stream/consumers";
-import { csp, forbidsTunnel } from "../outside/site.ts";
+import { csp, forbidsTunnel, served } from "../outside/site.ts";
 import { failed, finish, ok, type Result, report, skipped, warning } from "../result.ts";
-import { composeServices, type Inspected, list, readSections } from "./facts.ts";
+import { readSections } from "../sections.ts";
+import { composeServices, type Inspected, list } from "./facts.ts";
 
 /** What is used of Next's required-server-files.json. */
 interface Build {
@@ -56,17 +57,10 @@ function parse(input: string) {
 export type AppFacts = ReturnType<typeof parse>;
 
 /** Checks that the app gets healthy and answers a page. */
-function answers({ isHealthy, problem, health, requests: { path, status } }: AppFacts): Result[] {
-  const never = `the app does not get healthy: ${problem}`;
-  if (!isHealthy) return [failed("health", never, '"Health" in docs/your-app.md')];
-  if (status === 404 || status === 410) {
-    const fix = "BASE_PATH must be the basePath of next.config; PAGE=/path asks for another page";
-    return [ok("health", health), warning("page", `${path} answers ${status}`, fix)];
-  }
-  if (status > 0 && status < 500) return [ok("health", health), ok("page", `${path} answers ${status}`)];
-  const found = status ? `${path} answers ${status}` : `${path} does not answer`;
-  return [ok("health", health), failed("page", found, "read the app's log: a setting may be missing")];
-}
+const answers = ({ isHealthy, problem, health, requests: { path, status } }: AppFacts): Result[] =>
+  isHealthy
+    ? [ok("health", health), served(path, status, "read the app's log: a setting may be missing")]
+    : [failed("health", `the app does not get healthy: ${problem}`, '"Health" in docs/your-app.md')];
 
 /** Checks that the app does not run as root, did not try to write where it may not or has no room, and ended by itself after SIGTERM. */
 function container({ user, log, isRunning, stopExitCode }: AppFacts): Result[] {
@@ -116,35 +110,36 @@ function build({ build, requests, nextVersion, mentions, settings }: AppFacts): 
   ];
 }
 
-/** Checks that bodies reach a page behind middleware whole: Next cuts those above its own limit of 10 MB without an error. */
-function bodies({ build, hasMiddleware, settings }: AppFacts): Result[] {
-  const { proxyClientMaxBodySize, middlewareClientMaxBodySize } = build?.experimental ?? {};
-  const size = proxyClientMaxBodySize ?? middlewareClientMaxBodySize;
-  if (!hasMiddleware || size !== 10 * 1024 ** 2 || settings.MAX_BODY_SIZE === "10m") return [];
+/** Checks for limits of Next's own that are below the proxy's, and for addresses that only this container has. */
+function limits({ build, hasMiddleware, settings, mentions, requests: { unreachable } }: AppFacts): Result[] {
+  const { proxyClientMaxBodySize, middlewareClientMaxBodySize, serverActions } = build?.experimental ?? {};
   const name = proxyClientMaxBodySize ? "proxyClientMaxBodySize" : "middlewareClientMaxBodySize";
-  const fix = `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`;
-  return [warning("bodies", "behind middleware, Next cuts those above 10 MB without an error", fix)];
-}
-
-/** Checks that server actions take more than Next's own limit of 1 MB: above it they answer 500. */
-function actions({ build, mentions, settings }: AppFacts): Result[] {
-  if (!mentions.includes("server actions") || build?.experimental?.serverActions?.bodySizeLimit) return [];
-  if (settings.MAX_BODY_SIZE === "1m") return [];
-  const fix = `experimental: { serverActions: { bodySizeLimit: "100mb" } } in next.config, if a form uploads files`;
-  return [warning("server actions", "those with more than 1 MB get 500", fix)];
-}
-
-/** Checks for addresses that only this container has: Next makes them of the one where it listens, and the proxy rewrites redirects only. */
-function addresses({ mentions, requests: { unreachable } }: AppFacts): Result[] {
+  const isCut = (proxyClientMaxBodySize ?? middlewareClientMaxBodySize) === 10 * 1024 ** 2;
+  const actions = mentions.includes("server actions") && !serverActions?.bodySizeLimit;
   const own = "make a path, or take the origin from x-forwarded-proto and x-forwarded-host";
-  const inside = "fetch http://localhost:3000 and the path: request.nextUrl.origin is https://0.0.0.0:3000";
-  return [
-    ...(unreachable ? [warning("addresses", `no browser can reach what this names: ${unreachable}`, own)] : []),
-    ...(mentions.includes("fetch of nextUrl")
-      ? [warning("addresses", "code fetches from request.nextUrl", inside)]
-      : []),
-    ...(mentions.includes("nextUrl.origin") ? [warning("addresses", "code reads request.nextUrl.origin", own)] : []),
+  const rows: [applies: unknown, check: string, found: string, fix: string][] = [
+    [
+      hasMiddleware && isCut && settings.MAX_BODY_SIZE !== "10m",
+      "bodies",
+      "behind middleware, Next cuts those above 10 MB without an error",
+      `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`,
+    ],
+    [
+      actions && settings.MAX_BODY_SIZE !== "1m",
+      "server actions",
+      "those with more than 1 MB get 500",
+      'experimental: { serverActions: { bodySizeLimit: "100mb" } } in next.config, if a form uploads files',
+    ],
+    [unreachable, "addresses", `no browser can reach what this names: ${unreachable}`, own],
+    [
+      mentions.includes("fetch of nextUrl"),
+      "addresses",
+      "code fetches from request.nextUrl",
+      "fetch http://localhost:3000 and the path: request.nextUrl.origin is https://0.0.0.0:3000",
+    ],
+    [mentions.includes("nextUrl.origin"), "addresses", "code reads request.nextUrl.origin", own],
   ];
+  return rows.flatMap(([applies, ...row]) => (applies ? [warning(...row)] : []));
 }
 
 /** Checks which way the browser's events take, as far as the build shows it. */
@@ -199,9 +194,7 @@ function policy({ requests: { policy, html }, settings }: AppFacts): Result[] {
 
 /** Takes what is known about an app and returns the contract, row by row. */
 export const contract = (facts: AppFacts): Result[] =>
-  [answers, container, build, bodies, actions, addresses, browserEvents, dsns, serverEvents, policy].flatMap((check) =>
-    check(facts),
-  );
+  [answers, container, build, limits, browserEvents, dsns, serverEvents, policy].flatMap((check) => check(facts));
 
 if (import.meta.main) {
   report(contract(parse(await text(process.stdin))));

@@ -1,5 +1,4 @@
 import { isLocal } from "../certificate.ts";
-import { exchange, type Target } from "../http.ts";
 import { TRACE_PREFIX } from "../ingest.ts";
 import { failed, type Result } from "../result.ts";
 import { type Facts, list } from "./facts.ts";
@@ -7,15 +6,6 @@ import { type Facts, list } from "./facts.ts";
 /** Fewer requests say nothing about where clients come from. */
 const MIN_REQUESTS = 20;
 const privateAddress = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|f[cd]|fe80:)/;
-
-/** Asks web itself for the tunnel's path: the tunnel hides a page of the app there. */
-export async function hiddenPage(target: Target, web = { host: "web", port: 3000 }): Promise<Result[]> {
-  const path = target.basePath + target.tunnelPath;
-  const { status, headers } = await exchange({ ...web, path }, { headers: { Accept: "text/html" } });
-  // Some apps redirect every address.
-  if (status !== 200 || !/html/.test(headers["content-type"] ?? "html")) return [];
-  return [failed("tunnel path", `the app has a page at ${path}, which the tunnel hides`, "another TUNNEL_PATH")];
-}
 
 /** Checks that TRUSTED_PROXIES names the load balancer in front, and nobody else. */
 export function clients({ log, containers }: Facts, settings: Record<string, string>): Result[] {

@@ -50,17 +50,6 @@ export function health(containers: Container[]): Result[] {
   });
 }
 
-/** Checks that one release serves: containers of two mean an interrupted deployment. */
-export function releases(containers: Container[]): Result[] {
-  const web = containers.filter(({ service, State }) => service === "web" && State.Status === "running");
-  if (new Set(web.map(({ Image }) => Image)).size < 2) return [];
-  const names = web.map(
-    ({ Name, Image, environment }) => `${Name} (${environment.SENTRY_RELEASE || Image.slice(7, 19)})`,
-  );
-  const fix = "make up completes the deployment, make rollback undoes it";
-  return [failed("release", `two releases serve at once: ${names.join(", ")}`, fix)];
-}
-
 /** Checks the disk with the engine's data, as a container sees it: the spool, stored files and built images grow. */
 export function disk(stat: { bavail: number; blocks: number; bsize: number } = statfsSync("/")): Result[] {
   const { bavail, blocks, bsize } = stat;

@@ -9,8 +9,6 @@ import type { Facts } from "./facts.ts";
 /** Clients send invalid envelopes, too. */
 const MAX_BAD = 10;
 const MAX_BAD_SHARE = 0.01;
-/** Events of a clock that is further ahead get another time. */
-const MAX_AHEAD_S = 60;
 /** Longer than a short outage. */
 const MAX_WAIT_S = 300;
 
@@ -21,12 +19,7 @@ export async function ingest(dsn: string, caFile = ""): Promise<Result[]> {
   const options = { protocol, host: hostname.replace(/^\[|\]$/g, ""), port, path, ca };
   const answer = await exchange(options, probe(dsn)).catch(reason);
   if (typeof answer === "string") return [unreachable(hostname, answer)];
-  const aheadS = Math.round((Date.now() - Date.parse(answer.headers.date ?? "")) / 1000);
-  const found = `this machine's is ${aheadS} s ahead of the ingest's`;
-  return [
-    answered("ingest", `${hostname} (project ${path.split("/").at(-3)})`, answer.status),
-    ...(Math.abs(aheadS) > MAX_AHEAD_S ? [warning("clock", found, "set this machine's clock (NTP)")] : []),
-  ];
+  return [answered("ingest", `${hostname} (project ${path.split("/").at(-3)})`, answer.status)];
 }
 
 /** Sends a probe envelope as web does, to the proxy's inner listener, which says whether ingest or spool accepted it. */
@@ -34,13 +27,8 @@ export async function serverTunnel(address: string, dsn: string): Promise<Result
   const { hostname: host, port, pathname: path } = new URL(address);
   const { status, headers } = await exchange({ host, port, path }, probe(dsn));
   if (status !== 200 || headers["x-envelope-outcome"] !== "queued") return [answered("server tunnel", address, status)];
-  return [
-    failed(
-      "server tunnel",
-      "the spool queued a probe envelope",
-      'docker compose logs proxy: its lines with "route":"tunnel"',
-    ),
-  ];
+  const fix = 'docker compose logs proxy: its lines with "route":"tunnel"';
+  return [failed("server tunnel", "the spool queued a probe envelope", fix)];
 }
 
 /** Checks how the envelopes of the last five minutes ended. */

@@ -7,8 +7,8 @@ import { scrape } from "../metrics.ts";
 import { tunnel } from "../outside/doctor.ts";
 import { page, publicAddress } from "../outside/site.ts";
 import { after, attempt, finish, type Result, report, skipped } from "../result.ts";
-import { clients, hiddenPage } from "./clients.ts";
-import { disk, down, health, lastWords, releases } from "./containers.ts";
+import { clients } from "./clients.ts";
+import { disk, down, health, lastWords } from "./containers.ts";
 import { envelopes, ingest, serverTunnel, spool } from "./delivery.ts";
 import { type Facts, list, parseFacts, settingsOf } from "./facts.ts";
 import { applied, egress, settingNames, spaces } from "./settings.ts";
@@ -48,11 +48,10 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
   const probed = (check: string, run: () => Promise<Result[]>) =>
     ingests[0]?.state === "ok" ? asked(check, run) : [skipped(check, "not tried: see the line on the ingest")];
   const results = await Promise.all([
-    ...[states, releases(facts.containers), disk()],
+    ...[states, disk()],
     ...[spoiled, settingNames(facts.names), applied(facts), egress(facts), ingests],
     probed("server tunnel", () => serverTunnel(settingsOf(facts, "web").SERVER_TUNNEL ?? "", dsn)),
     probed("tunnel", () => tunnel(target, dsn)),
-    asked("tunnel path", () => hiddenPage(target), ofWeb),
     after(ingests, () => envelopes(facts.log), isOfIngest),
     attempt("spool", async () => after(ingests, async () => spool(await scrape("spool")), isOfIngest)),
     ...names

@@ -1,3 +1,5 @@
+import { readSections } from "../sections.ts";
+
 /** What of `docker inspect` is used: https://docs.docker.com/reference/api/engine/version/v1.47/#tag/Container/operation/ContainerInspect */
 export interface Inspected {
   Id: string;
@@ -17,15 +19,6 @@ interface Health {
 
 /** A request in the proxy's log. */
 type Logged = Partial<Record<"client" | "trace_id" | "outcome" | "reason", string>>;
-
-/** Takes the output of the function `section` in facts.sh, and returns access to each section by its name. */
-export function readSections(text: string) {
-  const sections = `\n${text}`.split("\n== ").map((section) => section.split("\n").filter((line) => line.trim()));
-  const lines = (name: string) => sections.find(([first]) => first === name)?.slice(1) ?? [];
-  /** Returns a section's JSON, or `none` if it is empty. Throws if it is not JSON. */
-  const json = <T>(name: string, none: T): T => (lines(name).length > 0 ? JSON.parse(lines(name).join("\n")) : none);
-  return { lines, json };
-}
 
 /** What of a service is used in what `docker compose config` prints. */
 interface Service {

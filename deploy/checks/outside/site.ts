@@ -39,12 +39,16 @@ export async function page(
   const answer = await request(target, path, { headers: { Accept: "text/html" } }).catch(reason);
   if (typeof answer === "string") return [failed("page", `${path} does not answer (${answer})`, `${logs} proxy`)];
   const { status, headers, body } = answer;
-  if (status >= 500) return [failed("page", `${path} answers ${status}`, `${logs} web`)];
   const directive = forbidsTunnel(String(headers["content-security-policy"] ?? ""), body, names);
-  if (directive) return [csp(failed, directive)];
-  if (status !== 404) return [ok("page", `${path} answers ${status}`)];
-  const fix = "BASE_PATH must be the basePath of next.config; PAGE=/path asks for another page";
-  return [warning("page", `${path} answers 404`, fix)];
+  return status < 500 && directive ? [csp(failed, directive)] : [served(path, status, `${logs} web`)];
+}
+
+/** Classifies the status of a page; 0 if there was no answer. */
+export function served(path: string, status: number, fix: string): Result {
+  const found = status ? `${path} answers ${status}` : `${path} does not answer`;
+  if (status === 0 || status >= 500) return failed("page", found, fix);
+  if (status !== 404 && status !== 410) return ok("page", found);
+  return warning("page", found, "BASE_PATH must be the basePath of next.config; PAGE=/path asks for another page");
 }
 
 /** The result, failed or a warning, for an app whose own policy forbids the tunnel by this directive. */

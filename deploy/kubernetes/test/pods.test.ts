@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Facts } from "../../checks/cluster/facts.ts";
-import { check, plan } from "../../checks/cluster/verify.ts";
+import { parseFacts, plan } from "../../checks/cluster/facts.ts";
+import { check } from "../../checks/cluster/verify.ts";
 import { label } from "../../test/support/docker.ts";
 import { hasHelm, rendering } from "./lib/chart.ts";
 import { healthy } from "./lib/cluster.ts";
@@ -152,23 +152,16 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
       const live = healthy(objects);
       for (const { metadata, status } of of(live, "Pod"))
         status.podIP = docker("inspect", format, ids[/spool/.test(metadata.name) ? "spool" : "proxy"] ?? "");
-      const facts = { objects: JSON.stringify({ items: live }), nodes: '{"items":[]}', secret: "" };
-      const collected = (more: object) =>
-        new Facts(
-          Object.entries({ ...facts, ...more })
-            .map(([name, text]) => `\n== ${name}\n${text}\n`)
-            .join(""),
-        );
-      const said = plan(collected({})).flatMap((line) => {
-        const [role = "", pod = "", more = ""] = line.split(" ");
-        if (!/^(proxy|web|spool)$/.test(role)) return [];
-        const input = readFileSync(`${root}/deploy/checks/cluster/ask${role === "proxy" ? "-proxy.sh" : ".mjs"}`);
-        const command = role === "proxy" ? ["sh", "-s", "--", more, ""] : ["node", "--input-type=module", "-", more];
-        return [
-          [pod, spawnSync("docker", ["exec", "-i", ids[role] ?? "", ...command], { input, encoding: "utf8" }).stdout],
-        ];
+      const objectsOf = `\n== objects\n${JSON.stringify({ items: live })}\n`;
+      const said = plan(parseFacts(objectsOf)).map((line) => {
+        const [role = "", , more = ""] = line.split(" ");
+        if (role === "get") return "";
+        const program = readFileSync(`${root}/deploy/checks/cluster/ask${role === "proxy" ? "-proxy.sh" : ".mjs"}`);
+        const command = role === "proxy" ? ["sh", "-s", "--", more] : ["node", "--input-type=module", "-", more];
+        const run = ["exec", "-i", ids[role] ?? "", ...command];
+        return `\n== ${role}\n${spawnSync("docker", run, { input: program, encoding: "utf8" }).stdout}\n`;
       });
-      return check(collected(Object.fromEntries(said))).map(({ state, check: one, found, fix }) =>
+      return check(parseFacts(objectsOf + said.join(""))).map(({ state, check: one, found, fix }) =>
         [`${state} ${one}`, found, fix].filter(Boolean).join(": "),
       );
     };
@@ -182,10 +175,6 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
         expect.stringMatching(/^ok proxy → culvert-web-all: /),
         expect.stringMatching(/^ok proxy → culvert-spool-headless: /),
         expect.stringMatching(/^ok proxy → culvert-spool: /),
-        expect.stringMatching(/^ok certificate: is for app.example.com/),
-        expect.stringMatching(/^warning certificate: depth zero self signed cert/),
-        "ok page /healthz: status 200",
-        "ok unknown page: status 404",
         expect.stringMatching(/^failed ingest: .* does not resolve/),
         expect.stringMatching(/^skipped envelopes: /),
         expect.stringMatching(/^ok web → culvert-server-tunnel: /),
@@ -208,10 +197,9 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
         now = verified();
         return now;
       };
-      await expect.poll(all, { timeout: startTimeout }).toContain("ok envelope: the tunnel accepted a probe envelope");
+      await expect.poll(all, { timeout: startTimeout }).toContain("ok envelope: the proxy accepted a probe envelope");
       for (const line of [
         "ok ingest: ingest.elsewhere.example:9000 (project 1) accepted a probe envelope",
-        "ok foreign envelope: status 403",
         expect.stringMatching(/^ok culvert-spool-1: writes to its volume; \d+ envelopes queued$/),
       ])
         expect(now).toContainEqual(line);

@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { parseDsn } from "../../checks/dsn.ts";
-import { hiddenPage } from "../../checks/host/clients.ts";
 import { ingest, serverTunnel } from "../../checks/host/delivery.ts";
 import { checkStack } from "../../checks/host/doctor.ts";
 import type { Facts } from "../../checks/host/facts.ts";
@@ -55,11 +54,6 @@ const publicWith = async (status: number, headers = {}, more: Partial<Target> = 
 const pageWith = async (status: number, headers = {}) => page(await site(answer(status, headers)), "/", ["localhost"]);
 const redirectWith = async (status: number, headers = {}) =>
   redirect(await site(answer(200)), await plain(answer(status, headers)));
-const hiddenWith = async (status: number) =>
-  hiddenPage(await site(answer(200)), {
-    host: "127.0.0.1",
-    port: await plain(answer(status, { "Content-Type": "text/html" })),
-  });
 const serverTunnelWith = async (headers: Record<string, string>) =>
   serverTunnel(`http://127.0.0.1:${await plain(answer(200, headers))}/envelopes`, dsn(1));
 const switching: RequestListener = (_, { socket }) =>
@@ -81,14 +75,6 @@ test("what the proxy takes as a DSN is one here", () => {
   for (const [one, url] of Object.entries(valid)) expect([!!parseDsn(one), envelopeUrl(one).href]).toEqual([true, url]);
 });
 
-test("a clock that is not the ingest's is a warning", async () => {
-  const port = await plain(answer(200, { Date: "Thu, 01 Jan 2026 00:00:00 GMT" }));
-  expect(lines(await ingest(dsn(port)))).toEqual([
-    expect.stringMatching(/^ingest ok/),
-    expect.stringMatching(/^clock warning this machine's is \d+ s ahead of the ingest's: set/),
-  ]);
-});
-
 test.each<[string, () => Promise<Result[]>, RegExp]>([
   ["an ingest that rejects", () => ingestWith(403), /^ingest failed .* 403 .*is its key active/],
   ["an ingest without the project", () => ingestWith(404), /^ingest failed .* 404 .*no such project/],
@@ -108,7 +94,6 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
     () => serverTunnelWith({ "X-Envelope-Outcome": "queued" }),
     /^server tunnel failed the spool queued/,
   ],
-  ["a page at the tunnel's path", () => hiddenWith(200), /^tunnel path failed the app has a page at \/monitoring/],
   ["plain HTTP that redirects", () => redirectWith(308, { Location: "https://localhost/" }), /^redirect ok/],
   ["plain HTTP", () => redirectWith(200), /^redirect failed .*: 200/],
   ["the proxy", () => publicWith(404, { "X-Request-Id": "1" }), /^public address ok/],

@@ -77,9 +77,6 @@ test("the same with Node 24 and nothing else, as in a pipeline", async () => {
 
 test("make status names every container", async () => {
   const { code, output } = await run(["sh", "deploy/checks/host/status.sh"]);
-  expect(output).toMatch(/^certificate +until 20\d\d-/m);
-  expect(output).toMatch(/^envelopes .* [1-9]\d* accepted/m);
-  expect(output).toMatch(/^pages .* [1-9]\d* requests, \d+ with 5xx$/m);
   expect(output).toMatch(/^next +\d+\.\S+, node v2\d/m);
   for (const service of ["proxy", "web", "spool"])
     expect(output).toMatch(new RegExp(`^${service} .*\\(healthy\\)`, "m"));

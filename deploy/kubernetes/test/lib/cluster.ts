@@ -1,14 +1,12 @@
-import { readFileSync } from "node:fs";
 import { controllers, of, podOf, type Resource } from "./objects.ts";
 
 /** What verify.sh collects of a cluster that runs production, and what a test changes in it. */
 export interface World {
   objects: Resource[];
   nodes: Resource[];
-  /** What a role's pods say: lines of ask-proxy.sh by their first two words, the JSON of ask.mjs. */
+  /** What their pods say: lines of ask-proxy.sh by their first two words, the JSON of ask.mjs. */
   proxy: Record<string, string>;
-  web: { asked: Record<string, number | string>; dns: number; isReached: boolean; settings: Record<string, string> };
-  spool: { settings: Record<string, string> };
+  web: { asked: Record<string, number | string>; isReached: boolean; settings: Record<string, string> };
   /** Other sections, and errors of sections. */
   sections: Record<string, string>;
 }
@@ -46,8 +44,8 @@ export function healthy(manifests: Resource[]): Resource[] {
 export const ended = (end: number, status: number, isConnected = end === 0, verified = 0, outcome = "") =>
   `${end} ${status} ${isConnected ? "0.001" : "0.000000"} ${verified} ${outcome}`;
 
-/** A healthy world, with the certificate in a file. */
-export function production(manifests: Resource[], certificate: string): World {
+/** A healthy world. */
+export function production(manifests: Resource[]): World {
   const objects = healthy(manifests);
   const environment = (name: string) => {
     const [{ env }] = podOf(manifests, name).containers;
@@ -68,44 +66,34 @@ export function production(manifests: Resource[], certificate: string): World {
     "SPOOL_UPSTREAM",
     "SPOOL_FALLBACK_UPSTREAM",
   ];
-  const asked = [...hops, "root", "page", "ingest", "envelope", "spool:10.0.0.3:8082", "spool:10.0.0.4:8082"];
+  const asked = [...hops, "ingest", "spool:10.0.0.3:8082", "spool:10.0.0.4:8082"];
   return {
     objects,
     nodes: ["node-0", "node-1", "node-2"].map(node),
     proxy: {
       ...Object.fromEntries(Object.entries(environment("proxy")).map(([name, value]) => [`set ${name}`, value])),
-      dns: "0",
       ...Object.fromEntries(asked.map((name) => [`ask ${name}`, ended(0, 200)])),
-      ...{
-        "ask unknown": ended(0, 404),
-        "ask foreign": ended(0, 403),
-        "ask server": ended(0, 200, true, 0, "accepted"),
-      },
-      // The test's own certificate is signed by itself.
-      "ask certificate": ended(60, 0, true, 18),
-      [readFileSync(certificate, "utf8").trim()]: "",
+      "ask server": ended(0, 200, true, 0, "accepted"),
       ...{ "queued 10.0.0.3:8082": "3", "queued 10.0.0.4:8082": "3", metrics: "1" },
     },
-    web: { asked: { SERVER_TUNNEL: 405, SPOOL_UPSTREAM: 200 }, dns: 0, isReached: false, settings: environment("web") },
-    spool: { settings: environment("spool") },
-    sections: { secret: Buffer.from(dsn).toString("base64") },
+    web: { asked: { SERVER_TUNNEL: 405, SPOOL_UPSTREAM: 200 }, isReached: false, settings: environment("web") },
+    sections: {},
   };
 }
 
 /** What verify.sh prints of a world. */
-export function collected({ objects, nodes, proxy, web, spool, sections }: World): string {
-  const said = (name = "") => {
-    if (/-proxy-/.test(name))
-      return Object.entries(proxy)
-        .map((line) => line.join(" "))
-        .join("\n");
-    return JSON.stringify(/-spool-/.test(name) ? { ...spool, asked: {}, dns: 0 } : web);
-  };
-  const pods = of(objects, "Pod").map(({ metadata }) => [metadata.name, said(metadata.name)]);
+export function collected({ objects, nodes, proxy, web, sections }: World): string {
+  const said = Object.entries(proxy).map((line) => line.join(" "));
+  const serves = (name: string) =>
+    of(objects, "Pod").some(({ metadata, status }) => {
+      const { type, status: is } = status.conditions[0];
+      return metadata.labels?.["app.kubernetes.io/name"] === name && type === "Ready" && is === "True";
+    });
   const all = {
     objects: JSON.stringify({ items: objects }),
     nodes: JSON.stringify({ items: nodes }),
-    ...Object.fromEntries(pods),
+    proxy: serves("proxy") ? said.join("\n") : "",
+    web: serves("web") ? JSON.stringify(web) : "",
     ...sections,
   };
   return Object.entries(all)
