@@ -1,64 +1,86 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { label } from "../../test/support/docker.ts";
 import { buildWithDebian } from "../../test/support/images.ts";
-import { hasHelm, rendering } from "./lib/chart.ts";
 import { docker, hasImages } from "./lib/docker.ts";
-import { find, type Part } from "./lib/objects.ts";
+import type { Part } from "./lib/objects.ts";
+import { chart, root } from "./lib/paths.ts";
 
-const table = readFileSync(new URL("./lib/alert-cases.txt", import.meta.url), "utf8").replace(/^#.*\n/gm, "");
-const cases = new Map(
-  table
-    .trim()
-    .split("\n\n")
-    .map((lines) => {
-      const [head = "", ...series] = lines.trim().split("\n");
-      const [alert = "", silentAt = "", firingAt = ""] = head.split(" ");
-      const input_series = series.map((line) => {
-        const [, namespace, metric, labels, values] = /^ +(\w+) (\w+)\{(.*)\} (.+)$/.exec(line) ?? [];
-        return { series: `${metric}{namespace="${namespace}",${labels}}`, values };
-      });
-      return [alert, { silentAt, firingAt, input_series }];
-    }),
-);
+const read = (folder: string, pattern: RegExp) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => pattern.test(file))
+    .map((file) => readFileSync(`${folder}/${file}`, "utf8"))
+    .join("\n");
+const queries = read(`${chart}/monitoring`, /^(alerts\.yaml|dashboard\.json)$/).replaceAll('\\"', '"');
+const proxy = ["njs", "templates", "snippets"].map((folder) => read(`${root}/proxy/${folder}`, /\.(js|conf)$/)).join();
+const spool = read(`${root}/proxy/spool/src`, /\.ts$/);
+const rules = parse(readFileSync(`${chart}/monitoring/alerts.yaml`, "utf8")).spec;
+const alerts: Part[] = rules.groups.flatMap((group: Part) => group.rules);
 
-describe.skipIf(!hasHelm || !hasImages("web"))("alerts", () => {
-  const rules: Part = hasHelm ? find(rendering("everything"), "PrometheusRule", "alerts").spec : { groups: [] };
-  const alerts: Part[] = rules.groups.flatMap((group: Part) => group.rules);
+const cases = new Map<string, { silentAt?: string; firingAt?: string; input_series: object[] }>();
+for (const line of read(`${chart}/test/lib`, /^alert-cases\.txt$/).split("\n")) {
+  const [, metric, labels, values = ""] = /^ +(\w+)\{(.*)\} ?(.*)$/.exec(line) ?? [];
+  const [alert = "", silentAt, firingAt] = line.split(" ");
+  if (/^\w/.test(line)) cases.set(alert, { silentAt, firingAt, input_series: [] });
+  for (const [at, namespace] of ["failing", "healthy"].entries()) {
+    const own = values.split("|")[at]?.trim();
+    const series = `${metric}{namespace="${namespace}",${labels}}`;
+    if (own) [...cases.values()].at(-1)?.input_series.push({ series, values: own });
+  }
+}
 
-  let image: string;
-  beforeAll(async () => {
-    image = await buildWithDebian();
-  });
-
-  test("each has a test case", () => {
+describe("alerts and dashboard", () => {
+  test("use existing metrics, routes, outcomes and reasons only; each alert has a test case", () => {
+    const used = [...queries.matchAll(/\bculvert_[a-z_]+/g)].map(([name]) => name);
+    // The spool builds its metric names: culvert_spool_<name>, <name>_total for counters.
+    const exists = (metric: string) => {
+      const [, own] = /^culvert_spool_(.*?)(_total)?$/.exec(metric) ?? [];
+      if (own) return new RegExp(`"${own}(_total)?"|\\b${own}:`).test(spool);
+      return proxy.includes(metric.replace(/_(bucket|count|sum)$/, ""));
+    };
+    expect(used.filter((name) => !exists(name))).toEqual([]);
+    const labels = queries.matchAll(/\b(?:route|outcome|reason|upstream)(?:=|!=|=~)"([a-z_|]+)"/g);
+    const values = [...labels].flatMap(([, list]) => list?.split("|") ?? []);
+    expect(values.filter((value) => !new RegExp(`[\\s"]${value}[;"]`).test(proxy + spool))).toEqual([]);
+    expect([used.length > 10, values.length > 5]).toEqual([true, true]);
     expect(alerts.map(({ alert }) => alert).sort()).toEqual([...cases.keys()].sort());
   });
 
-  test("fire for the failing namespace, and for no other", () => {
-    const tests = alerts.map(({ alert, labels, annotations }) => {
-      const { silentAt, firingAt, input_series } = cases.get(alert) ?? {};
-      const text = (template: string) => template.replaceAll("{{ $labels.namespace }}", "failing");
-      const exp_annotations = Object.fromEntries(
-        Object.entries<string>(annotations).map(([name, value]) => [name, text(value)]),
-      );
-      const firing = [{ exp_labels: { ...labels, namespace: "failing" }, exp_annotations }];
-      return {
-        interval: "1m",
-        input_series,
-        alert_rule_test: [
-          ...(silentAt === "-" ? [] : [{ eval_time: `${silentAt}m`, alertname: alert, exp_alerts: [] }]),
-          { eval_time: `${firingAt}m`, alertname: alert, exp_alerts: firing },
-        ],
-      };
+  test("every alert has a summary, a severity, and a paragraph in the runbook that its runbook_url leads to", () => {
+    const runbook = readFileSync(`${root}/docs/runbook.md`, "utf8");
+    const url = "https://github.com/culvert/culvert/blob/main/docs/runbook.md";
+    for (const { alert, labels, annotations } of alerts) {
+      expect(labels.severity, alert).toMatch(/^(critical|warning)$/);
+      expect(annotations, alert).toMatchObject({
+        summary: expect.stringMatching(/./),
+        runbook_url: `${url}#${alert.toLowerCase()}`,
+      });
+      const [, paragraph = ""] = new RegExp(`^### ${alert}\n\n(.+(\n.+)*)`, "m").exec(runbook) ?? [];
+      expect(paragraph.split(" ").length, alert).toBeGreaterThan(15);
+    }
+    expect([...runbook.matchAll(/^### (Culvert\w+)$/gm)].map(([, name]) => name)).toEqual(
+      alerts.map(({ alert }) => alert),
+    );
+  });
+
+  test.skipIf(!hasImages("web"))("alerts fire for the failing namespace, and for no other", async () => {
+    const tests = alerts.map(({ alert: alertname, labels, annotations }) => {
+      const { silentAt, firingAt, input_series } = cases.get(alertname) ?? {};
+      const exp_annotations = JSON.parse(JSON.stringify(annotations).replaceAll("{{ $labels.namespace }}", "failing"));
+      const exp_alerts = [{ exp_labels: { ...labels, namespace: "failing" }, exp_annotations }];
+      const silent = { eval_time: `${silentAt}m`, alertname, exp_alerts: [] };
+      const firing = { eval_time: `${firingAt}m`, alertname, exp_alerts };
+      return { interval: "1m", input_series, alert_rule_test: silentAt === "-" ? [firing] : [silent, firing] };
     });
     const folder = mkdtempSync(join(tmpdir(), "culvert-"));
     try {
       // JSON is YAML.
       writeFileSync(join(folder, "rules.yaml"), JSON.stringify(rules));
       writeFileSync(join(folder, "tests.yaml"), JSON.stringify({ rule_files: ["rules.yaml"], tests }));
+      const image = await buildWithDebian();
       const run = ["run", "--rm", label, "--network=none", `--volume=${folder}:/alerts:ro`, image, "promtool"];
       expect(docker(...run, "check", "rules", "/alerts/rules.yaml")).toContain(`${alerts.length} rules found`);
       expect(docker(...run, "test", "rules", "/alerts/tests.yaml")).toContain("SUCCESS");
