@@ -62,101 +62,38 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "spool"))("helm test", () => {
     rmSync(folder, { recursive: true });
   });
 
-  const lines = (change: Record<string, string>) =>
-    Object.entries({
-      page: "✓status 200",
-      "unknown page": "✓status 404, not indexed",
-      envelope: "✓status 200",
-      "foreign envelope": "✓status 403",
-      ...change,
-    })
-      .sort(([a], [b]) => Number(b === "certificate") - Number(a === "certificate"))
-      .flatMap(([name, text]) => (text ? [`${text[0]} ${name.padEnd(16)} ${text.slice(1)}`] : []));
-  const none = { "unknown page": "-status 000: the app has an answer for every path" };
-
-  test.each<
-    [what: string, rendering: string, pair: string, fault: object, status: number, change: Record<string, string>]
-  >([
-    ["a good site", "production", "good", {}, 0, {}],
-    ["behind a front", "ingress", "", {}, 0, {}],
-    ["behind a load balancer with the PROXY protocol", "PROXY protocol", "good", {}, 0, {}],
-    [
-      "an app with an answer for every path",
-      "production",
-      "good",
-      { unknown: 200 },
-      0,
-      { "unknown page": "-status 200: the app has an answer for every path" },
-    ],
-    [
-      "a page that fails",
-      "production",
-      "good",
-      { page: 503 },
-      1,
-      { page: "✗status 503: kubectl logs -l app.kubernetes.io/name=web" },
-    ],
-    [
-      "a 404 that is indexed",
-      "production",
-      "good",
-      { unknown: "indexed" },
-      1,
-      { "unknown page": "✗status 404 without X-Robots-Tag: noindex" },
-    ],
-    ["envelopes that are refused", "production", "good", { envelope: 403 }, 1, { envelope: "✗status 403, not 200" }],
-    ["an open relay", "production", "good", { foreign: 200 }, 1, { "foreign envelope": "✗status 200, not 403" }],
-    [
-      "an expired certificate",
-      "production",
-      "expired",
-      {},
-      1,
-      { certificate: "✗has expired: renew it in the Secret that the proxy mounts" },
-    ],
-    ["a certificate for another name", "production", "other", {}, 1, { certificate: "✗is not for app.example.com" }],
-    [
-      "a certificate of a private CA",
-      "production",
-      "private",
-      {},
-      0,
-      { certificate: "!from a CA that public clients do not know" },
-    ],
-    [
-      "a front that is not trusted",
-      "ingress",
-      "",
-      { page: 308 },
-      1,
-      { page: "✗redirected to HTTPS: TRUSTED_PROXIES must have the cluster's pod range" },
-    ],
-    [
-      "no pod",
-      "production",
-      "",
-      {},
-      1,
-      {
-        ...none,
-        page: "✗no answer from culvert-proxy: curl's exit status 7",
-        envelope: "✗status 000, not 200",
-        "foreign envelope": "✗status 000, not 403",
-      },
-    ],
-  ])("of %s", (_, name, pair, fault, status, change) => {
-    const objects = rendering(name);
+  const fine = [
+    ["page", "✓ status 200"],
+    ["unknown page", "✓ status 404, not indexed"],
+    ["envelope", "✓ status 200"],
+    ["foreign envelope", "✓ status 403"],
+  ];
+  /** What is tested, the rendering, the pair of its server, its fault, the exit status, and the lines that differ. */
+  const cases = `
+a good site | production | good | {} | 0
+a site behind a front | ingress | - | {} | 0
+a site behind a load balancer with the PROXY protocol | PROXY protocol | good | {} | 0
+an app with an answer for every path | production | good | {"unknown":200} | 0 | unknown page=- status 200: the app has an answer for every path
+a page that fails | production | good | {"page":503} | 1 | page=✗ status 503: kubectl logs -l app.kubernetes.io/name=web
+a 404 that is indexed | production | good | {"unknown":"indexed"} | 1 | unknown page=✗ status 404 without X-Robots-Tag: noindex
+envelopes that are refused | production | good | {"envelope":403} | 1 | envelope=✗ status 403, not 200
+an open relay | production | good | {"foreign":200} | 1 | foreign envelope=✗ status 200, not 403
+an expired certificate | production | expired | {} | 1 | certificate=✗ has expired: renew it in the Secret that the proxy mounts
+a certificate for another name | production | other | {} | 1 | certificate=✗ is not for app.example.com
+a certificate of a private CA | production | private | {} | 0 | certificate=! from a CA that public clients do not know
+a front that is not trusted | ingress | - | {"page":308} | 1 | page=✗ redirected to HTTPS: TRUSTED_PROXIES must have the cluster's pod range
+no pod | production | - | {} | 1 | page=✗ no answer from culvert-proxy: curl's exit status 7 | unknown page=- status 000: the app has an answer for every path | envelope=✗ status 000, not 200 | foreign envelope=✗ status 000, not 403
+`;
+  const rows = cases.trim().split("\n");
+  test.each(rows.map((row) => row.split(" | ")))("%s", (_, name = "", own, fault = "", status, ...changes) => {
+    const change = changes.map((one) => one.split(/=(?=\W)/));
+    const all = new Map([...change.filter(([key]) => key === "certificate"), ...fine, ...change] as [string, string][]);
+    const lines = [...all].map(([key, text]) => `${text[0]} ${key.padEnd(16)} ${text.slice(2)}`);
+    const [objects, pair] = [rendering(name), own === "-" ? "" : (own ?? "")];
     const scheme = { ingress: "http", "PROXY protocol": "PROXY" }[name] ?? "https";
     const server = docker(
-      ...[
-        "run",
-        "-d",
-        label,
-        `--network=${node.network}`,
-        "--network-alias=culvert-proxy",
-        `--volume=${folder}:/pair:ro`,
-      ],
-      ...["--entrypoint=node", built("spool"), "-e", site, scheme, pair, JSON.stringify(fault)],
+      ...["run", "-d", label, `--network=${node.network}`, "--network-alias=culvert-proxy", `--volume=${folder}:/pair`],
+      ...["--entrypoint=node", built("spool"), "-e", site, scheme, pair, fault],
     );
     ids.push(server);
     if (pair || scheme === "http") waitFor(server, scheme === "http" ? 80 : 443);
@@ -164,16 +101,12 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "spool"))("helm test", () => {
     ids.push(id);
     const found = ended(id);
     docker("rm", "-f", server);
-    expect(found).toEqual({ status, lines: lines(change) });
+    expect(found).toEqual({ status: Number(status), lines });
   });
 });
 
 /** Waits until a container listens. */
-const waitFor = (id: string, port: number) =>
-  docker(
-    "exec",
-    id,
-    "node",
-    "-e",
-    `const ask = () => require("net").connect(${port}).on("connect", () => process.exit()).on("error", () => setTimeout(ask, 50)); ask()`,
-  );
+function waitFor(id: string, port: number): void {
+  const retry = `.on("connect", () => process.exit()).on("error", () => setTimeout(ask, 50))`;
+  docker("exec", id, "node", "-e", `const ask = () => require("net").connect(${port})${retry}; ask()`);
+}
