@@ -50,29 +50,23 @@ export function answered(check: string, where: string, status: number, logs = "d
 /** Why there was no answer over a connection that was open. */
 export const SILENT = "no answer";
 
+const silences: [code: RegExp, found: string, fix: string][] = [
+  [/ENOTFOUND|EAI_/, "HOST does not resolve", "check SENTRY_DSN and the DNS server"],
+  [/ALTNAME/, "HOST: its certificate is for another name", "name it in SENTRY_DSN as its certificate does"],
+  [/CERT_HAS_EXPIRED/, "HOST: WORDS", "renew the ingest's certificate"],
+  [/NOT_YET_VALID/, "HOST: WORDS", "set this machine's clock (NTP)"],
+  [/WRONG_VERSION|EPROTO/, "HOST speaks no TLS at this port", "http:// in SENTRY_DSN, or the port of its TLS"],
+  [new RegExp(SILENT), "HOST takes connections, and does not answer", "the ingest hangs: its own log says why"],
+  [/CERT|SIGNATURE/, "HOST: WORDS", "a private CA goes into INGEST_CA_FILE (Kubernetes: ingest-ca)"],
+  [/REFUSED/, "HOST refuses connections", "is the port in SENTRY_DSN the ingest's? The firewall?"],
+  [/TIMEDOUT|timed out|UNREACH/, "HOST does not answer (CODE)", "allow its address: firewall, NetworkPolicies"],
+  [/^/, "HOST does not answer (CODE)", "check SENTRY_DSN and the firewall"],
+];
+
 /** Classifies why the ingest did not answer: a system error's code, or that of a certificate. */
 export function unreachable(host: string, why: string): Result {
-  if (/ENOTFOUND|EAI_/.test(why))
-    return failed("ingest", `${host} does not resolve`, "check SENTRY_DSN and the DNS server");
-  if (/ALTNAME/.test(why)) {
-    const fix = "name it in SENTRY_DSN as its certificate does, or give it a certificate for this name";
-    return failed("ingest", `${host}: its certificate is for another name`, fix);
-  }
-  if (/CERT_HAS_EXPIRED/.test(why)) return failed("ingest", `${host}: ${words(why)}`, "renew the ingest's certificate");
-  if (/NOT_YET_VALID/.test(why)) return failed("ingest", `${host}: ${words(why)}`, "set this machine's clock (NTP)");
-  if (/WRONG_VERSION|EPROTO/.test(why)) {
-    const fix = "http:// in SENTRY_DSN, or the port of its TLS";
-    return failed("ingest", `${host} speaks no TLS at this port`, fix);
-  }
-  if (why === SILENT)
-    return failed("ingest", `${host} takes connections, and does not answer`, "the ingest hangs: its own log says why");
-  if (/CERT|SIGNATURE/.test(why))
-    return failed("ingest", `${host}: ${words(why)}`, "a private CA goes into INGEST_CA_FILE (Kubernetes: ingest-ca)");
-  const blocked = "allow its address in the firewall, or in the NetworkPolicies of proxy and spool";
-  if (/REFUSED/.test(why))
-    return failed("ingest", `${host} refuses connections`, "is the port in SENTRY_DSN the ingest's? The firewall?");
-  const fix = /TIMEDOUT|timed out|UNREACH/.test(why) ? blocked : "check SENTRY_DSN and the firewall";
-  return failed("ingest", `${host} does not answer (${why})`, fix);
+  const [, found = "", fix = ""] = silences.find(([code]) => code.test(why)) ?? [];
+  return failed("ingest", found.replace("HOST", host).replace("WORDS", words(why)).replace("CODE", why), fix);
 }
 
 /** Returns a code of Node's certificate verification in words: https://nodejs.org/api/tls.html#x509-certificate-error-codes */

@@ -47,4 +47,4 @@ case $ingest in
     done
     ;;
 esac
-curl -s -m 5 http://127.0.0.1:8081/metrics | grep -c '^culvert_requests_total' | sed 's/^/metrics /'
+curl -s -m 5 http://127.0.0.1:8081/metrics | grep -c '^culvert_start_timestamp_seconds' | sed 's/^/metrics /'

@@ -4,9 +4,6 @@ import type { Container, Facts } from "./facts.ts";
 
 const RECENT_MS = 600_000;
 
-/** Returns the line of a log that says why a process ended. */
-export const lastWords = (lines: string[]): string => lines.at(-1)?.trim() ?? "";
-
 const logs = ({ Name }: Container) => `docker logs --tail 50 ${Name}`;
 
 const isUnhealthy = ({ State }: Container) => State.Health?.Status === "unhealthy";

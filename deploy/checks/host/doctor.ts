@@ -8,10 +8,10 @@ import { tunnel } from "../outside/doctor.ts";
 import { page, publicAddress } from "../outside/site.ts";
 import { after, attempt, finish, type Result, report, skipped } from "../result.ts";
 import { clients } from "./clients.ts";
-import { disk, down, health, lastWords } from "./containers.ts";
+import { disk, down, health } from "./containers.ts";
 import { envelopes, ingest, serverTunnel, spool } from "./delivery.ts";
 import { type Facts, list, parseFacts, settingsOf } from "./facts.ts";
-import { applied, egress, settingNames, spaces } from "./settings.ts";
+import { applied, settingNames, spaces } from "./settings.ts";
 
 const { PAGE = "", INGEST_CA_FILE = "" } = process.env;
 
@@ -34,8 +34,8 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
     proxyProtocol: settings.PROXY_PROTOCOL === "on",
     ...{ basePath: settings.BASE_PATH ?? "", tunnelPath: settings.TUNNEL_PATH || "/monitoring" },
   };
-  const { lastLines = [] } = facts.containers.find(({ service }) => service === "acme") ?? {};
-  const acme = settings.ACME === "on" ? `docker compose logs acme. Its last line: ${lastWords(lastLines)}` : undefined;
+  const { why } = facts.containers.find(({ service }) => service === "acme") ?? {};
+  const acme = settings.ACME === "on" ? `docker compose logs acme. Its last line: ${why}` : undefined;
   const isInner = Boolean(settings.TRUSTED_PROXIES);
   const dsns = [dsn, ...list(settings.TUNNEL_ALLOWED_DSNS)];
   const ingests = (await Promise.all(dsns.map((one) => attempt("ingest", () => ingest(one, INGEST_CA_FILE))))).flat();
@@ -49,7 +49,7 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
     ingests[0]?.state === "ok" ? asked(check, run) : [skipped(check, "not tried: see the line on the ingest")];
   const results = await Promise.all([
     ...[states, disk()],
-    ...[spoiled, settingNames(facts.names), applied(facts), egress(facts), ingests],
+    ...[spoiled, settingNames(facts.names), applied(facts), ingests],
     probed("server tunnel", () => serverTunnel(settingsOf(facts, "web").SERVER_TUNNEL ?? "", dsn)),
     probed("tunnel", () => tunnel(target, dsn)),
     after(ingests, () => envelopes(facts.log), isOfIngest),

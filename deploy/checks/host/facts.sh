@@ -11,10 +11,7 @@ facts() {
   # shellcheck disable=SC2086 # a list
   section containers docker inspect $stack_ids
   section env-file saved_names
-  for id in $stack_ids; do
-    section "$id" last_lines "$id"
-    section "why $id" why "$id"
-  done
+  for id in $stack_ids; do section "why $id" reason "$id"; done
   section unread unread_names
   section spaced spaced_names
   section unreadable unreadable_files
@@ -27,14 +24,6 @@ section() {
   printf '\n== %s\n' "$1"
   shift
   { "$@" 2>/dev/null || true; } | sed 's/^== / &/'
-}
-
-# why CONTAINER: prints why it is not healthy, or was restarted.
-why() {
-  case $(docker inspect --format '{{.State.Status}} {{with .State.Health}}{{.Status}}{{end}} {{.RestartCount}}' "$1") in
-    'running healthy 0' | 'running  0') ;;
-    *) reason "$1" ;;
-  esac
 }
 
 # spaced_names: prints the names of settings whose value begins or ends with white space.

@@ -47,7 +47,6 @@ export function parseFacts(text: string) {
       Name: rest.Name.slice(1),
       service: Config.Labels["com.docker.compose.service"] ?? "",
       environment: variables(Config.Env),
-      lastLines: lines(rest.Id),
       /** Why it is not healthy, or was restarted: `reason` of deploy/lib.sh. */
       why: lines(`why ${rest.Id}`).at(-1) ?? "",
     }));

@@ -1,6 +1,5 @@
 import { failed, ok, type Result } from "../result.ts";
-import { lastWords } from "./containers.ts";
-import { type Facts, settingsOf } from "./facts.ts";
+import type { Facts } from "./facts.ts";
 
 /** Names what .env sets and nothing reads: a typo, or a setting of an earlier version. */
 export function settingNames({ saved, unread }: Facts["names"]): Result[] {
@@ -29,21 +28,4 @@ export function applied({ configured, containers }: Facts): Result[] {
   // A value that was typed for one start only, such as a DSN, would be replaced by the default.
   const fix = "put the right value into .env, then make up";
   return [failed("applied", `the containers run with other values than .env has: ${names.join(", ")}`, fix)];
-}
-
-/** Checks that web may reach what its settings and its log say that it calls. */
-export function egress(facts: Facts): Result[] {
-  const web = facts.containers.filter(({ service }) => service === "web");
-  const networks = web.flatMap(({ NetworkSettings }) => Object.keys(NetworkSettings.Networks));
-  if (networks.some((name) => name.endsWith("egress-on"))) return [];
-  // The SDK's events go through the proxy.
-  const isOutside = ([name, value]: [string, string]) =>
-    !/^SENTRY|DSN|^npm_|PROXY/i.test(name) &&
-    /^https?:\/\/[^/:\s]+\.[a-z]{2,}(?:[:/]|$)/i.test(value) &&
-    !/\.localhost|_inside/.test(value);
-  const [setting] = Object.entries(settingsOf(facts, "web")).find(isOutside) ?? [];
-  const lines = web.flatMap(({ lastLines }) => lastLines);
-  const call = lastWords(lines.filter((line) => /EAI_AGAIN|ENETUNREACH|ENOTFOUND/.test(line)));
-  const found = setting ? `${setting} is the address of an outside service` : call;
-  return found ? [failed("egress", `web has no way out, but: ${found}`, "WEB_EGRESS=on in .env, then make up")] : [];
 }

@@ -42,26 +42,14 @@ describe.skipIf(!hasHelm)("the chart", () => {
   test("takes what a platform team sets, for each pod", () => {
     const placed = { nodeSelector: { pool: "apps" }, tolerations: [{ key: "x" }], affinity: { nodeAffinity: {} } };
     const volume = { name: "team", configMap: { name: "team" } };
+    const mount = { name: "team", mountPath: "/team" };
     const pod = {
-      ...{
-        ...placed,
-        podAnnotations: { team: "shop" },
-        podLabels: { team: "shop" },
-        extraEnv: [{ name: "API", value: "x" }],
-      },
-      ...{
-        extraVolumes: [volume],
-        extraVolumeMounts: [{ name: "team", mountPath: "/team" }],
-        priorityClassName: "high",
-      },
+      ...{ ...placed, podAnnotations: { team: "shop" }, podLabels: { team: "shop" }, priorityClassName: "high" },
+      ...{ extraEnv: [{ name: "API", value: "x" }], extraVolumes: [volume], extraVolumeMounts: [mount] },
     };
-    const names = ["proxy", "web", "spool", "cache", "localIngest"];
-    const set = Object.fromEntries(
-      names.map((name) => [name, { ...pod, ...(/cache|local/.test(name) && { enabled: true }) }]),
-    );
-    const objects = template(
-      values(set, { localIngest: { image: { tag: "1" } }, imagePullSecrets: [{ name: "registry" }] }),
-    );
+    const [own, added] = [{ ...pod }, { ...pod, enabled: true, image: { tag: "1" } }];
+    const set = { proxy: own, web: own, spool: own, cache: added, localIngest: added };
+    const objects = template(values(set, { imagePullSecrets: [{ name: "registry" }] }));
     const found = controllers(objects);
     expect(found).toHaveLength(5);
     for (const { metadata, spec } of found) {
@@ -89,17 +77,20 @@ describe.skipIf(!hasHelm)("the chart", () => {
       }),
     );
     expect(find(objects, "Certificate", "proxy").spec.dnsNames).toEqual(["app.example.com", "www.example.com"]);
-    const texts: [kind: string, name: string, text: RegExp][] = [
-      ["ConfigMap", "spool", /"SPOOL_MAX_MB":"2048"/],
-      ["Deployment", "web", /culvert-web:1\.0\.0@sha256:0{64}".*"cpu":"1"/],
-      ["HorizontalPodAutoscaler", "web", /"maxReplicas":30/],
-      ["ServiceAccount", "web", /"annotations":{"role":"arn"}/],
-      ["Service", "proxy", /"annotations":{"lb":"external"}/],
-      ["StatefulSet", "spool", /"storageClassName":"fast".*"4Gi"/],
-      ["NetworkPolicy", "proxy", /10\.0\.5\.0\/24.*|"port":9000/],
-      ["NetworkPolicy", "spool", /10\.0\.5\.0\/24.*|"port":9000/],
-    ];
-    for (const [kind, name, text] of texts) expect(JSON.stringify(find(objects, kind, name))).toMatch(text);
+    const texts = `
+ConfigMap spool "SPOOL_MAX_MB":"2048"
+Deployment web culvert-web:1\\.0\\.0@sha256:0{64}".*"cpu":"1"
+HorizontalPodAutoscaler web "maxReplicas":30
+ServiceAccount web "annotations":{"role":"arn"}
+Service proxy "annotations":{"lb":"external"}
+StatefulSet spool "storageClassName":"fast".*"4Gi"
+NetworkPolicy proxy 10\\.0\\.5\\.0/24.*"port":9000|"port":9000.*10\\.0\\.5\\.0/24
+NetworkPolicy spool 10\\.0\\.5\\.0/24.*"port":9000|"port":9000.*10\\.0\\.5\\.0/24`;
+    for (const [kind = "", name = "", text = ""] of texts
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ")))
+      expect(JSON.stringify(find(objects, kind, name))).toMatch(new RegExp(text));
     expect(objects.some(({ metadata }) => metadata.name.endsWith("default-deny"))).toBe(false);
   });
 
@@ -118,15 +109,9 @@ describe.skipIf(!hasHelm)("the chart", () => {
     const [web, old] = ["web", "web-previous"].map((name) =>
       structuredClone(find(objects, "Deployment", name).spec.template),
     );
-    const own = (name: string, version: string) => ({
-      "app.kubernetes.io/component": "web",
-      "app.kubernetes.io/name": name,
-      "app.kubernetes.io/version": version,
-    });
-    expect([web.metadata.labels, old.metadata.labels]).toMatchObject([
-      own("web", "1.0.0"),
-      own("web-previous", "0.9.0"),
-    ]);
+    const labels = ["component", "name", "version"].map((name) => `app.kubernetes.io/${name}`);
+    const own = [web, old].map(({ metadata }) => labels.map((name) => metadata.labels[name]).join(" "));
+    expect(own).toEqual(["web web 1.0.0", "web web-previous 0.9.0"]);
     const release = { name: "SENTRY_RELEASE", value: "0.9.0" };
     expect(old.spec.containers[0].env).toContainEqual(release);
     const [{ image }] = old.spec.containers;
@@ -156,39 +141,32 @@ describe.skipIf(!hasHelm)("the chart", () => {
     };
     const httpRoute = { enabled: true, parentRefs: [{ name: "public", namespace: "gateways" }] };
     const settings = { ...trusted.settings, SERVER_NAME: "app.example.com www.example.com" };
-    const objects = template(
-      values({ ingress, httpRoute, settings, proxy: { ...clusterIp, tls: { existingSecret: "" } } }),
-    );
+    const proxy = { ...clusterIp, tls: { existingSecret: "" } };
+    const objects = template(values({ ingress, httpRoute, settings, proxy }));
     expect(find(objects, "Service", "proxy").spec.type).toBeUndefined();
     const { tls, rules } = find(objects, "Ingress", "proxy").spec;
     expect([tls, rules[0].http.paths[0].pathType]).toEqual([ingress.tls, "ImplementationSpecific"]);
     expect(find(objects, "HTTPRoute", "proxy").spec.hostnames).toEqual(["app.example.com", "www.example.com"]);
   });
 
-  const gateway = { enabled: true, className: "x" };
-  test.each<[what: string, more: object, message: RegExp]>([
-    ["an unknown value", { spol: {} }, /additional properties 'spol' not allowed/],
-    ["a value of another type", { spool: { enabled: "yes" } }, /'\/spool\/enabled': got string, want boolean/],
-    ["an unknown setting", { settings: { SERVERNAME: "x" } }, /SERVERNAME/],
-    ["a secret among the settings", { settings: { SENTRY_DSN: "https://k@o1.ingest.sentry.io/2" } }, /SENTRY_DSN/],
-    ["an image without a tag", { web: { image: { tag: "" } } }, /web\.image\.tag: not set: set web\.image/],
-    ["replicas with autoscaling", { web: { replicas: 3 } }, /web\.replicas: .*: set web\.autoscaling\.minReplicas/],
-    ["proxies without a certificate", { proxy: { tls: { existingSecret: "" } } }, /proxy\.tls\.existingSecret: not/],
-    ["a gateway without a class", { gateway: { enabled: true }, proxy: clusterIp }, /gateway\.className: not set/],
-    [
-      "an Ingress beside a load balancer",
-      { ingress: { enabled: true }, ...trusted },
-      /set proxy\.service\.type=ClusterIP/,
-    ],
-    ["an Ingress that is not trusted", { ingress: { enabled: true }, proxy: clusterIp }, /TRUSTED_PROXIES: not set/],
-    [
-      "a route without a Gateway",
-      { httpRoute: { enabled: true }, proxy: clusterIp, ...trusted },
-      /httpRoute\.parentRefs: not/,
-    ],
-    ["a gateway beside a load balancer", { gateway }, /gateway\.enabled: .*: set proxy\.service\.type=ClusterIP/],
-  ])("rejects %s, by its name", (_, more, message) => {
-    expect(() => template(values(more))).toThrow(message);
+  const rejected = `
+an unknown value | {"spol":{}} | additional properties 'spol' not allowed
+a value of another type | {"spool":{"enabled":"yes"}} | '/spool/enabled': got string, want boolean
+an unknown setting | {"settings":{"SERVERNAME":"x"}} | SERVERNAME
+a secret among the settings | {"settings":{"SENTRY_DSN":"https://k@o1.ingest.sentry.io/2"}} | SENTRY_DSN
+an image without a tag | {"web":{"image":{"tag":""}}} | web.image.tag: not set: set web.image
+replicas with autoscaling | {"web":{"replicas":3}} | web.replicas: .*: set web.autoscaling.minReplicas
+proxies without a certificate | {"proxy":{"tls":{"existingSecret":""}}} | proxy.tls.existingSecret: not
+a gateway without a class | {"gateway":{"enabled":true},CLUSTER_IP} | gateway.className: not set
+an Ingress beside a load balancer | {"ingress":{"enabled":true},TRUSTED} | set proxy.service.type=ClusterIP
+an Ingress that is not trusted | {"ingress":{"enabled":true},CLUSTER_IP} | TRUSTED_PROXIES: not set
+a route without a Gateway | {"httpRoute":{"enabled":true},CLUSTER_IP,TRUSTED} | httpRoute.parentRefs: not
+a gateway beside a load balancer | {"gateway":{"enabled":true,"className":"x"}} | gateway.enabled: .*: set proxy.service.type=ClusterIP`;
+  const cases = rejected.trim().split("\n");
+  test.each(cases.map((line) => line.split(" | ")))("rejects %s, by its name", (_, more = "", message = "") => {
+    const entries = (one: object) => JSON.stringify(one).slice(1, -1);
+    const text = more.replace("CLUSTER_IP", entries({ proxy: clusterIp })).replace("TRUSTED", entries(trusted));
+    expect(() => template(values(JSON.parse(text)))).toThrow(new RegExp(message));
   });
 
   test("has each value in values.yaml, which documents it", () => {
@@ -199,14 +177,9 @@ describe.skipIf(!hasHelm)("the chart", () => {
 
   test("takes each example in values/production.yaml that is commented out", () => {
     const text = readFileSync(`${chart}/values/production.yaml`, "utf8");
-    const fixed = {
-      ...trusted,
-      gateway: { className: "x" },
-      proxy: { tls: { existingSecret: "tls" } },
-      web: { autoscaling: off },
-    };
-    let parent = "";
-    let found = 0;
+    const web = { autoscaling: off };
+    const fixed = { ...trusted, web, gateway: { className: "x" }, proxy: { tls: { existingSecret: "tls" } } };
+    let [parent, found] = ["", 0];
     for (const line of text.split("\n")) {
       if (/^\w+:$/.test(line)) parent = `${line}\n  `;
       if (/^$|^#/.test(line)) parent = "";
@@ -276,15 +249,8 @@ describe.skipIf(!hasHelm)("without Helm in the cluster's tools:", () => {
     const { apiVersion, spec, helmCharts } = documents.find((one) => one.kind === kind);
     expect(apiVersion).toBe(version);
     expect(() => template(values(at(spec ?? {})))).not.toThrow();
-    if (helmCharts)
-      expect(Object.keys(helmCharts[0]).sort()).toEqual([
-        "name",
-        "namespace",
-        "releaseName",
-        "repo",
-        "valuesFile",
-        "version",
-      ]);
+    const fields = "name namespace releaseName repo valuesFile version";
+    if (helmCharts) expect(Object.keys(helmCharts[0]).sort().join(" ")).toBe(fields);
   });
 
   test("helm package has the chart's files, alerts and settings, and nothing of the tests", () => {
@@ -301,9 +267,8 @@ describe.skipIf(!hasHelm)("without Helm in the cluster's tools:", () => {
     );
     const objects = template(values({ monitoring: { enabled: true } }), { from: join(work, "culvert-1.2.3.tgz") });
     expect(find(objects, "PrometheusRule", "alerts").spec.groups[0].rules.length).toBeGreaterThan(20);
-    expect(
-      JSON.parse(find(objects, "ConfigMap", "dashboard").data?.["culvert.json"] ?? "").panels.length,
-    ).toBeGreaterThan(5);
+    const dashboard = find(objects, "ConfigMap", "dashboard").data?.["culvert.json"] ?? "";
+    expect(JSON.parse(dashboard).panels.length).toBeGreaterThan(5);
     expect(pods(objects).at(-1)?.spec.containers[0].args[0]).toMatch(/X-Robots-Tag|robots/);
   });
 
@@ -311,13 +276,8 @@ describe.skipIf(!hasHelm)("without Helm in the cluster's tools:", () => {
     const folder = join(work, "kustomize");
     mkdirSync(join(folder, "charts"), { recursive: true });
     execFileSync("tar", ["-xzf", join(work, "culvert-1.2.3.tgz"), "-C", join(folder, "charts")]);
-    const chartOf = {
-      name: "culvert",
-      version: "1.2.3",
-      releaseName: "culvert",
-      namespace: "shop",
-      valuesFile: "values.yaml",
-    };
+    const names = { name: "culvert", releaseName: "culvert", namespace: "shop" };
+    const chartOf = { ...names, version: "1.2.3", valuesFile: "values.yaml" };
     const patch = JSON.stringify([{ op: "add", path: "/metadata/labels/team", value: "shop" }]);
     const patches = [{ target: { kind: "Deployment", name: "culvert-web" }, patch }];
     writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify({ helmCharts: [chartOf], patches }));

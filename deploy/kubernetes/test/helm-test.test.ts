@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expire, makePair } from "../../test/support/certificate.ts";
 import { label } from "../../test/support/docker.ts";
 import { hasHelm, rendering } from "./lib/chart.ts";
-import { built, docker, hasImages } from "./lib/docker.ts";
+import { built, docker, hasImages, waitFor } from "./lib/docker.ts";
 import { ended, type Node, startPod } from "./lib/kubelet.ts";
 
 /** The site, with a fault: what it answers by method and path. */
@@ -104,9 +104,3 @@ no pod | production | - | {} | 1 | page=✗ no answer from culvert-proxy: curl's
     expect(found).toEqual({ status: Number(status), lines });
   });
 });
-
-/** Waits until a container listens. */
-function waitFor(id: string, port: number): void {
-  const retry = `.on("connect", () => process.exit()).on("error", () => setTimeout(ask, 50))`;
-  docker("exec", id, "node", "-e", `const ask = () => require("net").connect(${port})${retry}; ask()`);
-}

@@ -6,7 +6,7 @@ import { check } from "../../checks/cluster/verify.ts";
 import { label } from "../../test/support/docker.ts";
 import { hasHelm, rendering } from "./lib/chart.ts";
 import { healthy } from "./lib/cluster.ts";
-import { buildFrom, built, docker, hasImages } from "./lib/docker.ts";
+import { buildFrom, built, docker, hasImages, waitFor } from "./lib/docker.ts";
 import { ended, isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
 import { find, of, podLabels, podOf, type Resource } from "./lib/objects.ts";
 import { root } from "./lib/paths.ts";
@@ -213,6 +213,7 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
         ...["run", "-d", label, `--network=${node.network}`, "--network-alias=culvert-proxy", "--entrypoint=node"],
         ...[built("spool"), "-e", forward, "culvert-server-tunnel.culvert.svc.cluster.local"],
       );
+      waitFor(ids.service, 443);
       ids.test = startPod(objects, "test", node);
       expect(ended(ids.test)).toEqual({
         status: 0,

@@ -6,19 +6,18 @@ import { disk, down, health } from "../../checks/host/containers.ts";
 import { envelopes, spool } from "../../checks/host/delivery.ts";
 import { checkStack, isOfIngest } from "../../checks/host/doctor.ts";
 import type { Container, Facts } from "../../checks/host/facts.ts";
-import { applied, egress, settingNames, spaces } from "../../checks/host/settings.ts";
+import { applied, settingNames, spaces } from "../../checks/host/settings.ts";
 import { TRACE_PREFIX } from "../../checks/ingest.ts";
 import { after, type Result } from "../../checks/result.ts";
 
 const now = Date.parse("2026-08-01T12:00:00Z");
-const dsn = "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.io/2";
 const State = { Status: "running", ExitCode: 0, OOMKilled: false, StartedAt: "2026-08-01T11:59:00Z" };
 const web: Container = {
   ...{ Id: "1", Name: "culvert-web-1", Image: "sha256:aaaaaaaaaaaaaaaa", RestartCount: 0, service: "web" },
   State: { ...State, Health: { Status: "healthy" } },
   HostConfig: { RestartPolicy: { Name: "unless-stopped" } },
   NetworkSettings: { Networks: { culvert_egress: { Gateway: "172.18.0.1" } } },
-  ...{ environment: { REGION: "eu" }, lastLines: [], why: "" },
+  ...{ environment: { REGION: "eu" }, why: "" },
 };
 const facts = (fault: Partial<Container> = {}, more: Partial<Facts> = {}): Facts => ({
   ...{
@@ -31,7 +30,6 @@ const facts = (fault: Partial<Container> = {}, more: Partial<Facts> = {}): Facts
   ...more,
 });
 const state = (change: Partial<Container["State"]>) => ({ State: { ...State, ...change } });
-const running = (environment: Record<string, string>, ...lastLines: string[]) => facts({ environment, lastLines });
 const ended = (change: Partial<Container["State"]>, why = "") =>
   down(facts({ ...state({ Status: "exited", ...change }), why }), now);
 const checked = (Status: string, why: string) => health([{ ...web, ...state({ Health: { Status } }), why }]);
@@ -68,17 +66,14 @@ const spaced = facts(
   { names: { saved: 1, unread: [], spaced: ["SENTRY_DSN"] } },
 );
 const afterSpace = await checkStack(spaced);
-const outside = { REGION: "eu", UPSTREAM_URL: "https://api.example.com/v1" };
 
 test("nothing is wrong with what is right", () => {
-  const egressOn = { environment: outside, NetworkSettings: { Networks: { "x_egress-on": {} } } };
   const finished = { ...state({ Status: "exited" }), HostConfig: { RestartPolicy: { Name: "no" } } };
   // Neither this program's requests nor those of the stack's containers are clients. 127.0.0.1: the proxy itself.
   const mixed = [...from("10.0.0.4", 30), ...from("203.0.113.9", 1)];
   const results = [
     settingNames({ saved: 2, unread: [], spaced: [] }),
-    ...[applied(facts()), egress(facts(egressOn))],
-    egress(running({ SENTRY_DSN: dsn, CACHE_URL: "http://cache:1" }, "ready")),
+    applied(facts()),
     ...[
       down(facts(), now),
       down(facts(finished), now),
@@ -111,8 +106,6 @@ test.each<[string, Result[], RegExp, state?: Result["state"]]>([
     ),
     /other values than .env has: port 81 \(web\)/,
   ],
-  ["an API outside with egress off", egress(running(outside)), /UPSTREAM_URL .*WEB_EGRESS=on/],
-  ["a call outside in the log", egress(running({}, "getaddrinfo EAI_AGAIN api.example", "  at x")), /EAI_AGAIN api/],
   ["a service without a container", down(facts({}, { containers: [] })), /has no container/],
   ["a paused container", ended({ Status: "paused" }), /is paused docker unpause culvert-web-1/],
   ["one that runs again", down(facts({ RestartCount: 3, why: "no database" }), now), /3×\): no database/],

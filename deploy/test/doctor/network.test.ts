@@ -130,7 +130,7 @@ test("from outside, a page cannot write control characters to the terminal", asy
 
 /** Checks a stack whose containers have no address here: the states of what is asked, by check. `health` is that of each service. */
 async function stateOfStack(port: number, health: Record<string, string>, log: object[] = []) {
-  const running = { lastLines: [], HostConfig: { RestartPolicy: { Name: "" } }, NetworkSettings: { Networks: {} } };
+  const running = { HostConfig: { RestartPolicy: { Name: "" } }, NetworkSettings: { Networks: {} } };
   const containers = Object.entries(health).map(([service, Status]) => ({
     ...{ ...running, Name: service, service, environment: { SENTRY_DSN: dsn(port) } },
     State: { Status: "running", Health: { Status, Log: [] } },

@@ -38,6 +38,15 @@ const front = { proxy: clusterIp, settings: { TRUSTED_PROXIES: "10.244.0.0/16" }
 const own = images("1.0.0");
 const previousRelease = { image: { tag: "0.9.0" } };
 
+const all = [
+  ...[own, { web: { previousRelease }, cache: { enabled: true }, sentry: { caConfigMap: "ingest-ca" } }],
+  ...[{ monitoring: { enabled: true }, networkPolicy: { defaultDeny: true } }],
+  { proxy: { http3: { enabled: true }, tls: { certManager: { enabled: true } } } },
+  { localIngest: { enabled: true, image: { tag: "1.0.0" } } },
+];
+const settings = { ...front.settings, PROXY_PROTOCOL: "on", SERVER_NAME: "app.example.com" };
+const gateway = { gateway: { enabled: true, className: "x" }, proxy: { service: clusterIp.service } };
+
 let rendered: Map<string, Resource[]> | undefined;
 /** All renderings by name: both examples, and what else the values can say. */
 export function everything(): Map<string, Resource[]> {
@@ -45,33 +54,11 @@ export function everything(): Map<string, Resource[]> {
     ["local", template([], { example: "local" })],
     ["production", template([], { example: "production" })],
     ["defaults", template([own])],
-    [
-      "PROXY protocol",
-      template([own, { settings: { ...front.settings, PROXY_PROTOCOL: "on", SERVER_NAME: "app.example.com" } }]),
-    ],
+    ["PROXY protocol", template([own, { settings }])],
     ["ingress", template([own, front, { ingress: { enabled: true, className: "traefik" } }])],
     ["route", template([own, front, { httpRoute: { enabled: true, parentRefs: [{ name: "x", namespace: "y" }] } }])],
-    [
-      "gateway",
-      template([own, { gateway: { enabled: true, className: "x" }, proxy: { service: { type: "ClusterIP" } } }]),
-    ],
-    [
-      "everything",
-      template([
-        own,
-        {
-          web: { previousRelease },
-          cache: { enabled: true },
-          sentry: { caConfigMap: "ingest-ca" },
-          monitoring: { enabled: true },
-        },
-        {
-          proxy: { http3: { enabled: true }, tls: { certManager: { enabled: true } } },
-          networkPolicy: { defaultDeny: true },
-        },
-        { localIngest: { enabled: true, image: { tag: "1.0.0" } } },
-      ]),
-    ],
+    ["gateway", template([own, gateway])],
+    ["everything", template(all)],
   ]);
   return rendered;
 }

@@ -17,3 +17,9 @@ export const built = (name: string): string =>
 /** Whether the engine has all of these images. */
 export const hasImages = (...names: string[]): boolean =>
   spawnSync("docker", ["image", "inspect", ...names.map(built)], { stdio: "ignore" }).status === 0;
+
+/** Waits until a container of Node's listens. */
+export function waitFor(id: string, port: number): void {
+  const retry = `.on("connect", () => process.exit()).on("error", () => setTimeout(ask, 50))`;
+  docker("exec", id, "node", "-e", `const ask = () => require("net").connect(${port})${retry}; ask()`);
+}
