@@ -207,8 +207,12 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
 
     test("helm test asks the site as a visitor does", { timeout: startTimeout }, () => {
       // Docker has no Service that translates ports.
-      const forward =
-        "require('net').createServer((one) => one.pipe(require('net').connect(8443, process.argv[1])).pipe(one)).listen(443)";
+      const forward = `const net = require("net");
+        net.createServer((one) => {
+          const two = net.connect(8443, process.argv[1]);
+          for (const end of [one, two]) end.on("error", () => {});
+          one.pipe(two).pipe(one);
+        }).listen(443)`;
       ids.service = docker(
         ...["run", "-d", label, `--network=${node.network}`, "--network-alias=culvert-proxy", "--entrypoint=node"],
         ...[built("spool"), "-e", forward, "culvert-server-tunnel.culvert.svc.cluster.local"],
