@@ -101,11 +101,7 @@ describe.skipIf(!hasHelm)("in every rendering,", () => {
         expect(image).toMatch(/:(?!latest$)[\w.-]+$/);
         expect(JSON.stringify(volumeMounts ?? [])).not.toContain("subPath");
       }
-    }
-  });
-
-  test("a variable that uses `$(NAME)` has it above, because the order decides", () => {
-    for (const { metadata, spec } of everyPod()) {
+      // The order decides whether `$(NAME)` is replaced.
       const env: Part[] = spec.containers[0].env ?? [];
       for (const [at, { value = "" }] of env.entries())
         for (const [, name] of value.matchAll(/\$\((\w+)\)/g))
@@ -113,18 +109,13 @@ describe.skipIf(!hasHelm)("in every rendering,", () => {
     }
   });
 
-  test("services have all probes, at named ports, which start no process", () => {
+  test("services have all probes, at named ports; Services, checks and the README's restart select their pods by labels", () => {
+    expect(readme).toContain("rollout restart deployment,statefulset -l app.kubernetes.io/part-of=culvert");
     for (const { metadata, spec } of everyController()) {
       const [{ ports, startupProbe, readinessProbe, livenessProbe }] = spec.template.spec.containers;
       const names = ports.map(({ name }: { name: string }) => name);
       for (const probe of [startupProbe, readinessProbe, livenessProbe])
         expect(names, metadata.name).toContain((probe?.httpGet ?? probe?.tcpSocket)?.port);
-    }
-  });
-
-  test("controllers and pods have the labels by which Services, checks and the README's restart select them", () => {
-    expect(readme).toContain("rollout restart deployment,statefulset -l app.kubernetes.io/part-of=culvert");
-    for (const { metadata, spec } of everyController()) {
       const labels = selector(unprefixed(metadata.name));
       expect([metadata, spec.template.metadata]).toMatchObject([{ labels }, { labels }]);
       expect(spec.selector).toEqual({ matchLabels: labels });
@@ -259,24 +250,18 @@ describe.skipIf(!hasHelm)("in production,", () => {
   const production = hasHelm ? rendering("production") : [];
 
   test("in a rollout, each release's Service has its pods of both Deployments, and web its own alone", () => {
-    const pod = (name: string, version: string) => ({
-      ...podLabels(production, name),
-      "app.kubernetes.io/version": version,
-    });
-    const selected = (service: string, labels: Record<string, string>) =>
-      matches(find(production, "Service", service).spec.selector, labels);
-    const cases: [name: string, labels: Record<string, string>, services: string[]][] = [
-      ["a new pod", pod("web", "1.0.0"), ["web", "web-all", "web-current"]],
-      ["an old one", pod("web", "0.9.0"), ["web", "web-all", "web-previous"]],
-      ["one of the release before", pod("web-previous", "0.9.0"), ["web-previous"]],
-      ["one of two releases before", pod("web-previous", "0.8.0"), []],
-    ];
+    const version = "app.kubernetes.io/version";
     const services = ["web", "web-all", "web-current", "web-previous"];
-    for (const [name, labels, wanted] of cases)
-      expect(
-        services.filter((one) => selected(one, labels)),
-        name,
-      ).toEqual(wanted);
+    const selecting = (name: string, own: string) =>
+      services.filter((service) =>
+        matches(find(production, "Service", service).spec.selector, { ...podLabels(production, name), [version]: own }),
+      );
+    expect([selecting("web", "1.0.0"), selecting("web", "0.9.0")]).toEqual([
+      ["web", "web-all", "web-current"],
+      ["web", "web-all", "web-previous"],
+    ]);
+    const before = [selecting("web-previous", "0.9.0"), selecting("web-previous", "0.8.0")];
+    expect(before, "two releases before").toEqual([["web-previous"], []]);
   });
 
   // CoreDNS caches answers for 30 s. A cloud's load balancer sends new connections until three health checks, 10 s apart, have failed.
