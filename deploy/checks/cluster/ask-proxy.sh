@@ -21,11 +21,9 @@ ask() {
   line=$(curl -s -m 5 -o /dev/null -H "$untraced" -w "$format" "$@") && end=0 || end=$?
   echo "ask $name $end $line"
 }
-for name in $upstreams; do
-  address=$(printenv "$name") && ask "$name" "http://$address${BASE_PATH:-}/healthz"
-done
-for name in $spools_of; do
-  address=$(printenv "$name") && ask "$name" "http://$address/healthz"
+for name in $upstreams $spools_of; do
+  case $name in SPOOL_*) path=/healthz ;; *) path=${BASE_PATH:-}/healthz ;; esac
+  address=$(printenv "$name") && ask "$name" "http://$address$path"
 done
 
 # A client report without events, which Sentry neither stores nor bills. No command line has the DSN: servers log those.

@@ -14,7 +14,7 @@ export function checkService(facts: Facts, name: string): Result[] {
 }
 
 const reasons: [code: RegExp, found: string, fix: string][] = [
-  [/ENOTFOUND|EAI_AGAIN/, "HOST does not resolve", "is the cluster's domain another one? clusterDomain"],
+  [/ENOTFOUND|EAI_AGAIN/, "HOST does not resolve", "is CoreDNS up and allowed by policies, is clusterDomain right?"],
   [/REFUSED/, "connection refused", "is the port of the Service the one on which the pod listens?"],
   [/TIMEDOUT|Timeout|UNREACH/, "no connection within 5 s", "does a NetworkPolicy or the network plugin block it?"],
   [/^/, "connected, but CODE", ""],

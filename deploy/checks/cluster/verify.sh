@@ -17,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 label=app.kubernetes.io/part-of=culvert${INSTANCE:+,app.kubernetes.io/instance=$INSTANCE}
-kinds=deployments,statefulsets,pods,services,networkpolicies,horizontalpodautoscalers
+kinds=deployments,statefulsets,pods,services,networkpolicies
 k() { kubectl --namespace "$NAMESPACE" "$@"; }
 # section NAME COMMAND...: prints the command's output below its name, and what it said on stderr if it failed.
 section() {

@@ -2,15 +2,23 @@
 // 75 if waiting may help.
 import { text } from "node:stream/consumers";
 import { limits } from "../limits.ts";
-import { failed, finish, type Result, report, warning } from "../result.ts";
-import { checkAutoscalers, checkMetrics, checkPolicies, checkRendered } from "./cluster.ts";
-import { type Answer, answerOf, type Facts, INSTANCE, namespace, parseFacts, plan, role } from "./facts.ts";
+import { failed, finish, ok, type Result, report, skipped, warning } from "../result.ts";
+import {
+  type Answer,
+  answerOf,
+  type Facts,
+  INSTANCE,
+  logs,
+  namespace,
+  PROMETHEUS,
+  parseFacts,
+  plan,
+  role,
+} from "./facts.ts";
 import { checkEnvelopes, checkHop, checkService } from "./hops.ts";
-import { checkNodes, checkWorkloads } from "./workloads.ts";
+import { checkWorkloads } from "./workloads.ts";
 
 const isFailed = ({ state }: Result) => state === "failed";
-const dns = "is CoreDNS up, do the NetworkPolicies allow it, is clusterDomain the cluster's?";
-const unresolved = failed("DNS", "pods resolve no names", dns);
 // Pods take a changed Secret when they restart. A spool refuses the proxy's envelope.
 const another = failed(
   "DSN",
@@ -29,7 +37,7 @@ export function check(facts: Facts): Result[] {
 
   const { results: states } = checkWorkloads(facts);
   const [proxy, web] = [answerOf(facts, "proxy"), answerOf(facts, "web")];
-  const before = [...refused, ...checkRendered(facts), ...checkNodes(facts), ...states];
+  const before = [...refused, ...checkRendered(facts), ...states];
   if (!proxy && !web)
     return states.some(isFailed) ? before : [...before, failed("hops", "none could be asked", "see the lines above")];
   return [
@@ -39,7 +47,6 @@ export function check(facts: Facts): Result[] {
     ...(proxy && web ? hops(facts, web, { proxy: ["SERVER_TUNNEL"], spool: ["SPOOL_UPSTREAM"] }) : []),
     ...(proxy ? [...limits(proxy.settings), ...checkMetrics(facts, proxy)] : []),
     checkPolicies(facts, proxy && web),
-    ...checkAutoscalers(facts, down(states)),
   ];
 }
 
@@ -50,24 +57,42 @@ function refusal(line: string): Result {
   return warning("cluster", line, verb ? allow : "does kubectl work?");
 }
 
-const down = (states: Result[]) => states.filter(({ state }) => state !== "ok").map((one) => one.check);
+/** Checks whether the network plugin enforces policies: only kubelet and Prometheus may reach the proxy's port for probes. */
+function checkPolicies(facts: Facts, web?: Answer): Result {
+  const check = "network policies";
+  if (facts.of("NetworkPolicy").length === 0) return skipped(check, "not used");
+  if (web?.isReached === undefined) return skipped(check, "web could not try the proxy's port for probes");
+  const found = "not enforced: web reaches the proxy's port for probes";
+  return web.isReached ? failed(check, found, "does the network plugin support NetworkPolicy?") : ok(check, "enforced");
+}
 
-/** Whether a pod got no address of any Service. */
-function isLost({ asked }: Answer): boolean {
-  const ends = Object.keys(asked).filter((name) => /_(?:UPSTREAM|TUNNEL)/.test(name));
-  return ends.length > 0 && ends.every((name) => /ENOTFOUND|EAI_AGAIN/.test(`${asked[name]}`));
+/** Checks whether the proxy has metrics, and Prometheus scrapes them. */
+function checkMetrics(facts: Facts, { metrics }: Answer): Result[] {
+  if (!metrics) return [failed("metrics", "none on port 8081", logs("proxy"))];
+  const [own, check, found] = [ok("metrics", "available"), "scraped metrics", facts.lines("prometheus").join()];
+  if (!found) return [own, skipped(check, `${PROMETHEUS} is not reached: set PROMETHEUS to its address`)];
+  const fix = "monitoring.enabled, and the label that its podMonitorSelector wants, such as release";
+  return [own, found.includes('"value"') ? ok(check, `by ${PROMETHEUS}`) : warning(check, `not by ${PROMETHEUS}`, fix)];
+}
+
+/** What `kubectl diff` has found. */
+function checkRendered(facts: Facts): Result[] {
+  const [error] = facts.lines("error diff");
+  if (error) return [failed("rendered", `cannot be compared: ${error}`, "does kubectl diff work?")];
+  return facts.lines("diff").flatMap((line) => {
+    const [, kind, name] = /^diff .*\/MERGED-\d+\/\S*?\.([A-Z][A-Za-z]*)\.[^.\s]*\.(\S+)/.exec(line) ?? [];
+    const found = "is missing, or differs from what was rendered";
+    return kind ? [failed(`${kind}/${name}`, found, "kubectl diff shows how; apply again")] : [];
+  });
 }
 
 /** The hops of a pod, by the role that it asks. A role without a serving pod has a line of its own that says why. */
 const hops = (facts: Facts, answer: Answer, variables: Record<string, string[]>): Result[] =>
-  isLost(answer)
-    ? [unresolved]
-    : Object.entries(variables).flatMap(([name, own]) =>
-        facts.serving(name).length ? own.flatMap((variable) => checkHop(facts, answer, name, variable)) : [],
-      );
+  Object.entries(variables).flatMap(([name, own]) =>
+    facts.serving(name).length ? own.flatMap((variable) => checkHop(facts, answer, name, variable)) : [],
+  );
 
 function ofProxy(facts: Facts, answer: Answer): Result[] {
-  if (isLost(answer)) return [unresolved];
   const web = hops(facts, answer, { web: ["WEB_UPSTREAM", "WEB_FALLBACK_UPSTREAM"] });
   const more = hops(facts, answer, { web: ["WEB_CURRENT"], "web-previous": ["WEB_PREVIOUS"] });
   const spool = hops(facts, answer, { spool: ["SPOOL_UPSTREAM", "SPOOL_FALLBACK_UPSTREAM"] });
@@ -82,9 +107,7 @@ if (import.meta.main) {
   const facts = parseFacts(await text(process.stdin));
   if (process.argv.includes("--plan")) {
     console.log(plan(facts).join("\n"));
-    const { results, isPending } = checkWorkloads(facts);
-    const waits = !results.some(isFailed) && checkAutoscalers(facts, down(results)).some(isFailed);
-    process.exitCode = isPending || waits ? 75 : 0;
+    process.exitCode = checkWorkloads(facts).isPending ? 75 : 0;
   } else {
     report(check(facts));
     finish();

@@ -20,9 +20,15 @@ function trouble(facts: Facts, workload: Item): Trouble | undefined {
   const found = availableReplicas >= wanted ? "its rollout has not replaced all pods" : available;
   const isStarting = (pod: Item) => !isReady(pod) && !pod.metadata.deletionTimestamp;
   const pods = facts.of("Pod").filter((pod) => role(pod) === role(workload) && isStarting(pod));
-  const lost = lostNodes(facts).map((node) => node.metadata.name);
-  const gone = pods.find((pod) => lost.includes(pod.spec.nodeName));
-  if (gone) return { found: `${found}: ${gone.metadata.name}`, fix: `see node ${gone.spec.nodeName}`, isFinal: true };
+  const lost = facts.nodes.find((node) => {
+    const isOn = pods.some((pod) => pod.spec.nodeName === node.metadata.name);
+    return isOn && condition(node, "Ready")?.status === "Unknown";
+  });
+  if (lost) {
+    const [node, since] = [lost.metadata.name, condition(lost, "Ready").lastTransitionTime];
+    const fix = `is it gone? kubectl delete node ${node}`;
+    return { found: `${found}: the kubelet of ${node} has not answered since ${since}`, fix, isFinal: true };
+  }
   const [waits] = pods.flatMap((pod) => waiting(pod) ?? []);
   if (waits) return { ...waits, found: `${found}: ${waits.found}` };
   const unscheduled = pods.map((pod) => condition(pod, "PodScheduled")).find((one) => one?.status === "False");
@@ -43,18 +49,6 @@ function waiting({ metadata: { name }, spec, status }: Item): Trouble | undefine
   const fix = `kubectl -n ${namespace} logs ${name} -c ${stuck.name} --previous`;
   return { found: `${where}: ${said}`, fix, isFinal: true };
 }
-
-const lostNodes = ({ nodes }: Facts) => nodes.filter((node) => condition(node, "Ready")?.status === "Unknown");
-
-/** Names each node with pods of the kit whose kubelet does not answer. */
-export const checkNodes = (facts: Facts): Result[] =>
-  lostNodes(facts).flatMap((node) => {
-    const { name } = node.metadata;
-    const pods = facts.of("Pod").filter(({ spec }) => spec.nodeName === name);
-    const since = `its kubelet has not answered since ${condition(node, "Ready").lastTransitionTime}`;
-    const found = `${since}: ${pods.map(({ metadata }) => metadata.name).join(", ")}`;
-    return pods.length ? [failed(`node ${name}`, found, `is it gone? kubectl delete node ${name}`)] : [];
-  });
 
 /** Checks whether all workloads are available. `isPending`: waiting may help. */
 export function checkWorkloads(facts: Facts): { results: Result[]; isPending: boolean } {

@@ -23,7 +23,6 @@ const node = (name: string): Resource => ({
 /** The live objects of a healthy deployment: pods, addresses and statuses, by its manifests. */
 export function healthy(manifests: Resource[]): Resource[] {
   const objects = structuredClone(manifests).filter(({ kind }) => !/^(Pod|ServiceAccount)$/.test(kind));
-  for (const scaler of of(objects, "HorizontalPodAutoscaler")) scaler.status = condition("ScalingActive", "True");
   for (const controller of controllers(objects)) {
     const { replicas = 2, template } = controller.spec;
     controller.spec.replicas = replicas;
