@@ -1,5 +1,4 @@
-// Says which envelopes of a load test arrived, because k6 cannot listen. Node without dependencies; run.sh starts it beside k6, a cluster
-// as a Deployment (README). What arrived is read from one of:
+// Says which envelopes of a load test arrived, because k6 cannot listen. Node without dependencies, which run.sh starts. It reads from:
 // - this program itself, a recording ingest: the target's SENTRY_DSN is http://any@HOST:PORT/1
 // - SPOTLIGHT=http://localhost:8969: the local ingest
 //
@@ -74,23 +73,16 @@ function difference(one, got) {
   const keys = Object.keys({ ...was, ...is }).filter(
     (key) => key !== "sent_at" && !isDeepStrictEqual(was[key], is[key]),
   );
-  return [
-    got.project && one.project && got.project !== one.project
-      ? `sent to project ${one.project}, arrived in ${got.project}`
-      : "",
-    is.sent_at === was.sent_at || Math.abs(Date.parse(is.sent_at) - one.at) < DAY_MS
-      ? ""
-      : `header sent_at: sent ${was.sent_at}, got ${is.sent_at}`,
-    ...keys.map((key) => `header ${key}: sent ${JSON.stringify(was[key])}, got ${JSON.stringify(is[key])}`),
-    got.digest === one.digest
-      ? ""
-      : `sent ${one.size} bytes with digest ${one.digest}, ${got.size} bytes with ${got.digest} arrived`,
-  ]
-    .filter(Boolean)
-    .join("; ");
+  const found = keys.map((key) => `header ${key}: sent ${JSON.stringify(was[key])}, got ${JSON.stringify(is[key])}`);
+  if (got.project && one.project && got.project !== one.project)
+    found.unshift(`sent to project ${one.project}, arrived in ${got.project}`);
+  if (is.sent_at !== was.sent_at && !(Math.abs(Date.parse(is.sent_at) - one.at) < DAY_MS))
+    found.push(`header sent_at: sent ${was.sent_at}, got ${is.sent_at}`);
+  if (got.digest !== one.digest)
+    found.push(`sent ${one.size} bytes with digest ${one.digest}, ${got.size} bytes with ${got.digest} arrived`);
+  return found.join("; ");
 }
 
-/** Waits for what was sent. */
 async function result(run, seconds) {
   const mine = [...sent.values()].filter((one) => one.run === run);
   const own = mine.filter(({ id }) => id);

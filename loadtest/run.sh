@@ -1,6 +1,5 @@
 #!/bin/sh
-# Runs one load profile: PROFILE=average BASE_URL=https://… sh run.sh [arguments of k6 run]. Uses the k6 on PATH, else
-# the image of compose's profile `loadtest`. Exit codes: README.
+# Runs one load profile: PROFILE=average BASE_URL=https://… sh run.sh [arguments of k6 run]. Exit codes: README.
 set -eu
 from=$PWD
 cd "$(dirname "$0")"
@@ -15,7 +14,7 @@ die() {
   exit 1
 }
 # Relative files in COMPOSE_FILE are below the folder that has the compose file.
-compose() { (cd .. && docker compose --profile loadtest "$@"); }
+compose() { (cd .. && docker compose "$@"); }
 # published SERVICE PORT: prints where the running stack has PORT of SERVICE on this machine.
 published() { compose port "$1" "$2" 2>/dev/null | sed 's/.*://'; }
 # read_settings FILE: exports its lines of NAME=value. The environment wins.
@@ -28,6 +27,7 @@ read_settings() {
 }
 
 case $PROFILE in *[!a-z]*) die "PROFILE '$PROFILE' is not a profile: see README.md" ;; esac
+case $OUT in /*) shown=$OUT ;; *) shown=loadtest/$OUT ;; esac
 mkdir -p "$OUT"
 # If this run ends early, the files of an earlier one could be mistaken for its results.
 for file in ca.crt target.env k6.log summary.txt summary.json junit.xml dashboard.html; do rm -f "$OUT/$file"; done
@@ -39,7 +39,6 @@ if [ -n "${TARGET:-}" ]; then
   export TARGET
 fi
 
-# A copy that the image's user may read.
 if [ -n "${SSL_CERT_FILE:-}" ]; then
   case $SSL_CERT_FILE in /*) ;; *) SSL_CERT_FILE=$from/$SSL_CERT_FILE ;; esac
   cp "$SSL_CERT_FILE" "$OUT/ca.crt" 2>/dev/null ||
@@ -52,7 +51,6 @@ https://localhost* | https://127.0.0.1*)
   ;;
 esac
 if [ -s "$OUT/ca.crt" ]; then export SSL_CERT_FILE="$OUT/ca.crt"; else rm -f "$OUT/ca.crt"; fi
-chmod -R a+rX "$OUT"
 RUN_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 export PROFILE OUT RUN_COMMIT "K6_NO_USAGE_REPORT=${K6_NO_USAGE_REPORT:-true}" \
   "K6_AUTO_EXTENSION_RESOLUTION=${K6_AUTO_EXTENSION_RESOLUTION:-false}"
@@ -69,33 +67,19 @@ browser_problem() {
   rm -f "$OUT/chromium.log"
 }
 
-if has k6; then
-  k6=path
-  # In compose's image, localhost:8443 is the proxy itself.
-  # shellcheck disable=SC2034 # read by setting
-  root=$(cd .. && pwd)
-  port=$(published proxy 8443)
-  : "${BASE_URL:=https://localhost:${port:-$(setting HTTPS_PORT 8443)}}"
-  export BASE_URL
-  # A page's scripts run in a browser only.
-  [ -n "${K6_BROWSER_EXECUTABLE_PATH:-}" ] || for browser in chromium chromium-browser google-chrome; do
-    ! has "$browser" || export "K6_BROWSER_EXECUTABLE_PATH=$(command -v "$browser")"
-  done
-  case $PROFILE:${BROWSER:-} in preflight:* | *:off) ;; *) : "${NO_BROWSER=$(browser_problem)}" ;; esac
-  k6() { command k6 "$@"; }
-elif compose pull --quiet --policy missing loadtest >/dev/null 2>&1; then
-  k6=image NO_BROWSER="k6's image has no Chromium: install k6"
-  chmod a+w "$OUT" # the image's user does not exist on this machine
-  # shellcheck disable=SC2046 # one word per variable
-  # --no-deps: an option that is also a setting of the stack must not recreate the stack.
-  k6() { compose run --rm -T --no-deps $(env | sed -n 's/^\(K6_[A-Z0-9_]*\)=.*/-e \1/p') loadtest "$@"; }
-else
-  die "k6 is not on PATH and its image is not available: install it" \
-    "(https://grafana.com/docs/k6/latest/set-up/install-k6/)"
-fi
+has k6 || die "k6 is not on PATH: install it (https://grafana.com/docs/k6/latest/set-up/install-k6/)"
+# shellcheck disable=SC2034 # read by setting
+root=$(cd .. && pwd)
+port=$(published proxy 8443)
+: "${BASE_URL:=https://localhost:${port:-$(setting HTTPS_PORT 8443)}}"
+# A page's scripts run in a browser only.
+[ -n "${K6_BROWSER_EXECUTABLE_PATH:-}" ] || for browser in chromium chromium-browser google-chrome; do
+  ! has "$browser" || export "K6_BROWSER_EXECUTABLE_PATH=$(command -v "$browser")"
+done
+case $PROFILE:${BROWSER:-} in preflight:* | *:off) ;; *) : "${NO_BROWSER=$(browser_problem)}" ;; esac
 RUN_K6=$(k6 version | sed -n 's/^k6 v\([0-9.]*\).*/\1/p')
 case $RUN_K6 in 0.* | 1.*) die "k6 $RUN_K6 is too old: install 2.0 or newer" ;; esac
-export RUN_K6 NO_BROWSER="${NO_BROWSER:-}"
+export BASE_URL RUN_K6 NO_BROWSER="${NO_BROWSER:-}"
 
 # run ARGUMENTS...: runs k6 with its own log, a line for each failed request, in a file. Returns whether it came to its
 # end; else the last error of its log is the result.
@@ -112,12 +96,6 @@ run() {
   printf 'NOT RUN · %s: %s\n' "$PROFILE" "$reason" | sed 's/\\"/"/g' | tee "$OUT/summary.txt"
   printf '{\n  "profile": "%s",\n  "result": "not run",\n  "exit": 108,\n  "problem": "%s"\n}\n' \
     "$PROFILE" "$reason" >"$OUT/summary.json"
-  {
-    echo "<testsuite name=\"loadtest $PROFILE\" tests=\"1\" failures=\"1\">"
-    echo "<testcase classname=\"loadtest.$PROFILE\" name=\"the run\"><failure>"
-    sed 's/&/\&amp;/g; s/</\&lt;/g' "$OUT/summary.txt"
-    echo '</failure></testcase></testsuite>'
-  } >"$OUT/junit.xml"
   status=108
 }
 # ended: says where the results are, and exits with the summary's code.
@@ -126,8 +104,7 @@ ended() {
   code=$(sed -n 's/^  "exit": \([0-9]*\).*/\1/p' "$OUT/summary.json" 2>/dev/null || :)
   case ${code:-0} in 0) ;; *) status=$code ;; esac
   result=$(sed -n 's/^\([A-Z].*\) · .*/\1/p' "$OUT/summary.txt" 2>/dev/null || :)
-  case $OUT in /*) ;; *) OUT=loadtest/$OUT ;; esac
-  echo "  results: $OUT/ (exit code $status, ${result:-no summary})" >&2
+  echo "  results: $shown/ (exit code $status, ${result:-no summary})" >&2
   exit "$status"
 }
 
@@ -138,13 +115,13 @@ ended() {
 }
 if [ "$PROFILE" = preflight ]; then
   cat "$OUT/target.env"
-  case $OUT in /*) ;; *) OUT=loadtest/$OUT ;; esac
-  echo "  proposed: $OUT/target.env, for TARGET=" >&2
+  echo "  proposed: $shown/target.env, for TARGET=" >&2
   exit 0
 fi
 read_settings "$OUT/target.env"
 
-# Starts the reader of what arrived beside k6: for a recording ingest on port INGEST, or for the local ingest.
+# Starts the reader of what arrived beside k6: for a recording ingest on port INGEST, or for the local ingest. Without Node or a local
+# ingest, the summary says that delivery is not verified.
 reader() {
   spotlight='' port=0 host=127.0.0.1
   case ${INGEST:-}:${SENTRY_DSN:-}:${TUNNEL_PATH-} in
@@ -153,27 +130,17 @@ reader() {
   :*@ingest:*) spotlight=http://127.0.0.1:$(published ingest 8969) ;;
   *) return 0 ;;
   esac
-  if [ "$k6" = image ]; then
-    [ -z "$spotlight" ] || spotlight=http://ingest:8969
-    id=$(compose run --rm -d -T --no-deps -e PORT=8970 -e SPOTLIGHT="$spotlight" ${INGEST:+-p "$INGEST:8970"} \
-      -v "$PWD/reader.mjs:/reader.mjs:ro" --entrypoint node ingest /reader.mjs) || return 0
-    finish="$finish; docker rm -f $id >/dev/null"
-    INGEST=http://$(docker inspect -f '{{.Config.Hostname}}' "$id"):8970
-  elif has node; then
-    mkfifo "$OUT/port.$$"
-    SPOTLIGHT=$spotlight PORT=$port HOST=$host node reader.mjs >"$OUT/port.$$" &
-    finish="$finish; kill $! 2>/dev/null || :"
-    read -r started <"$OUT/port.$$" || started=
-    rm "$OUT/port.$$"
-    if [ -z "$started" ]; then
-      # No local ingest runs: the summary says that delivery is not verified.
-      [ -z "$spotlight" ] || return 0
-      die "INGEST: the reader did not start on port '$port': is it in use?"
-    fi
-    INGEST=http://127.0.0.1:$started
-  else
-    return 0
+  has node || return 0
+  mkfifo "$OUT/port.$$"
+  SPOTLIGHT=$spotlight PORT=$port HOST=$host node reader.mjs >"$OUT/port.$$" &
+  finish="kill $! 2>/dev/null || :"
+  read -r started <"$OUT/port.$$" || started=
+  rm "$OUT/port.$$"
+  if [ -z "$started" ]; then
+    [ -z "$spotlight" ] || return 0
+    die "INGEST: the reader did not start on port '$port': is it in use?"
   fi
+  INGEST=http://127.0.0.1:$started
   export INGEST
 }
 reader

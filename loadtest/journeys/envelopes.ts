@@ -1,18 +1,17 @@
 import type { Client } from "../lib/client.ts";
-import * as make from "../lib/envelope.ts";
+import { makeEnvelope } from "../lib/envelope.ts";
 import { newSender, sendEnvelope } from "../lib/send-envelope.ts";
 
 /** Sends what a browser does on a page that fails: an error, transactions of which one is compressed, a session and logs. */
 export async function envelopes(client: Client): Promise<void> {
   const sender = newSender(client);
-  for (const one of [make.errorEnvelope, make.transactionEnvelope, make.sessionEnvelope, make.logEnvelope])
-    await sendEnvelope(client, one(sender), sender);
-  await sendEnvelope(client, { ...make.transactionEnvelope(sender), compressed: true }, sender);
+  for (const one of ["error", "transaction", "session", "log"] as const)
+    await sendEnvelope(client, makeEnvelope(one, sender), sender);
+  await sendEnvelope(client, { ...makeEnvelope("transaction", sender), compressed: true }, sender);
 }
 
 /** Sends one segment of a session replay, and the visitor's feedback with a picture. */
 export async function replay(client: Client): Promise<void> {
   const sender = newSender(client);
-  await sendEnvelope(client, make.replayEnvelope(sender), sender);
-  await sendEnvelope(client, make.feedbackEnvelope(sender), sender);
+  for (const one of ["replay", "feedback"] as const) await sendEnvelope(client, makeEnvelope(one, sender), sender);
 }

@@ -16,13 +16,11 @@ import { reject } from "./reject.ts";
 
 interface Entry {
   run: Journey;
-  /** Its part of all iterations, in percent. */
   share: number;
   /** The checks that must have samples at the end, apart from those recorded for every response. */
   checks: CheckId[];
   /** The kinds of its requests, other than pages. */
   kinds?: Kind[];
-  /** It sends envelopes. */
   envelopes?: true;
   /** The option that disables the journey: `off`, or no trace. */
   needs?: keyof Pick<Options, "tracePage" | "echoPath" | "actionPage" | "redirectPage" | "tunnelPath" | "trace">;
@@ -68,7 +66,6 @@ export type JourneyName = keyof typeof JOURNEYS;
 
 export const JOURNEY_NAMES = Object.keys(JOURNEYS) as JourneyName[];
 
-/** A journey's row, with the optional fields that it may not have. */
 export const journey = (name: JourneyName): Entry => JOURNEYS[name];
 
 /** The journeys that the options leave enabled, in the table's order. Throws an OptionError for an unknown name, or if none is left. */
@@ -85,6 +82,5 @@ export function journeysFor(options: Options): JourneyName[] {
   return enabled;
 }
 
-/** A journey's part of all iterations. */
 export const shareOfJourney = (name: JourneyName, { journeys }: Options): number =>
   Number(journeys[name] || JOURNEYS[name].share);

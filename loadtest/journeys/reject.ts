@@ -1,6 +1,6 @@
 import type { Client } from "../lib/client.ts";
 import { foreignProject, tunnelArguments } from "../lib/dsn.ts";
-import { errorEnvelope } from "../lib/envelope.ts";
+import { makeEnvelope } from "../lib/envelope.ts";
 import { assertResponse, describeResponse } from "../lib/responses.ts";
 import { ENVELOPE_HEADERS, newSender } from "../lib/send-envelope.ts";
 
@@ -11,7 +11,7 @@ import { ENVELOPE_HEADERS, newSender } from "../lib/send-envelope.ts";
 export async function reject(client: Client): Promise<void> {
   const { dsn, tunnelPath } = client.options;
   const project = foreignProject(dsn);
-  const { body } = errorEnvelope({
+  const { body } = makeEnvelope("error", {
     ...newSender(client),
     dsn: { ...dsn, text: dsn.text.replace(/\d+$/, project), project },
   });

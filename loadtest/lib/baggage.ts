@@ -1,7 +1,6 @@
 /** https://www.w3.org/TR/baggage/#limits: the minimum that every platform must propagate. */
 export const BAGGAGE_MAX_BYTES = 8192;
 
-/** Members by key, percent-decoded. */
 export type Baggage = Record<string, string>;
 
 /** A key, `=`, printable ASCII without space, `"`, `,`, `;` and `\`, then properties: https://www.w3.org/TR/baggage/#header-content */
@@ -18,15 +17,13 @@ export function parseBaggage(value = ""): Baggage | undefined {
   }
 }
 
-/** Writes a `baggage` header. */
 export const formatBaggage = (members: Baggage): string =>
   Object.entries(members)
     .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
     .join(",");
 
 /**
- * Compares the sampling fields that were sent with a received header: no receiver may change or drop one. Returns one line per changed
- * field. Rule: https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/
+ * How the sampling fields that were sent differ from a received header, in one line each: https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/
  */
 export function changedFields(sent: Baggage, received: string | undefined): string[] {
   const got = parseBaggage(received);

@@ -10,7 +10,6 @@ export const CHECKS = {
   fresh_valid: { name: "fresh: a page requested without a trace starts a valid one" },
   fresh_unique: { name: "fresh: no two clients share a trace or a span" },
   same_settings: { name: "fresh: all pages have one release, environment, key and rate, as declared" },
-  fresh_sampled: { name: "fresh: the sampling decision fits the rate" },
   forwarded: { name: "forwarded: the app receives trace headers and cookies as sent" },
   outgoing_trace: { name: "outgoing: the app's own call carries the page's trace" },
   outgoing_traceparent: { name: "outgoing: its traceparent names the same trace" },
@@ -22,7 +21,6 @@ export const CHECKS = {
   no_trace_cookie: { name: "response: no cookie carries a trace id" },
   not_shared: { name: "response: no shared cache may store a page with a trace or cookie" },
   own_session: { name: "response: no two visitors get the same session" },
-  clock: { name: "response: its Date is within a minute of this machine's" },
   page_ok: { name: "page: responds 200 with HTML in UTF-8" },
   page_complete: { name: "page: is complete, without an error text, with its EXPECT_TEXT" },
   page_headers: { name: "page: has EXPECT_HEADERS, and the security headers of the first page" },
@@ -51,7 +49,6 @@ export type CheckId = keyof typeof CHECKS;
 
 export const CHECK_IDS = Object.keys(CHECKS) as CheckId[];
 
-/** The share of samples that must pass. */
 export function shareOf(id: CheckId): number {
   const check: { name: string; share?: number } = CHECKS[id];
   return check.share ?? 1;

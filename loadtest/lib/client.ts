@@ -1,6 +1,6 @@
 import { group, check as k6check } from "k6";
 import exec from "k6/execution";
-import http, { type Response as K6Response } from "k6/http";
+import http from "k6/http";
 import { Counter, Rate, Trend } from "k6/metrics";
 import { browserHeaders } from "./browser-headers.ts";
 import type { CheckId } from "./checks.ts";
@@ -14,7 +14,6 @@ import { pageTrace } from "./trace.ts";
 export const SAMPLES = "check_samples";
 /** Time to a response's last byte; a request that timed out counts with the whole time that it waited. */
 export const TIME = "response_time";
-/** Share of requests that were answered. */
 export const AVAILABILITY = "availability";
 
 // k6 requires metrics to be created while a script loads, so they are the only state outside a function.
@@ -33,11 +32,8 @@ export interface Probe {
   ids: string[];
   /** Length in characters, which a cut page does not reach. */
   length: number;
-  /** The hash of a navigation from here. */
   hash: string;
-  /** Its security headers. */
   headers: Record<string, string>;
-  /** What it has in common with other pages. */
   settings: Record<string, string>;
   /** Its component payload has its EXPECT_TEXT. */
   textInPayload: boolean;
@@ -49,12 +45,10 @@ export interface SetupData {
   run: string;
 }
 
-/** Creates a virtual user's client. */
 export function newClient(options: Options, { probed, run }: SetupData) {
   const ids = new Set<string>();
   const visits = new Map<string, number>();
   const shown = new Set<string>();
-  /** Passes the first failure of each kind to the summary. */
   const pass = (of: CheckId | "availability", what: string, at: string, traceId: string, text: string) => {
     if (shown.has(of + what)) return;
     shown.add(of + what);
@@ -105,7 +99,6 @@ export function newClient(options: Options, { probed, run }: SetupData) {
   };
 }
 
-/** Records one result of a check. */
 export function recordCheck(id: CheckId, ok: boolean): void {
   k6check(null, { [id]: () => ok });
   samples.add(1, { of: id });
@@ -128,15 +121,9 @@ async function send(options: Options, request: Request): Promise<Response> {
   const tags = { name: kind === "page" ? name : `${kind}: ${name}`, kind };
   const origin: Record<string, string> = method === "POST" ? { origin: options.baseUrl } : {};
   const headers = { ...browserHeaders(request), ...origin, ...request.headers };
-  const compression = compressed ? "gzip" : "";
-  const own = {
-    headers,
-    compression,
-    redirects: 0,
-    timeout: `${options.timeout}s`,
-    responseCallback: EXPECTED,
-  };
-  const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, { ...own, tags });
+  const own = { headers, compression: compressed ? "gzip" : "", redirects: 0, timeout: `${options.timeout}s` };
+  const params = { ...own, tags, responseCallback: EXPECTED };
+  const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, params);
   const text = typeof response.body === "string" ? response.body : "";
   const received = Object.entries(response.headers).map(([header, value]) => [header.toLowerCase(), value]);
   return {
@@ -144,7 +131,7 @@ async function send(options: Options, request: Request): Promise<Response> {
     headers: Object.fromEntries(received),
     body: text,
     milliseconds: response.error_code === REQUEST_TIMEOUT ? options.timeout * 1000 : response.timings.duration,
-    error: reason(response),
+    error: response.error_code === REQUEST_TIMEOUT ? "timed out" : response.error.replace(/^(Get|Post) "[^"]*": /, ""),
     undecodable: response.error_code === UNDECODABLE,
     at: `${method} ${path}`,
     traceId: traceId ?? pageTrace(text).trace?.traceId ?? "",
@@ -159,11 +146,6 @@ export async function probe(options: Options, request: Request): Promise<Respons
   return on;
 }
 
-function reason({ error, error_code }: K6Response): string {
-  return error_code === REQUEST_TIMEOUT ? "timed out" : error.replace(/^(Get|Post) "[^"]*": /, "");
-}
-
-/** Records availability and duration. */
 function record({ kind, path, name = path, untimed }: Request, on: Response): void {
   availability.add(isAnswer(on), { kind });
   const hasTimedOut = on.error === "timed out";

@@ -12,12 +12,7 @@ export const newTraceId = (): string => SENT_TRACE_PREFIX + randomHex(10);
 /** A third party's member of baggage, with characters that need escaping. */
 export const VENDOR = { key: "vendor", value: 'a=b, c;d "é"' };
 
-/**
- * The headers of an instrumented caller: a trace, its sampling decision and a third party's baggage member.
- *
- * Takes the DSN's public key, which is part of Sentry's context. `sample_rand` is below the rate only for a sampled trace,
- * since a receiver may verify that.
- */
+/** The headers of an instrumented caller: a trace, its sampling decision and a third party's baggage member. */
 export function newContext(publicKey: string, sampled: boolean) {
   const trace = { traceId: newTraceId(), spanId: randomHex(8), sampled };
   const sampling = {
@@ -26,6 +21,7 @@ export function newContext(publicKey: string, sampled: boolean) {
     "sentry-environment": "loadtest",
     "sentry-release": "culvert-loadtest@1.0.0",
     "sentry-sample_rate": "0.5",
+    // Below the rate only for a sampled trace, since a receiver may verify that.
     "sentry-sample_rand": sampled ? "0.125431" : "0.875431",
     "sentry-sampled": String(sampled),
     "sentry-transaction": "GET /loadtest & more",

@@ -15,14 +15,12 @@ export interface Sent {
   body?: ArrayBuffer;
 }
 
-/** An envelope or action with a problem. */
 interface Finding {
   id: string;
   traceId: string;
   how: string;
 }
 
-/** What the reader found. */
 export interface Delivery {
   source: string;
   sent: number;
@@ -59,7 +57,6 @@ export async function reportSent(ingest: string, { body, ...sent }: Sent): Promi
   await ask(ingest, "/sent", 30, whole);
 }
 
-/** Throws a ReaderError if the reader does not answer. */
 export async function checkReader({ ingest }: Options): Promise<void> {
   await ask(ingest, "/healthz", 5).catch(({ message }) => {
     throw new ReaderError(`${message}: start it (README), or set INGEST=off`);

@@ -14,14 +14,10 @@ export function parseDsn(text: string): Dsn | undefined {
   return host ? { text, publicKey, host, project } : undefined;
 }
 
-/**
- * The query with which an SDK that uses `tunnelRoute` names its project; empty for a host other than Sentry's, for which
- * the SDK posts to the path alone.
- */
+/** The query with which an SDK that uses `tunnelRoute` names its project; empty for a host other than Sentry's. */
 export function tunnelArguments(dsn: Dsn): string {
   const [, org, region] = /^o(\d+)\.ingest(?:\.([a-z]{2}))?\.sentry\.io$/.exec(dsn.host) ?? [];
   return org ? `?o=${org}&p=${dsn.project}${region ? `&r=${region}` : ""}` : "";
 }
 
-/** A project that is not the DSN's: the tunnel must reject it. */
 export const foreignProject = ({ project }: Dsn) => (project === "4040404" ? "4040405" : "4040404");

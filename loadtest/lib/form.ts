@@ -3,10 +3,8 @@ import { all } from "./html.ts";
 type Fields = [name: string, value: string][];
 
 /**
- * The fields of the first form that posts a server action and contains the text; undefined if the page has none. It works without
- * JavaScript, so a load generator can submit it.
- *
- * Next marks such a form with hidden `$ACTION_…` inputs: https://react.dev/reference/rsc/server-functions
+ * The fields of the first form that posts a server action and contains the text; undefined if the page has none. Next marks such a form
+ * with hidden `$ACTION_…` inputs: https://react.dev/reference/rsc/server-functions
  */
 export function findActionForm(html: string, text = ""): Fields | undefined {
   const isAction = (form: string) => form.includes('name="$ACTION_') && form.includes(text);
@@ -14,11 +12,11 @@ export function findActionForm(html: string, text = ""): Fields | undefined {
   return form?.serializeArray().map(({ name, value }) => [name, value || (name.startsWith("$") ? "" : "load test")]);
 }
 
-/** Writes `multipart/form-data`. Throws if the boundary occurs in a field, because it would split the field. */
+/** Writes `multipart/form-data`. */
 export function multipart(fields: Fields, boundary: string): { body: string; contentType: string } {
-  const parts = fields.map(([name, value]) => {
-    if (`${name}${value}`.includes(boundary)) throw new Error(`boundary ${boundary} occurs in field ${name}`);
-    return `--${boundary}\r\nContent-Disposition: form-data; name="${name.replace(/"/g, "%22")}"\r\n\r\n${value}\r\n`;
-  });
+  const parts = fields.map(
+    ([name, value]) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name.replace(/"/g, "%22")}"\r\n\r\n${value}\r\n`,
+  );
   return { body: `${parts.join("")}--${boundary}--\r\n`, contentType: `multipart/form-data; boundary=${boundary}` };
 }

@@ -22,10 +22,6 @@ export function textOf(html: string): string {
 
 /** The build's files that a page references, as a browser fetches them: same-origin, each once. */
 export function assets(html: string): string[] {
-  const links = [...all(html, "script[src]"), ...all(html, "link[href]")].map(
-    (one) => one.attr("src") ?? one.attr("href"),
-  );
-  return [
-    ...new Set(links.filter((link) => link !== undefined && /^\/(?!\/).*_next\/static\//.test(link))),
-  ] as string[];
+  const links = all(html, "script[src], link[href]").map((one) => one.attr("src") ?? one.attr("href") ?? "");
+  return [...new Set(links.filter((link) => /^\/(?!\/).*_next\/static\//.test(link)))];
 }

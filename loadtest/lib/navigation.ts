@@ -9,12 +9,10 @@ export const navigationHeaders = (from: string): Record<string, string> => ({
   "next-url": from,
 });
 
-/** The address of a navigation with that hash. */
 export const navigationPath = (to: string, hash: string) => `${to}${to.includes("?") ? "&" : "?"}_rsc=${hash}`;
 
 type RouterState = [segment: string, children: { children?: RouterState }];
 
-/** The page that the browser shows, as nested segments. */
 function routerState(path: string): RouterState {
   const segments = path
     .replace(/[?#].*$/, "")

@@ -3,11 +3,8 @@ import { isLocalIngest, OptionError, readOptions } from "./options.ts";
 
 describe("options", () => {
   it("have defaults for a stack on this machine; an empty value counts as not set", () => {
-    expect(readOptions({ RATE: "", DURATION: " ", BASE_URL: "" })).toMatchObject({
-      baseUrl: "https://localhost:8443",
-      pages: ["/"],
-      ...{ tunnelPath: "", trace: false },
-    });
+    const defaults = { baseUrl: "https://localhost:8443", pages: ["/"], tunnelPath: "", trace: false };
+    expect(readOptions({ RATE: "", DURATION: " ", BASE_URL: "" })).toMatchObject(defaults);
     expect(readOptions({}).rate).toBeUndefined();
     expect(readOptions({ TRACE: "off" }).notDeclared.join()).toMatch(/^ROUTER,.*,TUNNEL_PATH$/);
   });
@@ -28,39 +25,32 @@ describe("options", () => {
     });
   });
 
-  it.each(
-    Object.entries({
-      BASE_URL: ["localhost:8443", "https://localhost/path"],
-      RATE: ["0", "fast", "-1"],
-      DURATION: ["10", "0s"],
-      MAX_VUS: ["0", "10.5"],
+  const invalid = {
+    ...{ BASE_URL: ["localhost:8443", "https://localhost/path"], PAGES: ["/a,b", "https://elsewhere/"] },
+    ...{ RATE: ["0", "fast", "-1"], DURATION: ["10", "0s"], MAX_VUS: ["0", "10.5"], DELIVERY_WAIT: ["soon"] },
+    ...{
       TUNNEL_PATH: ["/", "/r?x=1"],
-      PAGES: ["/a,b", "https://elsewhere/"],
       TRACE_PAGE: ["trace"],
-      SENTRY_DSN: ["https://host/1"],
-      EXPECT_TEXT: ["Welcome"],
-      TRACE: ["yes"],
-      ROUTER: ["none"],
-      NOINDEX: ["both"],
-      SEND_EVENTS: ["true"],
-      JOURNEYS: ["browse:", "browse:0"],
       INGEST: ["localhost:8970"],
-      EXPECT_HEADERS: ["a b", "a~"],
-      DELIVERY_WAIT: ["soon"],
-    }),
-  )("%s: each of %j is rejected in one line that names it and says how to fix it", (name, values) => {
-    for (const value of values) {
-      const read = () => readOptions({ [name]: value });
-      expect(read, value).toThrow(OptionError);
-      expect(read, value).toThrow(new RegExp(`^${name} .*: .+$`));
-    }
-  });
+      JOURNEYS: ["browse:", "browse:0"],
+    },
+    ...{ TRACE: ["yes"], ROUTER: ["none"], NOINDEX: ["both"], SEND_EVENTS: ["true"], SENTRY_DSN: ["https://host/1"] },
+    ...{ EXPECT_TEXT: ["Welcome"], EXPECT_HEADERS: ["a b", "a~"] },
+  };
+  it.each(Object.entries(invalid))(
+    "%s: each of %j is rejected in one line that names it and says how to fix it",
+    (name, values) => {
+      for (const value of values) {
+        const read = () => readOptions({ [name]: value });
+        expect(read, value).toThrow(OptionError);
+        expect(read, value).toThrow(new RegExp(`^${name} .*: .+$`));
+      }
+    },
+  );
 
   it("send the local ingest's DSN to this machine only", () => {
     const foreign = { BASE_URL: "https://shop.example", TUNNEL_PATH: "/monitoring" };
-    expect(() => readOptions(foreign)).toThrow(
-      /^SENTRY_DSN is not set for BASE_URL https:\/\/shop.example: give the target's/,
-    );
+    expect(() => readOptions(foreign)).toThrow(/^SENTRY_DSN is not set for BASE_URL https:.*: give the target's/);
     expect(readOptions({ ...foreign, TUNNEL_PATH: "off" }).tunnelPath).toBe("");
     expect(readOptions({ ...foreign, SENTRY_DSN: "https://k@o1.ingest.sentry.io/7" }).dsn.project).toBe("7");
     expect(readOptions({ BASE_URL: "https://127.0.0.1:9443" }).dsn.publicKey).toBe("culvert");

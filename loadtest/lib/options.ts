@@ -69,9 +69,8 @@ export function readOptions(env: Env) {
     const value = option(name, fallback, /^[1-9]\d*[smh]$/, "give a whole number of s, m or h, such as 90s or 10m");
     return Number.parseInt(value, 10) * (UNITS[value.slice(-1)] ?? 0) || undefined;
   };
-  /** A page or route of the target; empty if it is off. */
-  const path = (name: string, pattern = PATH) =>
-    option(name, "off", new RegExp(`^off$|${pattern.source}`), "give a path, or off").replace(/^off$/, "");
+  const path = (name: string, pattern = PATH, fix = "give a path, or off") =>
+    option(name, "off", new RegExp(`^off$|${pattern.source}`), fix).replace(/^off$/, "");
 
   const baseUrl = option("BASE_URL", "https://localhost:8443", ORIGIN, "give scheme, host and port").replace(/\/$/, "");
   const tunnelPath = path("TUNNEL_PATH", /^\/[^\s#?]+$/);
@@ -87,13 +86,11 @@ export function readOptions(env: Env) {
     maxVus: number("MAX_VUS", "200", /^[1-9]\d{0,4}$/, "give a number of virtual users") ?? 0,
     timeout: seconds("TIMEOUT", "30s") ?? 0,
     pages: list("PAGES", "/", PATH, "start each path with /, and leave out the origin"),
-    /** A text that a page must contain, by path. */
     expectText: pairs(list("EXPECT_TEXT", "", /^\/[^=]*=.+$/, "give /page=text, comma-separated, or off"), "="),
     /** Headers that every page must have: a name, with a value or with an expression that the value matches. */
     expectHeaders: list("EXPECT_HEADERS", "", /^[\w-]+([=~].+)?$/, "give name, name=value or name~expression, or off"),
     expectRelease: declared("EXPECT_RELEASE"),
     expectEnvironment: declared("EXPECT_ENVIRONMENT"),
-    /** Whether pages carry a trace for the browser. */
     trace: oneOf("TRACE", "off", "on") === "on",
     /** Whether links are followed with component payloads, as the App Router does. */
     navigation: oneOf("ROUTER", "off", "app", "pages") === "app",
@@ -112,29 +109,20 @@ export function readOptions(env: Env) {
     sendEvents: oneOf("SEND_EVENTS", "no", "yes") === "yes" || isLocalIngest(dsn),
     /** What the target may have that nobody declared, so that it is not tested. */
     notDeclared: Object.keys(TESTED).filter((name) => text(name) === ""),
-    /** Settings that are given, so that what they turn off is no surprise. */
     declared: ["INGEST", "SEND_EVENTS", "ACTION_EXPECT", "REDIRECT_TO"].filter((name) => text(name) !== ""),
-    /** The file that declares what the target has. */
     target: text("TARGET"),
     /** Whether a browser opens pages, and why it cannot. A desktop sets BROWSER to a program. */
     browser: text("BROWSER") !== "off",
     noBrowser: env.NO_BROWSER ?? "run.sh did not look for one",
     /** The journeys that run, with their shares if they are not the usual ones. */
     journeys: pairs(list("JOURNEYS", "", /^\w+(:(?=.*[1-9])[\d.]+)?$/, "give names, such as browse or browse:80"), ":"),
-    /** Address of the reader of what arrived; empty: nothing is read back. */
-    ingest: option(
-      "INGEST",
-      "off",
-      /^off$|^https?:\/\/[^\s/]+$/,
-      "give http://host:port, a port for run.sh, or off",
-    ).replace(/^off$/, ""),
+    ingest: path("INGEST", /^https?:\/\/[^\s/]+$/, "give http://host:port, a port for run.sh, or off"),
     deliveryWait: seconds("DELIVERY_WAIT", "60s") ?? 0,
     limits: text("LIMITS"),
     out: text("OUT"),
   };
 }
 
-/** Items of name, separator and value; the value may be missing. */
 const pairs = (items: string[], separator: string): Record<string, string> =>
   Object.fromEntries(
     items.map((item) => {

@@ -9,7 +9,6 @@ export type Kind = (typeof KINDS)[number];
 
 export interface Request {
   method?: "GET" | "POST";
-  /** Below BASE_URL, including the query. */
   path: string;
   kind: Kind;
   /** Names the request in the results: its route, without ids. Default: the path. */
@@ -18,9 +17,7 @@ export interface Request {
   /** What a browser would request it as, if not as its kind says. */
   as?: keyof typeof BROWSER_HEADERS;
   body?: string | ArrayBuffer;
-  /** Whether k6 compresses the body. */
   compressed?: boolean;
-  /** The trace that the request carries. */
   traceId?: string;
   /** Left out of the durations, because its timing is not typical. */
   untimed?: boolean;
@@ -36,7 +33,6 @@ export interface Response {
   error: string;
   /** The body cannot be decompressed: that is an answer, and a wrong one. */
   undecodable: boolean;
-  /** Method and path of the request. */
   at: string;
   /** The trace that the request carried, else the page's. */
   traceId: string;

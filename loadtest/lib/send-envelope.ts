@@ -7,7 +7,6 @@ import { assertResponse, describeResponse } from "./responses.ts";
 
 export const ENVELOPE_HEADERS = { "content-type": "text/plain;charset=UTF-8" };
 
-/** A sender with a new trace. */
 export function newSender({ options }: Client): Sender {
   return { dsn: options.dsn, traceId: newTraceId(), now: new Date() };
 }

@@ -19,14 +19,11 @@ export function parseTrace(value = "", format = SENTRY_TRACE): Trace | undefined
   return flag === undefined ? { traceId, spanId } : { traceId, spanId, sampled: Number.parseInt(flag, 16) % 2 === 1 };
 }
 
-/** Parses a `traceparent` header of version 00. */
 export const parseTraceParent = (value?: string): Trace | undefined => parseTrace(value, TRACEPARENT);
 
-/** Writes a `sentry-trace` header. */
 export const formatSentryTrace = ({ traceId, spanId, sampled }: Trace): string =>
   `${traceId}-${spanId}-${sampled ? "1" : "0"}`;
 
-/** Writes a `traceparent` header. */
 export const formatTraceParent = ({ traceId, spanId, sampled }: Trace): string =>
   `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`;
 
@@ -38,9 +35,8 @@ export interface PageTrace {
 }
 
 /**
- * Reads and validates the trace that a page passes to the browser's SDK.
- *
- * Valid means exactly one `sentry-trace` and one `baggage` meta, both well-formed, with the same trace id and sampling decision.
+ * The trace that a page passes to the browser's SDK. Valid means exactly one `sentry-trace` and one `baggage` meta, both well-formed, with
+ * the same trace id and sampling decision.
  */
 export function pageTrace(html: string): PageTrace {
   const traces = metas(html, "sentry-trace");

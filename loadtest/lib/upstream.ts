@@ -1,9 +1,6 @@
 import { all, textOf } from "./html.ts";
 
-/**
- * Reads the headers that the API received from the trace page: under its last heading, as `<dt>name</dt><dd>value</dd>`.
- * Earlier headings may show other hops of the same trace, which say nothing about this call.
- */
+/** The headers that the API received, under the trace page's last heading. Earlier ones may show other hops of the same trace. */
 export function upstreamHeaders(html: string): Record<string, string> {
   const section = lastSection(html);
   const [names, values] = ["dt", "dd"].map((tag) => all(section, tag).map((one) => one.text())) as [string[], string[]];
@@ -13,7 +10,6 @@ export function upstreamHeaders(html: string): Record<string, string> {
 /** The text under that heading, for a failure example: it says why there are no headers. */
 export const upstreamText = (html: string): string => textOf(lastSection(html));
 
-/** From the last heading to the end of its list or page. */
 const lastSection = (html: string): string =>
   html.slice(html.lastIndexOf("<h2")).replace(/(<\/li>|<\/main>|<footer|<script)[\s\S]*$/, "");
 

@@ -4,7 +4,6 @@ import { type Env, OptionError, type Options, readOptions } from "../lib/options
 import { KINDS, type Kind } from "../lib/request.ts";
 import { type LoadProfile, PROFILES } from "./profiles.ts";
 
-/** Limits of one row of durations, in milliseconds. */
 export interface Limit {
   p95?: number;
   p99?: number;
@@ -13,7 +12,6 @@ export interface Limit {
 /** One row of the durations: a page, or all requests of another kind. */
 export interface Row {
   name: string;
-  /** The tags that select its samples. */
   selector: string;
   limit: Limit;
 }
@@ -23,7 +21,6 @@ export interface Plan {
   name: string;
   profile: LoadProfile;
   options: Options;
-  /** Percent of requests that must be answered, of each kind. */
   availability: number;
   rows: Row[];
   checks: CheckId[];
@@ -60,18 +57,14 @@ export function readPlan(name: string, env: Env): Plan {
   if (names.includes("outgoing")) pages.add(options.tracePage);
   if (names.includes("action")) pages.add(options.actionPage);
   const others = [...kinds, ...(checks.includes("delivered") ? (["delivery"] as const) : [])];
+  const row = (name: string, selector: string, limit: Limit = {}): Row => ({ name, selector, limit });
   const rows = [
-    ...[...pages].map((page) => ({
-      ...{ name: page, selector: `{kind:page,name:${page}}`, limit: limits[page] ?? limits.page ?? {} },
-    })),
-    ...others
-      .filter((kind) => kind !== "rejected")
-      .map((kind) => ({ name: kind, selector: `{kind:${kind}}`, limit: limits[kind] ?? {} })),
+    ...Array.from(pages, (page) => row(page, `{kind:page,name:${page}}`, limits[page] ?? limits.page)),
+    ...others.filter((kind) => kind !== "rejected").map((kind) => row(kind, `{kind:${kind}}`, limits[kind])),
   ];
   return { name, profile, options, availability: Number(availability), rows, checks, kinds: ["page", ...kinds] };
 }
 
-/** The checks that must have samples by the end of a run. */
 function requiredChecks(options: Options): CheckId[] {
   const names = journeysFor(options);
   const required = new Set<CheckId>(["iteration_ok", ...names.flatMap((name) => journey(name).checks)]);
@@ -97,12 +90,10 @@ function readLimits(value: string): Record<string, unknown> {
     throw new OptionError(`LIMITS "${value}" is not JSON: give {"page":{"p95":400,"p99":1500}}`);
   }
   for (const [name, limit] of Object.entries(given)) {
-    if (name !== "availability" && !name.startsWith("/") && !KINDS.some((kind) => kind === name))
+    if (!["availability", ...KINDS].includes(name) && !name.startsWith("/"))
       throw new OptionError(`LIMITS has "${name}": use availability, ${KINDS.join(", ")} or a path`);
-    const numbers = name === "availability" ? [["", limit]] : Object.entries(limit ?? {});
-    for (const [key, number] of numbers)
-      if (!["", "p95", "p99"].includes(`${key}`) || typeof number !== "number" || number < 0)
-        throw new OptionError(`LIMITS: ${name} is ${JSON.stringify(limit)}: give a number, or {"p95":400,"p99":1500}`);
+    if (!/^(\d[\d.]*|\{("p9[59]":\d[\d.]*,?)*\})$/.test(JSON.stringify(limit)))
+      throw new OptionError(`LIMITS: ${name} is ${JSON.stringify(limit)}: give a number, or {"p95":400,"p99":1500}`);
   }
   return given;
 }

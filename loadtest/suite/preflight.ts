@@ -51,7 +51,6 @@ export async function preflight(env: Env): Promise<string> {
   ].join("\n");
 }
 
-/** What the target shows of itself. */
 async function see(env: Env, options: Options): Promise<Settings> {
   const get: Get = (request) => probe(options, { ...request, kind: "page" });
   const pages = await Promise.all(options.pages.map((path) => findPage(path, options, get)));

@@ -2,11 +2,9 @@
 export type Stage = [load: number, seconds: number | "plateau"];
 
 export interface LoadProfile {
-  /** Its purpose, shown in the summary. */
   purpose: string;
   /** Iterations started per second at load 1. */
   rate: number;
-  /** Length of the plateau in seconds. */
   plateau: number;
   /** None: one virtual user runs each journey a few times, one after the other. */
   stages: Stage[];

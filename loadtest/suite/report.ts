@@ -1,7 +1,6 @@
 import type { Example } from "../lib/examples.ts";
 import { type Duration, isUnmeasured, type Result, type Summary } from "./summary.ts";
 
-/** What a result means, in the words of the first line. */
 const RESULTS: Record<Result, string> = {
   passed: "PASSED",
   integrity: "FAILED: integrity",
@@ -25,12 +24,10 @@ function headline({ result, unverified, checks, durations }: Summary): string {
 interface Line {
   name: string;
   cells: (string | number)[];
-  /** Empty: it is good. */
   problems: string[];
   isOpen?: boolean;
 }
 
-/** A failure in one line: the request, what was expected and came, the trace. */
 export const exampleText = ({ at, text, traceId }: Example) =>
   `${at && `${at}: `}${text}${traceId && ` [trace ${traceId}]`}`;
 
@@ -65,14 +62,9 @@ function timeOf(row: Duration): Line {
   return { name, cells: [count, ...figures, `  ${limits.join(", ") || "none"}`], problems: problem };
 }
 
-/** The summary as text: the results, then the tables. */
 export function text(summary: Summary): string {
   const { profile, purpose, target, seconds, load, integrity, availability, breakpoint, disabled, k6 } = summary;
   const { results, judged, times } = tables(summary);
-  const { broken, answered, detectable } = integrity;
-  const seen = `a fault in ${Number(detectable.toPrecision(2))} % of requests would have been seen with 99.9 % probability`;
-  // k6 has no locales.
-  const grouped = String(answered).replace(/\B(?=(\d{3})+$)/g, ",");
   const columns = (name: string, cells: (string | number)[], width: number) =>
     name.padEnd(width > 8 ? 26 : 74) + cells.map((cell) => `${cell}`.padStart(width)).join("");
   const row = ({ name, cells, problems, isOpen }: Line, width: number) => [
@@ -82,7 +74,7 @@ export function text(summary: Summary): string {
   const rate = (count: number) => `${count} (${seconds > 0 ? (count / seconds).toFixed(1) : 0}/s)`;
   return `${[
     `\n${headline(summary)} · ${profile} (${purpose}) against ${target}, ${seconds.toFixed(0)} s`,
-    `  integrity: ${broken} broken of ${grouped} answered (${seen})`,
+    `  integrity: ${integrity.broken} broken of ${integrity.answered} answered`,
     `  availability: ${availability.toFixed(availability > 99.9 && availability < 100 ? 2 : 1)} %`,
     ...(breakpoint === undefined ? [] : [`  a threshold was crossed at about ${breakpoint.toFixed(0)} iterations/s`]),
     ...results.flatMap((one) => (one.problems.length > 0 ? row(one, 0) : [])),
@@ -105,8 +97,8 @@ function junit(summary: Summary): string {
   const cases = [...results, ...judged, ...times.map((one) => ({ ...one, name: `response time: ${one.name}` }))];
   const lines = cases.map(({ name, cells, problems, isOpen }) => {
     const how = isOpen ? "skipped" : "failure";
-    const message = escaped([...problems, ...(cells.length > 0 ? [cells.join(" ")] : [])].join("\n"));
-    const inside = problems.length > 0 ? `<${how} message="${message.slice(0, 300)}">${message}</${how}>` : "";
+    const message = escaped([...problems, cells.join(" ")].join("\n"));
+    const inside = problems.length > 0 ? `<${how}>${message}</${how}>` : "";
     return `<testcase classname="loadtest.${profile}" name="${escaped(name)}">${inside}</testcase>`;
   });
   const count = (open: boolean) =>

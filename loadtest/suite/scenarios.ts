@@ -9,7 +9,6 @@ const MAX_ITERATION_SECONDS = 10;
 /** Its multiples, without their whole part, cover the range from 0 to 1 evenly: no journey is missing by chance. */
 const GOLDEN_RATIO = 0.618034;
 
-/** k6's scenario for a profile. */
 export function scenarios(plan: Plan): Record<string, Record<string, unknown>> {
   const { name, options, profile } = plan;
   const stages = stagesOf(plan);
@@ -63,7 +62,6 @@ export function journeyOf(plan: Plan, iteration: number): JourneyName {
   return inTurn;
 }
 
-/** The number of iterations that a run starts. */
 export function plannedIterations(plan: Plan): number {
   const { options, profile } = plan;
   if (profile.stages.length === 0) return journeysFor(options).length * rounds(plan);
@@ -75,7 +73,6 @@ export function plannedIterations(plan: Plan): number {
   return Math.ceil(secondsAtFullLoad * (options.rate ?? profile.rate));
 }
 
-/** Length of a run's plateau in seconds. */
 export const plateauOf = ({ options, profile }: Plan): number => options.duration ?? profile.plateau;
 
 const stagesOf = (plan: Plan): [load: number, seconds: number][] =>

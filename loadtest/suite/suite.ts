@@ -19,7 +19,6 @@ export function suite(profile: string) {
   const { options } = plan;
   let client: Client | undefined;
   return {
-    /** k6's own options. */
     options: {
       scenarios: scenarios(plan),
       thresholds: thresholds(plan),
@@ -53,10 +52,8 @@ export function suite(profile: string) {
       client.check("iteration_ok", exception === "", undefined, `${name}: ${exception}`);
     },
 
-    /** A scenario of its own, once. */
     browser: (): Promise<void> => browser(options),
 
-    /** Compares what arrived with what was sent. */
     async teardown({ run }: SetupData): Promise<void> {
       if (options.ingest) recordFindings(await readDelivery(options, run));
     },

@@ -40,13 +40,11 @@ const resultOf = (data: RunData, plan = planOf()) => summarise(plan, RUN, data);
 const page = `${TIME}{kind:page,name:/}`;
 
 describe("the result", () => {
-  it("is passed if every check was measured and passed; says which faults would have been seen", () => {
+  it("is passed if every check was measured and passed", () => {
     expect(resultOf(goodRun())).toMatchObject({ result: "passed", exit: 0, other: [] });
     const [, head, integrity, availability] = text(resultOf(goodRun())).split("\n");
     expect(head).toMatch(/^PASSED · average/);
-    expect(integrity).toBe(
-      "  integrity: 0 broken of 1,204 answered (a fault in 0.57 % of requests would have been seen with 99.9 % probability)",
-    );
+    expect(integrity).toBe("  integrity: 0 broken of 1204 answered");
     expect(availability).toBe("  availability: 100.0 %");
   });
 
@@ -76,13 +74,8 @@ describe("the result", () => {
     expect(text(resultOf(run, plan))).toContain("crossed at about 40 iterations/s");
   });
 
-  const open = {
-    INGEST: "",
-    ACTION_PAGE: "/form",
-    REDIRECT_PAGE: "/old",
-    ECHO_PATH: "off",
-    ...{ ACTION_EXPECT: "", REDIRECT_TO: "", BROWSER: "", TRACE: "" },
-  };
+  const pages = { ACTION_PAGE: "/form", REDIRECT_PAGE: "/old", ECHO_PATH: "off" };
+  const open = { ...pages, INGEST: "", ACTION_EXPECT: "", REDIRECT_TO: "", BROWSER: "", TRACE: "" };
   const words = "traces, delivery, results of actions, targets of redirects, browser";
 
   it("says in its first line what was not verified, and lists disabled journeys", () => {
@@ -98,15 +91,8 @@ describe("the result", () => {
     const plan = planOf("average", { ...open, TARGET: "shop.env" });
     expect(resultOf(goodRun(plan), plan)).toMatchObject({ result: "incomplete", exit: 24 });
     expect(text(resultOf(goodRun(plan), plan))).toContain(`\nNOT VERIFIED: ${words} · average`);
-    const off = {
-      INGEST: "off",
-      ACTION_EXPECT: "off",
-      REDIRECT_TO: "off",
-      TRACE: "off",
-      BROWSER: "off",
-      TARGET: "shop.env",
-    };
-    const declared = planOf("average", { ...open, ...off });
+    const off = { INGEST: "off", ACTION_EXPECT: "off", REDIRECT_TO: "off", TRACE: "off", BROWSER: "off" };
+    const declared = planOf("average", { ...open, ...off, TARGET: "shop.env" });
     expect(resultOf(goodRun(declared), declared)).toMatchObject({ result: "passed", unverified: [] });
   });
 });

@@ -71,14 +71,7 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
     seconds,
     result,
     exit: EXIT[result],
-    /** Failed checks, answers, and the share of faulty requests that would have been seen with 99.9 % probability. */
-    integrity: {
-      broken: broken.reduce((sum, check) => sum + check.failed, 0),
-      answered,
-      // 1 − (1 − share)^answered = 0.999
-      detectable: answered === 0 ? 100 : 100 * (1 - 0.001 ** (1 / answered)),
-    },
-    /** Percent of requests that were answered, and that must be. */
+    integrity: { broken: broken.reduce((sum, check) => sum + check.failed, 0), answered },
     availability: answered === 0 ? 0 : (100 * answered) / (answered + unanswered),
     wanted: plan.availability,
     unavailable,

@@ -1,30 +1,11 @@
 import type { Change, Faults, How } from "./faults.ts";
 import * as f from "./faults.ts";
-import { type Answer, asExample, type Fault } from "./stub.ts";
+import { asExample, type Fault } from "./stub.ts";
 
-const {
-  accepted,
-  action,
-  add,
-  at,
-  edit,
-  every,
-  header,
-  isPage,
-  LOGIN,
-  notFound,
-  on,
-  only,
-  page,
-  payload,
-  receives,
-  set,
-  show,
-} = f;
-const timing =
-  (from: string, to: string): Change =>
-  ({ headers }) =>
-    (headers["server-timing"] = `${headers["server-timing"]}`.replace(from, to));
+const { accepted, action, add, at, average, edit, every, header, isPage, LOGIN, notFound, only } = f;
+const { on, page, payload, receives, set, show, JS, CSS, REDIRECT } = f;
+const retime: Change = ({ headers }) =>
+  (headers["server-timing"] = `${headers["server-timing"]}`.replace("production", "test"));
 /** An app with @culvert/nextjs whose pages change. */
 const packaged = (change: Change): Fault => ({
   response: (answer, seen) => {
@@ -32,34 +13,26 @@ const packaged = (change: Change): Fault => ({
     if (isPage(seen)) change(answer, seen);
   },
 });
-const { average, JS, CSS, REDIRECT } = f;
-
-const all =
-  (...changes: Change[]): Change =>
-  (answer, seen) =>
-    changes.map((change) => change(answer, seen));
-const without =
-  (name: string): Change =>
-  ({ headers }: Answer) =>
-    delete headers[name];
-const at10 = (minutes: number) => new Date(Date.now() + minutes * 60_000).toUTCString();
+function without(name: string): Change {
+  return ({ headers }) => delete headers[name];
+}
 const SESSION = "session=0123456789abcdef0123456789abcdef; Path=/; HttpOnly";
 /** Says that a body is compressed, which it is not. */
 const BROKEN = add("content-encoding", "gzip");
 const UNREADABLE = /a body that cannot be decompressed/;
 const metas = edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "");
-const [browse, _continued, _missing, _tunnel, _actions] = [
-  "browse",
-  "continued",
-  "notFound",
-  "envelopes,replay",
-  "action",
-].map(only) as How[];
-const [_redirects, assets, _echo] = ["redirect", "assets", "forwarded"].map(only) as How[];
-const textOf = (text: string, more = {}): How => ({
-  env: { JOURNEYS: "browse", PAGES: "/products,/", EXPECT_TEXT: `/products=${text}`, ...more },
+const given = (name: string, value: string): How => ({ env: { [name]: value } });
+const browse = only("browse");
+const [POLICY, OPEN] = ["content-security-policy", "default-src * 'unsafe-inline' 'unsafe-eval'"];
+const NO_REFERRER = page(without("referrer-policy"));
+const UNSAFE = header("referrer-policy", "unsafe-url");
+const [DSN, REAL, TRACE_ID] = ["SENTRY_DSN", "https://culvert@o1.ingest.sentry.io/1", "sentry-trace_id="];
+const sharedCookie = page((answer, seen) => {
+  for (const change of [metas, add("set-cookie", "a=1"), add("cache-control", "public")]) change(answer, seen);
 });
-const products = textOf("Page /products");
+const otherTiming = packaged(every(2, retime));
+const env = { JOURNEYS: "browse", PAGES: "/products,/", EXPECT_TEXT: "/products=Page /products" };
+const products: How = { env };
 const NO_TEXT = /EXPECT_TEXT "Page \/products" is missing/;
 const fresh = (from: string | RegExp, to: string) => page(every(2, edit(from, to)));
 /** One nonce for all pages. */
@@ -79,49 +52,22 @@ const callBaggage = edit(/(?<=<dt>baggage<\/dt><dd>)[^<]*/, "other=1");
 
 /** Faults in what an answer contains, how it is sent, and what arrives. */
 export const CONTENT_FAULTS: Faults = {
-  clock: [["the clock is ten minutes slow", page(add("date", at10(-10))), /Date: .*, here it is/]],
   page_ok: [
     ["wrong charset", header("content-type", "text/html; charset=iso-8859-1"), /200 text\/html; charset=iso-8859-1/],
     ["a page cannot be decompressed", page(every(3, BROKEN)), UNREADABLE],
     ["one page in three is a 404", page(every(3, set({ status: 404 }))), /GET \/: 404/],
-    ["one page in three leads to a login", page(every(3, set({ status: 302 }))), /GET \/: 302/],
     ["a cookie breaks the page", on(({ headers }) => headers.cookie, set({ status: 400 })), /GET \/: 400/],
   ],
   page_complete: [
     ["the page's content is gone", page(edit(/<main>.*<\/main>/s, "<main></main>")), NO_TEXT, products],
     ["another account's heading", page(every(3, edit("Page /products", "Page of Bob"))), NO_TEXT, products],
-    [
-      "the text is in a comment only",
-      page(edit("<h1>Page /products</h1>", "<!--Page /products-->")),
-      NO_TEXT,
-      products,
-    ],
-    ["an error document with 200", page(every(3, show("<title>500</title></html>"))), /contains <title>500/],
+    ["the text in a comment", page(edit("<h1>Page /products</h1>", "<!--Page /products-->")), NO_TEXT, products],
   ],
   page_headers: [
-    [
-      "the policy is gone from one page in two",
-      page(every(2, without("content-security-policy"))),
-      /policy was ".*", is gone/,
-    ],
-    [
-      "a header is gone",
-      page(without("referrer-policy")),
-      /Referrer-Policy is missing/,
-      { env: { EXPECT_HEADERS: "Referrer-Policy" } },
-    ],
-    [
-      "a header has another value",
-      header("referrer-policy", "unsafe-url"),
-      /referrer-policy is "unsafe-url", expected = "origin"/,
-      { env: { EXPECT_HEADERS: "referrer-policy=origin" } },
-    ],
-    [
-      "the declared policy allows every inline script",
-      page(add("content-security-policy", "default-src * 'unsafe-inline' 'unsafe-eval'")),
-      /the policy allows every inline script/,
-      { env: { EXPECT_HEADERS: "content-security-policy" } },
-    ],
+    ["one page in two without the policy", page(every(2, without("content-security-policy"))), /was ".*", is gone/],
+    ["a header is gone", NO_REFERRER, /policy is missing/, given("EXPECT_HEADERS", "referrer-policy")],
+    ["another value", UNSAFE, /is "unsafe-url", expected = "a"/, given("EXPECT_HEADERS", "referrer-policy=a")],
+    ["the policy allows all", header(POLICY, OPEN), /allows every inline script/, given("EXPECT_HEADERS", POLICY)],
     ["the policy is weakened", page(every(2, add("referrer-policy", "unsafe-url"))), /was "origin", is "unsafe-url"/],
   ],
   page_nonce: [
@@ -132,132 +78,53 @@ export const CONTENT_FAULTS: Faults = {
   fresh_valid: [["both metas are missing", page(metas), /0 sentry-trace metas/]],
   not_shared: [
     ["nothing about caches on a page with a trace", page(without("cache-control")), /Cache-Control "" on/],
-    [
-      "a shared page with a cookie",
-      page(all(metas, add("set-cookie", "a=1"), add("cache-control", "public"))),
-      /Cache-Control "public" on/,
-      { env: { TRACE: "off" } },
-    ],
+    ["a shared page with a cookie", sharedCookie, /Cache-Control "public" on/, given("TRACE", "off")],
   ],
   own_session: [["every visitor gets the same session", header("set-cookie", SESSION), /Set-Cookie: session=/]],
   fresh_unique: [["one span id on all pages", oneSpan, /span f{16} was on another page/]],
   continued_span: [["one span id on all continued pages", oneSpan, /which no other page may have/]],
   same_settings: [
-    [
-      "half the pages of another environment",
-      fresh("environment=production", "environment=x"),
-      /environment is x, expected production/,
-    ],
-    [
-      "half the pages of another release",
-      fresh("release=app%401", "release=app%402"),
-      /release is app@2, expected app@1/,
-    ],
-    [
-      "all pages with another key",
-      page(edit("public_key=culvert", "public_key=x")),
-      /public_key is x, expected culvert/,
-    ],
-    [
-      "another release than the declared one",
-      {},
-      /release is app@1, expected app@2/,
-      { env: { EXPECT_RELEASE: "app@2" } },
-    ],
-    [
-      "half the package's pages of another environment",
-      packaged(every(2, timing("production", "test"))),
-      /browser's environment is test, expected production/,
-    ],
+    ["half the pages of another environment", fresh("=production", "=x"), /environment is x, expected production/],
+    ["half of another release", fresh("release=app%401", "release=app%402"), /release is app@2, expected app@1/],
+    ["all pages with another key", page(edit("public_key=culvert", "public_key=x")), /public_key is x/],
+    ["another release than the declared one", {}, /release is app@1, expected app@2/, given("EXPECT_RELEASE", "app@2")],
+    ["half the package's pages of another one", otherTiming, /browser's environment is test, expected production/],
     ["half the package's pages say nothing", packaged(every(2, without("server-timing"))), /browser's dsn is not said/],
-    [
-      "a foreign organisation",
-      page(edit("sentry-trace_id=", "sentry-org_id=2,sentry-trace_id=")),
-      /org_id is 2, expected 1/,
-      { env: { SENTRY_DSN: "https://culvert@o1.ingest.sentry.io/1" } },
-    ],
+    ["a foreign organisation", page(edit(TRACE_ID, "sentry-org_id=2,$&")), /org_id is 2, expected 1/, given(DSN, REAL)],
     ["half the pages with another rate", fresh("sample_rate=1", "sample_rate=0.9"), /sample_rate is 0.9, expected 1/],
-  ],
-  fresh_sampled: [
-    ["sampled above the rate", page(edit("sample_rate=1", "sample_rate=0.1")), /sample_rate=0.1.*sampled true/],
   ],
   forwarded: [
     ["no cookie reaches the app", at("/api/echo", edit(/"cookie":"[^"]*"/, '"cookie":null')), /cookie .*did not/],
-    [
-      "proxy changes the cookie",
-      receives("cookie", () => "other=1"),
-      /cookie sent as "loadtest=.*", arrived as "other=1"/,
-    ],
+    ["proxy changes the cookie", receives("cookie", () => "other=1"), /sent as "loadtest=.*", arrived as "other=1"/],
     ["proxy re-encodes baggage", receives("baggage", (value) => value.replaceAll("%20", "+")), /baggage sent as/],
     ["the echo cannot be decompressed", at("/api/echo", BROKEN), UNREADABLE],
   ],
   outgoing_baggage: [["the call's baggage is another", page(callBaggage), /sentry-trace_id was ".*", is gone/]],
   navigation_ok: [
-    [
-      "a component payload of another page",
-      payload(edit("Page /products", "Page /")),
-      /the payload of another page/,
-      products,
-    ],
+    ["another page's payload", payload(edit("Page /products", "Page /")), /the payload of another page/, products],
     ["navigations lose the trace", payload(edit(/"trace":"[^"]*"/, '"trace":""')), /it is not in trace \w{32}/],
     ["a component payload cannot be decompressed", payload(BROKEN), UNREADABLE],
     ["a component payload ends in a text", payload(show("2:T7f,cut")), /row 2 is cut/],
     ["a component payload without content", payload(show("0:null\n")), /row 0 is not a page/],
   ],
-  action_ok: [
-    [
-      "the action shows another result",
-      action(edit(/trace <!-- -->\w+/, "trace 0")),
-      /expected "received trace \w{32}"/,
-    ],
-    ["the action's page is cut", action(edit("</html>", "")), /expected "received trace/],
-  ],
+  action_ok: [["another result", action(edit(/trace <!-- -->\w+/, "trace 0")), /expected "received trace \w{32}"/]],
   action_once: [["the action runs twice", { runs: 2 }, /the app ran it 2 times/]],
   redirect_ok: [
     ["the redirect is permanent", at(REDIRECT, set({ status: 301 })), /301 .*expected a temporary one/],
-    [
-      "the redirect is cached for a year",
-      at(REDIRECT, add("cache-control", "max-age=31536000")),
-      /expected no caching/,
-    ],
-    [
-      "the redirect has another status",
-      at(REDIRECT, set({ status: 302 })),
-      /expected status 307/,
-      { env: { REDIRECT_STATUS: "307" } },
-    ],
+    ["the redirect is cached", at(REDIRECT, add("cache-control", "max-age=31536000")), /expected no caching/],
+    ["another status", at(REDIRECT, set({ status: 302 })), /expected status 307/, given("REDIRECT_STATUS", "307")],
     ["a query breaks the redirect", query("from=", set({ status: 500 })), /\?from=.*: 500/],
-    ["redirect to another origin", at(REDIRECT, add("location", "//evil.example/trace")), /expected a redirect within/],
-    [
-      "the redirect's page is missing",
-      at("/trace", set({ status: 404 })),
-      /redirects here: 404/,
-      { env: { TRACE_PAGE: "off" } },
-    ],
+    ["its page is missing", at("/trace", set({ status: 404 })), /redirects here: 404/, given("TRACE_PAGE", "off")],
   ],
   asset_ok: [
-    [
-      "files of another build with the same length",
-      at(JS, every(2, edit("self.x", "self.y"))),
-      /it has changed: 33 characters/,
-    ],
+    ["files of another build", at(JS, every(2, edit("self.x", "self.y"))), /it has changed: 33 characters/],
     ["a script cannot be decompressed", at(JS, BROKEN), UNREADABLE],
-    ["a script is a style sheet", at(JS, add("content-type", "text/css")), /not a js file/],
     ["a style sheet is a 403", at(CSS, set({ status: 403 })), /app\.css: \/ references it: 403/],
   ],
   not_found_status: [
-    [
-      "a link to a missing page is a 200",
-      on(({ headers }, { status }) => headers.rsc && status === 404, set({ status: 200 })),
-      /_rsc=.*: 200/,
-    ],
+    ["a link to a missing page is a 200", on(({ headers }) => headers.rsc, set({ status: 200 })), /_rsc=.*: 200/],
     ["a missing page below a page is a 200", on(isNested, set({ status: 200 })), /GET \/no-such\/.*: 200/],
-    ["a missing page is a 500", notFound(set({ status: 500 })), /: 500/],
-    [
-      "a missing file is a page",
-      on(({ path }) => /chunks\/\w{12}/.test(path), set({ status: 200 })),
-      /chunks\/\w+\.js: 200/,
-    ],
+    ["a missing file is a page", on(({ path }) => /chunks\/\w{12}/.test(path), set({ status: 200 })), /\.js: 200/],
     ["a missing API route is a page", at("/api/no-such", LOGIN), /api\/no-such-\w+: 200/],
   ],
   not_found_noindex: [
@@ -272,23 +139,15 @@ export const CONTENT_FAULTS: Faults = {
     ["other bytes of the same length", reheaded(/xxxx/, "yyyy"), /sent (\d+) bytes with digest \w+, \1 bytes/],
   ],
   tunnel_within_limits: [
-    [
-      "accepted envelopes silence the browser",
-      accepted(add("x-sentry-rate-limits", "3600::organization")),
-      /200 .*X-Sentry-Rate-Limits: 3600::organization/,
-    ],
+    ["envelopes silence the browser", accepted(add("x-sentry-rate-limits", "3600::key")), /200 .*-Limits: 3600/],
   ],
   "row delivery": [["envelopes arrive late", moved((raw) => [{ raw, after: 900 }]), /✗ delivery .*p95 400/, late]],
-  tunnel_accepted: [
-    ["the tunnel is a 404", at("/monitoring", set({ status: 404 })), /: 404/],
-    ["the tunnel redirects", accepted(set({ status: 307 })), /: 307/],
-  ],
+  tunnel_accepted: [["the tunnel is a 404", at("/monitoring", set({ status: 404 })), /: 404/]],
   tunnel_rejected: [
     ["a foreign organisation is accepted", query("o=4040404", set({ status: 200 })), /a foreign organisation/],
     ["an invalid project breaks the tunnel", query("p=..", set({ status: 500 })), /an invalid project: .*500/],
   ],
   availability: [
     ["one page in two is rate-limited", page(every(2, set({ status: 429 }))), /GET \/: status 429/, browse],
-    ["files are not there now", at("/_next", set({ status: 504 })), /status 504/, assets],
   ],
 };

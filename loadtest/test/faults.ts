@@ -56,15 +56,11 @@ const slow = (milliseconds: number, applies: (seen: Seen) => unknown): Fault => 
 
 const HTML = { "content-type": "text/html" };
 export const LOGIN = set({ status: 200, headers: HTML, body: "<html><body>Please log in</body></html>" });
-export const [JS, CSS, REDIRECT] = [
-  "/_next/static/chunks/app.js",
-  "/_next/static/chunks/app.css",
-  "/test-events/redirect",
-];
+export const [JS, CSS] = ["/_next/static/chunks/app.js", "/_next/static/chunks/app.css"];
+export const REDIRECT = "/test-events/redirect";
 const FOREIGN = `${"b".repeat(32)}-${"c".repeat(16)}-1`;
 const LIMITED = set({ status: 429, headers: { "x-sentry-rate-limits": "60:replay:key" } });
 const INTERNAL = "http://web:3000/trace";
-const OTHER_ID = show(`{"id":"${"a".repeat(32)}"}`);
 
 export const average = (env: Record<string, string>, rounds = 3): How => ({ profile: "average", env, rounds });
 export const only = (JOURNEYS: string): How => ({ env: { JOURNEYS } });
@@ -116,7 +112,6 @@ const relay: Fault = {
   request: (seen) => Object.assign(seen, { path: seen.path.replace(/^(\/monitoring)\?.*/, "$1") }),
 };
 const acceptsGet = on(({ path, method }) => path === "/monitoring" && method === "GET", set({ status: 200 }));
-/** The header of an envelope and a part of its items. */
 const cut = (raw: Buffer) => raw.subarray(0, raw.indexOf(10) + 1 + Math.floor((raw.length - raw.indexOf(10)) * 0.6));
 const lose = (one: number): Fault => ({ deliver: (raw, n) => (n % one ? [{ raw }] : []) });
 const noApi = at("/trace", edit(/<dl>[\s\S]*<\/dl>/, "The operation was aborted due to timeout."));
@@ -154,10 +149,7 @@ export const FAULTS: Faults = {
     ["the 404 page is cached with its trace", notFound(cache(() => "")), /was given to another client/, missing],
     ["clients are mixed up", page(mixUp()), /trace \w{32} (was given to another client|existed before)/],
   ],
-  not_shared: [
-    ["public page with a trace", header("cache-control", "public"), /Cache-Control "public"/],
-    ["s-maxage on a page with a trace", header("cache-control", "s-maxage=10"), /s-maxage=10/],
-  ],
+  not_shared: [["public page with a trace", header("cache-control", "public"), /Cache-Control "public"/]],
   no_trace_cookie: [["the trace id is copied into a cookie", page(copyTrace), /Set-Cookie: t=[0-9a-f]{32}/]],
   no_trace_headers: [["responses carry a trace", header("sentry-trace", FOREIGN), /sentry-trace: b{32}-/]],
   invalid_headers_echo: [
@@ -168,7 +160,6 @@ export const FAULTS: Faults = {
   not_found_noindex: [["404 header removed", notFound(set({ headers: HTML })), /X-Robots-Tag ""/]],
   indexable: [
     ["noindex on every response", header("x-robots-tag", "noindex"), /200 with X-Robots-Tag "noindex"/],
-    ["X-Robots-Tag: NOINDEX", header("x-robots-tag", "NOINDEX, NOFOLLOW"), /"NOINDEX, NOFOLLOW"/],
     ["meta googlebot noindex", page(edit("<head>", '<head><meta name="googlebot" content="noindex">')), /"noindex"/],
     ["meta robots noindex", page(noindex), /meta robots "noindex"/],
   ],
@@ -177,18 +168,15 @@ export const FAULTS: Faults = {
   page_complete: [
     ["a page is cut after its head", page(every(3, edit(/(?<=<\/head>).*/s, ""))), /<\/html> is missing/],
     ["Next's error document", page(every(4, show('<html id="__next_error__"></html>'))), /__next_error__/],
-    ["a page is nearly empty", page(every(3, show("<html>ok</html>"))), /15 characters .* before the run/],
     ["another page", page(every(3, edit("Page /prod", ""))), /EXPECT_TEXT "Page \/products" is missing/, expectText],
   ],
   navigation_ok: [
     ["a component payload is HTML", payload(LOGIN), /_rsc=.*200 text\/html/],
-    ["a component payload is empty", payload(show("")), /row 0 is missing in 0 characters/],
     ["a component payload is cut", payload(edit(/.{20}\n$/, "")), /row 0 is cut/],
   ],
   action_ok: [
     ["the action gets a login page", action(LOGIN), /expected "received trace \w{32}".*Please log in/],
     ["the action is turned into a GET", get, /expected "received trace \w{32}", got 200/],
-    ["the action fails", action(set({ status: 500 })), /got 500/],
     ["the form is missing", page(edit(/<form.*<\/form>/s, "")), /no form with a .* that contains "Call the upstream"/],
   ],
   redirect_ok: [
@@ -196,30 +184,17 @@ export const FAULTS: Faults = {
     ["redirect to the wrong page", at(REDIRECT, add("location", "/")), /Location "\/", .*expected \/trace/],
   ],
   asset_ok: [
-    ["a build file is missing", at(JS, set({ status: 404 })), /app\.js: \/ references it: 404/],
     ["a script is an HTML page", at(JS, LOGIN), /not a js file: 200 text\/html/],
     ["a style sheet is cut", at(CSS, show("body{col")), /cut: 8 characters/],
   ],
   delivered: [["every envelope is lost", lose(1), /event \w{32}: .*did not arrive; \d+ of \d+/]],
-  unaltered: [
-    [
-      "40 % are cut off",
-      { deliver: (raw) => [{ raw: cut(raw) }] },
-      /sent \d+ bytes with digest \w{64}, \d+ bytes/,
-      tunnel,
-    ],
-  ],
+  unaltered: [["40 % are cut", { deliver: (raw) => [{ raw: cut(raw) }] }, /sent \d+ bytes with digest \w{64}/, tunnel]],
   tunnel_answer: [
     ["the tunnel answers with a login page", accepted(LOGIN), /expected \{"id":"\w{32}"\}, got 200.*Please log in/],
-    ["the tunnel answers with another id", accepted(OTHER_ID), /expected \{"id":"\w{32}"\}, got .*a{32}/],
   ],
   tunnel_accepted: [["envelopes are rejected", accepted(set({ status: 400 })), /(error|transaction|replay): 400/]],
   tunnel_rejected: [
-    [
-      "a foreign project is forwarded",
-      relay,
-      /a foreign (project|organisation).*: expected a status like 403, got 200/,
-    ],
+    ["a foreign project is forwarded", relay, /a foreign (project|organisation).*: .* got 200/],
     ["the tunnel accepts GET", acceptsGet, /a GET: expected a status like 403, got 200/],
   ],
   tunnel_within_limits: [["one in two is rate-limited", accepted(every(2, LIMITED)), /429/]],

@@ -76,10 +76,8 @@ export async function runK6(profile: string, env: Record<string, string>): Promi
 export async function runShim(profile: string, env: Record<string, string>, rounds = 5): Promise<Outcome> {
   vi.stubGlobal("__ENV", { OUT: "out", PROFILE: profile, ...env });
   try {
-    const { files, code, problem } = await runScript(
-      suite(profile),
-      () => rounds * journeysFor(readOptions(env)).length,
-    );
+    const count = () => rounds * journeysFor(readOptions(env)).length;
+    const { files, code, problem } = await runScript(suite(profile), count);
     const { "out/summary.json": summary = "", "out/summary.txt": output = "" } = files;
     return { summary: JSON.parse(summary) as Summary, output: problem || output, code };
   } finally {

@@ -152,12 +152,7 @@ function page(headers: IncomingHttpHeaders, content: string): string {
   const { vendor, ...context } = parseBaggage(headers.baggage as string | undefined) ?? {};
   const own = {
     ...{ "sentry-trace_id": traceId, "sentry-public_key": "culvert", "sentry-sampled": String(sampled) },
-    ...{
-      "sentry-environment": "production",
-      "sentry-release": "app@1",
-      "sentry-sample_rate": "1",
-      "sentry-sample_rand": "0.5",
-    },
+    ...{ "sentry-environment": "production", "sentry-release": "app@1", "sentry-sample_rate": "1" },
   };
   const sampling = context["sentry-trace_id"] === traceId ? context : own;
   const baggage = escapeHtml(formatBaggage(vendor === undefined ? sampling : { ...sampling, vendor }));

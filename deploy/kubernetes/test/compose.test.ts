@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { hasHelm, parse as parseObjects, rendering } from "./lib/chart.ts";
+import { hasHelm, rendering } from "./lib/chart.ts";
 import { controllers, find, type Part, podOf, type Resource, unprefixed } from "./lib/objects.ts";
 import { root } from "./lib/paths.ts";
 import { bytes } from "./lib/quantity.ts";
@@ -38,7 +38,7 @@ describe.skipIf(!hasHelm)("compose and Kubernetes agree", () => {
         .map(({ metadata }) => unprefixed(metadata.name))
         .sort(),
     ).toEqual(["cache", ...names, "web-previous"]);
-    const composeOnly = ["acme", "alertmanager", "grafana", "loadtest", "prometheus"];
+    const composeOnly = ["acme", "alertmanager", "grafana", "prometheus"];
     expect(Object.keys(services).sort()).toEqual([...composeOnly, ...names, "web-previous"].sort());
   });
 
@@ -88,19 +88,5 @@ describe.skipIf(!hasHelm)("compose and Kubernetes agree", () => {
       expect(
         environment(name).SENTRY_DSN?.replace(/culvert-(\w+)\.\$\(POD_NAMESPACE\)\.svc\.cluster\.local/, "$1"),
       ).toBe(standard);
-  });
-
-  test("on the load generator's image, user and telemetry", () => {
-    const { image, user, environment } = services.loadtest;
-    const { runner } = find(
-      parseObjects(readFileSync(`${root}/loadtest/ci/kubernetes.yaml`, "utf8")),
-      "TestRun",
-      "loadtest",
-    ).spec;
-    const { runAsUser, runAsGroup } = runner.securityContext;
-    expect([runner.image, `${runAsUser}:${runAsGroup}`]).toEqual([image, user]);
-    // The others come from the shell.
-    const fixed = Object.entries(environment).filter(([, value]) => value !== null);
-    for (const [name, value] of fixed) expect(runner.env).toContainEqual({ name, value });
   });
 });
