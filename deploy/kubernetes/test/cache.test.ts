@@ -25,15 +25,9 @@ describe.skipIf(!hasHelm || !hasImages("web"))(
   "two replicas of web with a shared cache, run as their manifests say",
   () => {
     let objects: Resource[];
-    const node: Node = {
-      network: `culvert-cache-${process.pid}`,
-      secrets: {
-        sentry: { dsn: "http://culvert@ingest.elsewhere.example:9000/1" },
-        "shared-cache": { password: "5ecret" },
-      },
-      volumes: {},
-      scratch: [],
-    };
+    const sentry = { dsn: "http://culvert@ingest.elsewhere.example:9000/1" };
+    const secrets = { sentry, "shared-cache": { password: "5ecret" } };
+    const node: Node = { network: `culvert-cache-${process.pid}`, secrets, volumes: {}, scratch: [] };
     const [ids, replicas]: [string[], string[]] = [[], []];
     const replica = (at: number) => replicas[at] ?? "";
     const write = (at: number, body: string) =>

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { hasHelm, rendering } from "./lib/chart.ts";
-import { controllers, find, type Part, podOf, type Resource, unprefixed } from "./lib/objects.ts";
+import { controllers, find, type Part, podOf, unprefixed } from "./lib/objects.ts";
 import { root } from "./lib/paths.ts";
 import { bytes } from "./lib/quantity.ts";
 
@@ -18,26 +18,19 @@ const defaults = JSON.parse(readFileSync(`${root}/deploy/kubernetes/settings.jso
 const composeBytes = (quantity: string) => bytes(quantity.replace(/[kmg]$/, (unit) => `${unit.toUpperCase()}i`));
 
 describe.skipIf(!hasHelm)("compose and Kubernetes agree", () => {
-  let objects: Resource[];
-  beforeAll(() => {
-    objects = rendering("everything");
-  });
+  const objects = hasHelm ? rendering("everything") : [];
   /** A container's variables, from its ConfigMaps and its own. */
   const environment = (name: string): Record<string, string | undefined> => {
     const { env = [], envFrom = [] } = podOf(objects, name).containers[0];
-    const maps = envFrom.map(
-      ({ configMapRef }: Part) => find(objects, "ConfigMap", unprefixed(configMapRef.name)).data,
-    );
+    const dataOf = ({ configMapRef }: Part) => find(objects, "ConfigMap", unprefixed(configMapRef.name)).data;
+    const maps = envFrom.map(dataOf);
     return Object.assign({}, ...maps, Object.fromEntries(env.map(({ name, value }: Part) => [name, value])));
   };
 
   const names = ["ingest", "proxy", "spool", "web"];
   test("on the services; compose has no cache, and monitoring and certificates of its own", () => {
-    expect(
-      controllers(objects)
-        .map(({ metadata }) => unprefixed(metadata.name))
-        .sort(),
-    ).toEqual(["cache", ...names, "web-previous"]);
+    const found = controllers(objects).map(({ metadata }) => unprefixed(metadata.name));
+    expect(found.sort()).toEqual(["cache", ...names, "web-previous"]);
     const composeOnly = ["acme", "alertmanager", "grafana", "prometheus"];
     expect(Object.keys(services).sort()).toEqual([...composeOnly, ...names, "web-previous"].sort());
   });
@@ -56,9 +49,8 @@ describe.skipIf(!hasHelm)("compose and Kubernetes agree", () => {
     test("on its ports and its health check", () => {
       const [{ ports, livenessProbe }] = podOf(objects, name).containers;
       const published = [...(service.ports ?? []), ...(service.expose ?? [])].map((one) => one.split(":").at(-1));
-      const open = ports.map(({ containerPort, protocol = "TCP" }: Part) =>
-        `${containerPort}/${protocol}`.toLowerCase(),
-      );
+      const of = ({ containerPort, protocol = "TCP" }: Part) => `${containerPort}/${protocol}`.toLowerCase();
+      const open = ports.map(of);
       expect(open).toEqual(expect.arrayContaining(published.map((one) => (one.includes("/") ? one : `${one}/tcp`))));
       const { port, path = "" } = livenessProbe.httpGet ?? livenessProbe.tcpSocket;
       const { containerPort } = ports.find((one: Part) => one.name === port);
@@ -84,9 +76,7 @@ describe.skipIf(!hasHelm)("compose and Kubernetes agree", () => {
 
   test("on the address of the local ingest", () => {
     const [, standard] = /:-(.*)\}$/.exec(services.web.environment.SENTRY_DSN) ?? [];
-    for (const name of ["proxy", "web"])
-      expect(
-        environment(name).SENTRY_DSN?.replace(/culvert-(\w+)\.\$\(POD_NAMESPACE\)\.svc\.cluster\.local/, "$1"),
-      ).toBe(standard);
+    const inside = /culvert-(\w+)\.\$\(POD_NAMESPACE\)\.svc\.cluster\.local/;
+    for (const name of ["proxy", "web"]) expect(environment(name).SENTRY_DSN?.replace(inside, "$1")).toBe(standard);
   });
 });

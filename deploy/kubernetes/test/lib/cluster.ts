@@ -14,9 +14,7 @@ export interface World {
 export const dsn = "https://0123456789abcdef@sentry.example.com/2";
 const condition = (type: string, status: string, more = {}) => ({ conditions: [{ type, status, ...more }] });
 const node = (name: string): Resource => ({
-  apiVersion: "v1",
-  kind: "Node",
-  metadata: { name },
+  ...{ apiVersion: "v1", kind: "Node", metadata: { name } },
   status: condition("Ready", "True"),
 });
 
@@ -48,24 +46,15 @@ export function production(manifests: Resource[]): World {
   const objects = healthy(manifests);
   const environment = (name: string) => {
     const [{ env }] = podOf(manifests, name).containers;
-    const own = env.map((one: Record<string, string>) => [
-      one.name,
-      (one.value ?? "").replace("$(POD_NAMESPACE)", "culvert"),
-    ]);
+    const resolved = ({ value = "" }) => value.replace("$(POD_NAMESPACE)", "culvert");
+    const own = env.map((one: { name: string; value?: string }) => [one.name, resolved(one)]);
     const map = of(objects, "ConfigMap").find(({ metadata }) => metadata.name === `culvert-${name}`)?.data;
     const all: Record<string, string> = { ...map, ...Object.fromEntries(own), SENTRY_DSN: dsn };
     const [WEB_PREVIOUS, WEB_CURRENT] = all.WEB_SETS?.split(" ") ?? [];
     return { ...all, ...(WEB_PREVIOUS && { WEB_PREVIOUS, WEB_CURRENT }) };
   };
-  const hops = [
-    "WEB_UPSTREAM",
-    "WEB_FALLBACK_UPSTREAM",
-    "WEB_CURRENT",
-    "WEB_PREVIOUS",
-    "SPOOL_UPSTREAM",
-    "SPOOL_FALLBACK_UPSTREAM",
-  ];
-  const asked = [...hops, "ingest", "spool:10.0.0.3:8082", "spool:10.0.0.4:8082"];
+  const hops = "WEB_UPSTREAM WEB_FALLBACK_UPSTREAM WEB_CURRENT WEB_PREVIOUS SPOOL_UPSTREAM SPOOL_FALLBACK_UPSTREAM";
+  const asked = [...hops.split(" "), "ingest", "spool:10.0.0.3:8082", "spool:10.0.0.4:8082"];
   return {
     objects,
     nodes: ["node-0", "node-1", "node-2"].map(node),

@@ -39,11 +39,9 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
     folders.set(volume, source);
     return `--volume=${source}:${mountPath}:nocopy${readOnly ? ",ro" : ""}`;
   };
-  const run = (
-    { image, command = [], args = [], resources, securityContext, volumeMounts = [] }: Part,
-    ...more: string[]
-  ) =>
-    docker(
+  const run = (container: Part, ...more: string[]) => {
+    const { image, command = [], args = [], resources, securityContext, volumeMounts = [] } = container;
+    return docker(
       ...["run", ...more, label, `--user=${shared.runAsUser}:${shared.runAsGroup}`],
       ...(shared.fsGroup === undefined ? [] : [`--group-add=${shared.fsGroup}`]),
       ...(securityContext.readOnlyRootFilesystem ? ["--read-only"] : []),
@@ -53,9 +51,9 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
       ...volumeMounts.map(mount),
       ...(command[0] ? [`--entrypoint=${command[0]}`] : []),
       node.images?.[image] ?? built(/([\w-]+)(:[^/]*)?$/.exec(image)?.[1] ?? ""),
-      ...command.slice(1),
-      ...args,
+      ...[...command.slice(1), ...args],
     );
+  };
   for (const first of initContainers) run(first, "--rm", "--network=none");
   const aliases = of(objects, "Service")
     .filter(({ spec }) => matches(spec.selector, podLabels(objects, name)))
@@ -81,11 +79,8 @@ function variables(objects: Resource[], { envFrom = [], env = [] }: Part, node: 
     Object.assign(all, find(objects, "ConfigMap", unprefixed(configMapRef.name)).data);
   for (const { name, value, valueFrom } of env) {
     const secret = valueFrom?.secretKeyRef;
-    const known: string | undefined = valueFrom?.fieldRef
-      ? namespace
-      : secret
-        ? node.secrets[secret.name]?.[secret.key]
-        : value;
+    const own = secret ? node.secrets[secret.name]?.[secret.key] : value;
+    const known: string | undefined = valueFrom?.fieldRef ? namespace : own;
     if (known !== undefined) all[name] = known.replace(/\$\((\w+)\)/g, (whole, used: string) => all[used] ?? whole);
     else if (!secret?.optional) throw new Error(`${name} has no value`);
   }

@@ -45,14 +45,11 @@ function templateOf(objects: Resource[], name: string): Part {
   return found;
 }
 
+const podKind = { apiVersion: "v1", kind: "Pod" };
+
 /** All pods: of controllers, and the chart's test. */
 export const pods = (objects: Resource[]): Resource[] => [
-  ...controllers(objects).map(({ metadata, spec }) => ({
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata,
-    spec: spec.template.spec,
-  })),
+  ...controllers(objects).map(({ metadata, spec }) => ({ ...podKind, metadata, spec: spec.template.spec })),
   ...of(objects, "Pod"),
 ];
 
