@@ -65,17 +65,13 @@ export function report(results: Result[]): void {
   }
 }
 
-const hasWarning = () => [...all.values()].some(({ state }) => state === "warning");
-
-/** Whether a reported check failed. */
-export const hasFailed = () => [...all.values()].some(({ state }) => state === "failed");
-
 /** Ends the output: with a last line or as one document. Sets the exit status: 1 if a check failed. */
 export function finish(): void {
   const checks = [...all.values()];
-  const wrong = checks.filter(({ state }) => state === "failed").length;
+  const count = (wanted: Result["state"]) => checks.filter(({ state }) => state === wanted).length;
+  const wrong = count("failed");
   if (isJson) write(JSON.stringify({ failed: wrong, checks }, null, 2));
   else if (wrong > 0) write(`culvert: ${wrong} of the checks failed`);
-  else write(hasWarning() ? "culvert: all is well, except the lines with !" : "culvert: all is well");
+  else write(count("warning") > 0 ? "culvert: all is well, except the lines with !" : "culvert: all is well");
   process.exitCode = wrong > 0 ? 1 : 0;
 }

@@ -110,34 +110,25 @@ function build({ build, requests, nextVersion, mentions, settings }: AppFacts): 
   ];
 }
 
-/** Checks for limits of Next's own that are below the proxy's, and for addresses that only this container has. */
-function limits({ build, hasMiddleware, settings, mentions, requests: { unreachable } }: AppFacts): Result[] {
+/** Checks for limits of Next's own that are below the proxy's, addresses that only this container has, and events past the proxy. */
+function guesses({ build, hasMiddleware, settings, mentions, requests: { unreachable } }: AppFacts): Result[] {
   const { proxyClientMaxBodySize, middlewareClientMaxBodySize, serverActions } = build?.experimental ?? {};
   const name = proxyClientMaxBodySize ? "proxyClientMaxBodySize" : "middlewareClientMaxBodySize";
   const isCut = (proxyClientMaxBodySize ?? middlewareClientMaxBodySize) === 10 * 1024 ** 2;
   const actions = mentions.includes("server actions") && !serverActions?.bodySizeLimit;
+  const cut = "behind middleware, Next cuts those above 10 MB without an error";
+  const whole = `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`;
+  const large = 'experimental: { serverActions: { bodySizeLimit: "100mb" } } in next.config, if a form uploads files';
   const own = "make a path, or take the origin from x-forwarded-proto and x-forwarded-host";
+  const local = "fetch http://localhost:3000 and the path: request.nextUrl.origin is https://0.0.0.0:3000";
+  const past = "the server's code does not read SERVER_TUNNEL: they are lost while the ingest is down";
   const rows: [applies: unknown, check: string, found: string, fix: string][] = [
-    [
-      hasMiddleware && isCut && settings.MAX_BODY_SIZE !== "10m",
-      "bodies",
-      "behind middleware, Next cuts those above 10 MB without an error",
-      `experimental: { ${name}: "100mb" } in next.config, or MAX_BODY_SIZE=10m`,
-    ],
-    [
-      actions && settings.MAX_BODY_SIZE !== "1m",
-      "server actions",
-      "those with more than 1 MB get 500",
-      'experimental: { serverActions: { bodySizeLimit: "100mb" } } in next.config, if a form uploads files',
-    ],
+    [hasMiddleware && isCut && settings.MAX_BODY_SIZE !== "10m", "bodies", cut, whole],
+    [actions && settings.MAX_BODY_SIZE !== "1m", "server actions", "those with more than 1 MB get 500", large],
     [unreachable, "addresses", `no browser can reach what this names: ${unreachable}`, own],
-    [
-      mentions.includes("fetch of nextUrl"),
-      "addresses",
-      "code fetches from request.nextUrl",
-      "fetch http://localhost:3000 and the path: request.nextUrl.origin is https://0.0.0.0:3000",
-    ],
+    [mentions.includes("fetch of nextUrl"), "addresses", "code fetches from request.nextUrl", local],
     [mentions.includes("nextUrl.origin"), "addresses", "code reads request.nextUrl.origin", own],
+    [!mentions.includes("SERVER_TUNNEL"), "server events", past, "tunnel: process.env.SERVER_TUNNEL"],
   ];
   return rows.flatMap(([applies, ...row]) => (applies ? [warning(...row)] : []));
 }
@@ -178,14 +169,6 @@ function dsns({ build, dsns, mentions, settings }: AppFacts): Result[] {
   });
 }
 
-/** Checks which way the server's events take, as far as the build shows it. */
-function serverEvents({ mentions }: AppFacts): Result {
-  const check = "server events";
-  if (mentions.includes("SERVER_TUNNEL")) return ok(check, "the server's code reads SERVER_TUNNEL");
-  const found = "the server's code does not read SERVER_TUNNEL: they are lost while the ingest is down";
-  return warning(check, found, "tunnel: process.env.SERVER_TUNNEL");
-}
-
 /** Checks that the app's own policy allows the tunnel. */
 function policy({ requests: { policy, html }, settings }: AppFacts): Result[] {
   const directive = forbidsTunnel(policy, html, list(settings.SERVER_NAME || "localhost"));
@@ -194,7 +177,7 @@ function policy({ requests: { policy, html }, settings }: AppFacts): Result[] {
 
 /** Takes what is known about an app and returns the contract, row by row. */
 export const contract = (facts: AppFacts): Result[] =>
-  [answers, container, build, limits, browserEvents, dsns, serverEvents, policy].flatMap((check) => check(facts));
+  [answers, container, build, guesses, browserEvents, dsns, policy].flatMap((check) => check(facts));
 
 if (import.meta.main) {
   report(contract(parse(await text(process.stdin))));
