@@ -16,21 +16,15 @@ export async function certificate(target: Target, names: string[], acme?: string
   const error = socket.authorizationError as unknown as string | undefined;
   const peer = socket.getPeerCertificate();
   socket.destroy();
-  return classify(peer, error && String(error), names, acme, isInner);
+  return classify(peer, error && String(error), names, { acme, isInner });
 }
 
-/**
- * Classifies a certificate and the error of its verification: names, life and chain are an answer each. `isInner`: a load balancer in front may
- * have another.
- */
-export function classify(
-  peer: PeerCertificate,
-  error: string | undefined,
-  names: string[],
-  acme?: string,
-  isInner = false,
-  now = Date.now(),
-): Result[] {
+/** `isInner`: a load balancer in front may have another certificate. */
+type How = { acme?: string; isInner?: boolean; now?: number };
+
+/** Classifies a certificate and the error of its verification: names, life and chain are an answer each. */
+export function classify(peer: PeerCertificate, error: string | undefined, names: string[], how: How = {}): Result[] {
+  const { acme, isInner, now = Date.now() } = how;
   const untrusted = isInner || names.every(isLocal) ? warning : failed;
   if (String(peer.issuer?.CN).startsWith("Culvert development CA")) {
     const found = "a development certificate, which browsers do not trust";
@@ -60,12 +54,7 @@ function lifeAnswer({ valid_from, valid_to }: PeerCertificate, acme: string | un
   return warning(CHECK, `${days} days left, less than a sixth of its life`, acme ?? "renew it");
 }
 
-function chainAnswer(
-  peer: PeerCertificate,
-  error: string | undefined,
-  untrusted: typeof failed,
-  acme?: string,
-): Result {
+function chainAnswer(peer: PeerCertificate, error = "", untrusted: typeof failed, acme?: string): Result {
   // OpenSSL looks at dates when the chain leads to a CA that is known.
   if (!error || /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$|ALTNAME/.test(error)) return ok(CHECK, "its chain is trusted");
   // A public CA says where its own certificate is; without that, a chain that ends early is that of a private CA.

@@ -33,9 +33,8 @@ export function clients({ log, containers }: Facts, settings: Record<string, str
   // To trust it would mean to believe every client.
   if (different.every((one) => networks.some(({ Gateway }) => Gateway === one))) {
     const hidden = `${found}, the gateway of a Docker network: clients come by IPv6, or the engine is rootless`;
-    return [
-      failed("client IP", hidden, "docs/operations.md, IPv6. A program of this host in front: deploy/front/http.yml"),
-    ];
+    const fix = "docs/operations.md, IPv6. A program of this host in front: deploy/front/http.yml";
+    return [failed("client IP", hidden, fix)];
   }
   return [failed("client IP", found, "name the load balancer in front in TRUSTED_PROXIES")];
 }

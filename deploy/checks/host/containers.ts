@@ -21,19 +21,16 @@ export function down({ configured, containers }: Facts, now = Date.now()): Resul
       return [failed(service, `${restarts ? `restarted (${restarts}×)` : "ended"}: ${why}`, logs(container))];
     }
     const hasFinished = HostConfig.RestartPolicy.Name === "no" && status === "exited" && code === 0;
-    return status === "running" || hasFinished
-      ? []
-      : [failed(service, `${Name} is ${status}`, status === "paused" ? `docker unpause ${Name}` : "make up")];
+    if (status === "running" || hasFinished) return [];
+    return [failed(service, `${Name} is ${status}`, status === "paused" ? `docker unpause ${Name}` : "make up")];
   });
   const all = [...missing.map((service) => failed(service, "has no container", "make up")), ...stopped];
   // Compose starts no container before those are healthy on which it depends.
   const created = containers.filter(({ State }) => State.Status === "created").map(({ service }) => service);
   const causes = [...all.filter(({ check }) => !created.includes(check)), ...health(containers.filter(isUnhealthy))];
   if (causes.length === 0 || created.length === 0) return all;
-  return [
-    ...causes,
-    ...created.map((service) => skipped(service, `not started: waits for ${causes[0]?.check}, then for make up`)),
-  ];
+  const waits = `not started: waits for ${causes[0]?.check}, then for make up`;
+  return [...causes, ...created.map((service) => skipped(service, waits))];
 }
 
 /** Checks that running containers are healthy. */

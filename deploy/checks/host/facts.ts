@@ -35,29 +35,23 @@ export function parseFacts(text: string) {
   const { lines, json } = readSections(text);
   /** As the compose file resolves them now, by service. */
   const configured = composeServices(lines("config"));
+  const label = ({ Config }: Pick<Inspected, "Config">, name: string) =>
+    Config.Labels[`com.docker.compose.${name}`] ?? "";
   const containers = json<Inspected[]>("containers", [])
     // Those of `docker compose run` are no part of the stack. Nor is a release that was kept for open pages and has ended, as it should.
-    .filter(({ Config }) => Config.Labels["com.docker.compose.oneoff"] !== "True")
-    .filter(
-      ({ Config, State }) =>
-        Config.Labels["com.docker.compose.service"] !== "web-previous" || State.Status !== "exited",
-    )
-    .map(({ Config, ...rest }) => ({
-      ...rest,
-      Name: rest.Name.slice(1),
-      service: Config.Labels["com.docker.compose.service"] ?? "",
+    .filter((one) => label(one, "oneoff") !== "True")
+    .filter((one) => label(one, "service") !== "web-previous" || one.State.Status !== "exited")
+    .map(({ Config, ...one }) => ({
+      ...one,
+      Name: one.Name.slice(1),
+      service: label({ Config }, "service"),
       environment: variables(Config.Env),
       /** Why it is not healthy, or was restarted: `reason` of deploy/lib.sh. */
-      why: lines(`why ${rest.Id}`).at(-1) ?? "",
+      why: lines(`why ${one.Id}`).at(-1) ?? "",
     }));
   const log: Logged[] = lines("log").flatMap((line) => (/^\{.*\}$/.test(line) ? JSON.parse(line) : []));
-  return {
-    configured,
-    containers,
-    log,
-    unreadable: lines("unreadable"),
-    names: { saved: lines("env-file").length, unread: lines("unread"), spaced: lines("spaced") },
-  };
+  const names = { saved: lines("env-file").length, unread: lines("unread"), spaced: lines("spaced") };
+  return { configured, containers, log, unreadable: lines("unreadable"), names };
 }
 export type Facts = ReturnType<typeof parseFacts>;
 export type Container = Facts["containers"][number];

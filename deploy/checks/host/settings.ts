@@ -8,10 +8,8 @@ export function settingNames({ saved, unread }: Facts["names"]): Result[] {
 }
 
 /** Names values with white space at an end, as they are written: nobody sees it in the messages of what reads them. */
-export const spaces = ({ names }: Facts): Result[] =>
-  names.spaced.map((name) =>
-    failed("settings", `${name} begins or ends with a space`, "remove it in .env, then make up"),
-  );
+export const spaces = ({ names: { spaced } }: Facts): Result[] =>
+  spaced.map((name) => failed("settings", `${name} begins or ends with a space`, "remove it in .env, then make up"));
 
 /** Checks that the containers run with the settings of the shell and of .env. The release is set at each start. */
 export function applied({ configured, containers }: Facts): Result[] {

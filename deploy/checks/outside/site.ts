@@ -29,13 +29,10 @@ export async function redirect({ host, name }: Target, port = 80): Promise<Resul
   return [failed("redirect", `plain HTTP on port ${port}: ${found}`, "HTTP_PORT=80, and open it in the firewall")];
 }
 
+const LOGS = "docker compose logs --tail 20";
+
 /** Asks for a page: it answers, and its policy allows the tunnel. `logs` and a service's name are what to read. */
-export async function page(
-  target: Target,
-  path: string,
-  names: string[],
-  logs = "docker compose logs --tail 20",
-): Promise<Result[]> {
+export async function page(target: Target, path: string, names: string[], logs = LOGS): Promise<Result[]> {
   const answer = await request(target, path, { headers: { Accept: "text/html" } }).catch(reason);
   if (typeof answer === "string") return [failed("page", `${path} does not answer (${answer})`, `${logs} proxy`)];
   const { status, headers, body } = answer;

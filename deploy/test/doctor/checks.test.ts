@@ -46,7 +46,7 @@ const fresh = peer("2026-07-01", "2026-09-29");
 const old = peer("2026-05-01", "2026-07-30");
 const development = peer("2026-07-01", "2028-07-01", "Culvert development CA");
 const served = (certificate: PeerCertificate, error?: string, acme?: string, ...more: string[]) =>
-  classify(certificate, error, ["app.example.com", ...more], acme, false, now);
+  classify(certificate, error, ["app.example.com", ...more], { acme, now });
 /** An app whose health check fails, and a proxy that compose has therefore not started. */
 const waitingFor = (why: string) =>
   down(
@@ -86,7 +86,7 @@ test("nothing is wrong with what is right", () => {
     ...[served(fresh), served(fresh, undefined, "fine"), renewal("culvert_certificate_rejected 0")],
     renewal("culvert_certificate_renewal_failures 0", "fine"),
     // Behind a load balancer, or for this machine alone.
-    classify(development, "X", ["app.example.com"], "", true),
+    classify(development, "X", ["app.example.com"], { isInner: true }),
     classify(development, "X", ["localhost"]),
     // An internal CA's, by ACME.
     served(fresh, "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "the CA's log"),
