@@ -21,16 +21,10 @@ kinds=deployments,statefulsets,pods,services,networkpolicies
 k() { kubectl --namespace "$NAMESPACE" "$@"; }
 # section NAME COMMAND...: prints the command's output below its name, and what it said on stderr if it failed.
 section() {
-  name=$1
+  section=$1
   shift
-  printf '\n== %s\n' "$name"
-  "$@" 2>"$work/error" || { printf '\n== error %s\n' "$name" && cat "$work/error"; }
-}
-# asked ROLE POD PROGRAM COMMAND...: runs a program of this folder in the pod's own container.
-asked() {
-  role=$1 pod=$2 program=$3
-  shift 3
-  section "$role" k exec --stdin "$pod" -c "$role" -- "$@" <"$here/$program"
+  printf '\n== %s\n' "$section"
+  "$@" 2>"$work/error" || { printf '\n== error %s\n' "$section" && cat "$work/error"; }
 }
 # evaluate [OPTION]: reads facts and prints lines, with this machine's Node, else in a container without a network.
 evaluate() {
@@ -57,8 +51,8 @@ done
 while read -r role name more; do
   case $role in
     get) section "$name" k get --raw "$more" </dev/null ;;
-    proxy) asked proxy "$name" ask-proxy.sh sh -s -- "$more" ;;
-    web) asked web "$name" ask.mjs node --input-type=module - "$more" ;;
+    proxy) section proxy k exec --stdin "$name" -c proxy -- sh -s -- "$more" <"$here/ask-proxy.sh" ;;
+    web) section web k exec --stdin "$name" -c web -- node --input-type=module - "$more" <"$here/ask.mjs" ;;
   esac
 done <"$work/plan" >>"$work/facts"
 evaluate "$@" <"$work/facts"
