@@ -1,5 +1,7 @@
 import { duration } from "../ui/time";
-import type { Queue } from "./spool";
+
+/** The number of events in all replicas of the spool (an envelope counts as one), the age of the oldest in seconds, and how many it has delivered. */
+export type Queue = { queued: number; oldestS: number; delivered: number };
 
 /** Takes an ingest's status and returns what is wrong and how to fix it; undefined if it accepts envelopes. */
 export function ingestProblem(status: number): string | undefined {

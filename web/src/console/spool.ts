@@ -1,8 +1,5 @@
 import { type Check, UNKNOWN } from "./check";
-import { queuedProblem } from "./messages";
-
-/** The number of events in all replicas of the spool (an envelope counts as one), the age of the oldest in seconds, and how many it has delivered. */
-export type Queue = { queued: number; oldestS: number; delivered: number };
+import { type Queue, queuedProblem } from "./messages";
 
 export type SpoolCheck = Check & { queue?: Queue };
 

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { Check } from "../console/check";
-import type { Queue, SpoolCheck } from "../console/spool";
+import type { Queue } from "../console/messages";
+import type { SpoolCheck } from "../console/spool";
 import styles from "./path-diagram.module.css";
 import { clock, duration } from "./time";
 
