@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { endLoad, type Failure, load, send } from "./load.ts";
 import { lastLine, must, run, withDocker } from "./run.ts";
 import { type Outcome, root } from "./support/docker.ts";
@@ -74,6 +74,8 @@ beforeAll(async () => {
   const { code, output } = await up("first");
   expect(code, output).toBe(0);
 });
+// Also before another attempt.
+beforeEach(() => save(""));
 // Runs after the next one: other files of this process have the environment that they began with.
 afterAll(() => void vi.unstubAllEnvs());
 afterAll(async () => {
@@ -196,7 +198,6 @@ test("a new release replaces two replicas; what make rollback undoes stays undon
   expect(await said("older-1")).toContain("'older-1' is not kept: make releases lists those that are");
   expect(await said("first")).toMatch(/ is already running: make releases lists the others/);
   await scale(1);
-  save("");
 });
 
 test("a replaced release goes on for its own pages, and so does one that make rollback replaces; it ends by itself", async () => {
@@ -255,7 +256,6 @@ test("a tag that has become another image is another release; make rollback gets
   expect([await running(), saved()]).toEqual(["second", `WEB_IMAGE=${project}-web:moving\n`]);
   expect(await own()).toBe("own@1\nblue green");
   expect((await run(["sh", ...makeUp])).output).toContain("up to date: spool proxy web");
-  save("");
 });
 
 test("without WEB_IMAGE, what was built before is put back, and stays until WEB_TAG is removed", async () => {
