@@ -1,113 +1,78 @@
-import { readFileSync } from "node:fs";
-import { type Attack, attackCases } from "./attack-cases.ts";
-import { app, hardened, load, proxy, sink, spool } from "./contenders.ts";
-import { root } from "./docker.ts";
-import { images } from "./images.ts";
-import { type OpenLoad, openLoop, parseOpenLoop } from "./load.ts";
-import type { Options } from "./options.ts";
-import type { Comparison } from "./results.ts";
-import { cores, type Part, type Testbed, withTestbed } from "./testbed.ts";
+import type { Comparison, Options } from "./main.ts";
+import { compose, exec, openLoop, start } from "./stack.ts";
 
-/** For documentation (RFC 5737), so not private: the proxy limits what one client of a public address may have open. */
-const SUBNET = "198.51.100.0/24";
 const ORIGIN = "https://proxy:8443";
-/** Longer than anybody waits. */
 const TIMEOUT_S = 20;
-const WARM_UP_S = 3;
 
-/** The memory that the compose file gives to proxy, web and spool, in its order, and the proxy's folders in memory. */
-const compose = readFileSync(`${root}/docker-compose.yml`, "utf8");
-const [proxyMemory, webMemory, spoolMemory] = [...compose.matchAll(/mem_limit: (\S+)/g)].map(([, size]) => size);
-const folders: string[] = JSON.parse(/tmpfs: (\[.*\])/.exec(compose)?.[1] ?? "[]");
-/** Shares of the processor (Docker's default: 1,024). Other work on the machine waits, and so does the attacker beside the other client. */
-const [SHARES, ATTACKER_SHARES] = ["--cpu-shares=200000", "--cpu-shares=10000"];
-const limited = (part: Part, memory = ""): Part => ({
-  ...part,
-  switches: [...(part.switches ?? []), "--pids-limit=512", SHARES, `--memory=${memory}`, `--memory-swap=${memory}`],
-});
+/** Many streams over HTTP/2, each followed by the next. With -w 0, nothing of a response can be sent. */
+const flood = (options: string, path = "/") => `h2load -D 600 ${options} ${ORIGIN}${path}`;
+const HTML = "-H 'accept: text/html'";
+const PAGE = `-c 8 -m 100 ${HTML}`;
+const [EIGHT, TRUSTING] = [[1, 2, 3, 4, 5, 6, 7, 8], { TRUSTED_PROXIES: "0.0.0.0/0" }];
+const ABORTED = `timeout 0.1 ${flood(`-c 8 -m 10 ${HTML}`)}`;
+const GZIP = "-H 'content-type: text/plain' -H 'content-encoding: gzip'";
+const BOMB = `curl -sk ${GZIP} --data-binary @/files/bomb.gz ${ORIGIN}/monitoring`;
+/** Connections over HTTP/1.1 that send a little every 3 s, well below the proxy's timeouts, which begin anew with each byte. */
+const slow = (options: string) => `slowhttptest -i 3 -r 250 -l 600 ${options} -u ${ORIGIN}/api/x >/dev/null`;
+
+/** What one client does, by shell; FILE stands for the path of one of web's hashed files. Commands are repeated until the end. */
+const ATTACKS: [title: string, commands: string[], settings?: Record<string, string>][] = [
+  [
+    "slow reads of pages and files",
+    [flood("-w 0 --rps 128 -c 55 -m 128", "FILE"), flood(`-w 0 --rps 8 -c 182 -m 8 ${HTML}`)],
+  ],
+  ["slow headers, slow bodies, decompression bombs", [slow("-H -c 1500"), slow("-B -c 1000 -s 900000"), BOMB]],
+  ["8 × 100 pages at once", [flood(PAGE)]],
+  ["as forms", [flood(`${PAGE} -d /files/form`)]],
+  ["as prefetches", [flood(`${PAGE} -H 'sec-purpose: prefetch'`)]],
+  ["without the headers of pages", [flood("-c 8 -m 100 -H 'accept: */*'")]],
+  ["from eight clients", EIGHT.map((n) => flood(`-c 1 -m 100 ${HTML} -H 'x-forwarded-for: 203.0.113.${n}'`)), TRUSTING],
+  ["8 × 10 pages at once, each aborted after 0.1 s", [ABORTED]],
+];
 
 /** What another client requests, each time on a new connection, and what it expects. */
 const requests = {
-  page: { path: "/", rate: 10, expected: 200 },
-  file: { path: "FILE", rate: 5, expected: 200 },
+  page: { path: "/", rate: 10 },
+  file: { path: "FILE", rate: 5 },
   // An address that web has not: the answer is web's own.
-  form: {
-    ...{ path: "/api/x", rate: 2, expected: 404, body: "/tmp/form" },
-    headers: { "content-type": "application/octet-stream" },
-  },
+  form: { path: "/api/x", rate: 2, expected: 404, body: "/files/form", headers: { "content-type": "text/plain" } },
   envelope: {
-    ...{ path: "/monitoring", rate: 5, expected: 200, body: "/tmp/envelope.gz" },
+    ...{ path: "/monitoring", rate: 5, body: "/files/envelope.gz" },
     headers: { "content-type": "text/plain;charset=UTF-8", "content-encoding": "gzip" },
   },
 };
-type Seen = Record<keyof typeof requests, OpenLoad>;
 
 /** Attacks the proxy as one client, and measures what another one notices. */
-export async function attacks({ attackSeconds }: Options): Promise<Comparison> {
-  const rows = await withTestbed(async (testbed) => {
-    await startShared(testbed);
-    const rows: Comparison["rows"] = [];
-    for (const attack of attackCases) rows.push(await run(testbed, attack, attackSeconds));
-    return rows;
-  });
+export async function attacks({ attackSeconds: seconds }: Options): Promise<Comparison> {
+  const rows: Comparison["rows"] = [];
+  for (const [title, commands, settings] of ATTACKS) {
+    await start(["sink", "visitor", "attacker", "proxy", "web", "spool"], settings);
+    const file = /\/_next\/static\/[^"]+\.js/.exec(await exec("visitor", "curl", "-skf", `${ORIGIN}/`))?.[0];
+    if (!file) throw new Error("web's page names no hashed file");
+    await observe(file, 3);
+    const before = await observe(file, seconds);
+    const all = commands.map((one) => `while :; do ${one.replace("FILE", file)}; sleep 0.1; done &`).join("\n");
+    await compose(["exec", "-d", "attacker", "sh", "-c", `{ ${all} } >/tmp/log 2>&1; wait`]);
+    const during = await observe(file, seconds);
+    const sum = (key: "failed" | "requests") => Object.values(during).reduce((total, one) => total + one[key], 0);
+    const { p50 = Number.NaN, p99 = Number.NaN } = during.page ?? {};
+    rows.push([title, before.page?.p50 ?? Number.NaN, p50, p99, `${sum("failed")} of ${sum("requests")}`]);
+    // An attack that reached nothing is none.
+    const reached = await exec("attacker", "tail", "-n", "3", "/tmp/log");
+    process.stderr.write(`    ${rows.at(-1)?.join(" | ")}\n${reached}\n`);
+  }
   return {
     title: "What another client notices of one client's attack",
-    how: `Times of pages in ms, ${attackSeconds} s before and during the attack; failed of all its requests.`,
     head: ["attack", "p50 before", "p50", "p99", "failed"],
     rows,
   };
 }
 
-async function run(testbed: Testbed, attack: Attack, seconds: number): Promise<Comparison["rows"][number]> {
-  const file = await startProxy(testbed, attack);
-  await observe(testbed, file, WARM_UP_S);
-  const before = await observe(testbed, file, seconds);
-  const given = Object.entries({ HOST: "proxy", ...attack.attacker });
-  await testbed.start("attacker", {
-    ...{ image: images.tools, core: cores.load, switches: ["--ulimit=nofile=20000", ATTACKER_SHARES] },
-    settings: Object.fromEntries(given.map(([name, value]) => [name, value === "FILE" ? file : value])),
-    command: ["node", "--disable-warning=ExperimentalWarning", "/bench/src/attacker.ts"],
-  });
-  const during = await observe(testbed, file, seconds);
-  // An attack that reached nothing is none.
-  process.stderr.write(`    ${attack.title}: ${await testbed.stop("attacker")}\n`);
-  for (const name of ["attacker", "proxy", "spool"]) await testbed.remove(name);
-  const sum = (key: "failed" | "requests") => Object.values(during).reduce((total, one) => total + one[key], 0);
-  const { p50, p99 } = during.page;
-  return [attack.title, before.page.p50, p50, p99, `${sum("failed")} of ${sum("requests")}`];
-}
-
 /** Requests pages, a hashed file, forms of 20 KB and compressed envelopes at constant rates. */
-async function observe(testbed: Testbed, file: string, seconds: number): Promise<Seen> {
-  const seen = Object.entries(requests).map(async ([name, { path, rate, expected, ...more }]) => {
-    const url = ORIGIN + (path === "FILE" ? file : path);
-    const command = openLoop({ url, rate, seconds, ...more, timeoutSeconds: TIMEOUT_S });
-    return [name, parseOpenLoop(await testbed.exec("load", ...command), seconds, expected)];
+async function observe(file: string, seconds: number): Promise<Record<string, Awaited<ReturnType<typeof openLoop>>>> {
+  const seen = Object.entries(requests).map(async ([name, { path, ...plan }]) => {
+    const url = ORIGIN + path.replace("FILE", file);
+    return [name, await openLoop("visitor", { url, seconds, ...plan, timeoutSeconds: TIMEOUT_S })];
   });
   return Object.fromEntries(await Promise.all(seen));
-}
-
-/** Starts what all attacks share: sink, the other client's container with its bodies, and web. */
-async function startShared(testbed: Testbed): Promise<void> {
-  await testbed.open(["proxy"], SUBNET);
-  await testbed.start("sink", { ...sink, switches: [...(sink.switches ?? []), SHARES] });
-  await testbed.start("load", { ...load, switches: [SHARES] });
-  await testbed.start("web", limited(app(images.web), webMemory));
-  await testbed.ready("web", "http://web:3000/");
-  const bodies = "head -c 20000 /dev/zero >/tmp/form; gzip -c /run-data/envelope >/tmp/envelope.gz";
-  await testbed.exec("load", "sh", "-c", bodies);
-}
-
-/** Starts a proxy and a spool for this attack, with the limits of the compose file; returns the path of one of web's hashed files. */
-async function startProxy(testbed: Testbed, { settings = {} }: Attack): Promise<string> {
-  const { SENTRY_DSN } = settings;
-  await testbed.start("spool", limited(spool(SENTRY_DSN ? { SENTRY_DSN } : {}), spoolMemory));
-  await testbed.ready("spool", "http://spool:8082/healthz");
-  const own = proxy("proxy", { TUNNEL_RATE_PER_CLIENT: "", SPOOL_UPSTREAM: "spool:8082", ...settings });
-  const switches = [...hardened, ...folders.map((folder) => `--tmpfs=${folder}`)];
-  await testbed.start("proxy", limited({ ...own, switches }, proxyMemory));
-  await testbed.ready("proxy", `${ORIGIN}/`);
-  const file = /\/_next\/static\/[^"]+\.js/.exec(await testbed.exec("sink", "curl", "-sk", `${ORIGIN}/`))?.[0];
-  if (!file) throw new Error("web's page names no hashed file");
-  return file;
 }

@@ -1,22 +1,13 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { chromium } from "playwright-core";
 import { rolldown } from "rolldown";
 import openNamespace, { isolated } from "../../../web/e2e/network/namespace.ts";
-import { bench } from "./docker.ts";
 import type { Sending } from "./page.ts";
+import { bench } from "./stack.ts";
 
 /** Where a contender's pages come from, and how they send. */
 export type Sender = Sending & { origin: string };
-
-/** Open pages that send events until they are stopped. */
-export interface Senders {
-  /** Ends the sending and waits for the last response; pages stay open, so that a browser's queue can empty. */
-  stop(): Promise<void>;
-  /** The ids of what all pages together have sent. */
-  ids(): Promise<string[]>;
-  close(): Promise<void>;
-}
 
 /** Chromium with a network of its own, in which only this machine's loopback can be reached. */
 export async function startBrowser() {
@@ -27,15 +18,17 @@ export async function startBrowser() {
   const script = await bundle();
   return {
     /** Opens so many pages, each of them in a browser profile of its own, as so many users. */
-    open: async (sender: Sender, count: number): Promise<Senders> => {
+    open: async (sender: Sender, count: number) => {
       const profiles = Array.from({ length: count }, () => browser.newContext({ ignoreHTTPSErrors: true }));
       const contexts = await Promise.all(profiles);
-      const pages = await Promise.all(contexts.map((context) => openPage(context, sender, script)));
-      const inAll = <Result>(code: string) => Promise.all(pages.map((page) => page.evaluate<Result>(code)));
+      const pages = await Promise.all(contexts.map((context) => context.newPage()));
+      await Promise.all(pages.map((page) => page.goto(`${sender.origin}/healthz`)));
+      const code = `${script}; globalThis.stopSending = page.startSending(${JSON.stringify(sender)}); undefined`;
+      await Promise.all(pages.map((page) => page.evaluate(code)));
       return {
-        stop: async () => void (await inAll("sending.stop()")),
-        ids: async () => (await inAll<string[]>("sending.ids()")).flat(),
-        close: async () => void (await Promise.all(contexts.map((context) => context.close()))),
+        /** Ends the sending; returns the ids of what was sent. Pages stay open, so that a browser's queue can empty. */
+        stop: async () => (await Promise.all(pages.map((page) => page.evaluate<string[]>("stopSending()")))).flat(),
+        close: () => Promise.all(contexts.map((context) => context.close())),
       };
     },
     close: async () => {
@@ -45,17 +38,7 @@ export async function startBrowser() {
   };
 }
 
-async function openPage(context: BrowserContext, sender: Sender, script: string): Promise<Page> {
-  const page = await context.newPage();
-  await page.goto(`${sender.origin}/healthz`);
-  await page.evaluate(`${script}; globalThis.sending = page.startSending(${JSON.stringify(sender)}); undefined`);
-  return page;
-}
-
-/**
- * Returns the script of page.ts. What web/telemetry imports from the SDK comes from the browser's package of the same version. Throws on
- * an import that cannot be resolved.
- */
+/** The script of page.ts. What web/telemetry imports from the SDK comes from the browser's package of the same version. */
 export async function bundle(): Promise<string> {
   const sdk = `${bench}/node_modules/@sentry/browser`;
   const alias = { "#sdk": sdk, "@sentry/browser": sdk };

@@ -8,10 +8,7 @@ import { isEmpty } from "../../../proxy/spool/test/support/metrics.ts";
 import { type Stack, sentryName, startStack } from "../../../proxy/spool/test/support/stack.ts";
 import { waitUntil } from "../../../proxy/spool/test/support/wait.ts";
 import { forward, type Sender, startBrowser } from "./browsers.ts";
-import { images } from "./images.ts";
-import type { Options } from "./options.ts";
-import type { Comparison } from "./results.ts";
-import { handlerPath, tunnelPath, tunnelTarget } from "./workload.ts";
+import type { Comparison, Options } from "./main.ts";
 
 const PAGES = 5;
 const INTERVAL_MS = 500;
@@ -53,29 +50,44 @@ export async function faults({ faultSeconds }: Options): Promise<Comparison> {
   chmodSync(folder, 0o755);
   makePair(join(folder, "server"), [sentryName]);
   const dsn = `https://key@${sentryName}/1`;
-  const apps = { next: images.nextTunnels, node: images.serveTunnel };
+  const apps = { next: "culvert-bench-next-tunnels", node: "culvert-bench-serve-tunnel" };
   const stack = await startStack({ SENTRY_DSN: dsn }, { proxy: true, rivals: { ...apps, cert: folder } });
   const browser = await startBrowser();
   try {
-    const culvert = { origin: `https://localhost:${await forward(stack.proxy)}`, tunnel: tunnelPath };
+    const culvert = { origin: `https://localhost:${await forward(stack.proxy)}`, tunnel: "/monitoring" };
     const next = `http://localhost:${await forward(stack.next)}`;
     const node = `http://localhost:${await forward(stack.node)}`;
     const sending = { dsn, intervalMs: INTERVAL_MS, queue: false };
     const senders: Sender[] = [
       { ...culvert, ...sending },
-      { origin: next, tunnel: tunnelTarget, ...sending },
-      { origin: next, tunnel: handlerPath, ...sending },
-      { origin: node, tunnel: tunnelPath, ...sending },
+      { origin: next, tunnel: "/monitoring?o=1&p=1", ...sending },
+      { origin: next, tunnel: "/tunnel-handler", ...sending },
+      { origin: node, tunnel: "/monitoring", ...sending },
       { ...culvert, ...sending, queue: true },
     ];
     const rows: Comparison["rows"] = [];
-    for (const fault of faultsOf(stack, faultSeconds * 1_000)) {
-      rows.push(await run(stack, browser, senders, fault, faultSeconds * 1_000));
+    for (const [name, begin, end] of faultsOf(stack, faultSeconds * 1_000)) {
+      for (const { origin } of senders.slice(1, -1)) await waitUntil(async () => (await fetch(`${origin}/healthz`)).ok);
+      const open = await Promise.all(senders.map((sender) => browser.open(sender, PAGES)));
+      await pause(3_000);
+      await begin();
+      await pause(faultSeconds * 1_000);
+      await end?.();
+      await stack.ingest();
+      await pause(5_000);
+      const ids = await Promise.all(open.map((one) => one.stop()));
+      await waitUntil(() => isEmpty(stack), 60_000);
+      const found = () =>
+        Promise.all(ids.map(async (sent) => ({ sent: sent.length, ...(await outcome(stack, sent)) })));
+      // The browser's queue retries at growing intervals.
+      await waitUntil(async () => (await found()).at(-1)?.lost === 0, 120_000).catch(() => {});
+      const results = await found();
+      await Promise.all(open.map((one) => one.close()));
+      rows.push([name, ...results.map(({ lost, sent }) => `${lost} of ${sent}`)]);
       process.stderr.write(`    ${rows.at(-1)?.join(" | ")}\n`);
     }
     return {
       title: "Events lost when something fails",
-      how: `${PAGES} pages in Chromium for each, an event of 2 kB every ${INTERVAL_MS} ms from each; a fault of ${faultSeconds} s. Lost of sent.`,
       head: ["", "Culvert", "`tunnelRoute`", "handler", "`serveTunnelIntegration`", "with the package"],
       rows,
     };
@@ -84,35 +96,4 @@ export async function faults({ faultSeconds }: Options): Promise<Comparison> {
     await stack.stop();
     rmSync(folder, { recursive: true });
   }
-}
-
-async function run(
-  stack: Stack,
-  browser: Awaited<ReturnType<typeof startBrowser>>,
-  senders: Sender[],
-  [name, begin, end]: Fault,
-  milliseconds: number,
-): Promise<Comparison["rows"][number]> {
-  for (const { origin } of senders.slice(1, -1)) await waitUntil(async () => (await fetch(`${origin}/healthz`)).ok);
-  const open = await Promise.all(senders.map((sender) => browser.open(sender, PAGES)));
-  await pause(3_000);
-  await begin();
-  await pause(milliseconds);
-  await end?.();
-  await stack.ingest();
-  await pause(5_000);
-  await Promise.all(open.map((one) => one.stop()));
-  await waitUntil(() => isEmpty(stack), 60_000);
-  const found = () =>
-    Promise.all(
-      open.map(async (one) => {
-        const ids = await one.ids();
-        return { sent: ids.length, ...(await outcome(stack, ids)) };
-      }),
-    );
-  // The browser's queue retries at growing intervals.
-  await waitUntil(async () => (await found()).at(-1)?.lost === 0, 120_000).catch(() => {});
-  const results = await found();
-  await Promise.all(open.map((one) => one.close()));
-  return [name, ...results.map(({ lost, sent }) => `${lost} of ${sent}`)];
 }

@@ -1,12 +1,24 @@
 /**
- * Requests one page at a constant rate, whether or not earlier requests have been answered, as visitors do. wrk and h2load send on a fixed
- * number of connections and slow down with the server. Runs in the load's container without dependencies. Its argument is a Plan as JSON.
- * Waits for all answers and prints one line of JSON.
+ * Requests one page at a constant rate, whether or not earlier requests have been answered, as visitors do: wrk and h2load slow down with
+ * the server. Its argument is a Plan as JSON. Waits for all answers and prints one line of JSON.
  */
 import { readFileSync } from "node:fs";
 import { Agent as HttpAgent, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
-import type { Plan } from "./load.ts";
+
+/** What is requested, and how often per second. */
+export interface Plan {
+  url: string;
+  rate: number;
+  seconds: number;
+  /** A file to post. */
+  body?: string;
+  headers?: Record<string, string>;
+  /** Each request has a connection of its own, and so long. */
+  timeoutSeconds?: number;
+  /** To open before, 256 at most, each with a request that is not reported. */
+  connections?: number;
+}
 
 const plan: Plan = JSON.parse(process.argv[2] ?? "");
 const tls = plan.url.startsWith("https:");

@@ -1,22 +1,13 @@
 import { captureException, init, makeFetchTransport, startSpan } from "@sentry/browser";
 import { withOfflineQueue } from "../../../web/telemetry/send/offline-queue.ts";
 
-/** How a page sends: the tunnel on its own origin, and whether with the browser's queue of web/telemetry. */
-export interface Sending {
-  dsn: string;
-  tunnel: string;
-  queue: boolean;
-  /** The pause between two events. */
-  intervalMs: number;
-}
+/** How a page sends: the tunnel on its own origin, whether with the browser's queue of web/telemetry, and the pause between two events. */
+export type Sending = Record<"dsn" | "tunnel", string> & { queue: boolean; intervalMs: number };
 
 /** As much as an event of a real app has in breadcrumbs, tags and contexts. */
 const extra = { padding: "x".repeat(1_200) };
 
-/**
- * Runs in a browser's page: sends events with Sentry's own SDK, two errors, then a transaction. Everything but the tunnel and the queue is
- * the SDK's default. Returns functions that end it and that list the ids of what was sent.
- */
+/** Runs in a browser's page: sends two errors with Sentry's own SDK, then a transaction, and so on. */
 export function startSending({ dsn, tunnel, queue, intervalMs }: Sending) {
   const answers: Promise<unknown>[] = [];
   const recorded: typeof fetch = (url, options) => {
@@ -35,12 +26,10 @@ export function startSending({ dsn, tunnel, queue, intervalMs }: Sending) {
     if (++number % 3) captureException(new Error(`Event ${number}`), { extra });
     else startSpan({ name: `Transaction ${number}`, forceTransaction: true, attributes: extra }, () => {});
   }, intervalMs);
-  return {
-    /** Ends the sending; resolves when no post is open any more, except retries. */
-    stop: async () => {
-      clearInterval(timer);
-      await Promise.all(answers);
-    },
-    ids: () => ids,
+  /** Ends the sending; resolves with the ids when no post is open any more, except retries. */
+  return async () => {
+    clearInterval(timer);
+    await Promise.all(answers);
+    return ids;
   };
 }
