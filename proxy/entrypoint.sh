@@ -1,6 +1,5 @@
 #!/bin/sh
-# entrypoint.sh [render]: starts Nginx; with `render`, prints its whole configuration instead. An invalid setting ends
-# the container with a one-line error.
+# entrypoint.sh [render]: starts Nginx; with `render`, prints its configuration instead.
 # shellcheck disable=SC2034 # variables of templates
 set -eu
 steps=${0%/*}/entrypoint.d

@@ -1,7 +1,6 @@
 # shellcheck shell=sh disable=SC2154
-# The certificate: yours (TLS_CERT_FILE and TLS_KEY_FILE), the one that deploy/acme has fetched (ACME=on), or a
-# development certificate. If yours cannot be loaded, the last one is served on: a renewal that went wrong must not
-# become an outage at the next restart.
+# The certificate: yours, the one that deploy/acme has fetched, or a development certificate. If yours cannot be loaded,
+# the last one is served on: a renewal that went wrong must not become an outage at the next restart.
 
 state=/var/lib/culvert/tls
 (umask 077 && mkdir -p "$state")
@@ -46,8 +45,7 @@ if [ -n "$TLS_CERT_FILE$TLS_KEY_FILE" ]; then
   fi
 else
   rm -f "$LAST_PAIR"
-  # At the first start there is none of the CA yet: the development certificate serves until it has asked for its
-  # challenge.
+  # At the first start there is none of the CA yet: the development certificate serves until there is.
   if [ "$ACME" = off ] || ! "$steps/install-certificate.sh" "$ACME_PAIR.crt" "$ACME_PAIR.key" 2>/dev/null; then
     # shellcheck disable=SC2046 # a list of names
     "$steps/development-ca.sh" "$state" $(without_commas "$SERVER_NAME")

@@ -1,12 +1,10 @@
 # shellcheck shell=sh disable=SC2034,SC2154
-# The tunnel's destination comes from configuration, never from the request: each DSN becomes a fixed upstream. The
-# arguments that a browser may send (templates/ingest.conf), or the path to which it posts
-# (templates/ingest/sdk-tunnel-path.conf), only select one of them.
+# The tunnel's destination comes from configuration: each DSN becomes a fixed upstream. A browser's arguments, or the
+# path to which it posts, only select one of them.
 fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>"
 
-# read_dsn DSN: sets scheme, key, host, port (empty, or with a colon), prefix and project; fails if it is no DSN. The
-# secret of a legacy DSN may follow the key. {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project},
-# https://develop.sentry.dev/sdk/foundations/client/dsn/
+# read_dsn DSN: sets scheme, key, host, port (empty, or with a colon), prefix and project; fails if it is no DSN:
+# {scheme}://{key}[:{secret}]@{host}[:{port}][{/prefix}]/{project}
 read_dsn() {
   [ "${#1}" -le 500 ] || return 1
   is "$1" 'https?://[A-Za-z0-9_]+(:[A-Za-z0-9_]*)?@[^@/]+(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/[0-9]{1,20}' || return 1
@@ -26,8 +24,7 @@ tunnel_route_arguments() {
   arguments="o=${organization%%.*}&p=$project${region:+&r=${region%.}}"
 }
 
-# destination DSN SETTING: adds a line to each map, an upstream, and the SDK's own path. Messages do not contain the
-# key.
+# destination DSN SETTING: adds a line to each map, an upstream, and the SDK's own path. Messages have no key.
 destination() {
   read_dsn "$1" || refuse "$2" "is not a DSN" "$fix"
   dsn=$scheme://$key@$host$port$prefix/$project

@@ -1,7 +1,6 @@
 #!/bin/sh
-# install-certificate.sh CERTIFICATE KEY [COPY]: from now on every TLS handshake gets a copy of this pair
-# (snippets/tls.conf). Ends with status 1 and changes nothing if the two are not a pair that Nginx can load. COPY keeps
-# both, in one file, for the next start.
+# install-certificate.sh CERTIFICATE KEY [COPY]: from now on every TLS handshake gets a copy of this pair; status 1
+# without a change if it is none that Nginx can load. COPY keeps both, in one file, for the next start.
 set -eu
 umask 077
 new=$(mktemp -d "$RENDERED/certificate.XXXXXX")

@@ -2,8 +2,7 @@
 # With INTERNAL_NETWORK, the name of a Docker network of this container, ports 8081 and 8083 answer the addresses of
 # that network only, and this container itself. Without it they answer everyone: in Kubernetes, a NetworkPolicy decides.
 
-# subnet_of ADDRESS: prints the IPv4 subnet, as CIDR, in which this container has an interface and which contains
-# ADDRESS; or nothing.
+# subnet_of ADDRESS: prints the IPv4 subnet of this container's interface that contains ADDRESS, as CIDR, or nothing.
 subnet_of() (
   IFS=.
   # shellcheck disable=SC2086 # four octets

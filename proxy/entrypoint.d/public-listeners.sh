@@ -8,8 +8,7 @@ set -f
 for name in $names; do
   is_name "$name" || is_ipv4 "$name" || refuse SERVER_NAME "'$name' is not a host name" "$names_fix"
 done
-# After a backslash (Nginx reads two as one), a name such as "default" is no parameter of the map:
-# https://nginx.org/en/docs/http/ngx_http_map_module.html#map
+# After a backslash (Nginx reads two as one), a name such as "default" is no parameter of the map.
 for name in localhost 127.0.0.1 '[::1]' $names; do
   case $served in *" $name "*) ;; *) served="$served$name " SERVED_HOSTS="$SERVED_HOSTS \\\\$name $name;" ;; esac
 done
@@ -47,8 +46,7 @@ esac
 NAME_SERVERS=$(awk '$1 == "nameserver" { printf "%s ", ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf)
 [ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server" "give the container a DNS server"
 
-# Addresses trusted to report the client IP and the browser's address: in headers, or in the PROXY protocol, which every
-# connection must then use.
+# Addresses trusted to report the client IP and the browser's address.
 REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0 KEEPALIVE_TIMEOUT=65s
 set -f
 for network in $(without_commas "$TRUSTED_PROXIES"); do
@@ -63,8 +61,7 @@ for network in $(without_commas "$TRUSTED_PROXIES"); do
   case $network in
     *:*/[0-6] | *.*/[0-7])
       echo "culvert proxy: TRUSTED_PROXIES contains $network: any client in it can forge its IP, host and scheme:" \
-        "list the load balancer's addresses only" >&2
-      ;;
+        "list the load balancer's addresses only" >&2 ;;
   esac
 done
 set +f

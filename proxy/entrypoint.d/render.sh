@@ -16,8 +16,7 @@ is_needed() {
   esac
 }
 
-# render_all: renders each template that the settings need, and leaves an empty file in place of any other. The folder
-# ingest is rendered for each DSN (ingest.sh).
+# render_all: renders each template that the settings need, and leaves an empty file in place of any other.
 render_all() {
   [ -n "$SPOOL_UPSTREAM" ] && ENVELOPE_FALLBACK=@spool || ENVELOPE_FALLBACK=@envelope_failed
   for template in $(cd /etc/nginx/templates && echo ./*.conf routes/*.conf); do

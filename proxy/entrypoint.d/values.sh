@@ -13,8 +13,7 @@ refuse() {
   exit 1
 }
 
-# setting NAME DEFAULT [KIND FIX CHECK...]: sets an empty setting to DEFAULT. Any other value must be a KIND: CHECK
-# VALUE... succeeds.
+# setting NAME DEFAULT [KIND FIX CHECK...]: sets an empty setting to DEFAULT; CHECK VALUE... accepts any other.
 setting() {
   name=$1 default=$2 kind=${3:-} fix=${4:-}
   eval ": \"\${$1:=\$2}\"; value=\$$1"
@@ -52,8 +51,7 @@ is_size() { is "$1" '[1-9][0-9]{0,4}[kmg]|[1-9][0-9]{0,8}'; }
 octet='(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
 is_ipv4() { is "$1" "$octet(\.$octet){3}"; }
 
-# is_ipv6 VALUE: without brackets or zone. https://www.rfc-editor.org/rfc/rfc4291#section-2.2; `::` replaces two groups
-# or more, as RFC 5952 (4.2.2) recommends and Nginx requires.
+# is_ipv6 VALUE: without brackets or zone; `::` replaces two groups or more, as Nginx requires.
 group='[0-9A-Fa-f]{1,4}'
 is_ipv6() (
   address=$1
@@ -65,8 +63,7 @@ is_ipv6() (
   }
 )
 
-# is_name VALUE: a DNS name; with underscores, which Docker's have. A name that ends in a number is an address, or
-# invalid: https://url.spec.whatwg.org/#ends-in-a-number-checker
+# is_name VALUE: a DNS name, also with underscores. One that ends in a number is an address, or invalid.
 label='[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?'
 is_name() { [ "${#1}" -le 253 ] && [ "$1" != _ ] && is "$1" "($label\.)*$label" &&
   ! is "${1##*.}" '[0-9]+|0[Xx][0-9A-Fa-f]*'; }

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Loads a renewed certificate without a restart: connections in use go on with the old one. Runs beside Nginx for as
-# long as the container lives; a pair that does not match (half written, say) is left alone until it does.
+# Loads a renewed certificate without a restart. A pair that does not match (half written, say) is left alone.
 set -eu
 
 keep=$LAST_PAIR
@@ -10,8 +9,7 @@ keep=$LAST_PAIR
 fingerprint() { cat "$1" "$2" 2>/dev/null | cksum; }
 rejected() { echo "$1" >"$RENDERED/certificate-rejected"; }
 
-# Failures are retried in the next iteration: if this loop ended, it would not be noticed before the certificate
-# expires.
+# If this loop ended, it would not be noticed before the certificate expires.
 watch() {
   set +e
   # The fingerprint of the served copy: the files may have changed since it was made.

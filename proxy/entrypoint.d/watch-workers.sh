@@ -1,7 +1,6 @@
 #!/bin/sh
-# Nginx counts the open requests of a killed worker forever, and there would be less capacity with every death. So the
-# container ends, and its restart policy starts it again; open requests have two seconds to finish. Nothing else
-# replaces a worker: nothing reloads Nginx.
+# Nginx counts the open requests of a killed worker forever: with every death there would be less capacity. So the
+# container ends, and its restart policy starts it again; open requests have two seconds to finish.
 set -eu
 
 # workers: the folders of their processes in /proc, a line each.

@@ -1,5 +1,4 @@
 // Counts each request and each envelope once, when it is logged, and writes what it has counted into the log line. Runs inside Nginx (njs).
-// As https://github.com/nginx/njs-examples#logging-the-number-of-requests-per-client-logging-num-requests does, for lack of a log phase.
 
 /** @type {Record<string, string>} the reasons of the proxy's own rejections */
 const rejections = { 403: "arguments", 404: "path", 405: "method", 408: "client_timeout", 413: "size", 415: "content_type" };

@@ -64,7 +64,7 @@ describe("an ingest that cannot accept envelopes", () => {
     expect(statuses).toEqual({ fine: new Set([200]), choke: new Set([503]) });
   });
   // Of 5xx, the browser queues after 502, 503 and 504, and never if there is a Retry-After.
-  test.each([301, 308, 500, 526])(
+  test.each([301, 307, 308, 500, 501, 507, 511, 525, 526, 529])(
     "answering %i: gets every envelope, since a response costs no wait",
     async (status) => {
       const headers = { "retry-after": "600", location: "https://elsewhere.example/" };

@@ -125,7 +125,7 @@ describe("a trace header that is too long costs no page, and its trace goes on",
     ["baggage of 8,192 bytes", { baggage: member(8_192) }, member(8_192)],
     ["baggage of 64 members", { baggage: "a=b,".repeat(63) }, "a=b,".repeat(63)],
     ["baggage of 8 kB beside cookies of 8 kB", { baggage: member(8_000), cookie: member(8_000) }, undefined],
-    ["tracestate of 9 kB beside baggage of 8 kB", { tracestate: member(9_000), baggage: member(8_000) }, member(8_000)],
+    ["tracestate of 9 kB beside baggage of 8 kB", { tracestate: member(9_000), baggage: member(8_000) }, undefined],
   ])("%s", async (_, headers, baggage) => {
     const trace = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1";
     for (const by of [send, sendH2]) {
@@ -249,28 +249,6 @@ describe("behind a load balancer that ends TLS", () => {
     expect((await balanced.through({ headers }, plainly)).answer.status).toBe(308);
     const { answer } = await balanced.through({ headers });
     expect([answer.status, answer.headers["strict-transport-security"]]).toEqual([200, undefined]);
-  });
-  test("redirects of web and of Nginx lead to the browser's address", async () => {
-    await balanced.proxy.web.answer({ status: 307, headers: { location: "https://0.0.0.0:3000/there" }, body: "" });
-    const { answer } = await balanced.through({ headers: https }, plainly);
-    expect(answer.headers.location).toBe("https://app.example.com/there");
-    const own = await balanced.through({ path: "/_next/static", headers: https }, plainly);
-    expect(own.answer.headers.location ?? "").not.toMatch(/8080|http:/);
-  });
-  test("the tunnel accepts envelopes, with the client's address", async () => {
-    const { answer, received } = await balanced.post({ headers: { ...https, "content-type": "text/plain" } }, plainly);
-    expect(answer.status).toBe(200);
-    expect(received[0] && headerOf(received[0], "x-sentry-forwarded-for")).toBe("198.51.100.9");
-  });
-  test.each([
-    ["https://app.example.com", 101],
-    ["http://app.example.com", 403],
-    ["https://evil.example", 403],
-  ])("a WebSocket of a page of %s: %i", async (origin, status) => {
-    const lines = ["Host: app.example.com", "X-Forwarded-Proto: wss", "Upgrade: websocket", "Connection: Upgrade"];
-    const own = [`Origin: ${origin}`, "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
-    const bytes = `${["GET /socket HTTP/1.1", ...lines, ...own].join("\r\n")}\r\n\r\n`;
-    expect(await raw(balanced.proxy.port, bytes, /\r\n\r\n/)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
   test("its health check is answered with any Host and none, on both ports", async () => {
     const path = "/.culvert/health";

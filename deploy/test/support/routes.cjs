@@ -12,9 +12,6 @@ const routes = {
       .setHeader("set-cookie", `session=1; HttpOnly${secure}`)
       .end(JSON.stringify({ ...headers, hostname: hostname() }));
   },
-  /** What Next's optimizer would answer. */
-  "/_next/image?url=%2Fa.png&w=64&q=75": (_, response) =>
-    response.writeHead(200, { "content-type": "image/webp", vary: "Accept" }).end(Buffer.from([0, 255, 10, 13])),
   "/test/redirect": (_, response) => response.writeHead(307, { location: "http://0.0.0.0:3000/trace" }).end(),
   "/test/upload": async (request, response) => {
     const hash = createHash("sha256");

@@ -5,15 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { logOncePerMinute } from "./log.ts";
 import { StartupError } from "./startup-error.ts";
 
-/** How often an unanswered lookup is repeated at start. */
-const maxLookups = 5;
-
 const typeOf = (address: string) => (address.includes(":") ? "ipv6" : "ipv4");
 
-/**
- * Returns the subnets of each interface that has one of these addresses, and those of the container itself; undefined if no interface
- * has one.
- */
+/** Returns the subnets of each interface with one of these addresses, and those of the container itself; undefined if there is none. */
 export function subnets(interfaces: ReturnType<typeof networkInterfaces>, addresses: string[]): BlockList | undefined {
   const list = new BlockList();
   const all = Object.values(interfaces).map((one) => one ?? []);
@@ -25,20 +19,16 @@ export function subnets(interfaces: ReturnType<typeof networkInterfaces>, addres
   return found.length > 0 ? list : undefined;
 }
 
-/** The addresses that this container has in a network; none if there is no such network or DNS does not answer. */
+/** This container's addresses in a network, by which Docker's DNS knows it with that name after its own; none if there is no answer. */
 async function addressesIn(network: string): Promise<string[]> {
   for (let attempt = 1; ; attempt++) {
     const found = await lookup(`${hostname()}.${network}`, { all: true }).catch(() => []);
-    if (found.length > 0 || attempt === maxLookups) return found.map(({ address }) => address);
+    if (found.length > 0 || attempt === 5) return found.map(({ address }) => address);
     await sleep(500);
   }
 }
 
-/**
- * Returns a listener for connections that closes those from outside of the Docker network with this name. Docker's DNS knows a container
- * by its host name, and with the name of a network after it, in that network alone. Throws a StartupError if it is no network of this
- * container.
- */
+/** Returns a listener that closes connections from outside of this Docker network. Throws a StartupError if it is none of this container. */
 export async function closeForeign(network: string): Promise<(socket: Socket) => void> {
   const internal = subnets(networkInterfaces(), await addressesIn(network));
   if (!internal)

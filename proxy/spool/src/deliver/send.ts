@@ -11,11 +11,8 @@ export type Response =
 /** Sends one body, in chunks, to an ingest. Rejects only if no request can be made. */
 export type Send = (url: string, headers: EnvelopeHeaders, body: Buffer[]) => Promise<Response>;
 
-/** The longest time without any data from the ingest: the same as in the tunnel. */
-const timeoutMs = 10_000;
-
-/** The longest time to connect: the same as in the tunnel. A stop of the spool waits for it. */
-const connectTimeoutMs = 2_000;
+/** The longest times without any data from the ingest, and to connect: those of the tunnel. */
+const [timeoutMs, connectTimeoutMs] = [10_000, 2_000];
 
 /**
  * Returns a function that sends envelopes: with the headers of the tunnel's allow-list only, over keep-alive connections, and over
