@@ -28,7 +28,6 @@ openssl req -x509 -new -key "$new/server.key" -CA "$new/ca.crt" -CAkey "$new/ca.
   -addext "subjectAltName=DNS:localhost$(printf ',DNS:%s' "$@"),IP:127.0.0.1,IP:::1" -out "$new/server.crt" 2>/dev/null
 cat "$new/ca.crt" >>"$new/server.crt"
 
-# Everyone may have this one: it only says what to trust.
 chmod 644 "$new/ca.crt"
 mv "$new/server.key" "$new/server.crt" "$new/ca.crt" "$dir/"
 echo "culvert proxy: made a development certificate for $*; trust $dir/ca.crt to use it without warnings"

@@ -27,7 +27,6 @@ CONF
 nginx -t -q -e stderr -c "$new/try/nginx.conf"
 rm -r "$new/try"
 
-# In seconds since 1970, for the metrics.
 date -d "$(openssl x509 -noout -startdate -in "$new/server.crt" | cut -d = -f 2)" +%s >"$new/not-before"
 date -d "$(openssl x509 -noout -enddate -in "$new/server.crt" | cut -d = -f 2)" +%s >"$new/expiry"
 

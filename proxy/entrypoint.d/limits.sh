@@ -2,7 +2,6 @@
 # Numbers for main.conf, app-limits.conf and tunnel-limits.conf of templates/.
 
 TUNNEL_RATE_TOTAL=$((40 * TUNNEL_RATE_PER_CLIENT))
-# Nginx applies no rate where the key is empty.
 RATE_LIMITED_CLIENT='$client_network' REQUEST_RATE_PER_SECOND=$REQUEST_RATE_PER_CLIENT
 [ "$REQUEST_RATE_PER_CLIENT" != off ] || RATE_LIMITED_CLIENT='""' REQUEST_RATE_PER_SECOND=1
 MAX_REQUESTS_OF_SITE=$(((MAX_CONCURRENT_REQUESTS + 2) / 3))

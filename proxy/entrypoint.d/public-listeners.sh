@@ -21,7 +21,6 @@ set +f
 HSTS_OF_FRONT=max-age=${HSTS_MAX_AGE:-31536000}
 [ "$HSTS_MAX_AGE" != 0 ] || HSTS_OF_FRONT=''
 [ "$PROXY_PROTOCOL" = on ] && PROXY_PROTOCOL_PARAMETER=' proxy_protocol' || PROXY_PROTOCOL_PARAMETER=''
-# A kernel without IPv6 has no such address.
 IPV6_LISTEN=''
 [ ! -e /proc/net/if_inet6 ] ||
   IPV6_LISTEN="listen [::]:8443 ssl$PROXY_PROTOCOL_PARAMETER; listen [::]:8080$PROXY_PROTOCOL_PARAMETER;"
@@ -42,7 +41,6 @@ case $TUNNEL_CLIENT_IP in
   *) TUNNEL_CLIENT='' ;;
 esac
 
-# Nginx does not read resolv.conf itself.
 NAME_SERVERS=$(awk '$1 == "nameserver" { printf "%s ", ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf)
 [ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server" "give the container a DNS server"
 

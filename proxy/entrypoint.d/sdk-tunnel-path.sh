@@ -6,7 +6,6 @@
 sdk_tunnel_path() {
   hash=2166136261 digits=''
   for byte in $(printf '%s' "$1" | od -An -v -tu1); do
-    # The shell calculates in 64 bits: a 32-bit hash times this 25-bit prime fits, what exceeds 32 bits is cut off.
     hash=$((((hash ^ byte) * 16777619) & 0xFFFFFFFF))
   done
   while [ "$hash" -gt 0 ]; do

@@ -45,7 +45,6 @@ setting SPOOL_FALLBACK_UPSTREAM '' "name:port" \
   "use a name of the spool's ready replicas, such as spool:8082" is_host_and_port
 # End of what is written.
 
-# What depends on two settings.
 case $WEBSOCKET_PATH/ in
   "$TUNNEL_PATH"/*) refuse WEBSOCKET_PATH "'$WEBSOCKET_PATH' belongs to the tunnel" "set another TUNNEL_PATH" ;;
 esac

@@ -3,7 +3,6 @@
 
 ORIGIN_NAMES=$(echo "$served" | sed 's/^ //; s/ $//; s/[].[]/\\&/g; s/ /|/g')
 
-# is_origin VALUE: as browsers write it; apps have schemes of their own.
 is_origin() {
   [ "$1" = null ] || { is "$1" '[a-z][a-z0-9+.-]*://[^/]+' && { is_host "${1#*://}" ||
     is_host_and_port "${1#*://}"; }; }

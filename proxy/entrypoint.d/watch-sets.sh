@@ -33,8 +33,7 @@ look() {
   if [ "$deployment" != "$of_all" ]; then
     [ -e "$1/$deployment" ] || : >"$1/$deployment"
   else
-    # Kept for two minutes: in Kubernetes, an apply that makes this release the previous one begins to replace web. After
-    # two minutes, web balances with all replicas.
+    # For two minutes, because in Kubernetes web's replacement may begin. Then web balances with all replicas.
     [ -e "$1/.$deployment" ] || [ -e "$1/$deployment" ] || : >"$1/$deployment"
     : >"$1/.$deployment"
     find "$1" -name "$deployment" -mmin +2 -delete

@@ -51,7 +51,6 @@ const show = (r) => {
     culvert_connections_active: Number(r.variables.connections_active),
     culvert_certificate_not_before_timestamp_seconds: Number(fs.readFileSync(`${certificate}/not-before`, "utf8")),
     culvert_certificate_expiry_timestamp_seconds: Number(fs.readFileSync(`${certificate}/expiry`, "utf8")),
-    // After a worker's death the container starts again: entrypoint.d/watch-workers.sh.
     culvert_start_timestamp_seconds: Math.floor(fs.statSync("/tmp/nginx.pid").mtimeMs / 1000),
   };
   r.return(200, exposition(ngx.shared.metrics.items(), gauges));
