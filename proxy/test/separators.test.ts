@@ -61,7 +61,7 @@ test("each map of joined fields is tried here, or has none that a client chooses
   );
   const text = files.filter((one) => one.endsWith(".conf")).map((one) => readFileSync(folder + one, "utf8"));
   const maps = Array.from(text.join("\n").matchAll(/^map "[^"]*\|[^"]*" \$(\w+)/gm), ([, name]) => name);
-  // previous-releases.test.ts has the first one's.
+  // sets.test.ts has the first one's.
   const others = "asked_deployment asked_release csp csp_enforced csp_reported failed_by hsts".split(" ");
   const here = [...table.map(([map]) => map), "csp_for_web", "after_failure"];
   expect(new Set(maps)).toEqual(new Set([...others, ...here]));
