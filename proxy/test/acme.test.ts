@@ -221,13 +221,9 @@ describe("an invalid setting is rejected in one line, which does not hold a key"
   const eab = (file: string) => ({ ACME_EAB_KEY_ID: "key-1", ACME_EAB_KEY_FILE: file });
   const cases: [name: string, settings: Record<string, string>, problem: string][] = [
     ["SERVER_NAME", { SERVER_NAME: " ," }, "',' is not a public name"],
-    ["SERVER_NAME", { SERVER_NAME: "localhost" }, "'localhost' is not a public name"],
     ["ACME_DIRECTORY", { ACME_DIRECTORY: "http://ca.test/dir" }, "'http://ca.test/dir' is not an https address"],
     ["ACME_CA_FILE", { ACME_CA_FILE: "/etc/hostname" }, "'/etc/hostname' holds no certificate"],
-    ["ACME_EAB_KEY_ID", { ACME_EAB_KEY_FILE: "/etc/hostname" }, "missing while ACME_EAB_KEY_FILE is set"],
     ["ACME_EAB_KEY_FILE", { ACME_EAB_KEY_ID: "key-1" }, "missing while ACME_EAB_KEY_ID is set"],
-    ["ACME_EAB_KEY_FILE", eab("/none"), "'/none' holds no key in base64url"],
-    ["ACME_EAB_KEY_FILE", eab("/dev/null"), "'/dev/null' holds no key in base64url"],
     ["ACME_EAB_KEY_FILE", eab("/etc/passwd"), "'/etc/passwd' holds no key in base64url"],
   ];
   let outcomes: Outcome[];

@@ -21,7 +21,6 @@ const asPreflight = (method: string) => ({ "access-control-request-method": meth
 /** By map: a request with the separator in each field that a client chooses, and the status that it has without. */
 const table: [map: string, request: Request, status: number][] = [
   ["address_status", ask({ host: "evil.example" }, { path: "/|/.culvert/health" }), 421],
-  ["address_status", ask({ host: "evil.example|app.example.com" }), 421],
   ["address_status", ask({ "x-forwarded-proto": "http" }, { path: "/|443|app.example.com|/.culvert/" }), 308],
   ["address_status", ask({ "x-forwarded-proto": "https|http" }), 400],
   ["requested_port", ask({ "x-forwarded-host": "app.example.com|:9443" }), 421],

@@ -33,12 +33,6 @@ describe("an envelope of web itself", () => {
     expect(received[0] && headerOf(received[0], "user-agent")).toBe("sentry.javascript.nextjs/10");
   });
 
-  test("may select a project as a browser may, and no other", async () => {
-    expect((await post("/envelopes?o=42&p=43&r=us")).received[0]?.url).toBe("/api/43/envelope/");
-    const { answer, received } = await post("/envelopes?o=42&p=44&r=us");
-    expect([answer.status, received]).toEqual([403, []]);
-  });
-
   test("is not limited as clients are, and does not use up their limits", async () => {
     for (let n = 0; n < 24; n++) {
       const address = `${shared.proxy.at(8083)}/envelopes`;
@@ -58,15 +52,6 @@ describe("an envelope of web itself", () => {
 });
 
 describe("the listener accepts nothing else", () => {
-  test.each([
-    ["GET", 405, { method: "GET", body: null }],
-    ["a CSP report", 415, { headers: { "content-type": "application/csp-report" } }],
-    ["another type", 415, { headers: { "content-type": "text/html" } }],
-  ])("%s gets %i", async (_, status, init) => {
-    const { answer, received } = await post("/envelopes", init);
-    expect([answer.status, received]).toEqual([status, []]);
-  });
-
   const others = ["/", "/envelopes/", "/Envelopes", "/envelopes/csp", "/monitoring", "/healthz", "/metrics", "/web"];
   test.each([...others, "/_next/static/x.js", "/.culvert/error.html"])("%s is 404", async (path) => {
     const { answer, received, web } = await post(path);
