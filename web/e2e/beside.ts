@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Agent, request as secureRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 import { app } from "./stack.ts";
@@ -31,17 +31,8 @@ export async function serveBeside(own: Record<string, Answer>): Promise<{ port: 
 
 /** Posts to a WebDriver server and returns the value of its answer; throws its message. https://www.w3.org/TR/webdriver2/ */
 export async function drive(port: number, path: string, body: object): Promise<unknown> {
-  const text = await new Promise<string>((resolve, reject) => {
-    const outgoing = request({ host: "127.0.0.1", port, path, method: "POST" }, (response) => {
-      let received = "";
-      response.on("data", (data) => {
-        received += data;
-      });
-      response.on("end", () => resolve(received));
-    });
-    outgoing.on("error", reject).end(JSON.stringify(body));
-  });
-  const { value } = JSON.parse(text);
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body: JSON.stringify(body) });
+  const { value } = (await response.json()) as { value?: { error?: string; message?: string } };
   if (value?.error) throw new Error(value.message);
   return value;
 }

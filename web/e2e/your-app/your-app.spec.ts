@@ -36,11 +36,8 @@ environment.CULVERT_IMAGES = environment.COMPOSE_PROJECT_NAME;
 
 /** Runs a command line in a terminal in which each question is answered with yes; returns its output. */
 async function type(command: string, cwd = app): Promise<string> {
-  const terminal = promisify(execFile)("script", ["-qec", command, "/dev/null"], {
-    cwd,
-    env: environment,
-    maxBuffer: 64 << 20,
-  });
+  const options = { cwd, env: environment, maxBuffer: 64 << 20 };
+  const terminal = promisify(execFile)("script", ["-qec", command, "/dev/null"], options);
   terminal.child.stdin?.end("y\n");
   return (await terminal.catch(({ stdout }) => Promise.reject(new Error(`${command}: ${stdout}`)))).stdout;
 }
@@ -58,10 +55,6 @@ function arrived(...words: string[]): Promise<string> {
   return compose(`exec -T ingest node -e ${quoted.join(" ")}`);
 }
 const field = (event: string, name: string) => new RegExp(`"${name}":"([^"]*)"`).exec(event)?.[1];
-
-/** Makes an exception of the API, past the proxy. */
-const failInside = (query: string) =>
-  compose(`exec -T web node -e 'fetch("http://127.0.0.1:3000/api/sentry-example-api?${query}")'`);
 
 /** Types command lines one after the other, from a folder on; returns their output. */
 async function typeAll(lines: string[], from: string): Promise<string> {
@@ -87,23 +80,16 @@ async function expectOneTrace(page: Page, address: string, name = "sentry-exampl
 }
 
 const PUBLIC_URL = 'import { publicUrl } from "@culvert/nextjs/public-url";\n';
-/** An app's routes that tell the public address, in middleware, a route handler and a server component. */
+/** An app's routes that tell the public address, in middleware and a route handler. */
 const addressFiles = {
   "middleware.js": `${PUBLIC_URL}import { NextResponse } from "next/server";
-export function middleware(request) {
-  return NextResponse.next({ headers: { "x-address": publicUrl(request).href } });
-}
+export const middleware = (request) => NextResponse.next({ headers: { "x-address": publicUrl(request).href } });
 export const config = { matcher: "/api/address" };
 `,
   "app/api/address/route.js": `${PUBLIC_URL}export const GET = (request) => Response.json(publicUrl(request));\n`,
-  "app/address/page.jsx": `${PUBLIC_URL}import { headers } from "next/headers";
-export default async function Page() {
-  return <p>{publicUrl(await headers()).href}</p>;
-}
-`,
 };
 
-/** Expects the public address in each place: on the stack's own port, and behind a front with another name and port. */
+/** Expects the public address in both: on the stack's own port, and behind a front with another name and port. */
 async function expectPublicUrl(request: APIRequestContext, address: string): Promise<void> {
   const settings = readFileSync(join(app, "culvert/.env"), "utf8");
   const front = { "X-Forwarded-Proto": "https", "X-Forwarded-Host": "shop.example:9443" };
@@ -111,7 +97,6 @@ async function expectPublicUrl(request: APIRequestContext, address: string): Pro
     const answer = await request.get(`${at}/api/address?a=1`, { headers });
     const wanted = `${shown}/api/address?a=1`;
     expect([await answer.json(), answer.headers()["x-address"]]).toEqual([wanted, wanted]);
-    expect(await (await request.get(`${at}/address`, { headers })).text()).toContain(`<p>${shown}/</p>`);
   };
   await expectAt(address, address);
   const trusted = "SERVER_NAME=shop.example\nTRUSTED_PROXIES=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16\n";
@@ -127,7 +112,8 @@ test.beforeAll(async () => {
   // An app as Sentry's wizard leaves it, with both routers and an edge route.
   const { files } = fixtures["wizard-app"];
   const manifest = files["package.json"]?.replace('"shop"', `"${name}"`) ?? "";
-  const edge = 'export const runtime = "edge";\nexport function GET() {\n  throw new Error("raised at the edge");\n}\n';
+  const edge =
+    'export const runtime = "edge";\nexport function GET() {\n  throw new Error("raised at the edge by jane@example.com");\n}\n';
   const more = { ...addressFiles, "app/api/edge-example/route.ts": edge, "package.json": manifest };
   writeFixture({ files: { ...files, ...pagesRouter("ts", "old"), ...more }, path: "." }, app);
   for (const port of [8443, 8080, 8969]) await occupy(port);
@@ -163,33 +149,20 @@ test("npx @culvert/nextjs doctor finds nothing wrong from outside", async () => 
   expect(await type(`npx @culvert/nextjs doctor ${origin}`)).toMatch(/✓ tunnel .*culvert: all is well/s);
 });
 
-test("an error of an edge route arrives", async ({ request }) => {
+test("an error of an edge route arrives, scrubbed", async ({ request }) => {
   await request.get(`${origin}/api/edge-example`);
-  await arrived("raised at the edge");
+  await arrived("raised at the edge by [email]");
 });
 
-test("a secret and an e-mail address in a query do not arrive", async ({ request }) => {
-  await request.get(`${origin}/api/sentry-example-api?order=4711&password=correct-horse&from=jane@example.com`);
-  expect(await arrived("order=4711")).not.toMatch(/correct-horse|jane/);
-});
-
-test("while proxy or spool is away, no error of browser or server is lost", async ({ page }) => {
+test("while the proxy is away, no error of browser or server is lost", async ({ page }) => {
   await open(page, `${origin}/sentry-example-page`);
   await compose("stop --timeout 0 proxy");
   const failed = page.waitForEvent("requestfailed", (request) => request.method() === "POST");
-  await page.evaluate(() => {
-    setTimeout(() => {
-      throw new Error("the proxy is away");
-    });
-  });
+  await page.evaluate(() => void setTimeout(() => Promise.reject(new Error("the proxy is away"))));
   await failed;
-  await failInside("order=4712");
+  await compose(`exec -T web node -e 'fetch("http://127.0.0.1:3000/api/sentry-example-api?order=4712")'`);
   await arrived("order=4712");
-
-  await compose("stop --timeout 0 spool");
-  await failInside("order=4713");
   await type(commands.at(-1) ?? "");
-  await arrived("order=4713");
   await arrived("the proxy is away");
 });
 
@@ -197,8 +170,8 @@ test("publicUrl is the browser's address, on this port and behind a front", asyn
   await expectPublicUrl(request, origin);
 });
 
-// A build of Next takes minutes: the second one is for the nightly run. The matrix has an app of Next 15, too.
-for (const name of ["monorepo-pnpm", ...(process.env.ALL_APPS ? (["next-15"] as const) : [])] as const)
+// A build of Next takes minutes: these are for the nightly run.
+for (const name of process.env.ALL_APPS ? (["monorepo-pnpm", "next-15"] as const) : [])
   test(`${name}: what init prints builds and runs it, and an error of each side arrives with one trace`, async ({
     page,
     request,

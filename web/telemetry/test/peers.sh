@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks the packed package with versions of its peers: its types in a small app, its server part in Node, its edge
-# part. Usage: peers.sh [all]. Without `all`: the lowest versions together, and the newest; all: each SDK with each Next
+# Checks the packed package with versions of its peers: its types in a small app, and its server part in Node. Usage:
+# peers.sh [all]. Without `all`: the lowest versions together, and the newest; all: each SDK with each Next
 # and React, and Node 22 and 24.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -33,14 +33,6 @@ types() {
   ! grep -E '^(app|node_modules/@culvert)' output || failed=1
 }
 
-# edge: runs, with the newest SDK, the part for Next's edge runtime, bundled without Node's modules except the one that
-# Next has there, too.
-edge() {
-  esbuild edge.mjs --bundle --format=esm --platform=neutral --main-fields=module,main --conditions=edge-light \
-    --external:node:http --external:node:async_hooks '--define:process.env.NEXT_RUNTIME="edge"' \
-    --outfile=edge.out.mjs --log-level=error && node edge.out.mjs || failed=1
-}
-
 # server NODE: runs the server's part with the peers of the last `types`, bundled as Next does it; and loads each part
 # as it is.
 server() {
@@ -59,12 +51,10 @@ if [ "${1:-}" = all ]; then
       server node_modules/node-*/bin/node
     done
   done
-  edge
 else
   types 10.73.0 15.5.0 18.3.0
   server node
   types 11.8.0 16.4.6 19.3.1
   server node
-  edge
 fi
 exit "$failed"
