@@ -73,9 +73,8 @@ async function main(): Promise<number> {
     }
     case "doctor": {
       // Compiled from deploy/checks when the package is packed: what web's image builds from does not have that folder.
-      await (await import(new URL("../checks/outside/doctor.js", import.meta.url).href)).checkAddress(
-        positionals[1] ?? "",
-      );
+      const checks = await import(new URL("../checks/outside/doctor.js", import.meta.url).href);
+      await checks.checkAddress(positionals[1] ?? "");
       return Number(process.exitCode);
     }
     default:
