@@ -158,7 +158,11 @@ test("while the proxy is away, no error of browser or server is lost", async ({ 
   await open(page, `${origin}/sentry-example-page`);
   await compose("stop --timeout 0 proxy");
   const failed = page.waitForEvent("requestfailed", (request) => request.method() === "POST");
-  await page.evaluate(() => void setTimeout(() => Promise.reject(new Error("the proxy is away"))));
+  await page.evaluate(() => {
+    setTimeout(() => {
+      throw new Error("the proxy is away");
+    });
+  });
   await failed;
   await compose(`exec -T web node -e 'fetch("http://127.0.0.1:3000/api/sentry-example-api?order=4712")'`);
   await arrived("order=4712");
