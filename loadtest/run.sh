@@ -120,8 +120,8 @@ if [ "$PROFILE" = preflight ]; then
 fi
 read_settings "$OUT/target.env"
 
-# Starts the reader of what arrived beside k6: for a recording ingest on port INGEST, or for the local ingest. Without Node or a local
-# ingest, the summary says that delivery is not verified.
+# Starts the reader of what arrived beside k6: for a recording ingest on port INGEST, or for the local ingest. Without
+# Node or a local ingest, the summary says that delivery is not verified.
 reader() {
   spotlight='' port=0 host=127.0.0.1
   case ${INGEST:-}:${SENTRY_DSN:-}:${TUNNEL_PATH-} in

@@ -49,8 +49,8 @@ repair() {
   { docker stop $left && docker rm $left; } >/dev/null
 }
 
-# prepare SERVICE: creates the new container beside the old one, and sets prepared and outer, its other networks. A proxy
-# also starts, in the inner network only, where it needs no port. Dies if it is not good; nothing was replaced.
+# prepare SERVICE: creates the new container beside the old one, and sets prepared and outer, its other networks. A
+# proxy also starts, in the inner network only, where it needs no port. Dies if it is not good; nothing was replaced.
 prepare() {
   # Not --no-deps: depends_on is part of the settings hash of some versions of compose.
   scale=$1=2
@@ -66,7 +66,9 @@ prepare() {
   # Docker cannot take a container that has not run yet out of a network that it has by id, as compose gives it an
   # external one. That proxy starts when the old one has stopped.
   ! echo "$outer" | grep -qE '^[0-9a-f]{64}( |$)' || { outer=''; return 0; }
-  echo "$outer" | while read -r network _; do [ -z "$network" ] || docker network disconnect "$network" "$prepared"; done
+  echo "$outer" | while read -r network _; do
+    [ -z "$network" ] || docker network disconnect "$network" "$prepared"
+  done
   problem=$(docker start "$prepared" 2>&1 >/dev/null && wait_until_healthy "$prepared") ||
     die "$1: ${problem:-the reason is above}; $kept"
 }

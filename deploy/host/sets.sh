@@ -16,7 +16,8 @@ current_set() {
   echo "$saved"
 }
 
-# replicas: prints how many containers the current set has; those that `docker compose up --scale` has added belong to it.
+# replicas: prints how many containers the current set has; those that `docker compose up --scale` has added belong to
+# it.
 replicas() {
   found=$(set_of "$WEB_SET" | count)
   # Containers of a version without sets.
@@ -52,8 +53,8 @@ start_set() {
 }
 kept='nothing was replaced, what runs keeps serving'
 
-# switch_set: the proxy asks the started set only. The old one stops when its requests have ended: until it is killed, an
-# app that gets SIGTERM goes on with connections that the proxy uses, and it resets idle ones with the form in them.
+# switch_set: the proxy asks the started set only. The old one stops when its requests have ended: until it is killed,
+# an app that gets SIGTERM goes on with connections that the proxy uses, and it resets idle ones with the form in them.
 switch_set() {
   old=$(containers web | without "$(set_of "$WEB_SET")")
   first=$(echo "$old" | head -n 1)
@@ -81,9 +82,9 @@ undo_set() {
   in_proxy 'rm -f /tmp/nginx/sets/*.current' || true
 }
 
-# answer_proxy CONTAINER...: prints which of these does not answer the proxy, or which path of the first one answers worse
-# than that of the set that serves. Of the same image only the health check is compared: settings such as CONSOLE decide
-# what its start page is.
+# answer_proxy CONTAINER...: prints which of these does not answer the proxy, or which path of the first one answers
+# worse than that of the set that serves. Of the same image only the health check is compared: settings such as CONSOLE
+# decide what its start page is.
 answer_proxy() {
   paths=$(health_path) serving=$(set_of "$(other_set "$WEB_SET")" --filter health=healthy | head -n 1)
   for container; do

@@ -24,8 +24,8 @@ start() {
   save_set
 }
 
-# release: replaces what has changed of spool, proxy and web. Spool and proxy first: each version accepts what web of the
-# version before sends.
+# release: replaces what has changed of spool, proxy and web. Spool and proxy first: each version accepts what web of
+# the version before sends.
 release() {
   changed=$(for service in proxy web spool; do is_current "$service" || echo "$service"; done)
   [ -n "$changed" ] || { say "    up to date: spool proxy web"; return; }

@@ -21,7 +21,8 @@ cat >"$OUT/provenance.json" <<JSON
 { "buildDefinition": {
     "buildType": "$SOURCE_URL/blob/v$VERSION/deploy/release/README.md",
     "externalParameters": { "version": "$VERSION", "platforms": "$PLATFORMS" },
-    "resolvedDependencies": [{ "uri": "git+$SOURCE_URL@refs/tags/v$VERSION", "digest": { "gitCommit": "$(git rev-parse HEAD)" } }$(base_images)] },
+    "resolvedDependencies": [{ "uri": "git+$SOURCE_URL@refs/tags/v$VERSION",
+      "digest": { "gitCommit": "$(git rev-parse HEAD)" } }$(base_images)] },
   "runDetails": { "builder": { "id": "$SOURCE_URL/blob/v$VERSION/$builder" } } }
 JSON
 

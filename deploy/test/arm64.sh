@@ -21,7 +21,8 @@ base_images() {
 image() {
   name=$COMPOSE_PROJECT_NAME-$1 folder=$2
   shift 2
-  docker buildx build --platform "linux/$ARCH" --load --tag "$name" --secret "id=build_ca,src=${ca:-/dev/null}" "$@" "$folder"
+  docker buildx build --platform "linux/$ARCH" --load --tag "$name" \
+    --secret "id=build_ca,src=${ca:-/dev/null}" "$@" "$folder"
 }
 
 step 'Emulation' deploy/bare-machine/arm64.sh
@@ -32,7 +33,8 @@ ca=$(deploy/bare-machine/build-ca.sh)
   step 'proxy' image proxy proxy $bases
   step 'spool' image spool proxy/spool $bases
   # Its other stages are built on the same base of this machine's architecture.
-  step 'web' image web web ${bases:+--build-context "base=docker-image://$(deploy/bare-machine/base-images.sh web/Dockerfile)-$ARCH"}
+  step 'web' image web web \
+    ${bases:+--build-context "base=docker-image://$(deploy/bare-machine/base-images.sh web/Dockerfile)-$ARCH"}
 }
 
 export PROXY_IMAGE="$COMPOSE_PROJECT_NAME-proxy" SPOOL_IMAGE="$COMPOSE_PROJECT_NAME-spool"

@@ -39,7 +39,8 @@ stack() {
   check "the stack comes up with other settings" docker compose up --no-build --wait --quiet-pull
   suite "e2e other settings" run_playwright --project=together browser-errors
   if has k6; then
-    check "loadtest: smoke" env BASE_URL="https://localhost:$HTTPS_PORT" SSL_CERT_FILE=".culvert/$COMPOSE_PROJECT_NAME/dev-ca.crt" sh loadtest/run.sh
+    check "loadtest: smoke" env BASE_URL="https://localhost:$HTTPS_PORT" \
+      SSL_CERT_FILE=".culvert/$COMPOSE_PROJECT_NAME/dev-ca.crt" sh loadtest/run.sh
   else
     record skipped "loadtest: smoke (no k6 here)"
   fi

@@ -39,11 +39,14 @@ suite() {
 run_vitest() {
   folder=$1
   shift
-  npm --prefix "$folder" test -- --retry=2 --reporter=dot --silent=passed-only --reporter=json --outputFile.json="$report" "$@"
+  npm --prefix "$folder" test -- --retry=2 --reporter=dot --silent=passed-only --reporter=json \
+    --outputFile.json="$report" "$@"
 }
 run_spool_units() {
-  REPORTS=$results npm --prefix proxy/spool run test:units -- --reporter=dot --silent=passed-only --reporter=json --outputFile.json="$report"
+  REPORTS=$results npm --prefix proxy/spool run test:units -- --reporter=dot --silent=passed-only --reporter=json \
+    --outputFile.json="$report"
 }
 run_playwright() {
-  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --retries=2 --reporter=dot,json --output="test-results/$(basename "$report" .json)" "$@"
+  PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --retries=2 --reporter=dot,json \
+    --output="test-results/$(basename "$report" .json)" "$@"
 }

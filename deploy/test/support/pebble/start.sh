@@ -3,10 +3,12 @@
 # :8055/add-a. With EAB_KEY, base64url, it registers only accounts that are bound to that key by the key ID key-1.
 set -eu
 eab=
-[ -z "${EAB_KEY:-}" ] || eab="\"externalAccountBindingRequired\": true, \"externalAccountMACKeys\": {\"key-1\": \"$EAB_KEY\"},"
+[ -z "${EAB_KEY:-}" ] ||
+  eab="\"externalAccountBindingRequired\": true, \"externalAccountMACKeys\": {\"key-1\": \"$EAB_KEY\"},"
 cat >/tmp/config.json <<JSON
 {"pebble": {
-  "listenAddress": "0.0.0.0:443", "managementListenAddress": "0.0.0.0:15000", "certificate": "/tls/ca.crt", "privateKey": "/tls/ca.key",
+  "listenAddress": "0.0.0.0:443", "managementListenAddress": "0.0.0.0:15000",
+  "certificate": "/tls/ca.crt", "privateKey": "/tls/ca.key",
   $eab
   "httpPort": 8080, "tlsPort": 8443, "certificateValidityPeriod": $VALIDITY_S
 }}
