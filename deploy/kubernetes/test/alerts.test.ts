@@ -22,9 +22,10 @@ const alerts: Part[] = rules.groups.flatMap((group: Part) => group.rules);
 
 const cases = new Map<string, { silentAt?: string; firingAt?: string; input_series: object[] }>();
 for (const line of read(`${chart}/test/lib`, /^alert-cases\.txt$/).split("\n")) {
-  const [, metric, labels, values = ""] = /^ +(\w+)\{(.*)\} ?(.*)$/.exec(line) ?? [];
-  const [alert = "", silentAt, firingAt] = line.split(" ");
-  if (/^\w/.test(line)) cases.set(alert, { silentAt, firingAt, input_series: [] });
+  if (line.startsWith("#")) continue;
+  const [, alert, silentAt, firingAt, metric, labels, values = ""] =
+    /^(?:(\w+) (\S+) (\S+))? +(\w+)\{(.*)\} ?(.*)$/.exec(line) ?? [];
+  if (alert) cases.set(alert, { silentAt, firingAt, input_series: [] });
   for (const [at, namespace] of ["failing", "healthy"].entries()) {
     const own = values.split("|")[at]?.trim();
     const series = `${metric}{namespace="${namespace}",${labels}}`;
@@ -54,12 +55,9 @@ describe("alerts and dashboard", () => {
     const url = "https://github.com/culvert/culvert/blob/main/docs/runbook.md";
     for (const { alert, labels, annotations } of alerts) {
       expect(labels.severity, alert).toMatch(/^(critical|warning)$/);
-      expect(annotations, alert).toMatchObject({
-        summary: expect.stringMatching(/./),
-        runbook_url: `${url}#${alert.toLowerCase()}`,
-      });
-      const [, paragraph = ""] = new RegExp(`^### ${alert}\n\n(.+(\n.+)*)`, "m").exec(runbook) ?? [];
-      expect(paragraph.split(" ").length, alert).toBeGreaterThan(15);
+      const runbook_url = `${url}#${alert.toLowerCase()}`;
+      expect(annotations, alert).toMatchObject({ summary: expect.stringMatching(/./), runbook_url });
+      expect(runbook).toMatch(new RegExp(`^### ${alert}\n\n.{60}`, "m"));
     }
     expect([...runbook.matchAll(/^### (Culvert\w+)$/gm)].map(([, name]) => name)).toEqual(
       alerts.map(({ alert }) => alert),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { hasHelm, rendering } from "./lib/chart.ts";
 import { controllers, find, type Part, podOf, unprefixed } from "./lib/objects.ts";
-import { root } from "./lib/paths.ts";
+import { chart, root } from "./lib/paths.ts";
 import { bytes } from "./lib/quantity.ts";
 
 const { services } = parse(readFileSync(`${root}/docker-compose.yml`, "utf8"), { merge: true });
@@ -12,10 +12,14 @@ const settings: Part[] = Object.values(
 ).flat();
 
 /** What the chart's ConfigMaps have if a value sets it. */
-const defaults = JSON.parse(readFileSync(`${root}/deploy/kubernetes/settings.json`, "utf8"));
+const defaults = JSON.parse(readFileSync(`${chart}/settings.json`, "utf8"));
 
 /** The bytes of a compose quantity such as 512m. */
 const composeBytes = (quantity: string) => bytes(quantity.replace(/[kmg]$/, (unit) => `${unit.toUpperCase()}i`));
+
+/** The variables of an image that its Dockerfile sets. */
+const dockerfiles: Record<string, string> = { spool: "proxy/spool/Dockerfile", ingest: "deploy/ingest/Dockerfile" };
+const imageOf = (name: string) => (dockerfiles[name] ? readFileSync(`${root}/${dockerfiles[name]}`, "utf8") : "");
 
 describe.skipIf(!hasHelm)("compose and Kubernetes agree", () => {
   const objects = hasHelm ? rendering("everything") : [];
@@ -54,7 +58,8 @@ describe.skipIf(!hasHelm)("compose and Kubernetes agree", () => {
       expect(open).toEqual(expect.arrayContaining(published.map((one) => (one.includes("/") ? one : `${one}/tcp`))));
       const { port, path = "" } = livenessProbe.httpGet ?? livenessProbe.tcpSocket;
       const { containerPort } = ports.find((one: Part) => one.name === port);
-      expect(service.healthcheck.test.join(" ")).toMatch(new RegExp(`\\b${containerPort}\\b.*${path}`));
+      const asked = service.healthcheck.test.join(" ").replace(/\$\$(PORT|HEALTH)\b.*/s, () => imageOf(name));
+      expect(asked).toMatch(new RegExp(`\\b${containerPort}\\b[^]*${path}`));
     });
 
     test("on its memory, its user and its files", () => {

@@ -10,7 +10,6 @@ export interface Resource {
   data?: Record<string, string>;
   spec?: Part;
   status?: Part;
-  endpoints?: unknown;
 }
 
 /** A name without the prefix of a release `culvert`. */
@@ -45,11 +44,9 @@ function templateOf(objects: Resource[], name: string): Part {
   return found;
 }
 
-const podKind = { apiVersion: "v1", kind: "Pod" };
-
 /** All pods: of controllers, and the chart's test. */
 export const pods = (objects: Resource[]): Resource[] => [
-  ...controllers(objects).map(({ metadata, spec }) => ({ ...podKind, metadata, spec: spec.template.spec })),
+  ...controllers(objects).map((one) => ({ ...one, spec: one.spec.template.spec })),
   ...of(objects, "Pod"),
 ];
 

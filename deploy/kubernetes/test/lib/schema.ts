@@ -7,30 +7,15 @@ const packages: Record<string, string> = {
   "monitoring.coreos.com": "@kubernetes-models/prometheus-operator",
 };
 
-/**
- * An object's problems by the schema of its kind and API version: values of a wrong type, missing fields, and (as with
- * `kubectl --validate=strict`) unknown fields.
- */
+/** An object's problems by the schema of its kind and API version; unknown fields too, as with `kubectl --validate=strict`. */
 export async function schemaProblems(object: Resource): Promise<string[]> {
   const [version = "", group = ""] = object.apiVersion.split("/").reverse();
   const models = await import(
     /* @vite-ignore */ [packages[group] ?? "kubernetes-models", group, version].filter(Boolean).join("/")
   );
-  const model = models[object.kind];
-  if (!model) return [`${object.apiVersion} has no ${object.kind}`];
-  const { watched, unread } = watch(object);
-  try {
-    model.prototype.validate.call(watched);
-  } catch (error) {
-    return [(error as Error).message];
-  }
-  return unread().map((path) => `${path}: the schema has no such field`);
-}
-
-/** The compiled validators read the fields of the schema and ignore others. So a field that was not read is unknown. */
-function watch(object: object): { watched: object; unread: () => string[] } {
+  // The compiled validators read the fields of the schema and ignore others. So a field that was not read is unknown.
   const unread = new Set<string>();
-  const wrap = (value: unknown, path: string): unknown => {
+  const watch = (value: unknown, path: string): unknown => {
     if (typeof value !== "object" || value === null) return value;
     if (!Array.isArray(value)) for (const key of Object.keys(value)) unread.add(`${path}/${key}`);
     const children = new Map<string | symbol, unknown>();
@@ -38,10 +23,15 @@ function watch(object: object): { watched: object; unread: () => string[] } {
       get(target, key) {
         const at = `${path}/${String(key)}`;
         unread.delete(at);
-        if (!children.has(key)) children.set(key, wrap(Reflect.get(target, key), at));
+        if (!children.has(key)) children.set(key, watch(Reflect.get(target, key), at));
         return children.get(key);
       },
     });
   };
-  return { watched: wrap(object, "") as object, unread: () => [...unread] };
+  try {
+    models[object.kind].prototype.validate.call(watch(object, ""));
+  } catch (error) {
+    return [(error as Error).message];
+  }
+  return [...unread].map((path) => `${path}: the schema has no such field`);
 }
