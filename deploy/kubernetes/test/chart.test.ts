@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parseAllDocuments, parse as parseYaml } from "yaml";
 import { command, hasHelm, helm, images, parse, rendering, template } from "./lib/chart.ts";
-import { controllers, find, of, type Part, podOf, pods } from "./lib/objects.ts";
+import { controllers, find, of, type Part, podOf } from "./lib/objects.ts";
 import { chart, root } from "./lib/paths.ts";
 
 const off = { enabled: false };
 const clusterIp = { service: { type: "ClusterIP" } };
 const trusted = { settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
+/** An object's entries, to stand in another one's text. */
+const entries = (one: object) => JSON.stringify(one).slice(1, -1);
 const values = (...more: object[]) => [images("1.0.0"), ...more];
 const work = mkdtempSync(join(tmpdir(), "culvert-chart-"));
 afterAll(() => rmSync(work, { recursive: true }));
@@ -23,20 +25,6 @@ describe.skipIf(!hasHelm)("the chart", () => {
     expect(two.filter(({ kind, metadata }) => names.includes(`${kind} ${metadata.name}`))).toEqual([]);
     for (const { spec } of of(two, "Service"))
       expect(spec.selector).toMatchObject({ "app.kubernetes.io/instance": "blog" });
-    expect(find(one, "Deployment", "shop-culvert-web").metadata.labels).toMatchObject({
-      "helm.sh/chart": "culvert-0.0.0",
-      "app.kubernetes.io/instance": "shop",
-    });
-  });
-
-  const withPath = { path: "/shop/ready", port: "http" };
-  test.each<[settings: object, probe: object]>([
-    [{ BASE_PATH: "/shop" }, { tcpSocket: { port: "http" } }],
-    [{ BASE_PATH: "/shop", HEALTH_PATH: "/ready" }, { httpGet: expect.objectContaining(withPath) }],
-  ])("asks an app's health path once it is declared, below its base path: %o", (settings, probe) => {
-    const [web] = podOf(template(values({ settings })), "web").containers;
-    for (const { tcpSocket, httpGet } of [web.startupProbe, web.readinessProbe, web.livenessProbe])
-      expect({ tcpSocket, httpGet }).toEqual(probe);
   });
 
   test("takes what a platform team sets, for each pod", () => {
@@ -63,35 +51,25 @@ describe.skipIf(!hasHelm)("the chart", () => {
     }
   });
 
-  test("takes what differs between clusters", () => {
-    const objects = template(
-      values({
-        settings: { SPOOL_MAX_MB: "2048", SERVER_NAME: "app.example.com,  www.example.com " },
-        web: {
-          ...{ image: { digest: `sha256:${"0".repeat(64)}` }, resources: { requests: { cpu: "1" } } },
-          ...{ autoscaling: { maxReplicas: 30 }, serviceAccount: { annotations: { role: "arn" } } },
-        },
-        proxy: { service: { annotations: { lb: "external" } }, tls: { certManager: { enabled: true } } },
-        spool: { persistence: { size: "4Gi", storageClass: "fast" } },
-        networkPolicy: { ingest: [{ to: [{ ipBlock: { cidr: "10.0.5.0/24" } }], ports: [{ port: 9000 }] }] },
-      }),
-    );
-    expect(find(objects, "Certificate", "proxy").spec.dnsNames).toEqual(["app.example.com", "www.example.com"]);
-    const texts = `
-ConfigMap spool "SPOOL_MAX_MB":"2048"
-Deployment web culvert-web:1\\.0\\.0@sha256:0{64}".*"cpu":"1"
-HorizontalPodAutoscaler web "maxReplicas":30
-ServiceAccount web "annotations":{"role":"arn"}
-Service proxy "annotations":{"lb":"external"}
-StatefulSet spool "storageClassName":"fast".*"4Gi"
-NetworkPolicy proxy 10\\.0\\.5\\.0/24.*"port":9000|"port":9000.*10\\.0\\.5\\.0/24
-NetworkPolicy spool 10\\.0\\.5\\.0/24.*"port":9000|"port":9000.*10\\.0\\.5\\.0/24`;
-    for (const [kind = "", name = "", text = ""] of texts
-      .trim()
-      .split("\n")
-      .map((line) => line.split(" ")))
+  // What is set; then an object and its text, for each object.
+  const texts = `
+{"settings":{"BASE_PATH":"/shop"}} | Deployment web "livenessProbe":{"tcpSocket"
+{"settings":{"BASE_PATH":"/shop","HEALTH_PATH":"/ready"}} | Deployment web "livenessProbe":{"httpGet":{"path":"/shop/ready"
+{"settings":{"SPOOL_MAX_MB":"2048"}} | ConfigMap spool "SPOOL_MAX_MB":"2048"
+{"web":{"image":{"digest":"DIGEST"},"resources":{"requests":{"cpu":"1"}}}} | Deployment web culvert-web:1\\.0\\.0@sha256:0{64}".*"cpu":"1"
+{"web":{"autoscaling":{"maxReplicas":30}}} | HorizontalPodAutoscaler web "maxReplicas":30
+{"proxy":{"tls":{"certManager":{"enabled":true}}}} | Certificate proxy "dnsNames":\\["app.example.com","www.example.com"
+{"spool":{"persistence":{"size":"4Gi","storageClass":"fast"}}} | StatefulSet spool "storageClassName":"fast".*"4Gi"
+{"networkPolicy":{"ingest":[{"ports":[{"port":9000}]}]}} | NetworkPolicy proxy "port":9000 | NetworkPolicy spool "port":9000
+{"ingress":{"enabled":true,"tls":[{"secretName":"x"}]},FRONT} | Ingress proxy "secretName":"x" | Service proxy "spec":{(?!.*"type":)
+{"httpRoute":{"enabled":true,"parentRefs":[{"name":"x"}]},FRONT} | HTTPRoute proxy "hostnames":\\["app.example.com","www.example.com"`;
+  test.each(texts.trim().split("\n"))("renders %s", (line) => {
+    const [set = "", ...wanted] = line.replace("DIGEST", `sha256:${"0".repeat(64)}`).split(" | ");
+    const names = { settings: { SERVER_NAME: "app.example.com,  www.example.com " } };
+    const front = { proxy: { ...clusterIp, tls: { existingSecret: "" } }, ...trusted };
+    const objects = template(values(names, JSON.parse(set.replace("FRONT", entries(front)))));
+    for (const [kind = "", name = "", text = ""] of wanted.map((one) => one.split(/ (.*?) (.*)/)))
       expect(JSON.stringify(find(objects, kind, name))).toMatch(new RegExp(text));
-    expect(objects.some(({ metadata }) => metadata.name.endsWith("default-deny"))).toBe(false);
   });
 
   test("replaces the pods that read a changed setting, and no others", () => {
@@ -109,16 +87,14 @@ NetworkPolicy spool 10\\.0\\.5\\.0/24.*"port":9000|"port":9000.*10\\.0\\.5\\.0/2
     const [web, old] = ["web", "web-previous"].map((name) =>
       structuredClone(find(objects, "Deployment", name).spec.template),
     );
-    const labels = ["component", "name", "version"].map((name) => `app.kubernetes.io/${name}`);
-    const own = [web, old].map(({ metadata }) => labels.map((name) => metadata.labels[name]).join(" "));
-    expect(own).toEqual(["web web 1.0.0", "web web-previous 0.9.0"]);
-    const release = { name: "SENTRY_RELEASE", value: "0.9.0" };
-    expect(old.spec.containers[0].env).toContainEqual(release);
-    const [{ image }] = old.spec.containers;
-    expect([image, old.spec.initContainers[0].image]).toEqual([image, image]);
-    expect(image).toMatch(/culvert-web:0\.9\.0$/);
-    old.spec.containers[0].env = old.spec.containers[0].env.filter(({ name }: Part) => name !== release.name);
-    old.spec.containers[0].image = web.spec.containers[0].image;
+    const labels = ["component", "name", "version"].map((name) => old.metadata.labels[`app.kubernetes.io/${name}`]);
+    expect(labels).toEqual(["web", "web-previous", "0.9.0"]);
+    const [container] = old.spec.containers;
+    expect([container.image, old.spec.initContainers[0].image].join()).toMatch(/(culvert-web:0\.9\.0(,.*|$)){2}/);
+    const isRelease = ({ name, value }: Part) => name === "SENTRY_RELEASE" && value === "0.9.0";
+    expect(container.env.filter(isRelease)).toHaveLength(1);
+    container.env = container.env.filter((one: Part) => !isRelease(one));
+    container.image = web.spec.containers[0].image;
     delete web.spec.topologySpreadConstraints;
     web.spec.initContainers.pop();
     expect(old.spec).toEqual(web.spec);
@@ -133,25 +109,8 @@ NetworkPolicy spool 10\\.0\\.5\\.0/24.*"port":9000|"port":9000.*10\\.0\\.5\\.0/2
     expect(JSON.stringify(template(values({ test: off })))).not.toMatch(/hook|culvert-test/);
   });
 
-  test("behind an Ingress or a Gateway needs no certificate, and lets in nothing but the front", () => {
-    const ingress = {
-      ...{ enabled: true, className: "nginx", annotations: { "cert-manager.io/cluster-issuer": "letsencrypt" } },
-      hosts: [{ host: "app.example.com", paths: [{ path: "/", pathType: "ImplementationSpecific" }] }],
-      tls: [{ secretName: "app-tls", hosts: ["app.example.com"] }],
-    };
-    const httpRoute = { enabled: true, parentRefs: [{ name: "public", namespace: "gateways" }] };
-    const settings = { ...trusted.settings, SERVER_NAME: "app.example.com www.example.com" };
-    const proxy = { ...clusterIp, tls: { existingSecret: "" } };
-    const objects = template(values({ ingress, httpRoute, settings, proxy }));
-    expect(find(objects, "Service", "proxy").spec.type).toBeUndefined();
-    const { tls, rules } = find(objects, "Ingress", "proxy").spec;
-    expect([tls, rules[0].http.paths[0].pathType]).toEqual([ingress.tls, "ImplementationSpecific"]);
-    expect(find(objects, "HTTPRoute", "proxy").spec.hostnames).toEqual(["app.example.com", "www.example.com"]);
-  });
-
   const rejected = `
 an unknown value | {"spol":{}} | additional properties 'spol' not allowed
-a value of another type | {"spool":{"enabled":"yes"}} | '/spool/enabled': got string, want boolean
 an unknown setting | {"settings":{"SERVERNAME":"x"}} | SERVERNAME
 a secret among the settings | {"settings":{"SENTRY_DSN":"https://k@o1.ingest.sentry.io/2"}} | SENTRY_DSN
 an image without a tag | {"web":{"image":{"tag":""}}} | web.image.tag: not set: set web.image
@@ -164,7 +123,6 @@ a route without a Gateway | {"httpRoute":{"enabled":true},CLUSTER_IP,TRUSTED} | 
 a gateway beside a load balancer | {"gateway":{"enabled":true,"className":"x"}} | gateway.enabled: .*: set proxy.service.type=ClusterIP`;
   const cases = rejected.trim().split("\n");
   test.each(cases.map((line) => line.split(" | ")))("rejects %s, by its name", (_, more = "", message = "") => {
-    const entries = (one: object) => JSON.stringify(one).slice(1, -1);
     const text = more.replace("CLUSTER_IP", entries({ proxy: clusterIp })).replace("TRUSTED", entries(trusted));
     expect(() => template(values(JSON.parse(text)))).toThrow(new RegExp(message));
   });
@@ -196,10 +154,10 @@ a gateway beside a load balancer | {"gateway":{"enabled":true,"className":"x"}} 
   test("lists in its notes what the values need", () => {
     const notes = (more: object) => helm(["install", "shop", chart, "--dry-run=client"], values(more));
     expect(notes({})).toMatch(/create secret tls proxy-tls[\s\S]*helm test shop/);
-    expect(notes({ test: off })).not.toMatch(/helm test/);
-    expect(notes({ proxy: { tls: { certManager: { enabled: true } } } })).not.toMatch(/create secret tls/);
-    expect(notes({ cache: { enabled: true }, sentry: { caConfigMap: "ca" } })).toMatch(/shared-cache.*configmap ca/s);
-    expect(notes({ proxy: { service: { type: "NodePort" } } })).toMatch(/port 30443/);
+    const cert = { proxy: { tls: { certManager: { enabled: true } }, service: { type: "NodePort" } } };
+    const other = notes({ test: off, cache: { enabled: true }, sentry: { caConfigMap: "ca" }, ...cert });
+    for (const text of [/shared-cache/, /configmap ca/, /port 30443/]) expect(other).toMatch(text);
+    expect(other).not.toMatch(/helm test|create secret tls/);
   });
 });
 
@@ -255,21 +213,17 @@ describe.skipIf(!hasHelm)("without Helm in the cluster's tools:", () => {
 
   test("helm package has the chart's files, alerts and settings, and nothing of the tests", () => {
     helm(["package", chart, "--destination", work, "--version", "1.2.3", "--app-version", "1.2.3"]);
-    const packed = execFileSync("tar", ["-tzf", join(work, "culvert-1.2.3.tgz")], { encoding: "utf8" })
+    const packed = execFileSync("tar", ["-tzf", join(work, "culvert-1.2.3.tgz")], { encoding: "utf8" });
+    const more = packed
       .trim()
-      .split("\n");
-    const more = packed.filter((name) => !/^culvert\/templates\/[\w-]+\.(yaml|tpl)$/.test(name));
-    expect(more.sort()).toEqual(
-      [
-        ...[".helmignore", "Chart.yaml", "monitoring/alerts.yaml", "monitoring/dashboard.json", "settings.json"],
-        ...["templates/NOTES.txt", "templates/tests/pod.yaml", "values.schema.json", "values.yaml"],
-      ].map((name) => `culvert/${name}`),
-    );
+      .split("\n")
+      .filter((name) => !/^culvert\/templates\/[\w-]+\.(yaml|tpl)$/.test(name));
+    const files = `.helmignore Chart.yaml monitoring/alerts.yaml monitoring/dashboard.json settings.json
+templates/NOTES.txt templates/tests/pod.yaml values.schema.json values.yaml`;
+    expect(more.sort()).toEqual(files.split(/\s/).map((name) => `culvert/${name}`));
     const objects = template(values({ monitoring: { enabled: true } }), { from: join(work, "culvert-1.2.3.tgz") });
     expect(find(objects, "PrometheusRule", "alerts").spec.groups[0].rules.length).toBeGreaterThan(20);
-    const dashboard = find(objects, "ConfigMap", "dashboard").data?.["culvert.json"] ?? "";
-    expect(JSON.parse(dashboard).panels.length).toBeGreaterThan(5);
-    expect(pods(objects).at(-1)?.spec.containers[0].args[0]).toMatch(/X-Robots-Tag|robots/);
+    expect(JSON.parse(find(objects, "ConfigMap", "dashboard").data?.["culvert.json"] ?? "").panels).not.toEqual([]);
   });
 
   test.skipIf(!kubectl)("Kustomize reads the chart by helmCharts, with values and a patch", () => {

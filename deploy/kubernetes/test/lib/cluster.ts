@@ -1,3 +1,4 @@
+import { parseFacts } from "../../../checks/cluster/facts.ts";
 import { controllers, of, podOf, type Resource } from "./objects.ts";
 
 /** What verify.sh collects of a cluster that runs production, and what a test changes in it. */
@@ -72,19 +73,14 @@ export function production(manifests: Resource[]): World {
 /** What verify.sh prints of a world. */
 export function collected({ objects, nodes, proxy, web, sections }: World): string {
   const said = Object.entries(proxy).map((line) => line.join(" "));
-  const serves = (name: string) =>
-    of(objects, "Pod").some(({ metadata, status }) => {
-      const { type, status: is } = status.conditions[0];
-      return metadata.labels?.["app.kubernetes.io/name"] === name && type === "Ready" && is === "True";
-    });
+  const { serving } = parseFacts(`\n== objects\n${JSON.stringify({ items: objects })}\n`);
   const all = {
     objects: JSON.stringify({ items: objects }),
     nodes: JSON.stringify({ items: nodes }),
-    proxy: serves("proxy") ? said.join("\n") : "",
-    web: serves("web") ? JSON.stringify(web) : "",
+    proxy: serving("proxy").length > 0 ? said.join("\n") : "",
+    web: serving("web").length > 0 ? JSON.stringify(web) : "",
     ...sections,
   };
-  return Object.entries(all)
-    .map(([name, text]) => `\n== ${name}\n${text}\n`)
-    .join("");
+  const written = Object.entries(all).map(([name, text]) => `\n== ${name}\n${text}\n`);
+  return written.join("");
 }
