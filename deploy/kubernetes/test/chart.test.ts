@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { parseAllDocuments, parse as parseYaml } from "yaml";
+import { parse as parseYaml } from "yaml";
 import { command, hasHelm, helm, images, parse, rendering, template } from "./lib/chart.ts";
 import { controllers, find, of, type Part, podOf } from "./lib/objects.ts";
 import { chart, root } from "./lib/paths.ts";
@@ -27,34 +27,13 @@ describe.skipIf(!hasHelm)("the chart", () => {
       expect(spec.selector).toMatchObject({ "app.kubernetes.io/instance": "blog" });
   });
 
-  test("takes what a platform team sets, for each pod", () => {
-    const placed = { nodeSelector: { pool: "apps" }, tolerations: [{ key: "x" }], affinity: { nodeAffinity: {} } };
-    const volume = { name: "team", configMap: { name: "team" } };
-    const mount = { name: "team", mountPath: "/team" };
-    const pod = {
-      ...{ ...placed, podAnnotations: { team: "shop" }, podLabels: { team: "shop" }, priorityClassName: "high" },
-      ...{ extraEnv: [{ name: "API", value: "x" }], extraVolumes: [volume], extraVolumeMounts: [mount] },
-    };
-    const [own, added] = [{ ...pod }, { ...pod, enabled: true, image: { tag: "1" } }];
-    const set = { proxy: own, web: own, spool: own, cache: added, localIngest: added };
-    const objects = template(values(set, { imagePullSecrets: [{ name: "registry" }] }));
-    const found = controllers(objects);
-    expect(found).toHaveLength(5);
-    for (const { metadata, spec } of found) {
-      const { metadata: own, spec: ownSpec } = spec.template;
-      expect(own, metadata.name).toMatchObject({ labels: { team: "shop" }, annotations: { team: "shop" } });
-      const more = { priorityClassName: "high", imagePullSecrets: [{ name: "registry" }] };
-      expect(ownSpec, metadata.name).toMatchObject({ ...placed, ...more });
-      expect(ownSpec.volumes, metadata.name).toContainEqual(volume);
-      const [{ env, volumeMounts }] = ownSpec.containers;
-      expect([env.at(-1), volumeMounts.at(-1)], metadata.name).toEqual([pod.extraEnv[0], pod.extraVolumeMounts[0]]);
-    }
-  });
-
   // What is set; then an object and its text, for each object.
   const texts = `
 {"settings":{"BASE_PATH":"/shop"}} | Deployment web "livenessProbe":{"tcpSocket"
 {"settings":{"BASE_PATH":"/shop","HEALTH_PATH":"/ready"}} | Deployment web "livenessProbe":{"httpGet":{"path":"/shop/ready"
+{"spool":{"nodeSelector":{"pool":"a"},"affinity":{"nodeAffinity":{}},"tolerations":[{"key":"x"}],"priorityClassName":"high"}} | StatefulSet spool (?=.*"pool":"a")(?=.*"nodeAffinity")(?=.*"key":"x").*"high"
+{"cache":{"enabled":true,"extraEnv":[{"name":"API"}],"extraVolumes":[{"name":"v"}],"extraVolumeMounts":[{"name":"v","mountPath":"/team"}]}} | Deployment cache (?=.*"name":"API")(?=.*"volumes":.*"name":"v").*"/team"
+{"proxy":{"podLabels":{"team":"l"},"podAnnotations":{"team":"a"}},"imagePullSecrets":[{"name":"r"}]} | Deployment proxy (?=.*"team":"l")(?=.*"team":"a").*"imagePullSecrets":\\[{"name":"r"
 {"settings":{"SPOOL_MAX_MB":"2048"}} | ConfigMap spool "SPOOL_MAX_MB":"2048"
 {"web":{"image":{"digest":"DIGEST"},"resources":{"requests":{"cpu":"1"}}}} | Deployment web culvert-web:1\\.0\\.0@sha256:0{64}".*"cpu":"1"
 {"web":{"autoscaling":{"maxReplicas":30}}} | HorizontalPodAutoscaler web "maxReplicas":30
@@ -79,25 +58,6 @@ describe.skipIf(!hasHelm)("the chart", () => {
       );
     const [before, after] = [checksums({}), checksums({ SPOOL_RATE: "7" })];
     expect(before.map((one, at) => one === after[at]).sort()).toEqual([false, true, true]);
-  });
-
-  test("gives web-previous the pods of web, but its own image, release, labels and files", () => {
-    const previousRelease = { image: { tag: "0.9.0" } };
-    const objects = template(values({ web: { previousRelease, extraEnv: [{ name: "API", value: "x" }] } }));
-    const [web, old] = ["web", "web-previous"].map((name) =>
-      structuredClone(find(objects, "Deployment", name).spec.template),
-    );
-    const labels = ["component", "name", "version"].map((name) => old.metadata.labels[`app.kubernetes.io/${name}`]);
-    expect(labels).toEqual(["web", "web-previous", "0.9.0"]);
-    const [container] = old.spec.containers;
-    expect([container.image, old.spec.initContainers[0].image].join()).toMatch(/(culvert-web:0\.9\.0(,.*|$)){2}/);
-    const isRelease = ({ name, value }: Part) => name === "SENTRY_RELEASE" && value === "0.9.0";
-    expect(container.env.filter(isRelease)).toHaveLength(1);
-    container.env = container.env.filter((one: Part) => !isRelease(one));
-    container.image = web.spec.containers[0].image;
-    delete web.spec.topologySpreadConstraints;
-    web.spec.initContainers.pop();
-    expect(old.spec).toEqual(web.spec);
   });
 
   test("has a Pod without rights as its only hook, and none with test.enabled=false", () => {
@@ -134,11 +94,10 @@ a gateway beside a load balancer | {"gateway":{"enabled":true,"className":"x"}} 
   });
 
   test("takes each example in values/production.yaml that is commented out", () => {
-    const text = readFileSync(`${chart}/values/production.yaml`, "utf8");
     const web = { autoscaling: off };
     const fixed = { ...trusted, web, gateway: { className: "x" }, proxy: { tls: { existingSecret: "tls" } } };
     let [parent, found] = ["", 0];
-    for (const line of text.split("\n")) {
+    for (const line of readFileSync(`${chart}/values/production.yaml`, "utf8").split("\n")) {
       if (/^\w+:$/.test(line)) parent = `${line}\n  `;
       if (/^$|^#/.test(line)) parent = "";
       const [, nested, example] = /^ *#( {3}|) ?(\w+: [{["\w/].*)$/.exec(line) ?? [];
@@ -175,18 +134,19 @@ describe.skipIf(!hasHelm)("without Helm in the cluster's tools:", () => {
   });
 
   const kubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
+  const kustomize = (...args: string[]) =>
+    parse(execFileSync("kubectl", ["kustomize", ...args], { encoding: "utf8", stdio: "pipe" }));
+  const operations = JSON.stringify([{ op: "add", path: "/metadata/labels/team", value: "shop" }]);
+  const patch = { target: { kind: "Deployment", name: "culvert-web" }, patch: operations };
   test.skipIf(!kubectl)(
-    "the kustomization of a release sets namespace, images and settings of the rendered file, and a patch applies",
+    "the kustomization of a release changes namespace, images and settings, and takes a patch",
     () => {
-      const { stdout } = render("values/production.yaml");
       const text = readFileSync(`${root}/deploy/release/kustomization.yaml`, "utf8");
-      writeFileSync(join(work, "culvert-VERSION.yaml"), readFileSync(stdout.trim()));
-      const patch = `  - target: { kind: Deployment, name: culvert-web }
-    patch: '[{"op": "add", "path": "/metadata/labels/team", "value": "shop"}]'
-`;
-      writeFileSync(join(work, "kustomization.yaml"), text.replaceAll("REGISTRY", "registry.example.com") + patch);
-      const objects = parse(execFileSync("kubectl", ["kustomize", work], { encoding: "utf8" }));
-      for (const { metadata } of objects) expect(metadata.namespace).toBe("culvert");
+      writeFileSync(join(work, "culvert-VERSION.yaml"), readFileSync(render("values/production.yaml").stdout.trim()));
+      const more = `  - ${JSON.stringify(patch)}\n`;
+      writeFileSync(join(work, "kustomization.yaml"), text.replaceAll("REGISTRY", "registry.example.com") + more);
+      const objects = kustomize(work);
+      expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(["culvert"]));
       expect(find(objects, "Deployment", "web").metadata.labels).toMatchObject({ team: "shop" });
       expect(podOf(objects, "web").containers[0].image).toBe("registry.example.com/shop:1.4.0");
       expect(find(objects, "ConfigMap", "proxy").data?.SERVER_NAME).toBe("app.example.com");
@@ -195,21 +155,17 @@ describe.skipIf(!hasHelm)("without Helm in the cluster's tools:", () => {
     },
   );
 
-  const documents = [...readme.matchAll(/^((?: {4}.*\n| *\n)+)/gm)]
-    .flatMap(([, block = ""]) => (block.includes("apiVersion:") ? parseAllDocuments(block.replace(/^ {4}/gm, "")) : []))
-    .map((one) => one.toJS());
-  const applied: [kind: string, version: string, at: (spec: Part) => object][] = [
-    ["Application", "argoproj.io/v1alpha1", ({ source }) => source.helm.valuesObject],
-    ["HelmRelease", "helm.toolkit.fluxcd.io/v2", ({ values: own }) => own],
-    ["Kustomization", "kustomize.config.k8s.io/v1beta1", () => ({})],
-  ];
-  test.each(applied)("the README's %s is one, and the chart takes its values", (kind, version, at) => {
-    const { apiVersion, spec, helmCharts } = documents.find((one) => one.kind === kind);
-    expect(apiVersion).toBe(version);
-    expect(() => template(values(at(spec ?? {})))).not.toThrow();
-    const fields = "name namespace releaseName repo valuesFile version";
-    if (helmCharts) expect(Object.keys(helmCharts[0]).sort().join(" ")).toBe(fields);
-  });
+  test.each(["Application", "HelmRelease", "Kustomization"])(
+    "the chart takes the values of the README's %s",
+    (kind) => {
+      const text =
+        new RegExp(`^ {4}apiVersion: .*\n {4}kind: ${kind}\n(?: {4}(?!---).*\n)+`, "m").exec(readme)?.[0] ?? "";
+      const { spec, helmCharts } = parseYaml(text.replace(/^ {4}/gm, ""));
+      const { valuesFile, repo, version, ...names } = helmCharts?.[0] ?? {};
+      expect(names).toEqual(helmCharts ? { name: "culvert", releaseName: "culvert", namespace: "culvert" } : {});
+      template(values(spec?.source?.helm.valuesObject ?? spec?.values ?? {}));
+    },
+  );
 
   test("helm package has the chart's files, alerts and settings, and nothing of the tests", () => {
     helm(["package", chart, "--destination", work, "--version", "1.2.3", "--app-version", "1.2.3"]);
@@ -231,16 +187,13 @@ templates/NOTES.txt templates/tests/pod.yaml values.schema.json values.yaml`;
     mkdirSync(join(folder, "charts"), { recursive: true });
     execFileSync("tar", ["-xzf", join(work, "culvert-1.2.3.tgz"), "-C", join(folder, "charts")]);
     const names = { name: "culvert", releaseName: "culvert", namespace: "shop" };
-    const chartOf = { ...names, version: "1.2.3", valuesFile: "values.yaml" };
-    const patch = JSON.stringify([{ op: "add", path: "/metadata/labels/team", value: "shop" }]);
-    const patches = [{ target: { kind: "Deployment", name: "culvert-web" }, patch }];
-    writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify({ helmCharts: [chartOf], patches }));
+    const helmCharts = [{ ...names, version: "1.2.3", valuesFile: "values.yaml" }];
+    writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify({ helmCharts, patches: [patch] }));
     writeFileSync(join(folder, "values.yaml"), JSON.stringify(Object.assign({}, ...values({ test: off }))));
     // Kustomize 5.5 asks for Helm 3's version by an option that Helm 4 has not.
     const old = `#!/bin/sh\ncase "$1" in version) echo v3.18.0 ;; *) exec ${command} "$@" ;; esac\n`;
     writeFileSync(join(work, "helm3"), old, { mode: 0o755 });
-    const run = ["kustomize", "--enable-helm", `--helm-command=${join(work, "helm3")}`, folder];
-    const objects = parse(execFileSync("kubectl", run, { encoding: "utf8", stdio: "pipe" }));
+    const objects = kustomize("--enable-helm", `--helm-command=${join(work, "helm3")}`, folder);
     expect(find(objects, "Deployment", "web").metadata.labels).toMatchObject({ team: "shop" });
     expect(objects).toHaveLength(template(values({ test: off })).length);
   });

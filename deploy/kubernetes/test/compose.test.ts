@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { hasHelm, rendering } from "./lib/chart.ts";
-import { controllers, find, type Part, podOf, unprefixed } from "./lib/objects.ts";
+import { bytes, controllers, find, type Part, podOf, unprefixed } from "./lib/objects.ts";
 import { chart, root } from "./lib/paths.ts";
-import { bytes } from "./lib/quantity.ts";
 
 const { services } = parse(readFileSync(`${root}/docker-compose.yml`, "utf8"), { merge: true });
 const settings: Part[] = Object.values(

@@ -6,7 +6,7 @@ import { expire, makePair } from "../../test/support/certificate.ts";
 import { label } from "../../test/support/docker.ts";
 import { hasHelm, rendering } from "./lib/chart.ts";
 import { built, docker, hasImages, waitFor } from "./lib/docker.ts";
-import { ended, type Node, startPod } from "./lib/kubelet.ts";
+import { ended, startPod, useNode } from "./lib/kubelet.ts";
 
 /** The site, with a fault: what it answers by method and path. */
 const site = `
@@ -39,13 +39,11 @@ else setInterval(() => {}, 1000);
 
 describe.skipIf(!hasHelm || !hasImages("proxy", "spool"))("helm test", () => {
   const folder = mkdtempSync(join(tmpdir(), "culvert-helm-test-"));
-  const node: Node = {
-    network: `culvert-helm-test-${process.pid}`,
-    secrets: { sentry: { dsn: "https://key@sentry.example.com/2" } },
-    options: [`--volume=${folder}:/pair:ro`, "--env=SSL_CERT_FILE=/pair/trusted.crt"],
-    ...{ volumes: {}, scratch: [] },
-  };
-  const ids: string[] = [];
+  const sentry = { dsn: "https://key@sentry.example.com/2" };
+  const node = useNode("helm-test", { sentry }, [
+    `--volume=${folder}:/pair:ro`,
+    "--env=SSL_CERT_FILE=/pair/trusted.crt",
+  ]);
   beforeAll(() => {
     // For the containers' users.
     chmodSync(folder, 0o755);
@@ -54,13 +52,8 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "spool"))("helm test", () => {
     expire(join(folder, "expired"));
     const trusted = ["good", "expired", "other"].map((name) => readFileSync(join(folder, `${name}.crt`)));
     writeFileSync(join(folder, "trusted.crt"), Buffer.concat(trusted));
-    docker("network", "create", label, node.network);
   });
-  afterAll(() => {
-    docker("rm", "-f", "-v", ...ids);
-    docker("network", "rm", node.network);
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   const fine = [
     ["page", "✓ status 200"],
@@ -95,11 +88,8 @@ no pod | production | - | {} | 1 | page=✗ no answer from culvert-proxy: curl's
       ...["run", "-d", label, `--network=${node.network}`, "--network-alias=culvert-proxy", `--volume=${folder}:/pair`],
       ...["--entrypoint=node", built("spool"), "-e", site, scheme, pair, fault],
     );
-    ids.push(server);
     if (pair || scheme === "http") waitFor(server, scheme === "http" ? 80 : 443);
-    const id = startPod(objects, "test", node);
-    ids.push(id);
-    const found = ended(id);
+    const found = ended(startPod(objects, "test", node));
     docker("rm", "-f", server);
     expect(found).toEqual({ status: Number(status), lines });
   });

@@ -1,17 +1,19 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parseFacts, plan } from "../../checks/cluster/facts.ts";
 import { check } from "../../checks/cluster/verify.ts";
 import { label } from "../../test/support/docker.ts";
-import { hasHelm, rendering } from "./lib/chart.ts";
+import { buildWithDebian } from "../../test/support/images.ts";
+import { hasHelm, template } from "./lib/chart.ts";
 import { healthy } from "./lib/cluster.ts";
-import { buildFrom, built, docker, hasImages, waitFor } from "./lib/docker.ts";
-import { ended, isReady, type Node, startPod, startTimeout } from "./lib/kubelet.ts";
-import { find, of, podLabels, podOf, type Resource } from "./lib/objects.ts";
+import { buildFrom, built, docker, hasImages } from "./lib/docker.ts";
+import { isReady, startPod, useNode } from "./lib/kubelet.ts";
+import { of, podOf, type Resource } from "./lib/objects.ts";
 import { root } from "./lib/paths.ts";
 
 const site = "app.example.com";
+const timeout = 600_000;
 
 /** Writes a self-signed pair to a volume as kubelet writes a Secret: owned by root, group-readable, behind a symbolic link that is replaced. */
 const writeSecret = (volume: string, version: string) =>
@@ -35,98 +37,88 @@ RUN id=$(cat /app/.next/BUILD_ID) && old=o\${id#?} && mv "/app/.next/static/$id"
 USER 1000:1000
 `;
 
+/** Runs code in a replica with the cache handler of its image, as Next does; returns what it prints. */
+const inReplica = (id: string, code: string) =>
+  docker(
+    ...["exec", id, "node", "--input-type=module", "-e"],
+    `const { default: Cache } = await import("/app/cache-handler.mjs");
+     const cache = new Cache({ serverDistDir: "/app/.next/server", dev: false, flushToDisk: false, maxMemoryCacheSize: 0 });
+     const page = (body) => ({ kind: "FETCH", data: { body, headers: {}, status: 200, url: "" }, revalidate: 3600 });
+     const context = { fetchCache: true, kind: "FETCH", tags: ["news"], softTags: [] };
+     const read = async () => (await cache.get("front", context))?.value?.data.body ?? "nothing";
+     await read();
+     await new Promise((connected) => setTimeout(connected, 300));
+     ${code}
+     process.exit();`,
+  );
+
+/** Each line is the beginning of one that is found. */
+const expectLines = (found: string[], lines: string) => {
+  for (const line of lines.trim().split("\n"))
+    expect(found).toContainEqual(expect.stringMatching(new RegExp(`^${line}`)));
+};
+
 describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
   "production's pods, run in Docker by their manifests",
   () => {
     let objects: Resource[];
-    const node: Node = {
-      network: `culvert-pods-${process.pid}`,
-      secrets: { sentry: { dsn: "http://culvert@ingest.elsewhere.example:9000/1" } },
-      volumes: { "proxy-tls": `culvert-pods-tls-${process.pid}` },
-      options: ["--network-alias=kubernetes.default.svc"],
-      scratch: [],
-    };
+    const sentry = { dsn: "http://culvert@ingest.elsewhere.example:9000/1" };
+    const node = useNode("pods", { sentry, "shared-cache": { password: "5ecret" } }, [
+      "--network-alias=kubernetes.default.svc",
+    ]);
     const ids: Record<string, string> = {};
-    const start = (name: string) => {
-      ids[name] = startPod(objects, name, node);
+    const id = (name: string) => ids[name] ?? "";
+    const start = (name: string, as = name) => {
+      ids[as] = startPod(objects, name, node);
     };
-    const imageOf = (name: string): string => podOf(objects, name).containers[0].image;
-    const ready = (name: string) => expect.poll(() => isReady(objects, name, ids[name] ?? "")).toBe(true);
+    const ready = (name: string, as = name) => expect.poll(() => isReady(objects, name, id(as))).toBe(true);
     const curl = (...args: string[]) =>
-      docker("exec", ids.proxy ?? "", "curl", "-sSk", "--resolve", `${site}:8443:127.0.0.1`, ...args);
+      docker("exec", id("proxy"), "curl", "-sSk", "--resolve", `${site}:8443:127.0.0.1`, ...args);
 
-    beforeAll(() => {
-      objects = rendering("production");
-      docker("network", "create", label, node.network);
-      docker("volume", "create", label, node.volumes["proxy-tls"] ?? "");
-      writeSecret(node.volumes["proxy-tls"] ?? "", "first");
-      node.images = { [imageOf("web-previous")]: buildFrom(previousRelease) };
-    });
-    afterAll(() => {
-      docker("rm", "-f", "-v", ...Object.values(ids));
-      docker("network", "rm", node.network);
-      docker("volume", "rm", ...Object.values(node.volumes), ...node.scratch);
+    beforeAll(async () => {
+      objects = template([{ cache: { enabled: true } }], { example: "production" });
+      const imageOf = (name: string): string => podOf(objects, name).containers[0].image;
+      node.volumes["proxy-tls"] = docker("volume", "create", label, `${node.network}-tls`);
+      writeSecret(node.volumes["proxy-tls"], "first");
+      node.images = {
+        [imageOf("web-previous")]: buildFrom(previousRelease),
+        [imageOf("cache")]: await buildWithDebian(),
+      };
     });
 
-    test("the proxy starts without the others, and is not ready before web is", {
-      timeout: 2 * startTimeout,
-    }, async () => {
+    test("the proxy starts without the others, and is not ready before web is", { timeout: 2 * timeout }, async () => {
       start("proxy");
-      await expect
-        .poll(() => docker("exec", ids.proxy ?? "", "curl", "-sS", "http://127.0.0.1:8081/healthz"), {
-          timeout: 600_000,
-        })
-        .toBe("ok");
-      expect(isReady(objects, "proxy", ids.proxy ?? "")).toBe(false);
-      start("web");
-      start("spool");
-      await ready("web");
-      await ready("spool");
-      await ready("proxy");
+      const health = () => docker("exec", id("proxy"), "curl", "-sS", "http://127.0.0.1:8081/healthz");
+      await expect.poll(health, { timeout }).toBe("ok");
+      expect(isReady(objects, "proxy", id("proxy"))).toBe(false);
+      for (const name of ["cache", "web", "spool"]) start(name);
+      for (const name of ["web", "spool", "proxy"]) await ready(name);
     });
 
     test("a new proxy serves files of the previous release, which web's image no longer contains", () => {
       const response = (file: string) => curl("-w", " %{http_code}", `https://${site}:8443/_next/static/${file}`);
       expect(response("chunks/of-the-old-release.js")).toBe("old(); 200");
       expect(response("chunks/of-no-release.js")).toMatch(/ 404$/);
-      const [own = ""] = docker("exec", ids.web ?? "", "ls", "/app/.next/static/chunks").split("\n");
+      const [own = ""] = docker("exec", id("web"), "ls", "/app/.next/static/chunks").split("\n");
       expect(response(`chunks/${own}`)).toMatch(/ 200$/);
     });
 
-    /** Which deployment a page of this one reaches, by a navigation of Next's router. */
-    const reached = (deployment: string) =>
-      /^x-nextjs-deployment-id: (\S+)/m.exec(
-        curl("-o/dev/null", "-D-", "-HRSC: 1", `-HX-Deployment-Id: ${deployment}`, `https://${site}:8443/`),
-      )?.[1];
-    const deploymentOf = (name: string) => docker("exec", ids[name] ?? "", "cat", "/app/.next/BUILD_ID");
-    const timeoutOptions = { timeout: startTimeout };
-
-    test("an open page of the previous release reaches it, others the new one", timeoutOptions, async () => {
+    test("an open page of the previous release reaches it, others the new one", { timeout: 2 * timeout }, async () => {
       start("web-previous");
       await ready("web-previous");
-      const [old, current] = [deploymentOf("web-previous"), deploymentOf("web")];
+      // Which deployment a page of this one reaches, by a navigation of Next's router.
+      const reached = (deployment: string) =>
+        /^x-nextjs-deployment-id: (\S+)/m.exec(
+          curl("-o/dev/null", "-D-", "-HRSC: 1", `-HX-Deployment-Id: ${deployment}`, `https://${site}:8443/`),
+        )?.[1];
+      const [old = "", current = ""] = ["web-previous", "web"].map((name) =>
+        docker("exec", id(name), "cat", "/app/.next/BUILD_ID"),
+      );
       expect(old).not.toBe(current);
-      await expect.poll(() => reached(old), timeoutOptions).toBe(old);
+      await expect.poll(() => reached(old), { timeout }).toBe(old);
       expect([reached(current), reached("gone")]).toEqual([current, current]);
-      const release = (name: string) => docker("exec", ids[name] ?? "", "printenv", "SENTRY_RELEASE");
+      const release = (name: string) => docker("exec", id(name), "printenv", "SENTRY_RELEASE");
       expect([release("web-previous"), release("web")]).toEqual(["0.9.0", "1.0.0"]);
-    });
-
-    test("while a rollout replaces pods of web, each page reaches its release", timeoutOptions, async () => {
-      const [old, current] = [deploymentOf("web-previous"), deploymentOf("web")];
-      const before = structuredClone(objects);
-      const { template } = find(before, "Deployment", "web").spec;
-      template.metadata.labels = { ...podLabels(before, "web-previous"), "app.kubernetes.io/name": "web" };
-      template.spec.containers[0].image = imageOf("web-previous");
-      ids["web-old"] = startPod(before, "web", node);
-      await expect.poll(() => isReady(before, "web", ids["web-old"] ?? "")).toBe(true);
-      // Both answer pages that name no release, which is what the proxy must not do with those that name one.
-      const answers = () => new Set(Array.from({ length: 12 }, () => reached("gone")));
-      await expect.poll(answers, timeoutOptions).toEqual(new Set([old, current]));
-      const all = (deployment: string) => new Set(Array.from({ length: 12 }, () => reached(deployment)));
-      await expect.poll(() => [all(old), all(current)], timeoutOptions).toEqual([new Set([old]), new Set([current])]);
-      docker("rm", "-f", "-v", ids["web-old"] ?? "");
-      expect([all(old), all(current)]).toEqual([new Set([old]), new Set([current])]);
     });
 
     /** Asks these pods as verify.sh does, and returns the lines of what is found. */
@@ -134,14 +126,14 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
       const format = "--format={{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
       const live = healthy(objects);
       for (const { metadata, status } of of(live, "Pod"))
-        status.podIP = docker("inspect", format, ids[/spool/.test(metadata.name) ? "spool" : "proxy"] ?? "");
+        status.podIP = docker("inspect", format, id(/spool/.test(metadata.name) ? "spool" : "proxy"));
       const objectsOf = `\n== objects\n${JSON.stringify({ items: live })}\n`;
       const said = plan(parseFacts(objectsOf)).map((line) => {
         const [role = "", , more = ""] = line.split(" ");
         if (role === "get") return "";
         const program = readFileSync(`${root}/deploy/checks/cluster/ask${role === "proxy" ? "-proxy.sh" : ".mjs"}`);
         const command = role === "proxy" ? ["sh", "-s", "--", more] : ["node", "--input-type=module", "-", more];
-        const run = ["exec", "-i", ids[role] ?? "", ...command];
+        const run = ["exec", "-i", id(role), ...command];
         return `\n== ${role}\n${spawnSync("docker", run, { input: program, encoding: "utf8" }).stdout}\n`;
       });
       return check(parseFacts(objectsOf + said.join(""))).map(({ state, check: one, found, fix }) =>
@@ -150,68 +142,32 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
     };
 
     test("make verify-cluster, asked in these pods, finds what is wrong in Docker", {
-      timeout: startTimeout,
+      timeout: 2 * timeout,
     }, async () => {
-      const before = verified();
-      for (const line of [
-        expect.stringMatching(/^ok proxy → culvert-web: /),
-        expect.stringMatching(/^ok proxy → culvert-web-all: /),
-        expect.stringMatching(/^ok proxy → culvert-spool-headless: /),
-        expect.stringMatching(/^ok proxy → culvert-spool: /),
-        expect.stringMatching(/^failed ingest: .* does not resolve/),
-        expect.stringMatching(/^skipped envelopes: /),
-        expect.stringMatching(/^ok web → culvert-server-tunnel: /),
-        expect.stringMatching(/^ok web → culvert-spool-headless: /),
-        "ok metrics: available",
-        // Docker enforces no policies.
-        expect.stringMatching(/^failed network policies: not enforced: web reaches the proxy's port for probes/),
-      ])
-        expect(before).toContainEqual(line);
-
+      // Docker enforces no policies.
+      const lines = `
+ok proxy → culvert-web: .*
+ok proxy → culvert-web-all: .*
+ok proxy → culvert-spool-headless: .*
+ok proxy → culvert-spool: .*
+failed ingest: .* does not resolve
+skipped envelopes: .*
+ok web → culvert-server-tunnel: .*
+ok web → culvert-spool-headless: .*
+ok metrics: available
+failed network policies: not enforced: web reaches the proxy's port for probes`;
+      expectLines(verified(), lines);
       // Then with an ingest. The proxy asks for its address again every few seconds.
       const answers =
         "http.createServer((request, response) => request.resume().on('end', () => response.end())).listen(9000)";
-      ids.ingest = docker(
-        ...["run", "-d", label, `--network=${node.network}`, "--network-alias=ingest.elsewhere.example"],
-        ...["--entrypoint=node", built("spool"), "-e", answers],
-      );
-      let now: string[] = [];
-      const all = () => {
-        now = verified();
-        return now;
-      };
-      await expect.poll(all, { timeout: startTimeout }).toContain("ok envelope: the proxy accepted a probe envelope");
-      for (const line of [
-        "ok ingest: ingest.elsewhere.example:9000 (project 1) accepted a probe envelope",
-        expect.stringMatching(/^ok culvert-spool-1: writes to its volume; \d+ envelopes queued$/),
-      ])
-        expect(now).toContainEqual(line);
-    });
-
-    test("helm test asks the site as a visitor does", { timeout: startTimeout }, () => {
-      // Docker has no Service that translates ports.
-      const forward = `const net = require("net");
-        net.createServer((one) => {
-          const two = net.connect(8443, process.argv[1]);
-          for (const end of [one, two]) end.on("error", () => {});
-          one.pipe(two).pipe(one);
-        }).listen(443)`;
-      ids.service = docker(
-        ...["run", "-d", label, `--network=${node.network}`, "--network-alias=culvert-proxy", "--entrypoint=node"],
-        ...[built("spool"), "-e", forward, "culvert-server-tunnel.culvert.svc.cluster.local"],
-      );
-      waitFor(ids.service, 443);
-      ids.test = startPod(objects, "test", node);
-      expect(ended(ids.test)).toEqual({
-        status: 0,
-        lines: [
-          "! certificate      from a CA that public clients do not know",
-          "✓ page             status 404",
-          "✓ unknown page     status 404, not indexed",
-          "✓ envelope         status 200",
-          "✓ foreign envelope status 403",
-        ],
-      });
+      const run = ["run", "-d", label, `--network=${node.network}`, "--network-alias=ingest.elsewhere.example"];
+      docker(...run, "--entrypoint=node", built("spool"), "-e", answers);
+      const accepted = "ok envelope: the proxy accepted a probe envelope";
+      await expect.poll(verified, { timeout }).toContain(accepted);
+      const now = `
+ok ingest: ingest.elsewhere.example:9000 \\(project 1\\) accepted a probe envelope
+ok culvert-spool-1: writes to its volume; \\d+ envelopes queued`;
+      expectLines(verified(), now);
     });
 
     test("a renewed certificate is served without a restart", async () => {
@@ -219,6 +175,49 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
       expect(served()).toMatch(/Subject:CN ?= ?first/);
       writeSecret(node.volumes["proxy-tls"] ?? "", "second");
       await expect.poll(served).toMatch(/Subject:CN ?= ?second/);
+    });
+
+    describe("the shared cache of two replicas", () => {
+      const names = ["web", "another web"] as const;
+      const write = (name: string, body: string) =>
+        inReplica(id(name), `await cache.set("front", page("${body}"), context);`);
+      const read = (name: string) => inReplica(id(name), "console.log(await read());");
+      const cli = (...command: string[]) => docker("exec", id("cache"), "valkey-cli", ...command);
+      const withPassword = ["--no-auth-warning", "-a", "5ecret"];
+
+      test("has for one replica what the other has rendered, until it is revalidated", { timeout }, async () => {
+        start("web", "another web");
+        await ready("web", "another web");
+        const shared = () => {
+          write("web", "as of today");
+          return read("another web");
+        };
+        await expect.poll(shared).toBe("as of today");
+        inReplica(id("web"), `await cache.revalidateTag("news");`);
+        expect(read("another web")).toBe("nothing");
+        write("another web", "as of tonight");
+        expect(read("web")).toBe("as of tonight");
+      });
+
+      test("rejects clients without the password, has a memory limit, and writes nothing to disk", () => {
+        expect(cli("dbsize")).toMatch(/NOAUTH/);
+        expect(cli(...withPassword, "dbsize")).toMatch(/^[1-9]/);
+        expect(docker("exec", id("cache"), "cat", "/proc/1/cmdline")).not.toContain("5ecret");
+        const setting = (name: string) => cli(...withPassword, "config", "get", name).split("\n")[1] ?? "";
+        const limit = Number(docker("inspect", "--format={{.HostConfig.Memory}}", id("cache")));
+        expect(Number(setting("maxmemory"))).toBe(limit * 0.75);
+        expect(["maxmemory-policy", "save", "appendonly"].map(setting)).toEqual(["allkeys-lru", "", "no"]);
+      });
+
+      test.each(["pause unpause", "kill start"])("may hang or be down (%s): pages are served", async (commands) => {
+        const [command = "", undo = ""] = commands.split(" ");
+        docker(command, id("cache"));
+        for (const name of names) {
+          expect(read(name)).toBe("nothing");
+          await ready("web", name);
+        }
+        docker(undo, id("cache"));
+      });
     });
   },
 );

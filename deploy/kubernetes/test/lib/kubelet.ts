@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll } from "vitest";
 import { label } from "../../../test/support/docker.ts";
 import { built, docker } from "./docker.ts";
-import { find, matches, of, type Part, podLabels, podOf, type Resource, unprefixed } from "./objects.ts";
-import { bytes } from "./quantity.ts";
+import { bytes, find, matches, of, type Part, podLabels, podOf, type Resource, unprefixed } from "./objects.ts";
 
 /** A node simulated by Docker: its network, Secrets, volumes and images. */
 export interface Node {
@@ -14,15 +15,26 @@ export interface Node {
   /** Images that replace those of the manifests, by the manifest's name. */
   images?: Record<string, string>;
   /** Further options of `docker run`. */
-  options?: string[];
-  /** Further volumes, to be removed at the end. */
-  scratch: string[];
+  options: string[];
 }
 
 const namespace = "culvert";
 
-/** Timeout in ms of a test that waits until several pods are ready: longer than all of its waits. */
-export const startTimeout = 600_000;
+/** A node while the tests of the caller run. Afterwards all in its network is removed, and volumes that begin with its name. */
+export function useNode(name: string, secrets: Node["secrets"], options: string[]): Node {
+  const network = `culvert-${name}-${process.pid}`;
+  const listed = (...args: string[]) =>
+    docker(...args)
+      .split("\n")
+      .filter(Boolean);
+  beforeAll(() => docker("network", "create", label, network));
+  afterAll(() => {
+    docker("rm", "-f", "-v", ...listed("ps", "-aq", `--filter=network=${network}`));
+    docker("network", "rm", network);
+    for (const volume of listed("volume", "ls", "-q", `--filter=name=${network}`)) docker("volume", "rm", volume);
+  });
+  return { network, secrets, options, volumes: {} };
+}
 
 /**
  * Starts a rendered pod in Docker as kubelet would: environment, user, groups, capabilities, read-only root, limits and volumes come
@@ -60,13 +72,12 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
     .map(({ metadata }) => `--network-alias=${metadata.name}.${namespace}.svc.cluster.local`);
   const environment = Object.entries(variables(objects, containers[0], node));
   const env = environment.map(([key, value]) => `--env=${key}=${value}`);
-  return run(containers[0], "--detach", `--network=${node.network}`, ...aliases, ...env, ...(node.options ?? []));
+  return run(containers[0], "--detach", `--network=${node.network}`, ...aliases, ...env, ...node.options);
 }
 
 /** An emptyDir: a volume that belongs to root and is writable for fsGroup. */
 function folderFor(group: number, node: Node): string {
-  const volume = docker("volume", "create", label);
-  node.scratch.push(volume);
+  const volume = docker("volume", "create", label, `${node.network}-${randomUUID()}`);
   const root = ["--rm", label, "--network=none", "--user=0:0", "--entrypoint=sh", `--volume=${volume}:/volume:nocopy`];
   docker("run", ...root, built("proxy"), "-ec", `chgrp ${group} /volume; chmod 2775 /volume`);
   return volume;
