@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy front update package rollback releases down backup restore logs doctor status check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster release verify-release
+.PHONY: help up deploy front update package rollback releases down backup restore logs doctor check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster release verify-release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -40,9 +40,6 @@ logs: ## Follow the logs
 
 doctor: ## Say what is wrong and what to do, a line for each check: BASE_URL=https://app.example.com checks from outside
 	@sh deploy/checks/host/doctor.sh $(if $(JSON),--json)
-
-status: ## Show containers, certificate, envelopes of the last five minutes and the spool's queue
-	@sh deploy/checks/host/status.sh
 
 check-app: ## Check an image of your own app against the contract of docs/your-app.md: WEB_IMAGE=registry.example/shop:1.4
 	@sh deploy/checks/host/check-app.sh $(if $(JSON),--json)

@@ -144,7 +144,6 @@ test("the archive: docker compose up alone starts the released images by digest"
 test("the archive: make up starts the released images, make doctor, which sends an envelope, finds nothing wrong", async () => {
   expect(await succeeds(folder, "make up")).toContain(`${page}/`);
   await succeeds(folder, "make doctor");
-  expect(await succeeds(folder, "make status")).toMatch(new RegExp(`^culvert +${version}`, "m"));
 });
 
 test("without a registry: make up starts what docker load has loaded, and removes a service that a setting removes", async () => {

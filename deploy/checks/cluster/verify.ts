@@ -1,7 +1,6 @@
 // Checks what verify.sh has collected, a line for each check; exit code 1 if one failed. With --plan: prints what to ask which pod; exit code
 // 75 if waiting may help.
 import { text } from "node:stream/consumers";
-import { limits } from "../limits.ts";
 import { failed, finish, ok, type Result, report, skipped, warning } from "../result.ts";
 import {
   type Answer,
@@ -45,7 +44,7 @@ export function check(facts: Facts): Result[] {
     ...(proxy ? ofProxy(facts, proxy) : []),
     ...(proxy && web && proxy.settings.SENTRY_DSN !== web.settings.SENTRY_DSN ? [another] : []),
     ...(proxy && web ? hops(facts, web, { proxy: ["SERVER_TUNNEL"], spool: ["SPOOL_UPSTREAM"] }) : []),
-    ...(proxy ? [...limits(proxy.settings), ...checkMetrics(facts, proxy)] : []),
+    ...(proxy ? checkMetrics(facts, proxy) : []),
     checkPolicies(facts, proxy && web),
   ];
 }

@@ -56,13 +56,11 @@ function parse(input: string) {
 }
 export type AppFacts = ReturnType<typeof parse>;
 
-/** Checks that the app gets healthy and answers a page. */
 const answers = ({ isHealthy, problem, health, requests: { path, status } }: AppFacts): Result[] =>
   isHealthy
     ? [ok("health", health), served(path, status, "read the app's log: a setting may be missing")]
     : [failed("health", `the app does not get healthy: ${problem}`, '"Health" in docs/your-app.md')];
 
-/** Checks that the app does not run as root, did not try to write where it may not or has no room, and ended by itself after SIGTERM. */
 function container({ user, log, isRunning, stopExitCode }: AppFacts): Result[] {
   const line = log.find((text) => /\b(?:EROFS|EACCES|ENOSPC)\b/.test(text));
   const next = "update Next (15.5.28, 16.3.8), or experimental: { isrFlushToDisk: false }";
@@ -79,7 +77,6 @@ function container({ user, log, isRunning, stopExitCode }: AppFacts): Result[] {
   ];
 }
 
-/** Checks how the image was built: standalone, with its static files, for this base path, and so that open pages notice a release. */
 function build({ build, requests, nextVersion, mentions, settings }: AppFacts): Result[] {
   if (!build) {
     const fix = 'output: "standalone", copied to /app';
@@ -110,7 +107,6 @@ function build({ build, requests, nextVersion, mentions, settings }: AppFacts): 
   ];
 }
 
-/** Checks for limits of Next's own that are below the proxy's, addresses that only this container has, and events past the proxy. */
 function guesses({ build, hasMiddleware, settings, mentions, requests: { unreachable } }: AppFacts): Result[] {
   const { proxyClientMaxBodySize, middlewareClientMaxBodySize, serverActions } = build?.experimental ?? {};
   const name = proxyClientMaxBodySize ? "proxyClientMaxBodySize" : "middlewareClientMaxBodySize";
@@ -133,7 +129,6 @@ function guesses({ build, hasMiddleware, settings, mentions, requests: { unreach
   return rows.flatMap(([applies, ...row]) => (applies ? [warning(...row)] : []));
 }
 
-/** Checks which way the browser's events take, as far as the build shows it. */
 function browserEvents({ build, mentions, requests, settings }: AppFacts): Result {
   const check = "browser events";
   const path = settings.TUNNEL_PATH || "/monitoring";
@@ -169,7 +164,6 @@ function dsns({ build, dsns, mentions, settings }: AppFacts): Result[] {
   });
 }
 
-/** Checks that the app's own policy allows the tunnel. */
 function policy({ requests: { policy, html }, settings }: AppFacts): Result[] {
   const directive = forbidsTunnel(policy, html, list(settings.SERVER_NAME || "localhost"));
   return directive ? [csp(warning, directive)] : [];

@@ -2,7 +2,6 @@
 import { text } from "node:stream/consumers";
 import { certificate, isLocal, renewal } from "../certificate.ts";
 import type { Target } from "../http.ts";
-import { limits } from "../limits.ts";
 import { scrape } from "../metrics.ts";
 import { tunnel } from "../outside/doctor.ts";
 import { page, publicAddress } from "../outside/site.ts";
@@ -61,7 +60,6 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
     asked("certificate", async () => renewal(await scrape("proxy"), acme, facts.unreadable)),
     asked("page", () => page(target, PAGE || `${target.basePath}/`, names), ofWeb),
     clients(facts, settings),
-    limits(settings),
   ]);
   return results.flat();
 }

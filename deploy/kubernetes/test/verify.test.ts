@@ -138,7 +138,6 @@ no policies | -NetworkPolicy/ | skipped network policies: not used
 an ingest that rate limits | ask ingest=0 429 1 0 | warning ingest: .* 429
 a pod of the old release that terminates | terminating | ok culvert-web: 2 available
 sidecars | sidecars | ok proxy → culvert-web: status 200
-a limit off | set MAX_CONCURRENT_REQUESTS_PER_CLIENT=off | warning limits: MAX_CONCURRENT_REQUESTS_PER_CLIENT is off
 monitoring | scraped | ok scraped metrics: by
 `;
 const rows = (table: string) =>

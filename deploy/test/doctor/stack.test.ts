@@ -75,15 +75,6 @@ test("the same with Node 24 and nothing else, as in a pipeline", async () => {
   expect([code, output]).toEqual([0, expect.stringMatching(/^✓ tunnel .*culvert: all is well, except .*\n$/ms)]);
 });
 
-test("make status names every container", async () => {
-  const { code, output } = await run(["sh", "deploy/checks/host/status.sh"]);
-  expect(output).toMatch(/^next +\d+\.\S+, node v2\d/m);
-  for (const service of ["proxy", "web", "spool"])
-    expect(output).toMatch(new RegExp(`^${service} .*\\(healthy\\)`, "m"));
-  expect(output).toMatch(/-web:.* built 20\d\d-/);
-  expect(code).toBe(0);
-});
-
 test("without a stack there is one line that says so", async () => {
   const { code, output } = await doctor({ COMPOSE_PROJECT_NAME: "culvert-no-such-stack" });
   expect(output.trim()).toMatch(/^culvert: the stack is not running: start it first \(make up\)/);
