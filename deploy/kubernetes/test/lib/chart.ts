@@ -36,10 +36,15 @@ export function template(values: object[], { release = "culvert", example = "", 
 const clusterIp = { service: { type: "ClusterIP" }, tls: { existingSecret: "" }, autoscaling: { enabled: false } };
 const front = { proxy: clusterIp, settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
 const own = images("1.0.0");
-const previousRelease = { image: { tag: "0.9.0" } };
-
 const all = [
-  ...[own, { web: { previousRelease }, cache: { enabled: true }, sentry: { caConfigMap: "ingest-ca" } }],
+  ...[
+    own,
+    {
+      web: { previousRelease: { image: { tag: "0.9.0" } } },
+      cache: { enabled: true },
+      sentry: { caConfigMap: "ingest-ca" },
+    },
+  ],
   ...[{ monitoring: { enabled: true }, networkPolicy: { defaultDeny: true } }],
   { proxy: { http3: { enabled: true }, tls: { certManager: { enabled: true } } } },
   { localIngest: { enabled: true, image: { tag: "1.0.0" } } },

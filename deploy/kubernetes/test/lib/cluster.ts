@@ -1,5 +1,6 @@
 import { parseFacts } from "../../../checks/cluster/facts.ts";
-import { controllers, of, podOf, type Resource } from "./objects.ts";
+import { variables } from "./kubelet.ts";
+import { controllers, podOf, type Resource } from "./objects.ts";
 
 /** What verify.sh collects of a cluster that runs production, and what a test changes in it. */
 export interface World {
@@ -12,12 +13,7 @@ export interface World {
   sections: Record<string, string>;
 }
 
-export const dsn = "https://0123456789abcdef@sentry.example.com/2";
-const condition = (type: string, status: string, more = {}) => ({ conditions: [{ type, status, ...more }] });
-const node = (name: string): Resource => ({
-  ...{ apiVersion: "v1", kind: "Node", metadata: { name } },
-  status: condition("Ready", "True"),
-});
+const ready = { conditions: [{ type: "Ready", status: "True" }] };
 
 /** The live objects of a healthy deployment: pods, addresses and statuses, by its manifests. */
 export function healthy(manifests: Resource[]): Resource[] {
@@ -32,25 +28,18 @@ export function healthy(manifests: Resource[]): Resource[] {
         kind: "Pod",
         metadata: { name: `${controller.metadata.name}-${at}`, labels: template.metadata.labels },
         spec: { ...structuredClone(template.spec), nodeName: `node-${at}` },
-        status: { ...condition("Ready", "True"), podIP: `10.0.0.${3 + at}` },
+        status: { ...structuredClone(ready), podIP: `10.0.0.${3 + at}` },
       });
   }
   return objects;
 }
 
-/** How a request of the proxy ended: curl's exit status, the response's, whether it was connected, OpenSSL's result, the envelope's outcome. */
-export const ended = (end: number, status: number, isConnected = end === 0, verified = 0, outcome = "") =>
-  `${end} ${status} ${isConnected ? "0.001" : "0.000000"} ${verified} ${outcome}`;
-
 /** A healthy world. */
 export function production(manifests: Resource[]): World {
   const objects = healthy(manifests);
+  const secrets = { sentry: { dsn: "https://0123456789abcdef@sentry.example.com/2" } };
   const environment = (name: string) => {
-    const [{ env }] = podOf(manifests, name).containers;
-    const resolved = ({ value = "" }) => value.replace("$(POD_NAMESPACE)", "culvert");
-    const own = env.map((one: { name: string; value?: string }) => [one.name, resolved(one)]);
-    const map = of(objects, "ConfigMap").find(({ metadata }) => metadata.name === `culvert-${name}`)?.data;
-    const all: Record<string, string> = { ...map, ...Object.fromEntries(own), SENTRY_DSN: dsn };
+    const all = variables(manifests, podOf(manifests, name).containers[0], secrets);
     const [WEB_PREVIOUS, WEB_CURRENT] = all.WEB_SETS?.split(" ") ?? [];
     return { ...all, ...(WEB_PREVIOUS && { WEB_PREVIOUS, WEB_CURRENT }) };
   };
@@ -58,11 +47,16 @@ export function production(manifests: Resource[]): World {
   const asked = [...hops.split(" "), "ingest", "spool:10.0.0.3:8082", "spool:10.0.0.4:8082"];
   return {
     objects,
-    nodes: ["node-0", "node-1", "node-2"].map(node),
+    nodes: ["node-0", "node-1", "node-2"].map((name) => ({
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name },
+      status: structuredClone(ready),
+    })),
     proxy: {
       ...Object.fromEntries(Object.entries(environment("proxy")).map(([name, value]) => [`set ${name}`, value])),
-      ...Object.fromEntries(asked.map((name) => [`ask ${name}`, ended(0, 200)])),
-      "ask server": ended(0, 200, true, 0, "accepted"),
+      ...Object.fromEntries(asked.map((name) => [`ask ${name}`, "0 200 1 0"])),
+      "ask server": "0 200 1 0 accepted",
       ...{ "queued 10.0.0.3:8082": "3", "queued 10.0.0.4:8082": "3", metrics: "1" },
     },
     web: { asked: { SERVER_TUNNEL: 405, SPOOL_UPSTREAM: 200 }, isReached: false, settings: environment("web") },

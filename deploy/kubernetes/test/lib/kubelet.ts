@@ -70,7 +70,7 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
   const aliases = of(objects, "Service")
     .filter(({ spec }) => matches(spec.selector, podLabels(objects, name)))
     .map(({ metadata }) => `--network-alias=${metadata.name}.${namespace}.svc.cluster.local`);
-  const environment = Object.entries(variables(objects, containers[0], node));
+  const environment = Object.entries(variables(objects, containers[0], node.secrets));
   const env = environment.map(([key, value]) => `--env=${key}=${value}`);
   return run(containers[0], "--detach", `--network=${node.network}`, ...aliases, ...env, ...node.options);
 }
@@ -84,13 +84,17 @@ function folderFor(group: number, node: Node): string {
 }
 
 /** The container's variables, with ConfigMaps, Secrets and `$(NAME)` resolved. */
-function variables(objects: Resource[], { envFrom = [], env = [] }: Part, node: Node) {
+export function variables(
+  objects: Resource[],
+  { envFrom = [], env = [] }: Part,
+  secrets: Node["secrets"],
+): Record<string, string> {
   const all: Record<string, string> = {};
   for (const { configMapRef } of envFrom)
     Object.assign(all, find(objects, "ConfigMap", unprefixed(configMapRef.name)).data);
   for (const { name, value, valueFrom } of env) {
     const secret = valueFrom?.secretKeyRef;
-    const own = secret ? node.secrets[secret.name]?.[secret.key] : value;
+    const own = secret ? secrets[secret.name]?.[secret.key] : value;
     const known: string | undefined = valueFrom?.fieldRef ? namespace : own;
     if (known !== undefined) all[name] = known.replace(/\$\((\w+)\)/g, (whole, used: string) => all[used] ?? whole);
     else if (!secret?.optional) throw new Error(`${name} has no value`);
