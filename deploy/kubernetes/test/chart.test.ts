@@ -109,15 +109,6 @@ a gateway beside a load balancer | {"gateway":{"enabled":true,"className":"x"}} 
     }
     expect(found).toBeGreaterThan(15);
   });
-
-  test("lists in its notes what the values need", () => {
-    const notes = (more: object) => helm(["install", "shop", chart, "--dry-run=client"], values(more));
-    expect(notes({})).toMatch(/create secret tls proxy-tls[\s\S]*helm test shop/);
-    const cert = { proxy: { tls: { certManager: { enabled: true } }, service: { type: "NodePort" } } };
-    const other = notes({ test: off, cache: { enabled: true }, sentry: { caConfigMap: "ca" }, ...cert });
-    for (const text of [/shared-cache/, /configmap ca/, /port 30443/]) expect(other).toMatch(text);
-    expect(other).not.toMatch(/helm test|create secret tls/);
-  });
 });
 
 describe.skipIf(!hasHelm)("without Helm in the cluster's tools:", () => {

@@ -37,16 +37,9 @@ const clusterIp = { service: { type: "ClusterIP" }, tls: { existingSecret: "" },
 const front = { proxy: clusterIp, settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
 const own = images("1.0.0");
 const all = [
-  ...[
-    own,
-    {
-      web: { previousRelease: { image: { tag: "0.9.0" } } },
-      cache: { enabled: true },
-      sentry: { caConfigMap: "ingest-ca" },
-    },
-  ],
-  ...[{ monitoring: { enabled: true }, networkPolicy: { defaultDeny: true } }],
+  ...[own, { web: { previousRelease: { image: { tag: "0.9.0" } } }, sentry: { caConfigMap: "ingest-ca" } }],
   { proxy: { http3: { enabled: true }, tls: { certManager: { enabled: true } } } },
+  { cache: { enabled: true }, monitoring: { enabled: true }, networkPolicy: { defaultDeny: true } },
   { localIngest: { enabled: true, image: { tag: "1.0.0" } } },
 ];
 const settings = { ...front.settings, PROXY_PROTOCOL: "on", SERVER_NAME: "app.example.com" };

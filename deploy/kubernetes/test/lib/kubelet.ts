@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
-import { label } from "../../../test/support/docker.ts";
+import { label, restricted } from "../../../test/support/docker.ts";
 import { built, docker } from "./docker.ts";
 import { bytes, find, matches, of, type Part, podLabels, podOf, type Resource, unprefixed } from "./objects.ts";
 
-/** A node simulated by Docker: its network, Secrets, volumes and images. */
+/** A node simulated by Docker. */
 export interface Node {
   network: string;
   /** Secret → key → value. */
@@ -23,10 +23,7 @@ const namespace = "culvert";
 /** A node while the tests of the caller run. Afterwards all in its network is removed, and volumes that begin with its name. */
 export function useNode(name: string, secrets: Node["secrets"], options: string[]): Node {
   const network = `culvert-${name}-${process.pid}`;
-  const listed = (...args: string[]) =>
-    docker(...args)
-      .split("\n")
-      .filter(Boolean);
+  const listed = (...args: string[]) => docker(...args).match(/\S+/g) ?? [];
   beforeAll(() => docker("network", "create", label, network));
   afterAll(() => {
     docker("rm", "-f", "-v", ...listed("ps", "-aq", `--filter=network=${network}`));
@@ -37,8 +34,8 @@ export function useNode(name: string, secrets: Node["secrets"], options: string[
 }
 
 /**
- * Starts a rendered pod in Docker as kubelet would: environment, user, groups, capabilities, read-only root, limits and volumes come
- * from the manifest alone. Returns the container's id.
+ * Starts a rendered pod in Docker as kubelet would: environment, user, groups, limits and volumes come from the manifest alone. rules.test.ts
+ * has the rest. Returns the container's id.
  */
 export function startPod(objects: Resource[], name: string, node: Node): string {
   const { initContainers = [], containers, securityContext: shared, volumes = [] } = podOf(objects, name);
@@ -51,21 +48,16 @@ export function startPod(objects: Resource[], name: string, node: Node): string 
     folders.set(volume, source);
     return `--volume=${source}:${mountPath}:nocopy${readOnly ? ",ro" : ""}`;
   };
-  const run = (container: Part, ...more: string[]) => {
-    const { image, command = [], args = [], resources, securityContext, volumeMounts = [] } = container;
-    return docker(
-      ...["run", ...more, label, `--user=${shared.runAsUser}:${shared.runAsGroup}`],
+  const run = ({ image, command = [], args = [], resources, volumeMounts = [] }: Part, ...more: string[]) =>
+    docker(
+      ...["run", ...more, label, `--user=${shared.runAsUser}:${shared.runAsGroup}`, ...restricted],
       ...(shared.fsGroup === undefined ? [] : [`--group-add=${shared.fsGroup}`]),
-      ...(securityContext.readOnlyRootFilesystem ? ["--read-only"] : []),
-      ...securityContext.capabilities.drop.map((capability: string) => `--cap-drop=${capability}`),
-      ...(securityContext.allowPrivilegeEscalation === false ? ["--security-opt=no-new-privileges"] : []),
       ...[`--memory=${bytes(resources.limits.memory)}`, `--cpus=${resources.limits.cpu}`],
       ...volumeMounts.map(mount),
       ...(command[0] ? [`--entrypoint=${command[0]}`] : []),
       node.images?.[image] ?? built(/([\w-]+)(:[^/]*)?$/.exec(image)?.[1] ?? ""),
       ...[...command.slice(1), ...args],
     );
-  };
   for (const first of initContainers) run(first, "--rm", "--network=none");
   const aliases = of(objects, "Service")
     .filter(({ spec }) => matches(spec.selector, podLabels(objects, name)))
