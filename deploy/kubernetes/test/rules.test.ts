@@ -41,12 +41,9 @@ async function expectAccepted(objects: Resource[]): Promise<void> {
     expect(spec.securityContext, metadata.name).toMatchObject({ runAsNonRoot: true, seccompProfile });
     expect(spec.securityContext.runAsUser, metadata.name).toBeGreaterThan(0);
     expect(JSON.stringify(spec), metadata.name).not.toMatch(/"host(Network|PID|IPC|Port|Path)":/);
+    const own = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, readOnlyRootFilesystem: true };
     for (const { securityContext } of [...(spec.initContainers ?? []), ...spec.containers])
-      expect(securityContext, metadata.name).toEqual({
-        allowPrivilegeEscalation: false,
-        capabilities: { drop: ["ALL"] },
-        readOnlyRootFilesystem: true,
-      });
+      expect(securityContext, metadata.name).toEqual(own);
   }
 }
 
@@ -73,14 +70,12 @@ describe.skipIf(!hasHelm)("in every rendering,", () => {
 
   test("no pod has a token; containers have requests, limits and a fixed image, and mount no subPath, which is never updated", () => {
     const both = { cpu: expect.anything(), memory: expect.anything() };
+    const image = expect.stringMatching(/:(?!latest$)[\w.-]+$/);
     for (const { metadata, spec } of [...everything().values()].flatMap(pods)) {
       expect(spec.automountServiceAccountToken, metadata.name).toBe(false);
       expect(JSON.stringify(spec)).not.toContain("subPath");
-      for (const { resources, image } of [...(spec.initContainers ?? []), ...spec.containers])
-        expect([resources, image], metadata.name).toEqual([
-          { requests: both, limits: both },
-          expect.stringMatching(/:(?!latest$)[\w.-]+$/),
-        ]);
+      for (const one of [...(spec.initContainers ?? []), ...spec.containers])
+        expect(one, metadata.name).toMatchObject({ image, resources: { requests: both, limits: both } });
     }
   });
 
@@ -127,7 +122,7 @@ describe.skipIf(!hasHelm)("in every rendering,", () => {
       expect(find(objects, "Deployment", unprefixed(metadata.name)).spec.replicas, at).toBeUndefined();
     const policy = { maxUnavailable: 1, unhealthyPodEvictionPolicy: "AlwaysAllow" };
     for (const [at, objects] of everything()) {
-      const several = controllers(objects).filter(({ metadata }) => minReplicas(objects, metadata.name) > 1);
+      const several = controllers(objects).filter((one) => minReplicas(objects, one) > 1);
       const budgets = of(objects, "PodDisruptionBudget").map(({ metadata, spec }) => [metadata.name, spec]);
       for (const { metadata, spec } of several)
         expect(budgets, at).toContainEqual([metadata.name, { ...policy, selector: spec.selector }]);
@@ -158,12 +153,13 @@ describe.skipIf(!hasHelm)("in every rendering,", () => {
 
   // Without matchLabelKeys a rollout could put all new pods on one node; without nodeTaintsPolicy pods of a lost node could not be replaced.
   test("a rollout starts new pods first, except for what keeps its content in memory; several pods are on both of two nodes", () => {
-    for (const [{ metadata, spec }, objects, at] of all("Deployment")) {
+    for (const [one, objects, at] of all("Deployment")) {
+      const { metadata, spec } = one;
       const isInMemory = /-(cache|ingest)$/.test(metadata.name);
       expect(spec.strategy, at).toMatchObject(
         isInMemory ? { type: "Recreate" } : { rollingUpdate: { maxUnavailable: 0 } },
       );
-      const least = minReplicas(objects, metadata.name);
+      const least = minReplicas(objects, one);
       if (least === 1) continue;
       const enforced = { whenUnsatisfiable: "DoNotSchedule", topologyKey: "kubernetes.io/hostname" };
       const counted = { nodeTaintsPolicy: "Honor", matchLabelKeys: ["pod-template-hash"] };
@@ -203,20 +199,13 @@ describe.skipIf(!hasHelm)("in production,", () => {
   test("in a rollout, each release's Service has its pods of both Deployments, and web its own alone", () => {
     const version = "app.kubernetes.io/version";
     const services = ["web", "web-all", "web-current", "web-previous"];
-    const selecting = (name: string, own: string) =>
-      services.filter((service) =>
-        matches(find(production, "Service", service).spec.selector, { ...podLabels(production, name), [version]: own }),
-      );
-    const found = ["web 1.0.0", "web 0.9.0", "web-previous 0.9.0", "web-previous 0.8.0"].map((pods) => {
-      const [name = "", own = ""] = pods.split(" ");
-      return `${pods}: ${selecting(name, own).join(" ")}`;
-    });
-    expect(found).toEqual([
-      "web 1.0.0: web web-all web-current",
-      "web 0.9.0: web web-all web-previous",
-      "web-previous 0.9.0: web-previous",
-      "web-previous 0.8.0: ",
-    ]);
+    const selecting = (name: string, own: string) => {
+      const labels = { ...podLabels(production, name), [version]: own };
+      return services.filter((one) => matches(find(production, "Service", one).spec.selector, labels)).join(" ");
+    };
+    expect(selecting("web", "1.0.0")).toBe("web web-all web-current");
+    expect(selecting("web", "0.9.0")).toBe("web web-all web-previous");
+    expect([selecting("web-previous", "0.9.0"), selecting("web-previous", "0.8.0")]).toEqual(["web-previous", ""]);
   });
 
   // CoreDNS caches answers for 30 s. A cloud's load balancer sends new connections until three health checks, 10 s apart, have failed.

@@ -1,3 +1,5 @@
+import { expect } from "vitest";
+
 /** A part of an object. There are many kinds: it is read as the API documents it. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type Part = any;
@@ -56,15 +58,14 @@ export function matches(wanted: Record<string, string> | undefined, labels: Reco
 }
 
 /** The minimum number of pods of a Deployment or StatefulSet. */
-export function minReplicas(objects: Resource[], controller: string): number {
-  const scaler = of(objects, "HorizontalPodAutoscaler").find(({ spec }) => spec.scaleTargetRef.name === controller);
-  const found = controllers(objects).find(({ metadata }) => metadata.name === controller);
-  return scaler?.spec.minReplicas ?? found?.spec.replicas ?? 1;
+export function minReplicas(objects: Resource[], { metadata, spec }: Resource): number {
+  const scaler = of(objects, "HorizontalPodAutoscaler").find((one) => one.spec.scaleTargetRef.name === metadata.name);
+  return scaler?.spec.minReplicas ?? spec.replicas ?? 1;
 }
 
 /** The ConfigMaps, Secrets and keys that pods reference, from all objects. */
-export function references(objects: Resource[]): { kind: string; name: string; key?: string }[] {
-  const found: ReturnType<typeof references> = [];
+export function references(objects: Resource[]) {
+  const found: { kind: string; name: string; key?: string }[] = [];
   JSON.stringify(objects, (field, value) => {
     const [, type = ""] = /^(configMap|secret)(Ref|KeyRef|)$/.exec(field) ?? [];
     const kind = type === "secret" ? "Secret" : "ConfigMap";
@@ -74,11 +75,8 @@ export function references(objects: Resource[]): { kind: string; name: string; k
   return found;
 }
 
-const units: Record<string, number> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
-
 /** The bytes of a Kubernetes quantity such as 512Mi. Throws if it is not one. */
 export function bytes(quantity: string): number {
-  const [, number, unit = ""] = /^(\d+)([KMG]i)$/.exec(quantity) ?? [];
-  if (!number) throw new Error(`${quantity} is not a number of bytes`);
-  return Number(number) * (units[unit] ?? 1);
+  const [, number = "", unit = ""] = /^(\d+)([KMG])i$/.exec(quantity) ?? expect.unreachable(`${quantity}: no bytes`);
+  return Number(number) * 1024 ** (1 + "KMG".indexOf(unit));
 }
