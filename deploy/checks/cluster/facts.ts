@@ -1,14 +1,14 @@
 import { SILENT } from "../ingest.ts";
 import { readSections } from "../sections.ts";
 
+// biome-ignore lint/suspicious/noExplicitAny: objects of many kinds, read as the API documents them
+export type Part = any;
 /** What the checks read of an object. */
 export interface Item {
   kind: string;
   metadata: { name: string; generation?: number; labels?: Record<string, string>; deletionTimestamp?: string };
-  // biome-ignore lint/suspicious/noExplicitAny: objects of many kinds, read as the API documents them
-  spec?: any;
-  // biome-ignore lint/suspicious/noExplicitAny: the same
-  status?: any;
+  spec?: Part;
+  status?: Part;
 }
 
 /** What a pod said. A request ended with a status, or with the code of a system's or a certificate's error. */

@@ -29,9 +29,8 @@ export function checkHop(facts: Facts, { role, settings, asked }: Answer, to: st
   const wrong = hostname.includes(`.${namespace}.svc.`) ? checkService(facts, service) : [];
   if (wrong.length > 0) return wrong;
   const check = `${role} → ${service}`;
-  if (typeof answer === "number") {
+  if (typeof answer === "number")
     return [answer < 500 ? ok(check, `status ${answer}`) : failed(check, `status ${answer}`, logs(to))];
-  }
   const [, found = "", fix = ""] = reasons.find(([code]) => code.test(answer)) ?? [];
   return [failed(check, found.replace("HOST", hostname).replace("CODE", answer), fix || logs(to))];
 }

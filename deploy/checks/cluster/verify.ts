@@ -2,28 +2,14 @@
 // 75 if waiting may help.
 import { text } from "node:stream/consumers";
 import { failed, finish, ok, type Result, report, skipped, warning } from "../result.ts";
-import {
-  type Answer,
-  answerOf,
-  type Facts,
-  INSTANCE,
-  logs,
-  namespace,
-  PROMETHEUS,
-  parseFacts,
-  plan,
-  role,
-} from "./facts.ts";
+import { type Answer, answerOf, type Facts, INSTANCE, logs, namespace, PROMETHEUS, parseFacts, plan } from "./facts.ts";
 import { checkEnvelopes, checkHop, checkService } from "./hops.ts";
 import { checkWorkloads } from "./workloads.ts";
 
 const isFailed = ({ state }: Result) => state === "failed";
 // Pods take a changed Secret when they restart. A spool refuses the proxy's envelope.
-const another = failed(
-  "DSN",
-  "web has another one than the proxy",
-  `kubectl -n ${namespace} rollout restart deployment`,
-);
+const restart = `kubectl -n ${namespace} rollout restart deployment`;
+const another = failed("DSN", "web has another one than the proxy", restart);
 
 /** All checks of these facts. */
 export function check(facts: Facts): Result[] {
@@ -92,12 +78,11 @@ const hops = (facts: Facts, answer: Answer, variables: Record<string, string[]>)
   );
 
 function ofProxy(facts: Facts, answer: Answer): Result[] {
-  const web = hops(facts, answer, { web: ["WEB_UPSTREAM", "WEB_FALLBACK_UPSTREAM"] });
-  const more = hops(facts, answer, { web: ["WEB_CURRENT"], "web-previous": ["WEB_PREVIOUS"] });
+  const sets = { web: ["WEB_UPSTREAM", "WEB_FALLBACK_UPSTREAM", "WEB_CURRENT"], "web-previous": ["WEB_PREVIOUS"] };
   const spool = hops(facts, answer, { spool: ["SPOOL_UPSTREAM", "SPOOL_FALLBACK_UPSTREAM"] });
-  const name = facts.workloads.find((one) => role(one) === "proxy")?.metadata.name ?? "proxy";
+  const { name = "proxy" } = facts.workloads.find(({ metadata }) => /proxy$/.test(metadata.name))?.metadata ?? {};
   return [
-    ...[...web, ...more, ...spool, ...checkService(facts, name)],
+    ...[...hops(facts, answer, sets), ...spool, ...checkService(facts, name)],
     ...checkEnvelopes(answer, spool.some(isFailed) ? [] : facts.serving("spool")),
   ];
 }

@@ -55,7 +55,7 @@ export function checkWorkloads(facts: Facts): { results: Result[]; isPending: bo
   const missing = ["proxy", "web"].filter((name) => !facts.workloads.some((workload) => role(workload) === name));
   const faults = facts.workloads.map((workload) => ({ workload, fault: trouble(facts, workload) }));
   const hasWeb = !missing.includes("web") && !faults.some(({ workload, fault }) => fault && role(workload) === "web");
-  let [isPending, isFinal] = [false, false];
+  const left: Trouble[] = [];
   const states = faults.map(({ workload, fault }) => {
     const { name } = workload.metadata;
     if (!fault) return ok(name, `${workload.spec.replicas ?? 1} available`);
@@ -63,10 +63,9 @@ export function checkWorkloads(facts: Facts): { results: Result[]; isPending: bo
     if (role(workload) === "web-previous" && workload.spec.replicas === 0) return skipped(name, fault.found);
     // Until web has answered a proxy, it is not ready.
     if (role(workload) === "proxy" && !hasWeb && !fault.fix) return skipped(name, "not ready before web is");
-    isPending ||= !fault.isFinal;
-    isFinal ||= Boolean(fault.isFinal);
+    left.push(fault);
     return failed(name, fault.found, fault.fix ?? `kubectl -n ${namespace} describe pod ${selecting(role(workload))}`);
   });
   const absent = missing.map((name) => failed(`Deployment ${name}`, "missing", apply));
-  return { results: [...absent, ...states], isPending: isPending && !isFinal };
+  return { results: [...absent, ...states], isPending: left.length > 0 && !left.some(({ isFinal }) => isFinal) };
 }
