@@ -2,13 +2,11 @@
 # Runs in a proxy's own container: prints settings, then how each request ended: name, curl's exit status, status,
 # seconds until it was connected, OpenSSL's result for the certificate, outcome of the envelope. The argument has the
 # spools' addresses, separated by commas.
-spools=$1
 for address in ${WEB_SETS:-}; do
   case $address in *web-previous*) export "WEB_PREVIOUS=$address" ;; *) export "WEB_CURRENT=$address" ;; esac
 done
-upstreams='WEB_UPSTREAM WEB_FALLBACK_UPSTREAM WEB_CURRENT WEB_PREVIOUS'
-spools_of='SPOOL_UPSTREAM SPOOL_FALLBACK_UPSTREAM'
-for name in SENTRY_DSN MAX_CONCURRENT_REQUESTS_PER_CLIENT $upstreams $spools_of; do
+hops='WEB_UPSTREAM WEB_FALLBACK_UPSTREAM WEB_CURRENT WEB_PREVIOUS SPOOL_UPSTREAM SPOOL_FALLBACK_UPSTREAM'
+for name in SENTRY_DSN $hops; do
   ! value=$(printenv "$name") || echo "set $name $value"
 done
 
@@ -21,7 +19,7 @@ ask() {
   line=$(curl -s -m 5 -o /dev/null -H "$untraced" -w "$format" "$@") && end=0 || end=$?
   echo "ask $name $end $line"
 }
-for name in $upstreams $spools_of; do
+for name in $hops; do
   case $name in SPOOL_*) path=/healthz ;; *) path=${BASE_PATH:-}/healthz ;; esac
   address=$(printenv "$name") && ask "$name" "http://$address$path"
 done
@@ -39,7 +37,7 @@ echo "$ingest"
 case $ingest in
   "ask ingest 0 200 "*)
     post server http://127.0.0.1:8083/envelopes
-    for address in $(echo "$spools" | tr , ' '); do
+    for address in $(echo "$1" | tr , ' '); do
       post "spool:$address" -H "X-Spool-Destination: $envelopes" "http://$address/"
       curl -s -m 5 "http://$address/metrics" | sed -n "s/^culvert_spool_queued_envelopes.* /queued $address /p"
     done

@@ -1,10 +1,8 @@
-// Runs in web's own container: prints as JSON its settings, and how its requests ended. The argument is the address of a proxy, whose port for
-// probes no policy opens.
+// Runs in web's container: prints its settings, and how its requests ended, as JSON. The argument is a proxy's address.
 import { connect } from "node:net";
 
 const [host] = process.argv.slice(2);
 const { SENTRY_DSN, SERVER_TUNNEL, SPOOL_UPSTREAM } = process.env;
-const settings = { SENTRY_DSN, SERVER_TUNNEL, SPOOL_UPSTREAM };
 const ask = (url) =>
   fetch(url, { method: "OPTIONS", signal: AbortSignal.timeout(5000) }).then(
     ({ status }) => status,
@@ -17,6 +15,6 @@ const isReached = await new Promise((resolve) => {
   const socket = connect({ host, port: 8081, timeout: 5000 });
   for (const event of ["connect", "timeout", "error"]) socket.once(event, () => resolve(event === "connect"));
 });
+const settings = { SENTRY_DSN, SERVER_TUNNEL, SPOOL_UPSTREAM };
 // A resolver that gets no answer would delay the end.
-const end = () => process.kill(process.pid, "SIGKILL");
-process.stdout.write(`${JSON.stringify({ settings, asked, isReached })}\n`, end);
+process.stdout.write(`${JSON.stringify({ settings, asked, isReached })}\n`, () => process.kill(process.pid, "SIGKILL"));

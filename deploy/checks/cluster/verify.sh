@@ -2,8 +2,7 @@
 # verify.sh [--json]: checks a deployment in a cluster with kubectl, a line for each check; status 1 if one failed.
 # Needs Node 24, or Docker. NAMESPACE (default: culvert); INSTANCE, a release's name, if the namespace has several;
 # WAIT_S, how long pods may take (default: 300); RENDERED, a file of `make render` that the cluster must equal;
-# PROMETHEUS, name.namespace.svc:port; IMAGE, for Docker, an image with Node 24. The site is asked by `helm test`, and
-# by doctor.sh with BASE_URL.
+# PROMETHEUS, name.namespace.svc:port; IMAGE, for Docker, an image with Node 24.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../../lib.sh

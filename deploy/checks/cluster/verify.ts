@@ -1,5 +1,4 @@
-// Checks what verify.sh has collected, a line for each check; exit code 1 if one failed. With --plan: prints what to ask which pod; exit code
-// 75 if waiting may help.
+// Checks what verify.sh has collected, a line for each check. --plan: prints what to ask which pod; exit code 75 if waiting may help.
 import { text } from "node:stream/consumers";
 import { failed, finish, ok, type Result, report, skipped, warning } from "../result.ts";
 import { type Answer, answerOf, type Facts, INSTANCE, logs, namespace, PROMETHEUS, parseFacts, plan } from "./facts.ts";
@@ -19,7 +18,6 @@ export function check(facts: Facts): Result[] {
   const releases = new Set(facts.workloads.map(({ metadata }) => metadata.labels?.["app.kubernetes.io/instance"]));
   const several = `the namespace has several releases: ${[...releases].join(", ")}`;
   if (releases.size > 1 && !INSTANCE) return [failed("INSTANCE", several, "name the one to check")];
-
   const { results: states } = checkWorkloads(facts);
   const [proxy, web] = [answerOf(facts, "proxy"), answerOf(facts, "web")];
   const before = [...refused, ...checkRendered(facts), ...states];
@@ -74,7 +72,7 @@ function checkRendered(facts: Facts): Result[] {
 /** The hops of a pod, by the role that it asks. A role without a serving pod has a line of its own that says why. */
 const hops = (facts: Facts, answer: Answer, variables: Record<string, string[]>): Result[] =>
   Object.entries(variables).flatMap(([name, own]) =>
-    facts.serving(name).length ? own.flatMap((variable) => checkHop(facts, answer, name, variable)) : [],
+    (facts.serving(name).length ? own : []).flatMap((variable) => checkHop(facts, answer, name, variable)),
   );
 
 function ofProxy(facts: Facts, answer: Answer): Result[] {
