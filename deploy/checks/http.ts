@@ -9,7 +9,6 @@ const TIMEOUT_MS = 10_000;
 
 /** Where the proxy answers, and the name that it serves. */
 export interface Target {
-  /** What to connect to. */
   host: string;
   port: number;
   /** What is served, for SNI and the Host header: inside the stack's network another name and port. */

@@ -5,7 +5,6 @@ import { failed, finish, ok, type Result, report, skipped, warning } from "../re
 import { readSections } from "../sections.ts";
 import { composeServices, type Inspected, list } from "./facts.ts";
 
-/** What is used of Next's required-server-files.json. */
 interface Build {
   basePath: string;
   output: string;
@@ -26,7 +25,6 @@ interface Build {
 export type Requests = Record<"path" | "policy" | "html" | "file" | "unreachable", string> &
   Record<"status" | "fileStatus", number>;
 
-/** Takes what check-app.sh prints and returns it parsed. Throws on malformed JSON. */
 function parse(input: string) {
   const { lines, json } = readSections(input);
   const settings = Object.values(composeServices(lines("config"))).flatMap(({ environment = {} }) =>
@@ -38,14 +36,11 @@ function parse(input: string) {
   const { functions } = json<{ functions?: object }>("functions", {});
   const none: Requests = { path: "/", status: 0, policy: "", html: "", file: "", fileStatus: 0, unreachable: "" };
   return {
-    /** The settings of all services in docker-compose.yml. */
     settings: Object.fromEntries(settings.map(([name, value]) => [name, value ?? ""])),
     ...{ user: container?.Config.User ?? "", isRunning: container?.State.Status === "running" },
     isHealthy: container?.State.Health?.Status === "healthy",
-    /** Why it is not, and the last output of the health check. */
     ...{ problem: lines("problem").at(-1) ?? "", health: container?.State.Health?.Log?.at(-1)?.Output.trim() ?? "" },
     requests: json("requests", none),
-    /** If the image has it below /app. */
     build: json<{ config: Build } | undefined>("build", undefined)?.config,
     nextVersion: json<{ version?: string }>("next", {}).version ?? "",
     hasMiddleware: Object.keys({ ...middleware }).length > 0 || "/_middleware" in { ...functions },

@@ -16,5 +16,5 @@ if [ -n "${BASE_URL:-}" ]; then
   run_in host ../outside/doctor.ts "$@" </dev/null
 else
   need_stack
-  facts | in_stack doctor.ts "$@"
+  facts | run_in stack doctor.ts "$@"
 fi

@@ -40,12 +40,8 @@ unreadable_files() {
     [ -r "$TLS_CERT_FILE" ] || echo TLS_CERT_FILE; [ -r "$TLS_KEY_FILE" ] || echo TLS_KEY_FILE'
 }
 
-# in_stack PROGRAM [OPTION]: runs a program of this folder in a container of the spool's image, within the stack's
-# networks.
-in_stack() { run_in stack "$@"; }
-
-# run_in NETWORK PROGRAM [OPTION]: the same in another network and outside of the stack. It sees these sources and
-# nothing else of the repository.
+# run_in NETWORK PROGRAM [OPTION]: runs a program of this folder in a container that sees these sources and nothing else
+# of the repository: of the spool's image and within the stack's networks (`stack`), or in another network.
 run_in() {
   network=$1 program=/culvert/deploy/checks/host/$2 option=${3:-}
   set -- --rm --user "$(id -u):$(id -g)" --volume "$PWD/deploy/checks:/culvert/deploy/checks:ro" \

@@ -17,10 +17,8 @@ interface Health {
   Log?: { Output: string }[] | null;
 }
 
-/** A request in the proxy's log. */
 type Logged = Partial<Record<"client" | "trace_id" | "outcome" | "reason", string>>;
 
-/** What of a service is used in what `docker compose config` prints. */
 interface Service {
   environment?: Record<string, string | null>;
   ports?: { published?: string }[];

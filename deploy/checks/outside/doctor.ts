@@ -7,12 +7,6 @@ import { answered, probe } from "../ingest.ts";
 import { attempt, failed, finish, ok, type Result, report } from "../result.ts";
 import { page, publicAddress, redirect } from "./site.ts";
 
-/** `dsn`: has a probe envelope sent. `path` is the page to ask for; by default the first one. */
-interface Wanted {
-  dsn?: string;
-  path?: string;
-}
-
 /** Sends a probe envelope through the tunnel, as a browser does. Without a DSN, only asks whether the tunnel answers. */
 export async function tunnel(target: Target, dsn = ""): Promise<Result[]> {
   const path = target.tunnelPath;
@@ -22,8 +16,8 @@ export async function tunnel(target: Target, dsn = ""): Promise<Result[]> {
   return [failed("tunnel", `GET ${path} answers ${status} instead of 405`, "set TUNNEL_PATH to the deployment's")];
 }
 
-/** Runs the checks that need nothing but the deployment's address. Never rejects. */
-export async function checkOutside(target: Target, { dsn, path }: Wanted = {}): Promise<Result[]> {
+/** Runs the checks that need nothing but the deployment's address: `path` is a page, `dsn` has a probe envelope sent. Never rejects. */
+export async function checkOutside(target: Target, { dsn = "", path = "" } = {}): Promise<Result[]> {
   const found = await publicAddress(target);
   if (found[0]?.state === "failed") return found;
   const results = await Promise.all([
