@@ -10,6 +10,8 @@ const origin = `https://localhost:${stack.HTTPS_PORT}`;
 const commands = readFileSync(`${root}/README.md`, "utf8").match(/(?<=^ {4})docker compose [a-z]+ [a-z]+/gm) ?? [];
 const run = (index: number) => must(commands[index] ?? "", stack);
 
+// One worker, because both tests have this stack.
+test.describe.configure({ mode: "default" });
 test.beforeAll(() => must("sh deploy/host/up.sh", stack));
 test.afterAll(() => must("docker compose --profile=* down --volumes --timeout=0", stack));
 
