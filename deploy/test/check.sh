@@ -11,12 +11,6 @@ results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 export CI=true FORCE_COLOR=0 NO_COLOR=1
 
-# chart [OPTION]: whether the chart renders with its defaults; with an OPTION, everything that can be enabled is.
-chart() {
-  images=$(printf '%s.image.tag=v1,' proxy web spool localIngest)
-  sed "${1:+s/enabled: false/enabled: true/}" deploy/kubernetes/values.yaml |
-    "$(sh deploy/kubernetes/helm.sh)" template culvert deploy/kubernetes --values=- --set="${images%,}" "$@"
-}
 # nginx_accepts SETTING=VALUE...: whether the proxy's image, built of these files, renders a configuration that Nginx
 # accepts.
 nginx_accepts() {
@@ -24,22 +18,12 @@ nginx_accepts() {
   for set; do set -- "$@" --env="$set"; shift; done
   docker run --rm --network=none --env=SENTRY_DSN=http://culvert@127.0.0.1:9000/1 "$@" "$image" render
 }
-rendered() {
-  if "$(sh deploy/kubernetes/helm.sh)" version >/dev/null 2>&1; then
-    check "helm template: defaults" chart
-    check "helm template: everything enabled" chart --set=gateway.className=x,proxy.service.type=ClusterIP \
-      --set=settings.TRUSTED_PROXIES=10.0.0.0/8 --set='httpRoute.parentRefs[0].name=x'
-  else
-    record skipped "helm template (no helm here)"
-  fi
-  if docker version >/dev/null 2>&1; then
-    check "nginx -t: default settings" nginx_accepts
-    # Every template that only some settings need (proxy/entrypoint.d/render.sh).
-    check "nginx -t: optional templates" nginx_accepts SPOOL_UPSTREAM=spool:8082 ACME=on WEBSOCKET_PATH=/ws
-    suite proxy/spool/src run_spool_units
-  else
-    record skipped "nginx -t, units of proxy/spool (no engine here)"
-  fi
+with_engine() {
+  docker version >/dev/null 2>&1 || { record skipped "nginx -t, units of proxy/spool (no engine here)"; return; }
+  check "nginx -t: default settings" nginx_accepts
+  # Every template that only some settings need (proxy/entrypoint.d/render.sh).
+  check "nginx -t: optional templates" nginx_accepts SPOOL_UPSTREAM=spool:8082 ACME=on WEBSOCKET_PATH=/ws
+  suite proxy/spool/src run_spool_units
 }
 
 for folder in $projects; do check "$folder: install" install "$folder"; done
@@ -47,6 +31,7 @@ background units
 background types_and_lint
 shell_scripts
 suite loadtest run_vitest loadtest --exclude 'test/**'
-rendered
+suite deploy/kubernetes run_vitest deploy/kubernetes/test alerts chart compose network rules verify
+with_engine
 join
 node deploy/test/totals.mjs "$results"
