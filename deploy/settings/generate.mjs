@@ -127,6 +127,8 @@ const patterns = {
   port: "^[0-9]*$",
   size: "^([0-9]+[kmg]?)?$",
   duration: "^([0-9]+[smhdw])?$",
+  list: '^[^"\\\\;{}$\\x00-\\x1f]*$',
+  path: "^(/[A-Za-z0-9_-]+)*$",
 };
 const schema = (text) => {
   const values = JSON.parse(text);

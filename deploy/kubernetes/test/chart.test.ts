@@ -72,6 +72,7 @@ describe.skipIf(!hasHelm)("the chart", () => {
   const rejected = `
 an unknown value | {"spol":{}} | additional properties 'spol' not allowed
 an unknown setting | {"settings":{"SERVERNAME":"x"}} | SERVERNAME
+an origin that ends a directive | {"settings":{"TUNNEL_ALLOWED_ORIGINS":"https://a.b;x"}} | TUNNEL_ALLOWED_ORIGINS
 a secret among the settings | {"settings":{"SENTRY_DSN":"https://k@o1.ingest.sentry.io/2"}} | SENTRY_DSN
 an image without a tag | {"web":{"image":{"tag":""}}} | web.image.tag: not set: set web.image
 replicas with autoscaling | {"web":{"replicas":3}} | web.replicas: .*: set web.autoscaling.minReplicas
