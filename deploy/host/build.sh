@@ -37,13 +37,13 @@ build() {
   if [ -n "$pinned" ] && [ -z "$(setting WEB_IMAGE)" ]; then
     say "    web stays at $pinned, which make rollback has put back:" \
       "to build web/ again, remove WEB_TAG from $(env_file WEB_TAG)"
-    # shellcheck disable=SC2154 # kept of replace.sh
+    # shellcheck disable=SC2154 # kept: sets.sh
     [ -n "$(image_id "$(repository):$pinned")" ] ||
       die "WEB_TAG: $(repository):$pinned is not on this machine: remove WEB_TAG from $(env_file WEB_TAG) to build" \
         "web/; $kept"
     to_build=$(echo "$services" | without web)
   fi
-  # shellcheck disable=SC2086,SC2154 # a list; kept of replace.sh
+  # shellcheck disable=SC2086,SC2154 # a list; kept: sets.sh
   docker compose build $to_build >&2 ||
     die "the build failed: the reason is above; $kept"
   for image in $(docker compose config --images); do

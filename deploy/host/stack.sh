@@ -14,7 +14,7 @@ use_project() {
   flock --timeout 1800 9 || die "another make up, rollback or backup has not ended in 30 minutes"
 }
 
-# containers SERVICE [OPTION...]: prints the ids of a service's containers but trials, exited ones too, newest first.
+# containers SERVICE [OPTION...]: prints a service's containers, newest first: exited ones too, not of compose run.
 containers() {
   of=$1
   shift
