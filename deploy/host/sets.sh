@@ -11,7 +11,7 @@ current_set() {
   told=$(in_proxy 'cd /tmp/nginx/sets && ls -d web-?.current' | sed 's/web-\(.\).*/\1/' | tail -n 1)
   saved=$(setting WEB_SET a)
   for set in $told "$saved" "$(other_set "$saved")"; do
-    [ -z "$(set_of "$set" --filter status=running)" ] || { echo "$set"; return; }
+    [ -z "$(alive web --filter "label=culvert.set=$set")" ] || { echo "$set"; return; }
   done
   echo "$saved"
 }
@@ -86,7 +86,7 @@ undo_set() {
 # worse than that of the set that serves. Of the same image only the health check is compared: settings such as CONSOLE
 # decide what its start page is.
 answer_proxy() {
-  paths=$(health_path) serving=$(set_of "$(other_set "$WEB_SET")" --filter health=healthy | head -n 1)
+  paths=$(health_path) serving=$(set_of "$(other_set "$WEB_SET")" | head -n 1)
   for container; do
     status=$(status_of "$container" "$paths" 60)
     case $status in [1-4]??) continue ;; esac

@@ -22,8 +22,8 @@ containers() {
     --filter "label=com.docker.compose.service=$of" --filter label=com.docker.compose.oneoff=False "$@"
 }
 
-# alive SERVICE: prints those that run, or are started again by the engine.
-alive() { containers "$1" --filter status=running --filter status=restarting --filter status=paused; }
+# alive SERVICE [OPTION...]: prints those that run, or are started again by the engine.
+alive() { containers "$@" --filter status=running --filter status=restarting --filter status=paused; }
 
 # runs SERVICE: whether one of its containers is healthy.
 runs() { [ -n "$(containers "$1" --filter health=healthy)" ]; }

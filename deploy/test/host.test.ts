@@ -33,6 +33,14 @@ async function expectRejection(environment: Record<string, string>, line: RegExp
   expect(code).not.toBe(0);
 }
 
+test("of two releases that a killed command left, the one that runs stays, not the stopped one that .env names", async () => {
+  const client = withDocker(`
+    case "$*" in *set=a*status=running*) ;; ps*) echo id ;; *) exit 1 ;; esac`);
+  const modules = ["lib", "host/stack", "host/sets"].map((name) => `. deploy/${name}.sh`).join("; ");
+  const script = `${modules}; COMPOSE_PROJECT_NAME=x; current_set`;
+  expect((await run(["sh", "-euc", script], { WEB_SET: "a", ...client })).output.trim()).toBe("b");
+});
+
 describe("make up rejects, before it changes anything,", () => {
   const { COMPOSE_PROJECT_NAME: project, COMPOSE_FILE, HTTP_PORT = "" } = process.env;
 
