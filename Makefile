@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy front update package rollback releases down backup restore logs doctor check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster release verify-release
+.PHONY: help up deploy front update package rollback releases down logs doctor check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster release verify-release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -14,8 +14,8 @@ front: ## Start the front that gives several apps of this host one port 443 (dep
 	@sh deploy/front/up.sh
 
 update: ## Build on the newest base images, and deploy
-	@sh deploy/host/update.sh
-	@BASE_URL= sh deploy/checks/host/doctor.sh --brief || true
+	@sh -euc '. deploy/lib.sh; deploy/bare-machine/update.sh $$(setting WEB_IMAGE)'
+	@$(MAKE) --no-print-directory up
 
 package: ## Build the images and the package for an app of your own, and start nothing (docs/your-app.md)
 	@sh deploy/host/package.sh
@@ -28,12 +28,6 @@ releases: ## List the releases of web that can be put back, and which one runs
 
 down: ## Stop this project's containers; certificate, stored files and queued envelopes stay
 	@docker compose --profile '*' down
-
-backup: ## Write settings, keys, queued envelopes and certificates into one file: FILE=culvert.tar
-	@sh deploy/host/backup.sh
-
-restore: ## Put a backup back, into a clone without a stack: FILE=culvert.tar
-	@sh deploy/host/restore.sh
 
 logs: ## Follow the logs
 	@docker compose logs --follow --tail 100
