@@ -10,7 +10,7 @@ RENDERED=/tmp/nginx
 START_ID=$(od -An -N5 -tx1 /dev/urandom | tr -d ' ' | cut -c 1-9)
 # An emptyDir of Kubernetes outlives a killed container: a socket left there cannot be bound again.
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
-mkdir -p "$RENDERED/routes" "$RENDERED/ingest" "$RENDERED/sets"
+mkdir -p "$RENDERED/routes" "$RENDERED/ingest"
 
 for step in values settings limits public-listeners tunnel-origins internal-network render sets \
   sdk-tunnel-path ingest certificate; do

@@ -1,16 +1,16 @@
 # shellcheck shell=sh
 # Which set of web's replicas a request goes to. WEB_SETS has the addresses of sets that may be there. For each, the
 # folder sets has NAME.current if all requests go there, and NAME/DEPLOYMENT if those that name this deployment do.
-# `make up` and watch-sets.sh write these files. Without any, `web` is asked. By name, not as an upstream: Nginx would
-# log an error whenever it looks up a set that is not there.
+# `make up` and watch-sets.sh write these files; the next start finds them. Without any, `web` is asked. By name, not as
+# an upstream: Nginx would log an error whenever it looks up a set that is not there.
 set -f
 for address in $(without_commas "$WEB_SETS"); do
   is_host_and_port "$address" ||
     refuse WEB_SETS "'$address' is not name:port" "use the addresses of releases, such as web-previous:3000"
-  mkdir -p "$RENDERED/sets/${address%:*}"
-  echo "if (-f $RENDERED/sets/${address%:*}.current) { set \$web $address; }"
+  mkdir -p "/var/lib/culvert/sets/${address%:*}"
+  echo "if (-f /var/lib/culvert/sets/${address%:*}.current) { set \$web $address; }"
 done >"$RENDERED/sets.conf"
 for address in $(without_commas "$WEB_SETS"); do
-  echo "if (-f $RENDERED/sets/${address%:*}/\$asked_deployment) { set \$web $address; }"
+  echo "if (-f /var/lib/culvert/sets/${address%:*}/\$asked_deployment) { set \$web $address; }"
 done >>"$RENDERED/sets.conf"
 set +f

@@ -42,10 +42,11 @@ look() {
 
 watch() {
   set +e
-  cd "$RENDERED/sets" || exit
-  while sleep 5; do
+  cd /var/lib/culvert/sets || exit
+  while :; do
     of_all=
     for address in $(echo "$WEB_SETS" | tr , ' '); do look "${address%:*}" "$address"; done
+    sleep 5
   done
 }
 watch &

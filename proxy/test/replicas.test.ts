@@ -49,7 +49,7 @@ describe("two replicas of web", () => {
 describe("while make up stops a replica", () => {
   // Until then, in seconds since 1970.
   const askOnly = (name: string, until = 9_999_999_999) =>
-    shared.proxy.on("proxy", "exec", "sh", "-c", `cd /tmp/nginx/sets; rm -f *.current; echo ${until} >${name}.current`);
+    shared.proxy.on("proxy", "exec", "sh", "-c", `cd /var/lib/culvert/sets; rm -f *.current; echo ${until} >${name}.current`);
   const requests: Parameters<typeof send>[1][] = [
     { path: "/page" },
     { path: "/page", headers: { accept: "text/html" } },
@@ -73,7 +73,7 @@ describe("while make up stops a replica", () => {
   test("a name that nobody has costs no request, and is forgotten; so is one whose time is over", async () => {
     const isForgotten = () =>
       expect
-        .poll(() => shared.proxy.on("proxy", "exec", "find", "/tmp/nginx/sets", "-name", "*.current"), {
+        .poll(() => shared.proxy.on("proxy", "exec", "find", "/var/lib/culvert/sets", "-name", "*.current"), {
           timeout: 60_000,
         })
         .toBe("");

@@ -89,7 +89,7 @@ describe("a release that was replaced", () => {
 
   test("when web is the same release, web gets its requests again", async () => {
     await shared.proxy.web.answer(at("old-1", page));
-    await shared.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/tmp/nginx/sets/ingest/old-1");
+    await shared.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/var/lib/culvert/sets/ingest/old-1");
     await expect.poll(async () => (await ask({ headers: of("old-1") })).body, { timeout: 60_000 }).toBe(page.body);
   });
 
@@ -98,7 +98,7 @@ describe("a release that was replaced", () => {
     expect((await ask({ method: "POST", headers: of("old-1"), body: "a=1" })).body).toBe(page.body);
     // Also when its name has no address any more, before the proxy's look at it.
     const log = async () => {
-      await shared.proxy.on("proxy", "exec", "touch", "/tmp/nginx/sets/ingest/old-1");
+      await shared.proxy.on("proxy", "exec", "touch", "/var/lib/culvert/sets/ingest/old-1");
       for (const method of ["GET", "POST"])
         expect((await ask({ method, headers: of("old-1") })).body, method).toBe(page.body);
       for (const path of ["/_next/image?url=%2Fa.png&w=64&q=75&dpl=old-1", "/_next/static/b.js?dpl=old-1"])
@@ -136,7 +136,7 @@ describe("in a rollout of Kubernetes", () => {
 
     // Then web balances again, over all replicas.
     await rollout.proxy.web.answer(at("new-2", page));
-    await rollout.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/tmp/nginx/sets/web-current/new-2");
+    await rollout.proxy.on("proxy", "exec", "touch", "-d", "3 minutes ago", "/var/lib/culvert/sets/web-current/new-2");
     await expect.poll(() => answerTo(of("new-2")), { timeout: 60_000 }).toBe(page.body);
   });
 });
