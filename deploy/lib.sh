@@ -7,11 +7,18 @@ PATH=$PATH:/usr/sbin:/sbin
 # say TEXT...: prints one line of progress to stderr; stdout is for results.
 say() { printf '%s\n' "$*" >&2; }
 
-# notify_failures COMMAND: from now on, a failure of this script is told to NOTIFY_URL, with die's line. 130: Ctrl-C.
+# notify_failures COMMAND: from now on, a failure of this script, with die's line, is posted to NOTIFY_URL as Slack,
+# Mattermost and Google Chat read it. 130: Ctrl-C.
 notify_failures() { failing=$1; trap notify_failure EXIT; }
 notify_failure() {
-  case $? in 0 | 130) return 0 ;; esac
-  deploy/host/notify.sh "$failing failed: ${died:-its output says why}"
+  case ${1:-$?} in 0 | 130) return 0 ;; esac
+  url=$(setting NOTIFY_URL)
+  [ -n "$url" ] || return 0
+  text=$(printf 'culvert on %s: %s failed: %s' "$(hostname)" "$failing" "${died:-its output says why}" |
+    LC_ALL=C tr -s '\000-\037' ' ' | sed 's/[\\"]/\\&/g')
+  # The address is a secret: not an argument, which other users of this machine can read.
+  printf 'url = "%s"\n' "$url" | curl -sS -m 10 -o /dev/null --fail -K - -H 'Content-Type: application/json' \
+    --data "{\"text\": \"$text\"}" >&2 || say "culvert: NOTIFY_URL: the notification was not accepted: see above"
 }
 
 # die TEXT...: prints one line with the problem and its fix, and exits with status 1.
@@ -58,31 +65,28 @@ compose_settings() {
   grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:$' docker-compose.yml deploy/images.yml | tr -d ' ${:' | sort -u
 }
 
-# health_path: prints the path of the app's health check.
-health_path() { echo "$(setting BASE_PATH)$(setting HEALTH_PATH /healthz)"; }
-
-# error_lines: prints a log without stack frames and what Node adds, so that its last line says why a process ended.
-error_lines() { grep -a '[[:alnum:]]' | grep -avE '^[[:space:]]+(at |[a-z]+: )|^Node\.js v|^[[:space:]]*[]}^]'; }
-
-# last_lines CONTAINER: prints the last words of its log except the proxy's requests; if it was restarted, those before
-# its last start.
+# last_lines CONTAINER: prints the end of its log; if it was restarted, before its last start. Without the proxy's
+# requests, stack frames and what Node adds, so that the last line says why a process ended.
 last_lines() {
   started='{{if and .RestartCount (eq .State.Status "running")}}{{.State.StartedAt}}{{end}}'
   until=$(docker inspect --format "$started" "$1")
-  docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -v '^{"time":.*"request_id"' | error_lines |
+  docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -a '[[:alnum:]]' |
+    grep -avE '^\{"time":.*"request_id"|^[[:space:]]+(at |[a-z]+: )|^Node\.js v|^[[:space:]]*[]}^]' |
     tail -n 30 | cut -c 1-1000
 }
 
-# reason CONTAINER: prints why it ended, or is not healthy, with a fix if there is one. `docker inspect` does not know
-# the last death of a container that runs again.
+# reason CONTAINER: prints why it did not start, ended, or is not healthy, with a fix if there is one. `docker inspect`
+# does not know the last death of a container that runs again.
 reason() {
   # shellcheck disable=SC2046 # four words
   set -- "$1" $(docker inspect "$1" --format '{{.State.Status}} {{.State.OOMKilled}} {{.State.ExitCode
-    }} {{with .State.Health}}{{.Status}}{{end}}') ''
+    }} {{with .State.Health}}{{.Status}}{{end}}') '' '' '' ''
   see="see 'docker compose logs web', or set HEALTH_PATH to a path that answers" said=
-  case $2-$5 in running-unhealthy | running-starting)
-    said=$(docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$1" | grep '[^[:space:]]' |
-      tail -n 1) ;;
+  case $2-$5 in
+    created-*) said=$(docker inspect --format '{{.State.Error}}' "$1") && [ -n "$said" ] || return 0 ;;
+    running-unhealthy | running-starting)
+      said=$(docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$1" |
+        grep '[^[:space:]]' | tail -n 1) ;;
   esac
   case $said in
     # The engine's own output, of a check at the moment when the container ended, is no reason, nor is a success.
@@ -93,11 +97,12 @@ reason() {
         "(PORT=3000 HOSTNAME=0.0.0.0)"
       return ;;
     'GET '*) echo "$said: $see faster"; return ;;
+    *'already allocated'* | *'already in use'*)
+      echo "${said##*): }: stop what uses the port, or change HTTPS_PORT, HTTP_PORT or INGEST_PORT"; return ;;
     *) echo "$said"; return ;;
   esac
-  deaths=$(docker events --since 1h --until "$(date +%s)" --filter "container=$1" --filter event=oom \
-    --filter event=die --format '{{.Action}} {{index .Actor.Attributes "exitCode"}}')
-  case $3-$deaths in
+  case $3-$(docker events --since 1h --until "$(date +%s)" --filter "container=$1" --filter event=oom \
+    --filter event=die --format '{{.Action}} {{index .Actor.Attributes "exitCode"}}') in
     true* | *oom* | *'die 137') echo 'out of memory, or killed: raise its mem_limit (docs/operations.md)'; return ;;
   esac
   said=$(last_lines "$1" | sed -n 's/^[[:space:]]*\(culvert[a-z ]*: \)*//;$p')
@@ -110,9 +115,10 @@ wait_until_healthy() {
   for container; do
     while [ "$(state "$container")" != 'running healthy' ]; do
       case $(state "$container") in
-        *starting | 'running healthy') sleep 0.25 ;;
-        *) reason "$container"; return 1 ;;
+        [!c]*starting | 'running healthy') sleep 0.25; continue ;;
       esac
+      reason "$container"
+      return 1
     done
   done
 }
@@ -128,21 +134,29 @@ get_web_image() {
 # or this shell sets them: without a value, docker removes the image's variable.
 keep_image_settings() {
   # Those of the image before this one: a kept release has another one.
-  for name in ${IMAGE_SETTINGS:-}; do unset "$name"; done
-  export IMAGE_SETTINGS=
-  while IFS= read -r pair; do
-    name=${pair%%=*}
-    if grep -qx "      $name:" docker-compose.yml && [ -z "$(setting "$name")" ]; then
-      export "${pair?}" IMAGE_SETTINGS="$IMAGE_SETTINGS $name"
-    fi
-  done <<PAIRS
-$(docker image inspect --format '{{range .Config.Env}}{{println .}}{{end}}' "$1" |
-    grep -v -e ^BASE_PATH= -e ^TUNNEL_PATH=)
-PAIRS
+  # shellcheck disable=SC2086 # a list
+  unset ${IMAGE_SETTINGS:-}
+  IMAGE_SETTINGS=
+  variables=$(docker image inspect --format '{{range .Config.Env}}{{println .}}{{end}}' "$1")
+  # The proxy does not know the image's BASE_PATH and TUNNEL_PATH.
+  passed_on=$(grep -oE '^ {6}[A-Z_]+:$' docker-compose.yml | tr -d ' :' | grep -vx -e BASE_PATH -e TUNNEL_PATH)
+  for name in $passed_on; do
+    own=$(printf '%s\n' "$variables" | sed -n "s/^$name=//p")
+    [ -z "$own" ] || [ -n "$(setting "$name")" ] || export "$name=$own" IMAGE_SETTINGS="$IMAGE_SETTINGS $name"
+  done
+}
+
+# prepare_machine: gets the engine and base images that this machine lacks, and exports BUILD_CA_FILE for the builds.
+prepare_machine() {
+  build_ca=$(deploy/bare-machine/machine.sh)
+  BUILD_CA_FILE=$(setting BUILD_CA_FILE "$build_ca")
+  export BUILD_CA_FILE
 }
 
 # project_name: prints the compose project's name.
-project_name() { echo "${COMPOSE_PROJECT_NAME:-$(docker compose config | sed -n 's/^name: //p')}"; }
+project_name() {
+  echo "${COMPOSE_PROJECT_NAME:-$(docker compose config | sed -n 's/^name: "\{0,1\}\([^"]*\).*/\1/p')}"
+}
 
 # tools_image: prints an image with Node and tar: what the spool is built on, or in a release its spool.
 tools_image() {

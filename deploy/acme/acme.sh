@@ -131,7 +131,7 @@ note_failure() {
   { printf '%s\n' "$said" >"$failure" && touch -d "@$due" "$failure" && echo "$count" >"$failures.new" &&
     mv "$failures.new" "$failures"; } ||
     say "the failure was not noted: the reason is above"
-  # The third failure, and one a day from then on, are posted as by deploy/host/notify.sh. The address is a secret: not
+  # The third failure, and one a day from then on, are posted as deploy/lib.sh does. The address is a secret: not
   # an argument.
   [ $((count % 4)) -eq 3 ] && [ -n "$NOTIFY_URL" ] || return 0
   said=$(one_line "$said" | sed 's/[\\"]/\\&/g')

@@ -8,12 +8,12 @@ cd "$(dirname "$0")/../.."
 [ -s deploy/front/apps.conf ] ||
   die "deploy/front/apps.conf: missing: copy apps.conf.example there, and give each name its stack"
 check_readable deploy/front
-BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
+prepare_machine
 FRONT_NAME=$(setting FRONT_NAME culvert-front)
 FRONT_HTTPS_PORT=$(setting FRONT_HTTPS_PORT 443)
 FRONT_HTTP_PORT=$(setting FRONT_HTTP_PORT 80)
 FRONT_SUBNET=$(setting FRONT_SUBNET)
-export BUILD_CA_FILE BUILDX_NO_DEFAULT_ATTESTATIONS=1 FRONT_NAME FRONT_HTTPS_PORT FRONT_HTTP_PORT FRONT_SUBNET
+export BUILDX_NO_DEFAULT_ATTESTATIONS=1 FRONT_NAME FRONT_HTTPS_PORT FRONT_HTTP_PORT FRONT_SUBNET
 front() { docker compose --progress quiet -p "$FRONT_NAME" -f deploy/front/compose.yml "$@"; }
 front build >&2
 output=$(front run --rm --no-deps -T front -t 2>&1) || {

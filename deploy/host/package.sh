@@ -4,15 +4,10 @@ set -eu
 cd "$(dirname "$0")/../.."
 . deploy/lib.sh
 
-package() {
-  deploy/bare-machine/need.sh npm >&2
-  npm --prefix web ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
-  mkdir -p dist
-  npm pack --silent --pack-destination dist ./web/telemetry
-}
-
-BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
-export BUILD_CA_FILE
+prepare_machine
 step 'Images' docker compose build proxy spool ingest >&2
-step 'Package' package
+deploy/bare-machine/need.sh npm >&2
+npm --prefix web ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+mkdir -p dist
+npm pack --silent --pack-destination dist ./web/telemetry
 printf '\nNext, in the folder of your Next app:\n\n    node %s/web/telemetry/dist/cli/main.js init\n' "$PWD"

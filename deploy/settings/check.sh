@@ -36,6 +36,14 @@ check_port() {
   [ "$port" -le 65535 ] || die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"
 }
 
+# check_file NAME: the file in setting NAME, if set, exists and is readable.
+check_file() {
+  file=$(setting "$1")
+  [ -n "$file" ] || return 0
+  [ -f "$file" ] || die "$1: there is no file $file: set an existing path, absolute or relative to $PWD"
+  [ -r "$file" ] || die "$1: $file cannot be read by $(id -un): change its permissions (chmod), or run as its owner"
+}
+
 # check_readable FOLDER...: dies if a container, whose user is another one, cannot read these, as after umask 077.
 check_readable() {
   for file in $(find "$@" ! -type l ! -perm -004 | head -n 1); do
@@ -45,6 +53,10 @@ check_readable() {
 
 # check_settings: dies with the setting that compose cannot read, before compose says so without its name.
 check_settings() {
+  for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE ACME_CA_FILE ACME_EAB_KEY_FILE BUILD_CA_FILE \
+    SERVER_ACTIONS_KEY_FILE; do
+    check_file "$name"
+  done
   check_switch ACME
   check_switch WEB_EGRESS
   check_port HTTPS_PORT 8443
