@@ -1,5 +1,5 @@
-# shellcheck shell=sh
-# Builds the images, or gets those that are not built here. Sourced after stack.sh, releases.sh and env-file.sh.
+# shellcheck shell=sh disable=SC2154 # unchanged, services: stack.sh
+# Builds the images, or gets those that are not built here. Sourced after stack.sh.
 
 # export_build_settings: exports what a build gets besides the settings: the key that all builds share, and the release.
 # With the containerd image store, a default attestation would give each build another image id, and unchanged
@@ -7,47 +7,41 @@
 export_build_settings() {
   web_image=$(setting WEB_IMAGE)
   [ -z "$web_image" ] || get_web_image "$web_image"
-  actions_key=$(deploy/host/server-actions-key.sh)
-  SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$actions_key")
+  # https://nextjs.org/docs/app/guides/self-hosting#server-functions-encryption-key
+  SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$PWD/.culvert/server-actions.key")
+  [ -s "$SERVER_ACTIONS_KEY_FILE" ] || (umask 077 && head -c 32 /dev/urandom | base64 >"$SERVER_ACTIONS_KEY_FILE")
   export SERVER_ACTIONS_KEY_FILE BUILDX_NO_DEFAULT_ATTESTATIONS=1
   release=$(setting SENTRY_RELEASE "$(default_release "$web_image")")
   [ -z "$release" ] || export SENTRY_RELEASE="$release"
 }
 
 # default_release WEB_IMAGE: prints the default of SENTRY_RELEASE. A release that make rollback put back keeps its name.
-# Otherwise it is the commit of web/, or the image's name and tag.
+# Otherwise it is the commit of web/, or the image's name with its tag, or the image id for a tag that moves.
 default_release() {
-  had=${1:-$(repository):$(setting WEB_TAG)}
-  had=$(find_release "${had#"$(repository):"}" | cut -d ' ' -f 4)
-  if [ -n "$had" ]; then
-    [ "$had" = - ] || echo "$had"
+  back=${1:-:$(setting WEB_TAG)} name=${1##*/}
+  back=$(releases | awk -v release="${back##*:}" '$1 == release { print $4 }')
+  if [ -n "$back" ]; then
+    [ "$back" = - ] || echo "$back"
   elif [ -z "$1" ]; then
-    commit
+    git describe --always --dirty --exclude='*' 2>/dev/null || true
   else
-    image_name=${1##*/}
-    printf '%s@%s\n' "${image_name%%[:@]*}" "$(tag_of "$1")"
+    case ${name%:latest} in *:*) tag=${name##*:} ;; *) tag=$(image_id "$1" | cut -c 8-19) ;; esac
+    echo "${name%%[:@]*}@$tag"
   fi
 }
 
 # build: builds what is built here, but web if a release of it was put back, and pulls what is missing.
 build() {
-  # shellcheck disable=SC2154 # of read_config
-  to_build=$services
-  pinned=$(setting WEB_TAG)
+  to_build=$services pinned=$(setting WEB_TAG) tag_file=$(env_file WEB_TAG)
   if [ -n "$pinned" ] && [ -z "$(setting WEB_IMAGE)" ]; then
-    say "    web stays at $pinned, which make rollback has put back:" \
-      "to build web/ again, remove WEB_TAG from $(env_file WEB_TAG)"
-    # shellcheck disable=SC2154 # kept: sets.sh
+    say "    web stays at $pinned, which make rollback has put back: to build web/ again, remove WEB_TAG from $tag_file"
     [ -n "$(image_id "$(repository):$pinned")" ] ||
-      die "WEB_TAG: $(repository):$pinned is not on this machine: remove WEB_TAG from $(env_file WEB_TAG) to build" \
-        "web/; $kept"
-    to_build=$(echo "$services" | without web)
+      die "WEB_TAG: $(repository):$pinned is not on this machine:" \
+        "remove WEB_TAG from $tag_file to build web/; $unchanged"
+    to_build=$(echo "$services" | grep -vx web)
   fi
-  # shellcheck disable=SC2086,SC2154 # a list; kept: sets.sh
-  docker compose build $to_build >&2 ||
-    die "the build failed: the reason is above; $kept"
-  for image in $(docker compose config --images); do
-    docker image inspect "$image" >/dev/null 2>&1 || docker pull --quiet "$image" >&2 ||
-      die "$image cannot be pulled: the reason is above; $kept"
-  done
+  # shellcheck disable=SC2086 # a list
+  docker compose build $to_build >&2 || die "the build failed: the reason is above; $unchanged"
+  docker compose pull --quiet --policy missing --ignore-buildable >&2 ||
+    die "an image cannot be pulled: the reason is above; $unchanged"
 }

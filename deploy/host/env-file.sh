@@ -2,28 +2,23 @@
 # Reads and writes the files with the settings: .env, or those of COMPOSE_ENV_FILES. Sourced after lib.sh.
 
 # env_file NAME: prints the file that sets NAME: the last one that does, as compose reads them, else the first one.
-env_file() {
-  (
-    IFS=, found=''
-    for file in ${COMPOSE_ENV_FILES:-.env}; do
-      if [ -z "$found" ] || grep -qs "$(assigned "$1")" "$file"; then found=$file; fi
-    done
-    echo "$found"
-  )
-}
+env_file() (
+  IFS=, found=''
+  for file in ${COMPOSE_ENV_FILES:-.env}; do
+    if [ -z "$found" ] || grep -qs "$(assigned "$1")" "$file"; then found=$file; fi
+  done
+  echo "$found"
+)
 
 is_saved() { grep -qs "$(assigned "$1")" "$(env_file "$1")"; }
 
 # write_setting NAME VALUE: sets NAME in its file. VALUE has no | and no white space.
 write_setting() {
   file=$(env_file "$1")
-  if [ -e "$file" ] && [ ! -f "$file" ]; then
-    say "    put $1=$2 where your settings are: $file is no file"
-    return
-  fi
   if is_saved "$1"; then
-    changed=$(sed "s|$(assigned "$1").*|$1=$2|" "$file")
-    printf '%s\n' "$changed" >"$file"
+    cp -p "$file" "$file.new"
+    sed "s|$(assigned "$1").*|\1$1=$2|" "$file" >"$file.new"
+    mv "$file.new" "$file"
   else
     # A last line without an end must not swallow it.
     [ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] || echo >>"$file"

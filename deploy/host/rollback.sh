@@ -1,23 +1,16 @@
 #!/bin/sh
-# Puts an earlier release of web back without a build and without failing a request: the one before the running one, so
-# that a second rollback goes further back, or RELEASE (make releases lists them), which can be a later one too. Then
-# writes it into .env, so that the next make up does not bring the other one back.
+# Puts a release of web back without a build or a failed request: the one before the running one, or RELEASE, an earlier
+# or later one of `make releases`. Writes it into .env, so that the next make up does not bring the other one back.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/lib.sh
 . deploy/host/stack.sh
-. deploy/host/releases.sh
-. deploy/host/previous.sh
-. deploy/host/sets.sh
-. deploy/host/replace.sh
-. deploy/host/env-file.sh
-. deploy/host/build.sh
 
 notify_failures "make rollback"
-use_project
+lock_project
 repair
-running=$(set_of "$WEB_SET" | head -n 1 | xargs -r docker inspect --format '{{.Image}}')
-{ runs proxy && [ -n "$running" ]; } || die "rollback: the stack does not run: start it first (make up)"
+running=$(image_of "$(set_of "$WEB_SET" | head -n 1)")
+{ is_healthy proxy && [ -n "$running" ]; } || die "rollback: the stack does not run: start it first (make up)"
 is_remembered "$running" || remember_web
 release=${RELEASE:-$(release_before "$running")}
 [ -n "$release" ] || die "rollback: no earlier release is kept: make up keeps the one that it replaces"
@@ -30,20 +23,20 @@ set -- $(find_release "$release")
 # So that compose, here and in later commands, starts this one.
 if [ -n "$(setting WEB_IMAGE)" ]; then
   setting=WEB_IMAGE value=$3
-  [ "$(image_id "$3")" = "$2" ] || value=$(repository):$release
+  [ "$(image_id "$3")" = "$2" ] || value=$(repository):$1
 else
-  setting=WEB_TAG value=$release
+  setting=WEB_TAG value=$1
 fi
-export "$setting=$value" "SENTRY_RELEASE=${4#-}"
+# It was good before, whatever the one that runs answers.
+export "$setting=$value" "SENTRY_RELEASE=${4#-}" ALLOW_CHANGED_ANSWERS=on
 [ "$setting" = WEB_TAG ] || keep_image_settings "$2"
 
-say "==> Back to $release"
-# It was good before, whatever the one that runs answers.
-ALLOW_CHANGED_ANSWERS=on
+say "==> Back to $1 ($3, $4)"
 undo_at_exit
-read_config
 step 'Start web' start_set
-step 'Replace web' switch_set
-undo_release "$running" "$2"
+# Before the switch: if this is interrupted, the next make up completes it.
 write_setting "$setting" "$value"
-! is_saved SENTRY_RELEASE || write_setting SENTRY_RELEASE "$SENTRY_RELEASE"
+! is_saved SENTRY_RELEASE || write_setting SENTRY_RELEASE "${4#-}"
+undo_release "$running"
+step 'Replace web' switch_set
+remember_web

@@ -1,92 +1,87 @@
-# shellcheck shell=sh
-# A set is the replicas of one release of web. Its containers have the label culvert.set, and the name web-a or web-b in
-# the inner network (WEB_SET). A release starts the other set beside the one that serves, and asks both; then the proxy
-# asks the new set only, and the old one stops. Sourced after stack.sh, releases.sh and previous.sh.
+# shellcheck shell=sh disable=SC2154 # unchanged, services: stack.sh
+# A set is the replicas of one release of web: their label is culvert.set, their name web-a or web-b (WEB_SET).
+# A release starts the other set beside the one that serves, and asks both. Then the proxy asks the new set only, and
+# the old one stops.
 
 set_of() { containers web --filter "label=culvert.set=$1"; }
 other_set() { if [ "$1" = a ]; then echo b; else echo a; fi; }
 
 # current_set: prints the set that serves: the one that the proxy was told to ask, else that of .env, if it runs.
 current_set() {
-  told=$(in_proxy 'cd /tmp/nginx/sets && ls -d web-?.current' | sed 's/web-\(.\).*/\1/' | tail -n 1)
-  saved=$(setting WEB_SET a)
+  told=$(in_sets 'ls -d web-?.current' | sed 's/web-\(.\).*/\1/' | tail -n 1)
+  saved=$(saved_set)
   for set in $told "$saved" "$(other_set "$saved")"; do
     [ -z "$(alive web --filter "label=culvert.set=$set")" ] || { echo "$set"; return; }
   done
   echo "$saved"
 }
+saved_set() (unset WEB_SET; setting WEB_SET a)
+# save_set: so that `docker compose up`, typed by hand, leaves the set alone.
+save_set() { [ "$(saved_set)" = "$WEB_SET" ] || write_setting WEB_SET "$WEB_SET"; }
 
-# replicas: prints how many containers the current set has; those that `docker compose up --scale` has added belong to
-# it.
-replicas() {
-  found=$(set_of "$WEB_SET" | count)
-  # Containers of a version without sets.
-  [ "$found" -gt 0 ] || found=$(containers web | count)
-  if [ "$found" -gt 0 ]; then echo "$found"; else echo 1; fi
+# replicas: prints how many the current set has, with those that `docker compose up --scale` has added.
+replicas() { set_of "$WEB_SET" | count | sed 's/^0$/1/'; }
+
+# in_sets SCRIPT [ARGUMENT...]: runs it in the proxy's folder of sets (proxy/entrypoint.d/sets.sh).
+in_sets() {
+  script="cd /var/lib/culvert/sets; $1"
+  shift
+  docker compose exec -T proxy sh -euc "$script" sh "$@" 2>/dev/null
 }
 
-in_proxy() { docker compose exec -T proxy sh -euc "$@" 2>/dev/null; }
-
-# ask_only SET SECONDS: for so long, the proxy asks only the replicas of this set (proxy/entrypoint.d/sets.sh).
+# ask_only SET [SECONDS]: from now on, or for so long, the proxy asks only the replicas of this set.
 ask_only() {
   # shellcheck disable=SC2016 # the container's
-  in_proxy 'cd /tmp/nginx/sets; echo $(($(date +%s) + $2)) >new; mv new "web-$1.current"
-    find . -name "*.current" ! -name "web-$1.current" -delete' sh "$@"
+  in_sets 'echo $(($(date +%s) + ${2:-999999999})) >new; mv new "web-$1.current"
+    find . -name "*.current" ! -name "web-$1.current" -delete' "$@"
 }
 
-# start_set: starts the wanted release as the other set. If it is not healthy, or answers the proxy worse than the set
-# that serves, it is removed, and this dies. Sets new_release to what release_of prints of it.
+# start_set: starts the wanted release as the other set, which is WEB_SET from then on. Dies if it is not healthy, or
+# answers the proxy worse than the set that serves.
 start_set() {
   wanted=$(replicas)
   docker compose --progress quiet rm --force web >/dev/null 2>&1 || true
-  scale=web=$(($(alive web | count) + wanted))
-  [ "$(set_of "$WEB_SET")" != "$(containers web)" ] || ask_only "$WEB_SET" 600 || true
+  # `web` is both sets now.
+  ask_only "$WEB_SET" || die "proxy: it could not be told which release to ask; $unchanged"
   WEB_SET=$(other_set "$WEB_SET")
-  started_set=$WEB_SET
-  docker compose --progress quiet up --detach --no-build --no-recreate --scale "$scale" web >&2 ||
-    die "web: the reason is above; $kept"
-  new=$(set_of "$WEB_SET")
-  # shellcheck disable=SC2086 # a list
-  problem=$(wait_until_healthy $new && answer_proxy $new) || die "web: $problem; $kept"
-  # shellcheck disable=SC2034 # for others
-  new_release=$(release_of "$(echo "$new" | head -n 1)")
+  docker compose --progress quiet up --detach --no-build --no-recreate \
+    --scale "web=$(($(alive web | count) + wanted))" web >&2 || die "web: the reason is above; $unchanged"
+  # shellcheck disable=SC2046 # a list
+  problem=$(wait_until_healthy $(set_of "$WEB_SET") && answer_proxy $(set_of "$WEB_SET")) ||
+    die "web: $problem; $unchanged"
 }
-kept='nothing was replaced, what runs keeps serving'
 
-# switch_set: the proxy asks the started set only. The old one stops when its requests have ended: until it is killed,
-# an app that gets SIGTERM goes on with connections that the proxy uses, and it resets idle ones with the form in them.
+# switch_set: the proxy asks the started set only, and the other one stops.
 switch_set() {
-  old=$(containers web | without "$(set_of "$WEB_SET")")
-  first=$(echo "$old" | head -n 1)
-  [ "$(image_of "$first")" = "${new_release%% *}" ] ||
-    keep_release "$first" || say "    open pages get the new release: the reason is above"
-  store_files "$first"
-  ask_only "$WEB_SET" 600 || true
-  started_set=''
+  replaced=$(set_of "$(other_set "$WEB_SET")" | head -n 1)
+  [ "$(image_of "$replaced")" = "$(newest_image)" ] || keep_release "$replaced"
+  store_files "$replaced"
   save_set
-  drain
-  # shellcheck disable=SC2086 # a list
-  { docker stop $old && docker rm $old; } >/dev/null || true
+  ask_only "$WEB_SET" || die "proxy: it could not be told which release to ask; $unchanged"
+  stop_other_set 20
+}
+
+# stop_other_set SECONDS: stops the set that the proxy does not ask any more, when its requests have ended. An app that
+# gets SIGTERM goes on with connections that the proxy uses, and resets idle ones with the form in them.
+stop_other_set() {
+  others=$(set_of "$(other_set "$WEB_SET")")
+  if [ -n "$others" ]; then
+    drain
+    # shellcheck disable=SC2086 # a list
+    { docker stop -t "$1" $others; docker rm --force $others; } >/dev/null || true
+  fi
   # `valid` and `resolver_timeout` of proxy/templates/resolver.conf: until then, the proxy still has their addresses.
   ask_only "$WEB_SET" 7 || true
-  end_previous "${new_release%% *}"
 }
 
-# save_set: so that `docker compose up`, typed by hand, leaves the set alone.
-save_set() { [ "$(unset WEB_SET; setting WEB_SET a)" = "$WEB_SET" ] || write_setting WEB_SET "$WEB_SET"; }
-
-# undo_set: removes a started set that has not been switched to.
-undo_set() {
-  [ -n "${started_set:-}" ] || return 0
-  set_of "$started_set" | xargs -r docker rm --force >/dev/null 2>&1 || true
-  in_proxy 'rm -f /tmp/nginx/sets/*.current' || true
-}
+# drain: gives a busy app the time to read what was sent before the proxy stopped asking it.
+drain() { sleep 2; }
 
 # answer_proxy CONTAINER...: prints which of these does not answer the proxy, or which path of the first one answers
-# worse than that of the set that serves. Of the same image only the health check is compared: settings such as CONSOLE
-# decide what its start page is.
+# worse than that of the other set. Of the same image only the health check is compared: settings such as CONSOLE decide
+# what its start page is.
 answer_proxy() {
-  paths=$(health_path) serving=$(set_of "$(other_set "$WEB_SET")" | head -n 1)
+  paths=$(setting BASE_PATH)$(setting HEALTH_PATH /healthz) serving=$(set_of "$(other_set "$WEB_SET")" | head -n 1)
   for container; do
     status=$(status_of "$container" "$paths" 60)
     case $status in [1-4]??) continue ;; esac
@@ -96,10 +91,10 @@ answer_proxy() {
   [ -n "$serving" ] && [ "${ALLOW_CHANGED_ANSWERS:-}" != on ] || return 0
   [ "$(image_of "$serving")" = "$(image_of "$1")" ] || paths="$paths $(setting BASE_PATH /)"
   for path in $paths; do
-    before=$(status_of "$serving" "$path" 5)
-    case $before in [123]??) status=$(status_of "$1" "$path" 15) ;; *) continue ;; esac
+    had=$(status_of "$serving" "$path" 5)
+    case $had in [123]??) status=$(status_of "$1" "$path" 15) ;; *) continue ;; esac
     case $status in [123]??) continue ;; esac
-    echo "$path answers $status, and $before from what runs: if this is intended, set ALLOW_CHANGED_ANSWERS=on"
+    echo "$path answers $status, and $had from what runs: if this is intended, set ALLOW_CHANGED_ANSWERS=on"
     return 1
   done
 }

@@ -1,19 +1,12 @@
 #!/bin/sh
-# Brings the stack to what .env and the sources say, on a bare machine too. While the proxy runs, a new proxy and a new
-# set of web start beside the old ones and are asked; only then is anything replaced, and web without failing a request.
+# Brings the stack to what .env and the sources say, on a bare machine too. While the proxy runs, its new settings are
+# tried, and a new set of web starts beside the old one. Only then is anything replaced, web without a failed request.
 set -eu
 cd "$(dirname "$0")/../.."
 . deploy/lib.sh
-. deploy/settings/check.sh
-. deploy/host/preflight.sh
 . deploy/host/stack.sh
-. deploy/host/releases.sh
-. deploy/host/previous.sh
-. deploy/host/sets.sh
-. deploy/host/replace.sh
-. deploy/host/env-file.sh
+. deploy/host/preflight.sh
 . deploy/host/build.sh
-. deploy/host/ipv6.sh
 
 # start: starts the stack and waits until it is healthy, and web answers the proxy.
 start() {
@@ -24,70 +17,44 @@ start() {
   save_set
 }
 
-# release: replaces what has changed of spool, proxy and web. Spool and proxy first: each version accepts what web of
-# the version before sends.
-release() {
+# replace_changed: replaces what has changed of spool, proxy and web. Requests go to the new web last: spool and proxy
+# accept what web of the version before sends.
+replace_changed() {
   changed=$(for service in proxy web spool; do is_current "$service" || echo "$service"; done)
-  [ -n "$changed" ] || { say "    up to date: spool proxy web"; return; }
-  # What make up did not start is not in the file yet. A rollback must not go back to a web that never was healthy.
-  is_remembered "$before" || ! runs web || remember_web
-  ! is_changed proxy || step 'Start proxy' prepare proxy
-  new_proxy=${prepared:-} new_outer=${outer:-}
-  ! is_changed web || step 'Start web' start_set
-  if is_changed spool; then
-    say "    for about a second nothing is queued;" \
-      "browsers and web send again what the ingest does not accept meanwhile"
-    step 'Replace spool' replace spool
-  fi
-  if is_changed proxy; then
-    say "    connections are refused for about a second, or 5 s longer if responses are still open," \
-      "which are cut then"
-    prepared=$new_proxy outer=$new_outer
-    step 'Replace proxy' swap proxy
-  fi
-  is_changed web || return 0
-  # shellcheck disable=SC2086 # three words
-  remember_release $new_release
-  step 'Replace web' switch_set
+  [ -n "$changed" ] || say "    up to date: spool proxy web"
+  # What was not started by make up, such as by docker compose up, can be gone back to, too, if it was ever healthy.
+  is_remembered "$image_before" || ! is_healthy web || remember_web
+  if has_changed proxy; then step 'Try proxy' try_proxy; fi
+  if has_changed web; then step 'Start web' start_set; fi
+  if has_changed spool; then step 'Replace spool' replace spool; fi
+  if has_changed proxy; then step 'Replace proxy' replace proxy; fi
+  if has_changed web; then step 'Replace web' switch_set; fi
 }
-is_changed() { echo "$changed" | grep -qx "$1"; }
-# is_current SERVICE: whether all its containers are as wanted, or the stack has none.
-is_current() {
-  ! echo "$services" | grep -qxF -e "$1" ||
-    { [ -n "$(alive "$1")" ] && [ "$(as_wanted "$1")" = "$(containers "$1")" ]; }
-}
-# replace SERVICE: replaces its container, or starts it.
-replace() {
-  [ -n "$(alive "$1")" ] || { docker compose --progress quiet up --no-build --wait "$1" >&2; return; }
-  prepare "$1"
-  swap "$1"
-}
+has_changed() { echo "$changed" | grep -qx "$1"; }
 
 notify_failures "make up"
 step 'Settings' preflight
 say_unsaved
 say_unread
-BUILD_CA_FILE=$(setting BUILD_CA_FILE "$(deploy/bare-machine/machine.sh)")
-export BUILD_CA_FILE
+prepare_machine
 check_compose
-use_project
+lock_project
 enable_ipv6
-export_build_settings
 repair
-before=$(newest_image)
 undo_at_exit
+image_before=$(newest_image)
+export_build_settings
 read_config
 step 'Build' build
-if runs proxy; then
-  release
+if is_healthy proxy; then
+  replace_changed
 else
   # A spool that runs holds envelopes of others.
-  ! runs spool || is_current spool || step 'Replace spool' replace spool
+  ! is_healthy spool || is_current spool || step 'Replace spool' replace spool
   step 'Start' start
 fi
 update_others
-after=$(newest_image)
-{ [ "$before" = "$after" ] && is_remembered "$after"; } || remember_web
+{ [ "$image_before" = "$(newest_image)" ] && is_remembered "$image_before"; } || remember_web
 trap notify_failure EXIT
 trap - INT TERM HUP PIPE
 deploy/host/summary.sh

@@ -77,8 +77,8 @@ test("Culvert itself is upgraded under load: only requests fail that found no pr
   const { result, requests: sent, failures } = await load(requests, change, few);
   expect(result.code, result.output).toBe(0);
   expect((await all()).filter((id) => before.includes(id))).toEqual([]);
-  const order = ["Start proxy", "Start web", "Replace spool", "Replace proxy", "Replace web"];
-  expect(result.output.match(/==> (Start|Replace) .*/g)).toEqual(order.map((step) => `==> ${step}`));
+  const order = ["Try proxy", "Start web", "Replace spool", "Replace proxy", "Replace web"];
+  expect(result.output.match(/==> (Try|Start|Replace) .*/g)).toEqual(order.map((step) => `==> ${step}`));
   expect(failures.filter(({ reached }) => reached)).toEqual([]);
   const accepted = (sent.envelope ?? 0) - failures.filter(({ name }) => name === "envelope").length;
   const arrived = async () => (await recorder.all(mark)).filter((one) => bodyOf(one).includes('{"upgrade":true}'));
