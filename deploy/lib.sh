@@ -123,10 +123,10 @@ wait_until_healthy() {
   done
 }
 
+get_image() { docker image inspect "$1" >/dev/null 2>&1 || docker pull --quiet "$1" >&2; }
 # get_web_image IMAGE: pulls WEB_IMAGE if it is not here, or dies, and keeps the settings that it has by itself.
 get_web_image() {
-  docker image inspect "$1" >/dev/null 2>&1 || docker pull --quiet "$1" >&2 ||
-    die "WEB_IMAGE: $1 is not on this machine and cannot be pulled: build it, or log in to its registry"
+  get_image "$1" || die "WEB_IMAGE: $1 is not on this machine and cannot be pulled: build it, or log in to a registry"
   keep_image_settings "$1"
 }
 

@@ -42,6 +42,7 @@ build() {
   fi
   # shellcheck disable=SC2086 # a list
   docker compose build $to_build >&2 || die "the build failed: the reason is above; $unchanged"
-  docker compose pull --quiet --policy missing --ignore-buildable >&2 ||
-    die "an image cannot be pulled: the reason is above; $unchanged"
+  for image in $(docker compose config --images); do
+    get_image "$image" || die "$image cannot be pulled: the reason is above; $unchanged"
+  done
 }

@@ -27,7 +27,6 @@ enable_ipv6() {
   ! docker network inspect "${COMPOSE_PROJECT_NAME}_outside" >/dev/null 2>&1 || return 0
   trial=$COMPOSE_PROJECT_NAME-ipv6-trial
   docker network rm "$trial" >/dev/null 2>&1 || true
-  docker network create --ipv6 "$trial" >/dev/null 2>&1 || return 0
-  docker network rm "$trial" >/dev/null
+  { docker network create --ipv6 "$trial" && docker network rm "$trial"; } >/dev/null 2>&1 || return 0
   write_setting NETWORK_IPV6 true
 }
