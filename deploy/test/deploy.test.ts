@@ -178,7 +178,7 @@ test("a new release replaces two replicas; what make rollback undoes stays undon
   const other = await must(["docker", "image", "inspect", "--format={{.Id}}", `${process.env.IMAGES}-proxy`]);
   const older = [1, 2, 3, 4, 5, 6].map((day) => `older-${day} ${other} ${project}:older - 2020-01-0${day}T00:00:00\n`);
   writeFileSync(releasesFile, older.join("") + readFileSync(releasesFile, "utf8"));
-  save(`WEB_IMAGE=${image("broken")} # the next one\nSENTRY_RELEASE=second`);
+  save(`WEB_IMAGE=${image("broken")} # the next one\nSENTRY_RELEASE=second\n`);
   const [{ code, output }, failures] = await underLoad(up("broken", { ALLOW_CHANGED_ANSWERS: "on" }));
   expect([code, failures, await running()], output).toEqual([0, [], "broken"]);
   const [undone, others] = await underLoad(rollback("broken"));
