@@ -1,7 +1,7 @@
 "use client";
 
 import { useEffect, useState } from "react";
-import type { Check } from "../console/check";
+import { type Check, UNKNOWN } from "../console/check";
 import { QUEUED_IN_SPOOL_PROBLEM } from "../console/messages";
 import type { ServerChecks } from "../console/server-checks";
 import { type PathChecks, watchPath } from "../console/watch-path";
@@ -17,12 +17,14 @@ const NOT_THROUGH_PROXY: Check = {
   problem: "This request did not come through the proxy: web is reached directly. Publish the proxy's port only.",
 };
 
+const NO_RESPONSE: ServerChecks = { ingest: UNKNOWN, upstream: UNKNOWN, spool: UNKNOWN };
+
 /** Takes the server's first checks, and renders all hops with their problems, kept up to date while the page is open. */
 export function LivePath({ places, page, first, openedAt }: Props) {
   const [latest, setLatest] = useState<Partial<PathChecks>>({ server: first });
   const [since, setSince] = useState<Since>();
   useEffect(() => watchPath(first, setLatest), [first]);
-  const server = latest.server ?? first;
+  const server = latest.server ?? NO_RESPONSE;
   const { browser } = latest;
   const { queue } = server.spool;
   if (queue && !since) setSince({ at: openedAt, delivered: queue.delivered });
@@ -49,9 +51,9 @@ export function LivePath({ places, page, first, openedAt }: Props) {
   );
 }
 
-/** This page itself proves that the hop worked; the browser's check overrides that if it fails now. */
+/** This page itself proves that the hop worked; the browser's check overrides that unless it works now. */
 function toWeb(latencyMs: number | undefined, latest: Check | undefined): Check {
-  return latest?.state === "bad" ? latest : { state: "good", latencyMs, problem: undefined };
+  return latest && latest.state !== "good" ? latest : { state: "good", latencyMs, problem: undefined };
 }
 
 /** A browser cannot tell whether the spool accepted its envelope; the server's check of the ingest can, and counts for both. */
