@@ -16,7 +16,7 @@ type Get = (request: Omit<Request, "kind">) => Promise<Response>;
 /** Culvert's example app, wherever it runs: what it has is known. */
 const example = (base: string): Settings => ({
   ...{ TRACE: "on", ROUTER: "app", NOINDEX: "header" },
-  EXPECT_TEXT: `${base || "/"}=This deployment is up,${base}/trace=The trace of this page view,${base}/test-events=Test events`,
+  EXPECT_TEXT: `${base || "/"}=What is running,${base}/trace=The trace of this page view,${base}/test-events=Test events`,
   EXPECT_HEADERS: "content-security-policy~nonce-,x-content-type-options=nosniff,referrer-policy,permissions-policy",
   ...{ TRACE_PAGE: `${base}/trace`, ECHO_PATH: `${base}/api/echo`, ACTION_PAGE: `${base}/test-events` },
   ...{ ACTION_FORM: "Call the upstream", ACTION_EXPECT: "received trace {trace}" },

@@ -175,7 +175,7 @@ export const timingOf = (dsn: string, tunnel: string) =>
 export const asExample = (answer: Answer, { path }: Seen): void => {
   if (!answer.body.includes("<html")) return;
   answer.headers["server-timing"] = timingOf("http://culvert@ingest:8969/1", "/monitoring");
-  const names: Record<string, string> = { "/": "This deployment is up", "/trace": "The trace of this page view" };
+  const names: Record<string, string> = { "/": "What is running", "/trace": "The trace of this page view" };
   const heading = answer.status === 404 ? "Page not found" : (names[path] ?? "Test events");
   answer.body = answer.body.replace("<head>", "<head><title>Culvert</title>").replace(/(?<=<h1>)[^<]*/, heading);
   const policy = { "x-content-type-options": "nosniff", "permissions-policy": "camera=()" };

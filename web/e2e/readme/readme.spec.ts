@@ -48,12 +48,12 @@ test("README's three commands: an event outlives an outage of the ingest and a r
   await page.request.get(`${origin}/`, { headers: unsampled });
   await open(page, `${origin}/`);
   const state = page.getByRole("status", { name: "State of the path" });
-  await expect(state).toHaveText("Every hop responds.");
+  await expect(state).toContainText("Every hop responds");
   // The server's part and the browser's: else they would be queued, too.
   await arrived(2, '"type":"transaction"', `"trace_id":"${await traceOf(page)}"`);
 
   await run(0);
-  await expect(state).toContainText("The ingest accepts no envelopes now");
+  await expect(state).toHaveText(/^2 hops fail.*The ingest accepts no envelopes now/);
   await expect(page.getByText("0 events queued")).toBeVisible();
   await page.getByRole("button", { name: "Throw in the browser" }).click();
   await expect(page.getByText(QUEUED)).toBeVisible();
@@ -67,7 +67,7 @@ test("README's three commands: an event outlives an outage of the ingest and a r
   await run(2);
   await expect(page.getByText(/[1-9]\d* events? delivered since/)).toBeVisible();
   await expect(page.getByText("0 events queued")).toBeVisible();
-  await expect(state).toHaveText("Every hop responds.");
+  await expect(state).toContainText("Every hop responds");
   await arrived(1, eventId);
 
   for (const name of ["test-events", "trace"]) {

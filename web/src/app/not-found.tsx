@@ -12,7 +12,7 @@ export default function NotFound() {
       <h1>Page not found</h1>
       <p>There is no page at this address.</p>
       {settings().console && (
-        <p className="actions">
+        <p>
           <Link href="/" prefetch={false}>
             Back to the overview
           </Link>

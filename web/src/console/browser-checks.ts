@@ -7,7 +7,9 @@ export type BrowserChecks = { proxy: Check; web: Check; tunnel: Check };
 
 /** Checks the hops that only a browser can check: to the proxy, through it to web, and through the tunnel. Never throws. */
 export async function checkFromBrowser(): Promise<BrowserChecks> {
-  return { proxy: await fastest(checkProxy), web: await checkWeb(), tunnel: await checkTunnel() };
+  const proxy = await fastest(checkProxy);
+  if (proxy.unreachable) return { proxy, web: UNKNOWN, tunnel: UNKNOWN };
+  return { proxy, web: await checkWeb(), tunnel: await checkTunnel() };
 }
 
 /** Runs a check three times and returns a failure, or else the fastest, which is the least affected by other work of the browser. */

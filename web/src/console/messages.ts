@@ -63,10 +63,13 @@ export function tunnelProblem(status: number, path: string): string | undefined 
 
 /** What is wrong and how to fix it if the spool accepted an envelope instead of the ingest. */
 export const QUEUED_IN_SPOOL_PROBLEM =
-  "The ingest accepts no envelopes now: it cannot be reached, or fails. The spool queues them. docker compose logs proxy shows the reason (name, route, certificate, status).";
+  "The ingest accepts no envelopes now: it cannot be reached, or fails. The spool queues them. For the reason (name, route, certificate, status), see docker compose logs proxy.";
+
+export const SPOOL_PROBLEM =
+  "The spool does not respond: it queues nothing while the ingest accepts no envelopes. For its state, see docker compose ps --all.";
 
 /** Takes what the spool queues and returns that as a problem, with a way to fix it. */
 export function queuedProblem({ queued, oldestS }: Queue): string {
-  const what = queued === 1 ? "1 event is queued" : `${queued} events are queued`;
-  return `${what} in the spool, the oldest for ${duration(oldestS)}. They are sent once the ingest accepts them. If they stay, see docker compose logs spool.`;
+  const count = queued === 1 ? "1 event" : `${queued} events`;
+  return `Queued in the spool: ${count}, the oldest for ${duration(oldestS)}. The spool sends what it queues once the ingest accepts it. If it does not, see docker compose logs spool.`;
 }

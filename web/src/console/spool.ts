@@ -1,6 +1,7 @@
 import { type Check, UNKNOWN } from "./check";
-import { type Queue, queuedProblem } from "./messages";
+import { type Queue, queuedProblem, SPOOL_PROBLEM } from "./messages";
 
+/** Without `queue`, the spool did not respond. */
 export type SpoolCheck = Check & { queue?: Queue };
 
 /**
@@ -17,13 +18,12 @@ function queueIn(metrics: string): Queue {
   return { queued, oldestS: queued > 0 ? Math.max(...ages) : 0, delivered: sum("delivered_total") };
 }
 
-/** Takes a function that fetches each replica's metrics; returns the state of the queue, unknown if one fails. Never throws. */
+/** Takes a function that fetches each replica's metrics; returns whether all respond, and what they queue. Never throws. */
 export async function checkSpoolMetrics(metrics: () => Promise<string[]>): Promise<SpoolCheck> {
   const queue = await metrics().then(
     (all) => queueIn(all.join("\n")),
     () => undefined,
   );
-  if (!queue) return UNKNOWN;
-  if (queue.queued === 0) return { ...UNKNOWN, state: "good", queue };
-  return { ...UNKNOWN, state: "bad", problem: queuedProblem(queue), queue };
+  if (!queue) return { ...UNKNOWN, state: "bad", problem: SPOOL_PROBLEM };
+  return { ...UNKNOWN, state: "good", problem: queue.queued > 0 ? queuedProblem(queue) : undefined, queue };
 }

@@ -8,20 +8,29 @@ import { clock, duration } from "./time";
 /** The addresses of this deployment's stops. */
 export type Places = { tunnel: string; throughProxy: boolean; spool: boolean; ingest: string; upstream: string };
 
-type Hop = "proxy" | "web" | "tunnel" | "serverTunnel" | "ingest" | "upstream";
+type Hop = "proxy" | "web" | "tunnel" | "serverTunnel" | "ingest" | "upstream" | "spool";
 export type Checks = Record<Hop, Check | undefined> & { spool: SpoolCheck | undefined };
+
+/** What the checks say together. Without a state, some have not finished. */
+export type Summary = { state?: "good" | "bad"; headline: string; note?: ReactNode };
 
 /** What the spool had delivered at a time: the start of the count that the page shows. */
 export type Since = { at: number; delivered: number };
 
-type Link = { state: Check["state"] | "checking"; label: string; latencyMs?: number | undefined };
+type Link = { state: Check["state"] | "checking" | "idle"; label: string; latencyMs?: number | undefined };
 type Stop = { name: string; detail: ReactNode; link: Link | undefined };
-type Props = { places: Places; checks: Checks | undefined; since?: Since | undefined; children: ReactNode };
+type Props = {
+  places: Places;
+  checks: Checks | undefined;
+  since?: Since | undefined;
+  summary: Summary;
+  children?: ReactNode;
+};
 
 const stop = (name: string, detail: ReactNode, link?: Link): Stop => ({ name, detail, link });
 
-/** Takes the stops and the checks of the hops between them, and draws them; its children summarize the state. */
-export function PathDiagram({ places, checks, since, children }: Props) {
+/** Takes the stops and the checks of the hops between them, and draws them below a headline; its children are the problems. */
+export function PathDiagram({ places, checks, since, summary, children }: Props) {
   const [browser, web] = [stop("Browser", "you"), stop("Web", "Next.js")];
   const at = (name: string, detail: string, hop: Hop) => stop(name, detail, linkOf(checks?.[hop]));
   const toApi = [at("Web", "Next.js", "web"), at("Your APIs", places.upstream, "upstream")];
@@ -39,54 +48,53 @@ export function PathDiagram({ places, checks, since, children }: Props) {
   ];
   if (places.spool) {
     const queue = checks?.spool?.queue;
-    const state: Link["state"] = checks?.spool?.state ?? "checking";
-    const waiting = { state, label: queue?.queued ? "waiting" : LABELS[state] };
-    const content = queue ? <QueueState queue={queue} since={since} /> : "queue";
+    const unused = queue ? "idle" : "unknown";
     const stops = [
       stop("Proxy", "on failure"),
-      stop("Spool", content, toSpool(state)),
-      stop("Ingest", places.ingest, waiting),
+      stop("Spool", queue ? <QueueState queue={queue} since={since} /> : "queue", linkOf(checks?.spool)),
+      stop("Ingest", places.ingest, queue?.queued ? WAITING : { state: unused, label: unused }),
     ];
     paths.push(["While the ingest accepts none", stops]);
   }
-  const states = checks ? Object.values(checks).map((check) => check?.state ?? "checking") : ["checking"];
-  const state = ["bad", "checking"].find((state) => states.includes(state)) ?? "good";
   return (
-    <div className={styles.path}>
-      {paths.map(([label, stops]) => (
-        <div className={styles.row} key={label}>
-          <h3>{label}</h3>
-          <ol>
-            {stops.map(({ name, detail, link }) => (
-              <li key={name}>
-                {link && <Arrow {...link} />}
-                <div className={styles.stop}>
-                  <strong>{name}</strong>
-                  <span>{detail}</span>
-                </div>
-              </li>
-            ))}
-          </ol>
-        </div>
-      ))}
-      <div className={styles.summary} data-state={state} role="status" aria-label="State of the path">
-        {children}
+    <>
+      <div
+        className={`state ${styles.summary}`}
+        data-state={summary.state}
+        role="status"
+        aria-label="State of the path"
+      >
+        <h1>{summary.headline}</h1>
+        {children || <p>{summary.note}</p>}
       </div>
-    </div>
+      <div className={styles.path}>
+        {paths.map(([label, stops]) => (
+          <div className={styles.row} key={label}>
+            <h2>{label}</h2>
+            <ol>
+              {stops.map(({ name, detail, link }) => (
+                <li key={name}>
+                  {link && <Arrow {...link} />}
+                  <div className={styles.stop}>
+                    <strong>{name}</strong>
+                    <span>{detail}</span>
+                  </div>
+                </li>
+              ))}
+            </ol>
+          </div>
+        ))}
+      </div>
+    </>
   );
 }
 
+const WAITING: Link = { state: "bad", label: "waiting" };
 const LABELS = { good: "responds", bad: "fails", unknown: "unknown", checking: "checking…" };
 
 function linkOf(check: Check | undefined): Link {
   const state = check?.state ?? "checking";
   return { state, label: LABELS[state], latencyMs: state === "good" ? check?.latencyMs : undefined };
-}
-
-/** A spool whose queue is not empty responds as well. */
-function toSpool(state: Link["state"]): Link {
-  const reached = state === "bad" ? "good" : state;
-  return { state: reached, label: LABELS[reached] };
 }
 
 function Arrow({ state, label, latencyMs }: Link) {

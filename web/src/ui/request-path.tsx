@@ -14,14 +14,13 @@ export async function RequestPath({ settings, wait, throughProxy, sinceProxyMs }
 
 /** Takes the settings and draws the paths before any check has finished. */
 export function PathLoading({ settings }: { settings: Settings }) {
+  const note = (
+    <noscript>
+      <a href="/?wait">Wait for the results</a>
+    </noscript>
+  );
   return (
-    <PathDiagram places={places(settings)} checks={undefined}>
-      Checking the hops…
-      <noscript>
-        {" "}
-        <a href="/?wait">Wait for the results</a>
-      </noscript>
-    </PathDiagram>
+    <PathDiagram places={places(settings)} checks={undefined} summary={{ headline: "Checking the hops…", note }} />
   );
 }
 

@@ -3,7 +3,7 @@
 import { noSendOutcomes, type SendOutcome, sendOutcomes, subscribe } from "@culvert/nextjs/outcomes";
 import { useSyncExternalStore } from "react";
 import styles from "./send-outcomes.module.css";
-import { utc } from "./time";
+import { clock } from "./time";
 
 type Props = { name: string; list: readonly SendOutcome[]; children: string };
 
@@ -36,9 +36,7 @@ export function SendOutcomes({ name, list, children }: Props) {
           {list.map(({ number, at, eventId, category, outcome, status, latencyMs, note }) => (
             <tr key={number}>
               <td>
-                <time dateTime={new Date(at).toISOString()} title={utc(new Date(at).toISOString())}>
-                  {new Date(at).toISOString().slice(11, 19)}
-                </time>
+                <time dateTime={new Date(at).toISOString()}>{clock(at)}</time>
               </td>
               <td>{category}</td>
               <td data-outcome={outcome}>

@@ -2,20 +2,27 @@
 
 import Link from "next/link";
 import { redirect } from "next/navigation";
-import type { ComponentType, ReactNode } from "react";
+import { type ComponentType, type ReactNode, useState } from "react";
 import type { BrowserTestEventName } from "../console/browser-test-events";
 import { type ActionName, ActionTestEvent } from "./action-test-event";
 import { BrowserTestEvent } from "./browser-test-event";
 import { PolicyTestEvent } from "./policy-test-event";
-import { RenderButton } from "./render-button";
 import { RouteTestEvent } from "./route-test-event";
 import styles from "./test-events.module.css";
 
-type Row = [title: string, expected: string, control: ReactNode];
+type Row = [control: ReactNode, expected: string];
 
+const own = (Control: ComponentType) => <Control />;
+const run = (name: BrowserTestEventName) => <BrowserTestEvent name={name} />;
+const act = (name: ActionName) => <ActionTestEvent name={name} />;
+const open = (page: string, label: string) => (
+  // Not prefetched, because that would already trigger the event.
+  <Link className="button" href={page} prefetch={false}>
+    {label}
+  </Link>
+);
 const throwing = <RenderButton label="Throw in a component" act={throwInBrowser} />;
 const redirecting = <RenderButton label="Redirect in the browser" act={() => redirect("/trace")} />;
-const own = (Control: ComponentType) => <Control />;
 
 function throwInBrowser(): never {
   throw new Error("Thrown on purpose while rendering in the browser");
@@ -23,77 +30,81 @@ function throwInBrowser(): never {
 
 /** Takes the tunnel path and lists the test events that the browser sends, each with the expected result. */
 export function BrowserTestEvents({ tunnelPath }: { tunnelPath: string }) {
-  const run = (name: BrowserTestEventName) => <BrowserTestEvent name={name} />;
-  const page = "The page does not change.";
-  const report = `The browser blocks an inline style and posts a CSP report to ${tunnelPath}/csp.`;
-  const vital = "The page freezes for 0.6 s. This delay (INP) is sent when you hide or leave the page.";
+  const errors: Row[] = [
+    [run("exception"), `One error event, posted to ${tunnelPath}. The page does not change.`],
+    [run("rejection"), "One error event. The page does not change."],
+    [throwing, "One error event. The error page offers a retry."],
+    [run("filtered"), "Nothing is sent: an event filter drops it."],
+    [run("oversized"), "Rejected with 413: the limit is 20 MB."],
+  ];
+  const others: Row[] = [
+    [run("log"), "One log in the trace of this page."],
+    [run("vital"), "The page freezes for 0.6 s. This delay (INP) is sent when you hide or leave the page."],
+    [own(PolicyTestEvent), `The browser blocks an inline style and posts a CSP report to ${tunnelPath}/csp.`],
+    [redirecting, "A component redirects to the trace page. No error event."],
+  ];
   return (
-    <Rows
-      rows={[
-        ["Exception", `One error event, posted to ${tunnelPath}. ${page}`, run("exception")],
-        ["Unhandled rejection", `One error event. ${page}`, run("rejection")],
-        ["Exception in a nested component", "One error event. The error page offers a retry.", throwing],
-        ["Filtered error", "Nothing is sent: an event filter drops it.", run("filtered")],
-        ["Oversized event", "Rejected with 413: the limit is 20 MB.", run("oversized")],
-        ["Log line", "One log in the trace of this page.", run("log")],
-        ["Web vital", vital, run("vital")],
-        ["Policy violation", report, own(PolicyTestEvent)],
-        ["Redirect while rendering", TO_TRACE, redirecting],
-      ]}
-    />
+    <>
+      <Group name="Errors" rows={errors} />
+      <Group name="Logs, vitals, CSP, redirects" rows={others} />
+    </>
   );
 }
 
-const TO_TRACE = "Opens the trace page. No error event.";
-const IN_LAYOUT = "One error event. The error page replaces the layout; its retry works after four seconds.";
-const BOTH = "Thrown by the server and again by the browser, but one error event.";
-const IN_SUSPENSE = "Thrown on both sides in a part of a page that started with status 200: one error event.";
-const AFTER = "One error event, after five seconds, even if the server is told to stop meanwhile.";
+const SERVER_ERRORS: Row[] = [
+  [open("/test-events/server-exception", "Throw on the server"), "One error event. Status 500, with digest and ids."],
+  [open("/test-events/both-sides", "Throw on both sides"), "One error event, although both sides throw."],
+  [open("/test-events/in-suspense", "Throw in a boundary"), "One error event, in a page that began with status 200."],
+  [act("layout"), "One error event. The error page replaces the layout; its retry works after four seconds."],
+  [own(RouteTestEvent), "One error event. Status 500."],
+  [act("exception"), "One error event. The error page shows digest and ids."],
+  [
+    open("/test-events/after-response", "Throw after the response"),
+    "One error event, after five seconds, even if the server is told to stop meanwhile.",
+  ],
+];
 
-const act = (name: ActionName) => <ActionTestEvent name={name} />;
-const go = (to: string, label: string) => (
-  // Not prefetched, because that would already trigger the event.
-  <Link className="button" href={to} prefetch={false}>
-    {label}
-  </Link>
-);
-const at = (page: string, label: string) => go(`/test-events/${page}`, label);
+const SERVER_OTHERS: Row[] = [
+  [act("slow"), "One transaction that takes 1.5 s."],
+  [act("call"), "The upstream receives the trace of this page."],
+  [act("redirect"), "The action redirects to the trace page. No error event."],
+  [open("/test-events/redirect", "Follow a redirect"), "The page redirects to the trace page. No error event."],
+  [open("/no-such-page", "Open a missing page"), "Status 404. Neither an error event nor a trace."],
+];
 
 /** Lists the test events that the server sends; each works without JavaScript. */
 export function ServerTestEvents() {
-  const shown = "One error event. Status 500; the error page shows digest and ids.";
   return (
-    <Rows
-      rows={[
-        ["Exception while rendering", shown, at("server-exception", "Throw on the server")],
-        ["Exception on both sides", BOTH, at("both-sides", "Throw on both sides")],
-        ["Exception in a Suspense boundary", IN_SUSPENSE, at("in-suspense", "Throw in a boundary")],
-        ["Exception in the root layout", IN_LAYOUT, act("layout")],
-        ["Exception in a route handler", "One error event. Status 500.", own(RouteTestEvent)],
-        ["Exception in a server action", "One error event. The error page shows digest and ids.", act("exception")],
-        ["Redirect from an action", TO_TRACE, act("redirect")],
-        ["Redirect while rendering", TO_TRACE, at("redirect", "Follow a redirect")],
-        ["Not found", "Status 404. Neither an error event nor a trace.", go("/no-such-page", "Open a missing page")],
-        ["Exception after the response", AFTER, at("after-response", "Throw after the response")],
-        ["Slow transaction", "One transaction that takes 1.5 s.", act("slow")],
-        ["Outgoing call", "The upstream receives the trace of this page.", act("call")],
-      ]}
-    />
+    <>
+      <Group name="Errors" rows={SERVER_ERRORS} />
+      <Group name="Transactions, redirects, 404" rows={SERVER_OTHERS} />
+    </>
   );
 }
 
-function Rows({ rows }: { rows: Row[] }) {
+/** Renders a button. After a click, `act` runs while this component renders, as a bug in a client component would. */
+function RenderButton({ label, act }: { label: string; act: () => never }) {
+  const [isClicked, setClicked] = useState(false);
+  if (isClicked) act();
   return (
-    <ul className={styles.events}>
-      {rows.map(([title, expected, control]) => (
-        <li className={styles.event} key={title}>
-          <div>
-            <h3>{title}</h3>
+    <button type="button" onClick={() => setClicked(true)}>
+      {label}
+    </button>
+  );
+}
+
+function Group({ name, rows }: { name: string; rows: Row[] }) {
+  return (
+    <details className={styles.group}>
+      <summary>{name}</summary>
+      <ul>
+        {rows.map(([control, expected]) => (
+          <li className={styles.row} key={expected}>
+            {control}
             <p>{expected}</p>
-          </div>
-          <div className={styles.control}>{control}</div>
-        </li>
-      ))}
-    </ul>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

@@ -8,7 +8,6 @@ import { BrowserTestEvent } from "../../ui/browser-test-event";
 import { Facts } from "../../ui/facts";
 import { PathLoading, RequestPath } from "../../ui/request-path";
 import { duration, utc } from "../../ui/time";
-import { checkAgain } from "./actions";
 
 type Props = { searchParams: Promise<{ wait?: string }> };
 
@@ -27,24 +26,11 @@ export default async function OverviewPage({ searchParams }: Props) {
   );
   return (
     <>
-      <h1>This deployment is up</h1>
-      <p className="lead">
-        The server rendered this page for this request. It shows whether each hop of the request path responds, and what
-        is running.
-      </p>
-      <section aria-labelledby="path">
-        <div className="heading">
-          <h2 id="path">Request path</h2>
-          <form action={checkAgain}>
-            <button type="submit">Check again</button>
-          </form>
-        </div>
-        <div className="scripted">
-          <BrowserTestEvent name="exception" />
-        </div>
-        {/* Streamed parts need JavaScript, so without it users can request a page that waits for them. */}
-        {wait ? path : <Suspense fallback={<PathLoading settings={current} />}>{path}</Suspense>}
-      </section>
+      {/* Streamed parts need JavaScript, so without it users can request a page that waits for them. */}
+      {wait ? path : <Suspense fallback={<PathLoading settings={current} />}>{path}</Suspense>}
+      <div className="scripted">
+        <BrowserTestEvent name="exception" />
+      </div>
       <section aria-labelledby="facts">
         <h2 id="facts">What is running</h2>
         <Facts
