@@ -3,8 +3,8 @@ import { buildImage } from "../../../deploy/test/support/images.ts";
 import { messageOf, received } from "../envelopes.ts";
 import { expect, open, outcomeOf, test } from "../fixtures.ts";
 import { app, must } from "../stack.ts";
-import { webImage } from "../web-alone.ts";
 
+const webImage = `${process.env.COMPOSE_PROJECT_NAME}-web`;
 const successor = `${webImage}-successor`;
 
 /** Releases an image as `make up` does; without one, builds web/. */

@@ -8,14 +8,6 @@ const settings = parseSettings({ SENTRY_DSN: "http://culvert:secret@ingest:8969/
 const alike = { dsn: "http://culvert@ingest:8969/1", environment: "production", release: "v1" };
 const visible = { ...alike, region: undefined, tracesSampleRate: 0.5, tunnelPath: "/reports" };
 
-test("the browser posts to the bare tunnel path on its own origin, without cookies", () => {
-  expect(browserOptions(visible, {})).toMatchObject({
-    ...{ ...alike, propagateTraceparent: true, tunnel: "/reports" },
-    transportOptions: { fetchOptions: { credentials: "omit" } },
-  });
-  expect(browserOptions({ ...visible, tunnelPath: undefined }, {})).not.toHaveProperty("tunnel");
-});
-
 const COLLECTED = { userInfo: false, cookies: false, httpBodies: [], genAI: { inputs: false, outputs: false } };
 const DENIED = { deny: expect.arrayContaining(["-ip"]) };
 
@@ -38,13 +30,3 @@ test.each([
   ])
     expect(options.dataCollection).toMatchObject(expected);
 });
-
-test.each([serverOptions, runtimeOptions])(
-  "%o posts to the internal proxy, or to the ingest if there is none",
-  (make) => {
-    const SERVER_TUNNEL = "http://proxy:8083/envelopes";
-    expect(make(parseSettings({ SERVER_TUNNEL }), {})).toHaveProperty("tunnel", SERVER_TUNNEL);
-    expect(make(settings, {})).toMatchObject({ ...alike, propagateTraceparent: true });
-    expect(make(settings, {})).not.toHaveProperty("tunnel");
-  },
-);
