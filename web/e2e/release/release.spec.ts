@@ -72,13 +72,6 @@ test("a page of the old release keeps working after a new release", async ({ con
     expect([await releaseOf(first), await releaseOf(second)]).toEqual([before, expect.not.stringMatching(`${before}`)]);
   });
 
-  await test.step("so do pages of both after a rollback", async () => {
-    await must("sh deploy/host/rollback.sh", { ...process.env, WEB_IMAGE: successor, SKEW_KEEP: "30m" });
-    for (const page of [first, second]) await use(page);
-    await deploy(successor);
-    for (const page of [first, second]) await use(page);
-  });
-
   await must("docker compose --profile previous rm --force --stop web-previous");
 
   await test.step("each of its files is served, even those not requested before", async () => {

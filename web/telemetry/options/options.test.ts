@@ -31,3 +31,10 @@ test("SENTRY_TRACES_SAMPLE_RATE decides about what no caller has sampled", () =>
   const sampler = options.tracesSampler as (context: object) => number;
   expect(sampler({ attributes: { "http.target": "/" }, inheritOrSampleWith: (rate: number) => rate })).toBe(0);
 });
+
+test("Node and the edge runtime post to the internal proxy, or to the ingest if there is none", () => {
+  for (const make of [serverOptions, runtimeOptions]) {
+    expect(make(parseSettings({ ...env, SERVER_TUNNEL: "http://proxy:8083/" }), {}).tunnel).toBe("http://proxy:8083/");
+    expect(make(settings, {})).not.toHaveProperty("tunnel");
+  }
+});
