@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -42,12 +41,6 @@ async function type(command: string, cwd = app): Promise<string> {
   return (await terminal.catch(({ stdout }) => Promise.reject(new Error(`${command}: ${stdout}`)))).stdout;
 }
 const compose = (command: string) => type(`docker compose --project-directory culvert ${command}`);
-
-/** Listens on a port as a stack of `make up` does, unless there is one. */
-function occupy(port: number): Promise<unknown> {
-  const server = createServer().unref();
-  return new Promise((resolve) => server.once("error", resolve).listen(port, "::", () => resolve(server)));
-}
 
 /** Waits until an exception with all the words has arrived at the local ingest, and returns its event as JSON. */
 function arrived(...words: string[]): Promise<string> {
@@ -106,7 +99,6 @@ test.beforeAll(async () => {
     'export const runtime = "edge";\nexport function GET() {\n  throw new Error("raised at the edge by jane@example.com");\n}\n';
   const more = { ...addressFiles, "app/api/edge-example/route.ts": edge, "package.json": manifest };
   writeFixture({ files: { ...files, ...pagesRouter("ts", "old"), ...more }, path: "." }, app);
-  for (const port of [8443, 8080, 8969]) await occupy(port);
   expect(commands.length).toBeLessThanOrEqual(6);
   origin = addressIn(await typeAll(commands, folder));
 });
@@ -163,9 +155,8 @@ for (const name of process.env.ALL_APPS ? (["monorepo-pnpm", "next-15"] as const
     allow,
   }) => {
     await compose("down --volumes --timeout 0");
-    const isOld = name === "next-15";
-    const files = isOld ? { ...fixtures[name].files, ...addressFiles } : fixtures[name].files;
-    app = writeFixture({ ...fixtures[name], files }, join(folder, name));
+    app = writeFixture(fixtures[name], join(folder, name));
+    writeFixture({ files: addressFiles, path: "." }, app);
     const output = await type(`node ${folder}/culvert/web/telemetry/dist/cli/main.js init`);
     const next = output.match(/(?<=^ {2})(?:npm|pnpm|docker) .*\S/gm) ?? [];
     await typeAll(
@@ -175,5 +166,5 @@ for (const name of process.env.ALL_APPS ? (["monorepo-pnpm", "next-15"] as const
     );
     allow.origin(new URL(addressIn(output)).origin);
     await expectOneTrace(page, addressIn(output));
-    if (isOld) await expectPublicUrl(request, addressIn(output));
+    await expectPublicUrl(request, addressIn(output));
   });

@@ -219,6 +219,7 @@ describe("check", () => {
   });
 
   const action = { "app/actions.ts": '"use server";\n' };
+  const old = versions("15.5.29", "11.0.0");
   const middleware = { "middleware.ts": "export default () => {};\n" };
   test.each<[name: string, result: object, change: Record<string, string>]>([
     ["next", { state: "failed" }, versions("14.2.0", "10.78.0")],
@@ -226,11 +227,7 @@ describe("check", () => {
     ["server actions", { state: "warning" }, action],
     ["server actions", { state: "ok" }, { ...action, "culvert/.env": "SERVER_ACTIONS_KEY_FILE=../key\n" }],
     ["bodies", { fix: expect.stringContaining("proxyClientMaxBodySize") }, middleware],
-    [
-      "bodies",
-      { fix: expect.stringContaining("middlewareClient") },
-      { ...middleware, ...versions("15.5.29", "11.0.0") },
-    ],
+    ["bodies", { fix: expect.stringContaining("middlewareClient") }, { ...middleware, ...old }],
   ])("%s: %j with %j", (name, result, change) => {
     expect(make(fixtures["wizard-app"], change).rows()[name]).toMatchObject(result);
   });
