@@ -11,7 +11,7 @@ for (const name of [...PAGES, ROOT])
     if (name === ROOT) await context.addCookies([{ name: "culvert-broken-layout", value: "1", url: app.origin }]);
     await page.goto(name === ROOT ? "/trace" : name);
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-    // In the page itself: the default mode also opens a second page for each analysis, which only frames of other origins need.
+    // In the page itself: only frames of other origins need the second page that the default mode opens.
     const axe = () => new AxeBuilder({ page }).setLegacyMode();
     await page.emulateMedia({ colorScheme: "light" });
     const light = await axe().analyze();

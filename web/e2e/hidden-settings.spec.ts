@@ -31,7 +31,7 @@ test("a page that a service worker fetched runs its scripts, and its errors arri
 
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 
-/** Posts to a WebDriver server and returns the value of its answer; throws its message. https://www.w3.org/TR/webdriver2/ */
+/** Posts to a WebDriver server and returns its answer's value; throws its message. https://www.w3.org/TR/webdriver2/ */
 async function drive(port: number, path: string, body: object): Promise<unknown> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body: JSON.stringify(body) });
   const { value } = (await response.json()) as { value?: { error?: string; message?: string } };

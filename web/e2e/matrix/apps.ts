@@ -23,26 +23,13 @@ export default function Counter() {
 `;
 
 /** An app that does not know Culvert, in a stack of its own. */
-export interface App {
-  /** The address of its pages. */
-  base: string;
-  origin: string;
-  ingest: Recorder;
-  /** Runs a command line with the settings of this stack. */
-  type(command: string): Promise<string>;
-}
+export type App = Awaited<ReturnType<typeof startApp>>;
 
 /**
- * Builds an app with the Dockerfile that users copy, from the lockfiles in folder `name`, `files`, a counter and what Sentry's wizard adds, and
- * starts it as WEB_IMAGE.
+ * Builds an app with the Dockerfile that users copy, and starts it as WEB_IMAGE. The app has the lockfiles in folder
+ * `name`, `files`, a counter, and what Sentry's wizard adds.
  */
-export async function startApp(
-  name: string,
-  offset: number,
-  files: Record<string, string>,
-  path = ".",
-  base = "",
-): Promise<App> {
+export async function startApp(name: string, offset: number, files: Record<string, string>, path = ".", base = "") {
   const repository = mkdtempSync(join(tmpdir(), "culvert-matrix-"));
   cpSync(join(import.meta.dirname, name), repository, { recursive: true });
   writeFixture({ files: { "counter/counter.jsx": COUNTER }, path: "." }, repository);
@@ -57,7 +44,7 @@ export async function startApp(
   await must("docker compose up --build --wait proxy recorder", stack);
   const origin = `https://localhost:${stack.HTTPS_PORT}`;
   const ingest = new Recorder(`http://127.0.0.1:${stack.RECORDER_PORT}`);
-  return { base: origin + base, origin, ingest, type: (command) => must(command, stack) };
+  return { base: origin + base, origin, ingest, type: (command: string) => must(command, stack) };
 }
 
 /** Opens a page with the counter and waits until it counts, which shows that React runs. */
@@ -94,7 +81,7 @@ export function testAnyApp(get: () => App, traces: "transaction" | "span"): void
   });
   test.afterAll(() => get()?.type("docker compose down --volumes --timeout 0"));
 
-  test("events of an app as Sentry's wizard sets it up arrive, those of both sides with one trace; health checks are not recorded", async ({
+  test("events of both sides arrive with one trace, as Sentry's wizard sets it up; health checks do not", async ({
     page,
   }) => {
     const { base, ingest } = get();

@@ -46,7 +46,7 @@ export default async function openNamespace(): Promise<() => Promise<void>> {
   };
 }
 
-/** Serves a SOCKS 5 client as Chromium is: without authentication, and with names only. It connects to this machine's loopback only. */
+/** Serves a SOCKS 5 client as Chromium is: without authentication, and with names. It connects to the loopback only. */
 function serve(client: Socket): void {
   client.on("error", () => client.destroy());
   client.once("data", () => {

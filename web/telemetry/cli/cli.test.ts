@@ -194,7 +194,7 @@ test("init refuses what the package does not support, before it writes", () => {
   expect(existsSync(join(folder, "culvert"))).toBe(false);
 });
 
-test("an app gets ports that no program listens on, and that no app beside it has, even if that is not up", async () => {
+test("an app gets ports that no program listens on, and no app beside it has, even one that is down", async () => {
   const { root, folder } = make({ ...fixtures["no-sentry"], path: "shop" });
   const first = await inspectMachine(folder);
   writeFixture({ files: { "shop/culvert/.env": `HTTP_PORT=${first.ports.HTTP_PORT}\n` }, path: "." }, root);
