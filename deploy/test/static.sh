@@ -20,7 +20,6 @@ types_and_lint() {
 units() {
   suite web run_vitest web
   suite deploy/test/units run_vitest deploy/test --project units
-  suite loadtest/bench run_vitest loadtest/bench
 }
 
 shellcheck_all() { git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR; }

@@ -8,7 +8,7 @@ const PAGE =
   "text/html,application/xhtml+xml,application/xml;q=0.9,image/jxl,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7";
 const document = (site: string) => ({ ...ask(PAGE, "document", "navigate", site), "upgrade-insecure-requests": "1" });
 
-/** What Chromium asks with, apart from its name. test/browser-headers.test.ts compares it with a Chromium. */
+/** What Chromium asks with, apart from its name. */
 export const BROWSER_HEADERS = {
   document: { ...document("none"), "sec-fetch-user": "?1" },
   form: document("same-origin"),

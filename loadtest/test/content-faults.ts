@@ -103,7 +103,6 @@ export const CONTENT_FAULTS: Faults = {
   navigation_ok: [
     ["another page's payload", payload(edit("Page /products", "Page /")), /the payload of another page/, products],
     ["navigations lose the trace", payload(edit(/"trace":"[^"]*"/, '"trace":""')), /it is not in trace \w{32}/],
-    ["a component payload cannot be decompressed", payload(BROKEN), UNREADABLE],
     ["a component payload ends in a text", payload(show("2:T7f,cut")), /row 2 is cut/],
     ["a component payload without content", payload(show("0:null\n")), /row 0 is not a page/],
   ],
@@ -118,7 +117,6 @@ export const CONTENT_FAULTS: Faults = {
   ],
   asset_ok: [
     ["files of another build", at(JS, every(2, edit("self.x", "self.y"))), /it has changed: 33 characters/],
-    ["a script cannot be decompressed", at(JS, BROKEN), UNREADABLE],
     ["a style sheet is a 403", at(CSS, set({ status: 403 })), /app\.css: \/ references it: 403/],
   ],
   not_found_status: [

@@ -142,6 +142,9 @@ export async function runScript<Data>(script: Script<Data>, count: () => number)
   };
 }
 
+// For k6.mjs, which imports a script, and with it this module.
+Object.assign(globalThis, { runScript });
+
 /** k6's end-of-test data for all samples: each metric's values, the groups by their tag, and whether a threshold is crossed. */
 function endOfTest(
   thresholds: Record<string, { threshold: string }[]>,

@@ -1,4 +1,4 @@
-// Stands for the k6 command where there is none: runs a script of the suite with the shim. SHIM_ITERATIONS limits a load profile.
+// Stands for the k6 command where there is none: runs a script of the suite with the shim.
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { runnerImport } from "vite";
@@ -10,13 +10,13 @@ if (command === "version") {
 }
 const root = fileURLToPath(new URL("..", import.meta.url));
 globalThis.__ENV = process.env;
-const alias = [
-  { find: /^k6(\/\w+)?$/, replacement: `${root}test/k6-shim.ts` },
-  { find: "#script", replacement: root + rest.at(-1) },
-];
+const alias = [{ find: /^k6(\/\w+)?$/, replacement: `${root}test/k6-shim.ts` }];
 const config = { root, configFile: false, logLevel: "error", resolve: { alias } };
-// One module graph, so that script and runner share the shim's samples.
-const run = async () => (await runnerImport(`${root}test/k6-main.mjs`, config)).module.run(process.env.SHIM_ITERATIONS);
+async function run() {
+  const { default: iteration, ...script } = (await runnerImport(root + rest.at(-1), config)).module;
+  const [scenario] = Object.values(script.options.scenarios ?? {});
+  return globalThis.runScript({ ...script, iteration }, () => scenario?.iterations);
+}
 const failed = ({ message }) => ({
   files: {},
   code: 107,

@@ -101,8 +101,6 @@ describe("the preflight", () => {
     [{ PAGES: "/nowhere" }, /PAGES \/nowhere responds 404.*: name pages that exist/],
     [{ ACTION_PAGE: "/nowhere" }, /ACTION_PAGE \/nowhere responds 404.*: name one that exists, or declare it off/],
     [{ TARGET: "a.env", ECHO_PATH: "/nowhere" }, /ECHO_PATH \/nowhere responds 404/],
-    [{ RATE: "fast" }, /^RATE /],
-    [{ JOURNEYS: "envelope" }, /^JOURNEYS "envelope" is not a journey/],
   ] as [Record<string, string>, RegExp][])("says in one line what stops a run: %j", async (env, words) => {
     await expect(found({}, env)).rejects.toThrow(words);
   });

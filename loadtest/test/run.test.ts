@@ -91,19 +91,6 @@ it("runs the profile's script without usage reports and with its arguments", () 
   expect(run({ PROFILE: "average" }, ["--tag", "team=shop"])).toMatchObject({ status: 0, stdout });
 });
 
-it.each([
-  [99, 20, 20],
-  [0, 24, 24],
-  [99, 0, 99],
-  [0, 0, 0],
-])("k6 exits with %i, and the summary says %i: the exit code is %i", (k6, exit, status) => {
-  const files = `echo '  "exit": ${exit},' >"$OUT/summary.json"; echo "RESULT · smoke" >"$OUT/summary.txt"`;
-  fakeK6(`${files}; exit ${k6}`);
-  const outcome = run();
-  expect(outcome.status).toBe(status);
-  expect(outcome.stderr).toMatch(new RegExp(`\\(exit code ${status}, RESULT\\)\n$`));
-});
-
 it("finds the stack on this machine by its HTTPS_PORT, from the shell or .env; BASE_URL wins", () => {
   fakeK6('echo "$BASE_URL"');
   const COMPOSE_ENV_FILES = join(box, "settings");
@@ -135,22 +122,17 @@ it("takes what the target has from a TARGET file; the environment wins", () => {
   expect(run({ TARGET: "shop.env" }).stderr).toContain("TARGET: 'pages: /a' is not a setting: write NAME=value");
 });
 
-it("keeps k6's log in a file", () => {
-  fakeK6('echo "Request Failed" >&2; echo {} >"$OUT/summary.json"');
+it("keeps k6's log in a file, and first removes the files of an earlier run", () => {
+  fakeK6('echo "Request Failed" >&2');
+  mkdirSync(join(box, "out"));
+  for (const file of ["k6.log", "summary.json"]) writeFileSync(join(box, "out", file), "old");
   expect(run().stderr).not.toContain("Request Failed");
   expect(readFileSync(join(box, "out/k6.log"), "utf8")).toBe("Request Failed\n");
+  expect(existsSync(join(box, "out/summary.json"))).toBe(false);
 });
 
 it("passes the CA, also for a relative path", () => {
   writeFileSync(join(box, "my-ca.pem"), "PEM");
   fakeK6('cat "$SSL_CERT_FILE"');
   expect(run({ SSL_CERT_FILE: "my-ca.pem", BASE_URL: "https://app.example" }).stdout).toBe("PEM");
-});
-
-it("first removes the files of an earlier run", () => {
-  fakeK6("exit 0");
-  mkdirSync(join(box, "out"));
-  writeFileSync(join(box, "out/summary.json"), "old");
-  run();
-  expect(existsSync(join(box, "out/summary.json"))).toBe(false);
 });

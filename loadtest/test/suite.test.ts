@@ -40,7 +40,6 @@ it("judges no answer that it did not get: an overload breaks no integrity", asyn
 it.each<[string, Record<string, string>, RegExp]>([
   ["average", { INGEST: "http://127.0.0.1:1" }, /^INGEST http:\/\/127.0.0.1:1 does not answer/],
   ["nope", {}, /^PROFILE "nope" is not a profile: use smoke, average/],
-  ["smoke", { PAGES: "/nowhere" }, /PAGES \/nowhere responds 404/],
 ])("stops %s before any load: %j", async (profile, env, words) => {
   await expect(run(profile, {}, env)).rejects.toThrow(words);
 });

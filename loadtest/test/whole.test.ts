@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readPlan } from "../suite/plan.ts";
 import { preflight } from "../suite/preflight.ts";
-import { at, edit, every, set } from "./faults.ts";
+import { at, edit, set } from "./faults.ts";
 import { hasK6, runShim, settingsIn } from "./run-suite.ts";
 import { type Answer, asExample, type Fault, type Seen, startStub } from "./stub.ts";
 
@@ -59,16 +59,12 @@ async function whole(fault: Fault, { TARGET, ...env }: Record<string, string> = 
 
 const few = (JOURNEYS: string, more = {}) => ({ JOURNEYS, BROWSER: "off", ...more });
 const SOME = "TRACE=on\nROUTER=app\n\n# A comment.\nTUNNEL_PATH=/monitoring\nPAGES=/\n";
-const FULL = `${SOME}NOINDEX=off\nEXPECT_TEXT=off\nEXPECT_HEADERS=off\nTRACE_PAGE=off\nECHO_PATH=off\nACTION_PAGE=off\nREDIRECT_PAGE=off`;
 
 describe("the whole way", () => {
   it.each<[string, Fault, number, RegExp, Record<string, string>]>([
     ["no fault", {}, 0, /PASSED · smoke/, few("browse,envelopes")],
-    ["a file that declares everything", {}, 0, /PASSED · smoke/, few("browse,envelopes", { TARGET: FULL })],
     ["a file that leaves something open", {}, 24, /NOT VERIFIED: .*actions/, few("browse,envelopes", { TARGET: SOME })],
     ["the trace page is a 500", at("/trace", set({ status: 500 })), 20, /GET \/trace: 500/, few("outgoing")],
-    ["one page in three is a 503", at("/", every(3, set({ status: 503 }))), 21, /availability/, few("browse")],
-    ["a declared page is a 404", {}, 108, /NOT RUN · .*\/nowhere responds 404/, few("browse", { PAGES: "/nowhere" })],
     ["an invalid setting", {}, 108, /NOT RUN · smoke: RATE "fast" is not valid/, few("browse", { RATE: "fast" })],
   ])("%s", { timeout: 300_000 }, async (_, fault, status, words, env) => {
     const { code, output, read } = await whole(fault, env);

@@ -3,12 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FiltersEngine, Request, type RequestType } from "@ghostery/adblocker";
 import { root } from "../../deploy/test/support/docker.ts";
-import { arrived, of } from "./envelopes.ts";
-import { expect, test, traceOf } from "./fixtures.ts";
-import { app } from "./stack.ts";
-
-// One process for all tests: loading the lists takes seconds.
-test.describe.configure({ mode: "default" });
+import { expect, test } from "./fixtures.ts";
 
 // EasyList, EasyPrivacy and uBlock Origin's lists.
 let engine: FiltersEngine;
@@ -24,31 +19,12 @@ test.beforeAll(() => {
   engine = FiltersEngine.parse(rules, { debug: true, enableOptimizations: false, loadCosmeticFilters: false });
 });
 
-// Playwright's resource types that the engine names differently.
-const types: Record<string, string> = { fetch: "xmlhttprequest", xhr: "xmlhttprequest", document: "main_frame" };
-
-/** The rule that blocks a page's request to its own origin, or undefined. `type` is the browser's resource type. */
-function rule(path: string, type = "fetch"): string | undefined {
+/** The rule that blocks a page's request to its own origin, or undefined. */
+function rule(path: string, type: RequestType = "xmlhttprequest"): string | undefined {
   const sourceUrl = "https://app.example";
-  const request = { url: sourceUrl + path, sourceUrl, type: (types[type] ?? type) as RequestType };
-  const { match, filter } = engine.match(Request.fromRawDetails(request));
+  const { match, filter } = engine.match(Request.fromRawDetails({ url: sourceUrl + path, sourceUrl, type }));
   return match ? (filter?.rawLine ?? "a rule") : undefined;
 }
-
-test("the lists block no request of an app that sends an error", async ({ page, allow }) => {
-  allow.consoleError(/Thrown on purpose/);
-  const requested = new Map<string, string>();
-  page.on("request", (request) => {
-    const { pathname, search } = new URL(request.url());
-    requested.set(pathname + search, request.resourceType());
-  });
-  for (const path of ["/", "/trace", "/test-events"]) await page.goto(path);
-  await page.getByRole("button", { name: "Throw in the browser" }).click();
-  await arrived("event", of(await traceOf(page)));
-  const paths = [...requested.keys()];
-  expect(paths).toEqual(expect.arrayContaining([app.tunnel, expect.stringMatching(/^\/_next\/static\/.+\.js/)]));
-  expect(paths.filter((path) => rule(path, requested.get(path)))).toEqual([]);
-});
 
 test("the addresses in proxy/README.md are blocked or not as documented", () => {
   const arguments_ = "?o=1&p=2&r=us";

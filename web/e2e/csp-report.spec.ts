@@ -3,19 +3,11 @@ import { isolated } from "./network/namespace.ts";
 import { app, recorder } from "./stack.ts";
 
 // The headless shell sends no reports to the endpoint of `report-to`; the Chromium beside it does.
-const chromium = process.env.CHROMIUM_PATH?.replace(/\/chromium-headless-shell$/, "/chromium");
-test.use({
-  launchOptions: ({ launchOptions }, use) =>
-    use(
-      chromium
-        ? {
-            ...launchOptions,
-            executablePath: isolated?.executablePath ?? chromium,
-            env: { ...process.env, CHROMIUM_PATH: chromium },
-          }
-        : { ...launchOptions, channel: "chromium" },
-    ),
-});
+const CHROMIUM_PATH = process.env.CHROMIUM_PATH?.replace(/-headless-shell$/, "");
+const own = CHROMIUM_PATH
+  ? { executablePath: isolated?.executablePath ?? CHROMIUM_PATH, env: { ...process.env, CHROMIUM_PATH } }
+  : { channel: "chromium" };
+test.use({ launchOptions: ({ launchOptions }, use) => use({ ...launchOptions, ...own }) });
 
 test("a policy violation is blocked, and its CSP report is sent through the tunnel", async ({ page, allow }) => {
   allow.consoleError(/Content Security Policy/);

@@ -35,14 +35,9 @@ export function messageOf(event: ReceivedItem): string {
   return event.item.payload.exception?.values?.at(-1)?.value ?? "";
 }
 
-/** The trace id of an event or transaction. */
-export function traceIdOf(event: ReceivedItem): string {
-  return event.item.payload.contexts?.trace?.trace_id;
-}
-
 /** Returns a filter for the events and transactions of this trace. */
 export function of(trace: string): (event: ReceivedItem) => boolean {
-  return (event) => traceIdOf(event) === trace;
+  return ({ item }) => item.payload.contexts?.trace?.trace_id === trace;
 }
 
 /** A new trace and the headers of a request that starts it, so that its events can be told from those of other tests. */

@@ -34,10 +34,8 @@ export const test = base.extend<{ allow: Allow }>({
 
       const unexpected = errors.filter((error) => !expected.some((text) => error.match(text)));
       expect(unexpected, "console errors").toEqual([]);
-      expect(
-        [...origins].filter((origin) => !allowed.includes(origin)),
-        "foreign origins",
-      ).toEqual([]);
+      const foreign = [...origins].filter((origin) => !allowed.includes(origin));
+      expect(foreign, "foreign origins").toEqual([]);
     },
     { auto: true },
   ],

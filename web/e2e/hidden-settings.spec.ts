@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
-import { drive, serveBeside } from "./beside.ts";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { arrived, messageOf, of } from "./envelopes.ts";
 import { expect, open, test, traceOf } from "./fixtures.ts";
 import { app } from "./stack.ts";
@@ -13,62 +14,66 @@ const WORKER = `
 
 test("a page that a service worker fetched runs its scripts, and its errors arrive", async ({ page, allow }) => {
   allow.consoleError(/Thrown on purpose/);
-  const beside = await serveBeside({
-    "/worker.js": (response) => response.setHeader("content-type", "text/javascript").end(WORKER),
-  });
-  const origin = `http://localhost:${beside.port}`;
-  allow.origin(origin);
-  await page.goto(`${origin}/healthz`);
+  await page
+    .context()
+    .route("**/worker.js", (route) => route.fulfill({ contentType: "text/javascript", body: WORKER }));
+  await page.goto("/healthz");
   await page.evaluate(async () => {
     const controlled = new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve));
     await navigator.serviceWorker.register("/worker.js");
     await controlled;
   });
-  await open(page, `${origin}/test-events`);
+  await open(page, "/test-events");
   expect(await page.evaluate(() => Boolean(navigator.serviceWorker.controller))).toBe(true);
   await page.getByRole("button", { name: "Throw in the browser" }).click();
   await arrived("event", of(await traceOf(page)));
-  beside.close();
 });
 
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 
+/** Posts to a WebDriver server and returns its answer's value; throws its message. https://www.w3.org/TR/webdriver2/ */
+async function drive(port: number, path: string, body: object): Promise<unknown> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body: JSON.stringify(body) });
+  const { value } = (await response.json()) as { value?: { error?: string; message?: string } };
+  if (value?.error) throw new Error(value.message);
+  return value;
+}
+
+/** Starts a server that redirects to the app, and returns it with its port. */
+async function redirecting() {
+  const server = createServer((_, response) =>
+    response.writeHead(307, { location: `${app.origin}/test-events` }).end(),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
 test("WebKit: errors of a page after a redirect from another origin arrive", async () => {
   test.skip(!has("WebKitWebDriver") || !has("xvfb-run"), "needs Debian's webkit2gtk-driver and xvfb");
-  const beside = await serveBeside({
-    "/redirect": (response) => response.writeHead(307, { location: `${app.origin}/test-events` }).end(),
-  });
+  const other = await redirecting();
   // Its port is free, because it was just this server's.
-  const { port, close } = await serveBeside({});
-  close();
+  const { port, server } = await redirecting();
+  server.close();
   const driver = spawn("xvfb-run", ["-a", "WebKitWebDriver", `--port=${port}`], { detached: true, stdio: "ignore" });
   try {
-    const session = await start(port);
-    await drive(port, `${session}/url`, { url: `http://127.0.0.1:${beside.port}/redirect` });
+    let session = "";
+    await expect(async () => {
+      const capabilities = { alwaysMatch: { acceptInsecureCerts: true } };
+      const { sessionId } = (await drive(port, "/session", { capabilities })) as { sessionId: string };
+      session = `/session/${sessionId}`;
+    }).toPass();
+    await drive(port, `${session}/url`, { url: `http://127.0.0.1:${other.port}` });
     const message = `Thrown in WebKit ${crypto.randomUUID()}`;
     const script = `
       setTimeout(() => { throw new Error(arguments[0]) });
       return [location.href, performance.getEntriesByType("navigation")[0].serverTiming.length]`;
     // Hidden: otherwise this test shows nothing.
-    expect(await drive(port, `${session}/execute/sync`, { script, args: [message] })).toEqual([
-      `${app.origin}/test-events`,
-      0,
-    ]);
+    const shown = await drive(port, `${session}/execute/sync`, { script, args: [message] });
+    expect(shown).toEqual([`${app.origin}/test-events`, 0]);
     const { item } = await arrived("event", (one) => messageOf(one) === message);
     expect(item.payload).toMatchObject({ environment: "production", release: process.env.SENTRY_RELEASE });
   } finally {
     if (driver.pid) process.kill(-driver.pid);
-    beside.close();
+    other.server.close();
   }
 });
-
-/** Opens a browser and returns the path of its session. */
-async function start(port: number): Promise<string> {
-  let session = "";
-  await expect(async () => {
-    const capabilities = { alwaysMatch: { acceptInsecureCerts: true } };
-    const { sessionId } = (await drive(port, "/session", { capabilities })) as { sessionId: string };
-    session = `/session/${sessionId}`;
-  }).toPass();
-  return session;
-}

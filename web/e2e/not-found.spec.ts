@@ -1,11 +1,6 @@
 import { arrived, isFromBrowser, of, received } from "./envelopes.ts";
 import { expect, test, traceOf } from "./fixtures.ts";
 
-test("what is missing responds with 404, also below pages and routes", async ({ request }) => {
-  for (const path of ["/test-events/no-such-page", "/trace/no-such-page", "/healthz/x", "/api/no-such-route"])
-    expect((await request.get(path)).status(), path).toBe(404);
-});
-
 test("the not-found page is rendered per request, with the policy's nonce, and is not indexed", async ({
   page,
   allow,

@@ -46,6 +46,8 @@ export default defineConfig({
         // As root, which is common on CI machines, Chromium cannot use its sandbox.
         ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
         "--disable-background-networking",
+        // For service workers, which `ignoreHTTPSErrors` leaves out.
+        "--ignore-certificate-errors",
         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1",
       ],
     },

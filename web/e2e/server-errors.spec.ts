@@ -38,7 +38,10 @@ for (const [what, path, status, hasDigest, cookies] of [
     const digest = await expectErrorPage(page, id, hasDigest);
     const event = await arrived("event", of(trace.id));
     expect(messageOf(event)).toContain("Thrown on purpose");
-    expect(event.item.payload).toMatchObject({ event_id: id, tags: { request_id: id, ...(digest && { digest }) } });
+    expect(event.item.payload).toMatchObject({
+      ...{ event_id: id, tags: { request_id: id, ...(digest && { digest }) } },
+      request: { method: "GET", url: app.origin + path },
+    });
     const transaction = await arrived("transaction", of(trace.id));
     expect(transaction.item.payload.tags).toMatchObject({ request_id: id });
     await context.clearCookies();

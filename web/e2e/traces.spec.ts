@@ -1,5 +1,5 @@
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { arrived, freshTrace, isFromBrowser, of, received } from "./envelopes.ts";
+import { arrived, freshTrace, isFromBrowser, of } from "./envelopes.ts";
 import { expect, test, traceOf } from "./fixtures.ts";
 import { app, upstream } from "./stack.ts";
 
@@ -31,20 +31,6 @@ test("two page views never share a trace", async ({ page, allow }) => {
       traces.add(await traceOf(page));
     }
   expect([...traces]).toEqual(Array(8).fill(expect.stringMatching(/^[0-9a-f]{32}$/)));
-});
-
-test("neither health checks are recorded, nor what the caller did not sample, which the page passes on", async ({
-  request,
-}) => {
-  const [probe, unsampled, later] = [freshTrace(), freshTrace(), freshTrace()];
-  for (const path of ["/healthz", "/readyz"])
-    expect((await request.get(path, { headers: probe.headers })).status()).toBe(200);
-  const headers = { "sentry-trace": unsampled.headers["sentry-trace"].replace(/1$/, "0") };
-  const html = await (await request.get("/test-events", { headers })).text();
-  expect(html).toMatch(new RegExp(`<meta name="sentry-trace" content="${unsampled.id}-[0-9a-f]{16}-0"`));
-  await request.get("/test-events", { headers: later.headers });
-  await arrived("transaction", of(later.id));
-  expect(await received("transaction", (one) => of(probe.id)(one) || of(unsampled.id)(one))).toEqual([]);
 });
 
 test.describe("trace headers from the browser", () => {

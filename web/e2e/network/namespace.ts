@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, spawnSync } from "node:child_process";
-import type { Socket } from "node:net";
+import { connect, type Socket } from "node:net";
+import { pipeline } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { serve } from "./socks.ts";
 
 const PORT = 1080; // in the namespace, where nothing else listens
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -35,7 +35,7 @@ export default async function openNamespace(): Promise<() => Promise<void>> {
     child.on("message", (message, socket) => {
       if (message === "ready") resolve();
       // Undefined if it was closed in transit.
-      else if (socket) serve(socket as Socket).catch(() => (socket as Socket).destroy());
+      else if (socket) serve(socket as Socket);
     });
     child.on("exit", (code) => reject(new Error(`the browser's network ended with status ${code}`)));
   });
@@ -44,4 +44,19 @@ export default async function openNamespace(): Promise<() => Promise<void>> {
     child.removeAllListeners("exit");
     if (child.connected) child.disconnect();
   };
+}
+
+/** Serves a SOCKS 5 client as Chromium is: without authentication, and with names. It connects to the loopback only. */
+function serve(client: Socket): void {
+  client.on("error", () => client.destroy());
+  client.once("data", () => {
+    client.write(Buffer.from([5, 0]));
+    client.once("data", (request) => {
+      const end = 5 + (request[4] ?? 0);
+      if (!["localhost", "127.0.0.1"].includes(request.toString("latin1", 5, end))) return client.destroy();
+      const server = connect(request.readUInt16BE(end), "127.0.0.1");
+      server.once("connect", () => client.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])));
+      pipeline(client, server, client, () => {});
+    });
+  });
 }

@@ -1,15 +1,9 @@
-import { UnrecognizedActionError } from "next/dist/client/components/unrecognized-action-error.js";
 import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 import { ErrorPage } from "./error-page.js";
 import { PagesErrorPage } from "./pages-error-page.js";
 
 const text = (markup: string) => markup.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
-
-test("an action that the server no longer has means a new release, not an error", () => {
-  const outdated = renderToStaticMarkup(<ErrorPage error={new UnrecognizedActionError("not found")} />);
-  expect(outdated).toContain("This site has just been updated.");
-});
 
 test("texts and the last link can be replaced", () => {
   const html = renderToStaticMarkup(<ErrorPage error={new Error("x")} messages={{ browser: "Oje" }} home="/shop" />);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { tagWithRequest } from "./event-id.js";
 import { eventIdOf, noteDocumentRequest, notePageRequest, pageRequestId, requestIdIn } from "./request-id.js";
 
 const [FIRST, SECOND] = ["1".repeat(32), "2".repeat(32)];
@@ -24,4 +25,22 @@ test.each([
   noteDocumentRequest(FIRST);
   notePageRequest({ input, response });
   expect(pageRequestId()).toBe(expected);
+});
+
+const thrown = (handled = false, type = "auto.function.nextjs.on_request_error") => ({
+  exception: { values: [{ mechanism: { handled, type } }] },
+});
+const tagged = (event: object, requestId = FIRST) =>
+  tagWithRequest({ event_id: "own", request: { headers: { "x-request-id": requestId } }, tags: { kept: 1 }, ...event });
+
+test("each event of a request has its tag, and only the first exception that ended it has its id", () => {
+  const others = [{ type: "transaction" }, thrown(true), thrown(false, "auto.node.onunhandledrejection")];
+  const events = [...others, thrown(), thrown()].map((event) => tagged(event));
+  expect(events.map(({ event_id }) => event_id)).toEqual(["own", "own", "own", FIRST, "own"]);
+  for (const { tags } of events) expect(tags).toEqual({ kept: 1, request_id: FIRST });
+});
+
+test("an event without a valid request id is not changed", () => {
+  expect(tagged(thrown(), "forged")).toMatchObject({ event_id: "own", tags: { kept: 1 } });
+  expect(tagged(thrown(), "forged").tags).not.toHaveProperty("request_id");
 });

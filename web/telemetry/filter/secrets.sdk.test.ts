@@ -1,5 +1,91 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import * as sentry from "@sentry/nextjs";
 import { expect, test } from "vitest";
-import { PLANTED, plantSecrets } from "../test/planted-secrets.js";
+import { serverOptions } from "../options/server.js";
+import { parseSettings } from "../settings/settings.js";
+
+/** Matches every secret, and the client's IP; an ingest must see none of them, in any encoding. */
+const PLANTED = /hunter2|jo\.doe|203\.0\.113/;
+
+// Joined at run time, because the SDK sends the source lines around a stack frame.
+const SECRET = ["hunter", 2].join("");
+const EMAIL = ["jo", "doe@example.com"].join(".");
+const inText = `said {"password":"${SECRET}","n":1} to ${EMAIL}`;
+
+/** The envelopes as sent, and the headers of an outgoing call to an API. */
+type Sent = { envelopes: string[]; propagated: IncomingHttpHeaders[] };
+
+/** Starts the server's SDK with our options, plants secrets wherever a request may carry one, and returns what was sent. */
+async function plantSecrets(traceLifecycle: "static" | "stream"): Promise<Sent> {
+  const sent: Sent = { envelopes: [], propagated: [] };
+  const upstream = createServer((request, response) => response.end(String(sent.propagated.push(request.headers))));
+  const upstreamUrl = await listening(upstream);
+  const SENTRY_DSN = "http://culvert@127.0.0.1:9/1";
+  const settings = parseSettings({ SENTRY_DSN, SENTRY_RELEASE: "v1", TRACE_PROPAGATION_TARGETS: upstreamUrl });
+  const transport = (options: Parameters<typeof sentry.createTransport>[0]) =>
+    sentry.createTransport(options, async ({ body }) => {
+      sent.envelopes.push(Buffer.from(body).toString());
+      return { statusCode: 200 };
+    });
+  // `init` would keep an earlier client. enableLogs is version 10's: logs are always on in 11.
+  sentry.getCurrentScope().setClient(undefined);
+  const client = sentry.init(serverOptions(settings, { traceLifecycle, transport, ...{ enableLogs: true } }));
+
+  const app = createServer(async (request, response) => {
+    for await (const _ of request);
+    await answer(request.headers, upstreamUrl);
+    response.end();
+  });
+  const url = await listening(app);
+  const headers = {
+    ...{ cookie: `sid=${SECRET}; cart=${SECRET}`, authorization: `Bearer ${SECRET}`, "x-api-key": SECRET },
+    ...{ "x-forwarded-for": ["203.0", "113.9"].join("."), referer: `${url}/login?token=${SECRET}` },
+    "content-type": "application/json",
+  };
+  const body = JSON.stringify({ password: SECRET, email: EMAIL });
+  await fetch(`${url}/reset?token=${SECRET}&email=${EMAIL}#code=${SECRET}`, { method: "POST", headers, body });
+  await client?.flush(5_000);
+  for (const server of [app, upstream]) server.close();
+  return sent;
+}
+
+/** The careless code of an app in a request. */
+async function answer(headers: IncomingHttpHeaders, upstreamUrl: string): Promise<void> {
+  sentry.setUser({ email: EMAIL, username: EMAIL });
+  sentry.startSession();
+  sentry.setTag("link", `/reset?token=${SECRET}`);
+  sentry.setExtra("body", inText);
+  sentry.setContext("login", { password: SECRET, nested: { authToken: SECRET, note: inText } });
+  sentry.addBreadcrumb({ message: inText, data: { url: `/a?token=${SECRET}`, password: SECRET } });
+  sentry.logger.info(inText, { password: SECRET, url: `/a?token=${SECRET}` });
+  sentry.logger.info(sentry.logger.fmt`mail to ${EMAIL}`);
+  sentry.metrics.count("logins", 1, { attributes: { token: SECRET, link: `/a?token=${SECRET}` } });
+  sentry.captureCheckIn({ monitorSlug: `mail-to-${EMAIL}`, status: "ok" });
+  sentry.captureFeedback({ message: inText, email: EMAIL, url: `https://app/?token=${SECRET}` });
+  const attributes = {
+    "http.request.header.cookie.sid": SECRET,
+    "http.request.header.authorization": String(headers.authorization),
+    "url.full": `https://app/reset?token=${SECRET}`,
+    "url.query": `token=${SECRET}`,
+    "app.note": inText,
+  };
+  const root = { name: `POST /reset?token=${SECRET}`, op: "http.server", forceTransaction: true, attributes };
+  await sentry.startSpan(root, async (span) => {
+    span.setAttribute("sentry.source", "custom");
+    await (await fetch(`${upstreamUrl}/v1?token=${SECRET}`)).text();
+    const query = { name: `SELECT '${EMAIL}'`, op: "db", attributes };
+    sentry.startSpan(query, (child) => child.setAttribute("x.token", SECRET));
+    sentry.captureException(new Error(`no: ${inText}`, { cause: new Error(`at /a?token=${SECRET}`) }));
+    sentry.captureMessage(inText);
+  });
+  sentry.captureSession(true);
+}
+
+async function listening(server: ReturnType<typeof createServer>): Promise<string> {
+  await new Promise<void>((up) => server.listen(0, "127.0.0.1", up));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 test.each([
   ["stream", "span"],

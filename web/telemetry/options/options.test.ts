@@ -4,17 +4,8 @@ import { browserOptions } from "./browser.js";
 import { runtimeOptions } from "./runtime.js";
 import { serverOptions } from "./server.js";
 
-const settings = parseSettings({ SENTRY_DSN: "http://culvert:secret@ingest:8969/1", SENTRY_RELEASE: "v1" });
-const alike = { dsn: "http://culvert@ingest:8969/1", environment: "production", release: "v1" };
-const visible = { ...alike, region: undefined, tracesSampleRate: 0.5, tunnelPath: "/reports" };
-
-test("the browser posts to the bare tunnel path on its own origin, without cookies", () => {
-  expect(browserOptions(visible, {})).toMatchObject({
-    ...{ ...alike, propagateTraceparent: true, tunnel: "/reports" },
-    transportOptions: { fetchOptions: { credentials: "omit" } },
-  });
-  expect(browserOptions({ ...visible, tunnelPath: undefined }, {})).not.toHaveProperty("tunnel");
-});
+const env = { SENTRY_DSN: "http://culvert@ingest:8969/1" };
+const settings = parseSettings(env);
 
 const COLLECTED = { userInfo: false, cookies: false, httpBodies: [], genAI: { inputs: false, outputs: false } };
 const DENIED = { deny: expect.arrayContaining(["-ip"]) };
@@ -31,20 +22,19 @@ test.each([
   [{ httpHeaders: { allow: ["x-a"] } }, { ...COLLECTED, httpHeaders: { allow: ["x-a"] } }],
 ])("an app's dataCollection %j changes only what it names", (dataCollection, expected) => {
   const yours = { dataCollection } as object;
-  for (const options of [
-    browserOptions(visible, yours),
-    serverOptions(settings, yours),
-    runtimeOptions(settings, yours),
-  ])
-    expect(options.dataCollection).toMatchObject(expected);
+  const all = [browserOptions({}, yours), serverOptions(settings, yours), runtimeOptions(settings, yours)];
+  for (const options of all) expect(options.dataCollection).toMatchObject(expected);
 });
 
-test.each([serverOptions, runtimeOptions])(
-  "%o posts to the internal proxy, or to the ingest if there is none",
-  (make) => {
-    const SERVER_TUNNEL = "http://proxy:8083/envelopes";
-    expect(make(parseSettings({ SERVER_TUNNEL }), {})).toHaveProperty("tunnel", SERVER_TUNNEL);
-    expect(make(settings, {})).toMatchObject({ ...alike, propagateTraceparent: true });
+test("SENTRY_TRACES_SAMPLE_RATE decides about what no caller has sampled", () => {
+  const options = serverOptions(parseSettings({ ...env, SENTRY_TRACES_SAMPLE_RATE: "0" }), {});
+  const sampler = options.tracesSampler as (context: object) => number;
+  expect(sampler({ attributes: { "http.target": "/" }, inheritOrSampleWith: (rate: number) => rate })).toBe(0);
+});
+
+test("Node and the edge runtime post to the internal proxy, or to the ingest if there is none", () => {
+  for (const make of [serverOptions, runtimeOptions]) {
+    expect(make(parseSettings({ ...env, SERVER_TUNNEL: "http://proxy:8083/" }), {}).tunnel).toBe("http://proxy:8083/");
     expect(make(settings, {})).not.toHaveProperty("tunnel");
-  },
-);
+  }
+});

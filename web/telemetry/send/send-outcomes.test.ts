@@ -1,3 +1,4 @@
+import { createTransport } from "@sentry/nextjs";
 import { expect, test, vi } from "vitest";
 import { recordingOutcomes } from "./recording-transport.js";
 import { sendOutcomes, subscribe } from "./send-outcomes.js";
@@ -7,7 +8,7 @@ const envelope = [{ event_id: "e1" }, [[{ type: "event" }, {}]]];
 const send = (answer: () => Promise<Response>) =>
   recordingOutcomes(() => ({ send: answer, flush: async () => true }))({}).send(envelope);
 const queued = { statusCode: 200, headers: { "x-envelope-outcome": "queued" } };
-const limits = { "x-sentry-rate-limits": "60:transaction;span:key, 2700:error:organization" };
+const limits = { "retry-after": null, "x-sentry-rate-limits": "60:transaction;span:key, 2700:error:organization" };
 
 test("the latest outcomes are stored, newest first, and subscribers are notified", async () => {
   const listener = vi.fn();
@@ -28,10 +29,15 @@ test("the latest outcomes are stored, newest first, and subscribers are notified
   expect((await import("./send-outcomes.js")).sendOutcomes()).toBe(sendOutcomes());
 });
 
-test("a rate limit is recorded in words", async () => {
-  await send(async () => ({ statusCode: 429, headers: limits }));
+test("a rate limit is recorded in words, and the envelope that the SDK then keeps back", async () => {
+  const options = { recordDroppedEvent: () => {} };
+  const limited = (given: typeof options) => createTransport(given, async () => ({ statusCode: 429, headers: limits }));
+  const transport = recordingOutcomes(limited)(options);
+  await transport.send(envelope);
   const note = "no transaction, span for 60 s; no error for 2700 s";
   expect(sendOutcomes()[0]).toMatchObject({ outcome: "rejected", status: 429, note });
+  await transport.send(envelope);
+  expect(sendOutcomes()[0]).toMatchObject({ outcome: "rate limited", note: "a rate limit is in force" });
 });
 
 test("a failure to send is recorded and still fails", async () => {

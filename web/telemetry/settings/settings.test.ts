@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { parseDsn } from "./dsn.js";
 import { parseSettings, SettingError } from "./settings.js";
 
-const settingsOfProxy = new URL("../../../proxy/entrypoint.d/settings.sh", import.meta.url);
+const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
 
 test.each([
   ["SENTRY_DSN", "sentry.io/2", "is not a DSN"],
@@ -22,9 +23,9 @@ test.each([
 
 test.each(["monitoring", "/", "/_next/data", "/a\nb", "/a/", "//a", `/${"a".repeat(200)}`])(
   "TUNNEL_PATH=%j is rejected with the message of the proxy",
-  async (value) => {
+  (value) => {
     const line = /^setting TUNNEL_PATH \S+ "(.+)" "(.+)" is_path$/m;
-    const [, kind, fix] = line.exec((await readFile(settingsOfProxy, "utf8")).replaceAll("\\\n  ", "")) ?? [];
+    const [, kind, fix] = line.exec(read("proxy/entrypoint.d/settings.sh").replaceAll("\\\n  ", "")) ?? [];
     const problem = `'${value.replace("\n", " ")}' is not ${kind}`;
     expect(messageOf(() => parseSettings({ TUNNEL_PATH: value }))).toBe(`TUNNEL_PATH ${problem}: ${fix}`);
   },
@@ -76,6 +77,12 @@ test.each([{}, empty])("every setting is optional, and an empty one is not set: 
   // Behind a proxy the tunnel has a path.
   expect(parseSettings({ ...unset, SERVER_TUNNEL: env.SERVER_TUNNEL }).tunnelPath).toBe("/monitoring");
 });
+
+// proxy/spool/src has the tests of the DSNs that are none.
+test.each(Object.entries<string>(JSON.parse(read("deploy/test/vectors/dsn.json")).valid))(
+  "%s has the envelope address %s",
+  (dsn, address) => expect(parseDsn(dsn)?.envelopeUrl).toBe(address),
+);
 
 function messageOf(act: () => unknown): string | undefined {
   try {

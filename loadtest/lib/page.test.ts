@@ -1,7 +1,8 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { changedFields, parseBaggage } from "./baggage.ts";
 import { findActionForm, multipart } from "./form.ts";
 import { assets } from "./html.ts";
-import { pageTrace } from "./trace.ts";
+import { pageTrace, parseTrace, parseTraceParent } from "./trace.ts";
 import { upstreamHeaders, upstreamText } from "./upstream.ts";
 
 it("a page's assets are the build's files, each once, also below a base path, and no others", () => {
@@ -11,8 +12,8 @@ it("a page's assets are the build's files, each once, also below a base path, an
   expect(assets(html)).toEqual(["/_next/static/a.js", "/shop/_next/static/b.css"]);
 });
 
-const ID = "771a43a4192642f0b136d5159a501700";
-const TRACE = `${ID}-7c51afd529da4a2a-1`;
+const [ID, SPAN] = ["771a43a4192642f0b136d5159a501700", "7c51afd529da4a2a"];
+const TRACE = `${ID}-${SPAN}-1`;
 const good = `sentry-trace_id=${ID},sentry-sampled=true`;
 const page = (trace: string, baggage: string) =>
   `<head><meta name="sentry-trace" content="${trace}"/><meta content='${baggage}' name=baggage></head>`;
@@ -52,4 +53,33 @@ it("a server action's form has React's hidden fields, and is sent with all field
   const { body, contentType } = multipart(fields, "b0undary");
   const read = await new Response(body, { headers: { "content-type": contentType } }).formData();
   expect([...read]).toEqual(fields);
+});
+
+it.each([
+  ...[undefined, "", ID, `${ID}-${SPAN}-2`, `${ID}-${SPAN}-`, `${ID}-${SPAN}-1 `, `${ID.toUpperCase()}-${SPAN}-1`],
+  ...[`${ID}-${SPAN}-1, ${ID}-${SPAN}-1`, `${"0".repeat(32)}-${SPAN}-1`, `${ID}-${"0".repeat(16)}-1`],
+  ...[`ff-${ID}-${SPAN}-01`, `00-${ID}-${SPAN}-01-more`, `00-${ID}-${SPAN}-1`, `00-${"0".repeat(32)}-${SPAN}-01`],
+])("a trace header cannot be %j", (value) => {
+  expect(parseTrace(value) ?? parseTraceParent(value)).toBeUndefined();
+});
+
+describe("baggage", () => {
+  it("parses W3C's example: optional spaces, a property, escapes, an = in a value", () => {
+    expect(parseBaggage("key1=value1;property1, key2 = value2, key3=a=b; p=1,d=,n=DF%2028")).toEqual({
+      ...{ key1: "value1", key2: "value2", key3: "a=b", d: "", n: "DF 28" },
+    });
+  });
+
+  it.each([
+    ...[undefined, "", " ", "a", "a=b,", "=b", "a b=c", 'a="b"'],
+    ...["a=b c", "a=b\\c", "a=%", "a=%E0%A4%A", "é=1", "a=é"],
+  ])("rejects %j", (value) => {
+    expect(parseBaggage(value)).toBeUndefined();
+  });
+
+  it("that came back is compared field by field, in any order and with fields added by others", () => {
+    const sent = { "sentry-trace_id": "a", "sentry-sample_rate": "0.5" };
+    expect(changedFields(sent, "x=1,sentry-sample_rate=0.5,sentry-trace_id=a,sentry-org_id=1")).toEqual([]);
+    expect(changedFields(sent, "sentry-sample_rate=0.5")).toEqual(['sentry-trace_id was "a", is gone']);
+  });
 });
