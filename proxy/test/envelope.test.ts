@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { ok, threeProjects, useProxy } from "./use-proxy.ts";
 import { send, sendH2 } from "./wire.ts";
 
@@ -13,12 +12,10 @@ test.each<[string, Record<string, string>, Buffer]>([
   ["a 19 MB attachment", {}, Buffer.alloc(19 << 20, "culvert")],
   ["chunked, without a length", { "transfer-encoding": "chunked" }, binary],
 ])("bytes arrive as they were sent: %s", async (_, headers, body) => {
-  const { answer, received } = await shared.post({ headers, body });
+  const { answer, received, header } = await shared.post({ headers, body });
   expect(answer.status).toBe(200);
-  const [request] = received;
-  expect(request && Buffer.from(request.body, "base64").equals(body)).toBe(true);
-  for (const name of ["content-type", "content-encoding"])
-    expect(request && headerOf(request, name)).toBe(headers[name]);
+  expect(Buffer.from(received[0]?.body ?? "", "base64").equals(body)).toBe(true);
+  for (const name of ["content-type", "content-encoding"]) expect(header(name)).toBe(headers[name]);
 });
 
 test("only allowed request headers reach the ingest", async () => {
@@ -36,14 +33,14 @@ test("only allowed request headers reach the ingest", async () => {
     "sec-ch-ua-platform": '"Windows"',
     "sec-ch-ua-platform-version": '"15.0.0"',
   };
-  const [request] = (await shared.post({ headers: { ...passed, ...forged } })).received;
-  if (!request) throw new Error("the ingest received nothing");
-  const names = request.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+  const { received, header } = await shared.post({ headers: { ...passed, ...forged } });
+  const { rawHeaders = [] } = received[0] ?? {};
+  const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
   const own = ["content-length", "host", "x-forwarded-for", "x-sentry-forwarded-for"];
   expect(names.sort()).toEqual([...own, ...Object.keys(passed)].sort());
-  for (const [name, value] of Object.entries(passed)) expect(headerOf(request, name)).toBe(value);
-  expect(headerOf(request, "x-sentry-forwarded-for")).toBe(headerOf(request, "x-forwarded-for"));
-  expect(request.rawHeaders.join()).not.toContain("6.6.6.6");
+  for (const [name, value] of Object.entries(passed)) expect(header(name)).toBe(value);
+  expect(header("x-sentry-forwarded-for")).toBe(header("x-forwarded-for"));
+  expect(rawHeaders.join()).not.toContain("6.6.6.6");
 });
 
 describe("a page of another origin", () => {
@@ -70,25 +67,28 @@ describe("a page of another origin", () => {
     "https://a.example:444",
     "https://localhost.b.example",
     "https://xlocalhost",
+    "https://evil.example|https://localhost",
+    "https://localhost|",
     "null",
   ])("%s, which is not allowed, gets 403 before anything is stored", async (origin) => {
     for (const method of ["POST", "OPTIONS"]) {
       const { answer, received } = await shared.post({ method, headers: { origin, "sec-fetch-site": "cross-site" } });
-      expect([answer.status, JSON.parse(answer.body).reason, received]).toEqual([
-        ...[403, "pages of this origin may not use the tunnel: TUNNEL_ALLOWED_ORIGINS"],
-        [],
-      ]);
+      expect([answer.status, received]).toEqual([403, []]);
+      expect(JSON.parse(answer.body).reason).toMatch(/TUNNEL_ALLOWED_ORIGINS$/);
       expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
     }
   });
   test("is none if the browser says that it is the app's own, whatever names a load balancer has changed", async () => {
     const headers = { origin: "https://www.example.com", "sec-fetch-site": "same-origin" };
-    const { answer, received } = await shared.post({ headers });
-    expect([answer.status, received.length, answer.headers["access-control-allow-origin"]]).toEqual([
-      200,
-      1,
-      undefined,
-    ]);
+    const { answer } = await shared.post({ headers });
+    expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([200, undefined]);
+  });
+  test.each([
+    ["https://localhost", "x|POST"],
+    [undefined, "https://localhost|POST"],
+  ])("asks by OPTIONS with both headers, well-formed: %s %s", async (origin, method) => {
+    const headers = { ...(origin && { origin }), "access-control-request-method": method };
+    expect((await shared.post({ method: "OPTIONS", headers, body: undefined })).answer.status).toBe(405);
   });
   test("may send a CSP report, whose sender reads no response", async () => {
     const headers = { origin: "null", "content-type": "application/csp-report" };
@@ -124,13 +124,11 @@ describe("only response headers that the SDK reads come back, however they are w
         ...{ "cache-control": "no-cache", server: "nginx" },
       },
     });
-    const length = status === 200 ? "content-length" : "transfer-encoding";
-    expect(new Set(Object.keys(answer.headers))).toEqual(
-      new Set([
-        ...["cache-control", "connection", "content-type", "date", "retry-after", "server", length],
-        ...["x-content-type-options", "x-request-id", "x-sentry-rate-limits"],
-      ]),
-    );
+    expect(Object.keys(answer.headers).sort()).toEqual([
+      ...["cache-control", "connection", ...(status === 200 ? ["content-length"] : []), "content-type", "date"],
+      ...["retry-after", "server", ...(status === 200 ? [] : ["transfer-encoding"])],
+      ...["x-content-type-options", "x-request-id", "x-sentry-rate-limits"],
+    ]);
   });
 });
 
@@ -153,11 +151,8 @@ test.each([
 ])(
   "a CSP report goes to the project's security endpoint, with the key added at the proxy: %s %s",
   async (path, type, url) => {
-    const { answer, received } = await shared.post({
-      path,
-      headers: { "content-type": type },
-      body: '{"csp-report":{}}',
-    });
+    const request = { path, headers: { "content-type": type }, body: '{"csp-report":{}}' };
+    const { answer, received } = await shared.post(request);
     expect(answer.status).toBe(200);
     expect(received).toMatchObject([{ method: "POST", url }]);
   },

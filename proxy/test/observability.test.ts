@@ -8,7 +8,7 @@ import { raw, send } from "./wire.ts";
 
 const SENTRY_DSN = "http://verysecretkey@ingest:9000/7";
 const shared = useProxy({ TUNNEL_CLIENT_IP: "truncate", SENTRY_DSN });
-const log = () => shared.proxy.on("proxy", "logs");
+const log = () => shared.proxy.log();
 
 describe("the access log", () => {
   test("has one JSON line per request, with the ids of the event, and no query, cookie or full client IP", async () => {
@@ -111,5 +111,5 @@ test("failures leave no client IP, query or key in the log either", async () => 
     await proxy.logged(answer.headers["x-request-id"]);
   });
   await Promise.all(failed);
-  expect(await proxy.on("proxy", "logs")).not.toMatch(/hunter2|verysecretkey|203\.0\.113\.77|client:/);
+  expect(await proxy.log()).not.toMatch(/hunter2|verysecretkey|203\.0\.113\.77|client:/);
 });

@@ -49,7 +49,7 @@ describe("two replicas of web", () => {
 describe("while make up stops a replica", () => {
   // Until then, in seconds since 1970.
   const askOnly = (name: string, until = 9_999_999_999) =>
-    shared.proxy.on("proxy", "exec", "sh", "-c", `cd /tmp/nginx/sets; rm -f *.current; echo ${until} >${name}.current`);
+    shared.proxy.inside(`cd /tmp/nginx/sets; rm -f *.current; echo ${until} >${name}.current`);
   const requests: Parameters<typeof send>[1][] = [
     { path: "/page" },
     { path: "/page", headers: { accept: "text/html" } },

@@ -103,10 +103,10 @@ describe("a release that was replaced", () => {
         expect((await ask({ method, headers: of("old-1") })).body, method).toBe(page.body);
       for (const path of ["/_next/image?url=%2Fa.png&w=64&q=75&dpl=old-1", "/_next/static/b.js?dpl=old-1"])
         expect((await ask({ path })).body, path).toBe(page.body);
-      return shared.proxy.on("proxy", "logs");
+      return shared.proxy.log();
     };
     await expect.poll(log, { timeout: 60_000 }).toContain("ingest could not be resolved");
-    expect(await shared.proxy.on("proxy", "logs")).not.toContain("nowhere could not be resolved");
+    expect(await shared.proxy.log()).not.toContain("nowhere could not be resolved");
   });
 });
 

@@ -24,7 +24,7 @@ async function reachesIngest(): Promise<boolean> {
 async function recovered(): Promise<void> {
   await shared.proxy.ingest.answer(ok);
   await expect.poll(reachesIngest).toBe(true);
-  const spoolMetrics = async () => (await fetchOnce(`${shared.proxy.spool}/metrics`)).text();
+  const spoolMetrics = async () => (await fetchOnce(`${shared.proxy.at(8082, "spool")}/metrics`)).text();
   await expect.poll(spoolMetrics).not.toContain("culvert_spool_queued_envelopes{");
 }
 

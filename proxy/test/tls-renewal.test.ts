@@ -36,7 +36,7 @@ const servedName = async () => (await peerCertificate(shared.proxy.port, host)).
 /** Waits until the proxy serves this pair: it looks every five seconds. */
 const served = (name: string) => expect.poll(servedName).toBe(name);
 /** Waits until the proxy has logged this. */
-const logged = (line: RegExp) => expect.poll(() => shared.proxy.on("proxy", "logs")).toMatch(line);
+const logged = (line: RegExp) => expect.poll(() => shared.proxy.log()).toMatch(line);
 const metric = (name: string) => shared.proxy.metric(`culvert_certificate_${name}`);
 
 describe("a certificate of one's own", () => {
@@ -47,8 +47,7 @@ describe("a certificate of one's own", () => {
     expect([await hsts(host), await hsts("localhost")]).toEqual(["max-age=31536000", undefined]);
   });
   test("is replaced when its file changes, without a reload: a request in flight ends well, the processes stay", async () => {
-    const workers = () =>
-      shared.proxy.on("proxy", "exec", "sh", "-c", "cat /proc/$(cat /tmp/nginx.pid)/task/*/children");
+    const workers = () => shared.proxy.inside("cat /proc/$(cat /tmp/nginx.pid)/task/*/children");
     const before = await workers();
     expect(before).toMatch(/\d+ \d+/);
     await shared.proxy.web.answer({ ...page, body: "begun ", rest: "ended" });

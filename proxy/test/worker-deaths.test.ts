@@ -9,10 +9,10 @@ test("a killed worker ends the container, which says so; started again it answer
   const { proxy } = shared;
   const workers = "grep -l '^nginx: worker' /proc/[0-9]*/cmdline | cut -d/ -f3";
   const kill = `${workers} | while read -r pid; do kill -9 $pid && echo killed; done`;
-  const killed = (await proxy.on("proxy", "exec", "sh", "-c", kill)).match(/killed/g)?.length;
+  const killed = (await proxy.inside(kill)).match(/killed/g)?.length;
   expect(killed).toBeGreaterThan(0);
   await expect.poll(() => proxy.on("proxy", "inspect", "--format={{.State.Running}}")).toBe("false");
-  const log = await proxy.on("proxy", "logs");
+  const log = await proxy.log();
   expect(log.match(/worker process \d+ exited on signal 9/g)).toHaveLength(killed ?? 0);
   expect(log).toContain("culvert proxy: a worker of Nginx has died: the container ends, to start again");
   await proxy.restart("proxy");
