@@ -1,6 +1,6 @@
 import { getTunnelPath } from "@sentry/core";
 import { describe, expect, test } from "vitest";
-import { page, useProxy } from "./use-proxy.ts";
+import { page, pageWith, useProxy } from "./use-proxy.ts";
 
 const shared = useProxy({ BASE_PATH: "/base" });
 
@@ -31,7 +31,7 @@ describe("an app with a base path", () => {
   });
   test("has its browser settings at a path, which web answers with any status and none of the client's headers", async () => {
     const settings = 'culvert;desc="dsn=1"';
-    await shared.proxy.web.answer({ ...page, status: 404, headers: { ...page.headers, "server-timing": settings } });
+    await shared.proxy.web.answer({ ...pageWith({ "server-timing": settings }), status: 404 });
     const { answer, header } = await shared.through({ path: "/base/.culvert/settings", headers: { cookie: "a=1" } });
     const expected = { "server-timing": settings, "cache-control": "no-store", "x-content-type-options": "nosniff" };
     expect(answer).toMatchObject({ status: 204, body: "", headers: expected });
@@ -47,8 +47,8 @@ describe("an app with a base path", () => {
 });
 
 test("an app without a health route is ready when it answers 404 there", async () => {
-  const headers = { ...page.headers, "content-length": "100000" };
-  await shared.proxy.web.answer({ ...page, status: 404, headers, body: "x".repeat(100_000) });
+  const body = "x".repeat(100_000);
+  await shared.proxy.web.answer({ ...pageWith({ "content-length": "100000" }), status: 404, body });
   // Waits until the proxy says so itself.
   await shared.proxy.restart("proxy");
 });

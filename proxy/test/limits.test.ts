@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import type { Answer } from "../../deploy/test/support/recorder/types.ts";
-import { page, useProxy } from "./use-proxy.ts";
+import { changed, page, pageWith, useProxy } from "./use-proxy.ts";
 import { send, sendH2 } from "./wire.ts";
 
 const shared = useProxy({ MAX_BODY_SIZE: "3m", RESPONSE_TIMEOUT: "2s" });
@@ -37,9 +35,7 @@ test.each([
   ["JSON", "application/json", /^\{"reason":"the app took too long to respond"/],
 ])(
   "an app that is silent for RESPONSE_TIMEOUT ends in 504 as %s; no other replica is asked",
-  {
-    timeout: 50_000,
-  },
+  { timeout: 50_000 },
   async (_, accept, body) => {
     await shared.proxy.web.answer({ ...page, instead: "hang" });
     const { answer, received } = await shared.through({ headers: { accept } });
@@ -52,14 +48,12 @@ test.each([
   },
 );
 
-const answerWith = (headers: Answer["headers"]) =>
-  shared.proxy.web.answer({ ...page, headers: { ...page.headers, ...headers } });
 const cookies = (count: number, size: number) =>
   Array.from({ length: count }, (_, i) => `c${i}=${"x".repeat(size - 3)}`);
 
 test("60 kB of cookies of a response pass, also to the question whether web is ready", async () => {
   const headers = { "set-cookie": cookies(60, 1024) };
-  await answerWith(headers);
+  await shared.proxy.web.answer(pageWith(headers));
   for (const by of [send, sendH2])
     expect((await shared.through({}, by)).answer).toMatchObject({ status: 200, body: page.body, headers });
   await shared.proxy.restart("proxy");
@@ -74,7 +68,7 @@ describe("response headers of more than 64 kB", () => {
       /^\{"reason":"the app's response cannot be delivered","requestId":"[0-9a-f]{32}"\}\n$/,
     ],
   ])("get a 502 as %s, and the log says why", async (_, accept, body) => {
-    await answerWith({ "set-cookie": cookies(70, 1024) });
+    await shared.proxy.web.answer(pageWith({ "set-cookie": cookies(70, 1024) }));
     const { answer } = await shared.through({ headers: { accept } });
     expect(answer).toMatchObject({
       status: 502,
@@ -89,8 +83,8 @@ describe("request headers", () => {
   test("of 14 kB, about all that Node takes, reach web", async () => {
     const cookie = cookies(14, 1000).join("; ");
     for (const by of [send, sendH2]) {
-      const { answer, received } = await shared.through({ headers: { cookie } }, by);
-      expect([answer.status, received.map((request) => headerOf(request, "cookie"))]).toEqual([200, [cookie]]);
+      const { answer, header } = await shared.through({ headers: { cookie } }, by);
+      expect([answer.status, header("cookie")]).toEqual([200, cookie]);
     }
   });
   test("of 20 kB are web's to reject", async () => {
@@ -104,5 +98,32 @@ describe("request headers", () => {
     const { answer } = await shared.through({ headers: { cookie: cookies(40, 1000).join("; ") } });
     expect(answer).toMatchObject({ status: 431, body: expect.stringContaining("cookies are too large") });
     expect(answer.headers["cache-control"]).toBe("no-cache");
+  });
+});
+
+describe("a client that pauses for longer than two minutes", () => {
+  const timeouts = (header: string, body: string) =>
+    `client_header_timeout ${header};\nclient_body_timeout ${body};\nsend_timeout 2m;`;
+  const mounts = changed("snippets/timeouts.conf", timeouts("60s", "2m"), timeouts("1s", "1s"));
+  const shared = useProxy({ TRUSTED_PROXIES: "0.0.0.0/0" }, { mounts });
+
+  test("within its headers is disconnected, and nothing reaches web", async () => {
+    expect((await shared.write("GET /slow HTTP/1.1\r\nHost: localhost\r\nX-A: ")).received).toEqual([]);
+  });
+  test.each([
+    ["/slow-form", 100],
+    ["/slow-upload", 20_000],
+    ["/monitoring", 100],
+  ])("within a body is disconnected, and the log says why: %s, %i bytes", async (path, length) => {
+    const id = `slow-${length}-${path.slice(1)}`;
+    const headers = ["Host: localhost", `X-Request-Id: ${id}`, `Content-Length: ${length}`].join("\r\n");
+    const { received } = await shared.write(`POST ${path} HTTP/1.1\r\n${headers}\r\n\r\nabc`);
+    expect(received).toEqual([]);
+    expect(await shared.proxy.logged(id)).toMatchObject({ status: 408, reason: "client_timeout" });
+  });
+  test("is told from an app that answers 408", async () => {
+    await shared.proxy.web.answer({ ...page, status: 408 });
+    await shared.through({ path: "/answers-408" });
+    expect(await shared.proxy.logged("/answers-408")).toMatchObject({ status: 408, reason: "" });
   });
 });

@@ -69,7 +69,7 @@ describe("an ingest", () => {
   afterEach(() => proxy?.stop());
 
   test("that hangs gets probes only; pages go on", async () => {
-    const mounts = changed("templates/forward-to-ingest.conf", /proxy_read_timeout 10s/, "proxy_read_timeout 1s");
+    const mounts = changed("templates/forward-to-ingest.conf", "proxy_read_timeout 10s", "proxy_read_timeout 1s");
     // All envelopes of a test come from one client.
     proxy = await startProxy({ TUNNEL_RATE_PER_CLIENT: "10000" }, { mounts });
     const { port, ingest, web } = proxy;

@@ -12,6 +12,9 @@ import { type Request, type Response, raw, send, sendPlain } from "./wire.ts";
 export const page: Answer = { status: 200, headers: { "content-type": "text/html" }, body: "<p>hello</p>" };
 export const ok: Answer = { status: 200, headers: { "content-type": "application/json" }, body: '{"id":"9ec7"}' };
 
+/** The page with more headers. */
+export const pageWith = (headers: Answer["headers"]): Answer => ({ ...page, headers: { ...page.headers, ...headers } });
+
 /** A well-formed envelope. */
 export const envelope = '{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"event"}\n{"message":"hello"}\n';
 
@@ -31,11 +34,12 @@ export function publicFolder(): string {
   return folder;
 }
 
-/** Mounts for a copy of this file of proxy/ in which the pattern's matches are replaced: for times that no test can wait for. */
-export function changed(path: string, pattern: RegExp, replacement: string): Record<string, string> {
+/** Mounts for a copy of this file of proxy/ that has other text in place of this one: for times that no test can wait for. */
+export function changed(path: string, text: string, replacement: string): Record<string, string> {
   const file = join(publicFolder(), "copy");
   const original = readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
-  writeFileSync(file, original.replace(pattern, replacement));
+  if (!original.includes(text)) throw new Error(`${path} does not contain: ${text}`);
+  writeFileSync(file, original.replace(text, replacement));
   return { [file]: `/etc/nginx/${path}` };
 }
 
