@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import { docker } from "../../deploy/test/support/docker.ts";
 import { ingestNames } from "./testbed.ts";
+import { publicFolder } from "./use-proxy.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -19,8 +19,7 @@ declare module "vitest" {
 /** Removes the testbeds after the last test file: files of one worker share them (testbed.ts). */
 export default function setup(project: TestProject): () => Promise<void> {
   const run = `culvert-proxy-test-${randomUUID().slice(0, 8)}-`;
-  const certificate = mkdtempSync(join(tmpdir(), "culvert-"));
-  chmodSync(certificate, 0o755);
+  const certificate = publicFolder();
   makePair(join(certificate, "server"), ingestNames);
   project.provide("run", run);
   project.provide("certificate", certificate);
