@@ -8,7 +8,7 @@ import { type Pebble, startPebble } from "../../deploy/test/support/pebble/pebbl
 import { startProxy, type TestProxy } from "./proxy.ts";
 import { inTurn } from "./starts.ts";
 import { page, publicFolder } from "./use-proxy.ts";
-import { peerCertificate, send, sendPlain } from "./wire.ts";
+import { peerCertificate, send } from "./wire.ts";
 
 const host = "app.example.com";
 const id = `culvert-acme-${randomUUID().slice(0, 8)}`;
@@ -91,7 +91,7 @@ test("ACME=on starts on the development certificate, and serves the CA's once it
 test.each(["/", "/.well-known/acme-challenge/", "/.well-known/acme-challenge/../current/server.key"])(
   "the plain port redirects every path but those of challenges: %s",
   async (path) => {
-    expect((await sendPlain(proxy.at(8080), { path, headers: { host } })).status).toBe(308);
+    expect((await send(proxy.at(8080), { path, headers: { host } })).status).toBe(308);
   },
 );
 

@@ -1,12 +1,18 @@
 import { getTunnelPath } from "@sentry/core";
 import { describe, expect, test } from "vitest";
+import { headerOf } from "../../deploy/test/support/recorder/client.ts";
+import type { RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
 import { page, pageWith, useProxy } from "./use-proxy.ts";
 
 const shared = useProxy({ BASE_PATH: "/base" });
+/** The proxy's own trace, which is not sampled. */
+const unsampled = /^[0-9a-f]{32}-[0-9a-f]{16}-0$/;
 
 describe("an app with a base path", () => {
-  test("is probed there, by HEAD", async () => {
-    expect((await shared.proxy.web.all())[0]).toMatchObject({ method: "HEAD", url: "/base/healthz" });
+  test("is probed there, by HEAD, which Sentry's SDK does not record", async () => {
+    const [probe] = (await shared.proxy.web.all()) as [RecordedRequest];
+    expect(probe).toMatchObject({ method: "HEAD", url: "/base/healthz" });
+    expect(headerOf(probe, "sentry-trace")).toMatch(unsampled);
   });
   test.each(["/monitoring", "/base/monitoring"])("has its tunnel at %s", async (path) => {
     const mark = await shared.proxy.web.count();
@@ -26,7 +32,9 @@ describe("an app with a base path", () => {
   ])("has its %s stored", async (body, path, type) => {
     const headers = { "content-type": type, "cache-control": "public, max-age=31536000, immutable" };
     await shared.proxy.web.answer({ status: 200, headers, body });
-    expect((await shared.through({ path })).received).toMatchObject([{ url: path }]);
+    const { received, header } = await shared.through({ path });
+    expect(received).toMatchObject([{ url: path }]);
+    expect(header("sentry-trace")).toMatch(unsampled);
     expect(await shared.through({ path })).toMatchObject({ answer: { status: 200, body }, received: [] });
   });
   test("has its browser settings at a path, which web answers with any status and none of the client's headers", async () => {

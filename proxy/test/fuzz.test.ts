@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { useProxy } from "./use-proxy.ts";
-import { raw, send, sendH2 } from "./wire.ts";
+import { type Client, raw, send, sendH2 } from "./wire.ts";
 
 // A run that fails names its seed; FUZZ_SEED repeats it.
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -21,19 +21,16 @@ const randomText = fc.string({
 });
 const oneOf = (words: string) => fc.constantFrom(...words.split(" "));
 const path = fc.oneof(
-  { weight: 4, arbitrary: fc.constant("/monitoring") },
-  { weight: 2, arbitrary: fc.constant("/monitoring/csp") },
-  {
-    weight: 2,
-    arbitrary: oneOf("/monitoring/ /MONITORING /monitoring/.. /monitoring%2f /monitoring%00 /./monitoring"),
-  },
-  { weight: 2, arbitrary: oneOf("/monitoring;x /monitoring/csp/../ /%6d%6f%6eitoring //monitoring") },
-  randomText.map((text) => `/monitoring${text}`),
+  oneOf("/monitoring /monitoring /monitoring/csp"),
+  oneOf("/monitoring/ /MONITORING /monitoring/.. /monitoring/csp/../ /monitoring%2f /monitoring%00 /monitoring;x"),
+  fc.oneof(
+    oneOf("/./monitoring /%6d%6f%6eitoring //monitoring"),
+    randomText.map((text) => `/monitoring${text}`),
+  ),
 );
 const value = fc.oneof(
   oneOf("42 43 7 us de %34%32 0x2a ../../44 evil.example 42%0d%0aX:y"),
-  fc.constantFrom("", "42\u0000", "42%0d%0aX: y"),
-  fc.integer({ max: 300, min: 1 }).map((length) => "9".repeat(length)),
+  fc.constantFrom("", "42\u0000", "42%0d%0aX: y", "9".repeat(300)),
   randomText,
 );
 const argument = fc.tuple(oneOf("o p r O x sentry_key o[] %6f"), value).map((pair) => pair.join("="));
@@ -58,10 +55,8 @@ const headers = fc.record(
   },
   { requiredKeys: [] },
 );
-const method = fc.oneof(
-  { weight: 4, arbitrary: fc.constant("POST") },
-  oneOf("GET PUT DELETE OPTIONS HEAD PATCH PROPFIND X"),
-);
+const post = fc.constant("POST");
+const method = fc.oneof(post, post, post, oneOf("GET PUT DELETE OPTIONS HEAD PATCH PROPFIND X"));
 const body = fc.oneof(
   fc.constantFrom("{}\n", "", '{"dsn":"http://stolen@evil.example/9"}\n{"type":"event"}\n{}\n'),
   randomText.map((text) => text.repeat(50)),
@@ -85,19 +80,22 @@ test(`${runs} generated envelopes (seed ${seed}) reach the project they select a
   const requests = fc.sample(request, { numRuns: runs, seed });
   const wrong: string[] = [];
   let unanswered = 0;
-  const assertResponse = (status: number, { method, path, query }: Generated) => {
-    if (status === 0) unanswered += 1;
-    else if (status >= 500) wrong.push(`${status} ${method} ${path}${query}`);
+  const expectNoFailure = async (status: Promise<number>, { method, path, query }: Generated) => {
+    const answered = await status.catch(() => 0);
+    if (answered === 0) unanswered += 1;
+    else if (answered >= 500) wrong.push(`${answered} ${method} ${path}${query}`);
   };
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });
-  const sendBy = async (by: typeof send, next: Generated, index: number) => {
+  const sendBy = (by: Client, next: Generated, index: number) => {
     const { method, path, query, headers, body } = next;
     const clean = Object.entries(headers).map(([name, part]) => [name, sendable(part)]);
     // As browsers send it. Bodies without a length have a limit of their own.
     const own = { "user-agent": mark(index), "content-length": String(Buffer.byteLength(body)) };
     const sent = { method, path: sendable(path + query), headers: { ...own, ...Object.fromEntries(clean) }, body };
-    const answer = await by(shared.proxy.port, sent, agent).catch(() => undefined);
-    assertResponse(answer?.status ?? 0, next);
+    return expectNoFailure(
+      by(shared.proxy.port, sent, agent).then(({ status }) => status),
+      next,
+    );
   };
 
   await Promise.all(requests.map((next, index) => sendBy(send, next, index)));
@@ -106,11 +104,13 @@ test(`${runs} generated envelopes (seed ${seed}) reach the project they select a
     await sendBy(sendH2, next, index);
     // The same with bytes that no well-meaning client sends.
     const lines = Object.entries(next.headers).map(([name, part]) => `${name}: ${part}`);
-    const line = `${next.method} ${next.path}${next.query} HTTP/1.1`;
-    const head = [line, "Host: localhost", "Connection: close", `User-Agent: ${mark(index)}`, ...lines].join("\r\n");
-    const length = `Content-Length: ${next.body.length}`;
-    const answer = await raw(shared.proxy.port, `${head}\r\n${length}\r\n\r\n${next.body}`).catch(() => "");
-    assertResponse(Number(answer.match(/^HTTP\/1\.1 (\d+)/)?.[1] ?? 0), next);
+    const own = ["Host: localhost", "Connection: close", `User-Agent: ${mark(index)}`];
+    const head = [`${next.method} ${next.path}${next.query} HTTP/1.1`, ...own, ...lines];
+    const bytes = [...head, `Content-Length: ${next.body.length}`, "", next.body].join("\r\n");
+    await expectNoFailure(
+      raw(shared.proxy.port, bytes).then((answer) => Number(answer.split(" ", 2)[1] ?? 0)),
+      next,
+    );
   }
 
   expect(wrong).toEqual([]);

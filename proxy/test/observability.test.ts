@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { docker, label, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
-import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { startProxy } from "./proxy.ts";
 import { useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
@@ -79,16 +78,6 @@ describe("the internal port", () => {
     await expect.poll(async () => (await docker("exec", id, ...curl)).output).toMatch(/web cannot be reached.*\n503$/s);
     await docker("rm", "-f", "-v", id);
   });
-});
-
-test("what the proxy asks web for itself is not recorded by Sentry's SDK", async () => {
-  const file = "/_next/static/chunks/0123456789abcdef.js";
-  await send(shared.proxy.port, { path: file });
-  const asked = (await shared.proxy.web.all()).filter(({ url }) => ["/healthz", file].includes(url));
-  expect(asked.map(({ method, url }) => `${method} ${url}`)).toEqual(
-    expect.arrayContaining(["HEAD /healthz", `GET ${file}`]),
-  );
-  for (const request of asked) expect(headerOf(request, "sentry-trace")).toMatch(/^[0-9a-f]{32}-[0-9a-f]{16}-0$/);
 });
 
 test("failures leave no client IP, query or key in the log either", async () => {

@@ -92,20 +92,6 @@ test("a replica that is gone for good fails no request", async () => {
   expect(new Set((await Promise.all(statuses)).flat())).toEqual(new Set([200]));
 });
 
-// Last, because it leaves requests that get no answer.
-test("a silent replica is asked by the kernel whether it is still there, for pages and hashed files", async () => {
-  // Timers of established connections to port 9000: 02 is keepalive (https://docs.kernel.org/networking/proc_net_tcp.html).
-  const timers = async () => {
-    const sockets = await shared.proxy.inside("cat /proc/net/tcp");
-    return Array.from(sockets.matchAll(/:2328 01 \S+ (\d\d):/g), ([, timer]) => timer);
-  };
-  // Until Nginx has closed those of earlier requests, which it would use again.
-  await expect.poll(timers).toEqual([]);
-  for (const web of [shared.proxy.web, shared.proxy.web2]) await web?.answer({ ...page, instead: "hang" });
-  for (const path of ["/", "/_next/static/a.js"]) send(shared.proxy.port, { path }).catch(() => {});
-  await expect.poll(timers).toEqual(["02", "02"]);
-});
-
 // The recorder that stands for an ingest elsewhere is the replica that is not ready.
 const withFallback = useProxy({ WEB_FALLBACK_UPSTREAM: "ingest:9000" });
 test("WEB_FALLBACK_UPSTREAM gets nothing while a replica is ready, and every request while none is", async () => {

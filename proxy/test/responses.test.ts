@@ -1,4 +1,3 @@
-import { getTunnelPath } from "@sentry/core";
 import { describe, expect, test } from "vitest";
 import { page, pageWith, useProxy } from "./use-proxy.ts";
 
@@ -13,26 +12,6 @@ describe("responses", () => {
     expect(Object.keys(answer.headers).filter((name) => /powered|middleware/.test(name))).toEqual([]);
     expect(answer.headers.server).toBe("nginx");
     expect(JSON.stringify(answer.headers)).not.toContain("web's");
-  });
-  const sdkPath = String(getTunnelPath("http://key@ingest:9000/prefix/7"));
-  const hidden = ["/.culvert/page", "/.culvert/x"];
-  const tunnel = ["/monitoring", "/monitoring/csp", "/monitoring/x", sdkPath];
-  test.each(["/page", "/_next/static/x.js", "/socket/x", ...hidden, ...tunnel])(
-    "that are a 404 have noindex: %s",
-    async (path) => {
-      const none = { ...page, status: 404, headers: { "x-robots-tag": "all" } };
-      await Promise.all([shared.proxy.web.answer(none), shared.proxy.ingest.answer(none)]);
-      const type = path.endsWith("/csp") ? "application/csp-report" : "text/plain";
-      const post = tunnel.includes(path) && { method: "POST", headers: { "content-type": type }, body: "{}" };
-      const { answer } = await shared.through({ path, ...post });
-      expect([answer.status, String(answer.headers["x-robots-tag"]).split(", ").at(-1)]).toEqual([404, "noindex"]);
-    },
-  );
-  test("that are no 404 have only the app's own", async () => {
-    for (const own of [undefined, "noarchive"]) {
-      await shared.proxy.web.answer(own ? pageWith({ "x-robots-tag": own }) : page);
-      expect((await shared.through()).answer.headers["x-robots-tag"]).toBe(own);
-    }
   });
   test("can't send the proxy elsewhere", async () => {
     await shared.proxy.web.answer(pageWith({ "x-accel-redirect": "/.culvert/unavailable.html" }));

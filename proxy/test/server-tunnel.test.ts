@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { envelope, ok, threeProjects, useProxy } from "./use-proxy.ts";
-import { type Request, sendPlain } from "./wire.ts";
+import { type Request, send } from "./wire.ts";
 
 const shared = useProxy({ ...threeProjects(), TUNNEL_RATE_PER_CLIENT: "1" }, { spool: true });
 
 /** Posts an envelope as web does (Node's SDK names no type), or what `request` says. */
 const post = (request: Partial<Request> = {}) =>
-  shared.post({ path: "/envelopes", headers: {}, ...request }, (_, sent) => sendPlain(shared.proxy.at(8083), sent));
+  shared.post({ path: "/envelopes", headers: {}, ...request }, (_, sent) => send(shared.proxy.at(8083), sent));
 
 describe("an envelope of web itself", () => {
   test("reaches the ingest byte for byte, with allowed headers only", async () => {
@@ -28,7 +28,7 @@ describe("an envelope of web itself", () => {
   test("is not limited as clients are, and does not use up their limits", async () => {
     for (let n = 0; n < 24; n++) {
       const request = { method: "POST", path: "/envelopes", body: envelope };
-      const answers = await Promise.all(Array.from({ length: 50 }, () => sendPlain(shared.proxy.at(8083), request)));
+      const answers = await Promise.all(Array.from({ length: 50 }, () => send(shared.proxy.at(8083), request)));
       for (const { status, body } of answers) expect([status, body]).toEqual([200, ""]);
     }
     expect((await shared.post()).answer.status).toBe(200);

@@ -4,7 +4,7 @@ import { describe, expect, inject, test } from "vitest";
 import { label, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { envelope, page, type SharedProxy, threeProjects, useProxy } from "./use-proxy.ts";
-import { type Request, send, sendH2 } from "./wire.ts";
+import { type Client, type Request, send, sendH2 } from "./wire.ts";
 
 const versions = { "HTTP/1.1": send, "HTTP/2": sendH2 };
 /** No arguments select it: neither its host nor the old one of Sentry's own has the organization's number. */
@@ -29,7 +29,7 @@ const byArguments: [string, readonly [host: string, url: string]][] = [
 /** The path of the SDK's own for a project; the secret is no part of it. */
 const sdkPath = (dsn: string) => getTunnelPath(dsn) ?? "";
 
-async function expectArrival(shared: SharedProxy, by: typeof send, path: string, host: string, url: string) {
+async function expectArrival(shared: SharedProxy, by: Client, path: string, host: string, url: string) {
   const { answer, received, header } = await shared.post({ path }, by);
   const headers = { "content-length": "0", "cache-control": "no-cache" };
   expect(answer).toMatchObject({ status: 200, body: "", headers });
@@ -37,7 +37,7 @@ async function expectArrival(shared: SharedProxy, by: typeof send, path: string,
   expect(header("host")).toBe(host);
 }
 
-async function expectRejection(by: typeof send, status: number, request: Partial<Request>) {
+async function expectRejection(by: Client, status: number, request: Partial<Request>) {
   const mark = await http.proxy.web.count();
   const { answer, received } = await http.post(request, by);
   expect(answer).toMatchObject({ status, headers: { "cache-control": "no-cache" } });

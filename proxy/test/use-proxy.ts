@@ -6,7 +6,7 @@ import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { Answer, RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
 import { type Options, startProxy, type TestProxy } from "./proxy.ts";
 import { ingestNames } from "./testbed.ts";
-import { type Request, type Response, raw, send, sendPlain } from "./wire.ts";
+import { type Client, type Request, type Response, raw, send } from "./wire.ts";
 
 /** What web and the ingest answer unless a test sets another response. */
 export const page: Answer = { status: 200, headers: { "content-type": "text/html" }, body: "<p>hello</p>" };
@@ -56,13 +56,13 @@ export interface SharedProxy {
   /** The proxy; only there once the tests run. */
   proxy: TestProxy;
   /** Requests `/page`, or what `request` says, as `by` does it; returns the answer with what web received. */
-  through(request?: Partial<Request>, by?: typeof send): Promise<Exchange<Response>>;
+  through(request?: Partial<Request>, by?: Client): Promise<Exchange<Response>>;
   /** Posts an envelope, or what `request` says; returns the answer, which comes after that of the ingest, with what that received. */
-  post(request?: Partial<Request>, by?: typeof send): Promise<Exchange<Response>>;
+  post(request?: Partial<Request>, by?: Client): Promise<Exchange<Response>>;
   /** Writes these bytes (wire.ts); returns the answer with what web received. */
   write(bytes: string, until?: RegExp, proxyLine?: string | Buffer): Promise<Exchange<string>>;
   /** Sends as `send` does, but to the listener without TLS. */
-  plainly: typeof send;
+  plainly: Client;
 }
 
 /** Starts a proxy before the tests of the calling block and stops it after them. */
@@ -80,7 +80,7 @@ export function useProxy(settings: Record<string, string> = {}, options: Options
     through: (request, by = send) => exchange("web", (port) => by(port, { ...get, ...request })),
     post: (request, by = send) => exchange("ingest", (port) => by(port, { ...post, body: envelope, ...request })),
     write: (bytes, ...more) => exchange("web", (port) => raw(port, bytes, ...more)),
-    plainly: (_, request) => sendPlain(shared.proxy.at(8080), request),
+    plainly: (_, request) => send(shared.proxy.at(8080), request),
   } as SharedProxy;
   beforeAll(async () => {
     shared.proxy = await startProxy(settings, options);

@@ -16,6 +16,9 @@ export interface Request {
   host?: string;
 }
 
+/** Sends a request to a port of this machine, as `send` and `sendH2` do. */
+export type Client = (port: number, request: Request, agent?: Agent) => Promise<Response>;
+
 /** How large a response header these clients accept: more than the proxy passes on. */
 const maxHeaderSize = 1 << 17;
 
@@ -27,20 +30,17 @@ export interface Response {
   bytes: Buffer;
 }
 
-/** Sends one request over HTTP/1.1 and TLS, on a connection of its own unless there is an agent; throws when the connection fails. */
-export const send = (port: number, request: Request, agent: Agent | false = false): Promise<Response> =>
-  sendBy(httpsRequest, { hostname: "127.0.0.1", port: String(port) }, request, agent);
-
-/** The same without TLS, to the host and port of a URL. */
-export const sendPlain = (url: string, request: Request): Promise<Response> =>
-  sendBy(httpRequest, new URL(url), request, false);
-
-async function sendBy(
-  request: typeof httpsRequest,
-  { hostname, port }: { hostname: string; port: string },
+/**
+ * Sends one request over HTTP/1.1, with TLS to a port or without to a URL's host and port, on a connection of its own unless there is an
+ * agent; throws when the connection fails.
+ */
+export async function send(
+  at: number | string,
   { method = "GET", path, headers = {}, body, host = "localhost" }: Request,
-  agent: Agent | false,
+  agent: Agent | false = false,
 ): Promise<Response> {
+  const { hostname, port } = new URL(typeof at === "string" ? at : `https://127.0.0.1:${at}`);
+  const request: typeof httpsRequest = typeof at === "string" ? httpRequest : httpsRequest;
   const outgoing = request({
     ...{ hostname, port, servername: host, method, path, agent, rejectUnauthorized: false },
     maxHeaderSize,
