@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { changed, page, pageWith, useProxy } from "./use-proxy.ts";
+import { changed, page, pageWith, trusting, useProxy } from "./use-proxy.ts";
 import { type Request, send, sendH2 } from "./wire.ts";
 
 const shared = useProxy({ MAX_BODY_SIZE: "3m", RESPONSE_TIMEOUT: "2s" });
@@ -93,7 +93,7 @@ describe("a client that pauses for longer than two minutes", () => {
   const timeouts = (header: string, body: string) =>
     `client_header_timeout ${header};\nclient_body_timeout ${body};\nsend_timeout 2m;`;
   const mounts = changed("snippets/timeouts.conf", timeouts("60s", "2m"), timeouts("1s", "1s"));
-  const shared = useProxy({ TRUSTED_PROXIES: "0.0.0.0/0" }, { mounts });
+  const shared = useProxy(trusting, { mounts });
 
   test("within its headers is disconnected, and nothing reaches web", async () => {
     expect((await shared.write("GET /slow HTTP/1.1\r\nHost: localhost\r\nX-A: ")).received).toEqual([]);

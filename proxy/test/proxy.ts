@@ -97,13 +97,8 @@ export class TestProxy {
       await Promise.all([this.web, this.web2, this.ingest].map((recorder) => recorder?.count()));
       return true;
     };
-    const begin = Date.now();
-    for (let looked = begin; Date.now() < begin + 600_000; await pause(100)) {
+    for (const end = Date.now() + 600_000; Date.now() < end && (await isRunning()); await pause(100))
       if (await isReady().catch(() => false)) return;
-      if (Date.now() < looked + 2_000) continue;
-      if (!(await isRunning())) break;
-      looked = Date.now();
-    }
     throw new Error(`the proxy did not come up: ${await this.log()}`);
   }
 }

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { useProxy } from "./use-proxy.ts";
+import { trusting, useProxy } from "./use-proxy.ts";
 import { raw, send, sendH2 } from "./wire.ts";
 
 const require = createRequire(import.meta.url);
@@ -237,7 +237,7 @@ describe("behind a load balancer that ends TLS", () => {
 });
 
 describe("a request's id", () => {
-  const balanced = useProxy({ TRUSTED_PROXIES: "0.0.0.0/0" });
+  const balanced = useProxy(trusting);
   const wellFormed = ["0af76519-16cd-43dd-8448-eb211c80319c", "a".repeat(128), "node_1.42-x"];
   const others = ["short", "a".repeat(129), "with space", 'quote"quote', "<script>alert(1)</script>", "line;break"];
   test.each([...wellFormed, ...others])("of a trusted load balancer is kept if it is well-formed: %s", async (id) => {

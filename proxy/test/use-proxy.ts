@@ -8,6 +8,9 @@ import { type Options, startProxy, type TestProxy } from "./proxy.ts";
 import { ingestNames } from "./testbed.ts";
 import { type Client, type Request, type Response, raw, send } from "./wire.ts";
 
+/** Settings with which a request's `client` counts. */
+export const trusting = { TRUSTED_PROXIES: "0.0.0.0/0" };
+
 /** What web and the ingest answer unless a test sets another response. */
 export const page: Answer = { status: 200, headers: { "content-type": "text/html" }, body: "<p>hello</p>" };
 export const ok: Answer = { status: 200, headers: { "content-type": "application/json" }, body: '{"id":"9ec7"}' };

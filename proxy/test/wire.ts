@@ -14,7 +14,13 @@ export interface Request {
   body?: string | Buffer;
   /** The name asked for in TLS and in Host; default localhost. */
   host?: string;
+  /** The client IP that a proxy that trusts X-Forwarded-For sees. */
+  client?: string;
 }
+export const headersOf = ({ client, headers }: Partial<Request>) => ({
+  ...(client && { "x-forwarded-for": client }),
+  ...headers,
+});
 
 /** Sends a request to a port of this machine, as `send` and `sendH2` do. */
 export type Client = (port: number, request: Request, agent?: Agent) => Promise<Response>;
@@ -36,7 +42,7 @@ export interface Response {
  */
 export async function send(
   at: number | string,
-  { method = "GET", path, headers = {}, body, host = "localhost" }: Request,
+  { method = "GET", path, body, host = "localhost", ...more }: Request,
   agent: Agent | false = false,
 ): Promise<Response> {
   const { hostname, port } = new URL(typeof at === "string" ? at : `https://127.0.0.1:${at}`);
@@ -44,7 +50,7 @@ export async function send(
   const outgoing = request({
     ...{ hostname, port, servername: host, method, path, agent, rejectUnauthorized: false },
     maxHeaderSize,
-    headers: { host: `${host}:${port}`, ...headers },
+    headers: { host: `${host}:${port}`, ...headersOf(more) },
   });
   // `once` throws the first error; of later ones, the response's own counts.
   outgoing.on("error", () => undefined).end(body);
@@ -56,7 +62,7 @@ export async function send(
 /** The same over HTTP/2. */
 export function sendH2(
   port: number,
-  { method = "GET", path, headers = {}, body, host = "localhost" }: Request,
+  { method = "GET", path, body, host = "localhost", ...more }: Request,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const session = connectH2(`https://127.0.0.1:${port}`, {
@@ -65,7 +71,7 @@ export function sendH2(
     });
     session.on("error", reject);
     const pseudo = { ":method": method, ":path": path, ":authority": `${host}:${port}` };
-    const stream = session.request({ ...pseudo, ...headers }, { endStream: body === undefined });
+    const stream = session.request({ ...pseudo, ...headersOf(more) }, { endStream: body === undefined });
     let answer: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
     const chunks: Buffer[] = [];
     stream.on("response", (incoming) => {
