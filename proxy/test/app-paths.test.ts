@@ -66,19 +66,10 @@ describe("a redirect to where Next listens", () => {
     ["https://0.0.0.0:3000/base/x?a=1", "HERE/base/x?a=1"],
     ["http://0.0.0.0:3000/base/x?a=1", "HERE/base/x?a=1"],
     ["https://[::]:3000", "HERE"],
-    [
-      "https://0.0.0.0:3000/login?a=1&callbackUrl=https%3A%2F%2F0.0.0.0%3A3000%2Fx%3Fb",
-      "HERE/login?a=1&callbackUrl=ENCODED%2Fx%3Fb",
-    ],
+    ["https://0.0.0.0:3000/login?a=1&u=https%3A%2F%2F0.0.0.0%3A3000%2Fx%3Fb", "HERE/login?a=1&u=ENCODED%2Fx%3Fb"],
     ["/login?from=http%3a%2f%2f%5B%3A%3A%5D%3A3000&b=1", "HERE/login?from=ENCODED&b=1"],
-    [
-      "https://sso.example/authorize?redirect_uri=https://0.0.0.0:3000/callback&state=1",
-      "https://sso.example/authorize?redirect_uri=HERE/callback&state=1",
-    ],
-    [
-      "https://other.example/?next=https://0.0.0.0:3000.example/",
-      "https://other.example/?next=https://0.0.0.0:3000.example/",
-    ],
+    ["https://sso.example/?u=https://0.0.0.0:3000/back&state=1", "https://sso.example/?u=HERE/back&state=1"],
+    ["https://a.example/?u=https://0.0.0.0:3000.example/", "https://a.example/?u=https://0.0.0.0:3000.example/"],
     ["https://0.0.0.0.example/", "https://0.0.0.0.example/"],
   ])("%s leads to %s", async (location, expected) => {
     await shared.proxy.web.answer({ ...page, status: 307, headers: { location } });

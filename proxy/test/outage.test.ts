@@ -114,7 +114,7 @@ describe("an ingest", () => {
   });
 
   const trusted = { INGEST_CA_FILE: "/ca" };
-  const mounts = { [join(inject("certificate"), "server.crt")]: "/ca" };
+  const mounts = { [join(inject("folder"), "server.crt")]: "/ca" };
   test.each<[string, Record<string, string>]>([
     ["of an unknown name", { SENTRY_DSN: "http://key@nowhere.invalid/7" }],
     ["with a certificate of an unknown CA", { SENTRY_DSN: "https://key@ingest:9443/7" }],

@@ -2,7 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { hardened, memoryLimit, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
-import { addresses, returnTestbed, startRecorder, startService, type Testbed, takeTestbed } from "./testbed.ts";
+import { recorderArguments } from "../../deploy/test/support/recorder/container.ts";
+import { addresses, returnTestbed, startService, type Testbed, takeTestbed } from "./testbed.ts";
 import { fetchOnce } from "./wire.ts";
 
 type Service = "proxy" | "web" | "web2" | "ingest" | "spool";
@@ -110,7 +111,7 @@ export class TestProxy {
 export async function startProxy(settings: Record<string, string> = {}, options: Options = {}): Promise<TestProxy> {
   const testbed = await takeTestbed();
   const image = await build();
-  if (options.twoReplicas) await startRecorder(testbed, "web2", ["web", "web-a"]);
+  if (options.twoReplicas) await startService(testbed, "web2", ["web", "web-a"], [9001], ...recorderArguments());
   // Linux then does not say whose the address is.
   const silent = ["--sysctl=net.ipv4.conf.all.arp_ignore=8", "node:24-trixie-slim", "sleep", "infinity"];
   for (const [n, name] of (options.silent ?? []).entries())

@@ -84,6 +84,7 @@ test("a value in the right form, and a certificate, that cannot be used are reje
     ["PROXY_PROTOCOL=on", "TRUSTED_PROXIES is empty, but PROXY_PROTOCOL is on"],
     ["WEBSOCKET_PATH=/monitoring/ws", "WEBSOCKET_PATH '/monitoring/ws' belongs to the tunnel"],
     ["BASE_PATH=/monitoring/app", "BASE_PATH '/monitoring/app' is below TUNNEL_PATH"],
+    ["INTERNAL_NETWORK=culvert_insid", "INTERNAL_NETWORK 'culvert_insid' is no network of this container"],
     ["INGEST_CA_FILE=/tls/text", "INGEST_CA_FILE '/tls/text' holds no certificate"],
     ["TLS_CERT_FILE=/tls/a.crt", "TLS_KEY_FILE is empty, but its other half is set"],
     [`${pair("a.crt", "a.key")} ACME=on`, "ACME is on, but TLS_CERT_FILE is set too"],

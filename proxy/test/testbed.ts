@@ -6,7 +6,6 @@ import { recorderArguments } from "../../deploy/test/support/recorder/container.
 
 /** By which the ingest is known in every testbed: of a self-hosted one, and of Sentry's own. Its certificate has these names. */
 export const ingestNames = ["ingest", "o42.ingest.us.sentry.io", "o44.ingest.sentry.io"];
-const otherIngestName = "other";
 
 /** A network with two recorders, `web` and `ingest`, with one proxy between them. */
 export interface Testbed {
@@ -33,11 +32,6 @@ export async function startService(
   const published = isLocal ? [] : ports.map((port) => `--publish=127.0.0.1::${port}`);
   services.push(service);
   await must("run", "-d", label, `--name=${id}-${service}`, `--network=${id}`, ...aliases, ...published, ...args);
-}
-
-/** Starts a recorder in the testbed's network. */
-export function startRecorder(testbed: Testbed, service: string, names: string[], certificate = ""): Promise<void> {
-  return startService(testbed, service, names, [9001], ...recorderArguments(certificate));
 }
 
 /** Returns where ports of the services are reached, as host and port; a container that is restarted may get others. */
@@ -67,9 +61,10 @@ export async function takeTestbed(): Promise<Testbed> {
   const id = `${inject("run")}${randomUUID().slice(0, 8)}`;
   const isOwn = isLocal(await must("network", "create", label, id));
   const testbed = { id, isLocal: isOwn, changed: false, services: [] };
+  const names = [...ingestNames, "other", "web-current"];
   await Promise.all([
-    startRecorder(testbed, "web", ["web"]),
-    startRecorder(testbed, "ingest", [...ingestNames, otherIngestName, "web-current"], inject("certificate")),
+    startService(testbed, "web", ["web"], [9001], ...recorderArguments()),
+    startService(testbed, "ingest", names, [9001], ...recorderArguments(inject("folder"))),
   ]);
   return testbed;
 }

@@ -13,7 +13,7 @@ const { TUNNEL_ALLOWED_DSNS, ...others } = threeProjects();
 const http = useProxy({ ...others, TUNNEL_ALLOWED_DSNS: `${TUNNEL_ALLOWED_DSNS} ${selfHosted} http://k@sentry.io/9` });
 const https = useProxy(
   { ...threeProjects("https", 9443), INGEST_CA_FILE: "/ca" },
-  { mounts: { [join(inject("certificate"), "server.crt")]: "/ca" } },
+  { mounts: { [join(inject("folder"), "server.crt")]: "/ca" } },
 );
 
 const [first, second, third] = [

@@ -1,7 +1,6 @@
 import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach, inject } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import type { Answer, RecordedRequest } from "../../deploy/test/support/recorder/types.ts";
 import { type Options, startProxy, type TestProxy } from "./proxy.ts";
@@ -30,9 +29,9 @@ export function threeProjects(scheme = "http", port = 9000): Record<string, stri
   };
 }
 
-/** Makes a folder that containers can read. */
+/** Makes a folder that containers can read, until the end of this run. */
 export function publicFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+  const folder = mkdtempSync(join(inject("folder"), "files-"));
   chmodSync(folder, 0o755);
   return folder;
 }
