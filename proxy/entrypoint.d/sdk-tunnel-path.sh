@@ -2,7 +2,7 @@
 # For ingest.sh.
 
 # sdk_tunnel_path DSN: prints the path to which Sentry's SDK (11.10 and later) posts with `tunnel: true`: "/" + FNV-1a
-# 32 of the DSN without its secret, in base 36 (getTunnelPath in @sentry/core); test/sdk-tunnel.test.ts compares them.
+# 32 of the DSN without its secret, in base 36 (getTunnelPath in @sentry/core); test/tunnel.test.ts compares them.
 sdk_tunnel_path() {
   hash=2166136261 digits=''
   for byte in $(printf '%s' "$1" | od -An -v -tu1); do

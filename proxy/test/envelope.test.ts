@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { ok, threeProjects, useProxy } from "./use-proxy.ts";
 import { send, sendH2 } from "./wire.ts";
 
@@ -13,37 +12,32 @@ test.each<[string, Record<string, string>, Buffer]>([
   ["a 19 MB attachment", {}, Buffer.alloc(19 << 20, "culvert")],
   ["chunked, without a length", { "transfer-encoding": "chunked" }, binary],
 ])("bytes arrive as they were sent: %s", async (_, headers, body) => {
-  const { answer, received } = await shared.post({ headers, body });
+  const { answer, received, header } = await shared.post({ headers, body });
   expect(answer.status).toBe(200);
-  const [request] = received;
-  expect(request && Buffer.from(request.body, "base64").equals(body)).toBe(true);
-  for (const name of ["content-type", "content-encoding"])
-    expect(request && headerOf(request, name)).toBe(headers[name]);
+  expect(Buffer.from(received[0]?.body ?? "", "base64").equals(body)).toBe(true);
+  for (const name of ["content-type", "content-encoding"]) expect(header(name)).toBe(headers[name]);
 });
 
 test("only allowed request headers reach the ingest", async () => {
-  const forged: Record<string, string> = { cookie: "session=1", authorization: "Bearer x", "x-anything": "1" };
-  Object.assign(forged, { "x-sentry-auth": "Sentry sentry_key=evil", referer: "https://a.example/?token=1" });
-  const addresses =
-    "cf-connecting-ip x-vercel-forwarded-for x-sentry-forwarded-for x-forwarded-for x-real-ip forwarded";
-  for (const name of addresses.split(" ")) forged[name] = "6.6.6.6";
-  const passed = {
-    "content-type": "text/plain",
-    "user-agent": "a browser",
-    origin: "https://a.example",
-    "sec-ch-ua": '"Chromium";v="156"',
-    "sec-ch-ua-model": '"Pixel 9"',
-    "sec-ch-ua-platform": '"Windows"',
-    "sec-ch-ua-platform-version": '"15.0.0"',
+  const addresses = ["cf-connecting-ip", "x-vercel-forwarded-for", "x-sentry-forwarded-for", "x-forwarded-for"];
+  const forged = {
+    ...{ cookie: "session=1", authorization: "Bearer x", "x-anything": "1" },
+    ...{ "x-sentry-auth": "Sentry sentry_key=evil", referer: "https://a.example/?token=1" },
+    ...Object.fromEntries([...addresses, "x-real-ip", "forwarded"].map((name) => [name, "6.6.6.6"])),
   };
-  const [request] = (await shared.post({ headers: { ...passed, ...forged } })).received;
-  if (!request) throw new Error("the ingest received nothing");
-  const names = request.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+  const passed = {
+    ...{ "content-type": "text/plain", "user-agent": "a browser", origin: "https://a.example" },
+    ...{ "sec-ch-ua": '"Chromium";v="156"', "sec-ch-ua-model": '"Pixel 9"' },
+    ...{ "sec-ch-ua-platform": '"Windows"', "sec-ch-ua-platform-version": '"15.0.0"' },
+  };
+  const { received, header } = await shared.post({ headers: { ...passed, ...forged } });
+  const { rawHeaders = [] } = received[0] ?? {};
+  const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
   const own = ["content-length", "host", "x-forwarded-for", "x-sentry-forwarded-for"];
   expect(names.sort()).toEqual([...own, ...Object.keys(passed)].sort());
-  for (const [name, value] of Object.entries(passed)) expect(headerOf(request, name)).toBe(value);
-  expect(headerOf(request, "x-sentry-forwarded-for")).toBe(headerOf(request, "x-forwarded-for"));
-  expect(request.rawHeaders.join()).not.toContain("6.6.6.6");
+  for (const [name, value] of Object.entries(passed)) expect(header(name)).toBe(value);
+  expect(header("x-sentry-forwarded-for")).toBe(header("x-forwarded-for"));
+  expect(rawHeaders.join()).not.toContain("6.6.6.6");
 });
 
 describe("a page of another origin", () => {
@@ -53,16 +47,14 @@ describe("a page of another origin", () => {
     async (origin) => {
       const cors = { "access-control-allow-origin": origin, "access-control-expose-headers": exposed };
       await shared.proxy.ingest.answer({ ...ok, status: 429 });
-      const { answer, received } = await shared.post({ headers: { origin, "sec-fetch-site": "same-site" } });
-      expect([answer, received]).toMatchObject([{ status: 429, headers: cors }, [{ url: "/prefix/api/7/envelope/" }]]);
+      const posted = await shared.post({ headers: { origin, "sec-fetch-site": "same-site" } });
+      const received = [{ url: "/prefix/api/7/envelope/" }];
+      expect(posted).toMatchObject({ answer: { status: 429, headers: cors }, received });
 
       const headers = { origin, "access-control-request-method": "POST", "access-control-request-headers": "x-a" };
       const preflight = await shared.post({ method: "OPTIONS", headers, body: undefined });
       const more = { "access-control-allow-methods": "POST", "access-control-allow-headers": "*" };
-      expect([preflight.answer, preflight.received]).toMatchObject([
-        { status: 204, headers: { ...cors, ...more } },
-        [],
-      ]);
+      expect(preflight).toMatchObject({ answer: { status: 204, headers: { ...cors, ...more } }, received: [] });
     },
   );
   test.each([
@@ -70,30 +62,28 @@ describe("a page of another origin", () => {
     "https://a.example:444",
     "https://localhost.b.example",
     "https://xlocalhost",
+    "https://evil.example|https://localhost",
+    "https://localhost|",
     "null",
   ])("%s, which is not allowed, gets 403 before anything is stored", async (origin) => {
     for (const method of ["POST", "OPTIONS"]) {
       const { answer, received } = await shared.post({ method, headers: { origin, "sec-fetch-site": "cross-site" } });
-      expect([answer.status, JSON.parse(answer.body).reason, received]).toEqual([
-        ...[403, "pages of this origin may not use the tunnel: TUNNEL_ALLOWED_ORIGINS"],
-        [],
-      ]);
+      expect([answer.status, received]).toEqual([403, []]);
+      expect(JSON.parse(answer.body).reason).toMatch(/TUNNEL_ALLOWED_ORIGINS$/);
       expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
     }
   });
   test("is none if the browser says that it is the app's own, whatever names a load balancer has changed", async () => {
     const headers = { origin: "https://www.example.com", "sec-fetch-site": "same-origin" };
-    const { answer, received } = await shared.post({ headers });
-    expect([answer.status, received.length, answer.headers["access-control-allow-origin"]]).toEqual([
-      200,
-      1,
-      undefined,
-    ]);
+    const { answer } = await shared.post({ headers });
+    expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([200, undefined]);
   });
-  test("may send a CSP report, whose sender reads no response", async () => {
-    const headers = { origin: "null", "content-type": "application/csp-report" };
-    const { answer } = await shared.post({ path: "/monitoring/csp", headers });
-    expect(answer.status).toBe(200);
+  test.each([
+    ["https://localhost", "x|POST"],
+    [undefined, "https://localhost|POST"],
+  ])("asks by OPTIONS with both headers, well-formed: %s %s", async (origin, method) => {
+    const headers = { ...(origin && { origin }), "access-control-request-method": method };
+    expect((await shared.post({ method: "OPTIONS", headers, body: undefined })).answer.status).toBe(405);
   });
 });
 
@@ -124,13 +114,11 @@ describe("only response headers that the SDK reads come back, however they are w
         ...{ "cache-control": "no-cache", server: "nginx" },
       },
     });
-    const length = status === 200 ? "content-length" : "transfer-encoding";
-    expect(new Set(Object.keys(answer.headers))).toEqual(
-      new Set([
-        ...["cache-control", "connection", "content-type", "date", "retry-after", "server", length],
-        ...["x-content-type-options", "x-request-id", "x-sentry-rate-limits"],
-      ]),
-    );
+    expect(Object.keys(answer.headers).sort()).toEqual([
+      ...["cache-control", "connection", ...(status === 200 ? ["content-length"] : []), "content-type", "date"],
+      ...["retry-after", "server", ...(status === 200 ? [] : ["transfer-encoding"])],
+      ...["x-content-type-options", "x-request-id", "x-sentry-rate-limits"],
+    ]);
   });
 });
 
@@ -151,13 +139,10 @@ test.each([
   ["/monitoring/csp", "application/reports+json", "/prefix/api/7/security/?sentry_key=key"],
   ["/monitoring/csp?o=42&p=43&r=us", "application/csp-report", "/api/43/security/?sentry_key=second"],
 ])(
-  "a CSP report goes to the project's security endpoint, with the key added at the proxy: %s %s",
+  "a CSP report of any page goes to the project's security endpoint, with the key added at the proxy: %s %s",
   async (path, type, url) => {
-    const { answer, received } = await shared.post({
-      path,
-      headers: { "content-type": type },
-      body: '{"csp-report":{}}',
-    });
+    const headers = { origin: "null", "content-type": type };
+    const { answer, received } = await shared.post({ path, headers, body: '{"csp-report":{}}' });
     expect(answer.status).toBe(200);
     expect(received).toMatchObject([{ method: "POST", url }]);
   },

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { useProxy } from "./use-proxy.ts";
-import { raw, send, sendH2 } from "./wire.ts";
+import { type Client, raw, send, sendH2 } from "./wire.ts";
 
 // A run that fails names its seed; FUZZ_SEED repeats it.
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -21,19 +21,16 @@ const randomText = fc.string({
 });
 const oneOf = (words: string) => fc.constantFrom(...words.split(" "));
 const path = fc.oneof(
-  { weight: 4, arbitrary: fc.constant("/monitoring") },
-  { weight: 2, arbitrary: fc.constant("/monitoring/csp") },
-  {
-    weight: 2,
-    arbitrary: oneOf("/monitoring/ /MONITORING /monitoring/.. /monitoring%2f /monitoring%00 /./monitoring"),
-  },
-  { weight: 2, arbitrary: oneOf("/monitoring;x /monitoring/csp/../ /%6d%6f%6eitoring //monitoring") },
-  randomText.map((text) => `/monitoring${text}`),
+  oneOf("/monitoring /monitoring /monitoring/csp"),
+  oneOf("/monitoring/ /MONITORING /monitoring/.. /monitoring/csp/../ /monitoring%2f /monitoring%00 /monitoring;x"),
+  fc.oneof(
+    oneOf("/./monitoring /%6d%6f%6eitoring //monitoring"),
+    randomText.map((text) => `/monitoring${text}`),
+  ),
 );
 const value = fc.oneof(
   oneOf("42 43 7 us de %34%32 0x2a ../../44 evil.example 42%0d%0aX:y"),
-  fc.constantFrom("", "42\u0000", "42%0d%0aX: y"),
-  fc.integer({ max: 300, min: 1 }).map((length) => "9".repeat(length)),
+  fc.constantFrom("", "42\u0000", "42%0d%0aX: y", "9".repeat(300)),
   randomText,
 );
 const argument = fc.tuple(oneOf("o p r O x sentry_key o[] %6f"), value).map((pair) => pair.join("="));
@@ -58,10 +55,8 @@ const headers = fc.record(
   },
   { requiredKeys: [] },
 );
-const method = fc.oneof(
-  { weight: 4, arbitrary: fc.constant("POST") },
-  oneOf("GET PUT DELETE OPTIONS HEAD PATCH PROPFIND X"),
-);
+const post = fc.constant("POST");
+const method = fc.oneof(post, post, post, oneOf("GET PUT DELETE OPTIONS HEAD PATCH PROPFIND X"));
 const body = fc.oneof(
   fc.constantFrom("{}\n", "", '{"dsn":"http://stolen@evil.example/9"}\n{"type":"event"}\n{}\n'),
   randomText.map((text) => text.repeat(50)),
@@ -83,38 +78,31 @@ const mark = (index: number) => `fuzz/${index}`;
 
 test(`${runs} generated envelopes (seed ${seed}) reach the project they select and no other, and no client error is a 5xx`, async () => {
   const requests = fc.sample(request, { numRuns: runs, seed });
-  const wrong: string[] = [];
-  let unanswered = 0;
-  const assertResponse = (status: number, { method, path, query }: Generated) => {
-    if (status === 0) unanswered += 1;
-    else if (status >= 500) wrong.push(`${status} ${method} ${path}${query}`);
-  };
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });
-  const sendBy = async (by: typeof send, next: Generated, index: number) => {
-    const { method, path, query, headers, body } = next;
+  const sendBy = async (by: Client, { method, path, query, headers, body }: Generated, index: number) => {
     const clean = Object.entries(headers).map(([name, part]) => [name, sendable(part)]);
     // As browsers send it. Bodies without a length have a limit of their own.
     const own = { "user-agent": mark(index), "content-length": String(Buffer.byteLength(body)) };
     const sent = { method, path: sendable(path + query), headers: { ...own, ...Object.fromEntries(clean) }, body };
-    const answer = await by(shared.proxy.port, sent, agent).catch(() => undefined);
-    assertResponse(answer?.status ?? 0, next);
+    const answer = await by(shared.proxy.port, sent, agent).catch(() => ({ status: 0 }));
+    return `${answer.status} ${method} ${path}${query}`;
+  };
+  // The same with bytes that no well-meaning client sends.
+  const sendRaw = async ({ method, path, query, headers, body }: Generated, index: number) => {
+    const lines = Object.entries(headers).map(([name, part]) => `${name}: ${part}`);
+    const own = ["Host: localhost", "Connection: close", `User-Agent: ${mark(index)}`];
+    const head = [`${method} ${path}${query} HTTP/1.1`, ...own, ...lines, `Content-Length: ${body.length}`, "", body];
+    const answer = await raw(shared.proxy.port, head.join("\r\n")).catch(() => "");
+    return `${/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0} ${head[0]}`;
   };
 
-  await Promise.all(requests.map((next, index) => sendBy(send, next, index)));
+  const answers = await Promise.all(requests.map((next, index) => sendBy(send, next, index)));
   agent.destroy();
-  for (const [index, next] of requests.slice(0, 500).entries()) {
-    await sendBy(sendH2, next, index);
-    // The same with bytes that no well-meaning client sends.
-    const lines = Object.entries(next.headers).map(([name, part]) => `${name}: ${part}`);
-    const line = `${next.method} ${next.path}${next.query} HTTP/1.1`;
-    const head = [line, "Host: localhost", "Connection: close", `User-Agent: ${mark(index)}`, ...lines].join("\r\n");
-    const length = `Content-Length: ${next.body.length}`;
-    const answer = await raw(shared.proxy.port, `${head}\r\n${length}\r\n\r\n${next.body}`).catch(() => "");
-    assertResponse(Number(answer.match(/^HTTP\/1\.1 (\d+)/)?.[1] ?? 0), next);
-  }
+  for (const [index, next] of requests.slice(0, 500).entries())
+    answers.push(await sendBy(sendH2, next, index), await sendRaw(next, index));
 
-  expect(wrong).toEqual([]);
-  expect(unanswered).toBeLessThan(runs / 4);
+  expect(answers.filter((answer) => answer.startsWith("5"))).toEqual([]);
+  expect(answers.filter((answer) => answer.startsWith("0")).length).toBeLessThan(runs / 4);
   const reached = await shared.proxy.ingest.all();
   expect(reached.length).toBeGreaterThan(runs / 20);
   const astray = reached.flatMap((received) => {
@@ -127,5 +115,5 @@ test(`${runs} generated envelopes (seed ${seed}) reach the project they select a
   expect(astray).toEqual([]);
   for (const urls of Object.values(served)) expect(reached.map(({ url }) => url)).toEqual(expect.arrayContaining(urls));
   expect(reached.filter(({ rawHeaders }) => /stolen|6\.6\.6\.6/.test(rawHeaders.join()))).toEqual([]);
-  expect(await shared.proxy.on("proxy", "logs")).not.toMatch(/exited on signal|\[(alert|emerg|crit)\]/);
+  expect(await shared.proxy.log()).not.toMatch(/exited on signal|\[(alert|emerg|crit)\]/);
 });

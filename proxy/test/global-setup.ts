@@ -11,19 +11,19 @@ declare module "vitest" {
   interface ProvidedContext {
     /** With what the names of all testbeds of this run of the tests begin. */
     run: string;
-    /** The folder with the ingests' certificate, `server`. */
-    certificate: string;
+    /** The folder of this run's files, with the ingests' certificate, `server`. */
+    folder: string;
   }
 }
 
-/** Removes the testbeds after the last test file: files of one worker share them (testbed.ts). */
+/** Removes files and testbeds after the last test file: files of one worker share them (testbed.ts). */
 export default function setup(project: TestProject): () => Promise<void> {
   const run = `culvert-proxy-test-${randomUUID().slice(0, 8)}-`;
-  const certificate = mkdtempSync(join(tmpdir(), "culvert-"));
-  chmodSync(certificate, 0o755);
-  makePair(join(certificate, "server"), ingestNames);
+  const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+  chmodSync(folder, 0o755);
+  makePair(join(folder, "server"), ingestNames);
   project.provide("run", run);
-  project.provide("certificate", certificate);
+  project.provide("folder", folder);
   return async () => {
     for (const [list, remove] of [
       ["ps -aq", "rm -f -v"],
@@ -32,6 +32,6 @@ export default function setup(project: TestProject): () => Promise<void> {
       const { output } = await docker(...list.split(" "), "--filter", `name=${run}`);
       if (output.trim()) await docker(...remove.split(" "), ...output.trim().split("\n"));
     }
-    rmSync(certificate, { recursive: true });
+    rmSync(folder, { recursive: true });
   };
 }

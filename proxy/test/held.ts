@@ -1,13 +1,6 @@
 import { type ClientHttp2Session, connect } from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-
-/** Requests that were begun over HTTP/2. */
-export interface Held {
-  /** How many got which status so far; `closed` without one. */
-  statuses: Record<string, number>;
-  /** Resolves when each has its headers or was closed. */
-  answered: Promise<unknown>;
-}
+import { headersOf, type Request } from "./wire.ts";
 
 const sessions = new Set<ClientHttp2Session>();
 const stalled = new Map<TLSSocket, NodeJS.Timeout>();
@@ -21,15 +14,16 @@ export function closeHeld(): void {
 }
 
 /**
- * Begins `count` requests with these headers, a hundred on each connection; `*` in `:path` (default `/page`) is another number for each. Of
- * the bodies of responses that are not `read`, nothing is: the window is zero.
+ * Begins `count` such requests over HTTP/2, a hundred on each connection; `*` in the path (default `/page`) is another number for each. Of the
+ * bodies of responses that are not `read`, nothing is: the window is zero.
+ * @returns how many got which status, `closed` without one, once each has its headers or was closed
  */
-export async function hold(port: number, count: number, headers: Record<string, string>, read = true): Promise<Held> {
-  const statuses: Held["statuses"] = {};
+export async function hold(port: number, count: number, request: Partial<Request>, read = true) {
+  const statuses: Record<string, number> = {};
   const one = (session: ClientHttp2Session, number: number) =>
     new Promise<void>((resolve) => {
-      const path = (headers[":path"] ?? "/page").replace("*", String(number));
-      const stream = session.request({ ":authority": `localhost:${port}`, ...headers, ":path": path });
+      const path = (request.path ?? "/page").replace("*", String(number));
+      const stream = session.request({ ":authority": `localhost:${port}`, ":path": path, ...headersOf(request) });
       const end = (status: number | "closed" = "closed") => {
         stream.removeAllListeners("response").removeAllListeners("close");
         statuses[status] = (statuses[status] ?? 0) + 1;
@@ -50,24 +44,14 @@ export async function hold(port: number, count: number, headers: Record<string, 
     await new Promise((resolve) => session.once("localSettings", resolve).once("close", resolve));
     begun.push(...Array.from({ length: Math.min(100, left) }, (_, n) => one(session, left - n)));
   }
-  return { statuses, answered: Promise.all(begun) };
-}
-
-/** How a body is sent that does not end. */
-export interface Stalled {
-  path: string;
-  /** The client IP, for a proxy that trusts X-Forwarded-For. */
-  client: string;
-  /** How many bytes are sent at once. */
-  size: number;
-  chunked?: boolean;
+  return { answered: Promise.all(begun).then(() => statuses) };
 }
 
 /**
- * Sends a request's body but for its last bytes, then one byte a second.
- * @returns when it has been written, with the status line of the response, should one come, or `cut`
+ * Sends a client's request with a body of `size` bytes but for its last ones, then one byte a second.
+ * @returns when it has been written, and the status line of the response, should one come, or `cut`
  */
-export function stall(port: number, { path, client, size, chunked }: Stalled): Promise<{ answer: Promise<string> }> {
+export function stall(port: number, path: string, client: string, size: number, chunked = false) {
   const socket = connectTls({ host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false });
   const length = chunked ? "Transfer-Encoding: chunked" : `Content-Length: ${size + 100}`;
   const head = [`POST ${path} HTTP/1.1`, "Host: localhost", `X-Forwarded-For: ${client}`, length, "", ""];
@@ -77,13 +61,9 @@ export function stall(port: number, { path, client, size, chunked }: Stalled): P
     socket.on("data", (bytes) => resolve(bytes.toString().split("\r\n", 1)[0] ?? ""));
     socket.on("error", () => resolve("cut")).on("close", () => resolve("cut"));
   });
-  stalled.set(
-    socket,
-    setInterval(() => socket.writable && socket.write("."), 1_000),
-  );
-  return new Promise((resolve) => {
-    // A proxy that has answered reads no further.
-    answer.then(() => resolve({ answer }));
-    socket.write(Buffer.alloc(size), () => resolve({ answer }));
-  });
+  const drip = setInterval(() => socket.writable && socket.write("."), 1_000);
+  stalled.set(socket, drip);
+  const written = new Promise<void>((resolve) => socket.write(Buffer.alloc(size), () => resolve()));
+  // A proxy that has answered reads no further.
+  return { answer, written: Promise.race([written, answer]) };
 }

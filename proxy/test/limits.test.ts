@@ -1,13 +1,20 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import type { Answer } from "../../deploy/test/support/recorder/types.ts";
-import { page, useProxy } from "./use-proxy.ts";
-import { send, sendH2 } from "./wire.ts";
+import { changed, page, pageWith, trusting, useProxy } from "./use-proxy.ts";
+import { type Request, send, sendH2 } from "./wire.ts";
 
 const shared = useProxy({ MAX_BODY_SIZE: "3m", RESPONSE_TIMEOUT: "2s" });
 
-const post = (size: number, headers = {}) => ({ method: "POST", body: Buffer.alloc(size, "a"), headers });
+/** Expects this status, with a page for browsers and JSON for programs; returns what browsers get. */
+async function expectError(status: number, request: Partial<Request>, text: RegExp, reason: RegExp) {
+  const ask = (accept: string) => shared.through({ ...request, headers: { accept } });
+  const [asBrowser, asProgram] = [await ask("text/html"), await ask("application/json")];
+  expect(asBrowser.answer).toMatchObject({ status, body: expect.stringMatching(/^<!doctype html>/) });
+  expect(asBrowser.answer.body).toMatch(text);
+  const headers = { "content-type": "application/json", "cache-control": "no-cache" };
+  expect(asProgram.answer).toMatchObject({ status, body: expect.stringMatching(reason), headers });
+  return asBrowser;
+}
 
 describe("a body", () => {
   test.each([
@@ -16,81 +23,56 @@ describe("a body", () => {
     ["HTTP/1.1, without its length", send, { "transfer-encoding": "chunked" }],
   ])("of less than MAX_BODY_SIZE reaches web whole over %s", async (_, by, headers) => {
     for (const size of [10, 900_000, 3_000_000]) {
-      const { answer, received } = await shared.through(post(size, headers), by);
+      const { answer, received } = await shared.through({ method: "POST", body: Buffer.alloc(size), headers }, by);
       expect([answer.status, Buffer.from(received[0]?.body ?? "", "base64").length]).toEqual([200, size]);
     }
   });
-  test.each([
-    ["a page", "text/html", /^<!doctype html>.*That is too large/s],
-    ["JSON", "application/json", /^\{"reason":"the request body is larger than this site accepts"/],
-  ])("of more gets 413 as %s, and nothing reaches web", async (_, accept, body) => {
-    const { answer, received } = await shared.through(post(4_000_000, { accept }));
-    expect(answer).toMatchObject({ status: 413, body: expect.stringMatching(body) });
-    expect(answer.headers["retry-after"]).toBeUndefined();
-    expect(received).toEqual([]);
+  test("of more gets 413, and nothing reaches web", async () => {
+    const request = { method: "POST", body: Buffer.alloc(4_000_000) };
+    const reason = /^\{"reason":"the request body is larger than this site accepts"/;
+    const { answer, received } = await expectError(413, request, /That is too large/, reason);
+    expect([answer.headers["retry-after"], received]).toEqual([undefined, []]);
   });
 });
 
 // Nginx' own timeout is 60 s.
-test.each([
-  ["a page", "text/html", /^<!doctype html>.*the server took too long/s],
-  ["JSON", "application/json", /^\{"reason":"the app took too long to respond"/],
-])(
-  "an app that is silent for RESPONSE_TIMEOUT ends in 504 as %s; no other replica is asked",
-  {
-    timeout: 50_000,
-  },
-  async (_, accept, body) => {
-    await shared.proxy.web.answer({ ...page, instead: "hang" });
-    const { answer, received } = await shared.through({ headers: { accept } });
-    expect(answer).toMatchObject({ status: 504, body: expect.stringMatching(body) });
-    expect(received).toHaveLength(1);
-    // The policy allows the page's own style.
-    const [, style = ""] = /<style>(.*)<\/style>/s.exec(answer.body) ?? [];
-    const hash = style && `'sha256-${createHash("sha256").update(style).digest("base64")}'`;
-    expect(answer.headers["content-security-policy"]).toContain(`default-src 'none'; style-src ${hash || "'sha256-"}`);
-  },
-);
+test("silence for RESPONSE_TIMEOUT ends in 504; no other replica is asked", {
+  timeout: 50_000,
+}, async () => {
+  await shared.proxy.web.answer({ ...page, instead: "hang" });
+  const reason = /^\{"reason":"the app took too long to respond"/;
+  const { answer, received } = await expectError(504, {}, /the server took too long/, reason);
+  expect(received).toHaveLength(1);
+  // The policy allows the page's own style.
+  const [, style = ""] = /<style>(.*)<\/style>/s.exec(answer.body) ?? [];
+  const hash = createHash("sha256").update(style).digest("base64");
+  expect(answer.headers["content-security-policy"]).toContain(`default-src 'none'; style-src 'sha256-${hash}'`);
+});
 
-const answerWith = (headers: Answer["headers"]) =>
-  shared.proxy.web.answer({ ...page, headers: { ...page.headers, ...headers } });
 const cookies = (count: number, size: number) =>
   Array.from({ length: count }, (_, i) => `c${i}=${"x".repeat(size - 3)}`);
 
 test("60 kB of cookies of a response pass, also to the question whether web is ready", async () => {
   const headers = { "set-cookie": cookies(60, 1024) };
-  await answerWith(headers);
+  await shared.proxy.web.answer(pageWith(headers));
   for (const by of [send, sendH2])
     expect((await shared.through({}, by)).answer).toMatchObject({ status: 200, body: page.body, headers });
   await shared.proxy.restart("proxy");
 });
 
-describe("response headers of more than 64 kB", () => {
-  test.each([
-    ["a page", "text/html", /^<!doctype html>.*the server’s response can’t be delivered/s],
-    [
-      "JSON",
-      "application/json",
-      /^\{"reason":"the app's response cannot be delivered","requestId":"[0-9a-f]{32}"\}\n$/,
-    ],
-  ])("get a 502 as %s, and the log says why", async (_, accept, body) => {
-    await answerWith({ "set-cookie": cookies(70, 1024) });
-    const { answer } = await shared.through({ headers: { accept } });
-    expect(answer).toMatchObject({
-      status: 502,
-      body: expect.stringMatching(body),
-      headers: { "content-type": expect.stringContaining(accept), "cache-control": "no-cache" },
-    });
-    expect((await shared.proxy.logged(answer.headers["x-request-id"])).reason).toBe("response_headers");
-  });
+test("response headers of more than 64 kB get a 502, and the log says why", async () => {
+  await shared.proxy.web.answer(pageWith({ "set-cookie": cookies(70, 1024) }));
+  const reason = /^\{"reason":"the app's response cannot be delivered","requestId":"[0-9a-f]{32}"\}\n$/;
+  const { answer } = await expectError(502, {}, /the server’s response can’t be delivered/, reason);
+  expect((await shared.proxy.logged(answer.headers["x-request-id"])).reason).toBe("response_headers");
 });
 
 describe("request headers", () => {
   test("of 14 kB, about all that Node takes, reach web", async () => {
     const cookie = cookies(14, 1000).join("; ");
     for (const by of [send, sendH2]) {
-      const { answer, received } = await shared.through({ headers: { cookie } }, by);
-      expect([answer.status, received.map((request) => headerOf(request, "cookie"))]).toEqual([200, [cookie]]);
+      const { answer, header } = await shared.through({ headers: { cookie } }, by);
+      expect([answer.status, header("cookie")]).toEqual([200, cookie]);
     }
   });
   test("of 20 kB are web's to reject", async () => {
@@ -104,5 +86,32 @@ describe("request headers", () => {
     const { answer } = await shared.through({ headers: { cookie: cookies(40, 1000).join("; ") } });
     expect(answer).toMatchObject({ status: 431, body: expect.stringContaining("cookies are too large") });
     expect(answer.headers["cache-control"]).toBe("no-cache");
+  });
+});
+
+describe("a client that pauses for longer than two minutes", () => {
+  const timeouts = (header: string, body: string) =>
+    `client_header_timeout ${header};\nclient_body_timeout ${body};\nsend_timeout 2m;`;
+  const mounts = changed("snippets/timeouts.conf", timeouts("60s", "2m"), timeouts("1s", "1s"));
+  const shared = useProxy(trusting, { mounts });
+
+  test("within its headers is disconnected, and nothing reaches web", async () => {
+    expect((await shared.write("GET /slow HTTP/1.1\r\nHost: localhost\r\nX-A: ")).received).toEqual([]);
+  });
+  test.each([
+    ["/slow-form", 100],
+    ["/slow-upload", 20_000],
+    ["/monitoring", 100],
+  ])("within a body is disconnected, and the log says why: %s, %i bytes", async (path, length) => {
+    const id = `slow-${length}-${path.slice(1)}`;
+    const headers = ["Host: localhost", `X-Request-Id: ${id}`, `Content-Length: ${length}`].join("\r\n");
+    const { received } = await shared.write(`POST ${path} HTTP/1.1\r\n${headers}\r\n\r\nabc`);
+    expect(received).toEqual([]);
+    expect(await shared.proxy.logged(id)).toMatchObject({ status: 408, reason: "client_timeout" });
+  });
+  test("is told from an app that answers 408", async () => {
+    await shared.proxy.web.answer({ ...page, status: 408 });
+    await shared.through({ path: "/answers-408" });
+    expect(await shared.proxy.logged("/answers-408")).toMatchObject({ status: 408, reason: "" });
   });
 });

@@ -21,27 +21,27 @@ describe("the outcome of an envelope", () => {
 });
 
 describe("what is counted of", () => {
-  const count = (variables: Record<string, string>, kind: "request" | "envelope" = "request") => {
+  /** The counters after one line of the log with these variables. */
+  const count = (kind: "request" | "envelope", variables: Record<string, string>) => {
     const counts: Record<string, number> = {};
     const incr = (key: string, by: number, init: number) => {
       counts[key] = (counts[key] ?? init) + by;
     };
     vi.stubGlobal("ngx", { shared: { metrics: { incr } } });
-    return [log[kind]({ variables } as never), counts];
+    log[kind]({ variables } as never);
+    return counts;
   };
+  const failed = (upstreams: string[]) => upstreams.map((one) => `culvert_upstream_failures_total{upstream="${one}"}`);
   test.each<[string, Record<string, string>, string, string[]]>([
-    ["a page", { status: "200", upstream_status: "200" }, "200", []],
-    ["one that another replica answered", { status: "200", upstream_status: "502, 200" }, "200", ["web"]],
-    ["one that web did not answer", { status: "503", upstream_status: "504", page_reason: "timeout" }, "503", ["web"]],
-    ["one that is not HTTP", { status: "009", upstream_status: "200" }, "9", []],
-  ])("%s", (_, variables, status, failures) => {
-    expect(count({ route: "page", ...variables })).toEqual([
-      status,
-      {
-        [`culvert_requests_total{route="page",class="${Math.floor(Number(status) / 100)}xx"}`]: 1,
-        ...Object.fromEntries(failures.map((one) => [`culvert_upstream_failures_total{upstream="${one}"}`, 1])),
-      },
-    ]);
+    ["a page", { status: "200", upstream_status: "200" }, "2xx", []],
+    ["one that another replica answered", { status: "200", upstream_status: "502, 200" }, "2xx", ["web"]],
+    ["one that web did not answer", { status: "503", upstream_status: "504" }, "5xx", ["web"]],
+    ["one that is not HTTP", { status: "009", upstream_status: "200" }, "0xx", []],
+  ])("%s", (_, variables, group, failures) => {
+    const series = [`culvert_requests_total{route="page",class="${group}"}`, ...failed(failures)];
+    expect(count("request", { route: "page", ...variables })).toEqual(
+      Object.fromEntries(series.map((one) => [one, 1])),
+    );
   });
   test.each([
     ["503 : 200", "spool", []],
@@ -51,17 +51,13 @@ describe("what is counted of", () => {
     ["502 : 502, 502", "", ["ingest", "spool"]],
     ["502", "", ["ingest"]],
   ])("an envelope with attempts that ended with %j, answered by %j", (upstream_status, answered_by, failures) => {
-    const [, counts] = count({ status: "200", upstream_status, answered_by }, "envelope");
-    const failed = Object.keys(counts as object).filter((one) => one.startsWith("culvert_upstream_failures_total"));
-    expect(failed).toEqual(failures.map((one) => `culvert_upstream_failures_total{upstream="${one}"}`));
+    const counts = count("envelope", { status: "200", upstream_status, answered_by });
+    expect(Object.keys(counts).filter((one) => one.includes("failures"))).toEqual(failed(failures));
   });
   test("how long web took to begin a page, in the buckets from there on", () => {
-    const [, counts] = count({ route: "page", status: "200", upstream_header_time: "0.3" });
+    const counts = count("request", { route: "page", status: "200", upstream_header_time: "0.3" });
     const name = "culvert_page_duration_seconds";
-    const buckets = ["0.1", "0.25", "0.5", "1", "2.5", "5", "10", "+Inf"].map((le) => {
-      return (counts as Record<string, number>)[`${name}_bucket{le="${le}"}`];
-    });
-    expect(buckets).toEqual([0, 0, 1, 1, 1, 1, 1, 1]);
-    expect(counts).toMatchObject({ [`${name}_sum`]: 0.3, [`${name}_count`]: 1 });
+    const buckets = ["0.25", "0.5", "+Inf"].map((le) => counts[`${name}_bucket{le="${le}"}`]);
+    expect([...buckets, counts[`${name}_sum`], counts[`${name}_count`]]).toEqual([0, 1, 1, 0.3, 1]);
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ok, page, useProxy } from "./use-proxy.ts";
-import { send } from "./wire.ts";
+import { ok, page, pageWith, type SharedProxy, useProxy } from "./use-proxy.ts";
+import { type Request, send } from "./wire.ts";
 
 const shared = useProxy({ WEB_SETS: "web-a:9000 nowhere:9000" }, { twoReplicas: true });
 
@@ -9,12 +9,13 @@ const counts = async () => {
   const { web, web2 } = shared.proxy;
   return [await web.count(), (await web2?.count()) ?? 0] as const;
 };
-/** The statuses of as many requests at a time. */
-const times = async (count: number, request: Parameters<typeof send>[1]) => {
-  const answers = await Promise.all(Array.from({ length: count }, () => send(shared.proxy.port, request)));
-  return answers.map(({ status }) => status);
-};
+/** The responses to as many requests at a time. */
+const answers = ({ proxy }: SharedProxy, count: number, request: Request) =>
+  Promise.all(Array.from({ length: count }, () => send(proxy.port, request)));
+const times = async (count: number, request: Request) =>
+  (await answers(shared, count, request)).map(({ status }) => status);
 const all = (status: number) => Array(20).fill(status);
+const form = { method: "POST", path: "/page", body: "a=1" };
 
 describe("two replicas of web", () => {
   test("share the requests", async () => {
@@ -29,13 +30,13 @@ describe("two replicas of web", () => {
     const [firstAfter, secondAfter] = await counts();
     expect(firstAfter).toBeGreaterThan(first);
     expect(secondAfter).toBe(second + 20);
-    expect(await times(20, { method: "POST", path: "/once", body: "a=1" })).toContain(503);
+    expect(await times(20, form)).toContain(503);
     const [firstEnd, secondEnd] = await counts();
     expect(firstEnd + secondEnd - firstAfter - secondAfter).toBe(20);
   });
   test("with headers that cannot be passed on: no replica is given up", async () => {
     const headers = { "set-cookie": Array.from({ length: 70 }, (_, i) => `c${i}=${"x".repeat(1_000)}`) };
-    for (const web of [shared.proxy.web, shared.proxy.web2]) await web?.answer({ ...page, headers });
+    for (const web of [shared.proxy.web, shared.proxy.web2]) await web?.answer(pageWith(headers));
     expect(await times(20, { path: "/large" })).toEqual(all(502));
     for (const web of [shared.proxy.web, shared.proxy.web2]) await web?.answer(page);
     expect(await times(20, { path: "/page" })).toEqual(all(200));
@@ -49,15 +50,9 @@ describe("two replicas of web", () => {
 describe("while make up stops a replica", () => {
   // Until then, in seconds since 1970.
   const askOnly = (name: string, until = 9_999_999_999) =>
-    shared.proxy.on("proxy", "exec", "sh", "-c", `cd /var/lib/culvert/sets; rm -f *.current; echo ${until} >${name}.current`);
-  const requests: Parameters<typeof send>[1][] = [
-    { path: "/page" },
-    { path: "/page", headers: { accept: "text/html" } },
-    { method: "POST", path: "/page", body: "a=1" },
-    { method: "POST", path: "/page", body: "x".repeat(100_000) },
-    { path: "/_next/image?url=%2Fa.png&w=64&q=75" },
-    { path: "/.culvert/settings" },
-  ];
+    shared.proxy.inside(`cd /var/lib/culvert/sets; rm -f *.current; echo ${until} >${name}.current`);
+  const paths = ["/page", "/_next/image?url=%2Fa.png&w=64&q=75", "/.culvert/settings"];
+  const requests = [form, { ...form, body: "x".repeat(100_000) }, ...paths.map((path) => ({ path }))];
   test("only the replicas with the other name are asked, and no connection to them is kept", async () => {
     await askOnly("web-a");
     const [before, mark] = await counts();
@@ -71,15 +66,11 @@ describe("while make up stops a replica", () => {
     expect(new Set(connections).size).toBe(connections.length);
   });
   test("a name that nobody has costs no request, and is forgotten; so is one whose time is over", async () => {
-    const isForgotten = () =>
-      expect
-        .poll(() => shared.proxy.on("proxy", "exec", "find", "/var/lib/culvert/sets", "-name", "*.current"), {
-          timeout: 60_000,
-        })
-        .toBe("");
+    const found = () => shared.proxy.inside("find /var/lib/culvert/sets -name '*.current'");
+    const isForgotten = () => expect.poll(found, { timeout: 60_000 }).toBe("");
     await askOnly("nowhere");
     expect(await times(20, { path: "/page" })).toEqual(all(200));
-    expect(await times(20, { method: "POST", path: "/page", body: "a=1" })).toEqual(all(200));
+    expect(await times(20, form)).toEqual(all(200));
     await isForgotten();
     await askOnly("web-a", 1);
     await isForgotten();
@@ -92,45 +83,23 @@ test("a replica that is gone for good fails no request", async () => {
   while ((await seen()) === mark) await times(1, { path: "/" });
   onTestFinished(() => shared.proxy.restart("web2"));
   await shared.proxy.on("web2", "kill");
-  const answers = [];
+  const statuses = [];
   // Six seconds: Nginx asks DNS every five, and gives up what waits for a replica that is no longer in the answer.
   for (let i = 0; i < 60; i++) {
-    answers.push(times(1, { path: "/" }), times(1, { path: `/_next/static/${i}.js` }));
-    answers.push(times(1, { method: "POST", path: "/", body: "a=1" }));
+    statuses.push(times(1, { path: "/" }), times(1, { path: `/_next/static/${i}.js` }), times(1, form));
     await pause(100);
   }
-  expect(new Set((await Promise.all(answers)).flat())).toEqual(new Set([200]));
+  expect(new Set((await Promise.all(statuses)).flat())).toEqual(new Set([200]));
 });
 
-// Last, because it leaves requests that get no answer.
-test("a silent replica is asked by the kernel whether it is still there, for pages and hashed files", async () => {
-  // Timers of established connections to port 9000: 02 is keepalive (https://docs.kernel.org/networking/proc_net_tcp.html).
-  const timers = async () => {
-    const sockets = await shared.proxy.on("proxy", "exec", "cat", "/proc/net/tcp");
-    return Array.from(sockets.matchAll(/:2328 01 \S+ (\d\d):/g), ([, timer]) => timer);
-  };
-  // Until Nginx has closed those of earlier requests, which it would use again.
-  await expect.poll(timers).toEqual([]);
-  for (const web of [shared.proxy.web, shared.proxy.web2]) await web?.answer({ ...page, instead: "hang" });
-  for (const path of ["/", "/_next/static/a.js"]) send(shared.proxy.port, { path }).catch(() => {});
-  await expect.poll(timers).toEqual(["02", "02"]);
-});
-
-describe("with WEB_FALLBACK_UPSTREAM", () => {
-  // The recorder that stands for an ingest elsewhere is the replica that is not ready.
-  const shared = useProxy({ WEB_FALLBACK_UPSTREAM: "ingest:9000" });
-  const bodies = async (count: number, method: string) => {
-    const request = { method, path: "/", ...(method === "POST" && { body: "a=1" }) };
-    const answers = await Promise.all(Array.from({ length: count }, () => send(shared.proxy.port, request)));
-    return answers.map(({ body }) => body);
-  };
-
-  test("it gets nothing while there is a replica that is ready, and every request while there is none", async () => {
-    expect(await bodies(20, "GET")).toEqual(Array(20).fill(page.body));
-    // Its name leads nowhere from now on, as that of a headless Service without ready pods.
-    await shared.proxy.on("web", "stop", "-t", "0");
-    await expect.poll(() => bodies(1, "GET")).toEqual([ok.body]);
-    expect(await bodies(20, "GET")).toEqual(Array(20).fill(ok.body));
-    expect(await bodies(20, "POST")).toEqual(Array(20).fill(ok.body));
-  });
+// The recorder that stands for an ingest elsewhere is the replica that is not ready.
+const withFallback = useProxy({ WEB_FALLBACK_UPSTREAM: "ingest:9000" });
+test("WEB_FALLBACK_UPSTREAM gets nothing while a replica is ready, and every request while none is", async () => {
+  const bodies = async (count: number, request: Request) =>
+    (await answers(withFallback, count, request)).map(({ body }) => body);
+  expect(await bodies(20, { path: "/" })).toEqual(Array(20).fill(page.body));
+  // Its name leads nowhere from now on, as that of a headless Service without ready pods.
+  await withFallback.proxy.on("web", "stop", "-t", "0");
+  await expect.poll(() => bodies(1, { path: "/" })).toEqual([ok.body]);
+  for (const request of [{ path: "/" }, form]) expect(await bodies(20, request)).toEqual(Array(20).fill(ok.body));
 });

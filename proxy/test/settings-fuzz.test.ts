@@ -1,7 +1,11 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test, vi } from "vitest";
+import { makePair } from "../../deploy/test/support/certificate.ts";
+import { hardened } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
-import { starts } from "./starts.ts";
+import { inTurn } from "./starts.ts";
+import { publicFolder } from "./use-proxy.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
@@ -21,19 +25,26 @@ const examples: Record<string, string> = {
 
 /** Invalid for every setting. NUL cannot be tried: the environment ends a value there. */
 const bad = (good: string) => [
-  `${good}\n`,
-  `${good}\nerror_log /tmp/evil;`,
-  `${good}"`,
-  `${good};}`,
-  `${good}$uri`,
-  `${good}\\`,
-  `${good}\x1b[2J`,
-  `${good}é`,
+  ...["\n", "\nerror_log /tmp/evil;", '"', ";}", "$uri", "\\", "\x1b[2J", "é"].map((end) => good + end),
   "a".repeat(300),
   ...(/^\d/.test(good) ? [`-${good}`, `${good}.5`, "9".repeat(20)] : []),
 ];
 
 const { SENTRY_DSN = "" } = examples;
+
+const folder = publicFolder();
+const file = (name: string) => join(folder, name);
+for (const name of ["a", "b"]) makePair(file(name), ["localhost"]);
+writeFileSync(file("cut"), `${readFileSync(file("a.crt"), "utf8")}-----BEGIN CERTIFICATE-----\nMIIB`);
+writeFileSync(file("text"), "hello\n");
+writeFileSync(file("secret"), "hello\n", { mode: 0o600 });
+
+/** Starts the proxy's entrypoint with each of these settings; a valid start says "started for <the ingest's address>". */
+const starts = async (all: Record<string, string>[]) =>
+  inTurn(await build(), "/culvert/entrypoint.sh", all, [...hardened, `--volume=${folder}:/tls:ro`]);
+/** Whether this is one line with a problem that begins so, and with its fix. */
+const isRefusal = (text: string, problem: string) =>
+  text.startsWith(`culvert proxy: ${problem}`) && /^[ -~]+: [ -~]+: [ -~]+$/.test(text);
 
 // Hundreds of starts, each of several processes.
 vi.setConfig({ testTimeout: 3_600_000 });
@@ -43,10 +54,8 @@ test("the examples themselves are accepted", async () => {
   // Without a network there is no internal one either: internal-network.test.ts.
   const none = { TLS_CERT_FILE: "", TLS_KEY_FILE: "", PROXY_PROTOCOL: "", INTERNAL_NETWORK: "" };
   const [outcome] = await starts([{ ...examples, ...none }]);
-  expect(outcome).toEqual({
-    code: 0,
-    output: expect.stringContaining("started for https://o1.ingest.sentry.io/api/2"),
-  });
+  const output = expect.stringContaining("started for https://o1.ingest.sentry.io/api/2");
+  expect(outcome).toEqual({ code: 0, output });
 });
 
 test("an invalid value is rejected with one line that names the setting", async () => {
@@ -59,11 +68,63 @@ test("an invalid value is rejected with one line that names the setting", async 
   });
   const [, ...outcomes] = await starts([{ SENTRY_DSN }, ...attempts]);
   expect(outcomes).toHaveLength(tried.length);
-  const wrong = tried.filter(({ name }, i) => {
-    const { code, output } = outcomes[i] ?? { code: -1, output: "" };
-    return code !== 1 || !new RegExp(`^culvert proxy: ${name} [ -~]+: [ -~]+$`).test(output);
-  });
-  expect(wrong.map((one) => ({ ...one, ...outcomes[tried.indexOf(one)] }))).toEqual([]);
+  const ended = tried.map((one, i) => ({ ...one, code: -1, output: "", ...outcomes[i] }));
+  expect(ended.filter(({ name, code, output }) => code !== 1 || !isRefusal(output, `${name} `))).toEqual([]);
+});
+
+test("a value in the right form, and a certificate, that cannot be used are rejected with one line as well", async () => {
+  const pair = (certificate: string, key: string) => `TLS_CERT_FILE=/tls/${certificate} TLS_KEY_FILE=/tls/${key}`;
+  const refusals = [
+    ["TUNNEL_PATH=/_next/data", "TUNNEL_PATH '/_next/data' is not a path"],
+    ["SERVER_NAME=https://example.com", "SERVER_NAME 'https://example.com' is not a host name"],
+    ["SERVER_NAME=_", "SERVER_NAME '_' is not a host name"],
+    ["TUNNEL_ALLOWED_DSNS=x", "TUNNEL_ALLOWED_DSNS is not a DSN"],
+    ["TUNNEL_ALLOWED_ORIGINS=https://a.b/", "TUNNEL_ALLOWED_ORIGINS 'https://a.b/' is not an origin"],
+    ["TRUSTED_PROXIES=lb.example", "TRUSTED_PROXIES 'lb.example' is neither an address nor a network"],
+    ["PROXY_PROTOCOL=on", "TRUSTED_PROXIES is empty, but PROXY_PROTOCOL is on"],
+    ["WEBSOCKET_PATH=/monitoring/ws", "WEBSOCKET_PATH '/monitoring/ws' belongs to the tunnel"],
+    ["BASE_PATH=/monitoring/app", "BASE_PATH '/monitoring/app' is below TUNNEL_PATH"],
+    ["INTERNAL_NETWORK=culvert_insid", "INTERNAL_NETWORK 'culvert_insid' is no network of this container"],
+    ["INGEST_CA_FILE=/tls/text", "INGEST_CA_FILE '/tls/text' holds no certificate"],
+    ["TLS_CERT_FILE=/tls/a.crt", "TLS_KEY_FILE is empty, but its other half is set"],
+    [`${pair("a.crt", "a.key")} ACME=on`, "ACME is on, but TLS_CERT_FILE is set too"],
+    [pair("none", "a.key"), "TLS_CERT_FILE '/tls/none' does not exist"],
+    [pair("text", "a.key"), "TLS_CERT_FILE '/tls/text' is not a certificate"],
+    [pair("a.crt", "text"), "TLS_KEY_FILE '/tls/text' is not a private key"],
+    [pair("a.crt", "secret"), "TLS_KEY_FILE '/tls/secret' can't be read by uid 101"],
+    [pair("a.crt", "b.key"), "TLS_KEY_FILE '/tls/b.key' is not the key of the certificate"],
+    [pair("cut", "a.key"), "TLS_CERT_FILE '/tls/cut' can't be loaded by Nginx"],
+  ] as const;
+  const outcomes = await starts(
+    refusals.map(([line]) => ({ SENTRY_DSN, ...Object.fromEntries(line.split(" ").map((one) => one.split("="))) })),
+  );
+  const ended = refusals.map(([line, problem], i) => ({ line, problem, code: -1, output: "", ...outcomes[i] }));
+  const isRight = ({ code, output, problem }: (typeof ended)[number]) =>
+    code === 1 && isRefusal(output.split("\n").at(-1) ?? "", problem);
+  expect(ended.filter((one) => !isRight(one))).toEqual([]);
+});
+
+test("unusual values that are valid start without a warning of Nginx; names may be longer than a certificate's CN", async () => {
+  const [long, longest] = [`${"a".repeat(48)}.example.com`, `${`${"b".repeat(60)}.`.repeat(4)}cc.com`];
+  const valid: [name: string, value: string, output: RegExp][] = [
+    ["TRUSTED_PROXIES", "0.0.0.0/0 ::/0 10.0.0.0/8 10.0.0.0/8", /contains 0\.0\.0\.0\/0: any .*contains ::\/0/s],
+    ["TRUSTED_PROXIES", "10.0.0.0/8 fc00::/7", /^(?!.*contains)/s],
+    [
+      "TUNNEL_ALLOWED_DSNS",
+      "https://key@sentry.example/3",
+      /sentry\.example\/3 are accepted at \/\w+ \(tunnel: true\)/,
+    ],
+    ...["localhost LOCALHOST a.b a.b", long, longest, `${longest} ${long}`].map((names): [string, string, RegExp] => [
+      ...(["SERVER_NAME", names] as const),
+      new RegExp(`made a development certificate for ${names};`),
+    ]),
+    ["SERVER_NAME", long, /^(?!.*made)/s],
+  ];
+  const outcomes = await starts(valid.map(([name, value]) => ({ SENTRY_DSN, [name]: value })));
+  for (const [index, [name, value, output]] of valid.entries()) {
+    expect(outcomes[index], `${name}=${value}`).toEqual({ code: 0, output: expect.stringMatching(output) });
+    expect(outcomes[index]?.output).not.toContain("[warn]");
+  }
 });
 
 describe("a DSN, as every parser reads it", () => {

@@ -24,7 +24,7 @@ async function reachesIngest(): Promise<boolean> {
 async function recovered(): Promise<void> {
   await shared.proxy.ingest.answer(ok);
   await expect.poll(reachesIngest).toBe(true);
-  const spoolMetrics = async () => (await fetchOnce(`${shared.proxy.spool}/metrics`)).text();
+  const spoolMetrics = async () => (await fetchOnce(`${shared.proxy.at(8082, "spool")}/metrics`)).text();
   await expect.poll(spoolMetrics).not.toContain("culvert_spool_queued_envelopes{");
 }
 
@@ -43,13 +43,6 @@ describe("an envelope that the ingest cannot accept is queued, acknowledged, and
     await shared.proxy.ingest.answer(ok);
     await expect.poll(async () => (await bodies(mark)).join()).toContain('"message":"7"');
   });
-
-  test("junk is rejected, which is no failure of ingest and spool", async () => {
-    await shared.proxy.ingest.answer({ ...ok, status: 503 });
-    expect((await shared.post({ body: "hello" })).answer.status).toBe(400);
-    const series = 'culvert_tunnel_envelopes_total{outcome="rejected",reason="spool_status_400"}';
-    await expect.poll(() => shared.proxy.metric(series)).toBe(1);
-  });
 });
 
 /** Each item type that Sentry's SDKs send, and one of a later version. https://develop.sentry.dev/sdk/foundations/transport/envelope-items/ */
@@ -63,24 +56,19 @@ const items: unknown[][] = [
 const header = { dsn: "http://key@ingest:9000/prefix/7", sent_at: sentAt };
 const envelopes = items.map((all) => Buffer.from(serializeEnvelope(createEnvelope(header as never, all as never))));
 
-describe("every item type, as the SDK writes it", () => {
-  test("arrives after an outage, in which the spool queued it; only sent_at is later", async () => {
-    await shared.proxy.ingest.answer({ ...ok, status: 503 });
-    for (const body of envelopes) expect((await shared.post({ body })).answer.status).toBe(200);
-    const mark = await shared.proxy.ingest.count();
-    await shared.proxy.ingest.answer(ok);
+test("every item type, as the SDK writes it, arrives after an outage, in which the spool queued it; only sent_at is later", async () => {
+  await shared.proxy.ingest.answer({ ...ok, status: 503 });
+  for (const body of envelopes) expect((await shared.post({ body })).answer.status).toBe(200);
+  const mark = await shared.proxy.ingest.count();
+  await shared.proxy.ingest.answer(ok);
 
-    const withoutTime = (body: Buffer) => body.toString("latin1").replace(/"sent_at":"[^"]+"/, "");
-    const missing = async () => {
-      const received = await shared.proxy.ingest.all(mark);
-      expect(
-        received
-          .map((request) => headerOf(request, "content-type"))
-          .filter((type) => type !== "text/plain;charset=UTF-8"),
-      ).toEqual([]);
-      const arrived = received.map(({ body }) => withoutTime(Buffer.from(body, "base64")));
-      return envelopes.map(withoutTime).filter((one) => !arrived.includes(one));
-    };
-    await expect.poll(missing).toEqual([]);
-  });
+  const withoutTime = (body: Buffer) => body.toString("latin1").replace(/"sent_at":"[^"]+"/, "");
+  const missing = async () => {
+    const received = await shared.proxy.ingest.all(mark);
+    const contentTypes = new Set(received.map((request) => headerOf(request, "content-type")));
+    expect(contentTypes).toEqual(new Set(["text/plain;charset=UTF-8"]));
+    const arrived = received.map(({ body }) => withoutTime(Buffer.from(body, "base64")));
+    return envelopes.map(withoutTime).filter((one) => !arrived.includes(one));
+  };
+  await expect.poll(missing).toEqual([]);
 });

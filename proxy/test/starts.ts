@@ -1,8 +1,7 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { docker, hardened, label, type Outcome } from "../../deploy/test/support/docker.ts";
-import { build } from "../../deploy/test/support/images.ts";
+import { docker, label, type Outcome } from "../../deploy/test/support/docker.ts";
+import { publicFolder } from "./use-proxy.ts";
 
 /** Checks the configuration for real; instead of serving, says what the ingest's address has become. */
 const nginx = `#!/bin/sh
@@ -20,8 +19,7 @@ export async function inTurn(
   all: Record<string, string>[],
   options: string[],
 ): Promise<Outcome[]> {
-  const folder = mkdtempSync(join(tmpdir(), "culvert-"));
-  chmodSync(folder, 0o755);
+  const folder = publicFolder();
   const run = all.map((settings) => {
     const assignments = Object.entries(settings).map(([name, value]) => `${name}=${quoted(value)}`);
     const start = `setsid env ${assignments.join(" ")} ${command} >/tmp/said 2>&1 & wait $!`;
@@ -30,23 +28,11 @@ export async function inTurn(
   });
   writeFileSync(join(folder, "nginx"), nginx, { mode: 0o755 });
   writeFileSync(join(folder, "run"), `PATH=/starts:$PATH\n${run.join("\n")}\n`, { mode: 0o644 });
-  try {
-    const own = [`--volume=${folder}:/starts:ro`, "--entrypoint=sh"];
-    const { output } = await docker("run", "--rm", label, "--network=none", ...options, ...own, image, "/starts/run");
-    return output
-      .split("\x1e")
-      .slice(1)
-      .map((one) => {
-        const [code, ...lines] = one.split("\n");
-        return { code: Number(code), output: lines.join("\n").trim() };
-      });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-/** Starts the proxy's entrypoint with each of these settings; a valid start says "started for <the ingest's address>". */
-export async function starts(all: Record<string, string>[], mounts: Record<string, string> = {}): Promise<Outcome[]> {
-  const volumes = Object.entries(mounts).map(([from, to]) => `--volume=${from}:${to}:ro`);
-  return inTurn(await build(), "/culvert/entrypoint.sh", all, [...hardened, ...volumes]);
+  const own = [`--volume=${folder}:/starts:ro`, "--entrypoint=sh"];
+  const { output } = await docker("run", "--rm", label, "--network=none", ...options, ...own, image, "/starts/run");
+  const ended = output.split("\x1e").slice(1);
+  return ended.map((one) => {
+    const [code, ...lines] = one.split("\n");
+    return { code: Number(code), output: lines.join("\n").trim() };
+  });
 }

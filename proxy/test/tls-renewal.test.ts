@@ -1,13 +1,12 @@
-import { chmodSync, copyFileSync, mkdtempSync, renameSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, renameSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { expire, makePair } from "../../deploy/test/support/certificate.ts";
-import { page, useProxy } from "./use-proxy.ts";
+import { page, publicFolder, useProxy } from "./use-proxy.ts";
 import { peerCertificate } from "./wire.ts";
 
 const host = "app.example.com";
-const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+const folder = publicFolder();
 const live = { key: join(folder, "live.key"), crt: join(folder, "live.crt") };
 
 /** Copies a pair over the files that the proxy has. */
@@ -21,10 +20,8 @@ function replace(path: string, name: string) {
   renameSync(`${path}.new`, path);
 }
 
-chmodSync(folder, 0o755);
 for (const name of ["first", "second", "expired"]) makePair(join(folder, name), [host], name);
 expire(join(folder, "expired"));
-writeFileSync(join(folder, "text"), "hello\n");
 install("first");
 const shared = useProxy(
   { SERVER_NAME: host, TLS_CERT_FILE: "/tls/live.crt", TLS_KEY_FILE: "/tls/live.key" },
@@ -36,7 +33,7 @@ const servedName = async () => (await peerCertificate(shared.proxy.port, host)).
 /** Waits until the proxy serves this pair: it looks every five seconds. */
 const served = (name: string) => expect.poll(servedName).toBe(name);
 /** Waits until the proxy has logged this. */
-const logged = (line: RegExp) => expect.poll(() => shared.proxy.on("proxy", "logs")).toMatch(line);
+const logged = (line: RegExp) => expect.poll(() => shared.proxy.log()).toMatch(line);
 const metric = (name: string) => shared.proxy.metric(`culvert_certificate_${name}`);
 
 describe("a certificate of one's own", () => {
@@ -47,8 +44,7 @@ describe("a certificate of one's own", () => {
     expect([await hsts(host), await hsts("localhost")]).toEqual(["max-age=31536000", undefined]);
   });
   test("is replaced when its file changes, without a reload: a request in flight ends well, the processes stay", async () => {
-    const workers = () =>
-      shared.proxy.on("proxy", "exec", "sh", "-c", "cat /proc/$(cat /tmp/nginx.pid)/task/*/children");
+    const workers = () => shared.proxy.inside("cat /proc/$(cat /tmp/nginx.pid)/task/*/children");
     const before = await workers();
     expect(before).toMatch(/\d+ \d+/);
     await shared.proxy.web.answer({ ...page, body: "begun ", rest: "ended" });
@@ -75,15 +71,11 @@ describe("a certificate of one's own", () => {
     await shared.proxy.restart("proxy");
     expect([await servedName(), await metric("rejected")]).toEqual(["second", 0]);
   });
-  test.each([
-    ["whose key is another's", "first.key", /TLS_KEY_FILE '\/tls\/live.key' is not the key of the certificate/],
-    ["whose key is no key", "text", /TLS_KEY_FILE '\/tls\/live.key' is not a private key/],
-  ])("%s: a restart serves the one before, and says so in log and metric", async (_, key, line) => {
-    replace(live.key, key);
+  test("whose key is another's: a restart serves the one before, and says so in log and metric", async () => {
+    replace(live.key, "first.key");
     await shared.proxy.restart("proxy");
     expect([await servedName(), await metric("rejected")]).toEqual(["second", 1]);
-    await logged(line);
-    await logged(/Serving the previous certificate, valid until \d{4}-/);
+    await logged(/is not the key of the certificate.*Serving the previous certificate, valid until \d{4}-/);
   });
   test("that has expired is served after a restart, and said in log and metric", async () => {
     replace(live.crt, "expired.crt");

@@ -1,15 +1,12 @@
-import { chmodSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ConnectionOptions, getCiphers, type SecureVersion } from "node:tls";
 import { describe, expect, test } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { useProxy } from "./use-proxy.ts";
+import { publicFolder, useProxy } from "./use-proxy.ts";
 import { shakeHands } from "./wire.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "culvert-"));
-chmodSync(folder, 0o755);
+const folder = publicFolder();
 makePair(join(folder, "rsa"), ["localhost"], "test", "rsa");
 
 const shared = useProxy({ HTTP3: "on" });

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { getTunnelPath } from "@sentry/core";
 import { describe, expect, inject, test } from "vitest";
-import { headerOf } from "../../deploy/test/support/recorder/client.ts";
+import { label, must } from "../../deploy/test/support/docker.ts";
+import { build } from "../../deploy/test/support/images.ts";
 import { envelope, page, type SharedProxy, threeProjects, useProxy } from "./use-proxy.ts";
-import { type Request, send, sendH2 } from "./wire.ts";
+import { type Client, type Request, send, sendH2 } from "./wire.ts";
 
 const versions = { "HTTP/1.1": send, "HTTP/2": sendH2 };
 /** No arguments select it: neither its host nor the old one of Sentry's own has the organization's number. */
@@ -12,7 +13,7 @@ const { TUNNEL_ALLOWED_DSNS, ...others } = threeProjects();
 const http = useProxy({ ...others, TUNNEL_ALLOWED_DSNS: `${TUNNEL_ALLOWED_DSNS} ${selfHosted} http://k@sentry.io/9` });
 const https = useProxy(
   { ...threeProjects("https", 9443), INGEST_CA_FILE: "/ca" },
-  { mounts: { [join(inject("certificate"), "server.crt")]: "/ca" } },
+  { mounts: { [join(inject("folder"), "server.crt")]: "/ca" } },
 );
 
 const [first, second, third] = [
@@ -28,18 +29,15 @@ const byArguments: [string, readonly [host: string, url: string]][] = [
 /** The path of the SDK's own for a project; the secret is no part of it. */
 const sdkPath = (dsn: string) => getTunnelPath(dsn) ?? "";
 
-async function expectArrival(shared: SharedProxy, by: typeof send, path: string, host: string, url: string) {
-  const { answer, received } = await shared.post({ path }, by);
-  expect(answer).toMatchObject({
-    status: 200,
-    body: "",
-    headers: { "content-length": "0", "cache-control": "no-cache" },
-  });
+async function expectArrival(shared: SharedProxy, by: Client, path: string, host: string, url: string) {
+  const { answer, received, header } = await shared.post({ path }, by);
+  const headers = { "content-length": "0", "cache-control": "no-cache" };
+  expect(answer).toMatchObject({ status: 200, body: "", headers });
   expect(received).toMatchObject([{ method: "POST", url, body: Buffer.from(envelope).toString("base64") }]);
-  expect(received[0] && headerOf(received[0], "host")).toBe(host);
+  expect(header("host")).toBe(host);
 }
 
-async function expectRejection(by: typeof send, status: number, request: Partial<Request>) {
+async function expectRejection(by: Client, status: number, request: Partial<Request>) {
   const mark = await http.proxy.web.count();
   const { answer, received } = await http.post(request, by);
   expect(answer).toMatchObject({ status, headers: { "cache-control": "no-cache" } });
@@ -88,4 +86,16 @@ describe.each(Object.entries(versions))("over %s", (_, by) => {
 test("the SDK's path for a DSN that is not served is the app's", async () => {
   const { answer, received } = await http.post({ path: sdkPath("https://key@o1.ingest.sentry.io/2") });
   expect([answer.body, received]).toEqual([page.body, []]);
+});
+
+test("the SDK's own paths are those that @sentry/core computes", async () => {
+  const hex = (n: number) => Math.imul(n, 2654435761).toString(16).replace("-", "").padStart(32, "a");
+  const dsns = [
+    "http://KEY_1@[2001:db8::1]:9000/a/b.c/77",
+    ...Array.from({ length: 60 }, (_, n) => `https://${hex(n)}@o${n * 7919}.ingest.us.sentry.io/${n * 104729}`),
+  ];
+  const loop = '. /culvert/entrypoint.d/sdk-tunnel-path.sh; for dsn; do sdk_tunnel_path "$dsn"; done';
+  const options = ["--rm", label, "--network=none", "--entrypoint=sh"];
+  const output = await must("run", ...options, await build(), "-c", loop, "sh", ...dsns);
+  expect(output.split("\n")).toEqual(dsns.map(sdkPath));
 });

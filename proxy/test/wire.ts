@@ -1,10 +1,12 @@
-import { request as httpRequest } from "node:http";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect as connectH2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from "node:http2";
 import { type Agent, request as httpsRequest } from "node:https";
 import { connect as connectPlain } from "node:net";
-import { type ConnectionOptions, connect, type PeerCertificate } from "node:tls";
+import { buffer } from "node:stream/consumers";
+import { type ConnectionOptions, connect } from "node:tls";
 
-/** One HTTPS request to the proxy. */
+/** One request to the proxy. */
 export interface Request {
   method?: string;
   path: string;
@@ -12,7 +14,16 @@ export interface Request {
   body?: string | Buffer;
   /** The name asked for in TLS and in Host; default localhost. */
   host?: string;
+  /** The client IP that a proxy that trusts X-Forwarded-For sees. */
+  client?: string;
 }
+export const headersOf = ({ client, headers }: Partial<Request>) => ({
+  ...(client && { "x-forwarded-for": client }),
+  ...headers,
+});
+
+/** Sends a request to a port of this machine, as `send` and `sendH2` do. */
+export type Client = (port: number, request: Request, agent?: Agent) => Promise<Response>;
 
 /** How large a response header these clients accept: more than the proxy passes on. */
 const maxHeaderSize = 1 << 17;
@@ -25,46 +36,33 @@ export interface Response {
   bytes: Buffer;
 }
 
-/** Sends one request over HTTP/1.1 and TLS, on a connection of its own unless there is an agent; throws when the connection fails. */
-export const send = (port: number, request: Request, agent: Agent | false = false): Promise<Response> =>
-  sendBy(httpsRequest, { hostname: "127.0.0.1", port: String(port) }, request, agent);
-
-/** The same without TLS, to the host and port of a URL. */
-export const sendPlain = (url: string, request: Request): Promise<Response> =>
-  sendBy(httpRequest, new URL(url), request, false);
-
-function sendBy(
-  request: typeof httpsRequest,
-  { hostname, port }: { hostname: string; port: string },
-  { method = "GET", path, headers = {}, body, host = "localhost" }: Request,
-  agent: Agent | false,
+/**
+ * Sends one request over HTTP/1.1, with TLS to a port or without to a URL's host and port, on a connection of its own unless there is an
+ * agent; throws when the connection fails.
+ */
+export async function send(
+  at: number | string,
+  { method = "GET", path, body, host = "localhost", ...more }: Request,
+  agent: Agent | false = false,
 ): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      {
-        ...{ hostname, port, servername: host, method, path, agent, rejectUnauthorized: false },
-        maxHeaderSize,
-        headers: { host: `${host}:${port}`, ...headers },
-      },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-        incoming.on("error", reject);
-        incoming.on("end", () => {
-          const bytes = Buffer.concat(chunks);
-          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: bytes.toString(), bytes });
-        });
-      },
-    );
-    outgoing.on("error", reject);
-    outgoing.end(body);
+  const { hostname, port } = new URL(typeof at === "string" ? at : `https://127.0.0.1:${at}`);
+  const request: typeof httpsRequest = typeof at === "string" ? httpRequest : httpsRequest;
+  const outgoing = request({
+    ...{ hostname, port, servername: host, method, path, agent, rejectUnauthorized: false },
+    maxHeaderSize,
+    headers: { host: `${host}:${port}`, ...headersOf(more) },
   });
+  // `once` throws the first error; of later ones, the response's own counts.
+  outgoing.on("error", () => undefined).end(body);
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  const bytes = await buffer(incoming);
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: bytes.toString(), bytes };
 }
 
 /** The same over HTTP/2. */
 export function sendH2(
   port: number,
-  { method = "GET", path, headers = {}, body, host = "localhost" }: Request,
+  { method = "GET", path, body, host = "localhost", ...more }: Request,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const session = connectH2(`https://127.0.0.1:${port}`, {
@@ -73,7 +71,7 @@ export function sendH2(
     });
     session.on("error", reject);
     const pseudo = { ":method": method, ":path": path, ":authority": `${host}:${port}` };
-    const stream = session.request({ ...pseudo, ...headers }, { endStream: body === undefined });
+    const stream = session.request({ ...pseudo, ...headersOf(more) }, { endStream: body === undefined });
     let answer: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
     const chunks: Buffer[] = [];
     stream.on("response", (incoming) => {
@@ -94,39 +92,35 @@ export function sendH2(
 }
 
 /** Fetches an address of a container. The next container may get it: neither a kept connection nor a wait for an answer may outlast this one. */
-export const fetchOnce = (url: string, init: RequestInit = {}): Promise<globalThis.Response> =>
-  fetch(url, { ...init, headers: { ...init.headers, connection: "close" }, signal: AbortSignal.timeout(20_000) });
+export const fetchOnce = (url: string): Promise<globalThis.Response> =>
+  fetch(url, { headers: { connection: "close" }, signal: AbortSignal.timeout(20_000) });
 
 /**
  * Writes these bytes on a TLS connection to the proxy, after this line of the PROXY protocol; returns what comes back until it closes, or
  * has what `until` looks for.
  */
-export function raw(port: number, bytes: string, until?: RegExp, proxyLine: string | Buffer = ""): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = "";
-    const plain = connectPlain(port, "127.0.0.1").on("error", reject);
-    plain.once("connect", () => {
-      plain.write(proxyLine);
-      const socket = connect({ socket: plain, servername: "localhost", rejectUnauthorized: false });
-      socket.on("secureConnect", () => socket.write(bytes));
-      socket.on("data", (chunk) => {
-        answer += chunk.toString("latin1");
-        if (until?.test(answer)) socket.destroy();
-      });
-      socket.on("error", reject).on("close", () => resolve(answer));
-    });
-  });
+export async function raw(port: number, bytes: string, until?: RegExp, proxyLine: string | Buffer = "") {
+  const plain = connectPlain(port, "127.0.0.1");
+  await once(plain, "connect");
+  plain.write(proxyLine);
+  const socket = connect({ socket: plain, servername: "localhost", rejectUnauthorized: false });
+  plain.on("error", (error) => socket.destroy(error));
+  socket.write(bytes);
+  let answer = "";
+  for await (const chunk of socket.setEncoding("latin1")) {
+    answer += chunk;
+    if (until?.test(answer)) break;
+  }
+  return answer;
 }
 
 /** Shakes hands as these options say; returns the server's certificate and the session ticket, if any, or throws the server's objection. */
-export function shakeHands(port: number, options: ConnectionOptions) {
-  return new Promise<{ certificate: PeerCertificate; ticket: Buffer | undefined }>((resolve, reject) => {
-    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ...options }, () => {
-      resolve({ certificate: socket.getPeerCertificate(), ticket: socket.getTLSTicket() });
-      socket.destroy();
-    });
-    socket.on("error", reject);
-  });
+export async function shakeHands(port: number, options: ConnectionOptions) {
+  const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ...options });
+  await once(socket, "secureConnect");
+  const [certificate, ticket] = [socket.getPeerCertificate(), socket.getTLSTicket()];
+  socket.destroy();
+  return { certificate, ticket };
 }
 
 /** The certificate that a new connection gets. */
