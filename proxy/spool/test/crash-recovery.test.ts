@@ -13,22 +13,20 @@ afterAll(() => stack?.stop());
 
 test("spool and proxy are killed and restarted while the ingest is down: nothing is lost", async () => {
   const { lost, repeated, retries } = await runLoad(stack, async (more) => {
-    await more(100);
-    await stack.on("ingest", "stop", "-t", "0");
-    await more(200);
-    await stack.kill("spool");
-    await stack.ready();
-    await more(200);
-    await stack.kill("proxy");
-    await more(200);
-    await Promise.all([stack.on("spool", "restart"), stack.on("proxy", "restart")]);
-    await more(200);
-    await stack.kill("spool", "proxy");
-    await more(200);
-    await stack.on("ingest", "start");
-    await more(300);
-    await stack.kill("spool");
-    await more(100);
+    const steps = [
+      () => stack.on("ingest", "stop", "-t", "0"),
+      () => stack.kill("spool").then(stack.ready),
+      () => stack.kill("proxy"),
+      () => Promise.all([stack.on("spool", "restart"), stack.on("proxy", "restart")]),
+      () => stack.kill("spool", "proxy"),
+      () => stack.on("ingest", "start"),
+      () => stack.kill("spool"),
+    ];
+    for (const step of steps) {
+      await more(150);
+      await step();
+    }
+    await more(150);
   });
   expect(lost).toBe(0);
   // Each has a cause: it was stored without a response (with a 503 too: the spool was killed before it answered the proxy) and was

@@ -60,10 +60,7 @@ async function startOutage() {
 
 test.each([
   ["an address of no configured DSN", { "x-spool-destination": "http://ingest:9000/api/9/envelope/" }, envelope(), 403],
-  ["no address", { "x-spool-destination": "" }, envelope(), 403],
-  ["a body that is not an envelope", {}, Buffer.from("hello"), 400],
   ["a body that does not match its Content-Encoding", { "content-encoding": "gzip" }, envelope(), 400],
-  ["an unsupported Content-Encoding", { "content-encoding": "compress" }, envelope(), 415],
   ["more than 20 MB", {}, Buffer.alloc((20 << 20) + 1), 413],
 ])("rejected: %s", async (_, headers, body, status) => {
   expect(await send(url, body, headers)).toEqual({ status, body: { reason: expect.any(String) } });

@@ -11,7 +11,7 @@ const mount = `--volume=${volume}:/var/lib/spool`;
 let stack: Stack;
 beforeAll(async () => {
   stack = await startStack({}, { proxy: [] });
-  await waitUntil(async () => (await page()) === 200);
+  await waitUntil(async () => (await requestPage(stack)) === 200);
 });
 beforeEach(() => stack.ingest({ status: 503 }));
 afterAll(async () => {
@@ -19,7 +19,6 @@ afterAll(async () => {
   await docker("volume", "rm", volume);
 });
 
-const page = () => requestPage(stack);
 const sendThroughProxy = (id = newId()) => requestProxy(stack, "/monitoring", envelope("event", id, 20_000));
 
 /** Replaces the spool by one on the volume, after a change to it. */
@@ -33,7 +32,7 @@ async function expectFallback(line: RegExp): Promise<void> {
   await waitUntil(async () => line.test(await stack.logs()));
   await stack.ingest({ status: 503 });
   expect(await sendThroughProxy()).toBe(503);
-  expect(await page()).toBe(200);
+  expect(await requestPage(stack)).toBe(200);
 }
 
 test("a full disk: a log line and 503, pages work; the spool recovers once there is space", async () => {
@@ -90,7 +89,7 @@ test("a proxy that starts without a spool serves pages, and finds the spool once
   await stack.replaceSpool();
   await stack.on("spool", "stop", "-t", "0");
   await stack.on("proxy", "restart");
-  await waitUntil(async () => (await page()) === 200);
+  await waitUntil(async () => (await requestPage(stack)) === 200);
   expect(await sendThroughProxy()).toBe(503);
   await stack.on("spool", "start");
   await waitUntil(async () => (await sendThroughProxy()) === 200);

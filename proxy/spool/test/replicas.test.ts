@@ -12,7 +12,6 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-const aliases = (service: string) => [`--alias=${service}`, "--alias=spools"];
 type Service = "spool" | "spool2";
 type Step = (service: Service) => Promise<unknown>;
 const faults: [fault: string, begin: Step, end: Step][] = [
@@ -26,7 +25,7 @@ const faults: [fault: string, begin: Step, end: Step][] = [
   [
     "cut off",
     (service) => stack.on(service, "network", "disconnect", stack.id),
-    (service) => stack.on(service, "network", "connect", ...aliases(service), stack.id),
+    (service) => stack.on(service, "network", "connect", `--alias=${service}`, "--alias=spools", stack.id),
   ],
   [
     "out of space",

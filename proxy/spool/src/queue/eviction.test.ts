@@ -44,9 +44,9 @@ test("envelopes that are being delivered are not evicted", () => {
   assert.equal(counts()["delivered replay"], 5);
 });
 test("a disk with 64 MB left counts as full, except for the free pages of the file", () => {
-  const { store, eviction, newEnvelope, counts, setFree } = openStore();
+  const { store, eviction, newEnvelope, counts, disk } = openStore();
   for (let i = 0; i < 100; i++) store.add(newEnvelope("replay", 0, 20_000));
-  setFree(64 << 20);
+  disk.free = 64 << 20;
   assert.equal(eviction.freeDiskBytes(), 0);
   assert.equal(eviction.makeSpaceFor(newEnvelope("replay", 0, 20_000)), "disk");
   assert.equal(eviction.makeSpaceFor(newEnvelope("error", 0, 20_000)), undefined);

@@ -29,13 +29,7 @@ export async function send(url: string, body: Buffer, headers: Record<string, st
 }
 
 /** Sends `count` envelopes, `concurrency` at a time, and returns the ids that the spool answered with 200. */
-export async function sendMany(
-  url: string,
-  count: number,
-  item = "event",
-  size = 0,
-  concurrency = 32,
-): Promise<string[]> {
+export async function sendMany(url: string, count: number, item = "event", size = 0, concurrency = 32) {
   const accepted: string[] = [];
   let left = count;
   const client = async () => {

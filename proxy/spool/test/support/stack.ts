@@ -18,16 +18,11 @@ export async function waitUntil(condition: () => Promise<boolean>, timeoutMs = 6
 const node = "node:24-trixie-slim";
 
 /** Volume options: a tmpfs that the spool's user can write to. */
-const inMemory = ["type=tmpfs", "device=tmpfs", "o=uid=1000,gid=1000,mode=0700"].map((option) => `--opt=${option}`);
+const inMemory = ["type=tmpfs", "device=tmpfs", "o=size=256m,uid=1000,gid=1000,mode=0700"].map((one) => `--opt=${one}`);
 
 /** The ports that the recorder's container forwards (port-forward.ts), and their targets. */
-const forwards = {
-  ...{ 8443: "proxy:8443", 8082: "spool:8082", 8083: "spool2:8082", 9002: "ingest:9001" },
-  ...{ 3000: "next:3000", 3001: "node:3000" },
-};
-const forwardsSetting = `--env=PORT_FORWARDS=${Object.entries(forwards)
-  .map((forward) => forward.join("="))
-  .join(" ")}`;
+const forwards =
+  "8443=proxy:8443 8082=spool:8082 8083=spool2:8082 9002=ingest:9001 3000=next:3000 3001=node:3000".split(" ");
 
 const services = ["proxy", "spool", "spool2", "next", "node", "ingest", "recorder"] as const;
 type Service = (typeof services)[number];
@@ -46,7 +41,7 @@ export interface Options {
   tls?: { cert: string; name: string };
   /** Arguments for the `docker run` of a proxy, with the recorder as web. */
   proxy?: string[];
-  /** Whether the spool has a second replica; each has a volume of 256 MB. */
+  /** Whether the spool has a second replica. */
   replica?: boolean;
   /** Images of a Next app and a Node server with tunnels of their own. All containers then trust the ingest's certificate. */
   rivals?: { next: string; node: string };
@@ -85,17 +80,17 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   const isDirect = isLocal(await must("network", "create", label, id));
   // In memory, so that the tests do not depend on the disk's fsync time. The recorder mounts it too, because a tmpfs volume is
   // emptied when its last container stops.
-  const [volume, volume2] = [id, `${id}-2`];
-  const volumes = options.replica ? [volume, volume2] : [volume];
-  const bounded = inMemory.map((option) => (options.replica ? option.replace("o=uid", "o=size=256m,uid") : option));
-  for (const one of volumes) await must("volume", "create", label, ...bounded, one);
-  const published = isDirect ? [] : [9001, ...Object.keys(forwards)].flatMap((port) => ["-p", `127.0.0.1::${port}`]);
+  const volumes = options.replica ? [id, `${id}-2`] : [id];
+  for (const one of volumes) await must("volume", "create", label, ...inMemory, one);
+  const ports = ["9001", ...forwards].map((forward) => `--publish=127.0.0.1::${forward.split("=")[0]}`);
   const support = `--volume=${root}/proxy/spool/test/support:/support:ro`;
-  const held = volumes.map((one) => `--volume=${one}:/volumes/${one}:ro`);
-  const recorder = [`--volume=${root}/deploy/test/support/recorder:/recorder:ro`, ...held];
-  const both = ["sh", "-c", "node /support/port-forward.ts & exec node /recorder/server.ts"];
+  const mounts = [
+    `${root}/deploy/test/support/recorder:/recorder:ro`,
+    ...volumes.map((one) => `${one}:/held/${one}:ro`),
+  ];
+  const both = ["sh", "-c", `node /support/port-forward.ts ${forwards.join(" ")} & exec node /recorder/server.ts`];
   await Promise.all([
-    start("recorder", support, ...recorder, forwardsSetting, ...published, node, ...both),
+    start("recorder", support, ...mounts.map((one) => `--volume=${one}`), ...(isDirect ? [] : ports), node, ...both),
     start("ingest", support, ...speaksTls, node, "node", "/support/ingest.ts"),
   ]);
   const SENTRY_DSN = settings.SENTRY_DSN ?? "http://key@ingest:9000/7";
@@ -103,12 +98,12 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   const spools = "spools:8082";
   const shared = environment(options.replica ? { SPOOL_UPSTREAM: spools } : {});
   const startSpool = (given: string[], service: Service = "spool") => {
-    const own = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${volume}:/var/lib/spool`];
+    const own = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
     const run = [...restricted, grace("spool"), ...environment({ SENTRY_DSN, ...settings }), ...shared, ...trust];
     return start(service, ...run, "--network-alias=spools", ...own, ...given, image);
   };
   await startSpool(args);
-  if (options.replica) await startSpool([`--volume=${volume2}:/var/lib/spool`], "spool2");
+  if (options.replica) await startSpool([`--volume=${id}-2:/var/lib/spool`], "spool2");
 
   if (options.proxy) {
     const upstreams = { SPOOL_UPSTREAM: spools, SPOOL_FALLBACK_UPSTREAM: options.replica ? spools : "" };
@@ -124,11 +119,11 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
 
   // By the container's own address if possible: Docker's port forwarding has been seen to stop under load.
   const format = "--format={{json .NetworkSettings.Ports}} {{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
-  const [ports = "", address = ""] = (await must("inspect", format, name("recorder"))).split(" ");
+  const [mapped = "", address = ""] = (await must("inspect", format, name("recorder"))).split(" ");
   const find = (port: number) =>
     isDirect
       ? { host: address, port }
-      : { host: "127.0.0.1", port: Number(JSON.parse(ports)[`${port}/tcp`]?.[0].HostPort) };
+      : { host: "127.0.0.1", port: Number(JSON.parse(mapped)[`${port}/tcp`]?.[0].HostPort) };
   const at = (port: number) => `http://${find(port).host}:${find(port).port}`;
   const stack = {
     id,
