@@ -14,14 +14,13 @@ afterAll(() => stack?.stop());
 
 type Service = "spool" | "spool2";
 type Step = (service: Service) => Promise<unknown>;
+function on(command: string, ...rest: string[]): Step {
+  return (service) => stack.on(service, command, ...rest);
+}
 const faults: [fault: string, begin: Step, end: Step][] = [
-  ["killed", (service) => stack.on(service, "kill", "-s", "KILL"), (service) => stack.on(service, "start")],
-  ["shut down", (service) => stack.on(service, "stop"), (service) => stack.on(service, "start")],
-  [
-    "stopped",
-    (service) => stack.on(service, "kill", "-s", "STOP"),
-    (service) => stack.on(service, "kill", "-s", "CONT"),
-  ],
+  ["killed", on("kill", "-s", "KILL"), on("start")],
+  ["shut down", on("stop"), on("start")],
+  ["stopped", on("kill", "-s", "STOP"), on("kill", "-s", "CONT")],
   [
     "cut off",
     (service) => stack.on(service, "network", "disconnect", stack.id),

@@ -83,15 +83,14 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   const volumes = options.replica ? [id, `${id}-2`] : [id];
   for (const one of volumes) await must("volume", "create", label, ...inMemory, one);
   const ports = ["9001", ...forwards].map((forward) => `--publish=127.0.0.1::${forward.split("=")[0]}`);
-  const support = `--volume=${root}/proxy/spool/test/support:/support:ro`;
-  const mounts = [
-    `${root}/deploy/test/support/recorder:/recorder:ro`,
-    ...volumes.map((one) => `${one}:/held/${one}:ro`),
-  ];
-  const both = ["sh", "-c", `node /support/port-forward.ts ${forwards.join(" ")} & exec node /recorder/server.ts`];
+  const held = volumes.map((one) => `--volume=${one}:/held/${one}:ro`);
+  const sources = `--volume=${root}:/culvert:ro`;
+  const support = "/culvert/proxy/spool/test/support";
+  const server = "/culvert/deploy/test/support/recorder/server.ts";
+  const both = `node ${support}/port-forward.ts ${forwards.join(" ")} & exec node ${server}`;
   await Promise.all([
-    start("recorder", support, ...mounts.map((one) => `--volume=${one}`), ...(isDirect ? [] : ports), node, ...both),
-    start("ingest", support, ...speaksTls, node, "node", "/support/ingest.ts"),
+    start("recorder", sources, ...held, ...(isDirect ? [] : ports), node, "sh", "-c", both),
+    start("ingest", sources, ...speaksTls, node, "node", `${support}/ingest.ts`),
   ]);
   const SENTRY_DSN = settings.SENTRY_DSN ?? "http://key@ingest:9000/7";
   const image = await build("spool");
