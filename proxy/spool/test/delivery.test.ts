@@ -50,14 +50,6 @@ async function recordRequests() {
   return () => stack.seen(mark);
 }
 
-/** Lets the spool find out that the ingest answers 503: what it sends until then may be delivered in any order. */
-async function startOutage() {
-  const seen = await recordRequests();
-  await stack.ingest({ status: 503 });
-  await sendMany(url, 1);
-  await waitUntil(async () => (await seen()).length > 0);
-}
-
 test.each([
   ["an address of no configured DSN", { "x-spool-destination": "http://ingest:9000/api/9/envelope/" }, envelope(), 403],
   ["a body that does not match its Content-Encoding", { "content-encoding": "gzip" }, envelope(), 400],
@@ -162,7 +154,11 @@ test("a rate limit on replays: errors are delivered at once, replays when it is 
 });
 
 test("envelopes that are large when decompressed delay no others of their priority", async () => {
-  await startOutage();
+  const seen = await recordRequests();
+  await stack.ingest({ status: 503 });
+  // What the spool sends until it finds that out may be delivered in any order.
+  await sendMany(url, 1);
+  await waitUntil(async () => (await seen()).length > 0);
   const [large, small] = [Array.from({ length: 10 }, newId), Array.from({ length: 10 }, newId)];
   for (const id of [...large, ...small]) {
     const body = gzipSync(envelope("event", id, large.includes(id) ? 4 << 20 : 0));

@@ -93,13 +93,12 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
     start("ingest", sources, ...speaksTls, node, "node", `${support}/ingest.ts`),
   ]);
   const SENTRY_DSN = settings.SENTRY_DSN ?? "http://key@ingest:9000/7";
-  const image = await build("spool");
   const spools = "spools:8082";
   const shared = environment(options.replica ? { SPOOL_UPSTREAM: spools } : {});
-  const startSpool = (given: string[], service: Service = "spool") => {
+  const startSpool = async (given: string[], service: Service = "spool") => {
     const own = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
     const run = [...restricted, grace("spool"), ...environment({ SENTRY_DSN, ...settings }), ...shared, ...trust];
-    return start(service, ...run, "--network-alias=spools", ...own, ...given, image);
+    return start(service, ...run, "--network-alias=spools", ...own, ...given, await build("spool"));
   };
   await startSpool(args);
   if (options.replica) await startSpool([`--volume=${id}-2:/var/lib/spool`], "spool2");
