@@ -80,7 +80,6 @@ describe("alerts and dashboard", () => {
       writeFileSync(join(folder, "tests.yaml"), JSON.stringify({ rule_files: ["rules.yaml"], tests }));
       const image = await buildWithDebian();
       const run = ["run", "--rm", label, "--network=none", `--volume=${folder}:/alerts:ro`, image, "promtool"];
-      expect(await must(...run, "check", "rules", "/alerts/rules.yaml")).toContain(`${alerts.length} rules found`);
       expect(await must(...run, "test", "rules", "/alerts/tests.yaml")).toContain("SUCCESS");
     } finally {
       rmSync(folder, { recursive: true });

@@ -12,7 +12,7 @@ import { of, podOf, type Resource } from "./lib/objects.ts";
 const site = "app.example.com";
 const timeout = 600_000;
 
-/** Writes a self-signed pair as kubelet writes a Secret: owned by root, group-readable, behind a symbolic link that is replaced. */
+/** Writes a self-signed pair as kubelet writes a Secret: of root, group-readable, behind a symbolic link that is replaced. */
 const secret = (version: string) => `
   cd /secret; mkdir ..${version}
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=${version} \
@@ -33,7 +33,8 @@ USER 1000:1000
 /** Code that a replica runs with the cache handler of its image, as Next does. */
 const withCache = (code: string) => `
   const { default: Cache } = await import("/app/cache-handler.mjs");
-  const cache = new Cache({ serverDistDir: "/app/.next/server", dev: false, flushToDisk: false, maxMemoryCacheSize: 0 });
+  const options = { serverDistDir: "/app/.next/server", dev: false, flushToDisk: false, maxMemoryCacheSize: 0 };
+  const cache = new Cache(options);
   const page = (body) => ({ kind: "FETCH", data: { body, headers: {}, status: 200, url: "" }, revalidate: 3600 });
   const context = { fetchCache: true, kind: "FETCH", tags: ["news"], softTags: [] };
   const read = async () => (await cache.get("front", context))?.value?.data.body ?? "nothing";
@@ -119,7 +120,8 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
         if (role === "get") return "";
         const file = `${root}deploy/checks/cluster/ask${role === "proxy" ? "-proxy.sh" : ".mjs"}`;
         const command = role === "proxy" ? ["sh", "-s", "--", more] : ["node", "--input-type=module", "-", more];
-        return `\n== ${role}\n${node.compose(["exec", "--no-TTY", role, ...command], readFileSync(file, "utf8")).stdout}\n`;
+        const { stdout } = node.compose(["exec", "--no-TTY", role, ...command], readFileSync(file, "utf8"));
+        return `\n== ${role}\n${stdout}\n`;
       });
       return linesOf(objectsOf + said.join(""));
     };

@@ -54,7 +54,7 @@ test("a DSN is two addresses, as the URL standard writes them: envelopes and CSP
   for (const url of Object.keys(vectors.valid).flatMap((dsn) => urls(dsn))) assert.equal(URL.parse(url)?.href, url);
   assert.equal(urls("https://key:secret@a/b/2")[1], "https://a/b/api/2/security/?sentry_key=key");
 });
-test("TUNNEL_ALLOWED_DSNS has spaces or commas; two keys of one project share an address, and so a delivery worker", () => {
+test("TUNNEL_ALLOWED_DSNS has spaces or commas; two keys of one project share an address for envelopes", () => {
   assert.equal(urls("http://k@a/1", "http://k@b/2, http://k@c/3 ,http://k@d/4").length, 8);
   const [envelopes, ...security] = urls("http://k@a/1", "http://l@a/1 http://k@a/1");
   assert.equal(envelopes, "http://a/api/1/envelope/");

@@ -66,7 +66,7 @@ test.each<[fault: string, begin: Step, end?: Step, result?: object]>([
   },
 );
 
-test("restart proxy: envelopes in flight are answered before it stops, by a slow ingest, or from the spool if it hangs", async () => {
+test("restart proxy: envelopes in flight are answered before it stops, by a slow ingest, or else by the spool", async () => {
   await stack.ingest({ item: "event", delay: 4_000 }, { delay: 60_000, cut: "body" });
   const mark = (await stack.seen()).length;
   const ids = Array.from({ length: 50 }, newId);

@@ -21,8 +21,8 @@ const labels = [label.replace("--label=", "")];
 type Secrets = Record<string, Record<string, string>>;
 
 /**
- * Rendered pods as services of compose, which runs them as kubelet would: environment, user, groups, limits, volumes and the readiness
- * probe come from the manifests alone. rules.test.ts has the rest. All is removed after the tests of the caller.
+ * Rendered pods as services of compose, which runs them as kubelet would: environment, user, groups, limits, volumes and
+ * the readiness probe come from the manifests. rules.test.ts has the rest. All is removed after the tests of the caller.
  */
 export function useNode(name: string, secrets: Secrets) {
   const folder = mkdtempSync(join(tmpdir(), "culvert-node-"));
@@ -50,7 +50,7 @@ export function useNode(name: string, secrets: Secrets) {
     rmSync(folder, { recursive: true });
   });
 
-  /** Adds a pod as a service, which it returns. An emptyDir is a volume that belongs to root and is writable for fsGroup. */
+  /** Adds a pod as a service, which it returns. An emptyDir is a volume of root's that is writable for fsGroup. */
   const addPod = (objects: Resource[], pod: string, as = pod): Part => {
     const { initContainers = [], containers, securityContext: shared, volumes = [] } = podOf(objects, pod);
     const mount = ({ name: volume, mountPath: target, readOnly: read_only = false }: Part) => {

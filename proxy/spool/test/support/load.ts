@@ -40,10 +40,10 @@ const all = ["event", "event", "transaction", "session", "replay_event", "log", 
 const maxOpen = 400;
 
 /**
- * Sends `rate` envelopes of 2 KB per second, of these items in turn, to the proxy, and requests a page ten times a second, while `faults`
- * runs; `more` waits until this many further envelopes have been sent. An envelope is sent again until it is answered with 200, as by the
- * browser's offline queue; `retries` has the other answers and their numbers. Then waits until the spool is empty. Prints and returns how
- * many envelopes were lost and repeated.
+ * Sends `rate` envelopes of 2 KB per second, of these items in turn, to the proxy, and requests a page ten times a
+ * second, while `faults` runs; `more` waits until this many further envelopes have been sent. As in the browser's offline
+ * queue, an envelope is sent again until it is answered with 200; `retries` counts the other answers. Then waits until the
+ * spool is empty. Prints and returns how many envelopes were lost and repeated.
  */
 export async function runLoad(
   stack: Stack,
