@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { label } from "../../test/support/docker.ts";
+import { label, must, root } from "../../test/support/docker.ts";
 import { buildWithDebian } from "../../test/support/images.ts";
-import { docker, hasImages } from "./lib/docker.ts";
+import { chart } from "./lib/chart.ts";
+import { hasImages } from "./lib/kubelet.ts";
 import type { Part } from "./lib/objects.ts";
-import { chart, root } from "./lib/paths.ts";
 
 const read = (folder: string, pattern: RegExp) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -15,8 +15,8 @@ const read = (folder: string, pattern: RegExp) =>
     .map((file) => readFileSync(`${folder}/${file}`, "utf8"))
     .join("\n");
 const queries = read(`${chart}/monitoring`, /^(alerts\.yaml|dashboard\.json)$/).replaceAll('\\"', '"');
-const proxy = ["njs", "templates", "snippets"].map((folder) => read(`${root}/proxy/${folder}`, /\.(js|conf)$/)).join();
-const spool = read(`${root}/proxy/spool/src`, /\.ts$/);
+const proxy = ["njs", "templates", "snippets"].map((folder) => read(`${root}proxy/${folder}`, /\.(js|conf)$/)).join();
+const spool = read(`${root}proxy/spool/src`, /\.ts$/);
 const rules = parse(readFileSync(`${chart}/monitoring/alerts.yaml`, "utf8")).spec;
 const alerts: Part[] = rules.groups.flatMap((group: Part) => group.rules);
 
@@ -51,7 +51,7 @@ describe("alerts and dashboard", () => {
   });
 
   test("every alert has a summary, a severity, and a paragraph in the runbook that its runbook_url leads to", () => {
-    const runbook = readFileSync(`${root}/docs/runbook.md`, "utf8");
+    const runbook = readFileSync(`${root}docs/runbook.md`, "utf8");
     const url = "https://github.com/culvert/culvert/blob/main/docs/runbook.md";
     for (const { alert, labels, annotations } of alerts) {
       expect(labels.severity, alert).toMatch(/^(critical|warning)$/);
@@ -80,8 +80,7 @@ describe("alerts and dashboard", () => {
       writeFileSync(join(folder, "tests.yaml"), JSON.stringify({ rule_files: ["rules.yaml"], tests }));
       const image = await buildWithDebian();
       const run = ["run", "--rm", label, "--network=none", `--volume=${folder}:/alerts:ro`, image, "promtool"];
-      expect(docker(...run, "check", "rules", "/alerts/rules.yaml")).toContain(`${alerts.length} rules found`);
-      expect(docker(...run, "test", "rules", "/alerts/tests.yaml")).toContain("SUCCESS");
+      expect(await must(...run, "test", "rules", "/alerts/tests.yaml")).toContain("SUCCESS");
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { hasHelm, rendering } from "./lib/chart.ts";
+import { root } from "../../test/support/docker.ts";
+import { chart, hasHelm, rendering } from "./lib/chart.ts";
 import { bytes, controllers, find, type Part, podOf, unprefixed } from "./lib/objects.ts";
-import { chart, root } from "./lib/paths.ts";
 
-const { services } = parse(readFileSync(`${root}/docker-compose.yml`, "utf8"), { merge: true });
+const { services } = parse(readFileSync(`${root}docker-compose.yml`, "utf8"), { merge: true });
 const settings: Part[] = Object.values(
-  JSON.parse(readFileSync(`${root}/deploy/settings/settings.json`, "utf8")) as Record<string, Part[]>,
+  JSON.parse(readFileSync(`${root}deploy/settings/settings.json`, "utf8")) as Record<string, Part[]>,
 ).flat();
 
 /** What the chart's ConfigMaps have if a value sets it. */
@@ -18,7 +18,7 @@ const composeBytes = (quantity: string) => bytes(quantity.replace(/[kmg]$/, (uni
 
 /** The variables of an image that its Dockerfile sets. */
 const dockerfiles: Record<string, string> = { spool: "proxy/spool/Dockerfile", ingest: "deploy/ingest/Dockerfile" };
-const imageOf = (name: string) => (dockerfiles[name] ? readFileSync(`${root}/${dockerfiles[name]}`, "utf8") : "");
+const imageOf = (name: string) => (dockerfiles[name] ? readFileSync(`${root}${dockerfiles[name]}`, "utf8") : "");
 
 describe.skipIf(!hasHelm)("compose and Kubernetes agree", () => {
   const objects = hasHelm ? rendering("everything") : [];
@@ -30,46 +30,33 @@ describe.skipIf(!hasHelm)("compose and Kubernetes agree", () => {
     expect(Object.keys(services).sort()).toEqual([...composeOnly, ...names, "web-previous"].sort());
   });
 
-  describe.each(names)("%s:", (name) => {
+  test.each(names)("on the settings, health check, memory, user and files of %s", (name) => {
     const service = services[name];
+    const { containers, securityContext, volumes = [] } = podOf(objects, name);
+    const [{ env = [], envFrom = [], ports, livenessProbe, resources, volumeMounts = [] }] = containers;
+    const maps = envFrom.map((one: Part) => find(objects, "ConfigMap", unprefixed(one.configMapRef.name)).data);
+    const own = settings.filter((one) => one.services.includes(name) && one.kubernetes !== false);
+    const all = Object.assign({}, ...maps, defaults[name]);
+    const set = [...Object.keys(all), ...env.map((one: Part) => one.name)];
+    expect(set).toEqual(expect.arrayContaining(own.map((one) => one.name)));
+    const known = ["POD_NAMESPACE", ...settings.map((one) => one.name)];
+    expect(set.filter((one) => !known.includes(one))).toEqual([]);
 
-    test("on its settings", () => {
-      const { env = [], envFrom = [] } = podOf(objects, name).containers[0];
-      const maps = envFrom.map((one: Part) => find(objects, "ConfigMap", unprefixed(one.configMapRef.name)).data);
-      const own = settings.filter((one) => one.services.includes(name) && one.kubernetes !== false);
-      const all = Object.assign({}, ...maps, defaults[name]);
-      const set = [...Object.keys(all), ...env.map((one: Part) => one.name)];
-      expect(set).toEqual(expect.arrayContaining(own.map((one) => one.name)));
-      const known = ["POD_NAMESPACE", ...settings.map((one) => one.name)];
-      expect(set.filter((one) => !known.includes(one))).toEqual([]);
-    });
+    const { port, path = "" } = livenessProbe.httpGet ?? livenessProbe.tcpSocket;
+    const { containerPort } = ports.find((one: Part) => one.name === port);
+    const asked = service.healthcheck.test.join(" ").replace(/\$\$(PORT|HEALTH)\b.*/s, () => imageOf(name));
+    expect(asked).toMatch(new RegExp(`\\b${containerPort}\\b[^]*${path}`));
 
-    test("on its ports and its health check", () => {
-      const [{ ports, livenessProbe }] = podOf(objects, name).containers;
-      const published = [...(service.ports ?? []), ...(service.expose ?? [])].map((one) => one.split(":").at(-1));
-      const of = ({ containerPort, protocol = "TCP" }: Part) => `${containerPort}/${protocol}`.toLowerCase();
-      const open = ports.map(of);
-      expect(open).toEqual(expect.arrayContaining(published.map((one) => (one.includes("/") ? one : `${one}/tcp`))));
-      const { port, path = "" } = livenessProbe.httpGet ?? livenessProbe.tcpSocket;
-      const { containerPort } = ports.find((one: Part) => one.name === port);
-      const asked = service.healthcheck.test.join(" ").replace(/\$\$(PORT|HEALTH)\b.*/s, () => imageOf(name));
-      expect(asked).toMatch(new RegExp(`\\b${containerPort}\\b[^]*${path}`));
-    });
-
-    test("on its memory, its user and its files", () => {
-      const { containers, securityContext, volumes = [] } = podOf(objects, name);
-      const [{ resources, volumeMounts = [] }] = containers;
-      expect(bytes(resources.limits.memory)).toBe(composeBytes(service.mem_limit));
-      const paths = volumeMounts.map(({ mountPath }: Part) => mountPath);
-      const folders = (service.volumes ?? []).map((volume: string) => volume.split(":")[1]);
-      expect(paths).toEqual(expect.arrayContaining(folders.filter((path: string) => path !== "/srv/certificates")));
-      for (const tmpfs of service.tmpfs ?? []) {
-        const [, path, uid, size = ""] = /^(\S+):uid=(\d+).*size=(\w+)/.exec(tmpfs) ?? [];
-        const mount = volumeMounts.find(({ mountPath }: Part) => mountPath === path);
-        const { emptyDir } = volumes.find((volume: Part) => volume.name === mount?.name) ?? {};
-        const found = [securityContext.runAsUser, emptyDir?.medium, bytes(emptyDir?.sizeLimit)];
-        expect(found, path).toEqual([Number(uid), "Memory", composeBytes(size)]);
-      }
-    });
+    expect(bytes(resources.limits.memory)).toBe(composeBytes(service.mem_limit));
+    const paths = volumeMounts.map(({ mountPath }: Part) => mountPath);
+    const folders = (service.volumes ?? []).map((volume: string) => volume.split(":")[1]);
+    expect(paths).toEqual(expect.arrayContaining(folders.filter((path: string) => path !== "/srv/certificates")));
+    for (const tmpfs of service.tmpfs ?? []) {
+      const [, path, uid, size = ""] = /^(\S+):uid=(\d+).*size=(\w+)/.exec(tmpfs) ?? [];
+      const mount = volumeMounts.find(({ mountPath }: Part) => mountPath === path);
+      const { emptyDir } = volumes.find((volume: Part) => volume.name === mount?.name) ?? {};
+      const found = [securityContext.runAsUser, emptyDir?.medium, bytes(emptyDir?.sizeLimit)];
+      expect(found, path).toEqual([Number(uid), "Memory", composeBytes(size)]);
+    }
   });
 });

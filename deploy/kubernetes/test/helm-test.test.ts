@@ -3,14 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expire, makePair } from "../../test/support/certificate.ts";
-import { label } from "../../test/support/docker.ts";
 import { hasHelm, rendering } from "./lib/chart.ts";
-import { built, docker, hasImages, waitFor } from "./lib/docker.ts";
-import { ended, startPod, useNode } from "./lib/kubelet.ts";
+import { built, hasImages, useNode } from "./lib/kubelet.ts";
 
 /** The site, with a fault: what it answers by method and path. */
 const site = `
-const [scheme, pair, fault] = process.argv.slice(1);
+const [scheme, port, pair, fault] = process.argv.slice(1);
 const answer = ({ method, url, headers }, response) => {
   const unknown = url.includes("no-such-page");
   const foreign = url.includes("?o=1&p=1");
@@ -21,7 +19,7 @@ const answer = ({ method, url, headers }, response) => {
   response.writeHead(Number(wrong) || status, more).end();
 };
 const read = (name) => require("fs").readFileSync("/pair/" + pair + name);
-if (scheme === "http") require("http").createServer(answer).listen(80);
+if (scheme === "http") require("http").createServer(answer).listen(port);
 else if (pair) {
   const site = require("https").createServer({ key: read(".key"), cert: read(".crt") }, answer);
   // The line of the PROXY protocol comes before TLS.
@@ -32,18 +30,15 @@ else if (pair) {
     socket.unshift(first.subarray(end));
     site.emit("connection", socket);
   });
-  (scheme === "PROXY" ? require("net").createServer(front) : site).listen(443);
+  (scheme === "PROXY" ? require("net").createServer(front) : site).listen(port);
 }
-else setInterval(() => {}, 1000);
+else require("net").createServer().listen(port);
 `;
 
 describe.skipIf(!hasHelm || !hasImages("proxy", "spool"))("helm test", () => {
   const folder = mkdtempSync(join(tmpdir(), "culvert-helm-test-"));
   const sentry = { dsn: "https://key@sentry.example.com/2" };
-  const node = useNode("helm-test", { sentry }, [
-    `--volume=${folder}:/pair:ro`,
-    "--env=SSL_CERT_FILE=/pair/trusted.crt",
-  ]);
+  const node = useNode("helm-test", { sentry });
   beforeAll(() => {
     // For the containers' users.
     chmodSync(folder, 0o755);
@@ -82,15 +77,19 @@ no pod | production | - | {} | 1 | page=✗ no answer from culvert-proxy: curl's
     const change = changes.map((one) => one.split(/=(?=\W)/));
     const all = new Map([...change.filter(([key]) => key === "certificate"), ...fine, ...change] as [string, string][]);
     const lines = [...all].map(([key, text]) => `${text[0]} ${key.padEnd(16)} ${text.slice(2)}`);
-    const [objects, pair] = [rendering(name), own === "-" ? "" : (own ?? "")];
+    const pair = own === "-" ? "" : (own ?? "");
     const scheme = { ingress: "http", "PROXY protocol": "PROXY" }[name] ?? "https";
-    const server = docker(
-      ...["run", "-d", label, `--network=${node.network}`, "--network-alias=culvert-proxy", `--volume=${folder}:/pair`],
-      ...["--entrypoint=node", built("spool"), "-e", site, scheme, pair, fault],
-    );
-    if (pair || scheme === "http") waitFor(server, scheme === "http" ? 80 : 443);
-    const found = ended(startPod(objects, "test", node));
-    docker("rm", "-f", server);
-    expect(found).toEqual({ status: Number(status), lines });
+    // Without a pair, a pod that does not listen on the port of the Service.
+    const port = scheme === "http" ? "80" : pair ? "443" : "44";
+    const entrypoint = ["node", "-e", site, scheme, port, pair, fault];
+    const test = ["CMD", "bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${port}`];
+    const server = { image: built("spool"), user: "0:0", entrypoint, volumes: [`${folder}:/pair:ro`] };
+    node.services["culvert-proxy"] = { ...server, healthcheck: { test, interval: "200ms", retries: 1_000 } };
+    node.run(["up", "--detach", "--wait", "--timeout=0", "culvert-proxy"]);
+    const pod = node.addPod(rendering(name), "test");
+    pod.volumes.push(...server.volumes);
+    pod.environment.SSL_CERT_FILE = "/pair/trusted.crt";
+    const { status: exit, stdout } = node.compose(["run", "--rm", "--no-TTY", "test"]);
+    expect({ exit, lines: stdout.trim().split("\n") }).toEqual({ exit: Number(status), lines });
   });
 });

@@ -1,7 +1,59 @@
+import { BlockList } from "node:net";
 import { describe, expect, test } from "vitest";
 import { hasHelm, images, rendering, template } from "./lib/chart.ts";
-import { type End, reaches } from "./lib/network.ts";
-import type { Resource } from "./lib/objects.ts";
+import { matches, of, type Part, type Resource } from "./lib/objects.ts";
+
+/** The namespace of the release. */
+const home = "culvert";
+
+type Pod = { namespace: string; labels: Record<string, string> };
+/** One end of a connection: a pod with labels in a namespace, or an address that is no pod's. */
+type End = Pod | { address: string };
+const isHome = (end: End): end is Pod => "namespace" in end && end.namespace === home;
+
+/**
+ * Whether the NetworkPolicies among the objects let `from` open a connection to `to` on a port, as the API defines it:
+ * a pod allows all connections until a policy selects it in that direction; then only those that some policy allows. Both
+ * ends must allow it. https://kubernetes.io/docs/concepts/services-networking/network-policies/
+ */
+function reaches(objects: Resource[], from: End, to: End, port: number, protocol = "TCP"): boolean {
+  const allows = (own: End, other: End, type: "Ingress" | "Egress") => {
+    const policies = of(objects, "NetworkPolicy").filter(({ spec }) => spec.policyTypes.includes(type));
+    const mine = policies.filter(({ spec }) => isHome(own) && selects(spec.podSelector, own.labels));
+    const isAllowed = ({ from: peers, to = peers, ports }: Part) =>
+      (!ports || ports.some((one: Part) => one.port === port && one.protocol === protocol)) &&
+      (!to || to.some((peer: Part) => isPeer(peer, other)));
+    return mine.length === 0 || mine.some(({ spec }) => (spec[type.toLowerCase()] ?? []).some(isAllowed));
+  };
+  return allows(from, to, "Egress") && allows(to, from, "Ingress");
+}
+
+function isPeer({ ipBlock, namespaceSelector, podSelector }: Part, other: End): boolean {
+  if ("address" in other)
+    return ipBlock && contains([ipBlock.cidr], other.address) && !contains(ipBlock.except ?? [], other.address);
+  const isThere = namespaceSelector
+    ? selects(namespaceSelector, { "kubernetes.io/metadata.name": other.namespace })
+    : other.namespace === home;
+  return !ipBlock && isThere && selects(podSelector ?? {}, other.labels);
+}
+
+/** Whether one of the blocks, of the address' family, contains the address. */
+function contains(blocks: string[], address: string): boolean {
+  const family = (one: string) => (one.includes(":") ? "ipv6" : "ipv4");
+  const list = new BlockList();
+  for (const [network = "", prefix] of blocks.map((one) => one.split("/")))
+    if (family(network) === family(address)) list.addSubnet(network, Number(prefix), family(network));
+  return list.check(address, family(address));
+}
+
+/** Throws at an operator that the chart does not use. */
+function selects({ matchLabels, matchExpressions = [] }: Part, labels: Record<string, string>): boolean {
+  const isIn = ({ key, operator, values }: Part) => {
+    if (operator !== "In") throw new Error(`${operator}: teach network.ts`);
+    return values.includes(labels[key]);
+  };
+  return matches(matchLabels, labels) && matchExpressions.every(isIn);
+}
 
 const inside = (namespace: string, labels: Record<string, string> = {}): End => ({ namespace, labels });
 const labels = (name: string, instance = "culvert") => ({
@@ -52,10 +104,9 @@ const expected: Record<string, [End, string[]]> = {
 
 /** What each end reaches, if one of the two is in the namespace; other connections do not matter here. */
 function matrix(objects: Resource[]): Record<string, Set<string>> {
-  const isInside = (end: End) => "namespace" in end && end.namespace === "culvert";
   const reached = (from: End) =>
     Object.entries(targets)
-      .filter(([, [to]]) => isInside(from) || isInside(to))
+      .filter(([, [to]]) => isHome(from) || isHome(to))
       .filter(([, [to, port, protocol]]) => reaches(objects, from, to, port, protocol))
       .map(([target]) => target);
   return Object.fromEntries(Object.entries(expected).map(([name, [from]]) => [name, new Set(reached(from))]));

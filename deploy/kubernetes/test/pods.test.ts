@@ -1,32 +1,25 @@
-import { spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseFacts, plan } from "../../checks/cluster/facts.ts";
-import { check } from "../../checks/cluster/verify.ts";
-import { label } from "../../test/support/docker.ts";
+import { root } from "../../test/support/docker.ts";
 import { buildWithDebian } from "../../test/support/images.ts";
 import { hasHelm, template } from "./lib/chart.ts";
-import { healthy } from "./lib/cluster.ts";
-import { buildFrom, built, docker, hasImages } from "./lib/docker.ts";
-import { isReady, startPod, useNode } from "./lib/kubelet.ts";
+import { healthy, linesOf } from "./lib/cluster.ts";
+import { built, hasImages, useNode } from "./lib/kubelet.ts";
 import { of, podOf, type Resource } from "./lib/objects.ts";
-import { root } from "./lib/paths.ts";
 
 const site = "app.example.com";
 const timeout = 600_000;
 
-/** Writes a self-signed pair to a volume as kubelet writes a Secret: owned by root, group-readable, behind a symbolic link that is replaced. */
-const writeSecret = (volume: string, version: string) =>
-  docker(
-    ...["run", "--rm", label, "--network=none", "--user=0:0", "--entrypoint=sh", `--volume=${volume}:/secret`],
-    ...[built("proxy"), "-ec"],
-    `cd /secret; mkdir ..${version}
-     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=${version} \
-       -addext subjectAltName=DNS:${site} -keyout ..${version}/tls.key -out ..${version}/tls.crt 2>/dev/null
-     chgrp -R 101 ..${version}; chmod 0440 ..${version}/*
-     ln -sfn ..${version} ..new; mv -T ..new ..data
-     ln -sf ..data/tls.crt ..data/tls.key .`,
-  );
+/** Writes a self-signed pair as kubelet writes a Secret: of root, group-readable, behind a symbolic link that is replaced. */
+const secret = (version: string) => `
+  cd /secret; mkdir ..${version}
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=${version} \
+    -addext subjectAltName=DNS:${site} -keyout ..${version}/tls.key -out ..${version}/tls.crt 2>/dev/null
+  chgrp -R 101 ..${version}; chmod 0440 ..${version}/*
+  ln -sfn ..${version} ..new; mv -T ..new ..data
+  ln -sf ..data/tls.crt ..data/tls.key .`;
 
 /** The previous release: another deploymentId, and one file of its own. */
 const previousRelease = `FROM ${built("web")}
@@ -37,20 +30,18 @@ RUN id=$(cat /app/.next/BUILD_ID) && old=o\${id#?} && mv "/app/.next/static/$id"
 USER 1000:1000
 `;
 
-/** Runs code in a replica with the cache handler of its image, as Next does; returns what it prints. */
-const inReplica = (id: string, code: string) =>
-  docker(
-    ...["exec", id, "node", "--input-type=module", "-e"],
-    `const { default: Cache } = await import("/app/cache-handler.mjs");
-     const cache = new Cache({ serverDistDir: "/app/.next/server", dev: false, flushToDisk: false, maxMemoryCacheSize: 0 });
-     const page = (body) => ({ kind: "FETCH", data: { body, headers: {}, status: 200, url: "" }, revalidate: 3600 });
-     const context = { fetchCache: true, kind: "FETCH", tags: ["news"], softTags: [] };
-     const read = async () => (await cache.get("front", context))?.value?.data.body ?? "nothing";
-     await read();
-     await new Promise((connected) => setTimeout(connected, 300));
-     ${code}
-     process.exit();`,
-  );
+/** Code that a replica runs with the cache handler of its image, as Next does. */
+const withCache = (code: string) => `
+  const { default: Cache } = await import("/app/cache-handler.mjs");
+  const options = { serverDistDir: "/app/.next/server", dev: false, flushToDisk: false, maxMemoryCacheSize: 0 };
+  const cache = new Cache(options);
+  const page = (body) => ({ kind: "FETCH", data: { body, headers: {}, status: 200, url: "" }, revalidate: 3600 });
+  const context = { fetchCache: true, kind: "FETCH", tags: ["news"], softTags: [] };
+  const read = async () => (await cache.get("front", context))?.value?.data.body ?? "nothing";
+  await read();
+  await new Promise((connected) => setTimeout(connected, 300));
+  ${code}
+  process.exit();`;
 
 /** Each line is the beginning of one that is found. */
 const expectLines = (found: string[], lines: string) => {
@@ -63,82 +54,76 @@ describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
   () => {
     let objects: Resource[];
     const sentry = { dsn: "http://culvert@ingest.elsewhere.example:9000/1" };
-    const node = useNode("pods", { sentry, "shared-cache": { password: "5ecret" } }, [
-      "--network-alias=kubernetes.default.svc",
-    ]);
-    const ids: Record<string, string> = {};
-    const id = (name: string) => ids[name] ?? "";
-    const start = (name: string, as = name) => {
-      ids[as] = startPod(objects, name, node);
-    };
-    const ready = (name: string, as = name) => expect.poll(() => isReady(objects, name, id(as))).toBe(true);
-    const curl = (...args: string[]) =>
-      docker("exec", id("proxy"), "curl", "-sSk", "--resolve", `${site}:8443:127.0.0.1`, ...args);
+    const node = useNode("pods", { sentry, "shared-cache": { password: "5ecret" } });
+    const exec = (name: string, ...command: string[]) => node.run(["exec", "--no-TTY", name, ...command]);
+    const start = (...names: string[]) => node.run(["up", "--detach", ...names]);
+    const ready = (...names: string[]) => node.run(["up", "--detach", "--no-deps", "--wait", ...names]);
+    const curl = (...args: string[]) => exec("proxy", "curl", "-sSk", "--resolve", `${site}:8443:127.0.0.1`, ...args);
+    const writeSecret = (version: string) => node.run(["run", "--rm", "--no-TTY", "secret", secret(version)]);
 
     beforeAll(async () => {
       objects = template([{ cache: { enabled: true } }], { example: "production" });
       const imageOf = (name: string): string => podOf(objects, name).containers[0].image;
-      node.volumes["proxy-tls"] = docker("volume", "create", label, `${node.network}-tls`);
-      writeSecret(node.volumes["proxy-tls"], "first");
-      node.images = {
-        [imageOf("web-previous")]: buildFrom(previousRelease),
-        [imageOf("cache")]: await buildWithDebian(),
-      };
+      node.images[imageOf("web-previous")] = execFileSync("docker", ["build", "-q", "-"], { input: previousRelease })
+        .toString()
+        .trim();
+      node.images[imageOf("cache")] = await buildWithDebian();
+      for (const name of ["proxy", "web", "web-previous", "spool", "cache"]) node.addPod(objects, name);
+      node.addPod(objects, "web", "web-2");
+      const root = { image: built("proxy"), user: "0:0", entrypoint: ["sh", "-ec"] };
+      node.services.secret = { ...root, volumes: [{ type: "volume", source: "proxy-tls", target: "/secret" }] };
+      writeSecret("first");
     });
 
     test("the proxy starts without the others, and is not ready before web is", { timeout: 2 * timeout }, async () => {
       start("proxy");
-      const health = () => docker("exec", id("proxy"), "curl", "-sS", "http://127.0.0.1:8081/healthz");
-      await expect.poll(health, { timeout }).toBe("ok");
-      expect(isReady(objects, "proxy", id("proxy"))).toBe(false);
-      for (const name of ["cache", "web", "spool"]) start(name);
-      for (const name of ["web", "spool", "proxy"]) await ready(name);
+      const status = (path: string) =>
+        exec("proxy", "curl", "-s", "-o/dev/null", "-w%{http_code}", `http://127.0.0.1:8081${path}`);
+      await expect.poll(() => status("/healthz"), { timeout }).toBe("200");
+      expect(status("/readyz")).toBe("503");
+      start("cache", "web", "spool");
+      ready("web", "spool", "proxy");
     });
 
     test("a new proxy serves files of the previous release, which web's image no longer contains", () => {
       const response = (file: string) => curl("-w", " %{http_code}", `https://${site}:8443/_next/static/${file}`);
       expect(response("chunks/of-the-old-release.js")).toBe("old(); 200");
       expect(response("chunks/of-no-release.js")).toMatch(/ 404$/);
-      const [own = ""] = docker("exec", id("web"), "ls", "/app/.next/static/chunks").split("\n");
+      const [own = ""] = exec("web", "ls", "/app/.next/static/chunks").split("\n");
       expect(response(`chunks/${own}`)).toMatch(/ 200$/);
     });
 
     test("an open page of the previous release reaches it, others the new one", { timeout: 2 * timeout }, async () => {
       start("web-previous");
-      await ready("web-previous");
+      ready("web-previous");
       // Which deployment a page of this one reaches, by a navigation of Next's router.
       const reached = (deployment: string) =>
         /^x-nextjs-deployment-id: (\S+)/m.exec(
           curl("-o/dev/null", "-D-", "-HRSC: 1", `-HX-Deployment-Id: ${deployment}`, `https://${site}:8443/`),
         )?.[1];
-      const [old = "", current = ""] = ["web-previous", "web"].map((name) =>
-        docker("exec", id(name), "cat", "/app/.next/BUILD_ID"),
-      );
+      const [old = "", current = ""] = ["web-previous", "web"].map((name) => exec(name, "cat", "/app/.next/BUILD_ID"));
       expect(old).not.toBe(current);
       await expect.poll(() => reached(old), { timeout }).toBe(old);
       expect([reached(current), reached("gone")]).toEqual([current, current]);
-      const release = (name: string) => docker("exec", id(name), "printenv", "SENTRY_RELEASE");
+      const release = (name: string) => exec(name, "printenv", "SENTRY_RELEASE");
       expect([release("web-previous"), release("web")]).toEqual(["0.9.0", "1.0.0"]);
     });
 
     /** Asks these pods as verify.sh does, and returns the lines of what is found. */
     const verified = () => {
-      const format = "--format={{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
       const live = healthy(objects);
       for (const { metadata, status } of of(live, "Pod"))
-        status.podIP = docker("inspect", format, id(/spool/.test(metadata.name) ? "spool" : "proxy"));
+        status.podIP = exec(/spool/.test(metadata.name) ? "spool" : "proxy", "hostname", "-i");
       const objectsOf = `\n== objects\n${JSON.stringify({ items: live })}\n`;
       const said = plan(parseFacts(objectsOf)).map((line) => {
         const [role = "", , more = ""] = line.split(" ");
         if (role === "get") return "";
-        const program = readFileSync(`${root}/deploy/checks/cluster/ask${role === "proxy" ? "-proxy.sh" : ".mjs"}`);
+        const file = `${root}deploy/checks/cluster/ask${role === "proxy" ? "-proxy.sh" : ".mjs"}`;
         const command = role === "proxy" ? ["sh", "-s", "--", more] : ["node", "--input-type=module", "-", more];
-        const run = ["exec", "-i", id(role), ...command];
-        return `\n== ${role}\n${spawnSync("docker", run, { input: program, encoding: "utf8" }).stdout}\n`;
+        const { stdout } = node.compose(["exec", "--no-TTY", role, ...command], readFileSync(file, "utf8"));
+        return `\n== ${role}\n${stdout}\n`;
       });
-      return check(parseFacts(objectsOf + said.join(""))).map(({ state, check: one, found, fix }) =>
-        [`${state} ${one}`, found, fix].filter(Boolean).join(": "),
-      );
+      return linesOf(objectsOf + said.join(""));
     };
 
     test("make verify-cluster, asked in these pods, finds what is wrong in Docker", {
@@ -160,8 +145,9 @@ failed network policies: not enforced: web reaches the proxy's port for probes`;
       // Then with an ingest. The proxy asks for its address again every few seconds.
       const answers =
         "http.createServer((request, response) => request.resume().on('end', () => response.end())).listen(9000)";
-      const run = ["run", "-d", label, `--network=${node.network}`, "--network-alias=ingest.elsewhere.example"];
-      docker(...run, "--entrypoint=node", built("spool"), "-e", answers);
+      const networks = { default: { aliases: ["ingest.elsewhere.example"] } };
+      node.services.ingest = { image: built("spool"), entrypoint: ["node", "-e", answers], networks };
+      start("ingest");
       const accepted = "ok envelope: the proxy accepted a probe envelope";
       await expect.poll(verified, { timeout }).toContain(accepted);
       const now = `
@@ -173,50 +159,48 @@ ok culvert-spool-1: writes to its volume; \\d+ envelopes queued`;
     test("a renewed certificate is served without a restart", async () => {
       const served = () => curl("-o", "/dev/null", "-w", "%{certs}", `https://${site}:8443/healthz`);
       expect(served()).toMatch(/Subject:CN ?= ?first/);
-      writeSecret(node.volumes["proxy-tls"] ?? "", "second");
+      writeSecret("second");
       await expect.poll(served).toMatch(/Subject:CN ?= ?second/);
     });
 
     describe("the shared cache of two replicas", () => {
-      const names = ["web", "another web"] as const;
+      const inReplica = (name: string, code: string) =>
+        exec(name, "node", "--input-type=module", "-e", withCache(code));
       const write = (name: string, body: string) =>
-        inReplica(id(name), `await cache.set("front", page("${body}"), context);`);
-      const read = (name: string) => inReplica(id(name), "console.log(await read());");
-      const cli = (...command: string[]) => docker("exec", id("cache"), "valkey-cli", ...command);
+        inReplica(name, `await cache.set("front", page("${body}"), context);`);
+      const read = (name: string) => inReplica(name, "console.log(await read());");
+      const cli = (...command: string[]) => exec("cache", "valkey-cli", ...command);
       const withPassword = ["--no-auth-warning", "-a", "5ecret"];
 
       test("has for one replica what the other has rendered, until it is revalidated", { timeout }, async () => {
-        start("web", "another web");
-        await ready("web", "another web");
+        start("web-2");
+        ready("web-2");
         const shared = () => {
           write("web", "as of today");
-          return read("another web");
+          return read("web-2");
         };
         await expect.poll(shared).toBe("as of today");
-        inReplica(id("web"), `await cache.revalidateTag("news");`);
-        expect(read("another web")).toBe("nothing");
-        write("another web", "as of tonight");
+        inReplica("web", `await cache.revalidateTag("news");`);
+        expect(read("web-2")).toBe("nothing");
+        write("web-2", "as of tonight");
         expect(read("web")).toBe("as of tonight");
       });
 
       test("rejects clients without the password, has a memory limit, and writes nothing to disk", () => {
         expect(cli("dbsize")).toMatch(/NOAUTH/);
         expect(cli(...withPassword, "dbsize")).toMatch(/^[1-9]/);
-        expect(docker("exec", id("cache"), "cat", "/proc/1/cmdline")).not.toContain("5ecret");
+        expect(exec("cache", "cat", "/proc/1/cmdline")).not.toContain("5ecret");
         const setting = (name: string) => cli(...withPassword, "config", "get", name).split("\n")[1] ?? "";
-        const limit = Number(docker("inspect", "--format={{.HostConfig.Memory}}", id("cache")));
-        expect(Number(setting("maxmemory"))).toBe(limit * 0.75);
+        expect(Number(setting("maxmemory"))).toBe(node.services.cache.mem_limit * 0.75);
         expect(["maxmemory-policy", "save", "appendonly"].map(setting)).toEqual(["allkeys-lru", "", "no"]);
       });
 
       test.each(["pause unpause", "kill start"])("may hang or be down (%s): pages are served", async (commands) => {
         const [command = "", undo = ""] = commands.split(" ");
-        docker(command, id("cache"));
-        for (const name of names) {
-          expect(read(name)).toBe("nothing");
-          await ready("web", name);
-        }
-        docker(undo, id("cache"));
+        node.run([command, "cache"]);
+        expect(["web", "web-2"].map(read)).toEqual(["nothing", "nothing"]);
+        ready("web", "web-2");
+        node.run([undo, "cache"]);
       });
     });
   },

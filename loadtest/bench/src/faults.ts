@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { makePair } from "../../../deploy/test/support/certificate.ts";
-import { outcome } from "../../../proxy/spool/test/support/arrivals.ts";
-import { isEmpty } from "../../../proxy/spool/test/support/metrics.ts";
-import { type Stack, sentryName, startStack } from "../../../proxy/spool/test/support/stack.ts";
-import { waitUntil } from "../../../proxy/spool/test/support/wait.ts";
+import { isEmpty, outcome } from "../../../proxy/spool/test/support/envelopes.ts";
+import { type Stack, startStack, waitUntil } from "../../../proxy/spool/test/support/stack.ts";
 import { forward, type Sender, startBrowser } from "./browsers.ts";
 import type { Comparison, Options } from "./main.ts";
 
 const PAGES = 5;
 const INTERVAL_MS = 500;
+/** An ingest name that the SDK's `tunnelRoute` accepts. */
+const sentryName = "o1.ingest.sentry.io";
 
 const tunnels = ["proxy", "next", "node"] as const;
 
@@ -50,8 +50,8 @@ export async function faults({ faultSeconds }: Options): Promise<Comparison> {
   chmodSync(folder, 0o755);
   makePair(join(folder, "server"), [sentryName]);
   const dsn = `https://key@${sentryName}/1`;
-  const apps = { next: "culvert-bench-next-tunnels", node: "culvert-bench-serve-tunnel" };
-  const stack = await startStack({ SENTRY_DSN: dsn }, { proxy: true, rivals: { ...apps, cert: folder } });
+  const rivals = { next: "culvert-bench-next-tunnels", node: "culvert-bench-serve-tunnel" };
+  const stack = await startStack({ SENTRY_DSN: dsn }, { proxy: [], tls: { cert: folder, name: sentryName }, rivals });
   const browser = await startBrowser();
   try {
     const culvert = { origin: `https://localhost:${await forward(stack.proxy)}`, tunnel: "/monitoring" };

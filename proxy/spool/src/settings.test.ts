@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
+import vectors from "../../../deploy/test/vectors/dsn.json" with { type: "json" };
+import { destinations } from "./destination.ts";
 import { parseSettings } from "./settings.ts";
 
 const SENTRY_DSN = "http://key@ingest/1";
@@ -10,36 +12,24 @@ test("defaults, also where compose passes an empty value on", () => {
   const { maxBytes, maxAgeMs, rate, ca } = parse(empty);
   assert.deepEqual([maxBytes, maxAgeMs, rate, ca], [512 * 2 ** 20, 3 * 86_400_000, 500, undefined]);
 });
-test.each([
-  ["90s", 90_000],
-  ["15m", 900_000],
-  ["12h", 43_200_000],
-])("a duration of %s", (value, milliseconds) => assert.equal(parse({ SPOOL_MAX_AGE: value }).maxAgeMs, milliseconds));
+test("a duration has a unit", () => {
+  const parsed = ["90s", "15m", "12h"].map((value) => parse({ SPOOL_MAX_AGE: value }).maxAgeMs);
+  assert.deepEqual(parsed, [90_000, 900_000, 43_200_000]);
+});
 
 const file = import.meta.filename;
+const unread = `cannot be read by uid ${process.getuid?.()}: mount a PEM file that this user can read`;
+const fixDsn = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
 test.each([
-  ["SENTRY_DSN", [""], "is empty: copy it from the project's Client Keys page: https://<key>@<host>/<project>"],
-  [
-    "SPOOL_MAX_MB",
-    ["0", "-1", "1.5", "512MB", "1e3"],
-    "'?' is not a number from 1 to 1000000: give megabytes as a whole number",
-  ],
-  [
-    "SPOOL_MAX_AGE",
-    ["3", "0d", "d", "3 d", "3w", "-1h"],
-    "'?' is not a duration: use a number and s, m, h or d, such as 12h or 3d",
-  ],
-  ["SPOOL_UPSTREAM", ["spool:0", "spool:65536"], "'?' is not name:port: use the spool's address, such as spool:8082"],
-  ["SPOOL_RATE", ["0", "fast"], "'?' is not a number from 1 to 100000: give envelopes a second as a whole number"],
-  [
-    "INGEST_CA_FILE",
-    ["/nowhere"],
-    `'?' cannot be read by uid ${process.getuid?.()}: mount a PEM file that this user can read`,
-  ],
-  ["INGEST_CA_FILE", [file], "'?' holds no certificate: give a PEM file that begins with -----BEGIN CERTIFICATE-----"],
-])("an invalid %s is rejected in one line: %s", (name, values, message) => {
+  ["SPOOL_MAX_MB", ["0", "512MB", "1e3"], "is not a number from 1 to 1000000: give megabytes as a whole number"],
+  ["SPOOL_MAX_AGE", ["3", "0d", "3w"], "is not a duration: use a number and s, m, h or d, such as 12h or 3d"],
+  ["SPOOL_RATE", ["0", "fast"], "is not a number from 1 to 100000: give envelopes a second as a whole number"],
+  ["SPOOL_UPSTREAM", ["spool:0", "spool:65536"], "is not name:port: use the spool's address, such as spool:8082"],
+  ["INGEST_CA_FILE", ["/nowhere"], unread],
+  ["INGEST_CA_FILE", [file], "holds no certificate: give a PEM file that begins with -----BEGIN CERTIFICATE-----"],
+])("an invalid %s of %s is rejected in one line: %s", (name, values, message) => {
   for (const value of values)
-    assert.throws(() => parse({ [name]: value }), { message: `${name} ${message.replace("?", value)}` });
+    assert.throws(() => parse({ [name]: value }), { message: `${name} '${value}' ${message}` });
 });
 test.each([
   ["SENTRY_DSN", SENTRY_DSN],
@@ -55,4 +45,27 @@ test.each([
   const endings = ["\n", "\nx", "\r", "\t", "\0", "\u2028", "\x1b[2J", '"', "'", ";", "$uri", "}", "é", " x"];
   for (const bad of [...endings.map((end) => value + end), `\n${value}`, "a".repeat(300), ...numbers])
     assert.throws(() => parse({ [name]: bad }), { message: new RegExp(`^${name} [ -~]+: [ -~]+$`) }, bad);
+});
+
+const urls = (dsn: string, allowed?: string) => destinations(dsn, allowed).map(({ url }) => url);
+
+test("a DSN is two addresses, as the URL standard writes them: envelopes and CSP reports", () => {
+  for (const [dsn, envelope] of Object.entries(vectors.valid)) assert.equal(urls(dsn)[0], envelope);
+  for (const url of Object.keys(vectors.valid).flatMap((dsn) => urls(dsn))) assert.equal(URL.parse(url)?.href, url);
+  assert.equal(urls("https://key:secret@a/b/2")[1], "https://a/b/api/2/security/?sentry_key=key");
+});
+test("TUNNEL_ALLOWED_DSNS has spaces or commas; two keys of one project share an address for envelopes", () => {
+  assert.equal(urls("http://k@a/1", "http://k@b/2, http://k@c/3 ,http://k@d/4").length, 8);
+  const [envelopes, ...security] = urls("http://k@a/1", "http://l@a/1 http://k@a/1");
+  assert.equal(envelopes, "http://a/api/1/envelope/");
+  assert.deepEqual(
+    security,
+    ["k", "l"].map((key) => `http://a/api/1/security/?sentry_key=${key}`),
+  );
+});
+test("an invalid DSN is rejected without its value in the error", () => {
+  for (const dsn of [...vectors.invalid, ...vectors.invalidHosts.map((host) => `http://k@${host}/1`)])
+    assert.throws(() => urls(dsn), { message: `SENTRY_DSN is not a DSN: ${fixDsn}` });
+  assert.throws(() => urls(""), { message: `SENTRY_DSN is empty: ${fixDsn}` });
+  assert.throws(() => urls("http://k@a/1", "http://k@b/"), { message: `TUNNEL_ALLOWED_DSNS is not a DSN: ${fixDsn}` });
 });

@@ -1,37 +1,107 @@
-import { gzipSync } from "node:zlib";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { outcome, recorded } from "./support/arrivals.ts";
-import { envelope, newId, send, sendMany } from "./support/envelopes.ts";
-import type { Seen } from "./support/ingest.ts";
-import { isEmpty, metric } from "./support/metrics.ts";
-import { type Stack, startStack, waitUntilReady } from "./support/stack.ts";
-import { waitUntil } from "./support/wait.ts";
+import { makePair } from "../../../deploy/test/support/certificate.ts";
+import { root } from "../../../deploy/test/support/docker.ts";
+import { headerOf } from "../../../deploy/test/support/recorder/client.ts";
+import {
+  envelope,
+  envelopeUrl,
+  isEmpty,
+  metric,
+  newId,
+  outcome,
+  recorded,
+  send,
+  sendMany,
+} from "./support/envelopes.ts";
+import { type Stack, startStack, waitUntil } from "./support/stack.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+/** For a spool with settings of its own: a queue that nothing else is in. */
+const ownQueue = "--volume=/var/lib/spool";
 
 let stack: Stack;
 let url: string;
 beforeAll(async () => {
-  stack = await startStack();
+  chmodSync(folder, 0o755);
+  makePair(join(folder, "server"), ["ingest"]);
+  const TUNNEL_ALLOWED_DSNS = "http://second@ingest:9000/8";
+  stack = await startStack({ TUNNEL_ALLOWED_DSNS }, { tls: { cert: folder, name: "other" } });
   url = stack.url;
 });
 afterEach(async () => {
   await stack.ingest();
   await drained();
 });
-afterAll(() => stack?.stop());
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(folder, { recursive: true });
+});
 
-const drained = () => waitUntil(() => isEmpty(stack), 600_000);
-const delivered = (ids: string[]) => waitUntil(async () => (await outcome(stack, ids)).lost === 0, 600_000);
+const drained = () => waitUntil(() => isEmpty(stack));
+const delivered = (ids: string[]) => waitUntil(async () => (await outcome(stack, ids)).lost === 0);
 
 /** Returns the requests that reach the ingest from now on. */
-async function recordRequests(): Promise<() => Promise<Seen[]>> {
+async function recordRequests() {
   const mark = (await stack.seen()).length;
   return () => stack.seen(mark);
 }
 
+test.each([
+  ["an address of no configured DSN", { "x-spool-destination": "http://ingest:9000/api/9/envelope/" }, envelope(), 403],
+  ["a body that does not match its Content-Encoding", { "content-encoding": "gzip" }, envelope(), 400],
+  ["more than 20 MB", {}, Buffer.alloc((20 << 20) + 1), 413],
+])("rejected: %s", async (_, headers, body, status) => {
+  expect(await send(url, body, headers)).toEqual({ status, body: { reason: expect.any(String) } });
+});
+
+test("a CSP report goes to the second project's security address unchanged", async () => {
+  const address = "http://ingest:9000/api/8/security/?sentry_key=second";
+  const body = Buffer.from('{"csp-report":{}}');
+  const headers = { "x-spool-destination": address, "content-type": "application/csp-report" };
+  expect(await send(url, body, headers)).toEqual({ status: 200, body: {} });
+  const request = await stack.recorder.waitFor((one) => (address.endsWith(one.url) ? one : undefined));
+  expect(Buffer.from(request.body, "base64")).toEqual(body);
+  await waitUntil(async () => (await metric(stack, 'delivered_total{category="security"}')) === 1);
+});
+
+test("only the tunnel's headers arrive, and only sent_at changes of a body, which stays compressed", async () => {
+  const snippet = readFileSync(`${root}/proxy/snippets/envelope-headers.conf`, "utf8");
+  const tunnel = [...snippet.matchAll(/^proxy_set_header (\S+)/gm)].map(([, name]) => `${name}`.toLowerCase());
+  const own = ["x-sentry-forwarded-for", "connection"];
+  const named = Object.fromEntries(tunnel.filter((name) => !own.includes(name)).map((name) => [name, newId()]));
+  expect(Object.keys(named).length).toBeGreaterThan(8);
+  named["content-encoding"] = "gzip";
+  const body = envelope("event", newId(), 100);
+  const others = { cookie: "a=1", authorization: "Bearer x", "x-sentry-auth": "x", "x-anything": "1" };
+  const began = Date.now();
+  expect(await send(url, gzipSync(body), { ...named, ...others })).toEqual({ status: 200, body: {} });
+
+  const request = await stack.recorder.waitFor((one) =>
+    headerOf(one, "user-agent") === named["user-agent"] ? one : undefined,
+  );
+  const names = request.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+  expect(names.sort()).toEqual([...tunnel, "content-length", "host"].sort());
+  expect(headerOf(request, "x-sentry-forwarded-for")).toBe(named["x-forwarded-for"]);
+  for (const [name, value] of Object.entries(named)) expect(headerOf(request, name)).toBe(value);
+  expect(headerOf(request, "host")).toBe("ingest:9000");
+  expect(request.url).toBe(new URL(envelopeUrl).pathname);
+
+  const text = gunzipSync(Buffer.from(request.body, "base64")).toString();
+  const [, sentAt = ""] = /"sent_at":"([^"]+)"/.exec(text) ?? [];
+  const before = "2026-01-01T00:00:00.000Z";
+  const timeInSpool = Date.parse(sentAt) - Date.parse(before);
+  expect(timeInSpool).toBeGreaterThanOrEqual(0);
+  expect(timeInSpool).toBeLessThanOrEqual(Date.now() - began);
+  expect(text.replace(sentAt, before)).toBe(body.toString());
+});
+
 test("an ingest that answers 503: one attempt at a time with backoff, then all arrive by priority, at SPOOL_RATE", async () => {
   const rate = 40;
   await stack.replaceSpool(`--env=SPOOL_RATE=${rate}`);
-  await waitUntilReady(stack);
   const attempts = await recordRequests();
   await stack.ingest({ status: 503 });
   const ids: string[] = [];
@@ -60,7 +130,6 @@ test("an ingest that answers 503: one attempt at a time with backoff, then all a
   expect(Math.max(...inTwoSeconds)).toBeLessThanOrEqual(2 * rate + 32);
   expect(inTwoSeconds[0], "it rises from a tenth").toBeLessThan(2 * rate);
   await stack.replaceSpool();
-  await waitUntilReady(stack);
 });
 
 test("a rate limit on replays: errors are delivered at once, replays when it is over", async () => {
@@ -85,12 +154,15 @@ test("a rate limit on replays: errors are delivered at once, replays when it is 
 });
 
 test("envelopes that are large when decompressed delay no others of their priority", async () => {
+  const seen = await recordRequests();
   await stack.ingest({ status: 503 });
+  // What the spool sends until it finds that out may be delivered in any order.
+  await sendMany(url, 1);
+  await waitUntil(async () => (await seen()).length > 0);
   const [large, small] = [Array.from({ length: 10 }, newId), Array.from({ length: 10 }, newId)];
-  const gzip = { "content-encoding": "gzip" };
   for (const id of [...large, ...small]) {
     const body = gzipSync(envelope("event", id, large.includes(id) ? 4 << 20 : 0));
-    expect((await send(url, body, gzip)).status).toBe(200);
+    expect((await send(url, body, { "content-encoding": "gzip" })).status).toBe(200);
   }
   const mark = await stack.recorder.count();
   await stack.ingest();
@@ -134,19 +206,71 @@ test("connection cut after the ingest accepted it: sent again, and counted as re
   expect(await metric(stack, 'redelivered_total{category="log_item"}')).toBeGreaterThan(0);
 });
 
+test("full: the lowest priority is evicted; exactly sent = delivered + dropped + rejected", async () => {
+  await stack.replaceSpool(ownQueue, "--env=SPOOL_RATE=10000", "--env=SPOOL_MAX_MB=8");
+  await stack.ingest({ status: 503 });
+  const replays = await sendMany(url, 500, "replay_event", 20_000);
+  expect(replays.length).toBeLessThan(500);
+  const kept = [...(await sendMany(url, 50, "profile", 20_000)), ...(await sendMany(url, 100, "event", 20_000))];
+  expect(kept).toHaveLength(150);
+  expect(await metric(stack, "disk_bytes")).toBeLessThanOrEqual(8 << 20);
+  await stack.ingest();
+  await drained();
+  expect(await outcome(stack, kept)).toEqual({ lost: 0, repeated: 0 });
+  const { lost } = await outcome(stack, replays);
+  expect(lost).toBeGreaterThan(0);
+  expect(await metric(stack, 'dropped_total{reason="full",category="replay"}')).toBe(lost);
+  expect(await metric(stack, 'delivered_total{category="replay"}')).toBe(replays.length - lost);
+  const rejected = await metric(stack, 'rejected_total{status="503",reason="full",category="replay"}');
+  expect(rejected).toBe(500 - replays.length);
+  expect(await stack.logs()).toContain("culvert spool: SPOOL_MAX_MB is reached: lower priorities are evicted");
+});
+
+test("expired: dropped and counted, not sent", async () => {
+  await stack.replaceSpool(ownQueue, "--env=SPOOL_MAX_AGE=2s");
+  await stack.ingest({ status: 503 });
+  const mark = await stack.recorder.count();
+  await sendMany(url, 50);
+  await drained();
+  expect(await metric(stack, 'dropped_total{reason="age",category="error"}')).toBe(50);
+  await stack.ingest();
+  await delivered(await sendMany(url, 1, "session"));
+  expect(await stack.recorder.count()).toBe(mark + 1);
+});
+
+test("an https ingest is trusted only with its CA and under its name", async () => {
+  const settings = ["--env=SENTRY_DSN=https://key@ingest/7", "--env=TUNNEL_ALLOWED_DSNS=https://key@other/8"];
+  const seen = await recordRequests();
+  /** Sends one envelope, which stays queued, because the ingest is not trusted for this reason. */
+  const expectQueued = async (destination: string, reason: string) => {
+    expect((await send(url, envelope(), { "x-spool-destination": destination })).status).toBe(200);
+    await waitUntil(async () => (await stack.logs()).includes(`does not accept envelopes (${reason})`));
+    expect(await metric(stack, "queued_envelopes")).toBe(1);
+  };
+  await stack.replaceSpool(ownQueue, ...settings);
+  await expectQueued("https://ingest/api/7/envelope/", "DEPTH_ZERO_SELF_SIGNED_CERT");
+  const trust = [`--volume=${folder}/server.crt:/ca:ro`, "--env=INGEST_CA_FILE=/ca"];
+  await stack.replaceSpool(ownQueue, ...settings, ...trust);
+  expect(await seen()).toEqual([]);
+  expect((await send(url, envelope(), { "x-spool-destination": "https://ingest/api/7/envelope/" })).status).toBe(200);
+  await drained();
+  await expectQueued("https://other/api/8/envelope/", "ERR_TLS_CERT_ALTNAME_INVALID");
+  expect(await seen()).toHaveLength(1);
+  await stack.replaceSpool();
+});
+
 test("with another DSN, envelopes for the old one are neither sent nor lost, and the spool says so", async () => {
   const logs = (line: string) => waitUntil(async () => (await stack.logs()).includes(line));
   await stack.ingest({ status: 503 });
   const old = await sendMany(url, 10);
   expect(await metric(stack, "undeliverable_envelopes")).toBe(0);
 
-  await stack.replaceSpool("--env=SENTRY_DSN=http://key@ingest:9000/8");
-  await waitUntilReady(stack);
+  await stack.replaceSpool("--env=SENTRY_DSN=http://key@ingest:9000/9");
   await stack.ingest();
   const mine = newId();
-  await send(url, envelope("session", mine), { "x-spool-destination": "http://ingest:9000/api/8/envelope/" });
+  await send(url, envelope("session", mine), { "x-spool-destination": "http://ingest:9000/api/9/envelope/" });
   // A lower priority than the envelopes for the old DSN: if those could be sent, they would be sent first.
-  await waitUntil(async () => (await outcome(stack, [mine])).lost === 0);
+  await delivered([mine]);
   expect((await outcome(stack, old)).lost).toBe(10);
   expect(await metric(stack, "undeliverable_envelopes")).toBe(10);
   await logs("10 envelopes are queued for an ingest that is in no configured DSN");
@@ -155,6 +279,6 @@ test("with another DSN, envelopes for the old one are neither sent nor lost, and
   await logs("rejected envelopes for a DSN that this spool does not have");
 
   await stack.replaceSpool();
-  await waitUntil(() => isEmpty(stack));
+  await drained();
   expect(await outcome(stack, old)).toEqual({ lost: 0, repeated: 0 });
 });

@@ -1,7 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { parseAllDocuments } from "yaml";
+import { root } from "../../../test/support/docker.ts";
 import type { Resource } from "./objects.ts";
-import { chart } from "./paths.ts";
+
+/** The chart's folder. */
+export const chart = `${root}deploy/kubernetes`;
 
 const found = spawnSync("sh", [`${chart}/helm.sh`], { encoding: "utf8" });
 

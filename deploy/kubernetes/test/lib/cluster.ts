@@ -1,4 +1,5 @@
 import { parseFacts } from "../../../checks/cluster/facts.ts";
+import { check } from "../../../checks/cluster/verify.ts";
 import { variables } from "./kubelet.ts";
 import { controllers, podOf, type Resource } from "./objects.ts";
 
@@ -78,3 +79,7 @@ export function collected({ objects, nodes, proxy, web, sections }: World): stri
   const written = Object.entries(all).map(([name, text]) => `\n== ${name}\n${text}\n`);
   return written.join("");
 }
+
+/** The lines of what is found in what verify.sh prints: `state check: found: fix`. */
+export const linesOf = (text: string): string[] =>
+  check(parseFacts(text)).map((one) => [`${one.state} ${one.check}`, one.found, one.fix].filter(Boolean).join(": "));

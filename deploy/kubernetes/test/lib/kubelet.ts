@@ -1,86 +1,110 @@
 import { spawnSync } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll } from "vitest";
-import { label, restricted } from "../../../test/support/docker.ts";
-import { built, docker } from "./docker.ts";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { label } from "../../../test/support/docker.ts";
 import { bytes, find, matches, of, type Part, podLabels, podOf, type Resource, unprefixed } from "./objects.ts";
 
-/** A node simulated by Docker. */
-export interface Node {
-  network: string;
-  /** Secret → key → value. */
-  secrets: Record<string, Record<string, string>>;
-  /** Volumes with the content of Secrets in kubelet's layout, by the Secret's name. */
-  volumes: Record<string, string>;
-  /** Images that replace those of the manifests, by the manifest's name. */
-  images?: Record<string, string>;
-  /** Further options of `docker run`. */
-  options: string[];
-}
+/** The image of the tested stack, by its name in the manifests: culvert-web, culvert-proxy … */
+export const built = (name: string): string =>
+  `${process.env.COMPOSE_PROJECT_NAME ?? "culvert"}-${name.replace(/^culvert-/, "")}`;
+
+/** Whether the engine has all of these images. */
+export const hasImages = (...names: string[]): boolean =>
+  spawnSync("docker", ["image", "inspect", ...names.map(built)], { stdio: "ignore" }).status === 0;
 
 const namespace = "culvert";
+const labels = [label.replace("--label=", "")];
 
-/** A node while the tests of the caller run. Afterwards all in its network is removed, and volumes that begin with its name. */
-export function useNode(name: string, secrets: Node["secrets"], options: string[]): Node {
-  const network = `culvert-${name}-${process.pid}`;
-  const listed = (...args: string[]) => docker(...args).match(/\S+/g) ?? [];
-  beforeAll(() => docker("network", "create", label, network));
-  afterAll(() => {
-    docker("rm", "-f", "-v", ...listed("ps", "-aq", `--filter=network=${network}`));
-    docker("network", "rm", network);
-    for (const volume of listed("volume", "ls", "-q", `--filter=name=${network}`)) docker("volume", "rm", volume);
-  });
-  return { network, secrets, options, volumes: {} };
-}
+/** Secret → key → value. */
+type Secrets = Record<string, Record<string, string>>;
 
 /**
- * Starts a rendered pod in Docker as kubelet would: environment, user, groups, limits and volumes come from the manifest alone. rules.test.ts
- * has the rest. Returns the container's id.
+ * Rendered pods as services of compose, which runs them as kubelet would: environment, user, groups, limits, volumes and
+ * the readiness probe come from the manifests. rules.test.ts has the rest. All is removed after the tests of the caller.
  */
-export function startPod(objects: Resource[], name: string, node: Node): string {
-  const { initContainers = [], containers, securityContext: shared, volumes = [] } = podOf(objects, name);
-  const folders = new Map<string, string>();
-  const mount = ({ name: volume, mountPath, readOnly }: Part): string => {
-    const { secret, emptyDir } = volumes.find((one: Part) => one.name === volume) ?? {};
-    if (emptyDir?.medium === "Memory") return `--tmpfs=${mountPath}:size=${bytes(emptyDir.sizeLimit)}`;
-    const source: string =
-      node.volumes[secret?.secretName] ?? folders.get(volume) ?? folderFor(shared.fsGroup ?? 0, node);
-    folders.set(volume, source);
-    return `--volume=${source}:${mountPath}:nocopy${readOnly ? ",ro" : ""}`;
+export function useNode(name: string, secrets: Secrets) {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-node-"));
+  /** As in a compose file: those of pods, and what a test adds. */
+  const services: Record<string, Part> = {};
+  /** Images that replace those of the manifests, by the manifest's name. */
+  const images: Record<string, string> = {};
+  /** Runs a command of compose. */
+  const compose = (args: string[], input = "") => {
+    const mounts: Part[] = Object.values(services).flatMap((one) => one.volumes ?? []);
+    const named = mounts.filter(({ type }) => type === "volume").map(({ source }) => [source, { labels }]);
+    const file = { services, volumes: Object.fromEntries(named), networks: { default: { labels } } };
+    writeFileSync(join(folder, "compose.json"), JSON.stringify(file).replaceAll("$", "$$$$"));
+    const options = [`--project-name=culvert-${name}-${process.pid}`, `--file=${folder}/compose.json`];
+    return spawnSync("docker", ["compose", ...options, ...args], { input, encoding: "utf8" });
   };
-  const run = ({ image, command = [], args = [], resources, volumeMounts = [] }: Part, ...more: string[]) =>
-    docker(
-      ...["run", ...more, label, `--user=${shared.runAsUser}:${shared.runAsGroup}`, ...restricted],
-      ...(shared.fsGroup === undefined ? [] : [`--group-add=${shared.fsGroup}`]),
-      ...[`--memory=${bytes(resources.limits.memory)}`, `--cpus=${resources.limits.cpu}`],
-      ...volumeMounts.map(mount),
-      ...(command[0] ? [`--entrypoint=${command[0]}`] : []),
-      node.images?.[image] ?? built(/([\w-]+)(:[^/]*)?$/.exec(image)?.[1] ?? ""),
-      ...[...command.slice(1), ...args],
-    );
-  for (const first of initContainers) run(first, "--rm", "--network=none");
-  const aliases = of(objects, "Service")
-    .filter(({ spec }) => matches(spec.selector, podLabels(objects, name)))
-    .map(({ metadata }) => `--network-alias=${metadata.name}.${namespace}.svc.cluster.local`);
-  const environment = Object.entries(variables(objects, containers[0], node.secrets));
-  const env = environment.map(([key, value]) => `--env=${key}=${value}`);
-  return run(containers[0], "--detach", `--network=${node.network}`, ...aliases, ...env, ...node.options);
+  /** Runs a command of compose, and returns what it printed. Throws with its message if it fails. */
+  const run = (args: string[], input?: string): string => {
+    const { status, stdout, stderr } = compose(args, input);
+    if (status !== 0) throw new Error(`docker compose ${args.join(" ")}: ${stderr}${stdout}`);
+    return stdout.trim();
+  };
+  afterAll(() => {
+    run(["down", "--volumes", "--timeout=0"]);
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Adds a pod as a service, which it returns. An emptyDir is a volume of root's that is writable for fsGroup. */
+  const addPod = (objects: Resource[], pod: string, as = pod): Part => {
+    const { initContainers = [], containers, securityContext: shared, volumes = [] } = podOf(objects, pod);
+    const mount = ({ name: volume, mountPath: target, readOnly: read_only = false }: Part) => {
+      const { secret, emptyDir } = volumes.find((one: Part) => one.name === volume) ?? {};
+      if (emptyDir?.medium === "Memory") return { type: "tmpfs", target, tmpfs: { size: bytes(emptyDir.sizeLimit) } };
+      const source = secret?.secretName ?? `${as}.${volume}`;
+      return { type: "volume", source, target, read_only, volume: { nocopy: true } };
+    };
+    const container = ({ image, command, args, resources, volumeMounts = [] }: Part) => ({
+      ...{ labels, image: images[image] ?? built(/([\w-]+)(:[^/]*)?$/.exec(image)?.[1] ?? "") },
+      ...{ user: `${shared.runAsUser}:${shared.runAsGroup}`, group_add: shared.fsGroup ? [shared.fsGroup] : [] },
+      ...{ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges"] },
+      ...{ mem_limit: bytes(resources.limits.memory), cpus: resources.limits.cpu, volumes: volumeMounts.map(mount) },
+      ...{ ...(command && { entrypoint: command }), ...(args && { command: args }) },
+    });
+    const [main] = containers;
+    const service = container(main);
+    const aliases = of(objects, "Service")
+      .filter(({ spec }) => matches(spec.selector, podLabels(objects, pod)))
+      .map(({ metadata }) => `${metadata.name}.${namespace}.svc.cluster.local`);
+    const networks = { default: { aliases: ["kubernetes.default.svc", ...aliases] } };
+    const folders = service.volumes.filter(({ source = "" }: Part) => source.startsWith(`${as}.`));
+    const chown = `for one in /folders/*; do chgrp ${shared.fsGroup} $one; chmod 2775 $one; done`;
+    const chowning = {
+      ...{ image: built("proxy"), user: "0:0", entrypoint: ["sh", "-ec", chown] },
+      volumes: folders.map((one: Part) => ({ ...one, read_only: false, target: `/folders/${one.source}` })),
+    };
+    const all: Part[] = [...(folders.length > 0 ? [chowning] : []), ...initContainers.map(container)];
+    all.push({ ...service, environment: variables(objects, main, secrets), networks, healthcheck: probeOf(main) });
+    for (const [at, one] of all.entries()) {
+      const before = at > 0 && {
+        depends_on: { [`${as}-init-${at - 1}`]: { condition: "service_completed_successfully" } },
+      };
+      services[at === all.length - 1 ? as : `${as}-init-${at}`] = { ...one, ...before };
+    }
+    return services[as];
+  };
+  return { services, images, compose, run, addPod };
 }
 
-/** An emptyDir: a volume that belongs to root and is writable for fsGroup. */
-function folderFor(group: number, node: Node): string {
-  const volume = docker("volume", "create", label, `${node.network}-${randomUUID()}`);
-  const root = ["--rm", label, "--network=none", "--user=0:0", "--entrypoint=sh", `--volume=${volume}:/volume:nocopy`];
-  docker("run", ...root, built("proxy"), "-ec", `chgrp ${group} /volume; chmod 2775 /volume`);
-  return volume;
+/** The readiness probe, which is asked in the container. */
+function probeOf({ name, readinessProbe, ports }: Part) {
+  if (!readinessProbe) return undefined;
+  const { httpGet, tcpSocket } = readinessProbe;
+  const { containerPort } = ports.find((port: Part) => port.name === (httpGet ?? tcpSocket).port);
+  const url = `http://127.0.0.1:${containerPort}${httpGet?.path}`;
+  const fetched = ["node", "-e", `fetch('${url}').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))`];
+  const opened = ["bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${containerPort}`];
+  const test = tcpSocket ? opened : name === "proxy" ? ["curl", "-fsS", url] : fetched;
+  return { test: ["CMD", ...test], interval: "200ms", timeout: "5s", retries: 3_000 };
 }
 
 /** The container's variables, with ConfigMaps, Secrets and `$(NAME)` resolved. */
-export function variables(
-  objects: Resource[],
-  { envFrom = [], env = [] }: Part,
-  secrets: Node["secrets"],
-): Record<string, string> {
+export function variables(objects: Resource[], { envFrom = [], env = [] }: Part, secrets: Secrets) {
   const all: Record<string, string> = {};
   for (const { configMapRef } of envFrom)
     Object.assign(all, find(objects, "ConfigMap", unprefixed(configMapRef.name)).data);
@@ -92,22 +116,4 @@ export function variables(
     else if (!secret?.optional) throw new Error(`${name} has no value`);
   }
   return all;
-}
-
-/** What a pod that ends has printed, and its exit status. */
-export function ended(id: string): { status: number; lines: string[] } {
-  const status = Number(docker("wait", id));
-  return { status, lines: docker("logs", id).split("\n") };
-}
-
-/** Runs the readiness probe; true if it succeeds. */
-export function isReady(objects: Resource[], name: string, id: string): boolean {
-  const [{ readinessProbe, ports }] = podOf(objects, name).containers;
-  const { httpGet, tcpSocket } = readinessProbe;
-  const { containerPort } = ports.find((port: Part) => port.name === (httpGet ?? tcpSocket).port);
-  const url = `http://127.0.0.1:${containerPort}${httpGet?.path}`;
-  const fetched = `fetch('${url}').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))`;
-  const opened = ["bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${containerPort}`];
-  const asked = name === "proxy" ? ["curl", "-fsS", url] : ["node", "-e", fetched];
-  return spawnSync("docker", ["exec", id, ...(tcpSocket ? opened : asked)]).status === 0;
 }

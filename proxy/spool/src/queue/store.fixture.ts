@@ -12,11 +12,8 @@ export const claim = { max: 10, bytes: 1 << 20, except: [] as number[] };
 export function openStore(folder = mkdtempSync(join(tmpdir(), "spool-"))) {
   const database = openDatabase(folder);
   const store = new Store(database);
-  let free = 1 << 30;
-  const setFree = (bytes: number) => {
-    free = bytes;
-  };
-  const eviction = new Eviction(database, store, 8 << 20, () => free);
+  const disk = { free: 1 << 30 };
+  const eviction = new Eviction(database, store, 8 << 20, () => disk.free);
   const newEnvelope = (category: string, received = 0, size = 100, isLarge = false): NewEnvelope => {
     return { destination: "http://ingest/", category, isLarge, received, headers, body: Buffer.alloc(size, category) };
   };
@@ -32,5 +29,5 @@ export function openStore(folder = mkdtempSync(join(tmpdir(), "spool-"))) {
       all.map(({ name, reason, category, count }) => [[name, reason, category].filter(Boolean).join(" "), count]),
     );
   };
-  return { database, store, eviction, newEnvelope, first, counts, folder, setFree };
+  return { database, store, eviction, newEnvelope, first, counts, folder, disk };
 }

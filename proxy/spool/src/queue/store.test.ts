@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "vitest";
+import { GroupCommit } from "./group-commit.ts";
+import { higherPriority, priorityOf, rateLimitNames } from "./priority.ts";
 import { claim, headers, openStore } from "./store.fixture.ts";
 
 test("a commit returns after fsync: write-ahead log, synchronous FULL", () => {
@@ -45,3 +48,41 @@ test("an envelope that was being delivered during a crash is a redelivery", () =
   assert.equal(after.first()[0]?.redelivery, true);
   assert.deepEqual(after.counts(), { "accepted error": 1 });
 });
+test("concurrent writes are one commit: each gets its own result, or all fail and nothing is written", async () => {
+  const database = new DatabaseSync(":memory:");
+  database.exec("CREATE TABLE t (x INTEGER PRIMARY KEY) STRICT");
+  const errors: unknown[] = [];
+  const transactions = new GroupCommit(database, (error) => errors.push(error));
+  const add = (x: number) =>
+    transactions.write(() => database.prepare("INSERT INTO t VALUES (?) RETURNING x").get(x)?.x);
+  const results = await Promise.allSettled([add(1), add(2), add(2)]);
+  assert.deepEqual(new Set(results.map(({ status }) => status)), new Set(["rejected"]));
+  assert.equal(errors.length, 1);
+  assert.deepEqual(await Promise.all([add(2), add(3)]), [2, 3]);
+  assert.equal(database.prepare("SELECT count(*) AS rows FROM t").get()?.rows, 2);
+});
+
+// The order of proxy/README.md.
+test.each(
+  [
+    "event check_in",
+    "feedback user_report attachment",
+    "log otel_log trace_metric metric raw_security nel client_report from_the_future",
+    "session sessions",
+    "transaction span otel_span",
+    "profile profile_chunk",
+    "replay_event replay_recording replay_video",
+  ].map((items, priority) => [priority, items] as const),
+)("priority %i: %s", (priority, items) => {
+  for (const item of items.split(" ")) assert.equal(priorityOf(higherPriority(undefined, item)), priority, item);
+});
+test("a category of another version of the spool has the priority of unknown types", () =>
+  assert.equal(priorityOf("from an older spool"), priorityOf("default")));
+test.each([
+  ["error", ["attachment", "event", "session"]],
+  ["feedback", ["feedback", "replay_recording"]],
+  ["transaction", ["transaction", "profile"]],
+])("an envelope has the category of its item with the highest priority: %s", (category, items) => {
+  assert.equal(items.reduce<string | undefined>(higherPriority, undefined), category);
+});
+test("a rate limit on log bytes applies to logs", () => assert.ok(rateLimitNames("log_item").includes("log_byte")));

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { type Envelope, envelopeOf, type Recorder } from "../../../../deploy/test/support/recorder/client.ts";
 
 /** The destination for envelopes with the stack's default DSN. */
 export const envelopeUrl = "http://ingest:9000/api/7/envelope/";
@@ -28,13 +29,7 @@ export async function send(url: string, body: Buffer, headers: Record<string, st
 }
 
 /** Sends `count` envelopes, `concurrency` at a time, and returns the ids that the spool answered with 200. */
-export async function sendMany(
-  url: string,
-  count: number,
-  item = "event",
-  size = 0,
-  concurrency = 32,
-): Promise<string[]> {
+export async function sendMany(url: string, count: number, item = "event", size = 0, concurrency = 32) {
   const accepted: string[] = [];
   let left = count;
   const client = async () => {
@@ -46,4 +41,30 @@ export async function sendMany(
   };
   await Promise.all(Array.from({ length: concurrency }, client));
   return accepted;
+}
+
+/** The envelopes that arrived. Pages are left out, for which the recorder stands in for web. */
+export async function recorded(stack: { recorder: Recorder }): Promise<Envelope[]> {
+  return (await stack.recorder.all()).filter(({ method }) => method === "POST").map(envelopeOf);
+}
+
+/** How many of these ids never arrived, and how many arrivals were duplicates. */
+export async function outcome(stack: { recorder: Recorder }, ids: string[]) {
+  const sent = new Set(ids);
+  const arrived = (await recorded(stack)).map(({ header }) => header.event_id ?? "").filter((id) => sent.has(id));
+  const distinct = new Set(arrived);
+  return { lost: sent.size - distinct.size, repeated: arrived.length - distinct.size };
+}
+
+/** A metric of a spool, with its labels as in the text format; without labels, the sum of all; 0 if it is not there. */
+export async function metric(spool: { url: string }, name: string): Promise<number> {
+  const lines = (await (await fetch(`${spool.url}/metrics`)).text()).split("\n");
+  const own = lines.filter((line) => [" ", "{"].some((next) => line.startsWith(`culvert_spool_${name}${next}`)));
+  return own.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+}
+
+/** Whether all queues of these spools are empty. */
+export async function isEmpty({ urls }: { urls: string[] }): Promise<boolean> {
+  const queued = await Promise.all(urls.map((url) => metric({ url }, "queued_envelopes")));
+  return queued.every((envelopes) => envelopes === 0);
 }

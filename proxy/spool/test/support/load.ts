@@ -1,43 +1,59 @@
+import { Agent, request } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
-import { envelope, newId } from "./envelopes.ts";
-import { requestProxy, unsent } from "./proxy-request.ts";
-import type { Stack } from "./stack.ts";
-import { waitUntil } from "./wait.ts";
+import { envelope, isEmpty, newId, outcome } from "./envelopes.ts";
+import { type Stack, waitUntil } from "./stack.ts";
 
-/** The result of a load. */
-export interface LoadResult {
-  /** The ids of all envelopes; each was sent again until it was answered with 200, as the browser's offline queue does. */
-  ids: string[];
-  /** How many envelopes had to be sent again, by the status or error. */
-  retries: Record<string, number>;
-  pages: { requested: number; failed: (number | string)[] };
+// No limit on connections: a request that waits must not delay another one.
+const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+
+/** The end of an error before the request was sent: the proxy passes on no incomplete body (proxy_request_buffering). */
+export const unsent = " before it was sent";
+
+/**
+ * Sends a request to the proxy, a POST if there is a body; resolves with the status, or with the error if there was no response, and
+ * whether that was before the request was sent.
+ */
+export function requestProxy({ proxy }: Pick<Stack, "proxy">, path: string, body?: Buffer): Promise<number | string> {
+  return new Promise((resolve) => {
+    const options = { ...proxy, path, agent, method: body ? "POST" : "GET", servername: "localhost" };
+    const headers = { host: "localhost", ...(body && { "content-type": "text/plain" }) };
+    const outgoing = request({ ...options, headers, timeout: 120_000 }, (response) => {
+      response.resume().on("error", () => {});
+      response.on("end", () => resolve(response.statusCode ?? 0));
+      response.on("close", () => resolve("cut"));
+    });
+    outgoing.on("timeout", () => outgoing.destroy(new Error("timeout")));
+    outgoing.on("error", ({ code, message }: NodeJS.ErrnoException) =>
+      resolve(`${code ?? message}${outgoing.writableFinished ? "" : unsent}`),
+    );
+    outgoing.end(body);
+  });
 }
+
+/** Requests a page from the proxy. */
+export const requestPage = (stack: Pick<Stack, "proxy">) => requestProxy(stack, "/upstream");
 
 /** All categories. */
 const all = ["event", "event", "transaction", "session", "replay_event", "log", "feedback", "profile_chunk"];
-
-/** How many of these retries may have been stored before: not those that the proxy never received, or rejected. */
-export function maybeStored(retries: LoadResult["retries"]): number {
-  const stored = Object.entries(retries).filter(([answer]) => answer !== "429" && !answer.endsWith(unsent));
-  return stored.reduce((sum, [, count]) => sum + count, 0);
-}
 
 /** Envelopes that are sent at a time. A machine that is too busy to answer gets no more: that would be another test, of overload. */
 const maxOpen = 400;
 
 /**
- * Sends `rate` envelopes of 2 KB per second, of these items in turn, to the proxy, and requests a page ten times a second, while `faults`
- * runs; its first argument waits until this many further envelopes have been sent. Resolves when every envelope has been answered with 200.
+ * Sends `rate` envelopes of 2 KB per second, of these items in turn, to the proxy, and requests a page ten times a
+ * second, while `faults` runs; `more` waits until this many further envelopes have been sent. As in the browser's offline
+ * queue, an envelope is sent again until it is answered with 200; `retries` counts the other answers. Then waits until the
+ * spool is empty. Prints and returns how many envelopes were lost and repeated.
  */
 export async function runLoad(
-  { proxy }: Pick<Stack, "proxy">,
-  rate: number,
-  faults: (more: (envelopes: number) => Promise<void>, soFar: LoadResult) => Promise<void>,
-  items = all,
-): Promise<LoadResult> {
-  const result: LoadResult = { ids: [], retries: {}, pages: { requested: 0, failed: [] } };
-  const page = () => requestProxy(proxy, "/upstream");
-  await waitUntil(async () => (await page()) === 200);
+  stack: Stack,
+  faults: (more: (envelopes: number) => Promise<void>, retries: Record<string, number>) => Promise<void>,
+  { rate = 100, items = all } = {},
+) {
+  const ids: string[] = [];
+  const retries: Record<string, number> = {};
+  const failedPages: (number | string)[] = [];
+  await waitUntil(async () => (await requestPage(stack)) === 200);
   const open = new Set<Promise<void>>();
   const track = (work: Promise<void>) => {
     open.add(work);
@@ -45,19 +61,18 @@ export async function runLoad(
   };
   const sendEnvelope = async () => {
     const id = newId();
-    result.ids.push(id);
-    const body = envelope(items[result.ids.length % items.length], id, 1_900);
+    ids.push(id);
+    const body = envelope(items[ids.length % items.length], id, 1_900);
     for (let attempts = 0; ; attempts++) {
-      const answer = await requestProxy(proxy, "/monitoring", body);
+      const answer = await requestProxy(stack, "/monitoring", body);
       if (answer === 200) return;
-      result.retries[answer] = (result.retries[answer] ?? 0) + 1;
+      retries[answer] = (retries[answer] ?? 0) + 1;
       await sleep(Math.min(4_000, 500 * 2 ** attempts) * Math.random());
     }
   };
-  const requestPage = async () => {
-    result.pages.requested++;
-    const answer = await page();
-    if (answer !== 200) result.pages.failed.push(answer);
+  const expectPage = async () => {
+    const answer = await requestPage(stack);
+    if (answer !== 200) failedPages.push(answer);
   };
 
   let isOver = false;
@@ -69,15 +84,17 @@ export async function runLoad(
       due = (due % 1) + (Math.min(100, Date.now() - last) * rate) / 1_000;
       last = Date.now();
       for (let i = 1; i <= due && open.size < maxOpen; i++) track(sendEnvelope());
-      if (ticks % 5 === 0) track(requestPage());
+      if (ticks % 5 === 0) track(expectPage());
     }
   })();
-  const more = (envelopes: number, target = result.ids.length + envelopes) =>
-    waitUntil(async () => result.ids.length >= target, 600_000);
-  await faults(more, result).finally(() => {
+  const more = (envelopes: number, target = ids.length + envelopes) => waitUntil(async () => ids.length >= target);
+  await faults(more, retries).finally(() => {
     isOver = true;
   });
   await load;
   await Promise.all(open);
-  return result;
+  await waitUntil(() => isEmpty(stack));
+  const result = { ...(await outcome(stack, ids)), retries };
+  console.log(JSON.stringify({ sent: ids.length, ...result, failedPages: failedPages.length }));
+  return { ...result, failedPages };
 }

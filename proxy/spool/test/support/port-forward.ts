@@ -1,10 +1,10 @@
 /**
- * Forwards ports of this container into the stack's network: each entry of PORT_FORWARDS (`8443=proxy:8443 …`) leads to a container,
+ * Forwards ports of this container into the stack's network: each argument, such as `8443=proxy:8443`, leads to a container,
  * also after a restart that changed its address.
  */
 import { connect, createServer } from "node:net";
 
-for (const forward of (process.env.PORT_FORWARDS ?? "").split(" ")) {
+for (const forward of process.argv.slice(2)) {
   const [port, host, target] = forward.split(/[=:]/);
   createServer((client) => {
     const upstream = connect({ host, port: Number(target), noDelay: true });

@@ -1,27 +1,28 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { docker, hardened, isLocal, label, must, restricted, root } from "../../../../deploy/test/support/docker.ts";
 import { build } from "../../../../deploy/test/support/images.ts";
 import { Recorder } from "../../../../deploy/test/support/recorder/client.ts";
 import type { Rule, Seen } from "./ingest.ts";
-import { waitUntil } from "./wait.ts";
+
+/** Waits until `condition` is true; throws after `timeoutMs`. A condition that throws, or takes 5 s, counts as false. */
+export async function waitUntil(condition: () => Promise<boolean>, timeoutMs = 600_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!(await Promise.race([condition().catch(() => false), sleep(5_000, false)]))) {
+    if (Date.now() > end) throw new Error(`not within ${timeoutMs} ms: ${condition}`);
+    await sleep(100);
+  }
+}
 
 const node = "node:24-trixie-slim";
 
 /** Volume options: a tmpfs that the spool's user can write to. */
-const inMemory = ["type=tmpfs", "device=tmpfs", "o=uid=1000,gid=1000,mode=0700"].map((option) => `--opt=${option}`);
+const inMemory = ["type=tmpfs", "device=tmpfs", "o=size=256m,uid=1000,gid=1000,mode=0700"].map((one) => `--opt=${one}`);
 
 /** The ports that the recorder's container forwards (port-forward.ts), and their targets. */
-const forwards = {
-  ...{ 8443: "proxy:8443", 8082: "spool:8082", 8083: "spool2:8082", 9002: "ingest:9001" },
-  ...{ 3000: "next:3000", 3001: "node:3000" },
-};
-const forwardsSetting = `--env=PORT_FORWARDS=${Object.entries(forwards)
-  .map((forward) => forward.join("="))
-  .join(" ")}`;
-
-/** An ingest name that the SDK's `tunnelRoute` accepts. */
-export const sentryName = "o1.ingest.sentry.io";
+const forwards =
+  "8443=proxy:8443 8082=spool:8082 8083=spool2:8082 9002=ingest:9001 3000=next:3000 3001=node:3000".split(" ");
 
 const services = ["proxy", "spool", "spool2", "next", "node", "ingest", "recorder"] as const;
 type Service = (typeof services)[number];
@@ -36,21 +37,14 @@ function grace(service: Service): string {
 export interface Options {
   /** Arguments for the spool's `docker run`. The stack's volume is mounted unless they mount another on /var/lib/spool. */
   args?: string[];
-  /** A folder with server.crt and server.key: the recorder speaks TLS on 9443. */
-  cert?: string;
-  /** Another network name of the recorder. */
-  name?: string;
-  /** Whether to start the proxy, with the recorder as web. */
-  proxy?: boolean;
-  /** Whether the spool has a second replica; each has a volume of 256 MB. */
+  /** A folder with server.crt and server.key, and a further name of the ingest: it then speaks TLS on 443, too. */
+  tls?: { cert: string; name: string };
+  /** Arguments for the `docker run` of a proxy, with the recorder as web. */
+  proxy?: string[];
+  /** Whether the spool has a second replica. */
   replica?: boolean;
-  /** Arguments for the proxy's `docker run`. */
-  proxyArgs?: string[];
-  /**
-   * Images of a Next app and a Node server with tunnels of their own, and a folder with server.crt and server.key for `sentryName`. The
-   * ingest then answers under that name over TLS, as the SDK's `tunnelRoute` requires, and all containers trust the certificate.
-   */
-  rivals?: { next: string; node: string; cert: string };
+  /** Images of a Next app and a Node server with tunnels of their own. All containers then trust the ingest's certificate. */
+  rivals?: { next: string; node: string };
 }
 
 /** The spool, an ingest with fault injection, and a recorder behind it, in containers on their own network. */
@@ -73,49 +67,46 @@ async function remove(id: string): Promise<void> {
 }
 
 async function startIn(id: string, settings: Record<string, string>, options: Options) {
-  const { args = [], cert, name: alias, rivals } = options;
+  const { args = [], tls, rivals } = options;
   const name = (service: Service) => `${id}-${service}`;
   const start = (service: Service, ...rest: string[]) =>
     must(...["run", "-d", label, `--name=${name(service)}`, `--network=${id}`, `--network-alias=${service}`], ...rest);
   const environment = (values: Record<string, string>) =>
     Object.entries(values).map(([key, value]) => `--env=${key}=${value}`);
-  const tls = cert ? [`--volume=${cert}:/cert:ro`, "--env=CERT=/cert/server"] : [];
-  const trust = rivals ? [`--volume=${rivals.cert}:/cert:ro`, "--env=INGEST_CA_FILE=/cert/server.crt"] : [];
-  const sentry = rivals ? [`--network-alias=${sentryName}`, "--env=CERT=/cert/server", ...trust] : [];
-  const names = alias ? [`--network-alias=${alias}`] : [];
+  const mounted = tls ? [`--volume=${tls.cert}:/cert:ro`] : [];
+  const speaksTls = tls ? [...mounted, `--network-alias=${tls.name}`, "--env=CERT=/cert/server"] : [];
+  const trust = rivals ? [...mounted, "--env=INGEST_CA_FILE=/cert/server.crt"] : [];
 
   const isDirect = isLocal(await must("network", "create", label, id));
   // In memory, so that the tests do not depend on the disk's fsync time. The recorder mounts it too, because a tmpfs volume is
   // emptied when its last container stops.
-  const [volume, volume2] = [id, `${id}-2`];
-  const volumes = options.replica ? [volume, volume2] : [volume];
-  const bounded = inMemory.map((option) => (options.replica ? option.replace("o=uid", "o=size=256m,uid") : option));
-  for (const one of volumes) await must("volume", "create", label, ...bounded, one);
-  const published = isDirect ? [] : [9001, ...Object.keys(forwards)].flatMap((port) => ["-p", `127.0.0.1::${port}`]);
-  const support = `--volume=${root}/proxy/spool/test/support:/support:ro`;
-  const held = volumes.map((one) => `--volume=${one}:/volumes/${one}:ro`);
-  const recorder = [`--volume=${root}/deploy/test/support/recorder:/recorder:ro`, ...held];
-  const both = ["sh", "-c", "node /support/port-forward.ts & exec node /recorder/server.ts"];
+  const volumes = options.replica ? [id, `${id}-2`] : [id];
+  for (const one of volumes) await must("volume", "create", label, ...inMemory, one);
+  const ports = ["9001", ...forwards].map((forward) => `--publish=127.0.0.1::${forward.split("=")[0]}`);
+  const held = volumes.map((one) => `--volume=${one}:/held/${one}:ro`);
+  const sources = `--volume=${root}:/culvert:ro`;
+  const support = "/culvert/proxy/spool/test/support";
+  const server = "/culvert/deploy/test/support/recorder/server.ts";
+  const both = `node ${support}/port-forward.ts ${forwards.join(" ")} & exec node ${server}`;
   await Promise.all([
-    start("recorder", support, ...recorder, forwardsSetting, ...published, ...tls, ...names, node, ...both),
-    start("ingest", support, ...sentry, node, "node", "/support/ingest.ts"),
+    start("recorder", sources, ...held, ...(isDirect ? [] : ports), node, "sh", "-c", both),
+    start("ingest", sources, ...speaksTls, node, "node", `${support}/ingest.ts`),
   ]);
   const SENTRY_DSN = settings.SENTRY_DSN ?? "http://key@ingest:9000/7";
-  const image = await build("spool");
   const spools = "spools:8082";
   const shared = environment(options.replica ? { SPOOL_UPSTREAM: spools } : {});
-  const startSpool = (given: string[], service: Service = "spool") => {
-    const own = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${volume}:/var/lib/spool`];
+  const startSpool = async (given: string[], service: Service = "spool") => {
+    const own = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
     const run = [...restricted, grace("spool"), ...environment({ SENTRY_DSN, ...settings }), ...shared, ...trust];
-    return start(service, ...run, "--network-alias=spools", ...own, ...given, image);
+    return start(service, ...run, "--network-alias=spools", ...own, ...given, await build("spool"));
   };
   await startSpool(args);
-  if (options.replica) await startSpool([`--volume=${volume2}:/var/lib/spool`], "spool2");
+  if (options.replica) await startSpool([`--volume=${id}-2:/var/lib/spool`], "spool2");
 
   if (options.proxy) {
     const upstreams = { SPOOL_UPSTREAM: spools, SPOOL_FALLBACK_UPSTREAM: options.replica ? spools : "" };
     const given = { SENTRY_DSN, ...upstreams, WEB_UPSTREAM: "recorder:9000", TUNNEL_RATE_PER_CLIENT: "10000" };
-    const run = [...hardened, grace("proxy"), ...trust, ...environment(given), ...(options.proxyArgs ?? [])];
+    const run = [...hardened, grace("proxy"), ...trust, ...environment(given), ...options.proxy];
     await start("proxy", ...run, await build());
   }
   if (rivals) {
@@ -126,18 +117,17 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
 
   // By the container's own address if possible: Docker's port forwarding has been seen to stop under load.
   const format = "--format={{json .NetworkSettings.Ports}} {{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
-  const [ports = "", address = ""] = (await must("inspect", format, name("recorder"))).split(" ");
+  const [mapped = "", address = ""] = (await must("inspect", format, name("recorder"))).split(" ");
   const find = (port: number) =>
     isDirect
       ? { host: address, port }
-      : { host: "127.0.0.1", port: Number(JSON.parse(ports)[`${port}/tcp`]?.[0].HostPort) };
+      : { host: "127.0.0.1", port: Number(JSON.parse(mapped)[`${port}/tcp`]?.[0].HostPort) };
   const at = (port: number) => `http://${find(port).host}:${find(port).port}`;
   const stack = {
     id,
-    /** The spool's address on this machine. */
+    /** The spool's address on this machine, and those of all replicas. */
     url: at(8082),
-    /** That of its second replica. */
-    url2: at(8083),
+    urls: options.replica ? [at(8082), at(8083)] : [at(8082)],
     /** The addresses of the proxy's TLS listener and of the rivals. */
     proxy: find(8443),
     next: find(3000),
@@ -162,21 +152,24 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
     replaceSpool: async (...given: string[]) => {
       await must("rm", "-f", "-v", name("spool"));
       await startSpool(given);
+      await stack.ready();
     },
+    /** Waits until the spool answers its health check. */
+    ready: () =>
+      waitUntil(async () => (await fetch(`${at(8082)}/healthz`)).ok, 300_000).catch(async () => {
+        throw new Error(`the spool did not start: ${await stack.logs()}`);
+      }),
     /** Runs a shell line inside the spool's container. */
     inside: (line: string, service: Service = "spool") => must("exec", name(service), "sh", "-c", line),
     logs: async (service: Service = "spool") => (await docker("logs", name(service))).output,
     stop: () => remove(id),
   };
   // The number of requests does not matter: the proxy may have sent some already.
-  await waitUntil(async () => Boolean(await Promise.all([stack.seen(), stack.recorder.count()])), 600_000);
-  await waitUntilReady(stack);
+  await waitUntil(async () => Boolean(await Promise.all([stack.seen(), stack.recorder.count()])));
+  await stack.ready();
   return stack;
 }
 
-/** Waits until the spool answers its health check. */
-export async function waitUntilReady({ url, logs }: { url: string; logs: () => Promise<string> }): Promise<void> {
-  await waitUntil(async () => (await fetch(`${url}/healthz`)).ok).catch(async () => {
-    throw new Error(`the spool did not start: ${await logs()}`);
-  });
-}
+/** Runs a shell line as root in a spool's volume, which `mount` mounts. */
+export const onVolume = (mount: string, line: string): Promise<string> =>
+  must("run", "--rm", label, "--network=none", mount, node, "sh", "-c", `cd /var/lib/spool; ${line}`);
