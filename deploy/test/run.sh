@@ -33,7 +33,7 @@ own_stacks() {
 stack() {
   suite "e2e together" run_playwright --project=together
   suite "e2e alone" run_playwright --project=alone --no-deps
-  suite deploy/test run_vitest deploy/test --project containers --exclude '**/upgrade.test.ts'
+  suite deploy/test run_vitest deploy/test --project containers
   # The same images with other settings: settings reach server and browser at run time.
   export TUNNEL_PATH=/of/your-own SENTRY_RELEASE=culvert@other SENTRY_DSN=http://culvert@recorder:9000/below/a/prefix/77
   check "the stack comes up with other settings" docker compose up --no-build --wait --quiet-pull
@@ -57,7 +57,7 @@ releases() {
   # Its default depends on WEB_IMAGE: the first release of another image would replace the proxy, too.
   export CONTENT_SECURITY_POLICY=enforce
   check "the stack of releases comes up" sh deploy/host/up.sh
-  suite upgrade run_vitest deploy/test --project containers upgrade.test.ts
+  suite upgrade run_vitest deploy/test --project upgrade
   suite "e2e release" run_playwright --project=release
 }
 
