@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { lastLine, must, run, withDocker } from "./run.ts";
+import { copySources, lastLine, must, run, withDocker } from "./run.ts";
 import { buildCa } from "./support/images.ts";
 
 const project = `culvert-backup-${process.pid}`;
@@ -15,12 +15,19 @@ const environment = {
 };
 // Two clones: the old host's and the new one's.
 const folder = mkdtempSync(join(tmpdir(), "culvert-backup-"));
-const inClone = (clone: string, command: string, settings = {}) =>
-  must(["sh", "-euc", `cd '${folder}/${clone}'; ${command}`], { ...environment, ...settings });
+const tryInClone = (clone: string, command: string, settings = {}) =>
+  run(["sh", "-euc", `cd '${folder}/${clone}'; ${command}`], { ...environment, ...settings });
+const inClone = async (clone: string, command: string, settings = {}) => {
+  const { code, output } = await tryInClone(clone, command, settings);
+  expect(code, output).toBe(0);
+  return output.trim();
+};
+const startSpool = (clone: string) => inClone(clone, "docker compose up --detach --no-build --wait spool");
+/** Runs a script in the spool of a clone, and returns what it prints. */
+const inSpool = (clone: string, script: string) => inClone(clone, `docker compose exec -T spool node -e '${script}'`);
 
 async function clean() {
-  for (const clone of ["old", "new"])
-    await run(["sh", "-c", `cd '${folder}/${clone}' && docker compose down --volumes -t 0`], environment);
+  for (const clone of ["old", "new"]) await tryInClone(clone, "docker compose down --volumes -t 0");
   // Compose leaves those of services that are off.
   await run(["sh", "-c", `docker volume ls --quiet --filter=name=${project} | xargs -r docker volume rm`]);
   await run(["docker", "image", "rm", `${project}-web`]);
@@ -28,11 +35,9 @@ async function clean() {
 }
 afterAll(clean);
 
-const queued = (clone: string) =>
-  inClone(
-    clone,
-    "docker compose exec -T spool node -e 'fetch(`http://127.0.0.1:8082/metrics`).then((r) => r.text()).then(console.log)'",
-  ).then((metrics) => /^culvert_spool_queued_envelopes(?:\{.*\})? (\d+)/m.exec(metrics)?.[1]);
+const metrics = "fetch(`http://127.0.0.1:8082/metrics`).then((r) => r.text()).then(console.log)";
+const queued = async (clone: string) =>
+  /^culvert_spool_queued_envelopes(?:\{.*\})? (\d+)/m.exec(await inSpool(clone, metrics))?.[1];
 
 /** An app in web's place, built by web's Dockerfile, which tells the key of its build: with that key, Next accepts forms of open pages. */
 function writeApp(web: string) {
@@ -50,55 +55,44 @@ function writeApp(web: string) {
 test("a backup has the settings, the queued envelopes and the key of open pages' forms; restored, they are there", async () => {
   // A second attempt begins anew.
   await clean();
-  mkdirSync(folder);
-  const files =
-    "git ls-files -co --exclude-standard docker-compose.yml deploy proxy/spool proxy/Dockerfile web/Dockerfile";
   for (const clone of ["old", "new"])
-    await must([
-      "sh",
-      "-euc",
-      `mkdir '${folder}/${clone}'; ${files} | tar -cf - -T - | tar -xf - -C '${folder}/${clone}'`,
-    ]);
+    await copySources(join(folder, clone), "docker-compose.yml deploy proxy/spool proxy/Dockerfile web/Dockerfile");
   writeFileSync(join(folder, "old/.env"), "REGION=kept\n");
   const key = readFileSync(await inClone("old", "sh deploy/host/server-actions-key.sh"), "utf8");
-  await inClone("old", "docker compose up --detach --no-build --wait spool");
+  await startSpool("old");
   // The ingest is nowhere.
-  const envelope = JSON.stringify('{}\n{"type":"event"}\n{}\n');
-  await inClone(
-    "old",
-    `docker compose exec -T spool node -e 'fetch("http://127.0.0.1:8082/", { method: "POST", headers: { "x-spool-destination": "http://ingest:1/api/1/envelope/" }, body: ${envelope} }).then((r) => process.exit(r.ok ? 0 : 1))'`,
-  );
+  const headers = { "x-spool-destination": "http://ingest:1/api/1/envelope/" };
+  const sent = JSON.stringify({ method: "POST", headers, body: '{}\n{"type":"event"}\n{}\n' });
+  await inSpool("old", `fetch("http://127.0.0.1:8082/", ${sent}).then((r) => process.exit(r.ok ? 0 : 1))`);
   await expect.poll(() => queued("old")).toBe("1");
 
+  const backup = (file: string, client = {}) =>
+    tryInClone("old", "sh deploy/host/backup.sh", { FILE: `../${file}`, ...client });
   // A docker client that interrupts the backup when it has stopped the spool.
   const client = withDocker('$client "$@" || exit; case "$*" in *"stop spool") kill -INT $PPID ;; esac');
-  const interrupted = ["sh", `${folder}/old/deploy/host/backup.sh`];
-  expect((await run(interrupted, { ...environment, ...client, FILE: join(folder, "none.tar") })).code).toBe(130);
+  expect((await backup("none.tar", client)).code).toBe(130);
   expect(await queued("old")).toBe("1");
 
   // One that loses the end of what it writes.
   const lossy = withDocker(
     'case "$*" in *" tar "*" -cf "*) $client "$@" | head -c 4096 ;; *) exec $client "$@" ;; esac',
   );
-  const lost = await run(interrupted, { ...environment, ...lossy, FILE: join(folder, "none.tar") });
+  const lost = await backup("none.tar", lossy);
   expect([lost.code, lastLine(lost.output)]).toEqual([1, expect.stringMatching(/^culvert: backup: what was written/)]);
   expect(existsSync(join(folder, "none.tar"))).toBe(false);
 
-  await inClone("old", "FILE=../backup.tar sh deploy/host/backup.sh");
+  expect((await backup("backup.tar")).code).toBe(0);
   expect(await queued("old")).toBe("1");
   await inClone("old", "docker compose down --volumes -t 0");
 
+  const restore = (file: string) => tryInClone("new", `FILE=../${file} sh deploy/host/restore.sh`);
   writeFileSync(join(folder, "part.tar"), readFileSync(join(folder, "backup.tar")).subarray(0, -20_000));
-  const part = await run(["sh", "-euc", `cd '${folder}/new'; FILE=../part.tar sh deploy/host/restore.sh`], environment);
-  const volumes = await must(["docker", "volume", "ls", "--quiet", `--filter=name=${project}`]);
-  expect([part.code, lastLine(part.output), volumes]).toEqual([
-    1,
-    expect.stringMatching(/^culvert: FILE: .*not a whole one/),
-    "",
-  ]);
-  await inClone("new", "FILE=../backup.tar sh deploy/host/restore.sh");
+  const part = await restore("part.tar");
+  expect([part.code, lastLine(part.output)]).toEqual([1, expect.stringMatching(/^culvert: FILE: .*not a whole one/)]);
+  expect(await must(["docker", "volume", "ls", "--quiet", `--filter=name=${project}`])).toBe("");
+  expect((await restore("backup.tar")).code).toBe(0);
   expect(readFileSync(join(folder, "new/.env"), "utf8")).toBe("REGION=kept\n");
-  await inClone("new", "docker compose up --detach --no-build --wait spool");
+  await startSpool("new");
   expect(await queued("new")).toBe("1");
   writeApp(join(folder, "new/web"));
   const build = `
@@ -107,7 +101,6 @@ test("a backup has the settings, the queued envelopes and the key of open pages'
   await inClone("new", build, { BUILD_CA_FILE: await buildCa() });
   expect(await must(["docker", "run", "--rm", "--network=none", `${project}-web`])).toBe(key.trim());
 
-  const again = ["sh", "-euc", `cd '${folder}/new'; FILE=../backup.tar sh deploy/host/restore.sh`];
-  const { code, output } = await run(again, environment);
-  expect([code, output]).toEqual([1, expect.stringContaining("culvert: restore: there is a .env already")]);
+  const again = await restore("backup.tar");
+  expect(again).toEqual({ code: 1, output: expect.stringContaining("culvert: restore: there is a .env already") });
 });

@@ -2,14 +2,11 @@
 # All checks of `make test`. Its last line: N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-results=$(mktemp -d)
 . deploy/lib.sh
 . deploy/bare-machine/apt.sh
 . deploy/test/stack.sh
 . deploy/test/suites.sh
-. deploy/test/jobs.sh
-. deploy/test/static.sh
-export CI=true FORCE_COLOR=0 NO_COLOR=1 CULVERT_TEST_RUN="$$"
+export CULVERT_TEST_RUN="$$"
 
 # Suites whose containers are their own.
 own_containers() {
@@ -76,6 +73,38 @@ static() {
   suite proxy/spool/src run_spool_units
 }
 
+# kill_tree PID: kills a process, then its descendants: a job whose suite ended first would begin the next one.
+kill_tree() {
+  children=$(pgrep -P "$1")
+  kill "$1" 2>/dev/null
+  for child in $children; do (kill_tree "$child"); done
+}
+
+# take_down: removes the stack of this environment.
+take_down() {
+  docker compose --profile '*' down --volumes
+  # WEB_EGRESS and WEB_IMAGE select one of two networks; compose removes the one of its current settings only.
+  docker network ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | xargs -r docker network rm
+}
+
+# clean_up: ends the jobs, removes all stacks and what interrupted tests left, and stops the engine if this run started
+# it.
+clean_up() {
+  # shellcheck disable=SC2154 # of suites.sh
+  for job in $running; do kill_tree "$job"; done
+  join
+  {
+    for number in 20 40 60 80 100; do (other_stack "$number" && take_down); done
+    take_down
+    label="label=culvert.test=$CULVERT_TEST_RUN"
+    docker ps -aq --filter "$label" | xargs -r docker rm -f -v
+    docker network ls -q --filter "$label" | xargs -r docker network rm
+    docker volume ls -q --filter "$label" | xargs -r docker volume rm
+  } >/dev/null 2>&1
+  [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
+}
+
+started_engine=
 docker version >/dev/null 2>&1 || started_engine=yes
 trap clean_up EXIT
 trap 'exit 130' INT TERM

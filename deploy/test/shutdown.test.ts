@@ -53,12 +53,12 @@ async function arrivedTraces(): Promise<Set<string>> {
 
 test("web is stopped while after() works: it ends with 0 when the work is done and the event of the work is sent", async () => {
   const id = randomUUID().replaceAll("-", "");
-  const request = `fetch("http://127.0.0.1:3000/test-events/after-response", {
-    redirect: "manual", headers: { "sentry-trace": "${id}-${id.slice(16)}-1" }
-  }).then(({ status }) => console.log(status))`;
-  expect((await compose("exec", "-T", "web", "node", "-e", request)).trim()).toBe("307");
+  const options = JSON.stringify({ redirect: "manual", headers: { "sentry-trace": `${id}-${id.slice(16)}-1` } });
+  const request = `fetch("http://127.0.0.1:3000/test-events/after-response", ${options})`;
+  const print = `${request}.then(({ status }) => console.log(status))`;
+  expect(await compose("exec", "-T", "web", "node", "-e", print)).toBe("307");
   await compose("stop", "web");
-  expect((await must(["docker", "inspect", "-f", "{{.State.ExitCode}}", `${name}-web-1`])).trim()).toBe("0");
+  expect(await must(["docker", "inspect", "-f", "{{.State.ExitCode}}", `${name}-web-1`])).toBe("0");
   expect(await arrivedTraces()).toContain(id);
   await start();
 });
@@ -74,7 +74,7 @@ async function ask(session: ClientHttp2Session, client: string, path = "/", body
 }
 
 test("while one client floods web, another one has its page, action and envelope; when web is stopped then, the flood has its pages", async () => {
-  const port = (await compose("port", "proxy", "8443")).trim().split(":").at(-1);
+  const port = (await compose("port", "proxy", "8443")).split(":").at(-1);
   const sessions = Array.from({ length: 4 }, () => connect(`https://localhost:${port}`, { rejectUnauthorized: false }));
   const [other, ...flooding] = sessions as [ClientHttp2Session, ...ClientHttp2Session[]];
   const [action] = /\$ACTION_ID_\w+/.exec((await ask(other, "198.51.100.1")).body) ?? [];

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { endLoad, type Failure, type LoadRequest, load, send } from "./load.ts";
-import { lastLine, must, run } from "./run.ts";
+import { lastLine, must, run, withServices } from "./run.ts";
 import { root } from "./support/docker.ts";
 import { Recorder } from "./support/recorder/client.ts";
 import type { RecordedRequest } from "./support/recorder/types.ts";
@@ -45,17 +45,20 @@ const bodyOf = ({ body }: RecordedRequest) => Buffer.from(body, "base64").toStri
 /** Few connections: the change itself needs the processor. */
 const few = { connections: 4 };
 
-const newVersion = `${process.env.COMPOSE_FILE}:deploy/test/upgrade.compose.yml`;
-/** Deploys another version of spool and proxy. SPOOL_CHANGE is a command of sed for the spool's schema. */
-const upgrade = (settings: Record<string, string>) =>
-  run(["sh", "deploy/host/up.sh"], { COMPOSE_FILE: newVersion, ...settings });
+/** Deploys another version of the spool, whose schema a command of sed has changed, with these settings. */
+function upgrade(change: string, settings = {}) {
+  const edited = `RUN --network=none sed -i '${change}' src/queue/schema.ts && touch changed`;
+  const lines = [`FROM ${process.env.COMPOSE_PROJECT_NAME}-spool`, "USER 0:0", edited, "USER 1000:1000"];
+  const spool = withServices(`spool: { build: { dockerfile_inline: ${JSON.stringify(lines.join("\n"))} } }`);
+  return run(["sh", "deploy/host/up.sh"], { ...spool, ...settings });
+}
 
 test("an older spool does not start with the queue of another version: the running one keeps serving, and nothing else is replaced", async () => {
   const others = async () => [await compose("ps", "-q", "proxy"), ...(await replicas())];
   const before = await others();
   const image = async () => imageOf(await compose("ps", "-q", "spool"));
   const running = await image();
-  const { code, output } = await upgrade({ SPOOL_CHANGE: "s/^const version = .*/const version = 0;/" });
+  const { code, output } = await upgrade("s/^const version = .*/const version = 0;/");
   expect([code, lastLine(output)]).toEqual([
     1,
     expect.stringMatching(/^culvert: spool: .*another version.*; the one before it was started again$/),
@@ -73,7 +76,7 @@ test("Culvert itself is upgraded under load: only requests fail that found no pr
   const all = async () => (await compose("ps", "--all", "--quiet", "spool", "proxy", "web")).split("\n");
   const before = await all();
   const mark = await recorder.count();
-  const change = upgrade({ SENTRY_RELEASE: "culvert@after" });
+  const change = upgrade("", { SENTRY_RELEASE: "culvert@after", HSTS_MAX_AGE: "600" });
   const { result, requests: sent, failures } = await load(requests, change, few);
   expect(result.code, result.output).toBe(0);
   expect((await all()).filter((id) => before.includes(id))).toEqual([]);

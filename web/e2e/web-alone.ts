@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { docker, label, must, restricted } from "../../deploy/test/support/docker.ts";
+import { docker, label, must, recorderArguments, restricted } from "../../deploy/test/support/docker.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
-import { recorderArguments } from "../../deploy/test/support/recorder/container.ts";
 import { expect } from "./fixtures.ts";
 
 /** The image of web that the stack under test runs. */

@@ -20,13 +20,9 @@ const web: Container = {
   ...{ environment: { REGION: "eu" }, why: "" },
 };
 const facts = (fault: Partial<Container> = {}, more: Partial<Facts> = {}): Facts => ({
-  ...{
-    configured: { web: { environment: { REGION: "eu", TUNNEL_PATH: null } } },
-    containers: [{ ...web, ...fault }],
-    log: [],
-    unreadable: [],
-  },
-  names: { saved: 1, unread: [], spaced: [] },
+  configured: { web: { environment: { REGION: "eu", TUNNEL_PATH: null } } },
+  containers: [{ ...web, ...fault }],
+  ...{ log: [], unreadable: [], names: { saved: 1, unread: [], spaced: [] } },
   ...more,
 });
 const state = (change: Partial<Container["State"]>) => ({ State: { ...State, ...change } });
@@ -47,20 +43,15 @@ const old = peer("2026-05-01", "2026-07-30");
 const development = peer("2026-07-01", "2028-07-01", "Culvert development CA");
 const served = (certificate: PeerCertificate, error?: string, acme?: string, ...more: string[]) =>
   classify(certificate, error, ["app.example.com", ...more], { acme, now });
+const withoutChain = { ...fresh, infoAccess: {} } as PeerCertificate;
+const LEAF = "UNABLE_TO_VERIFY_LEAF_SIGNATURE";
 /** An app whose health check fails, and a proxy that compose has therefore not started. */
-const waitingFor = (why: string) =>
-  down(
-    facts(
-      {},
-      {
-        containers: [
-          { ...web, Name: "culvert-proxy-1", service: "proxy", ...state({ Status: "created" }) },
-          { ...web, ...state({ Health: { Status: "unhealthy" } }), why },
-        ],
-      },
-    ),
-    now,
-  );
+const unhealthy = { ...web, ...state({ Health: { Status: "unhealthy" } }), why: "GET /healthz: status 500" };
+const waiting = { ...web, Name: "culvert-proxy-1", service: "proxy", ...state({ Status: "created" }) };
+/** A port that the compose file publishes and the container does not. */
+const HostConfig = { ...web.HostConfig, PortBindings: { "8080/tcp": [{ HostPort: "80" }] } };
+const anotherPort = { configured: { web: { ports: [{ published: "80" }, { published: "81" }] } } };
+const balanced = [...from("10.0.0.4", 30), ...from("203.0.113.9", 5, `${TRACE_PREFIX}1`), ...from("172.18.0.7", 9)];
 const spaced = facts(
   { ...state({ Status: "exited", ExitCode: 1 }), why: "SENTRY_DSN is not a DSN" },
   { names: { saved: 1, unread: [], spaced: ["SENTRY_DSN"] } },
@@ -96,16 +87,7 @@ test("nothing is wrong with what is right", () => {
 
 // A crash loop, a name in .env that nothing reads, and a setting that was changed since the start: stack.test.ts.
 test.each<[string, Result[], RegExp, state?: Result["state"]]>([
-  [
-    "a port that was changed since the start",
-    applied(
-      facts(
-        { HostConfig: { ...web.HostConfig, PortBindings: { "8080/tcp": [{ HostPort: "80" }] } } },
-        { configured: { web: { ports: [{ published: "80" }, { published: "81" }] } } },
-      ),
-    ),
-    /other values than .env has: port 81 \(web\)/,
-  ],
+  ["a changed port", applied(facts({ HostConfig }, anotherPort)), /other values than .env has: port 81 \(web\)/],
   ["a service without a container", down(facts({}, { containers: [] })), /has no container/],
   ["a paused container", ended({ Status: "paused" }), /is paused docker unpause culvert-web-1/],
   ["one that runs again", down(facts({ RestartCount: 3, why: "no database" }), now), /3×\): no database/],
@@ -113,7 +95,7 @@ test.each<[string, Result[], RegExp, state?: Result["state"]]>([
   ["a container that died", ended({ ExitCode: 1 }, "EACCES /data"), /ended: EACCES/],
   [
     "an app that is not healthy, for which the proxy waits",
-    waitingFor("GET /healthz: status 500"),
+    down(facts({}, { containers: [waiting, unhealthy] }), now),
     /^culvert-web-1 is unhealthy: GET \/healthz: status 500 docker logs/,
   ],
   ["a space at the end of a value", spaces(spaced), /^SENTRY_DSN begins or ends with a space/],
@@ -124,33 +106,16 @@ test.each<[string, Result[], RegExp, state?: Result["state"]]>([
   ["a full disk of the spool", queue("disk_free_bytes 0"), /its disk is full/],
   ["an ingest of the past", queue("undeliverable_envelopes 4"), /4 envelopes wait for an ingest/],
   ["envelopes that the ingest rejects", rejected(20), /20 of 110 .*403/],
-  [
-    "a load balancer that is not named",
-    behind([...from("10.0.0.4", 30), ...from("203.0.113.9", 5, `${TRACE_PREFIX}1`), ...from("172.18.0.7", 9)]),
-    /all 30 requests .* 10\.0\.0\.4/,
-  ],
+  ["a load balancer that is not named", behind(balanced), /all 30 requests .* 10\.0\.0\.4/],
   ["one on this machine", behind(from("172.18.0.1", 30)), /172\.18\.0\.1, the gateway of .*IPv6/],
   ["a trusted network that anybody is in", trusted("10.0.0.0/8 0.0.0.0/0"), /0\.0\.0\.0\/0/],
   ["a disk that is nearly full", disk({ bavail: 1e5, blocks: 1e6, bsize: 4096 }), /0\.4 GB free/],
   ["a certificate near its end", served(peer("2026-05-12", "2026-08-10")), /8 days left/, "warning"],
   ["one that is not valid yet", served(peer("2026-08-02", "2026-10-01"), "CERT_NOT_YET_VALID"), /before .*clock/],
   ["an expired one", served(old, "CERT_HAS_EXPIRED"), /has expired.*TLS_CERT/],
-  [
-    "a second name without one",
-    served(fresh, undefined, undefined, "www.example.com"),
-    /^www\.example\.com: .* for app/,
-  ],
-  [
-    "one without its chain",
-    served({ ...fresh, infoAccess: {} } as PeerCertificate, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"),
-    /fullchain/,
-  ],
-  [
-    "one of a private CA",
-    served(fresh, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"),
-    /from the CA 'R11'.*give clients this CA/,
-    "warning",
-  ],
+  ["a second name without one", served(fresh, "", "", "www.example.com"), /^www\.example\.com: .* for app/],
+  ["one without its chain", served(withoutChain, LEAF), /fullchain/],
+  ["one of a private CA", served(fresh, LEAF), /from the CA 'R11'.*give clients this CA/, "warning"],
   ["one of a private CA with its chain", served(fresh, "SELF_SIGNED_CERT_IN_CHAIN"), /from the CA 'R11'/, "warning"],
   ["one of development, for a public name", served(development, "X"), /set ACME=on, or TLS_CERT_FILE/],
   ["a pair on disk that is none", renewal("culvert_certificate_rejected 1"), /are no pair.*copy both/],
@@ -169,7 +134,7 @@ test.each<[string, Result[], RegExp, state?: Result["state"]]>([
 
 test("of a certificate, names, life and chain are an answer each", () => {
   const states = (results: Result[]) => results.map(({ state, found }) => `${state} ${found.split(" ", 3).join(" ")}`);
-  expect(states(served(old, "UNABLE_TO_VERIFY_LEAF_SIGNATURE", undefined, "b.example.com"))).toEqual([
+  expect(states(served(old, LEAF, undefined, "b.example.com"))).toEqual([
     "failed b.example.com: the certificate",
     "failed has expired on",
     "warning from the CA",

@@ -47,15 +47,17 @@ const lines = (results: Result[]) =>
 const dsn = (port: number, scheme = "http", host = "localhost") => `${scheme}://0123456789abcdef@${host}:${port}/1`;
 
 const tlsIngest = async (caFile = "", own = pair) => ingest(dsn(await secure(answer(200), own), "https"), caFile);
-const ingestWith = async (status: number) => ingest(dsn(await plain(answer(status))));
 const tunnelWith = async (status: number, sent = "") => tunnel(await site(answer(status)), sent);
 const publicWith = async (status: number, headers = {}, more: Partial<Target> = {}) =>
   publicAddress({ ...(await site(answer(status, headers))), ...more });
 const pageWith = async (status: number, headers = {}) => page(await site(answer(status, headers)), "/", ["localhost"]);
 const redirectWith = async (status: number, headers = {}) =>
   redirect(await site(answer(200)), await plain(answer(status, headers)));
-const serverTunnelWith = async (headers: Record<string, string>) =>
-  serverTunnel(`http://127.0.0.1:${await plain(answer(200, headers))}/envelopes`, dsn(1));
+const serverTunnelWith = async (outcome: string) => {
+  const port = await plain(answer(200, { "X-Envelope-Outcome": outcome }));
+  return serverTunnel(`http://127.0.0.1:${port}/envelopes`, dsn(1));
+};
+const outside = async (more: Partial<Target>) => checkOutside({ ...(await site(answer(200))), ...more });
 const switching: RequestListener = (_, { socket }) =>
   socket?.end("HTTP/1.1 101 Fine\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
 const forbidden = { "Content-Security-Policy": "connect-src https://api.example" };
@@ -76,10 +78,7 @@ test("what the proxy takes as a DSN is one here", () => {
 });
 
 test.each<[string, () => Promise<Result[]>, RegExp]>([
-  ["an ingest that rejects", () => ingestWith(403), /^ingest failed .* 403 .*is its key active/],
-  ["an ingest without the project", () => ingestWith(404), /^ingest failed .* 404 .*no such project/],
-  ["an ingest that fails", () => ingestWith(503), /^ingest failed .* 503 .*its own log/],
-  ["an ingest without quota", () => ingestWith(429), /^ingest warning .*quota/],
+  ["an ingest that fails", async () => ingest(dsn(await plain(answer(503)))), /^ingest failed .* 503 .*its own log/],
   ["a name without address", () => ingest(dsn(80, "http", "no-such-host.invalid")), /^ingest failed .* not resolve/],
   ["a closed port", () => ingest(dsn(1)), /^ingest failed localhost refuses connections: is the port/],
   ["a private CA", () => tlsIngest(), /self signed cert: .*INGEST_CA_FILE/],
@@ -89,11 +88,7 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
   ["one that does not", () => tunnelWith(503, dsn(1)), /^tunnel failed .*neither ingest nor spool/],
   ["one without a DSN", () => tunnelWith(405), /^tunnel ok/],
   ["a page in its place", () => tunnelWith(404), /^tunnel failed GET \/monitoring answers 404/],
-  [
-    "events of the server that only the spool accepts",
-    () => serverTunnelWith({ "X-Envelope-Outcome": "queued" }),
-    /^server tunnel failed the spool queued/,
-  ],
+  ["events that only the spool accepts", () => serverTunnelWith("queued"), /^server tunnel failed the spool queued/],
   ["plain HTTP that redirects", () => redirectWith(308, { Location: "https://localhost/" }), /^redirect ok/],
   ["plain HTTP", () => redirectWith(200), /^redirect failed .*: 200/],
   ["the proxy", () => publicWith(404, { "X-Request-Id": "1" }), /^public address ok/],
@@ -101,12 +96,7 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
   ["another name's site", () => publicWith(421), /^public address failed .*SERVER_NAME/],
   ["a site that switches protocols", async () => publicAddress(await site(switching)), /^public address failed .*101/],
   ["a name without record", () => publicWith(200, {}, { name: "no-such-host.invalid" }), /point its DNS record here/],
-  [
-    "from outside, nothing that listens",
-    async () => checkOutside({ ...(await site(answer(200))), publicPort: 1 }),
-    /^public address failed .*ECONNREFUSED/,
-  ],
-  ["an app without the page", () => pageWith(404), /^page warning \/ answers 404: BASE_PATH/],
+  ["nothing that listens", () => outside({ publicPort: 1 }), /^public address failed .*ECONNREFUSED/],
   ["an error page", () => pageWith(500), /^page failed \/ answers 500/],
   ["a policy that forbids the tunnel", () => pageWith(200, forbidden), /^csp failed .*connect-src https:.*add 'self'/],
 ])("%s", async (_, check, line) => {
@@ -135,22 +125,16 @@ async function stateOfStack(port: number, health: Record<string, string>, log: o
     ...{ ...running, Name: service, service, environment: { SENTRY_DSN: dsn(port) } },
     State: { Status: "running", Health: { Status, Log: [] } },
   }));
-  const facts = {
-    configured: {},
-    containers,
-    log,
-    unreadable: [],
-    names: { saved: 0, unread: [], spaced: [] },
-  };
-  const results = await checkStack(facts as unknown as Facts);
+  const names = { saved: 0, unread: [], spaced: [] };
+  const results = await checkStack({ configured: {}, containers, log, unreadable: [], names } as unknown as Facts);
   return Object.fromEntries(results.map(({ check, state }) => [check, state]));
 }
 
 test("while the ingest accepts no envelopes, no probe is sent that the spool would queue, and what follows is skipped", async () => {
   const log = Array(20).fill({ outcome: "failed", reason: "unreachable" });
-  const states = await stateOfStack(1, { proxy: "healthy" }, log);
-  expect(states).toMatchObject({ ingest: "failed", tunnel: "skipped", "server tunnel": "skipped" });
-  expect(states).toMatchObject({ envelopes: "skipped", page: "failed" });
+  expect(await stateOfStack(1, { proxy: "healthy" }, log)).toMatchObject({
+    ...{ ingest: "failed", tunnel: "skipped", "server tunnel": "skipped", envelopes: "skipped", page: "failed" },
+  });
 });
 
 test("if a container is not healthy, what fails of it follows from it, and nothing else", async () => {

@@ -49,6 +49,13 @@ export const restricted = ["--read-only", "--cap-drop=ALL", "--security-opt=no-n
 /** The options with which the compose file runs the proxy; its image must work with them. */
 export const hardened = [...restricted, ...inMemory.map((folder) => `--tmpfs=${folder}`)];
 
+/** What `docker run` needs to run a recorder; with the folder of a certificate `server`, it also listens on 9443. */
+export const recorderArguments = (certificates = ""): string[] => [
+  ...(certificates ? [`--volume=${certificates}:/cert:ro`, "--env=CERT=/cert/server"] : []),
+  `--volume=${root}/deploy/test/support/recorder:/recorder:ro`,
+  ...["node:24-trixie-slim", "node", "/recorder/server.ts"],
+];
+
 /** Runs the proxy's image with invalid settings, with which it must exit. */
 export function runProxy(image: string, settings: Record<string, string>): Promise<Outcome> {
   const environment = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
