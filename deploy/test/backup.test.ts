@@ -2,14 +2,15 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { copySources, lastLine, must, run, withDocker } from "./run.ts";
+import { copySources, lastLine, must, run, withDocker, withServices } from "./run.ts";
+import { IMAGES, projectName } from "./support/docker.ts";
 import { buildCa } from "./support/images.ts";
 
-const project = `culvert-backup-${process.pid}`;
+const project = projectName("backup");
 const environment = {
-  IMAGES: process.env.COMPOSE_PROJECT_NAME ?? "culvert",
   COMPOSE_PROJECT_NAME: project,
-  COMPOSE_FILE: "docker-compose.yml:deploy/test/backup.compose.yml",
+  // The tested spool alone, with an ingest that is nowhere.
+  ...withServices(`spool: { image: ${IMAGES}-spool }`),
   SENTRY_DSN: "http://culvert@ingest:1/1",
   TUNNEL_PATH: "",
 };

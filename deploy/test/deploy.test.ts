@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { endLoad, type LoadRequest, load, send } from "./load.ts";
 import { impatient, lastLine, must, run, temporary, withDocker, withServices } from "./run.ts";
-import { type Outcome, root } from "./support/docker.ts";
+import { IMAGES, type Outcome, projectName, root } from "./support/docker.ts";
 import { buildImage } from "./support/images.ts";
 
 // A stack of its own: the tested proxy, and releases that are healthy; server.cjs says what else they are.
-const project = `culvert-deploy-${process.pid}`;
+const project = projectName("deploy");
 const releases = ["first", "second", "third", "broken", "sick", "unreachable"] as const;
 type Release = (typeof releases)[number];
 type Settings = Record<string, string>;
@@ -73,7 +73,7 @@ const pageOf = (release: string) => ({ name: release, path: `/name?dpl=${release
 const answersFor = (...names: string[]) => Promise.all(names.map((release) => send(pageOf(release))));
 
 beforeAll(async () => {
-  vi.stubEnv("IMAGES", process.env.COMPOSE_PROJECT_NAME);
+  vi.stubEnv("IMAGES", IMAGES);
   vi.stubEnv("COMPOSE_PROJECT_NAME", project);
   vi.stubEnv("COMPOSE_FILE", "docker-compose.yml:deploy/test/releases.compose.yml");
   vi.stubEnv("HTTPS_PORT", String(Number(process.env.HTTPS_PORT) + 3));
@@ -153,7 +153,7 @@ test("with the image that runs, only the health check is compared: a setting may
 test("a new release replaces two replicas, after their last requests; what make rollback undoes stays undone", async () => {
   await scale(2);
   const old = await containers("web");
-  const other = await must(["docker", "image", "inspect", "--format={{.Id}}", `${process.env.IMAGES}-proxy`]);
+  const other = await must(["docker", "image", "inspect", "--format={{.Id}}", `${IMAGES}-proxy`]);
   const older = [1, 2, 3, 4, 5, 6].map((day) => `older-${day} ${other} ${project}:older - 2020-01-0${day}T00:00:00\n`);
   writeFileSync(releasesFile, older.join("") + readFileSync(releasesFile, "utf8"));
   save(`WEB_IMAGE=${image("broken")} # the next one\nSENTRY_RELEASE=second`);

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { copySources, must, run } from "./run.ts";
+import { IMAGES, projectName } from "./support/docker.ts";
 import { Recorder } from "./support/recorder/client.ts";
 
-const prefix = `culvert-front-${process.pid}`;
+const prefix = projectName("front");
 const ports = { https: Number(process.env.HTTPS_PORT) + 7, http: Number(process.env.HTTP_PORT) + 7 };
 const front = {
   FRONT_NAME: prefix,
@@ -23,9 +24,8 @@ type App = keyof typeof apps;
 const names: App[] = ["shop", "blog"];
 const stack = (app: App) => ({
   ...front,
-  IMAGES: process.env.COMPOSE_PROJECT_NAME ?? "culvert",
-  COMPOSE_PROJECT_NAME: `${prefix}-${app}`,
-  COMPOSE_FILE: "docker-compose.yml:deploy/front/app.yml:deploy/test/front.compose.yml",
+  ...{ IMAGES, WEB_EGRESS: "on", COMPOSE_PROJECT_NAME: `${prefix}-${app}` },
+  COMPOSE_FILE: "docker-compose.yml:deploy/front/app.yml:deploy/test/fronts.compose.yml",
   SERVER_NAME: `${app}.example`,
   SENTRY_DSN: `http://culvert@recorder:9000/${apps[app]}`,
   REGION: app,

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { must, run } from "./run.ts";
 import { makePair } from "./support/certificate.ts";
-import { must as docker, isLocal, label, root } from "./support/docker.ts";
+import { must as docker, IMAGES, isLocal, label, projectName, root } from "./support/docker.ts";
 import { buildWithDebian } from "./support/images.ts";
 import { headerOf, Recorder } from "./support/recorder/client.ts";
 import type { RecordedRequest } from "./support/recorder/types.ts";
@@ -31,7 +31,7 @@ type Front = keyof typeof fronts;
 const names = Object.keys(fronts) as Front[];
 const NAME = "app.example.com";
 
-const project = `culvert-fronts-${process.pid}`;
+const project = projectName("fronts");
 // Of this copy of the tests' stack.
 const number = ((Number(process.env.HTTPS_PORT) - 18443) / 10) % 128;
 const subnet = `10.214.${2 * number}`;
@@ -40,8 +40,7 @@ const network6 = `fd0c:14:${number + 1}:`;
 /** The last part of a front's address. */
 const hostOf = (name: Front) => 17 + names.indexOf(name);
 const stack = {
-  IMAGES: process.env.COMPOSE_PROJECT_NAME ?? "culvert",
-  COMPOSE_PROJECT_NAME: project,
+  ...{ IMAGES, WEB_EGRESS: "on", WEBSOCKET_PATH: "/socket", COMPOSE_PROJECT_NAME: project },
   COMPOSE_FILE: "docker-compose.yml:deploy/front/http.yml:deploy/test/fronts.compose.yml",
   SERVER_NAME: NAME,
   SENTRY_DSN: "http://culvert@recorder:9000/3",
@@ -66,6 +65,7 @@ beforeAll(async () => {
   const started = compose("up", "-d", "--no-build", "--wait", "web", "proxy");
   const [image] = await Promise.all([buildWithDebian(), started]);
   app = new Recorder(`http://${await compose("port", "web", "9001")}`);
+  await docker("network", "connect", "--alias=proxy", project, await compose("ps", "--quiet", "proxy"));
   await Promise.all(names.map((name) => startFront(name, image)));
 });
 beforeEach(() => app.answer({ status: 200, headers: {}, body: "{}" }));

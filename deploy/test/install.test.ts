@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lastLine, must, runApart } from "./run.ts";
-import { docker, label, must as mustDocker, root } from "./support/docker.ts";
+import { docker, label, must as mustDocker, projectName, root } from "./support/docker.ts";
 import { buildCa, buildWithDebian } from "./support/images.ts";
 
 // A release of this machine's architecture, made and pushed by the scripts of deploy/release, and installed from empty folders.
@@ -28,7 +28,7 @@ const helm = await must(["sh", "deploy/kubernetes/helm.sh"]).then(
 const port = 18_900 + Number(process.env.TEST_STACK ?? 0);
 const page = `https://localhost:${port}`;
 const settings = {
-  COMPOSE_PROJECT_NAME: `culvert-archive-${process.pid}`,
+  COMPOSE_PROJECT_NAME: projectName("archive"),
   ...{ HTTPS_PORT: String(port), HTTP_PORT: String(port + 1_000), INGEST_PORT: String(port + 2_000) },
 };
 /** Types a command in the archive's folder, which must succeed, and returns what it prints. */

@@ -96,10 +96,11 @@ clean_up() {
   {
     for number in 20 40 60 80 100; do (other_stack "$number" && take_down); done
     take_down
-    label="label=culvert.test=$CULVERT_TEST_RUN"
-    docker ps -aq --filter "$label" | xargs -r docker rm -f -v
-    docker network ls -q --filter "$label" | xargs -r docker network rm
-    docker volume ls -q --filter "$label" | xargs -r docker volume rm
+    for left in "label=culvert.test=$CULVERT_TEST_RUN" "name=^culvert-[a-z]+-$CULVERT_TEST_RUN([-_]|\$)"; do
+      docker ps -aq --filter "$left" | xargs -r docker rm -f -v
+      docker network ls -q --filter "$left" | xargs -r docker network rm
+      docker volume ls -q --filter "$left" | xargs -r docker volume rm
+    done
   } >/dev/null 2>&1
   [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
 }

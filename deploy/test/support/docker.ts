@@ -38,6 +38,12 @@ export const isLocal = (network: string): boolean => existsSync(`/sys/class/net/
 /** Label for every container, network and volume of a test run, by which deploy/test/run.sh removes them. */
 export const label = `--label=culvert.test=${process.env.CULVERT_TEST_RUN ?? "by-hand"}`;
 
+/** Returns a name for a compose project of a test run, by which deploy/test/run.sh removes it. */
+export const projectName = (what: string) => `culvert-${what}-${process.env.CULVERT_TEST_RUN ?? process.pid}`;
+
+/** The compose project whose images are tested. */
+export const IMAGES = process.env.COMPOSE_PROJECT_NAME ?? "culvert";
+
 // The proxy, the first service of the compose file: its tmpfs folders, and its memory limit, such as "2g".
 const compose = readFileSync(`${root}/docker-compose.yml`, "utf8");
 const inMemory: string[] = JSON.parse(/tmpfs: (\[.*\])/.exec(compose)?.[1] ?? "");
