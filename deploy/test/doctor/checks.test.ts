@@ -1,5 +1,5 @@
 import type { PeerCertificate } from "node:tls";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { classify, renewal } from "../../checks/certificate.ts";
 import { clients } from "../../checks/host/clients.ts";
 import { disk, down, health } from "../../checks/host/containers.ts";
@@ -8,7 +8,7 @@ import { checkStack, isOfIngest } from "../../checks/host/doctor.ts";
 import type { Container, Facts } from "../../checks/host/facts.ts";
 import { applied, settingNames, spaces } from "../../checks/host/settings.ts";
 import { TRACE_PREFIX } from "../../checks/ingest.ts";
-import { after, type Result } from "../../checks/result.ts";
+import { after, type Result, report } from "../../checks/result.ts";
 
 const now = Date.parse("2026-08-01T12:00:00Z");
 const State = { Status: "running", ExitCode: 0, OOMKilled: false, StartedAt: "2026-08-01T11:59:00Z" };
@@ -52,24 +52,18 @@ const waiting = { ...web, Name: "culvert-proxy-1", service: "proxy", ...state({ 
 const HostConfig = { ...web.HostConfig, PortBindings: { "8080/tcp": [{ HostPort: "80" }] } };
 const anotherPort = { configured: { web: { ports: [{ published: "80" }, { published: "81" }] } } };
 const balanced = [...from("10.0.0.4", 30), ...from("203.0.113.9", 5, `${TRACE_PREFIX}1`), ...from("172.18.0.7", 9)];
-const spaced = facts(
-  { ...state({ Status: "exited", ExitCode: 1 }), why: "SENTRY_DSN is not a DSN" },
-  { names: { saved: 1, unread: [], spaced: ["SENTRY_DSN"] } },
-);
+const hasEnded = { ...state({ Status: "exited", ExitCode: 1 }), why: "SENTRY_DSN is not a DSN" };
+const spaced = facts(hasEnded, { names: { saved: 1, unread: [], spaced: ["SENTRY_DSN"] } });
 const afterSpace = await checkStack(spaced);
 
 test("nothing is wrong with what is right", () => {
   const finished = { ...state({ Status: "exited" }), HostConfig: { RestartPolicy: { Name: "no" } } };
+  const restarted = { RestartCount: 3, ...state({ StartedAt: "2026-08-01T02:00:00Z" }) };
   // Neither this program's requests nor those of the stack's containers are clients. 127.0.0.1: the proxy itself.
   const mixed = [...from("10.0.0.4", 30), ...from("203.0.113.9", 1)];
   const results = [
-    settingNames({ saved: 2, unread: [], spaced: [] }),
-    applied(facts()),
-    ...[
-      down(facts(), now),
-      down(facts(finished), now),
-      down(facts({ RestartCount: 3, ...state({ StartedAt: "2026-08-01T02:00:00Z" }) }), now),
-    ],
+    ...[settingNames({ saved: 2, unread: [], spaced: [] }), applied(facts())],
+    ...[facts(), facts(finished), facts(restarted)].map((one) => down(one, now)),
     ...[checked("healthy", ""), checked("starting", "GET /: connect ECONNREFUSED")],
     ...[queue(), queue('queued_envelopes{category="error"} 3', "oldest_envelope_age_seconds 4"), queue("disk_bytes 4")],
     ...[queue("disk_free_bytes 5"), rejected(2), behind(mixed), behind(from("127.0.0.1", 30))],
@@ -139,10 +133,15 @@ test("of a certificate, names, life and chain are an answer each", () => {
     "failed has expired on",
     "warning from the CA",
   ]);
-  const near = peer("2026-05-12", "2026-08-02");
-  expect(states(served(near, "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "the CA's log"))).toEqual([
-    ...["ok is for app.example.com", "warning 0 days left,", "warning from the CA"],
-  ]);
+  const near = served(peer("2026-05-12", "2026-08-02"), "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "the CA's log");
+  expect(states(near)).toEqual(["ok is for app.example.com", "warning 0 days left,", "warning from the CA"]);
+});
+
+test("what a page says does not control the terminal", () => {
+  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  report([{ check: "csp", state: "failed", found: "connect-src \x1b[31m\x07\x9b31m\u202e" }]);
+  expect(log.mock.calls.join()).toMatch(/^✗ csp +connect-src \uFFFD\[31m\uFFFD\uFFFD31m\uFFFD$/);
+  log.mockRestore();
 });
 
 test("only what ends when its cause is mended is said to follow from it", async () => {

@@ -1,24 +1,22 @@
-import { mkdtempSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { parseDsn } from "../../checks/dsn.ts";
 import { ingest, serverTunnel } from "../../checks/host/delivery.ts";
 import { checkStack } from "../../checks/host/doctor.ts";
 import type { Facts } from "../../checks/host/facts.ts";
 import type { Target } from "../../checks/http.ts";
 import { envelopeUrl } from "../../checks/ingest.ts";
-import { checkAddress, checkOutside, tunnel } from "../../checks/outside/doctor.ts";
+import { checkOutside, tunnel } from "../../checks/outside/doctor.ts";
 import { page, publicAddress, redirect } from "../../checks/outside/site.ts";
 import type { Result } from "../../checks/result.ts";
+import { temporary } from "../run.ts";
 import { makePair } from "../support/certificate.ts";
 
-const pair = join(mkdtempSync(join(tmpdir(), "culvert-doctor-")), "site");
+const [pair, other] = [temporary("site", ""), temporary("other", "")];
 makePair(pair, ["localhost"]);
-const other = `${pair}-other`;
 makePair(other, ["other.example"]);
 
 /** Listens until the test ends, and returns the port. */
@@ -103,44 +101,35 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
   expect(lines(await check())).toEqual([expect.stringMatching(line)]);
 });
 
-test("from outside, a page cannot write control characters to the terminal", async () => {
-  const policy = "connect-src \x1b[31m\x07\x9b31m\u202e https://api.example";
-  const { publicPort } = await site((_, response) => {
-    response.setHeader("X-Request-Id", "1");
-    response.end(`<meta http-equiv="Content-Security-Policy" content="${policy}">`);
-  });
-  const log = vi.spyOn(console, "log").mockImplementation(() => {});
-  await checkAddress(`https://localhost:${publicPort}`);
-  const output = log.mock.calls.join("\n");
-  log.mockRestore();
-  process.exitCode = 0;
-  expect(output).toMatch(/connect-src .*https:\/\/api\.example/);
-  expect(output).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
-});
-
-/** Checks a stack whose containers have no address here: the states of what is asked, by check. `health` is that of each service. */
-async function stateOfStack(port: number, health: Record<string, string>, log: object[] = []) {
+test.each<[string, answers: boolean, health: Record<string, string>, states: Record<string, string>]>([
+  [
+    "the ingest accepts no envelopes, with no probe that the spool would queue",
+    false,
+    { proxy: "healthy" },
+    { ingest: "failed", tunnel: "skipped", "server tunnel": "skipped", envelopes: "skipped", page: "failed" },
+  ],
+  [
+    "the proxy is not healthy",
+    true,
+    { proxy: "unhealthy", web: "healthy" },
+    { proxy: "failed", ingest: "ok", page: "skipped", certificate: "skipped" },
+  ],
+  [
+    "web is not healthy",
+    true,
+    { proxy: "healthy", web: "unhealthy" },
+    { web: "failed", page: "skipped", tunnel: "warning", certificate: "warning" },
+  ],
+])("while %s, what follows from it is skipped, and nothing else", async (_, answers, health, states) => {
+  const SENTRY_DSN = dsn(answers ? await plain(answer(200)) : 1);
+  // They have no address here.
   const running = { HostConfig: { RestartPolicy: { Name: "" } }, NetworkSettings: { Networks: {} } };
   const containers = Object.entries(health).map(([service, Status]) => ({
-    ...{ ...running, Name: service, service, environment: { SENTRY_DSN: dsn(port) } },
+    ...{ ...running, Name: service, service, environment: { SENTRY_DSN } },
     State: { Status: "running", Health: { Status, Log: [] } },
   }));
+  const log = answers ? [] : Array(20).fill({ outcome: "failed", reason: "unreachable" });
   const names = { saved: 0, unread: [], spaced: [] };
   const results = await checkStack({ configured: {}, containers, log, unreadable: [], names } as unknown as Facts);
-  return Object.fromEntries(results.map(({ check, state }) => [check, state]));
-}
-
-test("while the ingest accepts no envelopes, no probe is sent that the spool would queue, and what follows is skipped", async () => {
-  const log = Array(20).fill({ outcome: "failed", reason: "unreachable" });
-  expect(await stateOfStack(1, { proxy: "healthy" }, log)).toMatchObject({
-    ...{ ingest: "failed", tunnel: "skipped", "server tunnel": "skipped", envelopes: "skipped", page: "failed" },
-  });
-});
-
-test("if a container is not healthy, what fails of it follows from it, and nothing else", async () => {
-  const port = await plain(answer(200));
-  const ofProxy = await stateOfStack(port, { proxy: "unhealthy", web: "healthy" });
-  expect(ofProxy).toMatchObject({ proxy: "failed", ingest: "ok", page: "skipped", certificate: "skipped" });
-  const ofWeb = await stateOfStack(port, { proxy: "healthy", web: "unhealthy" });
-  expect(ofWeb).toMatchObject({ web: "failed", page: "skipped", tunnel: "warning", certificate: "warning" });
+  expect(Object.fromEntries(results.map(({ check, state }) => [check, state]))).toMatchObject(states);
 });
