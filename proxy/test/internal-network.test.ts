@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { docker, hardened, label, must, runProxy } from "../../deploy/test/support/docker.ts";
+import { docker, hardened, label, must } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 
 const id = `culvert-proxy-test-${randomUUID().slice(0, 8)}`;
@@ -50,7 +50,9 @@ test("the inner ports answer addresses of that network, whatever a header says; 
 });
 
 test("a network that is not the container's stops it with one line", async () => {
-  const { code, output } = await runProxy(await build(), { SENTRY_DSN, INTERNAL_NETWORK: "culvert_insid" });
+  const settings = [`--env=SENTRY_DSN=${SENTRY_DSN}`, "--env=INTERNAL_NETWORK=culvert_insid"];
+  const options = ["--rm", label, "--network=none", ...hardened, ...settings];
+  const { code, output } = await docker("run", ...options, await build());
   expect([code, output.trim().split("\n").at(-1)]).toEqual([
     1,
     "culvert proxy: INTERNAL_NETWORK 'culvert_insid' is no network of this container, or DNS does not answer: use the Docker network that proxy, web and spool share, such as culvert_inside",

@@ -25,12 +25,14 @@ export function run(file: string, args: string[], environment: NodeJS.ProcessEnv
 /** Runs the docker client; never throws on a non-zero exit. */
 export const docker = (...args: string[]): Promise<Outcome> => run("docker", args);
 
-/** Runs docker and returns its output; throws an error with the output on a non-zero exit. */
-export async function must(...args: string[]): Promise<string> {
-  const { code, output } = await docker(...args);
-  if (code !== 0) throw new Error(`docker ${args.join(" ")}: ${output}`);
+/** Returns the output of a command that has ended; throws an error with the output on a non-zero exit. */
+export function outputOf(command: string[], { code, output }: Outcome): string {
+  if (code !== 0) throw new Error(`${command.join(" ")}: ${output}`);
   return output.trim();
 }
+
+/** Runs docker and returns its output; throws an error with the output on a non-zero exit. */
+export const must = async (...args: string[]): Promise<string> => outputOf(["docker", ...args], await docker(...args));
 
 /** Whether this machine reaches containers by their own addresses in a network, given by id: published ports then only cost processes. */
 export const isLocal = (network: string): boolean => existsSync(`/sys/class/net/br-${network.slice(0, 12)}`);
@@ -61,9 +63,3 @@ export const recorderArguments = (certificates = ""): string[] => [
   `--volume=${root}/deploy/test/support/recorder:/recorder:ro`,
   ...["node:24-trixie-slim", "node", "/recorder/server.ts"],
 ];
-
-/** Runs the proxy's image with invalid settings, with which it must exit. */
-export function runProxy(image: string, settings: Record<string, string>): Promise<Outcome> {
-  const environment = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
-  return docker("run", "--rm", label, "--network=none", ...hardened, ...environment, image);
-}
