@@ -20,11 +20,7 @@ const programs = ["ts", "tsx", "mjs", "js", "sh", "yml", "yaml", "conf", "tpl", 
 const tests = ["*.test.*", "*.spec.*", ...["test", "e2e", "fixtures", "bench"].map((folder) => `**/${folder}/**`)];
 const paths = [...programs, ...tests.map((path) => `:(exclude,glob)${path.replace(/^\*\./, "**/*.")}`)];
 
-interface Setting {
-  name: string;
-  type: string;
-  default: string;
-}
+type Setting = Record<"name" | "type" | "default", string>;
 
 test("a default is written once: changed in settings.json, make settings changes it wherever a program has it", async () => {
   const copy = mkdtempSync(join(tmpdir(), "culvert-defaults-"));
@@ -37,9 +33,8 @@ test("a default is written once: changed in settings.json, make settings changes
   const path = join(copy, "deploy/settings/settings.json");
   const groups: Record<string, Setting[]> = JSON.parse(readFileSync(path, "utf8"));
   const isFree = ({ type }: Setting) => !["file", "switch", "choice", "limit"].includes(type);
-  const changed = Object.values(groups)
-    .flat()
-    .filter((one) => one.default && isFree(one));
+  const settings = Object.values(groups).flat();
+  const changed = settings.filter((one) => one.default && isFree(one));
   const old = changed.map((one) => ({ name: one.name, value: one.default }));
   changed.forEach((one, at) => {
     const isNumber = /^\d/.test(one.default);

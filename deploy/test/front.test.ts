@@ -12,11 +12,8 @@ import { Recorder } from "./support/recorder/client.ts";
 const prefix = projectName("front");
 const ports = { https: Number(process.env.HTTPS_PORT) + 7, http: Number(process.env.HTTP_PORT) + 7 };
 const front = {
-  FRONT_NAME: prefix,
-  FRONT_SUBNET: "10.213.44.0/24",
-  FRONT_HTTPS_PORT: String(ports.https),
-  FRONT_HTTP_PORT: String(ports.http),
-  COMPOSE_FILE: "",
+  ...{ FRONT_NAME: prefix, FRONT_SUBNET: "10.213.44.0/24", COMPOSE_FILE: "" },
+  ...{ FRONT_HTTPS_PORT: String(ports.https), FRONT_HTTP_PORT: String(ports.http) },
 };
 /** Two stacks, each with its name, certificate and project of Sentry. */
 const apps = { shop: "1", blog: "2" };

@@ -12,21 +12,14 @@ import { buildWithDebian } from "./support/images.ts";
 import { headerOf, Recorder } from "./support/recorder/client.ts";
 import type { RecordedRequest } from "./support/recorder/types.ts";
 
-/** Each program that ends TLS, with its file in deploy/front as docs/behind-a-load-balancer.md says. */
+const startApache = "a2enmod -q ssl http2 headers proxy proxy_http && a2ensite -q culvert && apachectl -D FOREGROUND";
+/** Each program that ends TLS: its file in deploy/front, as docs/behind-a-load-balancer.md says, where it goes, and how it starts. */
 const fronts = {
-  HAProxy: {
-    recipe: "haproxy.cfg",
-    at: "/etc/haproxy/haproxy.cfg",
-    start: "haproxy -W -db -f /etc/haproxy/haproxy.cfg",
-  },
-  Caddy: { recipe: "Caddyfile", at: "/etc/caddy/Caddyfile", start: "caddy run --config /etc/caddy/Caddyfile" },
-  Nginx: { recipe: "nginx-site.conf", at: "/etc/nginx/conf.d/culvert.conf", start: "nginx -g 'daemon off;'" },
-  Apache: {
-    recipe: "apache-site.conf",
-    at: "/etc/apache2/sites-available/culvert.conf",
-    start: "a2enmod -q ssl http2 headers proxy proxy_http && a2ensite -q culvert && apachectl -D FOREGROUND",
-  },
-};
+  HAProxy: ["haproxy.cfg", "/etc/haproxy/haproxy.cfg", "haproxy -W -db -f /etc/haproxy/haproxy.cfg"],
+  Caddy: ["Caddyfile", "/etc/caddy/Caddyfile", "caddy run --config /etc/caddy/Caddyfile"],
+  Nginx: ["nginx-site.conf", "/etc/nginx/conf.d/culvert.conf", "nginx -g 'daemon off;'"],
+  Apache: ["apache-site.conf", "/etc/apache2/sites-available/culvert.conf", startApache],
+} as const;
 type Front = keyof typeof fronts;
 const names = Object.keys(fronts) as Front[];
 const NAME = "app.example.com";
@@ -42,11 +35,9 @@ const hostOf = (name: Front) => 17 + names.indexOf(name);
 const stack = {
   ...{ IMAGES, WEB_EGRESS: "on", WEBSOCKET_PATH: "/socket", COMPOSE_PROJECT_NAME: project },
   COMPOSE_FILE: "docker-compose.yml:deploy/front/http.yml:deploy/test/fronts.compose.yml",
-  SERVER_NAME: NAME,
-  SENTRY_DSN: "http://culvert@recorder:9000/3",
+  ...{ SERVER_NAME: NAME, SENTRY_DSN: "http://culvert@recorder:9000/3" },
   HTTP_PORT: String(Number(process.env.HTTP_PORT) + 8),
-  FRONT_SUBNET: `${subnet}.0/24`,
-  FRONT_GATEWAY: `${subnet}.1`,
+  ...{ FRONT_SUBNET: `${subnet}.0/24`, FRONT_GATEWAY: `${subnet}.1` },
   // The fronts' addresses, not the gateway from which this test asks.
   TRUSTED_PROXIES: `${network}.16/28 ${network6}:10/124`,
 };
@@ -82,7 +73,7 @@ const ports: Partial<Record<Front, number>> = {};
 
 /** Starts a front with its recipe. Only Culvert's address differs, and Caddy asks no CA. */
 async function startFront(name: Front, image: string): Promise<void> {
-  const { recipe, at, start } = fronts[name];
+  const [recipe, at, start] = fronts[name];
   const own = readFileSync(`${root}/deploy/front/${recipe}`, "utf8").replaceAll("127.0.0.1:8080", "proxy:8080");
   writeFileSync(join(folder, recipe), name === "Caddy" ? `{\n\tlocal_certs\n\tskip_install_trust\n}\n${own}` : own);
   const pair = ["crt", "key"].map((end) => `${NAME}.${end}:/etc/ssl/${NAME}.${end}`);
@@ -101,11 +92,8 @@ async function startFront(name: Front, image: string): Promise<void> {
   });
 }
 
-interface Asked extends RequestOptions {
-  body?: string | Buffer;
-  /** Over IPv6, straight to the container. */
-  v6?: boolean;
-}
+/** `v6`: over IPv6, straight to the container. */
+type Asked = RequestOptions & { body?: string | Buffer; v6?: boolean };
 /** Opens a request to a front, over a connection of its own. */
 function open(name: Front, path: string, { body, v6, headers, ...options }: Asked = {}) {
   const inner = { host: `${network6}:${hostOf(name).toString(16)}`, port: 443 };

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,10 +19,7 @@ let REGISTRY: string;
 /** References of the released images, each with tag and digest. */
 let released: string[] = [];
 /** Helm's path, if it is to be had. */
-const helm = await must(["sh", "deploy/kubernetes/helm.sh"]).then(
-  (output) => lastLine(output),
-  () => "",
-);
+const helm = lastLine(await must(["sh", "deploy/kubernetes/helm.sh"]).catch(() => ""));
 
 const port = 18_900 + Number(process.env.TEST_STACK ?? 0);
 const page = `https://localhost:${port}`;
@@ -56,7 +52,7 @@ beforeAll(async () => {
   script("skopeo", `exec docker run ${options} skopeo --insecure-policy "$@"\n`);
   // The engine's own builder writes no OCI archives, so the image is saved first, and little compressed, which takes less time. And it is to find this
   // machine's base images.
-  const dockerClient = `PATH=$PATH_WITHOUT_THIS
+  const client = `PATH=$PATH_WITHOUT_THIS
 case $* in "buildx imagetools "*) echo {}; exit ;; "buildx build "*) ;; *) exec docker "$@" ;; esac
 for argument; do
   shift
@@ -71,7 +67,7 @@ docker "$@" --tag ${address}/built:1 --build-arg SENTRY_ORG= --build-arg SENTRY_
   docker save --output ${work}/built.tar ${address}/built:1 &&
   ${bin}/skopeo copy --quiet --dest-compress-format gzip --dest-compress-level 1 docker-archive:${work}/built.tar oci-archive:$archive
 `;
-  script("docker", dockerClient);
+  script("docker", client);
   script("syft", `for output; do :; done\necho "$@" >"\${output#*=}"\n`);
   if (!helm) script("helm", "");
   const env = {
@@ -82,9 +78,8 @@ docker "$@" --tag ${address}/built:1 --build-arg SENTRY_ORG= --build-arg SENTRY_
   for (const step of ["images", "docker-archives", "chart", "archive", "sign", "push"])
     await must(["sh", `deploy/release/${step}.sh`], env);
   await docker("image", "rm", `${address}/built:1`);
-  const lines = read("digests").trim().split("\n");
-  released = lines.map((line) => `${REGISTRY}/culvert-${line}`);
-  execFileSync("tar", ["-xzf", join(OUT, `culvert-${version}.tar.gz`), "-C", work]);
+  released = (read("digests").match(/.+/g) ?? []).map((line) => `${REGISTRY}/culvert-${line}`);
+  await must(["tar", "-xzf", join(OUT, `culvert-${version}.tar.gz`), "-C", work]);
 });
 
 afterAll(async () => {

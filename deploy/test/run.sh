@@ -14,9 +14,6 @@ own_containers() {
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
 }
 
-# An app as docs/your-app.md adopts it, and others. A job of its own, because it takes as long as half of another one.
-own_apps() { suite "e2e your-app" run_playwright --project=your-app; }
-
 # Suites with stacks of their own: other apps, the commands in README.md, other releases of web, and the spool's.
 own_stacks() {
   # After a failed test the apps are started again: three failures are enough.
@@ -105,8 +102,7 @@ clean_up() {
   [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
 }
 
-started_engine=
-docker version >/dev/null 2>&1 || started_engine=yes
+started_engine=$(docker version >/dev/null 2>&1 || echo yes)
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
@@ -135,7 +131,7 @@ export CHROMIUM_PATH
 
 # Few jobs beside one another: with more, two cores made tests wait for minutes.
 background own_containers
-background own_apps
+background suite "e2e your-app" run_playwright --project=your-app
 background stack
 shell_scripts
 own_stacks
