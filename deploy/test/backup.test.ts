@@ -11,8 +11,7 @@ const environment = {
   COMPOSE_PROJECT_NAME: project,
   // The tested spool alone, with an ingest that is nowhere.
   ...withServices(`spool: { image: ${IMAGES}-spool }`),
-  SENTRY_DSN: "http://culvert@ingest:1/1",
-  TUNNEL_PATH: "",
+  ...{ SENTRY_DSN: "http://culvert@ingest:1/1", TUNNEL_PATH: "" },
 };
 // Two clones: the old host's and the new one's.
 const folder = mkdtempSync(join(tmpdir(), "culvert-backup-"));

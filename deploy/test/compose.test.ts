@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { lastLine, run, runApart, temporary } from "./run.ts";
 import { docker, label, restricted, root } from "./support/docker.ts";
 
@@ -19,11 +19,7 @@ async function readConfig(settings: Settings): Promise<Config> {
 const config = async (settings: Settings = {}) => (await readConfig(settings)).services;
 const membersOf = (services: Config["services"], network: string) =>
   Object.keys(services).filter((name) => network in ((services[name]?.networks ?? {}) as object));
-
-let services: Record<string, Service>;
-beforeAll(async () => {
-  services = await config();
-});
+const services = await config();
 
 test("every service is hardened, health-checked and limited", async () => {
   const services = await config({ ACME: "on" });

@@ -92,8 +92,9 @@ afterAll(async () => {
   // compose removes the network of its current WEB_IMAGE only.
   const networks = `docker network ls --quiet --filter=label=com.docker.compose.project=${project}`;
   await run(["sh", "-c", `${networks} | xargs -r docker network rm`]);
-  const images = `docker image ls --quiet --filter=reference='${project}*'`;
-  await run(["sh", "-c", `docker image rm --force $(${images} | sort -u)`]);
+  // By their names: another run may have the same images.
+  const images = `docker image ls --format '{{.Repository}}:{{.Tag}}' --filter=reference='${project}*'`;
+  await run(["sh", "-c", `docker image rm $(${images})`]);
   rmSync(releasesFile);
 });
 

@@ -64,9 +64,7 @@ export async function load<Result>(
     }
   };
   const all = Array.from({ length: connections }, sendInTurn);
-  const result = await change.finally(() => {
-    isFinished = true;
-  });
+  const result = await change.finally(() => (isFinished = true));
   await Promise.all(all);
   return { result, requests: count, failures };
 }

@@ -45,7 +45,6 @@ const apps = {
 const server = ({ start, host }: Record<"start" | "host", string>) => `
   ${start}
   require("http").createServer((request, response) => {
-    if (request.url.includes("/missing")) response.statusCode = 404;
     response.end('<script src="/_next/static/a.js"></script>');
   }).listen(3000, "${host}");`;
 
