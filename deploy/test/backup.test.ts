@@ -74,10 +74,8 @@ test("a backup has the settings, the queued envelopes and the key of open pages'
   expect(await queued("old")).toBe("1");
 
   // One that loses the end of what it writes.
-  const lossy = withDocker(
-    'case "$*" in *" tar "*" -cf "*) $client "$@" | head -c 4096 ;; *) exec $client "$@" ;; esac',
-  );
-  const lost = await backup("none.tar", lossy);
+  const lossy = 'case "$*" in *" tar "*" -cf "*) $client "$@" | head -c 4096 ;; *) exec $client "$@" ;; esac';
+  const lost = await backup("none.tar", withDocker(lossy));
   expect([lost.code, lastLine(lost.output)]).toEqual([1, expect.stringMatching(/^culvert: backup: what was written/)]);
   expect(existsSync(join(folder, "none.tar"))).toBe(false);
 

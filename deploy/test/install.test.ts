@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { lastLine, must, runApart } from "./run.ts";
 import { docker, label, must as mustDocker, projectName, root } from "./support/docker.ts";
 import { buildCa, buildWithDebian } from "./support/images.ts";
@@ -89,33 +89,31 @@ afterAll(async () => {
   rmSync(work, { recursive: true });
 });
 
-describe("what is released", () => {
-  test("each image has an SBOM; the provenance has the base images that were built on", () => {
-    const scanned = `oci-archive:${OUT}/images/culvert-web.oci.tar --quiet --platform linux/${architecture} `;
-    expect(read(`culvert-web-${architecture}.cdx.json`)).toContain(scanned);
-    const files = read("SHA256SUMS")
-      .match(/[^ ]+\.cdx\.json$/gm)
-      ?.sort();
-    const names = ["acme", "ingest", "proxy", "spool", "web"];
-    expect(files).toEqual(names.map((name) => `culvert-${name}-${architecture}.cdx.json`));
-    const { resolvedDependencies } = JSON.parse(read("provenance.json")).buildDefinition;
-    const bases = readFileSync(join(work, "bases"), "utf8");
-    expect(resolvedDependencies).toHaveLength(3);
-    for (const { uri, digest } of resolvedDependencies.slice(1))
-      expect(bases).toContain(`/${uri.replace("pkg:docker/", "").replace("@", ":")}@sha256:${digest.sha256}\n`);
-  });
+test("each released image has an SBOM; the provenance has the base images that were built on", () => {
+  const scanned = `oci-archive:${OUT}/images/culvert-web.oci.tar --quiet --platform linux/${architecture} `;
+  expect(read(`culvert-web-${architecture}.cdx.json`)).toContain(scanned);
+  const files = read("SHA256SUMS")
+    .match(/[^ ]+\.cdx\.json$/gm)
+    ?.sort();
+  const names = ["acme", "ingest", "proxy", "spool", "web"];
+  expect(files).toEqual(names.map((name) => `culvert-${name}-${architecture}.cdx.json`));
+  const { resolvedDependencies } = JSON.parse(read("provenance.json")).buildDefinition;
+  const bases = readFileSync(join(work, "bases"), "utf8");
+  expect(resolvedDependencies).toHaveLength(3);
+  for (const { uri, digest } of resolvedDependencies.slice(1))
+    expect(bases).toContain(`/${uri.replace("pkg:docker/", "").replace("@", ":")}@sha256:${digest.sha256}\n`);
+});
 
-  test.skipIf(!helm)("the chart, from an OCI registry, has the released images and names its commit", async () => {
-    const show = (what: string) =>
-      type(`${helm} show ${what} --plain-http oci://${REGISTRY}/culvert --version ${version}`);
-    const values = await show("values");
-    for (const reference of released.slice(0, 2)) {
-      expect(values).toContain(reference.slice(0, reference.indexOf(":", REGISTRY.length)));
-      expect(values).toContain(reference.split("@")[1]);
-    }
-    const commit = await must(["git", "rev-parse", "HEAD"]);
-    expect(await show("chart")).toContain(`org.opencontainers.image.revision: ${commit}\n`);
-  });
+test.skipIf(!helm)("the chart, from an OCI registry, has the released images and names its commit", async () => {
+  const show = (what: string) =>
+    type(`${helm} show ${what} --plain-http oci://${REGISTRY}/culvert --version ${version}`);
+  const values = await show("values");
+  for (const reference of released.slice(0, 2)) {
+    expect(values).toContain(reference.slice(0, reference.indexOf(":", REGISTRY.length)));
+    expect(values).toContain(reference.split("@")[1]);
+  }
+  const commit = await must(["git", "rev-parse", "HEAD"]);
+  expect(await show("chart")).toContain(`org.opencontainers.image.revision: ${commit}\n`);
 });
 
 test("the archive: docker compose up alone starts the released images by digest", async () => {

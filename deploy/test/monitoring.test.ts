@@ -39,11 +39,9 @@ const query = async (path: string) =>
   JSON.parse(await request("prometheus", `http://127.0.0.1:9090/api/v1/${path}`)).data;
 
 test("Prometheus finds proxy and spool by their names, and loads every alert", async () => {
-  type Series = { metric: { namespace: string; instance: string }; value: [number, string] };
-  const up = async () =>
-    (await query("query?query=up")).result
-      .map(({ metric, value }: Series) => `${metric.namespace} ${metric.instance.split(":")[1]} ${value[1]}`)
-      .sort();
+  type Series = { metric: Record<"namespace" | "instance", string>; value: [number, string] };
+  const line = ({ metric, value }: Series) => `${metric.namespace} ${metric.instance.split(":")[1]} ${value[1]}`;
+  const up = async () => (await query("query?query=up")).result.map(line).sort();
   await expect.poll(up).toEqual(["compose 8081 1", "compose 8082 1"]);
   const { groups } = await query("rules?type=alert");
   const loaded = groups.flatMap(({ rules }: { rules: { name: string }[] }) => rules.map(({ name }) => name));

@@ -12,7 +12,6 @@ import type { RecordedRequest } from "./support/recorder/types.ts";
 const home: LoadRequest = { name: "page", path: "/", status: 200 };
 
 const compose = (...command: string[]) => must(["docker", "compose", ...command]);
-const imageOf = (container: string) => must(["docker", "inspect", "--format={{.Image}}", container]);
 const replicas = async () => (await compose("ps", "-q", "web")).split("\n");
 
 /** Requests of clients with the first release. Few are for pages, which take the most processor time. */
@@ -51,13 +50,11 @@ function upgrade(change: string, settings = {}) {
 test("an older spool does not start with the queue of another version: the running one keeps serving, and nothing else is replaced", async () => {
   const others = async () => [await compose("ps", "-q", "proxy"), ...(await replicas())];
   const before = await others();
-  const image = async () => imageOf(await compose("ps", "-q", "spool"));
+  const image = async () => must(["docker", "inspect", "--format={{.Image}}", await compose("ps", "-q", "spool")]);
   const running = await image();
   const { code, output } = await upgrade("s/^const version = .*/const version = 0;/");
-  expect([code, lastLine(output)]).toEqual([
-    1,
-    expect.stringMatching(/^culvert: spool: .*another version.*; the one before it was started again$/),
-  ]);
+  const reason = /^culvert: spool: .*another version.*; the one before it was started again$/;
+  expect([code, lastLine(output)]).toEqual([1, expect.stringMatching(reason)]);
   expect([await image(), await others()]).toEqual([running, before]);
   await expect.poll(() => compose("ps", "--format={{.Health}}", "spool")).toBe("healthy");
   expect(await must(["docker", "image", "inspect", "--format={{.Id}}", `${IMAGES}-spool`])).toBe(running);

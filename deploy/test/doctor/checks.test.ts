@@ -44,10 +44,12 @@ const development = peer("2026-07-01", "2028-07-01", "Culvert development CA");
 const served = (certificate: PeerCertificate, error?: string, acme?: string, ...more: string[]) =>
   classify(certificate, error, ["app.example.com", ...more], { acme, now });
 const withoutChain = { ...fresh, infoAccess: {} } as PeerCertificate;
+const unreadable = renewal("culvert_certificate_rejected 1", "", ["TLS_KEY_FILE"]);
 const LEAF = "UNABLE_TO_VERIFY_LEAF_SIGNATURE";
 /** An app whose health check fails, and a proxy that compose has therefore not started. */
 const unhealthy = { ...web, ...state({ Health: { Status: "unhealthy" } }), why: "GET /healthz: status 500" };
 const waiting = { ...web, Name: "culvert-proxy-1", service: "proxy", ...state({ Status: "created" }) };
+const waits = down(facts({}, { containers: [waiting, unhealthy] }), now);
 /** A port that the compose file publishes and the container does not. */
 const HostConfig = { ...web.HostConfig, PortBindings: { "8080/tcp": [{ HostPort: "80" }] } };
 const anotherPort = { configured: { web: { ports: [{ published: "80" }, { published: "81" }] } } };
@@ -87,11 +89,7 @@ test.each<[string, Result[], RegExp, state?: Result["state"]]>([
   ["one that runs again", down(facts({ RestartCount: 3, why: "no database" }), now), /3×\): no database/],
   ["a service that was stopped", ended({ ExitCode: 143 }), /is exited make up/],
   ["a container that died", ended({ ExitCode: 1 }, "EACCES /data"), /ended: EACCES/],
-  [
-    "an app that is not healthy, for which the proxy waits",
-    down(facts({}, { containers: [waiting, unhealthy] }), now),
-    /^culvert-web-1 is unhealthy: GET \/healthz: status 500 docker logs/,
-  ],
+  ["an app for which the proxy waits", waits, /^culvert-web-1 is unhealthy: GET \/healthz: status 500 docker logs/],
   ["a space at the end of a value", spaces(spaced), /^SENTRY_DSN begins or ends with a space/],
   ["the crash that follows from it", afterSpace, /^SENTRY_DSN begins or ends with a space/],
   ["an unhealthy container", checked("unhealthy", "GET /: status 500"), /: GET \/: status 500 docker/],
@@ -113,11 +111,7 @@ test.each<[string, Result[], RegExp, state?: Result["state"]]>([
   ["one of a private CA with its chain", served(fresh, "SELF_SIGNED_CERT_IN_CHAIN"), /from the CA 'R11'/, "warning"],
   ["one of development, for a public name", served(development, "X"), /set ACME=on, or TLS_CERT_FILE/],
   ["a pair on disk that is none", renewal("culvert_certificate_rejected 1"), /are no pair.*copy both/],
-  [
-    "a key that the proxy may not read",
-    renewal("culvert_certificate_rejected 1", "", ["TLS_KEY_FILE"]),
-    /cannot read TLS_KEY_FILE; the previous pair.*chmod/,
-  ],
+  ["a key that the proxy may not read", unreadable, /cannot read TLS_KEY_FILE; the previous pair.*chmod/],
   ["renewals that fail", renewal("culvert_certificate_renewal_failures 4", "no DNS"), /4 failed renewals.*no DNS/],
 ])("%s is named", (_, results, words, wanted = "failed") => {
   const wrong = results.filter(({ state }) => state === "failed" || state === "warning");
@@ -148,12 +142,12 @@ test("only what ends when its cause is mended is said to follow from it", async 
   const cause = { check: "ingest", state: "failed", found: "o1.ingest.sentry.io does not answer", fix: "" } as const;
   const follows = async (results: Result[]) =>
     (await after([cause], () => results, isOfIngest)).map(({ state }) => state);
-  const waits = ["queued_envelopes 3", "oldest_envelope_age_seconds 7300"];
+  const queued = ["queued_envelopes 3", "oldest_envelope_age_seconds 7300"];
   const log = (reason: string) => envelopes(Array(20).fill({ outcome: "failed", reason }));
-  expect(await follows([...queue(...waits), ...log("unreachable"), ...log("ingest_status_503")])).toEqual([
+  expect(await follows([...queue(...queued), ...log("unreachable"), ...log("ingest_status_503")])).toEqual([
     ...["skipped", "skipped", "skipped"],
   ]);
-  const others = [...queue("disk_free_bytes 0", ...waits), ...queue("undeliverable_envelopes 4"), ...log("origin")];
+  const others = [...queue("disk_free_bytes 0", ...queued), ...queue("undeliverable_envelopes 4"), ...log("origin")];
   expect(await follows(others)).toEqual(["failed", "failed", "failed"]);
   // Without a word of the setting, it has another cause.
   const stopped = await checkStack({ ...spaced, containers: [{ ...web, ...state({ Status: "exited" }) }] });

@@ -55,18 +55,14 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
   expect(`${wrong[0]?.found}: ${wrong[0]?.fix}`).toMatch(words);
 });
 
-const uploads = { experimental: { serverActions: { bodySizeLimit: "20mb" } } };
+const withTunnel = { ...builds({ env: {} }), ...mentions("tunnel: true") };
+const uploads = builds({ experimental: { serverActions: { bodySizeLimit: "20mb" } } });
+const smaller = builds({ experimental: { proxyClientMaxBodySize: 10_485_760 } });
 test.each<[string, Partial<AppFacts>]>([
   ["an app that keeps the contract", {}],
-  [
-    "tunnel: true with a Sentry of one's own",
-    { ...builds({ env: {} }), ...mentions("tunnel: true"), dsns: [ownDsn], settings: { SENTRY_DSN: ownDsn } },
-  ],
-  ["a limit of its own for server actions", { ...mentions("server actions"), ...builds(uploads) }],
-  [
-    "a smaller limit without middleware",
-    { hasMiddleware: false, ...builds({ experimental: { proxyClientMaxBodySize: 10_485_760 } }) },
-  ],
+  ["tunnel: true with a Sentry of one's own", { ...withTunnel, dsns: [ownDsn], settings: { SENTRY_DSN: ownDsn } }],
+  ["a limit of its own for server actions", { ...mentions("server actions"), ...uploads }],
+  ["a smaller limit without middleware", { hasMiddleware: false, ...smaller }],
 ])("%s is right", (_, facts) => {
   expect(contract({ ...app, ...facts }).filter(({ state }) => state !== "ok")).toEqual([]);
 });

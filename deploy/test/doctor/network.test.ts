@@ -101,25 +101,16 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
   expect(lines(await check())).toEqual([expect.stringMatching(line)]);
 });
 
-test.each<[string, answers: boolean, health: Record<string, string>, states: Record<string, string>]>([
-  [
-    "the ingest accepts no envelopes, with no probe that the spool would queue",
-    false,
-    { proxy: "healthy" },
-    { ingest: "failed", tunnel: "skipped", "server tunnel": "skipped", envelopes: "skipped", page: "failed" },
-  ],
-  [
-    "the proxy is not healthy",
-    true,
-    { proxy: "unhealthy", web: "healthy" },
-    { proxy: "failed", ingest: "ok", page: "skipped", certificate: "skipped" },
-  ],
-  [
-    "web is not healthy",
-    true,
-    { proxy: "healthy", web: "unhealthy" },
-    { web: "failed", page: "skipped", tunnel: "warning", certificate: "warning" },
-  ],
+type States = Record<string, string>;
+const notAccepted: States = { ingest: "failed", tunnel: "skipped", "server tunnel": "skipped", envelopes: "skipped" };
+const badProxy: States = { proxy: "failed", ingest: "ok", page: "skipped", certificate: "skipped" };
+const badWeb: States = { web: "failed", page: "skipped", tunnel: "warning", certificate: "warning" };
+
+// No probe is sent that the spool would queue.
+test.each<[string, answers: boolean, health: States, states: States]>([
+  ["the ingest accepts no envelopes", false, { proxy: "healthy" }, { ...notAccepted, page: "failed" }],
+  ["the proxy is not healthy", true, { proxy: "unhealthy", web: "healthy" }, badProxy],
+  ["web is not healthy", true, { proxy: "healthy", web: "unhealthy" }, badWeb],
 ])("while %s, what follows from it is skipped, and nothing else", async (_, answers, health, states) => {
   const SENTRY_DSN = dsn(answers ? await plain(answer(200)) : 1);
   // They have no address here.
