@@ -41,7 +41,7 @@ const queued = async (clone: string) =>
 
 /** An app in web's place, built by web's Dockerfile, which tells the key of its build: with that key, Next accepts forms of open pages. */
 function writeApp(web: string) {
-  const script = `// ${project}: not what the build cache has of another run, since a secret is not part of its key.
+  const script = `// ${crypto.randomUUID()}: not what the build cache has of another run, since a secret is not part of its key.
     const { mkdirSync, writeFileSync } = require("fs");
     mkdirSync(".next/standalone", { recursive: true });
     writeFileSync(".next/standalone/server.js", "console.log('" + process.env.NEXT_SERVER_ACTIONS_ENCRYPTION_KEY + "')");`;

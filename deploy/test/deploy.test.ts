@@ -18,7 +18,7 @@ const host = (script: string, settings: Settings = {}) => run(["sh", `deploy/hos
 const up = (release: Release, settings?: Settings) => host("up", { WEB_IMAGE: image(release), ...settings });
 const rollback = (release: Release, settings?: Settings) =>
   host("rollback", { WEB_IMAGE: image(release), ...settings });
-/** Runs `make up` in a process group of its own. Its docker client runs `hook` after the first command that contains `text`. */
+/** Runs `make up` in a process group of its own, and `hook` after its first docker command that contains `text`. */
 const interruptedUp = (text: string, hook: string, settings: Settings) => {
   const client = `$client "$@"; ended=$?; case "$*" in *"${text}"*) rm "$0"; ${hook} ;; esac; exit $ended`;
   return run(["setsid", "--wait", "sh", "deploy/host/up.sh"], { ...withDocker(client), ...settings });
@@ -48,7 +48,7 @@ const invalid = { HSTS_MAX_AGE: "soon" };
 const get = (path: string, status = 200) => send({ ...page(path), status });
 const isUp = async () => typeof (await get("/healthz")) === "string";
 
-/** Requests the health check and these again and again until `change` is finished; returns its result and the failures. */
+/** Requests the health check and these until `change` is finished; returns its result and the failures. */
 async function underLoad(
   change: Promise<Outcome>,
   requests: LoadRequest[] = [],
@@ -110,7 +110,8 @@ const failure = ({ code, output }: Outcome) => [
 const answers404 = "/ answers 404, and 200 from what runs: if this is intended, set ALLOW_CHANGED_ANSWERS=on";
 const noFile = "web: { build: { dockerfile: none } }";
 const crash = "throw Object.assign(Error('no database'), { code: 'ECONNREFUSED', port: 5432 })";
-const crashing = `other: { image: node:24-trixie-slim, network_mode: none, command: [node, -e, "${crash}"], healthcheck: { test: [CMD, "true"] } }`;
+const ends = `image: node:24-trixie-slim, network_mode: none, command: [node, -e, "${crash}"]`;
+const crashing = `other: { ${ends}, healthcheck: { test: [CMD, "true"] } }`;
 const notAll = "not every service runs: the reason is above; what runs keeps serving";
 
 test.each<[string, () => Promise<Outcome>, reason: string, code?: number]>([
@@ -136,7 +137,7 @@ test("with the image that runs, only the health check is compared: a setting may
   expect([on.code, await get("/")], on.output).toEqual([0, "first"]);
 });
 
-test("a new release replaces two replicas, after their last requests; what make rollback undoes stays undone", async () => {
+test("a release replaces two replicas, after their last requests; what make rollback undoes stays undone", async () => {
   await scale(2);
   const old = await containers("web");
   const other = await must(["docker", "image", "inspect", "--format={{.Id}}", `${IMAGES}-proxy`]);

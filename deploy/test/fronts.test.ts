@@ -13,7 +13,7 @@ import { headerOf, Recorder } from "./support/recorder/client.ts";
 import type { RecordedRequest } from "./support/recorder/types.ts";
 
 const startApache = "a2enmod -q ssl http2 headers proxy proxy_http && a2ensite -q culvert && apachectl -D FOREGROUND";
-/** Each program that ends TLS: its file in deploy/front, as docs/behind-a-load-balancer.md says, where it goes, and how it starts. */
+/** Programs that end TLS: the file of docs/behind-a-load-balancer.md, where it goes, and how the program starts. */
 const fronts = {
   HAProxy: ["haproxy.cfg", "/etc/haproxy/haproxy.cfg", "haproxy -W -db -f /etc/haproxy/haproxy.cfg"],
   Caddy: ["Caddyfile", "/etc/caddy/Caddyfile", "caddy run --config /etc/caddy/Caddyfile"],

@@ -9,7 +9,7 @@ import { Recorder } from "./support/recorder/client.ts";
 const example = readFileSync(`${root}/deploy/monitoring/alertmanager.example.yml`, "utf8");
 const own = example.replace("https://alerts.example.com/hook", "http://recorder:9000/alerts");
 const file = temporary("alertmanager.yml", own.replace("group_wait: 30s", "group_wait: 1s"));
-// Debian's programs, because there may be no container registry with their own images. Its package has no folder whose owner the volume would get.
+// With Debian's programs, whose package has no folder whose owner the volume would get.
 const image = await buildWithDebian();
 const answers = (port: number) => `healthcheck: { test: [CMD, bash, -c, "exec 3<>/dev/tcp/127.0.0.1/${port}"] }`;
 const settings = withServices(`

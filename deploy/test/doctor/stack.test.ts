@@ -28,7 +28,7 @@ test("the running stack, with nothing but its containers: what was planted is na
 });
 
 test("a container that ends again and again: its last line is all that is said, without the password in it", async () => {
-  // It writes to standard error only: docker may swap lines that a container writes to both outputs within a millisecond.
+  // To standard error only: docker may swap lines that a container writes to both outputs within a millisecond.
   const command = `[node, -e, "throw Error('no answer from postgres://me:hunter22@db/shop')"]`;
   const service = `{ image: node:24-trixie-slim, command: ${command}, network_mode: none, restart: always }`;
   const environment = withServices(`crashing: ${service}`);

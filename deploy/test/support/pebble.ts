@@ -5,7 +5,7 @@ import { makePair } from "./certificate.ts";
 import { docker, label, must } from "./docker.ts";
 import { buildWithDebian } from "./images.ts";
 
-/** An ACME CA at https://ca.test/dir with its own DNS server, in an existing network. It answers the challenge at port 8080. */
+/** An ACME CA at https://ca.test/dir with its own DNS server. Names must answer the challenge at port 8080. */
 export type Pebble = Awaited<ReturnType<typeof startPebble>>;
 
 /** Starts one with certificates for `validity` seconds. With `eabKey`, base64url, it registers only accounts bound to that key, key-1. */

@@ -1,6 +1,7 @@
 /**
- * An HTTP server that replaces the ingest (or an upstream API) in tests: on PORT or 9000 (and 9443 with TLS, if CERT names a pair CERT.crt and
- * CERT.key) it records every request and answers as the test says through port 9001 (client.ts). /upstream returns the request's headers.
+ * Replaces the ingest, or another server, in tests: on PORT or 9000 (and 9443 with TLS, if CERT names a pair CERT.crt
+ * and CERT.key) it records every request and answers as the test says through port 9001 (client.ts). /upstream returns
+ * the request's headers.
  */
 import { createHash } from "node:crypto";
 import { EventEmitter, once } from "node:events";
