@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { root } from "./support/docker.ts";
 
 const files = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n");
-
 const documents = files.filter((file) => file.endsWith(".md"));
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 const exists = (path: string) => files.some((file) => file === path || file.startsWith(`${path}/`));

@@ -7,7 +7,6 @@ import { impatient, run, withServices } from "../run.ts";
 import { docker } from "../support/docker.ts";
 import { buildImage } from "../support/images.ts";
 
-const limitOfNext = { proxyClientMaxBodySize: 10_485_760 };
 /** An app with just what the contract is about, and what make check-app must say of it. */
 const apps = {
   good: {
@@ -27,7 +26,7 @@ const apps = {
   },
   bad: {
     user: "0",
-    config: { ...{ basePath: "/shop", output: "export", deploymentId: "" }, experimental: limitOfNext },
+    config: { basePath: "/shop", output: "export", experimental: { proxyClientMaxBodySize: 10_485_760 } },
     browser: "",
     code: 'fetch(new URL("/x",e.nextUrl.origin))',
     actions: { "7f01": { workers: {} } },
