@@ -2,14 +2,10 @@
 # `make check`: everything that needs no container of the stack, for people at work. `make test` runs the rest, too.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-results=$(mktemp -d)
 . deploy/lib.sh
 . deploy/bare-machine/apt.sh
 . deploy/test/suites.sh
-. deploy/test/jobs.sh
-. deploy/test/static.sh
 trap 'rm -rf "$results"' EXIT
-export CI=true FORCE_COLOR=0 NO_COLOR=1
 
 # nginx_accepts SETTING=VALUE...: whether the proxy's image, built of these files, renders a configuration that Nginx
 # accepts.

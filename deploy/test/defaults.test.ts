@@ -1,9 +1,9 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { root } from "./support/docker.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { copySources } from "./run.ts";
 
 /** What else has such a value, with the reason. */
 const exceptions: [file: RegExp, line: RegExp][] = [
@@ -16,53 +16,40 @@ const exceptions: [file: RegExp, line: RegExp][] = [
   // Names, and examples in messages.
   [/./, /\blocalhost\b|such as|NODE_ENV|tunnelRoute|_SUBNET|SKEW_KEEP='/],
 ];
+const programs = ["ts", "tsx", "mjs", "js", "sh", "yml", "yaml", "conf", "tpl", "env"].map((end) => `*.${end}`);
+const tests = ["*.test.*", "*.spec.*", ...["test", "e2e", "fixtures", "bench"].map((folder) => `**/${folder}/**`)];
+const paths = [...programs, ...tests.map((path) => `:(exclude,glob)${path.replace(/^\*\./, "**/*.")}`)];
 
-test("a default is written once: changed in settings.json, make settings changes it wherever a program has it", () => {
+type Setting = Record<"name" | "type" | "default", string>;
+
+test("a default is written once: changed in settings.json, make settings changes it wherever a program has it", async () => {
   const copy = mkdtempSync(join(tmpdir(), "culvert-defaults-"));
-  const git = (...args: string[]) => execFileSync("git", ["-C", root, ...args], { encoding: "utf8" });
-  try {
-    const files = git("ls-files", "--cached", "--others", "--exclude-standard").trim().split("\n");
-    execFileSync("sh", ["-c", `tar -cf - -T - | tar -xf - -C "$1"`, "sh", copy], {
-      cwd: root,
-      input: files.join("\n"),
+  onTestFinished(() => rmSync(copy, { recursive: true }));
+  await copySources(copy, ".");
+  const inCopy = (command: string, ...args: string[]) =>
+    spawnSync(command, args, { cwd: copy, encoding: "utf8" }).stdout;
+  inCopy("git", "init", "-q");
+  inCopy("git", "add", "-A");
+  const path = join(copy, "deploy/settings/settings.json");
+  const groups: Record<string, Setting[]> = JSON.parse(readFileSync(path, "utf8"));
+  const isFree = ({ type }: Setting) => !["file", "switch", "choice", "limit"].includes(type);
+  const settings = Object.values(groups).flat();
+  const changed = settings.filter((one) => one.default && isFree(one));
+  const old = changed.map((one) => ({ name: one.name, value: one.default }));
+  changed.forEach((one, at) => {
+    const isNumber = /^\d/.test(one.default);
+    one.default = one.default.replace(isNumber ? /\d+/ : /\w+/, isNumber ? `${7100 + at}` : `changed${at}`);
+  });
+  writeFileSync(path, JSON.stringify(groups));
+  inCopy("node", "deploy/settings/generate.mjs");
+  const left = old.flatMap(({ name, value }) => {
+    const pattern = `(?<![\\w/.-])${value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w.-])`;
+    const lines = inCopy("git", "grep", "--line-number", "--perl-regexp", "-e", pattern, "--", ...paths).split("\n");
+    return lines.filter((line) => {
+      const [, file = "", code = ""] = /^(.+?):\d+:(?!\s*(?:#|\/\/|\*|\/\*))(.*)/.exec(line) ?? [];
+      const isException = exceptions.some(([files, text]) => files.test(file) && text.test(code));
+      return file && (value.startsWith("/") || code.includes(name)) && !isException;
     });
-    execFileSync("git", ["init", "-q"], { cwd: copy });
-    execFileSync("git", ["add", "-A"], { cwd: copy });
-    const path = join(copy, "deploy/settings/settings.json");
-    const groups = JSON.parse(readFileSync(path, "utf8"));
-    const settings: { name: string; type: string; default: string; values?: string[] }[] = Object.values(
-      groups,
-    ).flat() as never;
-    const changed = settings.filter((one) => one.default && !["file", "switch", "choice", "limit"].includes(one.type));
-    const old = changed.map((one) => ({ name: one.name, value: one.default }));
-    changed.forEach((one, at) => {
-      one.default = /^\d/.test(one.default)
-        ? one.default.replace(/\d+/, `${7100 + at}`)
-        : one.default.replace(/\w+/, `changed${at}`);
-    });
-    writeFileSync(path, JSON.stringify(groups));
-    execFileSync(process.execPath, ["deploy/settings/generate.mjs"], { cwd: copy });
-    const programs = files.filter(
-      (file) =>
-        /\.(ts|tsx|mjs|js|sh|ya?ml|conf|tpl|env)$/.test(file) &&
-        !/\.(test|spec)\.|\/(test|e2e|fixtures|bench)\//.test(file),
-    );
-    const left = programs.flatMap((file) =>
-      readFileSync(join(copy, file), "utf8")
-        .split("\n")
-        .flatMap((line, at) => {
-          const code = line.replace(/^\s*(#|\/\/|\*|\/\*).*/, "");
-          const found = old.find(
-            ({ name, value }) =>
-              new RegExp(`(?<![\\w/.-])${value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w.-])`).test(code) &&
-              (value.startsWith("/") || code.includes(name)),
-          );
-          if (!found || exceptions.some(([of, text]) => of.test(file) && text.test(code))) return [];
-          return [`${file}:${at + 1}: ${found.name}: ${code.trim()}`];
-        }),
-    );
-    expect(left).toEqual([]);
-  } finally {
-    rmSync(copy, { recursive: true });
-  }
+  });
+  expect(left).toEqual([]);
 });

@@ -5,23 +5,18 @@ import { expect, test } from "vitest";
 import { root } from "./support/docker.ts";
 
 const files = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n");
-
 const documents = files.filter((file) => file.endsWith(".md"));
 const read = (file: string) => readFileSync(join(root, file), "utf8");
 const exists = (path: string) => files.some((file) => file === path || file.startsWith(`${path}/`));
 /** Everything but documents, in which a name must occur to exist. */
-const sources = files.filter((file) =>
-  /\.(?:ts|tsx|mjs|js|sh|conf|yml|yaml|env|json|tpl|c?fg)$|file$|\.example$/i.test(file),
-);
-const code = sources.map(read).join("\n");
+const isSource = (file: string) =>
+  /\.(?:ts|tsx|mjs|js|sh|conf|yml|yaml|env|json|tpl|c?fg)$|file$|\.example$/i.test(file);
+const code = files.filter(isSource).map(read).join("\n");
 
 /** The anchors that GitHub makes of a document's headings. */
 const anchors = (markdown: string) =>
-  [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
+  [...markdown.toLowerCase().matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading.replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"),
   );
 
 test.each(documents)("every link in %s leads to a file and a heading", (document) => {
@@ -54,15 +49,27 @@ test.each(documents.filter((file) => file !== "CHANGELOG.md"))(
     expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(code))).toEqual([]);
     const targets = find(/(?:^ {4}|&& |`)make ([a-z0-9-]+)/gm);
     expect(targets.filter((target) => !new RegExp(`^${target}:`, "m").test(read("Makefile")))).toEqual([]);
+    const isScript = (run: string) => {
+      const [folder, name = ""] = run.replace(" run", "").split(" ");
+      return name === "ci" || name in JSON.parse(read(`${folder}/package.json`)).scripts;
+    };
+    expect(find(/npm --prefix (\S+ (?:run )?[\w:-]+)/g).filter((run) => !isScript(run))).toEqual([]);
     const scripts = find(/\bsh ((?:deploy|loadtest|proxy|web)\/[\w/.-]+\.sh)/g);
-    expect(scripts.filter((script) => !files.includes(script))).toEqual([]);
-    const runs = find(/npm --prefix (\S+ (?:run )?[\w:-]+)/g).map((run) => run.replace(" run", "").split(" "));
-    const isScript = ([folder, name = ""]: string[]) =>
-      name === "ci" || name in JSON.parse(read(`${folder}/package.json`)).scripts;
-    expect(runs.filter((run) => !isScript(run))).toEqual([]);
-    if (["CONTRIBUTING.md", "ARCHITECTURE.md"].includes(document)) {
-      const paths = find(/`((?:deploy|proxy|web|loadtest)(?:\/[\w/.-]+)?)`/g);
-      expect(paths.filter((path) => !exists(path))).toEqual([]);
-    }
+    const isOfSources = ["CONTRIBUTING.md", "ARCHITECTURE.md"].includes(document);
+    const paths = isOfSources ? find(/`((?:deploy|proxy|web|loadtest)(?:\/[\w/.-]+)?)`/g) : [];
+    expect([...scripts, ...paths].filter((path) => !exists(path))).toEqual([]);
   },
 );
+
+test.each([
+  "docker-compose.yml",
+  "deploy/app/compose.yml",
+  "deploy/checks/ingest.ts",
+  "deploy/checks/cluster/ask-proxy.sh",
+  "deploy/kubernetes/templates/_web-pod.tpl",
+  "deploy/kubernetes/templates/tests/pod.yaml",
+  "proxy/snippets/untraced.conf",
+])("what %s asks the app belongs to a trace that is not sampled", (file) => {
+  // The last field of https://develop.sentry.dev/sdk/foundations/trace-propagation/#header-sentry-trace
+  expect(read(file)).toMatch(/sentry-trace[\s\S]*-0[`'"; }]/i);
+});

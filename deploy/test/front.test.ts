@@ -1,20 +1,19 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { must, run } from "./run.ts";
+import { copySources, must, run } from "./run.ts";
+import { IMAGES, projectName } from "./support/docker.ts";
 import { Recorder } from "./support/recorder/client.ts";
 
-const prefix = `culvert-front-${process.pid}`;
+const prefix = projectName("front");
 const ports = { https: Number(process.env.HTTPS_PORT) + 7, http: Number(process.env.HTTP_PORT) + 7 };
 const front = {
-  FRONT_NAME: prefix,
-  FRONT_SUBNET: "10.213.44.0/24",
-  FRONT_HTTPS_PORT: String(ports.https),
-  FRONT_HTTP_PORT: String(ports.http),
-  COMPOSE_FILE: "",
+  ...{ FRONT_NAME: prefix, FRONT_SUBNET: "10.213.44.0/24", COMPOSE_FILE: "" },
+  ...{ FRONT_HTTPS_PORT: String(ports.https), FRONT_HTTP_PORT: String(ports.http) },
 };
 /** Two stacks, each with its name, certificate and project of Sentry. */
 const apps = { shop: "1", blog: "2" };
@@ -22,14 +21,14 @@ type App = keyof typeof apps;
 const names: App[] = ["shop", "blog"];
 const stack = (app: App) => ({
   ...front,
-  IMAGES: process.env.COMPOSE_PROJECT_NAME ?? "culvert",
-  COMPOSE_PROJECT_NAME: `${prefix}-${app}`,
-  COMPOSE_FILE: "docker-compose.yml:deploy/front/app.yml:deploy/test/front.compose.yml",
+  ...{ IMAGES, WEB_EGRESS: "on", COMPOSE_PROJECT_NAME: `${prefix}-${app}` },
+  COMPOSE_FILE: "docker-compose.yml:deploy/front/app.yml:deploy/test/fronts.compose.yml",
   SERVER_NAME: `${app}.example`,
   SENTRY_DSN: `http://culvert@recorder:9000/${apps[app]}`,
   REGION: app,
 });
-const compose = (app: App, ...command: string[]) => must(["docker", "compose", ...command], stack(app));
+const start = (app: App, ...options: string[]) =>
+  must(["docker", "compose", "up", "-d", "--no-build", ...options, "--wait", "web", "proxy"], stack(app));
 
 // A clone, for its apps.conf.
 const folder = mkdtempSync(join(tmpdir(), "culvert-front-"));
@@ -39,10 +38,7 @@ const useApps = (lines: string) => {
   return inClone("sh deploy/front/up.sh");
 };
 
-beforeAll(async () => {
-  const files = "git ls-files -co --exclude-standard docker-compose.yml deploy proxy web/Dockerfile";
-  await must(["sh", "-euc", `${files} | tar -cf - -T - | tar -xf - -C '${folder}'`]);
-});
+beforeAll(() => copySources(folder, "docker-compose.yml deploy proxy web/Dockerfile"));
 afterAll(async () => {
   for (const app of names)
     await run(["docker", "compose", "--profile", "*", "down", "--volumes", "-t", "0"], stack(app));
@@ -51,17 +47,14 @@ afterAll(async () => {
 });
 
 /** Sends a request to the front for this name, over a connection of its own; rejects if there is no response. */
-function ask(name: string, path = "/", body = "") {
-  return new Promise<{ status: number | undefined; certificate: string | undefined }>((resolve, reject) => {
-    const at = { host: "127.0.0.1", port: ports.https, servername: name, rejectUnauthorized: false, agent: false };
-    const outgoing = request({ ...at, path, method: body ? "POST" : "GET", headers: { host: name } });
-    outgoing.on("error", reject).on("response", ({ socket, statusCode: status }) => {
-      const { subjectaltname: certificate } = (socket as TLSSocket).getPeerCertificate();
-      outgoing.destroy();
-      resolve({ status, certificate });
-    });
-    outgoing.end(body);
-  });
+async function ask(name: string, path = "/", body = "") {
+  const at = { host: "127.0.0.1", port: ports.https, servername: name, rejectUnauthorized: false, agent: false };
+  const outgoing = request({ ...at, path, method: body ? "POST" : "GET", headers: { host: name } });
+  outgoing.on("error", () => {}).end(body);
+  const [{ socket, statusCode: status }] = await once(outgoing, "response");
+  const { subjectaltname: certificate } = (socket as TLSSocket).getPeerCertificate();
+  outgoing.destroy();
+  return { status, certificate };
 }
 const plain = (url: string) =>
   must(["curl", "-sSo/dev/null", "-w%{http_code} %{redirect_url}", "--connect-to", `::127.0.0.1:${ports.http}`, url]);
@@ -69,18 +62,14 @@ const plain = (url: string) =>
 test("a front without apps.conf, or with a line that is none, is not started", async () => {
   expect((await inClone("sh deploy/front/up.sh")).output).toMatch(/culvert: deploy\/front\/apps.conf: missing: copy/);
   const { code, output } = await useApps("shop.example\n");
-  expect([code, output]).toEqual([
-    1,
-    expect.stringMatching(/culvert: deploy\/front\/apps\.conf: .* in \/front\/apps\.conf:\d+: mend the line/),
-  ]);
+  const line = /culvert: deploy\/front\/apps\.conf: .* in \/front\/apps\.conf:\d+: mend the line/;
+  expect([code, output]).toEqual([1, expect.stringMatching(line)]);
 });
 
 test("two apps share one port: each has its own certificate, pages, events and releases", async () => {
   const { code, output } = await useApps(`shop.example ${prefix}-shop;\nblog.example ${prefix}-blog;\n`);
   expect(code, output).toBe(0);
-  const start = (app: App, ...options: string[]) =>
-    compose(app, "up", "-d", "--no-build", ...options, "--wait", "web", "proxy");
-  for (const app of names) await start(app);
+  await Promise.all(names.map((app) => start(app)));
 
   const recorder = new Recorder(`http://127.0.0.1:${process.env.RECORDER_PORT}`);
   const mark = await recorder.count();

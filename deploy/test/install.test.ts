@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { must, run, runApart } from "./run.ts";
-import { docker, label, must as mustDocker, root } from "./support/docker.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { lastLine, must, runApart } from "./run.ts";
+import { docker, label, must as mustDocker, projectName, root } from "./support/docker.ts";
 import { buildCa, buildWithDebian } from "./support/images.ts";
 
 // A release of this machine's architecture, made and pushed by the scripts of deploy/release, and installed from empty folders.
@@ -14,27 +13,23 @@ const work = mkdtempSync(join(tmpdir(), "culvert-install-"));
 const OUT = join(work, "out");
 const bin = join(work, "bin");
 const folder = join(work, `culvert-${version}`);
+const read = (name: string) => readFileSync(join(OUT, name), "utf8");
 let container: string;
 let REGISTRY: string;
 /** References of the released images, each with tag and digest. */
 let released: string[] = [];
-const hasHelm = (await run(["sh", "deploy/kubernetes/helm.sh"])).code === 0;
+/** Helm's path, if it is to be had. */
+const helm = lastLine(await must(["sh", "deploy/kubernetes/helm.sh"]).catch(() => ""));
 
 const port = 18_900 + Number(process.env.TEST_STACK ?? 0);
 const page = `https://localhost:${port}`;
 const settings = {
-  HTTPS_PORT: String(port),
-  HTTP_PORT: String(port + 1_000),
-  INGEST_PORT: String(port + 2_000),
+  COMPOSE_PROJECT_NAME: projectName("archive"),
+  ...{ HTTPS_PORT: String(port), HTTP_PORT: String(port + 1_000), INGEST_PORT: String(port + 2_000) },
 };
-
-/** Types a command in a folder, as a compose project of its own. */
-const type = (cwd: string, command: string) => {
-  const COMPOSE_PROJECT_NAME = `culvert-archive-${process.pid}`;
-  return runApart(["sh", "-c", `${command} 2>&1`], { ...settings, COMPOSE_PROJECT_NAME }, cwd);
-};
-async function succeeds(cwd: string, command: string): Promise<string> {
-  const { code, output } = await type(cwd, command);
+/** Types a command in the archive's folder, which must succeed, and returns what it prints. */
+async function type(command: string): Promise<string> {
+  const { code, output } = await runApart(["sh", "-c", `${command} 2>&1`], settings, folder);
   expect(code, `${command}: ${output}`).toBe(0);
   return output.trim();
 }
@@ -57,9 +52,7 @@ beforeAll(async () => {
   script("skopeo", `exec docker run ${options} skopeo --insecure-policy "$@"\n`);
   // The engine's own builder writes no OCI archives, so the image is saved first, and little compressed, which takes less time. And it is to find this
   // machine's base images.
-  script(
-    "docker",
-    `PATH=$PATH_WITHOUT_THIS
+  const client = `PATH=$PATH_WITHOUT_THIS
 case $* in "buildx imagetools "*) echo {}; exit ;; "buildx build "*) ;; *) exec docker "$@" ;; esac
 for argument; do
   shift
@@ -73,10 +66,10 @@ done
 docker "$@" --tag ${address}/built:1 --build-arg SENTRY_ORG= --build-arg SENTRY_PROJECT= --build-arg SENTRY_URL= &&
   docker save --output ${work}/built.tar ${address}/built:1 &&
   ${bin}/skopeo copy --quiet --dest-compress-format gzip --dest-compress-level 1 docker-archive:${work}/built.tar oci-archive:$archive
-`,
-  );
+`;
+  script("docker", client);
   script("syft", `for output; do :; done\necho "$@" >"\${output#*=}"\n`);
-  if (!hasHelm) script("helm", "");
+  if (!helm) script("helm", "");
   const env = {
     ...{ OUT, VERSION: version, REGISTRY, SOURCE_URL: "https://git.example/culvert", SOURCE_DATE_EPOCH: "1700000000" },
     ...{ PLATFORMS: `linux/${architecture}`, BUILD_CA_FILE: await buildCa() },
@@ -85,73 +78,64 @@ docker "$@" --tag ${address}/built:1 --build-arg SENTRY_ORG= --build-arg SENTRY_
   for (const step of ["images", "docker-archives", "chart", "archive", "sign", "push"])
     await must(["sh", `deploy/release/${step}.sh`], env);
   await docker("image", "rm", `${address}/built:1`);
-  const lines = readFileSync(join(OUT, "digests"), "utf8").trim().split("\n");
-  released = lines.map((line) => `${REGISTRY}/culvert-${line}`);
-  execFileSync("tar", ["-xzf", join(OUT, `culvert-${version}.tar.gz`), "-C", work]);
+  released = (read("digests").match(/.+/g) ?? []).map((line) => `${REGISTRY}/culvert-${line}`);
+  await must(["tar", "-xzf", join(OUT, `culvert-${version}.tar.gz`), "-C", work]);
 });
 
 afterAll(async () => {
-  await type(folder, down);
+  await type(down).catch(String);
   await docker("rm", "--force", "--volumes", container);
   await docker("image", "rm", ...released, ...released.map((each) => each.replace(/@.*/, "")));
   rmSync(work, { recursive: true });
 });
 
-describe("what is released", () => {
-  test("each image has an SBOM; the provenance has the base images that were built on", () => {
-    const scanned = readFileSync(join(OUT, `culvert-web-${architecture}.cdx.json`), "utf8");
-    expect(scanned).toContain(
-      `oci-archive:${OUT}/images/culvert-web.oci.tar --quiet --platform linux/${architecture} `,
-    );
-    const files = readFileSync(join(OUT, "SHA256SUMS"), "utf8").match(/[^ ]+\.cdx\.json$/gm);
-    expect(files?.sort()).toEqual(
-      ["acme", "ingest", "proxy", "spool", "web"].map((name) => `culvert-${name}-${architecture}.cdx.json`),
-    );
-    const { resolvedDependencies } = JSON.parse(readFileSync(join(OUT, "provenance.json"), "utf8")).buildDefinition;
-    const bases = readFileSync(join(work, "bases"), "utf8");
-    expect(resolvedDependencies).toHaveLength(3);
-    for (const { uri, digest } of resolvedDependencies.slice(1))
-      expect(bases).toContain(`/${uri.replace("pkg:docker/", "").replace("@", ":")}@sha256:${digest.sha256}\n`);
-  });
+test("each released image has an SBOM; the provenance has the base images that were built on", () => {
+  const scanned = `oci-archive:${OUT}/images/culvert-web.oci.tar --quiet --platform linux/${architecture} `;
+  expect(read(`culvert-web-${architecture}.cdx.json`)).toContain(scanned);
+  const files = read("SHA256SUMS")
+    .match(/[^ ]+\.cdx\.json$/gm)
+    ?.sort();
+  const names = ["acme", "ingest", "proxy", "spool", "web"];
+  expect(files).toEqual(names.map((name) => `culvert-${name}-${architecture}.cdx.json`));
+  const { resolvedDependencies } = JSON.parse(read("provenance.json")).buildDefinition;
+  const bases = readFileSync(join(work, "bases"), "utf8");
+  expect(resolvedDependencies).toHaveLength(3);
+  for (const { uri, digest } of resolvedDependencies.slice(1))
+    expect(bases).toContain(`/${uri.replace("pkg:docker/", "").replace("@", ":")}@sha256:${digest.sha256}\n`);
+});
 
-  test.skipIf(!hasHelm)(
-    "the chart, from an OCI registry, has the released images and says where it is from",
-    async () => {
-      const helm = (await must(["sh", "deploy/kubernetes/helm.sh"])).split("\n").at(-1);
-      const show = (what: string) =>
-        succeeds(folder, `${helm} show ${what} --plain-http oci://${REGISTRY}/culvert --version ${version}`);
-      const values = await show("values");
-      for (const reference of released.slice(0, 2)) {
-        expect(values).toContain(reference.slice(0, reference.indexOf(":", REGISTRY.length)));
-        expect(values).toContain(reference.split("@")[1]);
-      }
-      expect(await show("chart")).toContain(
-        `org.opencontainers.image.revision: ${execFileSync("git", ["rev-parse", "HEAD"], { cwd: root })}`,
-      );
-    },
-  );
+test.skipIf(!helm)("the chart, from an OCI registry, has the released images and names its commit", async () => {
+  const show = (what: string) =>
+    type(`${helm} show ${what} --plain-http oci://${REGISTRY}/culvert --version ${version}`);
+  const values = await show("values");
+  for (const reference of released.slice(0, 2)) {
+    expect(values).toContain(reference.slice(0, reference.indexOf(":", REGISTRY.length)));
+    expect(values).toContain(reference.split("@")[1]);
+  }
+  const commit = await must(["git", "rev-parse", "HEAD"]);
+  expect(await show("chart")).toContain(`org.opencontainers.image.revision: ${commit}\n`);
 });
 
 test("the archive: docker compose up alone starts the released images by digest", async () => {
-  await succeeds(folder, "docker compose up --wait");
-  await succeeds(folder, `curl -sSkf -o /dev/null ${page}/`);
-  const images = await succeeds(folder, "docker compose ps --format '{{.Image}}'");
-  await succeeds(folder, down);
+  await type("docker compose up --wait");
+  await type(`curl -sSkf -o /dev/null ${page}/`);
+  const images = await type("docker compose ps --format '{{.Image}}'");
+  await type(down);
   const running = released.filter((reference) => !reference.includes("culvert-acme:"));
   expect(images.split("\n").sort()).toEqual(running.sort());
 });
 
 test("the archive: make up starts the released images, make doctor, which sends an envelope, finds nothing wrong", async () => {
-  expect(await succeeds(folder, "make up")).toContain(`${page}/`);
-  await succeeds(folder, "make doctor");
+  expect(await type("make up")).toContain(`${page}/`);
+  await type("make doctor");
 });
 
 test("without a registry: make up starts what docker load has loaded, and removes a service that a setting removes", async () => {
   await mustDocker("rm", "--force", "--volumes", container);
-  const loaded = await succeeds(OUT, `docker load --quiet --input culvert-${version}-images-${architecture}.tar`);
+  const loaded = await type(`docker load --quiet --input ${OUT}/culvert-${version}-images-${architecture}.tar`);
   expect(loaded.split("\n").sort()).toEqual(released.map((each) => `Loaded image: ${each.split("@")[0]}`).sort());
-  await succeeds(folder, "CULVERT_DIGESTS= SENTRY_DSN=https://key@o1.ingest.sentry.io/2 make up");
-  const services = await succeeds(folder, "docker compose --profile '*' ps --all --services");
+  await type("CULVERT_DIGESTS= SENTRY_DSN=https://key@o1.ingest.sentry.io/2 make up");
+  const services = await type("docker compose --profile '*' ps --all --services");
   expect(services.split("\n").sort()).toEqual(["proxy", "spool", "web"]);
-  await succeeds(folder, "make down");
+  await type("make down");
 });

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { Agent, request } from "node:https";
+import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
@@ -18,35 +20,29 @@ export interface Failure {
 }
 
 /** Sends one request to HTTPS_PORT of this machine; resolves with its failure, or with the response's body. */
-export function send(one: LoadRequest): Promise<Failure | string> {
+export async function send(one: LoadRequest): Promise<Failure | string> {
   const { name, path, status, body, contentType = "text/plain" } = one;
-  return new Promise((resolve) => {
-    let reached = false;
-    const fail = (outcome: string) => resolve({ name, outcome, reached });
-    const headers =
-      body === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(body) };
-    const method = body === undefined ? "GET" : "POST";
-    const outgoing = request({ host: "localhost", port: process.env.HTTPS_PORT, method, path, agent, headers });
-    outgoing.on("response", async (response) => {
-      try {
-        const received = Buffer.concat(await response.toArray()).toString();
-        if (response.statusCode === status) resolve(received);
-        else fail(String(response.statusCode));
-      } catch (error) {
-        fail(String(error));
-      }
-    });
-    outgoing.on("socket", (socket) => {
-      if (outgoing.reusedSocket) reached = true;
-      else socket.once("secureConnect", () => (reached = true));
-    });
-    outgoing.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-      // A kept-alive connection may be closed just as a request is sent: browsers retry on another one, too.
-      if (outgoing.reusedSocket && code === "ECONNRESET") resolve(send(one));
-      else fail(code ?? message);
-    });
-    outgoing.end(body);
+  const headers = body === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(body) };
+  const method = body === undefined ? "GET" : "POST";
+  const outgoing = request({ host: "localhost", port: process.env.HTTPS_PORT, method, path, agent, headers });
+  let [reached, answered] = [false, 0];
+  outgoing.on("socket", (socket) => {
+    if (outgoing.reusedSocket) reached = true;
+    else socket.once("secureConnect", () => (reached = true));
   });
+  // Also of what breaks after the answer has begun.
+  outgoing.on("error", () => {}).end(body);
+  try {
+    const [response] = await once(outgoing, "response");
+    answered = response.statusCode;
+    const received = await text(response);
+    return answered === status ? received : { name, outcome: String(answered), reached };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    // A kept-alive connection may be closed just as a request is sent: browsers retry on another one, too.
+    if (outgoing.reusedSocket && code === "ECONNRESET" && !answered) return send(one);
+    return { name, outcome: code ?? message, reached };
+  }
 }
 
 /** Sends requests in turn while `change` runs, which needs the pauses; returns its result, the number of requests by name, and failures. */
@@ -68,9 +64,7 @@ export async function load<Result>(
     }
   };
   const all = Array.from({ length: connections }, sendInTurn);
-  const result = await change.finally(() => {
-    isFinished = true;
-  });
+  const result = await change.finally(() => (isFinished = true));
   await Promise.all(all);
   return { result, requests: count, failures };
 }

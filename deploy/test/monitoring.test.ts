@@ -1,39 +1,37 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { must, run } from "./run.ts";
+import { must, temporary, withServices } from "./run.ts";
 import { root } from "./support/docker.ts";
 import { buildWithDebian } from "./support/images.ts";
 import { Recorder } from "./support/recorder/client.ts";
 
 // Beside the tests' stack. What each alert needs to fire is in deploy/kubernetes/test/alerts.test.ts.
-const folder = mkdtempSync(join(tmpdir(), "culvert-monitoring-"));
-const environment: Record<string, string> = {
-  COMPOSE_FILE: `${process.env.COMPOSE_FILE}:deploy/test/monitoring.compose.yml`,
-  COMPOSE_PROFILES: "monitoring,alertmanager",
-  ALERTMANAGER_FILE: join(folder, "alertmanager.yml"),
-};
-const compose = (...command: string[]) => run(["docker", "compose", ...command], environment);
+const example = readFileSync(`${root}/deploy/monitoring/alertmanager.example.yml`, "utf8");
+const own = example.replace("https://alerts.example.com/hook", "http://recorder:9000/alerts");
+const file = temporary("alertmanager.yml", own.replace("group_wait: 30s", "group_wait: 1s"));
+// With Debian's programs, whose package has no folder whose owner the volume would get.
+const image = await buildWithDebian();
+const answers = (port: number) => `healthcheck: { test: [CMD, bash, -c, "exec 3<>/dev/tcp/127.0.0.1/${port}"] }`;
+const settings = withServices(`
+  prometheus: { image: "${image}", ports: !reset [], ${answers(9090)} },
+  alertmanager: {
+    image: "${image}", ports: !reset [], ${answers(9093)}, entrypoint: [prometheus-alertmanager],
+    volumes: !override ["${file}:/etc/alertmanager/alertmanager.yml:ro"]
+  } }
+volumes: { prometheus: { driver_opts: { type: tmpfs, device: tmpfs, o: "uid=65534,gid=65534" } }`);
+const compose = (...command: string[]) =>
+  must(["docker", "compose", ...command], { ...settings, COMPOSE_PROFILES: "monitoring,alertmanager" });
 
-beforeAll(async () => {
-  environment.PROMETHEUS_IMAGE = await buildWithDebian();
-  const example = readFileSync(`${root}/deploy/monitoring/alertmanager.example.yml`, "utf8");
-  const own = example.replace("https://alerts.example.com/hook", "http://recorder:9000/alerts");
-  writeFileSync(join(folder, "alertmanager.yml"), own.replace("group_wait: 30s", "group_wait: 1s"));
-  const up = ["docker", "compose", "up", "--detach", "--no-build", "--no-deps", "--wait", "prometheus", "alertmanager"];
-  await must(up, environment);
-});
+beforeAll(() => compose("up", "-d", "--no-build", "--no-deps", "--wait", "prometheus", "alertmanager"));
 afterAll(async () => {
   await compose("rm", "--force", "--stop", "prometheus", "alertmanager");
-  rmSync(folder, { recursive: true });
-  await run(["docker", "volume", "rm", `${process.env.COMPOSE_PROJECT_NAME}_prometheus`]);
+  await must(["docker", "volume", "rm", `${process.env.COMPOSE_PROJECT_NAME}_prometheus`]);
 });
 
 /** Requests an address from within a container, and returns the body of the response. */
 async function request(service: string, url: string, options: RequestInit = {}): Promise<string> {
   const script = `fetch("${url}", ${JSON.stringify(options)}).then((response) => response.text()).then(console.log)`;
-  return (await compose("exec", "-T", service, "node", "-e", script)).output;
+  return compose("exec", "-T", service, "node", "-e", script);
 }
 
 /** The `data` of Prometheus' API: https://prometheus.io/docs/prometheus/latest/querying/api/ */
@@ -41,11 +39,9 @@ const query = async (path: string) =>
   JSON.parse(await request("prometheus", `http://127.0.0.1:9090/api/v1/${path}`)).data;
 
 test("Prometheus finds proxy and spool by their names, and loads every alert", async () => {
-  type Series = { metric: { namespace: string; instance: string }; value: [number, string] };
-  const up = async () =>
-    (await query("query?query=up")).result
-      .map(({ metric, value }: Series) => `${metric.namespace} ${metric.instance.split(":")[1]} ${value[1]}`)
-      .sort();
+  type Series = { metric: Record<"namespace" | "instance", string>; value: [number, string] };
+  const line = ({ metric, value }: Series) => `${metric.namespace} ${metric.instance.split(":")[1]} ${value[1]}`;
+  const up = async () => (await query("query?query=up")).result.map(line).sort();
   await expect.poll(up).toEqual(["compose 8081 1", "compose 8082 1"]);
   const { groups } = await query("rules?type=alert");
   const loaded = groups.flatMap(({ rules }: { rules: { name: string }[] }) => rules.map(({ name }) => name));

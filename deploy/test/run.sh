@@ -2,23 +2,17 @@
 # All checks of `make test`. Its last line: N passed, N failed, N skipped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-results=$(mktemp -d)
 . deploy/lib.sh
 . deploy/bare-machine/apt.sh
 . deploy/test/stack.sh
 . deploy/test/suites.sh
-. deploy/test/jobs.sh
-. deploy/test/static.sh
-export CI=true FORCE_COLOR=0 NO_COLOR=1 CULVERT_TEST_RUN="$$"
+export CULVERT_TEST_RUN="$$"
 
 # Suites whose containers are their own.
 own_containers() {
   suite proxy/test run_vitest proxy/test
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
 }
-
-# An app as docs/your-app.md adopts it, and others. A job of its own, because it takes as long as half of another one.
-own_apps() { suite "e2e your-app" run_playwright --project=your-app; }
 
 # Suites with stacks of their own: other apps, the commands in README.md, other releases of web, and the spool's.
 own_stacks() {
@@ -33,7 +27,7 @@ own_stacks() {
 stack() {
   suite "e2e together" run_playwright --project=together
   suite "e2e alone" run_playwright --project=alone --no-deps
-  suite deploy/test run_vitest deploy/test --project containers --exclude '**/upgrade.test.ts'
+  suite deploy/test run_vitest deploy/test --project containers
   # The same images with other settings: settings reach server and browser at run time.
   export TUNNEL_PATH=/of/your-own SENTRY_RELEASE=culvert@other SENTRY_DSN=http://culvert@recorder:9000/below/a/prefix/77
   check "the stack comes up with other settings" docker compose up --no-build --wait --quiet-pull
@@ -57,7 +51,7 @@ releases() {
   # Its default depends on WEB_IMAGE: the first release of another image would replace the proxy, too.
   export CONTENT_SECURITY_POLICY=enforce
   check "the stack of releases comes up" sh deploy/host/up.sh
-  suite upgrade run_vitest deploy/test --project containers upgrade.test.ts
+  suite upgrade run_vitest deploy/test --project upgrade
   suite "e2e release" run_playwright --project=release
 }
 
@@ -76,7 +70,39 @@ static() {
   suite proxy/spool/src run_spool_units
 }
 
-docker version >/dev/null 2>&1 || started_engine=yes
+# kill_tree PID: kills a process, then its descendants: a job whose suite ended first would begin the next one.
+kill_tree() {
+  children=$(pgrep -P "$1")
+  kill "$1" 2>/dev/null
+  for child in $children; do (kill_tree "$child"); done
+}
+
+# take_down: removes the stack of this environment.
+take_down() {
+  docker compose --profile '*' down --volumes
+  # WEB_EGRESS and WEB_IMAGE select one of two networks; compose removes the one of its current settings only.
+  docker network ls -q --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" | xargs -r docker network rm
+}
+
+# clean_up: ends the jobs, removes all stacks and what interrupted tests left, and stops the engine if this run started
+# it.
+clean_up() {
+  # shellcheck disable=SC2154 # of suites.sh
+  for job in $running; do kill_tree "$job"; done
+  join
+  {
+    for number in 20 40 60 80 100; do (other_stack "$number" && take_down); done
+    take_down
+    for left in "label=culvert.test=$CULVERT_TEST_RUN" "name=^culvert-[a-z]+-$CULVERT_TEST_RUN([-_]|\$)"; do
+      docker ps -aq --filter "$left" | xargs -r docker rm -f -v
+      docker network ls -q --filter "$left" | xargs -r docker network rm
+      docker volume ls -q --filter "$left" | xargs -r docker volume rm
+    done
+  } >/dev/null 2>&1
+  [ -z "$started_engine" ] || kill "$(cat /var/run/docker.pid)"
+}
+
+started_engine=$(docker version >/dev/null 2>&1 || echo yes)
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
@@ -105,7 +131,7 @@ export CHROMIUM_PATH
 
 # Few jobs beside one another: with more, two cores made tests wait for minutes.
 background own_containers
-background own_apps
+background suite "e2e your-app" run_playwright --project=your-app
 background stack
 shell_scripts
 own_stacks

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Outcome, root, run as runFile } from "./support/docker.ts";
+import { dirname, join } from "node:path";
+import { type Outcome, outputOf, root, run as runFile } from "./support/docker.ts";
 
 /** Runs a command in the repository with these variables added to the test's own; never throws on a non-zero exit. */
 export function run([file = "", ...args]: string[], environment: Record<string, string> = {}): Promise<Outcome> {
@@ -10,11 +10,8 @@ export function run([file = "", ...args]: string[], environment: Record<string, 
 }
 
 /** Runs a command as `run` does and returns its output; throws an error with the output on a non-zero exit. */
-export async function must(command: string[], environment?: Record<string, string>): Promise<string> {
-  const { code, output } = await run(command, environment);
-  if (code !== 0) throw new Error(`${command.join(" ")}: ${output}`);
-  return output.trim();
-}
+export const must = async (command: string[], environment?: Record<string, string>): Promise<string> =>
+  outputOf(command, await run(command, environment));
 
 /** Runs a command in a folder with these variables, and none of the tests' own settings. */
 export function runApart(command: string[], settings: Record<string, string> = {}, cwd = root): Promise<Outcome> {
@@ -23,15 +20,35 @@ export function runApart(command: string[], settings: Record<string, string> = {
   return run(["env", "-i", `--chdir=${cwd}`, ...variables.map(([name, value]) => `${name}=${value}`), ...command]);
 }
 
-/** The PATH of a shell whose docker client is this script; `$client` in it is the real one. */
-export function withDocker(script: string): { PATH: string } {
-  const bin = mkdtempSync(join(tmpdir(), "culvert-client-"));
-  const client = execFileSync("sh", ["-c", "command -v docker"], { encoding: "utf8" });
-  writeFileSync(join(bin, "docker"), `#!/bin/sh\nclient=${client}${script}\n`, { mode: 0o755 });
-  return { PATH: `${bin}:${process.env.PATH}` };
+/** Writes a temporary file, and returns its path. */
+export function temporary(name: string, text: string): string {
+  const file = join(mkdtempSync(join(tmpdir(), "culvert-")), name);
+  writeFileSync(file, text);
+  return file;
 }
 
-/** The last line of an output, in which a script or a container names its error. */
-export function lastLine(output: string): string {
-  return output.trim().split("\n").at(-1) ?? "";
+/** The setting that adds a compose file with these services. */
+export const withServices = (services: string) => ({
+  COMPOSE_FILE: `${process.env.COMPOSE_FILE}:${temporary("more.yml", `services: { ${services} }\n`)}`,
+});
+
+/** Copies what git has of these paths, changes included, to a folder: a clone of a part. */
+export function copySources(folder: string, paths: string): Promise<string> {
+  const copy = `mkdir -p "$0"; git ls-files -co --exclude-standard ${paths} | tar -cT - | tar -xC "$0"`;
+  return must(["sh", "-euc", copy, folder]);
 }
+
+/** The PATH of a shell whose docker client is this script; `$client` in it is the real one. */
+export function withDocker(script: string): { PATH: string } {
+  const client = execFileSync("sh", ["-c", "command -v docker"], { encoding: "utf8" });
+  const file = temporary("docker", `#!/bin/sh\nclient=${client}${script}\n`);
+  chmodSync(file, 0o755);
+  return { PATH: `${dirname(file)}:${process.env.PATH}` };
+}
+
+/** The PATH of a shell whose docker client takes `seconds` where a script gives it `from`. */
+export const impatient = (from: number, seconds: number) =>
+  withDocker(`for one; do shift; [ "$one" != ${from} ] || one=${seconds}; set -- "$@" "$one"; done; exec $client "$@"`);
+
+/** The last line of an output, in which a script or a container names its error. */
+export const lastLine = (output: string): string => output.trim().split("\n").at(-1) ?? "";

@@ -5,21 +5,23 @@ import { type ClientHttp2Session, connect } from "node:http2";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { must } from "./run.ts";
+import { must, withServices } from "./run.ts";
+import { IMAGES, projectName } from "./support/docker.ts";
 import { envelopeOf, Recorder } from "./support/recorder/client.ts";
 
-const name = `culvert-shutdown-${process.pid}`;
+const name = projectName("shutdown");
+const stack = ["proxy", "web", "spool"];
 const environment = {
   COMPOSE_PROJECT_NAME: name,
-  COMPOSE_FILE: `${process.env.COMPOSE_FILE}:deploy/test/shutdown.compose.yml`,
-  IMAGES: process.env.COMPOSE_PROJECT_NAME ?? "culvert",
+  ...withServices(stack.map((service) => `${service}: { image: ${IMAGES}-${service} }`).join()),
+  HTTPS_PORT: String(Number(process.env.HTTPS_PORT) + 5),
+  HTTP_PORT: String(Number(process.env.HTTP_PORT) + 5),
   RECORDER_PORT: String(Number(process.env.RECORDER_PORT) + 5),
   UPSTREAM_URL: "",
   // This machine, which names a client for each request.
   TRUSTED_PROXIES: "0.0.0.0/0",
 };
 const compose = (...command: string[]) => must(["docker", "compose", ...command], environment);
-const stack = ["proxy", "web", "spool"];
 const start = (...more: string[]) => compose("up", "-d", "--no-build", "--wait", ...stack, ...more);
 
 const recorder = new Recorder(`http://127.0.0.1:${environment.RECORDER_PORT}`);
@@ -53,12 +55,12 @@ async function arrivedTraces(): Promise<Set<string>> {
 
 test("web is stopped while after() works: it ends with 0 when the work is done and the event of the work is sent", async () => {
   const id = randomUUID().replaceAll("-", "");
-  const request = `fetch("http://127.0.0.1:3000/test-events/after-response", {
-    redirect: "manual", headers: { "sentry-trace": "${id}-${id.slice(16)}-1" }
-  }).then(({ status }) => console.log(status))`;
-  expect((await compose("exec", "-T", "web", "node", "-e", request)).trim()).toBe("307");
+  const options = JSON.stringify({ redirect: "manual", headers: { "sentry-trace": `${id}-${id.slice(16)}-1` } });
+  const request = `fetch("http://127.0.0.1:3000/test-events/after-response", ${options})`;
+  const print = `${request}.then(({ status }) => console.log(status))`;
+  expect(await compose("exec", "-T", "web", "node", "-e", print)).toBe("307");
   await compose("stop", "web");
-  expect((await must(["docker", "inspect", "-f", "{{.State.ExitCode}}", `${name}-web-1`])).trim()).toBe("0");
+  expect(await must(["docker", "inspect", "-f", "{{.State.ExitCode}}", `${name}-web-1`])).toBe("0");
   expect(await arrivedTraces()).toContain(id);
   await start();
 });
@@ -74,8 +76,8 @@ async function ask(session: ClientHttp2Session, client: string, path = "/", body
 }
 
 test("while one client floods web, another one has its page, action and envelope; when web is stopped then, the flood has its pages", async () => {
-  const port = (await compose("port", "proxy", "8443")).trim().split(":").at(-1);
-  const sessions = Array.from({ length: 4 }, () => connect(`https://localhost:${port}`, { rejectUnauthorized: false }));
+  const site = `https://localhost:${environment.HTTPS_PORT}`;
+  const sessions = Array.from({ length: 4 }, () => connect(site, { rejectUnauthorized: false }));
   const [other, ...flooding] = sessions as [ClientHttp2Session, ...ClientHttp2Session[]];
   const [action] = /\$ACTION_ID_\w+/.exec((await ask(other, "198.51.100.1")).body) ?? [];
   const form = new FormData();

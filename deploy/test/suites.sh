@@ -1,10 +1,12 @@
 # shellcheck shell=sh
-# Checks and suites of tests, and where their results are recorded. Sourced after lib.sh, with `results` set to a
-# folder.
+# Checks, suites of tests and jobs in the background, and what of them needs no container of the stack. Sourced after
+# lib.sh. `results` is a folder for totals.mjs.
+results=$(mktemp -d) running='' started_jobs=0
+projects='web web/e2e loadtest loadtest/bench proxy/spool proxy/test deploy/test deploy/kubernetes/test'
+export CI=true FORCE_COLOR=0 NO_COLOR=1
 
 # record passed|failed|skipped NAME: records and prints the result of a check.
 record() {
-  # shellcheck disable=SC2154 # the caller's
   echo "$1 $2" >>"$results/checks"
   say "    $1: $2"
 }
@@ -49,4 +51,43 @@ run_spool_units() {
 run_playwright() {
   PLAYWRIGHT_JSON_OUTPUT_NAME=$report npm --prefix web/e2e test -- --retries=2 --reporter=dot,json \
     --output="test-results/$(basename "$report" .json)" "$@"
+}
+
+# background COMMAND...: runs the command in the background. A job that does not reach its end counts as one failure.
+background() {
+  started_jobs=$((started_jobs + 1))
+  echo "$*" >"$results/$started_jobs.unfinished"
+  { "$@"; rm "$results/$started_jobs.unfinished"; } &
+  running="$running $!"
+}
+# join: waits for all jobs.
+join() {
+  # shellcheck disable=SC2086 # several
+  wait $running
+  running=''
+}
+
+install() {
+  # npm writes this file last.
+  [ -n "$(find "$1/node_modules/.package-lock.json" -newer "$1/package-lock.json" 2>/dev/null)" ] ||
+    npm --prefix "$1" ci --ignore-scripts --no-audit --no-fund --prefer-offline
+}
+
+types_and_lint() {
+  check "lists of settings are current" node deploy/settings/generate.mjs --check
+  for folder in $projects; do
+    check "$folder: types" npm --prefix "$folder" run typecheck
+    check "$folder: lint" npm --prefix "$folder" run lint
+  done
+}
+
+units() {
+  suite web run_vitest web
+  suite deploy/test/units run_vitest deploy/test --project units
+}
+
+shell_scripts() {
+  has shellcheck || { can_install && debian_install shellcheck; }
+  has shellcheck || { record skipped "shell scripts (no shellcheck here)"; return; }
+  check "shell scripts" sh -c "git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR"
 }

@@ -1,10 +1,9 @@
 import { configDefaults, defineConfig } from "vitest/config";
 
 /** Tests that need no container: `make check` runs them, too. */
-const units = [
-  ...["defaults", "documents", "forms", "reason", "untraced"].map((name) => `${name}.test.ts`),
-  "doctor/{checks,contract,network}.test.ts",
-];
+const units = ["{defaults,documents,reason}.test.ts", "doctor/{checks,contract,network}.test.ts"];
+/** In a stack of its own, whose images it builds again. */
+const upgrade = "upgrade.test.ts";
 
 // Long timeouts, because tests start and stop containers; no test compares times.
 export default defineConfig({
@@ -17,7 +16,9 @@ export default defineConfig({
     expect: { poll: { timeout: 240_000, interval: 200 } },
     projects: [
       { extends: true, test: { name: "units", include: units } },
-      { extends: true, test: { name: "containers", exclude: [...configDefaults.exclude, ...units] } },
+      { extends: true, test: { name: "upgrade", include: [upgrade] } },
+      // The option --exclude does not act in projects.
+      { extends: true, test: { name: "containers", exclude: [...configDefaults.exclude, ...units, upgrade] } },
     ],
   },
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { docker, label, must, restricted } from "../../deploy/test/support/docker.ts";
 import { build, buildImage, buildWithDebian } from "../../deploy/test/support/images.ts";
-import { type Pebble, startPebble } from "../../deploy/test/support/pebble/pebble.ts";
+import { type Pebble, startPebble } from "../../deploy/test/support/pebble.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
 import { inTurn } from "./starts.ts";
 import { page, publicFolder } from "./use-proxy.ts";

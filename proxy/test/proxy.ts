@@ -1,8 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { hardened, memoryLimit, must } from "../../deploy/test/support/docker.ts";
+import { hardened, memoryLimit, must, recorderArguments } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
-import { recorderArguments } from "../../deploy/test/support/recorder/container.ts";
 import { addresses, returnTestbed, startService, type Testbed, takeTestbed } from "./testbed.ts";
 import { fetchOnce } from "./wire.ts";
 

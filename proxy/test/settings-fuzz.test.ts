@@ -25,7 +25,8 @@ const examples: Record<string, string> = {
 
 /** Invalid for every setting. NUL cannot be tried: the environment ends a value there. */
 const bad = (good: string) => [
-  ...["\n", "\nerror_log /tmp/evil;", '"', ";}", "$uri", "\\", "\x1b[2J", "é"].map((end) => good + end),
+  ...["\n", "\nerror_log /tmp/evil;", '"', ";", "{", "}", "$uri", "\\", "\x1b[2J", "é"].map((end) => good + end),
+  `;${good}`,
   "a".repeat(300),
   ...(/^\d/.test(good) ? [`-${good}`, `${good}.5`, "9".repeat(20)] : []),
 ];

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { inject } from "vitest";
-import { docker, isLocal, label, must } from "../../deploy/test/support/docker.ts";
+import { docker, isLocal, label, must, recorderArguments } from "../../deploy/test/support/docker.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
-import { recorderArguments } from "../../deploy/test/support/recorder/container.ts";
 
 /** By which the ingest is known in every testbed: of a self-hosted one, and of Sentry's own. Its certificate has these names. */
 export const ingestNames = ["ingest", "o42.ingest.us.sentry.io", "o44.ingest.sentry.io"];

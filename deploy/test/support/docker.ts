@@ -25,18 +25,26 @@ export function run(file: string, args: string[], environment: NodeJS.ProcessEnv
 /** Runs the docker client; never throws on a non-zero exit. */
 export const docker = (...args: string[]): Promise<Outcome> => run("docker", args);
 
-/** Runs docker and returns its output; throws an error with the output on a non-zero exit. */
-export async function must(...args: string[]): Promise<string> {
-  const { code, output } = await docker(...args);
-  if (code !== 0) throw new Error(`docker ${args.join(" ")}: ${output}`);
+/** Returns the output of a command that has ended; throws an error with the output on a non-zero exit. */
+export function outputOf(command: string[], { code, output }: Outcome): string {
+  if (code !== 0) throw new Error(`${command.join(" ")}: ${output}`);
   return output.trim();
 }
+
+/** Runs docker and returns its output; throws an error with the output on a non-zero exit. */
+export const must = async (...args: string[]): Promise<string> => outputOf(["docker", ...args], await docker(...args));
 
 /** Whether this machine reaches containers by their own addresses in a network, given by id: published ports then only cost processes. */
 export const isLocal = (network: string): boolean => existsSync(`/sys/class/net/br-${network.slice(0, 12)}`);
 
 /** Label for every container, network and volume of a test run, by which deploy/test/run.sh removes them. */
 export const label = `--label=culvert.test=${process.env.CULVERT_TEST_RUN ?? "by-hand"}`;
+
+/** Returns a name for a compose project of a test run, by which deploy/test/run.sh removes it. */
+export const projectName = (what: string) => `culvert-${what}-${process.env.CULVERT_TEST_RUN ?? process.pid}`;
+
+/** The compose project whose images are tested. */
+export const IMAGES = process.env.COMPOSE_PROJECT_NAME ?? "culvert";
 
 // The proxy, the first service of the compose file: its tmpfs folders, and its memory limit, such as "2g".
 const compose = readFileSync(`${root}/docker-compose.yml`, "utf8");
@@ -49,8 +57,9 @@ export const restricted = ["--read-only", "--cap-drop=ALL", "--security-opt=no-n
 /** The options with which the compose file runs the proxy; its image must work with them. */
 export const hardened = [...restricted, ...inMemory.map((folder) => `--tmpfs=${folder}`)];
 
-/** Runs the proxy's image with invalid settings, with which it must exit. */
-export function runProxy(image: string, settings: Record<string, string>): Promise<Outcome> {
-  const environment = Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
-  return docker("run", "--rm", label, "--network=none", ...hardened, ...environment, image);
-}
+/** What `docker run` needs to run a recorder; with the folder of a certificate `server`, it also listens on 9443. */
+export const recorderArguments = (certificates = ""): string[] => [
+  ...(certificates ? [`--volume=${certificates}:/cert:ro`, "--env=CERT=/cert/server"] : []),
+  `--volume=${root}/deploy/test/support/recorder:/recorder:ro`,
+  ...["node:24-trixie-slim", "node", "/recorder/server.ts"],
+];

@@ -3,15 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { docker, root, run } from "./docker.ts";
 
-export interface BuildOptions {
-  tag?: string;
-  /** Relative to the repository; by default the folder's Dockerfile. */
-  dockerfile?: string;
+/** `dockerfile` is relative to the repository, by default the folder's own; `secrets` are files by id. */
+export interface BuildOptions extends Partial<Record<"tag" | "dockerfile" | "network", string>> {
   args?: Record<string, string>;
-  /** Files by id. */
   secrets?: Record<string, string>;
-  /** The network of its commands; by default Docker's own. */
-  network?: "host";
 }
 
 let ca: Promise<string> | undefined;
@@ -26,16 +21,15 @@ export function buildCa(): Promise<string> {
 
 /** Builds an image from a folder of the repository (or an absolute path) with this host's CA for npm, and returns its id. */
 export async function buildImage(folder: string, options: BuildOptions = {}): Promise<string> {
-  const { tag, dockerfile, args = {} } = options;
+  const { tag, dockerfile, network, args = {} } = options;
   const work = mkdtempSync(join(tmpdir(), "culvert-build-"));
   const extraCa = await buildCa();
   const secrets = { ...(extraCa && { build_ca: extraCa }), ...options.secrets };
+  const one = Object.entries({ tag, network, file: dockerfile && join(root, dockerfile) });
   try {
     const { code, output } = await docker(
       ...["build", "--progress=plain", `--iidfile=${work}/id`],
-      ...(tag ? ["-t", tag] : []),
-      ...(options.network ? [`--network=${options.network}`] : []),
-      ...(dockerfile ? ["-f", join(root, dockerfile)] : []),
+      ...one.flatMap(([name, value]) => (value ? `--${name}=${value}` : [])),
       ...Object.entries(secrets).map(([id, file]) => `--secret=id=${id},src=${file}`),
       ...Object.entries(args).map(([name, value]) => `--build-arg=${name}=${value}`),
       folder.startsWith("/") ? folder : join(root, folder),

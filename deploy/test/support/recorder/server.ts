@@ -1,7 +1,9 @@
 /**
- * An HTTP server that replaces the ingest (or an upstream API) in tests: on port 9000 (and 9443 with TLS, if CERT names a pair CERT.crt and
- * CERT.key) it records every request and answers as the test says through port 9001 (client.ts). /upstream returns the request's headers.
+ * Replaces the ingest, or another server, in tests: on PORT or 9000 (and 9443 with TLS, if CERT names a pair CERT.crt
+ * and CERT.key) it records every request and answers as the test says through port 9001 (client.ts). /upstream returns
+ * the request's headers.
  */
+import { createHash } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer as createHttp, type IncomingMessage, type RequestListener } from "node:http";
@@ -37,15 +39,20 @@ const record: RequestListener = async (request, response) => {
 };
 
 /** A WebSocket server as seen by a proxy: accepts the handshake and echoes what it receives. */
-function echo({ method = "", url = "", rawHeaders }: IncomingMessage, socket: Duplex): void {
+function echo({ method = "", url = "", rawHeaders, headers }: IncomingMessage, socket: Duplex): void {
   recorded.push({ method, url, rawHeaders, body: "" });
-  socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+  // https://www.rfc-editor.org/rfc/rfc6455#section-4.2.2: HAProxy checks it.
+  const key = `${headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+  const accept = `Sec-WebSocket-Accept: ${createHash("sha1").update(key).digest("base64")}`;
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${accept}\r\n\r\n`);
   socket.pipe(socket).on("error", () => socket.destroy());
 }
 
 // As long as a real ingest's, so that no connection is closed just as a request is sent.
 const keepAliveTimeout = 60_000;
-createHttp({ keepAliveTimeout }, record).on("upgrade", echo).listen(9000);
+createHttp({ keepAliveTimeout }, record)
+  .on("upgrade", echo)
+  .listen(Number(process.env.PORT ?? 9000));
 if (process.env.CERT) {
   const [cert, key] = [readFileSync(`${process.env.CERT}.crt`), readFileSync(`${process.env.CERT}.key`)];
   createHttps({ cert, key, keepAliveTimeout }, record).listen(9443);

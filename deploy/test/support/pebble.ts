@@ -1,25 +1,30 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { makePair } from "../certificate.ts";
-import { docker, label, must } from "../docker.ts";
-import { buildWithDebian } from "../images.ts";
+import { makePair } from "./certificate.ts";
+import { docker, label, must } from "./docker.ts";
+import { buildWithDebian } from "./images.ts";
 
-const here = fileURLToPath(new URL(".", import.meta.url));
-
-/** An ACME CA at https://ca.test/dir with its own DNS server, in an existing network. */
+/** An ACME CA at https://ca.test/dir with its own DNS server. Names must answer the challenge at port 8080. */
 export type Pebble = Awaited<ReturnType<typeof startPebble>>;
 
 /** Starts one with certificates for `validity` seconds. With `eabKey`, base64url, it registers only accounts bound to that key, key-1. */
 export async function startPebble(network: string, validity: number, eabKey = "") {
   const folder = mkdtempSync(join(tmpdir(), "culvert-pebble-"));
   makePair(join(folder, "ca"), ["ca.test"]);
-  const image = await buildWithDebian();
+  const pebble = {
+    ...{ listenAddress: "0.0.0.0:443", managementListenAddress: "0.0.0.0:15000", httpPort: 8080, tlsPort: 8443 },
+    ...{ certificate: "/tls/ca.crt", privateKey: "/tls/ca.key", certificateValidityPeriod: validity },
+    ...(eabKey && { externalAccountBindingRequired: true, externalAccountMACKeys: { "key-1": eabKey } }),
+  };
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ pebble }));
+  // A name without an address does not exist.
+  const names = "pebble-challtestsrv -defaultIPv4 '' -defaultIPv6 '' -http01 '' -https01 '' -tlsalpn01 '' -doh ''";
   const container = await must(
-    ...["run", "-d", label, `--network=${network}`, "--network-alias=ca.test"],
-    ...["-p", "127.0.0.1::8055", `--env=EAB_KEY=${eabKey}`, `--env=VALIDITY_S=${validity}`],
-    ...[`--volume=${folder}:/tls:ro`, `--volume=${here}start.sh:/start.sh:ro`, image, "sh", "/start.sh"],
+    ...["run", "-d", label, `--network=${network}`, "--network-alias=ca.test", "-p", "127.0.0.1::8055"],
+    ...["--env=PEBBLE_VA_NOSLEEP=1", "--env=PEBBLE_AUTHZREUSE=0", `--volume=${folder}:/tls:ro`],
+    ...[await buildWithDebian(), "sh", "-c"],
+    `${names} & exec pebble -config /tls/config.json -dnsserver 127.0.0.1:8053`,
   );
   const dns = `http://${(await must("port", container, "8055")).split("\n")[0]}`;
   const answer = "for port in 443 8055; do until (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; do sleep 0.1; done; done";
