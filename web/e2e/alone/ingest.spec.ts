@@ -17,7 +17,9 @@ test("an ingest that does not know the key is shown, with a fix", async ({ page,
   await answer(403);
   await page.goto("/");
   // Without a reload: the server checks every two seconds.
-  await expect(state).toHaveText(/^2 hops fail.*responds with 403: it does not know the key of SENTRY_DSN\. Copy the DSN again/);
+  await expect(state).toHaveText(
+    /^2 hops fail.*responds with 403: it does not know the key of SENTRY_DSN\. Copy the DSN again/,
+  );
   await expect(page.getByText("fails", { exact: true })).toHaveCount(2);
   await page.goto("/test-events");
   await page.getByRole("button", { name: THROW }).click();
