@@ -69,7 +69,6 @@ describe("hashed files", () => {
     "/_next/static/chunks/poisoned.js%3Fx",
     "/_next/static/chunks/%2570oisoned.js",
     "/_next/static/chunks/poisoned.js%00",
-    "/x%2f_next/static/chunks/poisoned.js",
     "/x%2f..%2fy/_next/static/chunks/poisoned.js",
     `/_next/static/${"%5B".repeat(4_000)}/../chunks/poisoned.js`,
   ])("are asked for by no address that could be read as another: %s", async (path) => {

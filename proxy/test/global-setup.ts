@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { makePair } from "../../deploy/test/support/certificate.ts";
-import { docker } from "../../deploy/test/support/docker.ts";
+import { run as execute } from "../../deploy/test/support/docker.ts";
 import { ingestNames } from "./testbed.ts";
 
 declare module "vitest" {
@@ -25,13 +25,9 @@ export default function setup(project: TestProject): () => Promise<void> {
   project.provide("run", run);
   project.provide("folder", folder);
   return async () => {
-    for (const [list, remove] of [
-      ["ps -aq", "rm -f -v"],
-      ["network ls -q", "network rm"],
-    ] as const) {
-      const { output } = await docker(...list.split(" "), "--filter", `name=${run}`);
-      if (output.trim()) await docker(...remove.split(" "), ...output.trim().split("\n"));
-    }
+    const of = `--quiet --filter=name=${run}`;
+    await execute("sh", ["-c", `docker ps -a ${of} | xargs -r docker rm -f -v`]);
+    await execute("sh", ["-c", `docker network ls ${of} | xargs -r docker network rm`]);
     rmSync(folder, { recursive: true });
   };
 }

@@ -111,7 +111,6 @@ describe("security headers", () => {
 });
 
 const html = { accept: "text/html,*/*" };
-
 describe("CONTENT_SECURITY_POLICY=report", () => {
   const report = useProxy({ CONTENT_SECURITY_POLICY: "report" });
   test("tells of every page what the strict policy would do to it, and stops nothing", async () => {

@@ -44,8 +44,8 @@ describe("an envelope of web itself", () => {
 });
 
 describe("the listener accepts nothing else", () => {
-  const others = ["/", "/envelopes/", "/Envelopes", "/envelopes/csp", "/monitoring", "/healthz", "/metrics", "/web"];
-  test.each([...others, "/_next/static/x.js", "/.culvert/error.html"])("%s is 404", async (path) => {
+  const others = ["/envelopes/", "/Envelopes", "/envelopes/csp", "/monitoring", "/metrics", "/_next/static/x.js"];
+  test.each(["/", ...others, "/.culvert/error.html"])("%s is 404", async (path) => {
     const mark = await shared.proxy.web.count();
     const { answer, received } = await post({ path });
     expect([answer.status, received, await shared.proxy.web.count()]).toEqual([404, [], mark]);

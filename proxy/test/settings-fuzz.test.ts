@@ -31,7 +31,7 @@ const bad = (good: string) => [
   ...(/^\d/.test(good) ? [`-${good}`, `${good}.5`, "9".repeat(20)] : []),
 ];
 
-const { SENTRY_DSN = "" } = examples;
+const { SENTRY_DSN = "", TLS_CERT_FILE = "", TLS_KEY_FILE = "" } = examples;
 
 const folder = publicFolder();
 const file = (name: string) => join(folder, name);
@@ -62,7 +62,6 @@ test("the examples themselves are accepted", async () => {
 test("an invalid value is rejected with one line that names the setting", async () => {
   const tried = Object.entries(examples).flatMap(([name, good]) => bad(good).map((value) => ({ name, value })));
   // A certificate without its key is rejected for the key.
-  const { TLS_CERT_FILE = "", TLS_KEY_FILE = "" } = examples;
   const attempts = tried.map(({ name, value }) => {
     const pair: Record<string, string> = name.startsWith("TLS_") ? { TLS_CERT_FILE, TLS_KEY_FILE } : {};
     return { SENTRY_DSN, ...pair, [name]: value };
