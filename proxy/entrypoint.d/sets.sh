@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Which set of web's replicas a request goes to. WEB_SETS has the addresses of sets that may be there. `make up` and
-# watch-sets.sh write NAME.current if all requests go to this set, and NAME/DEPLOYMENT if those that name this deployment
-# do. Without any, `web` is asked. By name: Nginx logs an error for each upstream whose name is not there.
+# watch-sets.sh write NAME.current if all requests go to this set, and NAME/DEPLOYMENT if those of this deployment do.
+# Without any, `web` is asked. By name: Nginx logs an error for each upstream whose name is not there.
 set -f
 for address in $(without_commas "$WEB_SETS"); do
   is_host_and_port "$address" ||
