@@ -18,13 +18,16 @@ const replicas = async () => (await compose("ps", "-q", "web")).split("\n");
 let requests: LoadRequest[];
 beforeAll(async () => {
   const first = String(await send(home));
+  const page = String(await send({ ...home, path: "/test-events" }));
+  const action = page.split("<form").find((one) => one.includes(">Call the upstream<")) ?? "";
   const form = new FormData();
-  form.append(String(/\$ACTION_ID_\w+/.exec(first)), "");
+  for (const [, name = "", value = ""] of action.matchAll(/name="(\$ACTION_[^"]*)"(?: value="([^"]*)")?/g))
+    form.append(name, value.replaceAll("&quot;", '"'));
   const posted = new Response(form);
   const [body, contentType] = [await posted.text(), posted.headers.get("content-type") ?? ""];
   const expensive = [
     { name: "no such page", path: "/no-such-page", status: 404 },
-    { ...home, name: "form", body, contentType },
+    { ...home, name: "form", path: "/test-events", body, contentType },
     { ...home, name: "envelope", path: "/monitoring", body: '{}\n{"type":"event"}\n{"upgrade":true}\n' },
     { ...home, name: "file", path: /\/_next\/static\/chunks\/[^"?]+\.js/.exec(first)?.[0] ?? "" },
   ];
