@@ -71,3 +71,12 @@ export async function load<Result>(
 
 /** Closes the kept-alive connections. */
 export const endLoad = () => agent.destroy();
+
+/** What a browser without JavaScript posts to /test-events for the action that redirects (303); takes that page. */
+export function redirectingForm(page: string): FormData {
+  const action = page.split("<form").find((one) => one.includes(">Redirect from an action<")) ?? "";
+  const form = new FormData();
+  for (const [, name = "", value = ""] of action.matchAll(/name="(\$ACTION_[^"]*)"(?: value="([^"]*)")?/g))
+    form.append(name, value.replaceAll("&quot;", '"'));
+  return form;
+}

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { endLoad, type Failure, type LoadRequest, load, send } from "./load.ts";
+import { endLoad, type Failure, type LoadRequest, load, redirectingForm, send } from "./load.ts";
 import { lastLine, must, run, withServices } from "./run.ts";
 import { IMAGES, root } from "./support/docker.ts";
 import { Recorder } from "./support/recorder/client.ts";
@@ -18,16 +18,11 @@ const replicas = async () => (await compose("ps", "-q", "web")).split("\n");
 let requests: LoadRequest[];
 beforeAll(async () => {
   const first = String(await send(home));
-  const page = String(await send({ ...home, path: "/test-events" }));
-  const action = page.split("<form").find((one) => one.includes(">Call the upstream<")) ?? "";
-  const form = new FormData();
-  for (const [, name = "", value = ""] of action.matchAll(/name="(\$ACTION_[^"]*)"(?: value="([^"]*)")?/g))
-    form.append(name, value.replaceAll("&quot;", '"'));
-  const posted = new Response(form);
+  const posted = new Response(redirectingForm(String(await send({ ...home, path: "/test-events" }))));
   const [body, contentType] = [await posted.text(), posted.headers.get("content-type") ?? ""];
   const expensive = [
     { name: "no such page", path: "/no-such-page", status: 404 },
-    { ...home, name: "form", path: "/test-events", body, contentType },
+    { name: "form", path: "/test-events", status: 303, body, contentType },
     { ...home, name: "envelope", path: "/monitoring", body: '{}\n{"type":"event"}\n{"upgrade":true}\n' },
     { ...home, name: "file", path: /\/_next\/static\/chunks\/[^"?]+\.js/.exec(first)?.[0] ?? "" },
   ];

@@ -29,10 +29,12 @@ describe("two replicas of web", () => {
     expect(await times(20, { path: "/again" })).toEqual(all(200));
     const [firstAfter, secondAfter] = await counts();
     expect(firstAfter).toBeGreaterThan(first);
-    expect(secondAfter).toBe(second + 20);
+    // watch-sets.sh asks, too.
+    expect(secondAfter).toBeGreaterThanOrEqual(second + 20);
     expect(await times(20, form)).toContain(503);
-    const [firstEnd, secondEnd] = await counts();
-    expect(firstEnd + secondEnd - firstAfter - secondAfter).toBe(20);
+    const { web, web2 } = shared.proxy;
+    const sent = [...(await web.all(firstAfter)), ...((await web2?.all(secondAfter)) ?? [])];
+    expect(sent.filter(({ method }) => method === "POST")).toHaveLength(20);
   });
   test("with headers that cannot be passed on: no replica is given up", async () => {
     const headers = { "set-cookie": Array.from({ length: 70 }, (_, i) => `c${i}=${"x".repeat(1_000)}`) };
