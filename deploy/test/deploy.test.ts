@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { endLoad, type LoadRequest, load, send } from "./load.ts";
 import { impatient, lastLine, must, run, temporary, withDocker, withServices } from "./run.ts";
+import { makePair } from "./support/certificate.ts";
 import { IMAGES, type Outcome, projectName, root } from "./support/docker.ts";
 import { buildImage } from "./support/images.ts";
 
@@ -111,6 +112,9 @@ const failure = ({ code, output }: Outcome) => [
   (output.match(/(?<=^culvert: ).*/gm) ?? []).join("\n").replace(/\b(?!127)(?:\d+\.){3}\d+\b/g, "<address>"),
 ];
 const answers404 = "/ answers 404, and 200 from what runs: if this is intended, set ALLOW_CHANGED_ANSWERS=on";
+const pair = temporary("pair", "");
+for (const base of [pair, `${pair}-2`]) makePair(base, ["localhost"]);
+const mixedPair = { TLS_CERT_FILE: `${pair}.crt`, TLS_KEY_FILE: `${pair}-2.key` };
 const noFile = "web: { build: { dockerfile: none } }";
 const crash = "throw Object.assign(Error('no database'), { code: 'ECONNREFUSED', port: 5432 })";
 const ends = `image: node:24-trixie-slim, network_mode: none, command: [node, -e, "${crash}"]`;
@@ -120,6 +124,7 @@ const notAll = "not every service runs: the reason is above; what runs keeps ser
 test.each<[string, () => Promise<Outcome>, reason: string, code?: number]>([
   ["an invalid setting", () => up("first", invalid), "^proxy: HSTS_MAX_AGE 'soon' .*; nothing was replaced"],
   ["one that web only has", () => up("second", { BASE_PATH: "x" }), "^proxy: BASE_PATH 'x' .*; nothing was replaced"],
+  ["another certificate's key", () => up("first", mixedPair), `^proxy: TLS_KEY_FILE .* is not the key of .*; ${kept}$`],
   ["a build that fails", () => up("second", withServices(noFile)), `^the build failed: the reason is above; ${kept}$`],
   ["an app that does not answer the proxy", () => up("unreachable", soon), `^web: ${got503}; ${kept}$`],
   ["a start page that is gone", () => up("broken"), `^web: ${answers404}; ${kept}$`],
@@ -287,6 +292,15 @@ test("a first start fails as well", async () => {
   const remove = ["docker", "compose", "rm", "--force", "--stop", "web", "proxy"];
   await must(remove);
   expect(failure(await up("unreachable", soon))).toEqual([1, `web: ${got503}: 'make logs' shows more`]);
+  await must(remove);
+  const taken = String(Number(process.env.HTTPS_PORT) - 3);
+  const portFix = "stop what uses the port, or change HTTPS_PORT, HTTP_PORT or INGEST_PORT";
+  expect(failure(await up("first", { HTTPS_PORT: taken }))).toEqual([
+    1,
+    expect.stringContaining(
+      `proxy (created): Bind for <address>:${taken} failed: port is already allocated: ${portFix}`,
+    ),
+  ]);
   await must(remove);
   const { code, output } = await up("sick", { HEALTH_INTERVAL: "1s", BASE_PATH: "/shop", HEALTH_PATH: "/ready" });
   const healthFix = "set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)";
