@@ -83,7 +83,12 @@ reason() {
     }} {{with .State.Health}}{{.Status}}{{end}}') '' '' '' ''
   see="see 'docker compose logs web', or set HEALTH_PATH to a path that answers" said=
   case $2-$5 in
-    created-*) said=$(docker inspect --format '{{.State.Error}}' "$1") && [ -n "$said" ] || return 0 ;;
+    created-*)
+      said=$(docker inspect --format '{{.State.Error}}' "$1")
+      case $said in *'already allocated'* | *'already in use'*)
+        said="${said##*): }: stop what uses the port, or change HTTPS_PORT, HTTP_PORT or INGEST_PORT" ;;
+      esac
+      echo "$said"; return ;;
     running-unhealthy | running-starting)
       said=$(docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$1" |
         grep '[^[:space:]]' | tail -n 1) ;;
@@ -97,8 +102,6 @@ reason() {
         "(PORT=3000 HOSTNAME=0.0.0.0)"
       return ;;
     'GET '*) echo "$said: $see faster"; return ;;
-    *'already allocated'* | *'already in use'*)
-      echo "${said##*): }: stop what uses the port, or change HTTPS_PORT, HTTP_PORT or INGEST_PORT"; return ;;
     *) echo "$said"; return ;;
   esac
   case $3-$(docker events --since 1h --until "$(date +%s)" --filter "container=$1" --filter event=oom \
@@ -156,9 +159,4 @@ prepare_machine() {
 # project_name: prints the compose project's name.
 project_name() {
   echo "${COMPOSE_PROJECT_NAME:-$(docker compose config | sed -n 's/^name: "\{0,1\}\([^"]*\).*/\1/p')}"
-}
-
-# tools_image: prints an image with Node and tar: what the spool is built on, or in a release its spool.
-tools_image() {
-  deploy/bare-machine/base-images.sh proxy/spool/Dockerfile | grep . || docker compose config --images spool
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Rejects, before anything is changed, what this host cannot run: its clone, files and ports. Sourced after lib.sh.
+# Rejects, before anything is changed, a clone that Docker cannot use and invalid settings. Sourced after stack.sh.
 
 . deploy/settings/check.sh
 

@@ -29,13 +29,14 @@ write_releases() {
 
 # remember_web: makes the release of web's newest container the last one, and no longer undone.
 remember_web() {
-  line=$(docker inspect --format '{{.Image}} {{.Config.Image}} {{range .Config.Env}}{{println .}}{{end}}' \
+  # shellcheck disable=SC2046 # RELEASE IMAGE_ID IMAGE SENTRY_RELEASE TIME
+  set -- $(docker inspect --format '{{.Image}} {{.Config.Image}} {{range .Config.Env}}{{println .}}{{end}}' \
     "$(containers web | head -n 1)" | awk -v time="$(date -u +%Y-%m-%dT%H:%M:%S)" '
       NR == 1 { id = $1; image = $2; $0 = $3 }
       sub(/^SENTRY_RELEASE=/, "") { release = $0 }
       END { print substr(id, 8, 12), id, image, release ? release : "-", time }')
-  docker tag "$(newest_image)" "$(repository):${line%% *}"
-  { releases | awk -v line="$line" 'BEGIN { split(line, new) } $2 != new[2]'; echo "$line"; } | write_releases
+  docker tag "$2" "$(repository):$1"
+  { releases | awk -v image="$2" '$2 != image'; echo "$*"; } | write_releases
 }
 
 # undo_release IMAGE_ID: marks it, so that no rollback chooses it.

@@ -7,6 +7,8 @@ undo_at_exit() {
   trap 'status=$?; trap "" INT TERM HUP PIPE; repair || true; notify_failure "$status"' EXIT
   trap 'exit 130' INT TERM HUP PIPE
 }
+# keep_changes: from now on, nothing is undone.
+keep_changes() { trap notify_failure EXIT; trap - INT TERM HUP PIPE; }
 
 # repair: of two containers of spool or proxy, the older one stays if the newer one is not healthy; of two sets of web,
 # the one that serves. Exports its name as WEB_SET.
@@ -45,9 +47,9 @@ try_proxy() {
 replace() {
   old=$(alive "$1") scale=$1=2 grace=
   [ -n "$old" ] || { docker compose --progress quiet up --no-build --wait "$1" >&2; return; }
-  # Not --no-deps: depends_on is part of the settings hash of some versions of compose.
   # Event streams and WebSockets of the proxy do not end by themselves.
   [ "$1" = spool ] || scale="$scale --scale web=$(containers web | count)" grace='-t 5'
+  # Not --no-deps: depends_on is part of the settings hash of some versions of compose.
   # shellcheck disable=SC2086 # options
   docker compose --progress quiet create --no-build --no-recreate --scale $scale "$1" >&2 ||
     die "$1: the reason is above; $unchanged"

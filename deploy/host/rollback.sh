@@ -40,3 +40,4 @@ write_setting "$setting" "$value"
 undo_release "$running"
 step 'Replace web' switch_set
 remember_web
+keep_changes

@@ -22,11 +22,10 @@ case $(setting WEB_EGRESS "${image:+on}") in
   *) echo "  egress   web cannot call outside services (WEB_EGRESS=on allows it)" ;;
 esac
 ca=.culvert/$(project_name)/dev-ca.crt
-mkdir -p "$(dirname "$ca")"
 if [ "$(setting ACME)" = on ]; then
   # How the last attempt ended.
   echo "  TLS      $(docker logs --tail 1 "$(docker compose ps --quiet acme)" 2>&1 | sed 's/^culvert acme: //')"
-elif [ -z "$(setting TLS_CERT_FILE)" ] &&
+elif [ -z "$(setting TLS_CERT_FILE)" ] && mkdir -p "${ca%/*}" &&
   docker compose cp proxy:/var/lib/culvert/tls/ca.crt "$ca" >/dev/null 2>&1; then
   echo "  CA       $ca, generated for this stack. To trust it, import it as an authority: in the browser, or with"
   echo "             sudo cp $ca /usr/local/share/ca-certificates/culvert-dev.crt && sudo update-ca-certificates"

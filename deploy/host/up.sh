@@ -55,6 +55,5 @@ else
 fi
 update_others
 { [ "$image_before" = "$(newest_image)" ] && is_remembered "$image_before"; } || remember_web
-trap notify_failure EXIT
-trap - INT TERM HUP PIPE
+keep_changes
 deploy/host/summary.sh

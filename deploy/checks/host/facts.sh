@@ -55,6 +55,11 @@ run_in() {
   fi
 }
 
+# tools_image: prints an image with Node: what the spool is built on, or in a release its spool.
+tools_image() {
+  deploy/bare-machine/base-images.sh proxy/spool/Dockerfile | grep . || docker compose config --images spool
+}
+
 # need_stack: dies when no engine answers, compose cannot read its files, or nothing runs.
 need_stack() {
   has docker || die "docker: not found: install it, or run make up"
