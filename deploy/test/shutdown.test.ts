@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { redirectingForm } from "./load.ts";
 import { must, withServices } from "./run.ts";
 import { IMAGES, projectName } from "./support/docker.ts";
@@ -26,7 +26,8 @@ const compose = (...command: string[]) => must(["docker", "compose", ...command]
 const start = (...more: string[]) => compose("up", "-d", "--no-build", "--wait", ...stack, ...more);
 
 const recorder = new Recorder(`http://127.0.0.1:${environment.RECORDER_PORT}`);
-beforeAll(() => start("recorder"));
+// Each test begins with all of it, whatever the one before it left.
+beforeEach(() => start("recorder"));
 afterAll(() => compose("down", "--volumes", "-t", "0"));
 
 /** Has web's server throw until web stops, by requests from inside its container. Every page with 500 is an exception; `ids` are trace ids. */
@@ -63,7 +64,6 @@ test("web is stopped while after() works: it ends with 0 when the work is done a
   await compose("stop", "web");
   expect(await must(["docker", "inspect", "-f", "{{.State.ExitCode}}", `${name}-web-1`])).toBe("0");
   expect(await arrivedTraces()).toContain(id);
-  await start();
 });
 
 /** Sends a request to the proxy as a client of this address. */
@@ -105,11 +105,11 @@ test("while one client floods web, another one has its page, action and envelope
   } finally {
     isFlooding = false;
   }
-  await compose("stop", "web");
+  // Rendering 240 pages can take longer than web's grace period.
+  await compose("stop", "-t", "300", "web");
   expect((await open).filter(({ status }) => status === "rejected")).toEqual([]);
   expect(new Set(statuses)).toEqual(new Set([200]));
   for (const session of sessions) session.close();
-  await start();
 });
 
 test("the stack goes down while the server throws and the ingest hangs: the next start delivers every exception", async () => {
