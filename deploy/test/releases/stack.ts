@@ -1,0 +1,82 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
+import { endLoad, type LoadRequest, load, send } from "../load.ts";
+import { must, run, temporary } from "../run.ts";
+import { IMAGES, type Outcome, projectName, root } from "../support/docker.ts";
+import { buildImage } from "../support/images.ts";
+
+const releases = ["first", "second", "third", "broken", "sick", "unreachable"] as const;
+type Release = (typeof releases)[number];
+type Settings = Record<string, string>;
+
+export const kept = "nothing was replaced, what runs keeps serving";
+export const page = (path: string): LoadRequest => ({ name: path, path, status: 200 });
+export const get = (path: string, status = 200) => send({ ...page(path), status });
+/** What a page of a release requests. */
+export const pageOf = (release: string) => page(`/name?dpl=${release}`);
+
+export const host = (script: string, settings: Settings = {}) => run(["sh", `deploy/host/${script}.sh`], settings);
+export const running = () => must(["docker", "compose", "exec", "-T", "web", "printenv", "NAME"]);
+export const ids = async (...command: string[]) =>
+  (await must(["docker", ...command])).split("\n").filter(Boolean).sort();
+/** The containers, exited ones included. */
+export const containers = (service: string) => ids("compose", "ps", "--all", "--quiet", service);
+
+/** Requests the health check and these until `change` is finished; returns its result and the failures. */
+export async function underLoad(
+  change: Promise<Outcome>,
+  requests: LoadRequest[] = [],
+  speed = { connections: 1, pauseMs: 25 },
+) {
+  const { result, failures } = await load([page("/healthz"), ...requests], change, speed);
+  return [result, failures] as const;
+}
+
+/**
+ * A stack of its own for the tests of a file: the tested proxy, and releases that are healthy; server.cjs says what else
+ * they are. It begins with the first release. Its ports are `port` above those of the tests' stack.
+ */
+export function releaseStack(name: string, port: number) {
+  const project = projectName(name);
+  const image = (release: Release) => `${project}:${release}`;
+  /** The settings, as an operator's .env. */
+  const envFile = temporary("env", "");
+  /** What make rollback reads: a line for each release, the last deployed last. */
+  const releasesFile = join(root, ".culvert", `${project}.releases`);
+  const up = (release: Release, settings?: Settings) => host("up", { WEB_IMAGE: image(release), ...settings });
+  const rollback = (release: Release, settings?: Settings) =>
+    host("rollback", { WEB_IMAGE: image(release), ...settings });
+  const written = () => readFileSync(envFile, "utf8");
+  /** What else than the set that serves is in it. */
+  const saved = () => written().replace(/^WEB_SET=.*\n/gm, "");
+  const save = (text: string) => writeFileSync(envFile, `${written().match(/^WEB_SET=.*\n/m)?.[0] ?? ""}${text}`);
+
+  beforeAll(async () => {
+    vi.stubEnv("IMAGES", IMAGES);
+    vi.stubEnv("COMPOSE_PROJECT_NAME", project);
+    vi.stubEnv("COMPOSE_FILE", "docker-compose.yml:deploy/test/releases.compose.yml");
+    for (const setting of ["HTTPS_PORT", "HTTP_PORT"]) vi.stubEnv(setting, String(Number(process.env[setting]) + port));
+    vi.stubEnv("SENTRY_RELEASE", undefined);
+    vi.stubEnv("COMPOSE_ENV_FILES", envFile);
+    for (const NAME of releases) await buildImage("deploy/test/releases", { tag: image(NAME), args: { NAME } });
+    const { code, output } = await up("first");
+    expect(code, output).toBe(0);
+  });
+  // Also before another attempt.
+  beforeEach(() => save(""));
+  // Runs after the next one: other files of this process have the environment that they began with.
+  afterAll(() => void vi.unstubAllEnvs());
+  afterAll(async () => {
+    endLoad();
+    await run(["docker", "compose", "--profile", "*", "down", "--remove-orphans", "--volumes", "-t", "0"]);
+    // compose removes the network of its current WEB_IMAGE only.
+    const networks = `docker network ls --quiet --filter=label=com.docker.compose.project=${project}`;
+    await run(["sh", "-c", `${networks} | xargs -r docker network rm`]);
+    // By their names: another run may have the same images.
+    const images = `docker image ls --format '{{.Repository}}:{{.Tag}}' --filter=reference='${project}*'`;
+    await run(["sh", "-c", `docker image rm $(${images})`]);
+    rmSync(releasesFile);
+  });
+  return { project, image, envFile, releasesFile, up, rollback, saved, save };
+}
