@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { label, must, root } from "../../test/support/docker.ts";
 import { buildWithDebian } from "../../test/support/images.ts";
@@ -33,56 +33,54 @@ for (const line of read(`${chart}/test/lib`, /^alert-cases\.txt$/).split("\n")) 
   }
 }
 
-describe("alerts and dashboard", () => {
-  test("use existing metrics, routes, outcomes and reasons only; each alert has a test case", () => {
-    const used = [...queries.matchAll(/\bculvert_[a-z_]+/g)].map(([name]) => name);
-    // The spool builds its metric names: culvert_spool_<name>, <name>_total for counters.
-    const exists = (metric: string) => {
-      const [, own] = /^culvert_spool_(.*?)(_total)?$/.exec(metric) ?? [];
-      if (own) return new RegExp(`"${own}(_total)?"|\\b${own}:`).test(spool);
-      return proxy.includes(metric.replace(/_(bucket|count|sum)$/, ""));
-    };
-    expect(used.filter((name) => !exists(name))).toEqual([]);
-    const labels = queries.matchAll(/\b(?:route|outcome|reason|upstream)(?:=|!=|=~)"([a-z_|]+)"/g);
-    const values = [...labels].flatMap(([, list]) => list?.split("|") ?? []);
-    expect(values.filter((value) => !new RegExp(`[\\s"]${value}[;"]`).test(proxy + spool))).toEqual([]);
-    expect([used.length > 10, values.length > 5]).toEqual([true, true]);
-    expect(alerts.map(({ alert }) => alert).sort()).toEqual([...cases.keys()].sort());
-  });
+test("alerts and dashboard use existing metrics, routes, outcomes and reasons only; each alert has a test case", () => {
+  const used = [...queries.matchAll(/\bculvert_[a-z_]+/g)].map(([name]) => name);
+  // The spool builds its metric names: culvert_spool_<name>, <name>_total for counters.
+  const exists = (metric: string) => {
+    const [, own] = /^culvert_spool_(.*?)(_total)?$/.exec(metric) ?? [];
+    if (own) return new RegExp(`"${own}(_total)?"|\\b${own}:`).test(spool);
+    return proxy.includes(metric.replace(/_(bucket|count|sum)$/, ""));
+  };
+  expect(used.filter((name) => !exists(name))).toEqual([]);
+  const labels = queries.matchAll(/\b(?:route|outcome|reason|upstream)(?:=|!=|=~)"([a-z_|]+)"/g);
+  const values = [...labels].flatMap(([, list]) => list?.split("|") ?? []);
+  expect(values.filter((value) => !new RegExp(`[\\s"]${value}[;"]`).test(proxy + spool))).toEqual([]);
+  expect([used.length > 10, values.length > 5]).toEqual([true, true]);
+  expect(alerts.map(({ alert }) => alert).sort()).toEqual([...cases.keys()].sort());
+});
 
-  test("every alert has a summary, a severity, and a paragraph in the runbook that its runbook_url leads to", () => {
-    const runbook = readFileSync(`${root}docs/runbook.md`, "utf8");
-    const url = "https://github.com/culvert/culvert/blob/main/docs/runbook.md";
-    for (const { alert, labels, annotations } of alerts) {
-      expect(labels.severity, alert).toMatch(/^(critical|warning)$/);
-      const runbook_url = `${url}#${alert.toLowerCase()}`;
-      expect(annotations, alert).toMatchObject({ summary: expect.stringMatching(/./), runbook_url });
-      expect(runbook).toMatch(new RegExp(`^### ${alert}\n\n.{60}`, "m"));
-    }
-    expect([...runbook.matchAll(/^### (Culvert\w+)$/gm)].map(([, name]) => name)).toEqual(
-      alerts.map(({ alert }) => alert),
-    );
-  });
+test("every alert has a summary, a severity, and a paragraph in the runbook that its runbook_url leads to", () => {
+  const runbook = readFileSync(`${root}docs/runbook.md`, "utf8");
+  const url = "https://github.com/culvert/culvert/blob/main/docs/runbook.md";
+  for (const { alert, labels, annotations } of alerts) {
+    expect(labels.severity, alert).toMatch(/^(critical|warning)$/);
+    const runbook_url = `${url}#${alert.toLowerCase()}`;
+    expect(annotations, alert).toMatchObject({ summary: expect.stringMatching(/./), runbook_url });
+    expect(runbook).toMatch(new RegExp(`^### ${alert}\n\n.{60}`, "m"));
+  }
+  expect([...runbook.matchAll(/^### (Culvert\w+)$/gm)].map(([, name]) => name)).toEqual(
+    alerts.map(({ alert }) => alert),
+  );
+});
 
-  test.skipIf(!hasImages("web"))("alerts fire for the failing namespace, and for no other", async () => {
-    const tests = alerts.map(({ alert: alertname, labels, annotations }) => {
-      const { silentAt, firingAt, input_series } = cases.get(alertname) ?? {};
-      const exp_annotations = JSON.parse(JSON.stringify(annotations).replaceAll("{{ $labels.namespace }}", "failing"));
-      const exp_alerts = [{ exp_labels: { ...labels, namespace: "failing" }, exp_annotations }];
-      const silent = { eval_time: `${silentAt}m`, alertname, exp_alerts: [] };
-      const firing = { eval_time: `${firingAt}m`, alertname, exp_alerts };
-      return { interval: "1m", input_series, alert_rule_test: silentAt === "-" ? [firing] : [silent, firing] };
-    });
-    const folder = mkdtempSync(join(tmpdir(), "culvert-"));
-    try {
-      // JSON is YAML.
-      writeFileSync(join(folder, "rules.yaml"), JSON.stringify(rules));
-      writeFileSync(join(folder, "tests.yaml"), JSON.stringify({ rule_files: ["rules.yaml"], tests }));
-      const image = await buildWithDebian();
-      const run = ["run", "--rm", label, "--network=none", `--volume=${folder}:/alerts:ro`, image, "promtool"];
-      expect(await must(...run, "test", "rules", "/alerts/tests.yaml")).toContain("SUCCESS");
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+test.skipIf(!hasImages("web"))("alerts fire for the failing namespace, and for no other", async () => {
+  const tests = alerts.map(({ alert: alertname, labels, annotations }) => {
+    const { silentAt, firingAt, input_series } = cases.get(alertname) ?? {};
+    const exp_annotations = JSON.parse(JSON.stringify(annotations).replaceAll("{{ $labels.namespace }}", "failing"));
+    const exp_alerts = [{ exp_labels: { ...labels, namespace: "failing" }, exp_annotations }];
+    const silent = { eval_time: `${silentAt}m`, alertname, exp_alerts: [] };
+    const firing = { eval_time: `${firingAt}m`, alertname, exp_alerts };
+    return { interval: "1m", input_series, alert_rule_test: silentAt === "-" ? [firing] : [silent, firing] };
   });
+  const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+  try {
+    // JSON is YAML.
+    writeFileSync(join(folder, "rules.yaml"), JSON.stringify(rules));
+    writeFileSync(join(folder, "tests.yaml"), JSON.stringify({ rule_files: ["rules.yaml"], tests }));
+    const image = await buildWithDebian();
+    const run = ["run", "--rm", label, "--network=none", `--volume=${folder}:/alerts:ro`, image, "promtool"];
+    expect(await must(...run, "test", "rules", "/alerts/tests.yaml")).toContain("SUCCESS");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { root } from "../../test/support/docker.ts";
-import { chart, command, hasHelm, helm, images, parse, rendering, template } from "./lib/chart.ts";
+import { chart, command, helm, images, parse, rendering, template } from "./lib/chart.ts";
 import { controllers, find, of, type Part, podOf } from "./lib/objects.ts";
 
 const off = { enabled: false };
@@ -18,17 +18,16 @@ const work = mkdtempSync(join(tmpdir(), "culvert-chart-"));
 afterAll(() => rmSync(work, { recursive: true }));
 const readme = readFileSync(`${chart}/README.md`, "utf8");
 
-describe.skipIf(!hasHelm)("the chart", () => {
-  test("installs two releases in one namespace, without a name or a selected pod in common", () => {
-    const [one = [], two = []] = ["shop", "blog"].map((release) => template(values(), { release }));
-    const names = one.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-    expect(two.filter(({ kind, metadata }) => names.includes(`${kind} ${metadata.name}`))).toEqual([]);
-    for (const { spec } of of(two, "Service"))
-      expect(spec.selector).toMatchObject({ "app.kubernetes.io/instance": "blog" });
-  });
+test("two releases are installed in one namespace, without a name or a selected pod in common", () => {
+  const [one = [], two = []] = ["shop", "blog"].map((release) => template(values(), { release }));
+  const names = one.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  expect(two.filter(({ kind, metadata }) => names.includes(`${kind} ${metadata.name}`))).toEqual([]);
+  for (const { spec } of of(two, "Service"))
+    expect(spec.selector).toMatchObject({ "app.kubernetes.io/instance": "blog" });
+});
 
-  // What is set; then an object and its text, for each object.
-  const texts = `
+// What is set; then an object and its text, for each object.
+const texts = `
 {"settings":{"BASE_PATH":"/shop"}} | Deployment web "livenessProbe":{"tcpSocket"
 {"settings":{"BASE_PATH":"/shop","HEALTH_PATH":"/ready"}} | Deployment web "livenessProbe":{"httpGet":{"path":"/shop/ready"
 {"spool":{"nodeSelector":{"pool":"a"},"affinity":{"nodeAffinity":{}},"tolerations":[{"key":"x"}],"priorityClassName":"high"}} | StatefulSet spool (?=.*"pool":"a")(?=.*"nodeAffinity")(?=.*"key":"x").*"high"
@@ -42,34 +41,34 @@ describe.skipIf(!hasHelm)("the chart", () => {
 {"networkPolicy":{"ingest":[{"ports":[{"port":9000}]}]}} | NetworkPolicy proxy "port":9000 | NetworkPolicy spool "port":9000
 {"ingress":{"enabled":true,"tls":[{"secretName":"x"}]},FRONT} | Ingress proxy "secretName":"x" | Service proxy "spec":{(?!.*"type":)
 {"httpRoute":{"enabled":true,"parentRefs":[{"name":"x"}]},FRONT} | HTTPRoute proxy "hostnames":\\["app.example.com","www.example.com"`;
-  test.each(texts.trim().split("\n"))("renders %s", (line) => {
-    const [set = "", ...wanted] = line.replace("DIGEST", `sha256:${"0".repeat(64)}`).split(" | ");
-    const names = { settings: { SERVER_NAME: "app.example.com,  www.example.com " } };
-    const front = { proxy: { ...clusterIp, tls: { existingSecret: "" } }, ...trusted };
-    const objects = template(values(names, JSON.parse(set.replace("FRONT", entries(front)))));
-    for (const [kind = "", name = "", text = ""] of wanted.map((one) => one.split(/ (.*?) (.*)/)))
-      expect(JSON.stringify(find(objects, kind, name))).toMatch(new RegExp(text));
-  });
+test.each(texts.trim().split("\n"))("the chart renders %s", (line) => {
+  const [set = "", ...wanted] = line.replace("DIGEST", `sha256:${"0".repeat(64)}`).split(" | ");
+  const names = { settings: { SERVER_NAME: "app.example.com,  www.example.com " } };
+  const front = { proxy: { ...clusterIp, tls: { existingSecret: "" } }, ...trusted };
+  const objects = template(values(names, JSON.parse(set.replace("FRONT", entries(front)))));
+  for (const [kind = "", name = "", text = ""] of wanted.map((one) => one.split(/ (.*?) (.*)/)))
+    expect(JSON.stringify(find(objects, kind, name))).toMatch(new RegExp(text));
+});
 
-  test("replaces the pods that read a changed setting, and no others", () => {
-    const checksums = (settings: object) =>
-      controllers(template(values({ settings }))).map(
-        (one) => JSON.stringify(one).match(/checksum\/settings":"(\w+)/)?.[1],
-      );
-    const [before, after] = [checksums({}), checksums({ SPOOL_RATE: "7" })];
-    expect(before.map((one, at) => one === after[at]).sort()).toEqual([false, true, true]);
-  });
+test("a release replaces the pods that read a changed setting, and no others", () => {
+  const checksums = (settings: object) =>
+    controllers(template(values({ settings }))).map(
+      (one) => JSON.stringify(one).match(/checksum\/settings":"(\w+)/)?.[1],
+    );
+  const [before, after] = [checksums({}), checksums({ SPOOL_RATE: "7" })];
+  expect(before.map((one, at) => one === after[at]).sort()).toEqual([false, true, true]);
+});
 
-  test("has a Pod without rights as its only hook, and none with test.enabled=false", () => {
-    const hooks = rendering("defaults").filter(({ metadata }) => JSON.stringify(metadata).includes("helm.sh/hook"));
-    expect(hooks.map(({ kind, metadata }) => [kind, metadata.annotations])).toEqual([
-      ["Pod", { "helm.sh/hook": "test", "helm.sh/hook-delete-policy": "before-hook-creation" }],
-    ]);
-    expect(rendering("defaults").filter(({ kind }) => /Role|Binding/.test(kind))).toEqual([]);
-    expect(JSON.stringify(template(values({ test: off })))).not.toMatch(/hook|culvert-test/);
-  });
+test("the chart has a Pod without rights as its only hook, and none with test.enabled=false", () => {
+  const hooks = rendering("defaults").filter(({ metadata }) => JSON.stringify(metadata).includes("helm.sh/hook"));
+  expect(hooks.map(({ kind, metadata }) => [kind, metadata.annotations])).toEqual([
+    ["Pod", { "helm.sh/hook": "test", "helm.sh/hook-delete-policy": "before-hook-creation" }],
+  ]);
+  expect(rendering("defaults").filter(({ kind }) => /Role|Binding/.test(kind))).toEqual([]);
+  expect(JSON.stringify(template(values({ test: off })))).not.toMatch(/hook|culvert-test/);
+});
 
-  const rejected = `
+const rejected = `
 an unknown value | {"spol":{}} | additional properties 'spol' not allowed
 an unknown setting | {"settings":{"SERVERNAME":"x"}} | SERVERNAME
 an origin that ends a directive | {"settings":{"TUNNEL_ALLOWED_ORIGINS":"https://a.b;x"}} | TUNNEL_ALLOWED_ORIGINS
@@ -82,105 +81,98 @@ an Ingress beside a load balancer | {"ingress":{"enabled":true},TRUSTED} | set p
 an Ingress that is not trusted | {"ingress":{"enabled":true},CLUSTER_IP} | TRUSTED_PROXIES: not set
 a route without a Gateway | {"httpRoute":{"enabled":true},CLUSTER_IP,TRUSTED} | httpRoute.parentRefs: not
 a gateway beside a load balancer | {"gateway":{"enabled":true,"className":"x"}} | gateway.enabled: .*: set proxy.service.type=ClusterIP`;
-  const cases = rejected.trim().split("\n");
-  test.each(cases.map((line) => line.split(" | ")))("rejects %s, by its name", (_, more = "", message = "") => {
-    const text = more.replace("CLUSTER_IP", entries({ proxy: clusterIp })).replace("TRUSTED", entries(trusted));
-    expect(() => template(values(JSON.parse(text)))).toThrow(new RegExp(message));
-  });
-
-  test("has each value in values.yaml, which documents it", () => {
-    const { properties } = JSON.parse(readFileSync(`${chart}/values.schema.json`, "utf8"));
-    const documented = Object.keys(parseYaml(readFileSync(`${chart}/values.yaml`, "utf8")));
-    expect(["global", ...documented].sort()).toEqual(Object.keys(properties).sort());
-  });
-
-  test("takes each example in values/production.yaml that is commented out", () => {
-    const web = { autoscaling: off };
-    const fixed = { ...trusted, web, gateway: { className: "x" }, proxy: { tls: { existingSecret: "tls" } } };
-    let [parent, found] = ["", 0];
-    for (const line of readFileSync(`${chart}/values/production.yaml`, "utf8").split("\n")) {
-      if (/^\w+:$/.test(line)) parent = `${line}\n  `;
-      if (/^$|^#/.test(line)) parent = "";
-      const [, nested, example] = /^ *#( {3}|) ?(\w+: [{["\w/].*)$/.exec(line) ?? [];
-      if (!example) continue;
-      found += 1;
-      const own = parseYaml(`${parent}${nested ? "service:\n    " : ""}${example}`);
-      const front = own.ingress || own.httpRoute || own.gateway ? { proxy: clusterIp } : {};
-      expect(() => template(values(fixed, front, own)), line).not.toThrow();
-    }
-    expect(found).toBeGreaterThan(15);
-  });
+const cases = rejected.trim().split("\n");
+test.each(cases.map((line) => line.split(" | ")))("the chart rejects %s, by its name", (_, more = "", message = "") => {
+  const text = more.replace("CLUSTER_IP", entries({ proxy: clusterIp })).replace("TRUSTED", entries(trusted));
+  expect(() => template(values(JSON.parse(text)))).toThrow(new RegExp(message));
 });
 
-describe.skipIf(!hasHelm)("without Helm in the cluster's tools:", () => {
-  const render = (file: string) => spawnSync("sh", [`${chart}/render.sh`, file], { encoding: "utf8" });
+test("each value is in values.yaml, which documents it", () => {
+  const { properties } = JSON.parse(readFileSync(`${chart}/values.schema.json`, "utf8"));
+  const documented = Object.keys(parseYaml(readFileSync(`${chart}/values.yaml`, "utf8")));
+  expect(["global", ...documented].sort()).toEqual(Object.keys(properties).sort());
+});
 
-  test("make render writes all objects, without hooks and namespaces, so that kubectl -n chooses one", () => {
-    const { stdout } = render("values/production.yaml");
-    const objects = parse(readFileSync(stdout.trim(), "utf8"));
-    const named = ({ kind, metadata }: Part) => `${kind} ${metadata.name}`;
-    const wanted = rendering("production").filter(({ metadata }) => metadata.name !== "culvert-test");
-    expect(objects.map(named)).toEqual(wanted.map(named));
-    expect(JSON.stringify(objects)).not.toMatch(/helm\.sh\/hook|"namespace":/);
-    expect(render("values/no.yaml")).toMatchObject({ status: 1, stderr: /VALUES: there is no 'values\/no\.yaml'/ });
-  });
+test("the chart takes each example in values/production.yaml that is commented out", () => {
+  const web = { autoscaling: off };
+  const fixed = { ...trusted, web, gateway: { className: "x" }, proxy: { tls: { existingSecret: "tls" } } };
+  let [parent, found] = ["", 0];
+  for (const line of readFileSync(`${chart}/values/production.yaml`, "utf8").split("\n")) {
+    if (/^\w+:$/.test(line)) parent = `${line}\n  `;
+    if (/^$|^#/.test(line)) parent = "";
+    const [, nested, example] = /^ *#( {3}|) ?(\w+: [{["\w/].*)$/.exec(line) ?? [];
+    if (!example) continue;
+    found += 1;
+    const own = parseYaml(`${parent}${nested ? "service:\n    " : ""}${example}`);
+    const front = own.ingress || own.httpRoute || own.gateway ? { proxy: clusterIp } : {};
+    expect(() => template(values(fixed, front, own)), line).not.toThrow();
+  }
+  expect(found).toBeGreaterThan(15);
+});
 
-  const kubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
-  const kustomize = (...args: string[]) =>
-    parse(execFileSync("kubectl", ["kustomize", ...args], { encoding: "utf8", stdio: "pipe" }));
-  const operations = JSON.stringify([{ op: "add", path: "/metadata/labels/team", value: "shop" }]);
-  const patch = { target: { kind: "Deployment", name: "culvert-web" }, patch: operations };
-  test.skipIf(!kubectl)(
-    "the kustomization of a release changes namespace, images and settings, and takes a patch",
-    () => {
-      const text = readFileSync(`${root}deploy/release/kustomization.yaml`, "utf8");
-      writeFileSync(join(work, "culvert-VERSION.yaml"), readFileSync(render("values/production.yaml").stdout.trim()));
-      const more = `  - ${JSON.stringify(patch)}\n`;
-      writeFileSync(join(work, "kustomization.yaml"), text.replaceAll("REGISTRY", "registry.example.com") + more);
-      const objects = kustomize(work);
-      expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(["culvert"]));
-      expect(find(objects, "Deployment", "web").metadata.labels).toMatchObject({ team: "shop" });
-      expect(podOf(objects, "web").containers[0].image).toBe("registry.example.com/shop:1.4.0");
-      expect(find(objects, "ConfigMap", "proxy").data?.SERVER_NAME).toBe("app.example.com");
-      // Addresses follow the namespace.
-      expect(JSON.stringify(objects)).not.toMatch(/\.culvert\.svc/);
-    },
-  );
+const render = (file: string) => spawnSync("sh", [`${chart}/render.sh`, file], { encoding: "utf8" });
 
-  test.each(["Application", "HelmRelease", "Kustomization"])(
-    "the chart takes the values of the README's %s",
-    (kind) => {
-      const text =
-        new RegExp(`^ {4}apiVersion: .*\n {4}kind: ${kind}\n(?: {4}(?!---).*\n)+`, "m").exec(readme)?.[0] ?? "";
-      const { spec, helmCharts } = parseYaml(text.replace(/^ {4}/gm, ""));
-      const { valuesFile, repo, version, ...names } = helmCharts?.[0] ?? {};
-      expect(names).toEqual(helmCharts ? { name: "culvert", releaseName: "culvert", namespace: "culvert" } : {});
-      template(values(spec?.source?.helm.valuesObject ?? spec?.values ?? {}));
-    },
-  );
+test("make render writes all objects, without hooks and namespaces, so that kubectl -n chooses one", () => {
+  const { stdout } = render("values/production.yaml");
+  const objects = parse(readFileSync(stdout.trim(), "utf8"));
+  const named = ({ kind, metadata }: Part) => `${kind} ${metadata.name}`;
+  const wanted = rendering("production").filter(({ metadata }) => metadata.name !== "culvert-test");
+  expect(objects.map(named)).toEqual(wanted.map(named));
+  expect(JSON.stringify(objects)).not.toMatch(/helm\.sh\/hook|"namespace":/);
+  expect(render("values/no.yaml")).toMatchObject({ status: 1, stderr: /VALUES: there is no 'values\/no\.yaml'/ });
+});
 
-  test("helm package has alerts and settings, and nothing of the tests", () => {
-    helm(["package", chart, "--destination", work, "--version", "1.2.3", "--app-version", "1.2.3"]);
-    const packed = execFileSync("tar", ["-tzf", join(work, "culvert-1.2.3.tgz")], { encoding: "utf8" });
-    expect(packed).not.toMatch(/\/(test|values)\/|\.(sh|md|ts)$/m);
-    const objects = template(values({ monitoring: { enabled: true } }), { from: join(work, "culvert-1.2.3.tgz") });
-    expect(find(objects, "PrometheusRule", "alerts").spec.groups[0].rules.length).toBeGreaterThan(20);
-    expect(JSON.parse(find(objects, "ConfigMap", "dashboard").data?.["culvert.json"] ?? "").panels).not.toEqual([]);
-  });
-
-  test.skipIf(!kubectl)("Kustomize reads the chart by helmCharts, with values and a patch", () => {
-    const folder = join(work, "kustomize");
-    mkdirSync(join(folder, "charts"), { recursive: true });
-    execFileSync("tar", ["-xzf", join(work, "culvert-1.2.3.tgz"), "-C", join(folder, "charts")]);
-    const names = { name: "culvert", releaseName: "culvert", namespace: "shop" };
-    const helmCharts = [{ ...names, version: "1.2.3", valuesFile: "values.yaml" }];
-    writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify({ helmCharts, patches: [patch] }));
-    writeFileSync(join(folder, "values.yaml"), JSON.stringify(Object.assign({}, ...values({ test: off }))));
-    // Kustomize 5.5 asks for Helm 3's version by an option that Helm 4 has not.
-    const old = `#!/bin/sh\ncase "$1" in version) echo v3.18.0 ;; *) exec ${command} "$@" ;; esac\n`;
-    writeFileSync(join(work, "helm3"), old, { mode: 0o755 });
-    const objects = kustomize("--enable-helm", `--helm-command=${join(work, "helm3")}`, folder);
+const kubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
+const kustomize = (...args: string[]) =>
+  parse(execFileSync("kubectl", ["kustomize", ...args], { encoding: "utf8", stdio: "pipe" }));
+const operations = JSON.stringify([{ op: "add", path: "/metadata/labels/team", value: "shop" }]);
+const patch = { target: { kind: "Deployment", name: "culvert-web" }, patch: operations };
+test.skipIf(!kubectl)(
+  "the kustomization of a release changes namespace, images and settings, and takes a patch",
+  () => {
+    const text = readFileSync(`${root}deploy/release/kustomization.yaml`, "utf8");
+    writeFileSync(join(work, "culvert-VERSION.yaml"), readFileSync(render("values/production.yaml").stdout.trim()));
+    const more = `  - ${JSON.stringify(patch)}\n`;
+    writeFileSync(join(work, "kustomization.yaml"), text.replaceAll("REGISTRY", "registry.example.com") + more);
+    const objects = kustomize(work);
+    expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(["culvert"]));
     expect(find(objects, "Deployment", "web").metadata.labels).toMatchObject({ team: "shop" });
-    expect(objects).toHaveLength(template(values({ test: off })).length);
-  });
+    expect(podOf(objects, "web").containers[0].image).toBe("registry.example.com/shop:1.4.0");
+    expect(find(objects, "ConfigMap", "proxy").data?.SERVER_NAME).toBe("app.example.com");
+    // Addresses follow the namespace.
+    expect(JSON.stringify(objects)).not.toMatch(/\.culvert\.svc/);
+  },
+);
+
+test.each(["Application", "HelmRelease", "Kustomization"])("the chart takes the values of the README's %s", (kind) => {
+  const text = new RegExp(`^ {4}apiVersion: .*\n {4}kind: ${kind}\n(?: {4}(?!---).*\n)+`, "m").exec(readme)?.[0] ?? "";
+  const { spec, helmCharts } = parseYaml(text.replace(/^ {4}/gm, ""));
+  const { valuesFile, repo, version, ...names } = helmCharts?.[0] ?? {};
+  expect(names).toEqual(helmCharts ? { name: "culvert", releaseName: "culvert", namespace: "culvert" } : {});
+  template(values(spec?.source?.helm.valuesObject ?? spec?.values ?? {}));
+});
+
+test("helm package has alerts and settings, and nothing of the tests", () => {
+  helm(["package", chart, "--destination", work, "--version", "1.2.3", "--app-version", "1.2.3"]);
+  const packed = execFileSync("tar", ["-tzf", join(work, "culvert-1.2.3.tgz")], { encoding: "utf8" });
+  expect(packed).not.toMatch(/\/(test|values)\/|\.(sh|md|ts)$/m);
+  const objects = template(values({ monitoring: { enabled: true } }), { from: join(work, "culvert-1.2.3.tgz") });
+  expect(find(objects, "PrometheusRule", "alerts").spec.groups[0].rules.length).toBeGreaterThan(20);
+  expect(JSON.parse(find(objects, "ConfigMap", "dashboard").data?.["culvert.json"] ?? "").panels).not.toEqual([]);
+});
+
+test.skipIf(!kubectl)("Kustomize reads the chart by helmCharts, with values and a patch", () => {
+  const folder = join(work, "kustomize");
+  mkdirSync(join(folder, "charts"), { recursive: true });
+  execFileSync("tar", ["-xzf", join(work, "culvert-1.2.3.tgz"), "-C", join(folder, "charts")]);
+  const names = { name: "culvert", releaseName: "culvert", namespace: "shop" };
+  const helmCharts = [{ ...names, version: "1.2.3", valuesFile: "values.yaml" }];
+  writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify({ helmCharts, patches: [patch] }));
+  writeFileSync(join(folder, "values.yaml"), JSON.stringify(Object.assign({}, ...values({ test: off }))));
+  // Kustomize 5.5 asks for Helm 3's version by an option that Helm 4 has not.
+  const old = `#!/bin/sh\ncase "$1" in version) echo v3.18.0 ;; *) exec ${command} "$@" ;; esac\n`;
+  writeFileSync(join(work, "helm3"), old, { mode: 0o755 });
+  const objects = kustomize("--enable-helm", `--helm-command=${join(work, "helm3")}`, folder);
+  expect(find(objects, "Deployment", "web").metadata.labels).toMatchObject({ team: "shop" });
+  expect(objects).toHaveLength(template(values({ test: off })).length);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expire, makePair } from "../../test/support/certificate.ts";
-import { hasHelm, rendering } from "./lib/chart.ts";
+import { rendering } from "./lib/chart.ts";
 import { built, hasImages, useNode } from "./lib/kubelet.ts";
 
 /** The site, with a fault: what it answers by method and path. */
@@ -35,7 +35,7 @@ else if (pair) {
 else require("net").createServer().listen(port);
 `;
 
-describe.skipIf(!hasHelm || !hasImages("proxy", "spool"))("helm test", () => {
+describe.skipIf(!hasImages("proxy", "spool"))("helm test", () => {
   const folder = mkdtempSync(join(tmpdir(), "culvert-helm-test-"));
   const sentry = { dsn: "https://key@sentry.example.com/2" };
   const node = useNode("helm-test", { sentry });
@@ -84,7 +84,7 @@ no pod | production | - | {} | 1 | page=✗ no answer from culvert-proxy: curl's
     const entrypoint = ["node", "-e", site, scheme, port, pair, fault];
     const test = ["CMD", "bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${port}`];
     const server = { image: built("spool"), user: "0:0", entrypoint, volumes: [`${folder}:/pair:ro`] };
-    node.services["culvert-proxy"] = { ...server, healthcheck: { test, interval: "200ms", retries: 1_000 } };
+    node.services["culvert-proxy"] = { ...server, healthcheck: { test, start_interval: "200ms", start_period: "1h" } };
     node.run(["up", "--detach", "--wait", "--timeout=0", "culvert-proxy"]);
     const pod = node.addPod(rendering(name), "test");
     pod.volumes.push(...server.volumes);

@@ -1,6 +1,6 @@
 import { BlockList } from "node:net";
-import { describe, expect, test } from "vitest";
-import { hasHelm, images, rendering, template } from "./lib/chart.ts";
+import { expect, test } from "vitest";
+import { images, rendering, template } from "./lib/chart.ts";
 import { matches, of, type Part, type Resource } from "./lib/objects.ts";
 
 /** The namespace of the release. */
@@ -113,21 +113,19 @@ function matrix(objects: Resource[]): Record<string, Set<string>> {
 }
 const wanted = Object.fromEntries(Object.entries(expected).map(([name, [, all]]) => [name, new Set(all)]));
 
-describe.skipIf(!hasHelm)("policies", () => {
-  test("allow the request path and nothing else", () => {
-    expect(matrix(rendering("everything"))).toEqual(wanted);
-  });
+test("policies allow the request path and nothing else", () => {
+  expect(matrix(rendering("everything"))).toEqual(wanted);
+});
 
-  test("without default-deny, restrict Culvert's own pods only", () => {
-    const another = Object.keys(targets).filter((name) => !/^(web|spool|cache|ingest)|^proxy:808[13]/.test(name));
-    const more = { cache: { enabled: true }, localIngest: { enabled: true, image: { tag: "1.0.0" } } };
-    const open = Object.fromEntries(["another pod", "web of another release"].map((name) => [name, new Set(another)]));
-    expect(matrix(template([images("1.0.0"), more]))).toEqual({ ...wanted, ...open });
-  });
+test("without default-deny, policies restrict Culvert's own pods only", () => {
+  const another = Object.keys(targets).filter((name) => !/^(web|spool|cache|ingest)|^proxy:808[13]/.test(name));
+  const more = { cache: { enabled: true }, localIngest: { enabled: true, image: { tag: "1.0.0" } } };
+  const open = Object.fromEntries(["another pod", "web of another release"].map((name) => [name, new Set(another)]));
+  expect(matrix(template([images("1.0.0"), more]))).toEqual({ ...wanted, ...open });
+});
 
-  test("behind a front, let in nothing but the front and helm test", () => {
-    const found = Object.entries(matrix(rendering("ingress")));
-    const entry = found.filter(([, all]) => published.some((target) => all.has(target)));
-    expect(entry.map(([end]) => end)).toEqual(["Traefik", "helm test"]);
-  });
+test("behind a front, policies let in nothing but the front and helm test", () => {
+  const found = Object.entries(matrix(rendering("ingress")));
+  const entry = found.filter(([, all]) => published.some((target) => all.has(target)));
+  expect(entry.map(([end]) => end)).toEqual(["Traefik", "helm test"]);
 });

@@ -1,10 +1,9 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parseFacts, plan } from "../../checks/cluster/facts.ts";
-import { root } from "../../test/support/docker.ts";
-import { buildWithDebian } from "../../test/support/images.ts";
-import { hasHelm, template } from "./lib/chart.ts";
+import { label, must, root } from "../../test/support/docker.ts";
+import { buildImage, buildWithDebian } from "../../test/support/images.ts";
+import { template } from "./lib/chart.ts";
 import { healthy, linesOf } from "./lib/cluster.ts";
 import { built, hasImages, useNode } from "./lib/kubelet.ts";
 import { of, podOf, type Resource } from "./lib/objects.ts";
@@ -20,15 +19,6 @@ const secret = (version: string) => `
   chgrp -R 101 ..${version}; chmod 0440 ..${version}/*
   ln -sfn ..${version} ..new; mv -T ..new ..data
   ln -sf ..data/tls.crt ..data/tls.key .`;
-
-/** The previous release: another deploymentId, and one file of its own. */
-const previousRelease = `FROM ${built("web")}
-USER 0:0
-RUN printf "old();" >/app/.next/static/chunks/of-the-old-release.js
-RUN id=$(cat /app/.next/BUILD_ID) && old=o\${id#?} && mv "/app/.next/static/$id" "/app/.next/static/$old" && \\
-  grep -rl "$id" /app | tr '\\n' '\\0' | xargs -0 sed -i "s/$id/$old/g"
-USER 1000:1000
-`;
 
 /** Code that a replica runs with the cache handler of its image, as Next does. */
 const withCache = (code: string) => `
@@ -49,88 +39,89 @@ const expectLines = (found: string[], lines: string) => {
     expect(found).toContainEqual(expect.stringMatching(new RegExp(`^${line}`)));
 };
 
-describe.skipIf(!hasHelm || !hasImages("proxy", "web", "spool"))(
-  "production's pods, run in Docker by their manifests",
-  () => {
-    let objects: Resource[];
-    const sentry = { dsn: "http://culvert@ingest.elsewhere.example:9000/1" };
-    const node = useNode("pods", { sentry, "shared-cache": { password: "5ecret" } });
-    const exec = (name: string, ...command: string[]) => node.run(["exec", "--no-TTY", name, ...command]);
-    const start = (...names: string[]) => node.run(["up", "--detach", ...names]);
-    const ready = (...names: string[]) => node.run(["up", "--detach", "--no-deps", "--wait", ...names]);
-    const curl = (...args: string[]) => exec("proxy", "curl", "-sSk", "--resolve", `${site}:8443:127.0.0.1`, ...args);
-    const writeSecret = (version: string) => node.run(["run", "--rm", "--no-TTY", "secret", secret(version)]);
+describe.skipIf(!hasImages("proxy", "web", "spool"))("production's pods, run in Docker by their manifests", () => {
+  let objects: Resource[];
+  const sentry = { dsn: "http://culvert@ingest.elsewhere.example:9000/1" };
+  const { exec, ...node } = useNode("pods", { sentry, "shared-cache": { password: "5ecret" } });
+  const start = (...names: string[]) => node.run(["up", "--detach", ...names]);
+  const ready = (...names: string[]) => node.run(["up", "--detach", "--no-deps", "--wait", ...names]);
+  const curl = (...args: string[]) => exec("proxy", "curl", "-sSk", "--resolve", `${site}:8443:127.0.0.1`, ...args);
+  const writeSecret = (version: string) => node.run(["run", "--rm", "--no-TTY", "secret", secret(version)]);
 
-    beforeAll(async () => {
-      objects = template([{ cache: { enabled: true } }], { example: "production" });
-      const imageOf = (name: string): string => podOf(objects, name).containers[0].image;
-      node.images[imageOf("web-previous")] = execFileSync("docker", ["build", "-q", "-"], { input: previousRelease })
-        .toString()
-        .trim();
-      node.images[imageOf("cache")] = await buildWithDebian();
-      for (const name of ["proxy", "web", "web-previous", "spool", "cache"]) node.addPod(objects, name);
-      node.addPod(objects, "web", "web-2");
-      const root = { image: built("proxy"), user: "0:0", entrypoint: ["sh", "-ec"] };
-      node.services.secret = { ...root, volumes: [{ type: "volume", source: "proxy-tls", target: "/secret" }] };
-      writeSecret("first");
+  beforeAll(async () => {
+    objects = template([{ cache: { enabled: true } }], { example: "production" });
+    const imageOf = (name: string): string => podOf(objects, name).containers[0].image;
+    node.images[imageOf("web-previous")] = await buildImage("web/e2e/successor", { args: { IMAGE: built("web") } });
+    node.images[imageOf("cache")] = await buildWithDebian();
+    for (const name of ["proxy", "web", "web-previous", "spool", "cache"]) node.addPod(objects, name);
+    node.addPod(objects, "web", "web-2");
+    const root = { image: built("proxy"), user: "0:0", entrypoint: ["sh", "-ec"] };
+    node.services.secret = { ...root, volumes: [{ type: "volume", source: "proxy-tls", target: "/secret" }] };
+    writeSecret("first");
+  });
+
+  test("the proxy starts without the others, and is not ready before web is", { timeout: 2 * timeout }, async () => {
+    start("proxy");
+    const status = (path: string) =>
+      exec("proxy", "curl", "-s", "-o/dev/null", "-w%{http_code}", `http://127.0.0.1:8081${path}`);
+    await expect.poll(() => status("/healthz"), { timeout }).toBe("200");
+    expect(status("/readyz")).toBe("503");
+    start("cache", "web", "spool");
+    ready("web", "spool", "proxy");
+  });
+
+  test("a new proxy serves files of the previous release, which web's image no longer contains", async () => {
+    const response = (file: string) => curl("-w", " %{http_code}", `https://${site}:8443/_next/static/${file}`);
+    const list = ["--entrypoint=ls", "--workdir=/app/.next/static/chunks"];
+    const filesOf = (name: string) => must("run", "--rm", label, ...list, node.services[name].image);
+    const [own, old] = [await filesOf("web"), await filesOf("web-previous")];
+    expect(own).not.toContain(old.split("\n")[0]);
+    for (const [files, status] of [
+      [own, 200],
+      [old, 200],
+      ["of-no-release.js", 404],
+    ] as const)
+      expect(response(`chunks/${files.split("\n")[0]}`)).toMatch(new RegExp(` ${status}$`));
+  });
+
+  test("an open page of the previous release reaches it, others the new one", { timeout: 2 * timeout }, async () => {
+    start("web-previous");
+    ready("web-previous");
+    // Which deployment a page of this one reaches, by a navigation of Next's router.
+    const reached = (deployment: string) =>
+      /^x-nextjs-deployment-id: (\S+)/m.exec(
+        curl("-o/dev/null", "-D-", "-HRSC: 1", `-HX-Deployment-Id: ${deployment}`, `https://${site}:8443/`),
+      )?.[1];
+    const id = "require('/app/.next/required-server-files.json').config.deploymentId";
+    const [old = "", current = ""] = ["web-previous", "web"].map((name) => exec(name, "node", "-p", id));
+    expect(old).not.toBe(current);
+    await expect.poll(() => reached(old), { timeout }).toBe(old);
+    expect([reached(current), reached("gone")]).toEqual([current, current]);
+    const release = (name: string) => exec(name, "printenv", "SENTRY_RELEASE");
+    expect([release("web-previous"), release("web")]).toEqual(["0.9.0", "1.0.0"]);
+  });
+
+  /** Asks these pods as verify.sh does, and returns the lines of what is found. */
+  const verified = () => {
+    const live = healthy(objects);
+    for (const { metadata, status } of of(live, "Pod"))
+      status.podIP = exec(/spool/.test(metadata.name) ? "spool" : "proxy", "hostname", "-i");
+    const objectsOf = `\n== objects\n${JSON.stringify({ items: live })}\n`;
+    const said = plan(parseFacts(objectsOf)).map((line) => {
+      const [role = "", , more = ""] = line.split(" ");
+      if (role === "get") return "";
+      const file = `${root}deploy/checks/cluster/ask${role === "proxy" ? "-proxy.sh" : ".mjs"}`;
+      const command = role === "proxy" ? ["sh", "-s", "--", more] : ["node", "--input-type=module", "-", more];
+      return `\n== ${role}\n${node.inContainer(role, command, readFileSync(file, "utf8")).stdout}\n`;
     });
+    return linesOf(objectsOf + said.join(""));
+  };
 
-    test("the proxy starts without the others, and is not ready before web is", { timeout: 2 * timeout }, async () => {
-      start("proxy");
-      const status = (path: string) =>
-        exec("proxy", "curl", "-s", "-o/dev/null", "-w%{http_code}", `http://127.0.0.1:8081${path}`);
-      await expect.poll(() => status("/healthz"), { timeout }).toBe("200");
-      expect(status("/readyz")).toBe("503");
-      start("cache", "web", "spool");
-      ready("web", "spool", "proxy");
-    });
-
-    test("a new proxy serves files of the previous release, which web's image no longer contains", () => {
-      const response = (file: string) => curl("-w", " %{http_code}", `https://${site}:8443/_next/static/${file}`);
-      expect(response("chunks/of-the-old-release.js")).toBe("old(); 200");
-      expect(response("chunks/of-no-release.js")).toMatch(/ 404$/);
-      const [own = ""] = exec("web", "ls", "/app/.next/static/chunks").split("\n");
-      expect(response(`chunks/${own}`)).toMatch(/ 200$/);
-    });
-
-    test("an open page of the previous release reaches it, others the new one", { timeout: 2 * timeout }, async () => {
-      start("web-previous");
-      ready("web-previous");
-      // Which deployment a page of this one reaches, by a navigation of Next's router.
-      const reached = (deployment: string) =>
-        /^x-nextjs-deployment-id: (\S+)/m.exec(
-          curl("-o/dev/null", "-D-", "-HRSC: 1", `-HX-Deployment-Id: ${deployment}`, `https://${site}:8443/`),
-        )?.[1];
-      const [old = "", current = ""] = ["web-previous", "web"].map((name) => exec(name, "cat", "/app/.next/BUILD_ID"));
-      expect(old).not.toBe(current);
-      await expect.poll(() => reached(old), { timeout }).toBe(old);
-      expect([reached(current), reached("gone")]).toEqual([current, current]);
-      const release = (name: string) => exec(name, "printenv", "SENTRY_RELEASE");
-      expect([release("web-previous"), release("web")]).toEqual(["0.9.0", "1.0.0"]);
-    });
-
-    /** Asks these pods as verify.sh does, and returns the lines of what is found. */
-    const verified = () => {
-      const live = healthy(objects);
-      for (const { metadata, status } of of(live, "Pod"))
-        status.podIP = exec(/spool/.test(metadata.name) ? "spool" : "proxy", "hostname", "-i");
-      const objectsOf = `\n== objects\n${JSON.stringify({ items: live })}\n`;
-      const said = plan(parseFacts(objectsOf)).map((line) => {
-        const [role = "", , more = ""] = line.split(" ");
-        if (role === "get") return "";
-        const file = `${root}deploy/checks/cluster/ask${role === "proxy" ? "-proxy.sh" : ".mjs"}`;
-        const command = role === "proxy" ? ["sh", "-s", "--", more] : ["node", "--input-type=module", "-", more];
-        const { stdout } = node.compose(["exec", "--no-TTY", role, ...command], readFileSync(file, "utf8"));
-        return `\n== ${role}\n${stdout}\n`;
-      });
-      return linesOf(objectsOf + said.join(""));
-    };
-
-    test("make verify-cluster, asked in these pods, finds what is wrong in Docker", {
-      timeout: 2 * timeout,
-    }, async () => {
-      // Docker enforces no policies.
-      const lines = `
+  test("make verify-cluster, asked in these pods, finds what is wrong in Docker", {
+    timeout: 2 * timeout,
+  }, async () => {
+    // Docker enforces no policies.
+    const lines = `
 ok proxy → culvert-web: .*
 ok proxy → culvert-web-all: .*
 ok proxy → culvert-spool-headless: .*
@@ -141,67 +132,67 @@ ok web → culvert-server-tunnel: .*
 ok web → culvert-spool-headless: .*
 ok metrics: available
 failed network policies: not enforced: web reaches the proxy's port for probes`;
-      expectLines(verified(), lines);
-      // Then with an ingest. The proxy asks for its address again every few seconds.
-      const answers =
-        "http.createServer((request, response) => request.resume().on('end', () => response.end())).listen(9000)";
-      const networks = { default: { aliases: ["ingest.elsewhere.example"] } };
-      node.services.ingest = { image: built("spool"), entrypoint: ["node", "-e", answers], networks };
-      start("ingest");
-      const accepted = "ok envelope: the proxy accepted a probe envelope";
-      await expect.poll(verified, { timeout }).toContain(accepted);
-      const now = `
+    expectLines(verified(), lines);
+    // Then with an ingest. The proxy asks for its address again every few seconds.
+    const answers =
+      "http.createServer((request, response) => request.resume().on('end', () => response.end())).listen(9000)";
+    const networks = { default: { aliases: ["ingest.elsewhere.example"] } };
+    node.services.ingest = { image: built("spool"), entrypoint: ["node", "-e", answers], networks };
+    start("ingest");
+    const accepted = "ok envelope: the proxy accepted a probe envelope";
+    await expect.poll(verified, { timeout }).toContain(accepted);
+    const now = `
 ok ingest: ingest.elsewhere.example:9000 \\(project 1\\) accepted a probe envelope
 ok culvert-spool-1: writes to its volume; \\d+ envelopes queued`;
-      expectLines(verified(), now);
-    });
+    expectLines(verified(), now);
+  });
 
-    test("a renewed certificate is served without a restart", async () => {
-      const served = () => curl("-o", "/dev/null", "-w", "%{certs}", `https://${site}:8443/healthz`);
-      expect(served()).toMatch(/Subject:CN ?= ?first/);
-      writeSecret("second");
-      await expect.poll(served).toMatch(/Subject:CN ?= ?second/);
-    });
+  test("a renewed certificate is served without a restart", async () => {
+    const served = () => curl("-o", "/dev/null", "-w", "%{certs}", `https://${site}:8443/healthz`);
+    expect(served()).toMatch(/Subject:CN ?= ?first/);
+    writeSecret("second");
+    await expect.poll(served).toMatch(/Subject:CN ?= ?second/);
+  });
 
-    describe("the shared cache of two replicas", () => {
-      const inReplica = (name: string, code: string) =>
-        exec(name, "node", "--input-type=module", "-e", withCache(code));
-      const write = (name: string, body: string) =>
-        inReplica(name, `await cache.set("front", page("${body}"), context);`);
-      const read = (name: string) => inReplica(name, "console.log(await read());");
-      const cli = (...command: string[]) => exec("cache", "valkey-cli", ...command);
-      const withPassword = ["--no-auth-warning", "-a", "5ecret"];
+  const inReplica = (name: string, code: string) => exec(name, "node", "--input-type=module", "-e", withCache(code));
+  const write = (name: string, body: string) => inReplica(name, `await cache.set("front", page("${body}"), context);`);
+  const read = (name: string) => inReplica(name, "console.log(await read());");
+  const cli = (...command: string[]) => exec("cache", "valkey-cli", ...command);
+  const withPassword = ["--no-auth-warning", "-a", "5ecret"];
 
-      test("has for one replica what the other has rendered, until it is revalidated", { timeout }, async () => {
-        start("web-2");
-        ready("web-2");
-        const shared = () => {
-          write("web", "as of today");
-          return read("web-2");
-        };
-        await expect.poll(shared).toBe("as of today");
-        inReplica("web", `await cache.revalidateTag("news");`);
-        expect(read("web-2")).toBe("nothing");
-        write("web-2", "as of tonight");
-        expect(read("web")).toBe("as of tonight");
-      });
+  test("the shared cache has for one replica what the other has rendered, until it is revalidated", {
+    timeout,
+  }, async () => {
+    start("web-2");
+    ready("web-2");
+    const shared = () => {
+      write("web", "as of today");
+      return read("web-2");
+    };
+    await expect.poll(shared).toBe("as of today");
+    inReplica("web", `await cache.revalidateTag("news");`);
+    expect(read("web-2")).toBe("nothing");
+    write("web-2", "as of tonight");
+    expect(read("web")).toBe("as of tonight");
+  });
 
-      test("rejects clients without the password, has a memory limit, and writes nothing to disk", () => {
-        expect(cli("dbsize")).toMatch(/NOAUTH/);
-        expect(cli(...withPassword, "dbsize")).toMatch(/^[1-9]/);
-        expect(exec("cache", "cat", "/proc/1/cmdline")).not.toContain("5ecret");
-        const setting = (name: string) => cli(...withPassword, "config", "get", name).split("\n")[1] ?? "";
-        expect(Number(setting("maxmemory"))).toBe(node.services.cache.mem_limit * 0.75);
-        expect(["maxmemory-policy", "save", "appendonly"].map(setting)).toEqual(["allkeys-lru", "", "no"]);
-      });
+  test("the shared cache rejects clients without the password, has a memory limit, and writes nothing to disk", () => {
+    expect(cli("dbsize")).toMatch(/NOAUTH/);
+    expect(cli(...withPassword, "dbsize")).toMatch(/^[1-9]/);
+    expect(exec("cache", "cat", "/proc/1/cmdline")).not.toContain("5ecret");
+    const setting = (name: string) => cli(...withPassword, "config", "get", name).split("\n")[1] ?? "";
+    expect(Number(setting("maxmemory"))).toBe(node.services.cache.mem_limit * 0.75);
+    expect(["maxmemory-policy", "save", "appendonly"].map(setting)).toEqual(["allkeys-lru", "", "no"]);
+  });
 
-      test.each(["pause unpause", "kill start"])("may hang or be down (%s): pages are served", async (commands) => {
-        const [command = "", undo = ""] = commands.split(" ");
-        node.run([command, "cache"]);
-        expect(["web", "web-2"].map(read)).toEqual(["nothing", "nothing"]);
-        ready("web", "web-2");
-        node.run([undo, "cache"]);
-      });
-    });
-  },
-);
+  test.each(["pause unpause", "kill start"])(
+    "the shared cache may hang or be down (%s): pages are served",
+    async (commands) => {
+      const [command = "", undo = ""] = commands.split(" ");
+      node.run([command, "cache"]);
+      expect(["web", "web-2"].map(read)).toEqual(["nothing", "nothing"]);
+      ready("web", "web-2");
+      node.run([undo, "cache"]);
+    },
+  );
+});

@@ -1,18 +1,8 @@
 import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { root } from "../../test/support/docker.ts";
-import { chart, everything, hasHelm, parse, rendering } from "./lib/chart.ts";
-import {
-  controllers,
-  find,
-  matches,
-  of,
-  type Part,
-  podLabels,
-  podOf,
-  type Resource,
-  unprefixed,
-} from "./lib/objects.ts";
+import { chart, everything, parse, rendering } from "./lib/chart.ts";
+import { controllers, find, matches, of, type Part, podOf, type Resource, unprefixed } from "./lib/objects.ts";
 
 const readme = readFileSync(`${chart}/README.md`, "utf8");
 
@@ -85,207 +75,180 @@ function references(objects: Resource[]) {
   return found;
 }
 
-describe.skipIf(!hasHelm)("in every rendering,", () => {
-  /** The objects of a kind in all renderings, with all objects of their rendering, and a name for messages. */
-  const all = (kind: string): [object: Resource, objects: Resource[], at: string][] =>
-    [...everything()].flatMap(([name, objects]) =>
-      of(objects, kind).map((one): [Resource, Resource[], string] => [one, objects, `${name}: ${one.metadata.name}`]),
-    );
-  test("every object is valid, in clusters from 1.30 to 1.36; the load test's example, too", async () => {
-    const example = parse(readFileSync(`${root}loadtest/ci/kubernetes.yaml`, "utf8"));
-    // k6-operator publishes no schema as a package.
-    for (const objects of [example.filter(({ kind }) => kind !== "TestRun"), ...everything().values()]) {
-      const names = objects.map(({ kind, apiVersion, metadata }) => `${apiVersion} ${kind} ${metadata.name}`);
-      expect(names).toEqual([...new Set(names)]);
-      for (const object of objects) {
-        expect(await schemaProblems(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
-        expect([...builtIn, ...addOns]).toContain(object.apiVersion);
-      }
+/** The objects of a kind in all renderings, with all objects of their rendering, and a name for messages. */
+const all = (kind: string): [object: Resource, objects: Resource[], at: string][] =>
+  [...everything()].flatMap(([name, objects]) =>
+    of(objects, kind).map((one): [Resource, Resource[], string] => [one, objects, `${name}: ${one.metadata.name}`]),
+  );
+test("every object is valid, in clusters from 1.30 to 1.36; the load test's example, too", async () => {
+  const example = parse(readFileSync(`${root}loadtest/ci/kubernetes.yaml`, "utf8"));
+  // k6-operator publishes no schema as a package.
+  for (const objects of [example.filter(({ kind }) => kind !== "TestRun"), ...everything().values()]) {
+    const names = objects.map(({ kind, apiVersion, metadata }) => `${apiVersion} ${kind} ${metadata.name}`);
+    expect(names).toEqual([...new Set(names)]);
+    for (const object of objects) {
+      expect(await schemaProblems(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
+      expect([...builtIn, ...addOns]).toContain(object.apiVersion);
     }
-  });
-
-  // https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
-  test("every pod is restricted and read-only, has no token, requests, limits, fixed images, and no subPath: it is never updated", () => {
-    const securityContext = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
-    const own = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, readOnlyRootFilesystem: true };
-    const both = { cpu: expect.anything(), memory: expect.anything() };
-    const image = expect.stringMatching(/:(?!latest$)[\w.-]+$/);
-    for (const { metadata, spec } of [...everything().values()].flatMap(pods)) {
-      expect(spec, metadata.name).toMatchObject({ automountServiceAccountToken: false, securityContext });
-      expect(spec.securityContext.runAsUser, metadata.name).toBeGreaterThan(0);
-      expect(JSON.stringify(spec), metadata.name).not.toMatch(/"host(Network|PID|IPC|Port|Path)":|subPath/);
-      for (const one of [...(spec.initContainers ?? []), ...spec.containers]) {
-        expect(one.securityContext, metadata.name).toEqual(own);
-        expect(one, metadata.name).toMatchObject({ image, resources: { requests: both, limits: both } });
-      }
-    }
-  });
-
-  test("services have all probes, at named ports; Services, checks and the README's restart select their pods by labels", () => {
-    expect(readme).toContain("rollout restart deployment,statefulset -l app.kubernetes.io/part-of=culvert");
-    for (const { metadata, spec } of [...everything().values()].flatMap(controllers)) {
-      const [{ ports, startupProbe, readinessProbe, livenessProbe }] = spec.template.spec.containers;
-      for (const probe of [startupProbe, readinessProbe, livenessProbe])
-        expect(ports).toContainEqual(expect.objectContaining({ name: (probe.httpGet ?? probe.tcpSocket).port }));
-      const labels = selector(unprefixed(metadata.name));
-      expect([metadata, spec.template.metadata]).toMatchObject([{ labels }, { labels }]);
-      expect(spec.selector).toEqual({ matchLabels: labels });
-    }
-  });
-
-  test("Services select a pod, and open a port that it names; only the proxy's translates ports", () => {
-    for (const [{ spec }, objects, at] of all("Service")) {
-      const selected = controllers(objects).filter((one) => matches(spec.selector, one.spec.template.metadata.labels));
-      const open = selected.flatMap((one) => one.spec.template.spec.containers[0].ports);
-      for (const { port, targetPort } of spec.ports) {
-        const containerPort = { 80: 8080, 443: 8443 }[port as number] ?? port;
-        expect(open, at).toContainEqual(expect.objectContaining({ name: targetPort, containerPort }));
-      }
-    }
-  });
-
-  test("ConfigMaps, Secrets and keys that pods reference are rendered, or in the README's table", () => {
-    const rows = [...readme.matchAll(/^\| (Secret|ConfigMap) `([\w.-]+)` \| ([^|]+)\|/gm)];
-    const documented = new Map(rows.map(([, kind, name, keys]) => [`${kind} ${name}`, keys ?? ""]));
-    const named = new Set<string>();
-    for (const [at, objects] of everything()) {
-      const rendered = of(objects, "ConfigMap").map(({ metadata }) => `ConfigMap ${metadata.name}`);
-      for (const { kind, name, key = "" } of references(objects)) {
-        if (rendered.includes(`${kind} ${name}`)) continue;
-        expect(documented.get(`${kind} ${name}`), `${at}: ${kind} ${name}`).toContain(key && `\`${key}\``);
-        named.add(`${kind} ${name}`);
-      }
-    }
-    expect([...documented.keys()].sort()).toEqual([...named].sort());
-  });
-
-  test("an autoscaler alone sets the number of pods; a drain may evict one pod of a kind, if it has several", () => {
-    for (const [{ metadata }, objects, at] of all("HorizontalPodAutoscaler"))
-      expect(find(objects, "Deployment", unprefixed(metadata.name)).spec.replicas, at).toBeUndefined();
-    const policy = { maxUnavailable: 1, unhealthyPodEvictionPolicy: "AlwaysAllow" };
-    for (const [at, objects] of everything()) {
-      const several = controllers(objects).filter((one) => minReplicas(objects, one) > 1);
-      const budgets = of(objects, "PodDisruptionBudget").map(({ metadata, spec }) => [metadata.name, spec]);
-      for (const { metadata, spec } of several)
-        expect(budgets, at).toContainEqual([metadata.name, { ...policy, selector: spec.selector }]);
-    }
-  });
-
-  // The API server rejects a change of these fields: a release would have to delete the StatefulSet, or lose its claims. With OrderedReady, a
-  // pod that cannot start is not replaced when its template is fixed: https://github.com/kubernetes/kubernetes/issues/67250
-  test("what cannot change is as it was: selectors, the spool's claims, addresses of Services", () => {
-    const storage = { accessModes: ["ReadWriteOncePod"], resources: { requests: { storage: "1Gi" } } };
-    const fixed = {
-      podManagementPolicy: "Parallel",
-      selector: { matchLabels: selector("spool") },
-      serviceName: "culvert-spool-headless",
-      volumeClaimTemplates: [{ metadata: { name: "queue" }, spec: storage }],
-    };
-    for (const [{ metadata, spec }, objects, at] of all("StatefulSet")) {
-      const { replicas, template, persistentVolumeClaimRetentionPolicy, ...rest } = spec;
-      expect([metadata.name, rest], at).toEqual(["culvert-spool", fixed]);
-      expect(persistentVolumeClaimRetentionPolicy, at).toEqual({ whenDeleted: "Retain", whenScaled: "Retain" });
-      expect(template.spec.topologySpreadConstraints[0], at).toMatchObject({ topologyKey: "kubernetes.io/hostname" });
-      const addresses = ["spool-headless", "web", "web-all"].map(
-        (name) => find(objects, "Service", name).spec.clusterIP,
-      );
-      expect(addresses, at).toEqual(["None", "None", "None"]);
-    }
-  });
-
-  // Without matchLabelKeys a rollout could put all new pods on one node; without nodeTaintsPolicy pods of a lost node could not be replaced.
-  test("a rollout starts new pods first, except for what keeps its content in memory; several pods are on both of two nodes", () => {
-    for (const [one, objects, at] of all("Deployment")) {
-      const { metadata, spec } = one;
-      const isInMemory = /-(cache|ingest)$/.test(metadata.name);
-      expect(spec.strategy, at).toMatchObject(
-        isInMemory ? { type: "Recreate" } : { rollingUpdate: { maxUnavailable: 0 } },
-      );
-      const least = minReplicas(objects, one);
-      if (least === 1) continue;
-      const enforced = { whenUnsatisfiable: "DoNotSchedule", topologyKey: "kubernetes.io/hostname" };
-      const counted = { nodeTaintsPolicy: "Honor", matchLabelKeys: ["pod-template-hash"] };
-      const [spread] = spec.template.spec.topologySpreadConstraints;
-      expect(spread, at).toMatchObject({ ...enforced, ...counted, labelSelector: spec.selector });
-      expect(spread.maxSkew, at).toBeLessThan(least);
-    }
-  });
-
-  test("no object contains a secret; the local ingest's DSN is none, and no pod waits for a Secret beside it", () => {
-    for (const [at, objects] of everything()) {
-      expect(of(objects, "Secret")).toEqual([]);
-      expect(JSON.stringify(objects)).not.toMatch(/-----BEGIN|:\/\/(?!culvert@culvert-ingest\.)[^/\s"]+@/);
-      for (const { name, value = "", valueFrom } of pods(objects).flatMap(({ spec }) => spec.containers[0].env ?? [])) {
-        if (/(DSNS?|KEY|TOKEN|PASSWORD|SECRET)$/.test(name))
-          expect(value).toMatch(/^(http:\/\/culvert@culvert-ingest\..*)?$/);
-        if (at === "local") expect(valueFrom?.secretKeyRef?.optional ?? true).toBe(true);
-      }
-    }
-  });
-
-  test("plain HTTP is redirected to the published port, and events have the release of web's image", () => {
-    for (const name of ["local", "production"]) {
-      const objects = rendering(name);
-      const { nodePort, port } = find(objects, "Service", "proxy").spec.ports.find((one: Part) => one.name === "https");
-      expect(find(objects, "ConfigMap", "proxy").data?.HTTPS_PORT).toBe(`${nodePort ?? port}`);
-      const { SENTRY_RELEASE, SENTRY_ENVIRONMENT } = find(objects, "ConfigMap", "web").data ?? {};
-      expect(SENTRY_ENVIRONMENT).toBe(name);
-      expect(podOf(objects, "web").containers[0].image).toMatch(`:${SENTRY_RELEASE}`);
-    }
-  });
+  }
 });
 
-describe.skipIf(!hasHelm)("in production,", () => {
-  const production = hasHelm ? rendering("production") : [];
-
-  test("in a rollout, each release's Service has its pods of both Deployments, and web its own alone", () => {
-    const version = "app.kubernetes.io/version";
-    const services = ["web", "web-all", "web-current", "web-previous"];
-    const selecting = (name: string, own: string) => {
-      const labels = { ...podLabels(production, name), [version]: own };
-      return services.filter((one) => matches(find(production, "Service", one).spec.selector, labels)).join(" ");
-    };
-    expect(selecting("web", "1.0.0")).toBe("web web-all web-current");
-    expect(selecting("web", "0.9.0")).toBe("web web-all web-previous");
-    expect([selecting("web-previous", "0.9.0"), selecting("web-previous", "0.8.0")]).toEqual(["web-previous", ""]);
-  });
-
-  // CoreDNS caches answers for 30 s. A cloud's load balancer sends new connections until three health checks, 10 s apart, have failed.
-  test("a terminating pod keeps serving until it gets no new requests, and then has the time to finish", () => {
-    const read = (file: string, pattern: RegExp) =>
-      Number(pattern.exec(readFileSync(`${root}${file}`, "utf8"))?.[1] ?? expect.unreachable(`${file}: ${pattern}`));
-    const compose = read("docker-compose.yml", /\n {2}web:\n(?: {4}.*\n)*? {4}stop_grace_period: (\d+)s/);
-    const cached = read("proxy/templates/resolver.conf", /valid=(\d+)s/);
-    const rest = (name: string, least: number) => {
-      const { containers, terminationGracePeriodSeconds } = podOf(production, name);
-      const { seconds } = containers[0].lifecycle.preStop.sleep;
-      expect(seconds).toBeGreaterThanOrEqual(least);
-      expect(readme).toMatch(new RegExp(`terminating\\s\`${name}\`\\skeeps\\sserving\\sfor\\s${seconds}\\ss,`));
-      return terminationGracePeriodSeconds - seconds;
-    };
-    expect([rest("web", 30 + cached), compose]).toEqual(
-      Array(2).fill(read("docs/your-app.md", /within (\d+) s of SIGTERM/)),
-    );
-    expect(rest("proxy", 30)).toBeGreaterThan(60);
-  });
-
-  test("the README's numbers for capacity and for a lost node are those of production", () => {
-    for (const name of ["web", "proxy"]) {
-      const { strategy, template, minReadySeconds = 0 } = find(production, "Deployment", name).spec;
-      const { minReplicas, maxReplicas } = find(production, "HorizontalPodAutoscaler", name).spec;
-      const { containers, topologySpreadConstraints, terminationGracePeriodSeconds } = template.spec;
-      const cpu = Number.parseInt(containers[0].resources.requests.cpu, 10) / 1000;
-      const surge = strategy.rollingUpdate.maxSurge;
-      const extra = (n: number) =>
-        Number.isInteger(surge) ? surge : Math.ceil((n * Number.parseInt(surge, 10)) / 100);
-      const sizes = [minReplicas, maxReplicas];
-      // Serving pods, new ones, and terminating ones: as many as new ones, or all.
-      const isSlow = minReadySeconds >= terminationGracePeriodSeconds;
-      const peak = sizes.map((n) => n + extra(n) + (isSlow ? extra(n) : n));
-      const cpus = peak.map((n) => Math.round(n * cpu * 10) / 10);
-      const onOneNode = sizes.map((n) => `${Math.floor((n + topologySpreadConstraints[0].maxSkew) / 2)} of ${n}`);
-      const cells = [sizes.join(" to "), `${peak.join(" to ")} pods: ${cpus.join(" to ")} CPUs`, onOneNode.join(", ")];
-      expect(readme).toContain(`| \`${name}\` | ${cells.join(" | ")} |`);
+// https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
+test("every pod is restricted and read-only, has no token, requests, limits, fixed images, and no subPath: it is never updated", () => {
+  const securityContext = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
+  const own = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, readOnlyRootFilesystem: true };
+  const both = { cpu: expect.anything(), memory: expect.anything() };
+  const image = expect.stringMatching(/:(?!latest$)[\w.-]+$/);
+  for (const { metadata, spec } of [...everything().values()].flatMap(pods)) {
+    expect(spec, metadata.name).toMatchObject({ automountServiceAccountToken: false, securityContext });
+    expect(spec.securityContext.runAsUser, metadata.name).toBeGreaterThan(0);
+    expect(JSON.stringify(spec), metadata.name).not.toMatch(/"host(Network|PID|IPC|Port|Path)":|subPath/);
+    for (const one of [...(spec.initContainers ?? []), ...spec.containers]) {
+      expect(one.securityContext, metadata.name).toEqual(own);
+      expect(one, metadata.name).toMatchObject({ image, resources: { requests: both, limits: both } });
     }
-  });
+  }
+});
+
+test("services have all probes, at named ports; Services, checks and the README's restart select their pods by labels", () => {
+  expect(readme).toContain("rollout restart deployment,statefulset -l app.kubernetes.io/part-of=culvert");
+  for (const { metadata, spec } of [...everything().values()].flatMap(controllers)) {
+    const [{ ports, startupProbe, readinessProbe, livenessProbe }] = spec.template.spec.containers;
+    for (const probe of [startupProbe, readinessProbe, livenessProbe])
+      expect(ports).toContainEqual(expect.objectContaining({ name: (probe.httpGet ?? probe.tcpSocket).port }));
+    const labels = selector(unprefixed(metadata.name));
+    expect([metadata, spec.template.metadata]).toMatchObject([{ labels }, { labels }]);
+    expect(spec.selector).toEqual({ matchLabels: labels });
+  }
+});
+
+test("Services select a pod, and open a port that it names; only the proxy's translates ports", () => {
+  for (const [{ spec }, objects, at] of all("Service")) {
+    const selected = controllers(objects).filter((one) => matches(spec.selector, one.spec.template.metadata.labels));
+    const open = selected.flatMap((one) => one.spec.template.spec.containers[0].ports);
+    for (const { port, targetPort } of spec.ports) {
+      const containerPort = { 80: 8080, 443: 8443 }[port as number] ?? port;
+      expect(open, at).toContainEqual(expect.objectContaining({ name: targetPort, containerPort }));
+    }
+  }
+});
+
+test("ConfigMaps, Secrets and keys that pods reference are rendered, or in the README's table", () => {
+  const rows = [...readme.matchAll(/^\| (Secret|ConfigMap) `([\w.-]+)` \| ([^|]+)\|/gm)];
+  const documented = new Map(rows.map(([, kind, name, keys]) => [`${kind} ${name}`, keys ?? ""]));
+  const named = new Set<string>();
+  for (const [at, objects] of everything()) {
+    const rendered = of(objects, "ConfigMap").map(({ metadata }) => `ConfigMap ${metadata.name}`);
+    for (const { kind, name, key = "" } of references(objects)) {
+      if (rendered.includes(`${kind} ${name}`)) continue;
+      expect(documented.get(`${kind} ${name}`), `${at}: ${kind} ${name}`).toContain(key && `\`${key}\``);
+      named.add(`${kind} ${name}`);
+    }
+  }
+  expect([...documented.keys()].sort()).toEqual([...named].sort());
+});
+
+test("an autoscaler alone sets the number of pods; a drain may evict one pod of a kind, if it has several", () => {
+  for (const [{ metadata }, objects, at] of all("HorizontalPodAutoscaler"))
+    expect(find(objects, "Deployment", unprefixed(metadata.name)).spec.replicas, at).toBeUndefined();
+  const policy = { maxUnavailable: 1, unhealthyPodEvictionPolicy: "AlwaysAllow" };
+  for (const [at, objects] of everything()) {
+    const several = controllers(objects).filter((one) => minReplicas(objects, one) > 1);
+    const budgets = of(objects, "PodDisruptionBudget").map(({ metadata, spec }) => [metadata.name, spec]);
+    for (const { metadata, spec } of several)
+      expect(budgets, at).toContainEqual([metadata.name, { ...policy, selector: spec.selector }]);
+  }
+});
+
+// The API server rejects a change of these fields: a release would have to delete the StatefulSet, or lose its claims. With OrderedReady, a
+// pod that cannot start is not replaced when its template is fixed: https://github.com/kubernetes/kubernetes/issues/67250
+test("what cannot change is as it was: selectors, the spool's claims, addresses of Services", () => {
+  const storage = { accessModes: ["ReadWriteOncePod"], resources: { requests: { storage: "1Gi" } } };
+  const fixed = {
+    podManagementPolicy: "Parallel",
+    selector: { matchLabels: selector("spool") },
+    serviceName: "culvert-spool-headless",
+    volumeClaimTemplates: [{ metadata: { name: "queue" }, spec: storage }],
+  };
+  for (const [{ metadata, spec }, objects, at] of all("StatefulSet")) {
+    const { replicas, template, persistentVolumeClaimRetentionPolicy, ...rest } = spec;
+    expect([metadata.name, rest], at).toEqual(["culvert-spool", fixed]);
+    expect(persistentVolumeClaimRetentionPolicy, at).toEqual({ whenDeleted: "Retain", whenScaled: "Retain" });
+    expect(template.spec.topologySpreadConstraints[0], at).toMatchObject({ topologyKey: "kubernetes.io/hostname" });
+    const addressOf = (name: string) => find(objects, "Service", name).spec.clusterIP;
+    expect(["spool-headless", "web", "web-all"].map(addressOf), at).toEqual(Array(3).fill("None"));
+  }
+});
+
+// Without matchLabelKeys a rollout could put all new pods on one node; without nodeTaintsPolicy pods of a lost node could not be replaced.
+test("a rollout starts new pods first, except for what keeps its content in memory; several pods are on both of two nodes", () => {
+  for (const [one, objects, at] of all("Deployment")) {
+    const { metadata, spec } = one;
+    const isInMemory = /-(cache|ingest)$/.test(metadata.name);
+    const strategy = isInMemory ? { type: "Recreate" } : { rollingUpdate: { maxUnavailable: 0 } };
+    expect(spec.strategy, at).toMatchObject(strategy);
+    const least = minReplicas(objects, one);
+    if (least === 1) continue;
+    const enforced = { whenUnsatisfiable: "DoNotSchedule", topologyKey: "kubernetes.io/hostname" };
+    const counted = { nodeTaintsPolicy: "Honor", matchLabelKeys: ["pod-template-hash"] };
+    const [spread] = spec.template.spec.topologySpreadConstraints;
+    expect(spread, at).toMatchObject({ ...enforced, ...counted, labelSelector: spec.selector });
+    expect(spread.maxSkew, at).toBeLessThan(least);
+  }
+});
+
+test("no object contains a secret; the local ingest's DSN is none, and no pod waits for a Secret beside it", () => {
+  for (const [at, objects] of everything()) {
+    expect(of(objects, "Secret")).toEqual([]);
+    expect(JSON.stringify(objects)).not.toMatch(/-----BEGIN|:\/\/(?!culvert@culvert-ingest\.)[^/\s"]+@/);
+    for (const { name, value = "", valueFrom } of pods(objects).flatMap(({ spec }) => spec.containers[0].env ?? [])) {
+      if (/(DSNS?|KEY|TOKEN|PASSWORD|SECRET)$/.test(name))
+        expect(value).toMatch(/^(http:\/\/culvert@culvert-ingest\..*)?$/);
+      if (at === "local") expect(valueFrom?.secretKeyRef?.optional ?? true).toBe(true);
+    }
+  }
+});
+
+test("plain HTTP is redirected to the published port, and events have the release of web's image", () => {
+  for (const name of ["local", "production"]) {
+    const objects = rendering(name);
+    const { nodePort, port } = find(objects, "Service", "proxy").spec.ports.find((one: Part) => one.name === "https");
+    expect(find(objects, "ConfigMap", "proxy").data?.HTTPS_PORT).toBe(`${nodePort ?? port}`);
+    const { SENTRY_RELEASE, SENTRY_ENVIRONMENT } = find(objects, "ConfigMap", "web").data ?? {};
+    expect(SENTRY_ENVIRONMENT).toBe(name);
+    expect(podOf(objects, "web").containers[0].image).toMatch(`:${SENTRY_RELEASE}`);
+  }
+});
+
+const production = rendering("production");
+
+test("in a rollout of production, each release's Service has its pods of both Deployments, and web its own alone", () => {
+  const version = "app.kubernetes.io/version";
+  const services = ["web", "web-all", "web-current", "web-previous"];
+  const selecting = (name: string, own: string) => {
+    const labels = { ...find(production, "Deployment", name).spec.template.metadata.labels, [version]: own };
+    return services.filter((one) => matches(find(production, "Service", one).spec.selector, labels)).join(" ");
+  };
+  expect(selecting("web", "1.0.0")).toBe("web web-all web-current");
+  expect(selecting("web", "0.9.0")).toBe("web web-all web-previous");
+  expect([selecting("web-previous", "0.9.0"), selecting("web-previous", "0.8.0")]).toEqual(["web-previous", ""]);
+});
+
+// CoreDNS caches answers for 30 s. A cloud's load balancer sends new connections until three health checks, 10 s apart, have failed.
+test("a terminating pod keeps serving until it gets no new requests, and then has the time to finish", () => {
+  const read = (file: string, pattern: RegExp) =>
+    Number(pattern.exec(readFileSync(`${root}${file}`, "utf8"))?.[1] ?? expect.unreachable(`${file}: ${pattern}`));
+  const compose = read("docker-compose.yml", /\n {2}web:\n(?: {4}.*\n)*? {4}stop_grace_period: (\d+)s/);
+  const cached = read("proxy/templates/resolver.conf", /valid=(\d+)s/);
+  const rest = (name: string, least: number) => {
+    const { containers, terminationGracePeriodSeconds } = podOf(production, name);
+    const { seconds } = containers[0].lifecycle.preStop.sleep;
+    expect(seconds).toBeGreaterThanOrEqual(least);
+    expect(readme).toMatch(new RegExp(`terminating\\s\`${name}\`\\skeeps\\sserving\\sfor\\s${seconds}\\ss,`));
+    return terminationGracePeriodSeconds - seconds;
+  };
+  expect([rest("web", 30 + cached), compose]).toEqual(
+    Array(2).fill(read("docs/your-app.md", /within (\d+) s of SIGTERM/)),
+  );
+  expect(rest("proxy", 30)).toBeGreaterThan(60);
 });

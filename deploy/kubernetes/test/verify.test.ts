@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv } from "ajv";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { parseFacts } from "../../checks/cluster/facts.ts";
 import { checkWorkloads } from "../../checks/cluster/workloads.ts";
 import schema from "../../checks/results.schema.json" with { type: "json" };
 import { root } from "../../test/support/docker.ts";
-import { hasHelm, images, rendering, template } from "./lib/chart.ts";
+import { images, rendering, template } from "./lib/chart.ts";
 import { collected, healthy, linesOf, production, type World } from "./lib/cluster.ts";
 import { built, hasImages } from "./lib/kubelet.ts";
 import { type Part, type Resource, unprefixed } from "./lib/objects.ts";
@@ -95,82 +95,80 @@ const lost =
   'nodes 0.status.conditions.0={"type":"Ready","status":"Unknown","lastTransitionTime":"2026-11-28"} & ' +
   'Pod/.*-0$ status.conditions.0.status="False" & (Deployment|StatefulSet)/ status.availableReplicas=1';
 
-describe.skipIf(!hasHelm)("the checks of make verify-cluster", () => {
-  const lines = (made: World) => linesOf(collected(made));
-  const failures = (made: World) =>
-    [...new Set(lines(made).filter((line) => line.startsWith("failed ")))].map((line) => line.slice(7));
+const lines = (made: World) => linesOf(collected(made));
+const failures = (made: World) =>
+  [...new Set(lines(made).filter((line) => line.startsWith("failed ")))].map((line) => line.slice(7));
 
-  afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => rmSync(folder, { recursive: true }));
 
-  test.each(rows(faults))("if %s: one line says so", (_, change, line) => {
-    expect(failures(world(change))).toEqual([expect.stringMatching(new RegExp(`^${line}`))]);
-  });
+test.each(rows(faults))("if %s: one line says so", (_, change, line) => {
+  expect(failures(world(change))).toEqual([expect.stringMatching(new RegExp(`^${line}`))]);
+});
 
-  test.each(rows(good))("with %s, nothing is wrong", (_, change, line) => {
-    const found = lines(world(change));
-    expect(found.filter((one) => one.startsWith("failed "))).toEqual([]);
-    expect(found).toContainEqual(expect.stringMatching(new RegExp(`^${line}`)));
-  });
+test.each(rows(good))("with %s, nothing is wrong", (_, change, line) => {
+  const found = lines(world(change));
+  expect(found.filter((one) => one.startsWith("failed "))).toEqual([]);
+  expect(found).toContainEqual(expect.stringMatching(new RegExp(`^${line}`)));
+});
 
-  test("a node whose kubelet is gone is named", () => {
-    const line = /^culvert-web: 1 of 2 .*: the kubelet of node-0 has not answered since 2026.*: .* delete node node-0$/;
-    expect(failures(world(lost))).toContainEqual(expect.stringMatching(line));
-  });
+test("a node whose kubelet is gone is named", () => {
+  const line = /^culvert-web: 1 of 2 .*: the kubelet of node-0 has not answered since 2026.*: .* delete node node-0$/;
+  expect(failures(world(lost))).toContainEqual(expect.stringMatching(line));
+});
 
-  test("what may not be read or run is a line with the command that would allow it; without any hop, a failure", () => {
-    const refused = (does: string) =>
-      JSON.stringify(`Error from server (Forbidden): User "me" cannot ${does} in API group ""`);
-    const unread = world(`sections error objects=${refused('list resource "configmaps"')}`);
-    const allow = (what: string) =>
-      expect.stringMatching(new RegExp(`^warning .*kubectl -n culvert create role culvert-verify ${what}`));
-    expect(lines(unread)).toContainEqual(allow("--verb=list --resource=configmaps"));
-    const error = refused('create resource "pods/exec"');
-    const mute = world(`sections proxy="" & sections web="" & sections error web=${error}`);
-    expect(failures(mute)).toEqual(["hops: none could be asked: see the lines above"]);
-    expect(lines(mute)).toContainEqual(allow("--verb=create --resource=pods/exec"));
-  });
+test("what may not be read or run is a line with the command that would allow it; without any hop, a failure", () => {
+  const refused = (does: string) =>
+    JSON.stringify(`Error from server (Forbidden): User "me" cannot ${does} in API group ""`);
+  const unread = world(`sections error objects=${refused('list resource "configmaps"')}`);
+  const allow = (what: string) =>
+    expect.stringMatching(new RegExp(`^warning .*kubectl -n culvert create role culvert-verify ${what}`));
+  expect(lines(unread)).toContainEqual(allow("--verb=list --resource=configmaps"));
+  const error = refused('create resource "pods/exec"');
+  const mute = world(`sections proxy="" & sections web="" & sections error web=${error}`);
+  expect(failures(mute)).toEqual(["hops: none could be asked: see the lines above"]);
+  expect(lines(mute)).toContainEqual(allow("--verb=create --resource=pods/exec"));
+});
 
-  test("what may pass by itself is waited for, and what will not is not", () => {
-    const isPending = (change: string) => checkWorkloads(parseFacts(collected(world(change)))).isPending;
-    expect(["Deployment/web$ status.replicas=9", "down web"].map(isPending)).toEqual([true, true]);
-    const others = [image, changeOf("a rollout is stuck"), lost, "set X="].map(isPending);
-    expect(others).toEqual([false, false, false, false]);
-  });
+test("what may pass by itself is waited for, and what will not is not", () => {
+  const isPending = (change: string) => checkWorkloads(parseFacts(collected(world(change)))).isPending;
+  expect(["Deployment/web$ status.replicas=9", "down web"].map(isPending)).toEqual([true, true]);
+  const others = [image, changeOf("a rollout is stuck"), lost, "set X="].map(isPending);
+  expect(others).toEqual([false, false, false, false]);
+});
 
-  /** Runs the command with a kubectl that answers with what a world has. */
-  const run = (made: World, env: NodeJS.ProcessEnv = {}, ...options: string[]) => {
-    writeFileSync(join(folder, "world"), collected(made));
-    const kubectl = `#!/bin/sh
+/** Runs the command with a kubectl that answers with what a world has. */
+const run = (made: World, env: NodeJS.ProcessEnv = {}, ...options: string[]) => {
+  writeFileSync(join(folder, "world"), collected(made));
+  const kubectl = `#!/bin/sh
 cd '${folder}'
 echo "$*" >>asked
 part() { awk -v name="$1" '/^== / { on = $2 == name; next } on' world; }
 case "$*" in
-  *"get nodes "*) part nodes ;;
-  *"get deployments,"*) part objects ;;
-  *"exec --stdin "*) cat >/dev/null; part "$7" ;;
-  *) echo "not found" >&2; exit 1 ;;
+*"get nodes "*) part nodes ;;
+*"get deployments,"*) part objects ;;
+*"exec --stdin "*) cat >/dev/null; part "$7" ;;
+*) echo "not found" >&2; exit 1 ;;
 esac
 `;
-    writeFileSync(join(folder, "kubectl"), kubectl, { mode: 0o755 });
-    const more = { NAMESPACE: "", WAIT_S: "0", IMAGE: built("spool"), ...env, PATH: `${folder}:${process.env.PATH}` };
-    const command = [`${root}deploy/checks/cluster/verify.sh`, ...options];
-    return spawnSync("sh", command, { encoding: "utf8", env: { ...process.env, ...more } });
-  };
+  writeFileSync(join(folder, "kubectl"), kubectl, { mode: 0o755 });
+  const more = { NAMESPACE: "", WAIT_S: "0", IMAGE: built("spool"), ...env, PATH: `${folder}:${process.env.PATH}` };
+  const command = [`${root}deploy/checks/cluster/verify.sh`, ...options];
+  return spawnSync("sh", command, { encoding: "utf8", env: { ...process.env, ...more } });
+};
 
-  test.skipIf(!hasImages("spool"))("the command prints lines or JSON; INSTANCE names one of several releases", () => {
-    const { status, stdout, stderr } = run(world("set X="));
-    const all = /^✓ proxy → culvert-web +status 200$[\s\S]*culvert: all is well.*\n$/m;
-    expect([status, stderr, stdout]).toEqual([0, "", expect.stringMatching(all)]);
-    const wrong = run(world(image), {}, "--json");
-    expect(wrong.status).toBe(1);
-    const isValid = new Ajv().compile(schema);
-    expect(isValid(JSON.parse(wrong.stdout)), JSON.stringify(isValid.errors)).toBe(true);
-    expect(run(world("set X="), { RENDERED: "no.yaml" }).stderr).toMatch(/RENDERED: there is no no\.yaml/);
-    const objects = ["shop", "blog"].flatMap((release) => healthy(template([images("1.0.0")], { release })));
-    const both = { ...world("set X="), objects };
-    expect(run(both).stdout).toContain("the namespace has several releases: shop, blog: name the one to check");
-    run(both, { INSTANCE: "shop" });
-    const asked = readFileSync(join(folder, "asked"), "utf8");
-    expect(asked).toContain("-l app.kubernetes.io/part-of=culvert,app.kubernetes.io/instance=shop -o json");
-  });
+test.skipIf(!hasImages("spool"))("the command prints lines or JSON; INSTANCE names one of several releases", () => {
+  const { status, stdout, stderr } = run(world("set X="));
+  const all = /^✓ proxy → culvert-web +status 200$[\s\S]*culvert: all is well.*\n$/m;
+  expect([status, stderr, stdout]).toEqual([0, "", expect.stringMatching(all)]);
+  const wrong = run(world(image), {}, "--json");
+  expect(wrong.status).toBe(1);
+  const isValid = new Ajv().compile(schema);
+  expect(isValid(JSON.parse(wrong.stdout)), JSON.stringify(isValid.errors)).toBe(true);
+  expect(run(world("set X="), { RENDERED: "no.yaml" }).stderr).toMatch(/RENDERED: there is no no\.yaml/);
+  const objects = ["shop", "blog"].flatMap((release) => healthy(template([images("1.0.0")], { release })));
+  const both = { ...world("set X="), objects };
+  expect(run(both).stdout).toContain("the namespace has several releases: shop, blog: name the one to check");
+  run(both, { INSTANCE: "shop" });
+  const asked = readFileSync(join(folder, "asked"), "utf8");
+  expect(asked).toContain("-l app.kubernetes.io/part-of=culvert,app.kubernetes.io/instance=shop -o json");
 });

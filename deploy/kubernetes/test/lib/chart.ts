@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { parseAllDocuments } from "yaml";
 import { root } from "../../../test/support/docker.ts";
 import type { Resource } from "./objects.ts";
@@ -6,12 +6,8 @@ import type { Resource } from "./objects.ts";
 /** The chart's folder. */
 export const chart = `${root}deploy/kubernetes`;
 
-const found = spawnSync("sh", [`${chart}/helm.sh`], { encoding: "utf8" });
-
-/** Whether this machine has Helm; else tests that need it are skipped. */
-export const hasHelm = found.status === 0;
-/** The command that runs it. */
-export const command = found.stdout.trim();
+/** The command that runs Helm. */
+export const command = execFileSync("sh", [`${chart}/helm.sh`], { encoding: "utf8" }).trim();
 
 /** Runs Helm with values, later ones on top of earlier ones, and returns its output. Throws with its message. */
 export function helm(args: string[], values: object[] = []): string {

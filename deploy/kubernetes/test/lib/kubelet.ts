@@ -1,9 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { label } from "../../../test/support/docker.ts";
+import { label, projectName } from "../../../test/support/docker.ts";
 import { bytes, find, matches, of, type Part, podLabels, podOf, type Resource, unprefixed } from "./objects.ts";
 
 /** The image of the tested stack, by its name in the manifests: culvert-web, culvert-proxy … */
@@ -25,26 +25,27 @@ type Secrets = Record<string, Record<string, string>>;
  * the readiness probe come from the manifests. rules.test.ts has the rest. All is removed after the tests of the caller.
  */
 export function useNode(name: string, secrets: Secrets) {
-  const folder = mkdtempSync(join(tmpdir(), "culvert-node-"));
+  const [folder, project] = [mkdtempSync(join(tmpdir(), "culvert-node-")), projectName(name)];
   /** As in a compose file: those of pods, and what a test adds. */
   const services: Record<string, Part> = {};
   /** Images that replace those of the manifests, by the manifest's name. */
   const images: Record<string, string> = {};
   /** Runs a command of compose. */
-  const compose = (args: string[], input = "") => {
+  const compose = (args: string[]) => {
     const mounts: Part[] = Object.values(services).flatMap((one) => one.volumes ?? []);
     const named = mounts.filter(({ type }) => type === "volume").map(({ source }) => [source, { labels }]);
     const file = { services, volumes: Object.fromEntries(named), networks: { default: { labels } } };
     writeFileSync(join(folder, "compose.json"), JSON.stringify(file).replaceAll("$", "$$$$"));
-    const options = [`--project-name=culvert-${name}-${process.pid}`, `--file=${folder}/compose.json`];
-    return spawnSync("docker", ["compose", ...options, ...args], { input, encoding: "utf8" });
+    const options = [`--project-name=${project}`, `--file=${folder}/compose.json`];
+    return spawnSync("docker", ["compose", ...options, ...args], { encoding: "utf8" });
   };
   /** Runs a command of compose, and returns what it printed. Throws with its message if it fails. */
-  const run = (args: string[], input?: string): string => {
-    const { status, stdout, stderr } = compose(args, input);
-    if (status !== 0) throw new Error(`docker compose ${args.join(" ")}: ${stderr}${stdout}`);
-    return stdout.trim();
-  };
+  const run = (args: string[]): string => printed(args, compose(args));
+  /** Runs a command in the container of a service. */
+  const inContainer = (service: string, args: string[], input = "") =>
+    spawnSync("docker", ["exec", "--interactive", `${project}-${service}-1`, ...args], { input, encoding: "utf8" });
+  /** As `run`, in the container of a service. */
+  const exec = (service: string, ...args: string[]): string => printed(args, inContainer(service, args));
   afterAll(() => {
     run(["down", "--volumes", "--timeout=0"]);
     rmSync(folder, { recursive: true });
@@ -52,7 +53,12 @@ export function useNode(name: string, secrets: Secrets) {
 
   /** Adds a pod as a service, which it returns. An emptyDir is a volume of root's that is writable for fsGroup. */
   const addPod = (objects: Resource[], pod: string, as = pod): Part => {
-    const { initContainers = [], containers, securityContext: shared, volumes = [] } = podOf(objects, pod);
+    const {
+      initContainers = [],
+      containers: [main],
+      securityContext: shared,
+      volumes = [],
+    } = podOf(objects, pod);
     const mount = ({ name: volume, mountPath: target, readOnly: read_only = false }: Part) => {
       const { secret, emptyDir } = volumes.find((one: Part) => one.name === volume) ?? {};
       if (emptyDir?.medium === "Memory") return { type: "tmpfs", target, tmpfs: { size: bytes(emptyDir.sizeLimit) } };
@@ -66,7 +72,6 @@ export function useNode(name: string, secrets: Secrets) {
       ...{ mem_limit: bytes(resources.limits.memory), cpus: resources.limits.cpu, volumes: volumeMounts.map(mount) },
       ...{ ...(command && { entrypoint: command }), ...(args && { command: args }) },
     });
-    const [main] = containers;
     const service = container(main);
     const aliases = of(objects, "Service")
       .filter(({ spec }) => matches(spec.selector, podLabels(objects, pod)))
@@ -80,18 +85,23 @@ export function useNode(name: string, secrets: Secrets) {
     };
     const all: Part[] = [...(folders.length > 0 ? [chowning] : []), ...initContainers.map(container)];
     all.push({ ...service, environment: variables(objects, main, secrets), networks, healthcheck: probeOf(main) });
+    const condition = "service_completed_successfully";
     for (const [at, one] of all.entries()) {
-      const before = at > 0 && {
-        depends_on: { [`${as}-init-${at - 1}`]: { condition: "service_completed_successfully" } },
-      };
+      const before = at > 0 && { depends_on: { [`${as}-init-${at - 1}`]: { condition } } };
       services[at === all.length - 1 ? as : `${as}-init-${at}`] = { ...one, ...before };
     }
     return services[as];
   };
-  return { services, images, compose, run, addPod };
+  return { services, images, compose, run, inContainer, exec, addPod };
 }
 
-/** The readiness probe, which is asked in the container. */
+/** What a process of docker printed. Throws with its message if it failed. */
+function printed(args: string[], { status, stdout, stderr }: SpawnSyncReturns<string>): string {
+  if (status !== 0) throw new Error(`${args.join(" ")}: ${stderr}${stdout}`);
+  return stdout.trim();
+}
+
+/** The readiness probe, which is asked in the container until it succeeds. */
 function probeOf({ name, readinessProbe, ports }: Part) {
   if (!readinessProbe) return undefined;
   const { httpGet, tcpSocket } = readinessProbe;
@@ -100,7 +110,7 @@ function probeOf({ name, readinessProbe, ports }: Part) {
   const fetched = ["node", "-e", `fetch('${url}').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))`];
   const opened = ["bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${containerPort}`];
   const test = tcpSocket ? opened : name === "proxy" ? ["curl", "-fsS", url] : fetched;
-  return { test: ["CMD", ...test], interval: "200ms", timeout: "5s", retries: 3_000 };
+  return { test: ["CMD", ...test], interval: "1h", start_interval: "500ms", start_period: "1h", timeout: "5s" };
 }
 
 /** The container's variables, with ConfigMaps, Secrets and `$(NAME)` resolved. */
