@@ -48,12 +48,9 @@ export function production(manifests: Resource[]): World {
   const asked = [...hops.split(" "), "ingest", "spool:10.0.0.3:8082", "spool:10.0.0.4:8082"];
   return {
     objects,
-    nodes: ["node-0", "node-1", "node-2"].map((name) => ({
-      apiVersion: "v1",
-      kind: "Node",
-      metadata: { name },
-      status: structuredClone(ready),
-    })),
+    nodes: ["node-0", "node-1", "node-2"].map((name) => {
+      return { apiVersion: "v1", kind: "Node", metadata: { name }, status: structuredClone(ready) };
+    }),
     proxy: {
       ...Object.fromEntries(Object.entries(environment("proxy")).map(([name, value]) => [`set ${name}`, value])),
       ...Object.fromEntries(asked.map((name) => [`ask ${name}`, "0 200 1 0"])),

@@ -53,12 +53,8 @@ export function useNode(name: string, secrets: Secrets) {
 
   /** Adds a pod as a service, which it returns. An emptyDir is a volume of root's that is writable for fsGroup. */
   const addPod = (objects: Resource[], pod: string, as = pod): Part => {
-    const {
-      initContainers = [],
-      containers: [main],
-      securityContext: shared,
-      volumes = [],
-    } = podOf(objects, pod);
+    const { initContainers = [], containers, securityContext: shared, volumes = [] } = podOf(objects, pod);
+    const [main] = containers;
     const mount = ({ name: volume, mountPath: target, readOnly: read_only = false }: Part) => {
       const { secret, emptyDir } = volumes.find((one: Part) => one.name === volume) ?? {};
       if (emptyDir?.medium === "Memory") return { type: "tmpfs", target, tmpfs: { size: bytes(emptyDir.sizeLimit) } };
