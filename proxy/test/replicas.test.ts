@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ok, page, pageWith, type SharedProxy, useProxy } from "./use-proxy.ts";
 import { type Request, send } from "./wire.ts";
 
-const shared = useProxy({ WEB_SETS: "web-a:9000 nowhere:9000" }, { twoReplicas: true });
+const shared = useProxy({ WEB_SETS: "web-a:9000 nowhere:9000", WEBSOCKET_PATH: "/socket" }, { twoReplicas: true });
 
 const counts = async () => {
   const { web, web2 } = shared.proxy;
@@ -53,7 +53,7 @@ describe("while make up stops a replica", () => {
   // Until then, in seconds since 1970.
   const askOnly = (name: string, until = 9_999_999_999) =>
     shared.proxy.inside(`cd /var/lib/culvert/sets; rm -f *.current; echo ${until} >${name}.current`);
-  const paths = ["/page", "/_next/image?url=%2Fa.png&w=64&q=75", "/.culvert/settings"];
+  const paths = ["/page", "/_next/image?url=%2Fa.png&w=64&q=75", "/.culvert/settings", "/socket"];
   const requests = [form, { ...form, body: "x".repeat(100_000) }, ...paths.map((path) => ({ path }))];
   test("only the replicas with the other name are asked, and no connection to them is kept", async () => {
     await askOnly("web-a");

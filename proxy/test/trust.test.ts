@@ -205,6 +205,7 @@ describe("behind a load balancer that ends TLS", () => {
     [421, { "x-forwarded-host": "app.example.com|:9443" }],
     [421, { host: "evil.example" }],
     [421, { host: "evil.example" }, "/|/.culvert/health"],
+    [421, { host: "evil.example" }, "/.culvert/settings"],
     [308, { "x-forwarded-proto": "http" }],
     [308, { "x-forwarded-proto": "http" }, "/|443|app.example.com|/.culvert/"],
   ])("what ends with %i reaches nobody: %j %s", async (status, reported, path = "/page") => {
