@@ -110,6 +110,9 @@ describe("the archive", () => {
         .filter((to) => !existsSync(join(folder, to))),
     );
     expect(dead).toEqual([]);
+    const text = documents.map((document) => readFileSync(join(folder, document), "utf8")).join();
+    const composeFiles = text.match(/(?<=COMPOSE_FILE=docker-compose\.yml:)[\w./-]+/g) ?? [];
+    expect(composeFiles.filter((file) => !existsSync(join(folder, file)))).toEqual([]);
     const link = `](https://git.example/culvert/blob/v${version}/proxy/test/fuzz.test.ts)`;
     expect(readFileSync(join(folder, "SECURITY.md"), "utf8")).toContain(link);
   });
