@@ -13,8 +13,8 @@ test("defaults, also where compose passes an empty value on", () => {
   assert.deepEqual([maxBytes, maxAgeMs, rate, ca], [512 * 2 ** 20, 3 * 86_400_000, 500, undefined]);
 });
 test("a duration has a unit", () => {
-  const parsed = ["90s", "15m", "12h"].map((value) => parse({ SPOOL_MAX_AGE: value }).maxAgeMs);
-  assert.deepEqual(parsed, [90_000, 900_000, 43_200_000]);
+  const parsed = ["90s", "15m", "12h", "1w"].map((value) => parse({ SPOOL_MAX_AGE: value }).maxAgeMs);
+  assert.deepEqual(parsed, [90_000, 900_000, 43_200_000, 604_800_000]);
 });
 
 const file = import.meta.filename;
@@ -22,7 +22,7 @@ const unread = `cannot be read by uid ${process.getuid?.()}: mount a PEM file th
 const fixDsn = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
 test.each([
   ["SPOOL_MAX_MB", ["0", "512MB", "1e3"], "is not a number from 1 to 1000000: give megabytes as a whole number"],
-  ["SPOOL_MAX_AGE", ["3", "0d", "3w"], "is not a duration: use a number and s, m, h or d, such as 12h or 3d"],
+  ["SPOOL_MAX_AGE", ["3", "0d", "3y"], "is not a duration: use a number and s, m, h, d or w, such as 12h or 3d"],
   ["SPOOL_RATE", ["0", "fast"], "is not a number from 1 to 100000: give envelopes a second as a whole number"],
   ["SPOOL_UPSTREAM", ["spool:0", "spool:65536"], "is not name:port: use the spool's address, such as spool:8082"],
   ["INGEST_CA_FILE", ["/nowhere"], unread],

@@ -49,13 +49,13 @@ function integer(name: string, value: string, min: number, max: number, unit: st
   throw new StartupError(name, `'${value}' is not a number from ${min} to ${max}`, `give ${unit} as a whole number`);
 }
 
-const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 };
+const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
 function duration(name: string, value: string): number {
-  const [, number, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(value) ?? [];
+  const [, number, unit] = /^([1-9]\d{0,5})([smhdw])$/.exec(value) ?? [];
   const milliseconds = Number(number) * unitSeconds[unit as keyof typeof unitSeconds] * 1_000;
   if (milliseconds > 0) return milliseconds;
-  throw new StartupError(name, `'${value}' is not a duration`, "use a number and s, m, h or d, such as 12h or 3d");
+  throw new StartupError(name, `'${value}' is not a duration`, "use a number and s, m, h, d or w, such as 12h or 3d");
 }
 
 function networkName(value: string | undefined): string | undefined {
