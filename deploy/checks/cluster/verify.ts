@@ -7,7 +7,7 @@ import { checkWorkloads } from "./workloads.ts";
 
 const isFailed = ({ state }: Result) => state === "failed";
 // Pods take a changed Secret when they restart. A spool refuses the proxy's envelope.
-const restart = `kubectl -n ${namespace} rollout restart deployment`;
+const restart = `kubectl -n ${namespace} rollout restart deployment -l app.kubernetes.io/part-of=culvert`;
 const another = failed("DSN", "web has another one than the proxy", restart);
 
 /** All checks of these facts. */

@@ -46,7 +46,7 @@ the ingest has no such project | ask ingest=0 404 1 0 | ingest: sentry.example.c
 the proxy queues all envelopes | ask server=0 200 1 0 queued | envelope: not acknowledged by the ingest, but queued
 a spool's disk is full | ask spool:10.0.0.3:8082=0 503 1 0 | culvert-spool-0: status 503, not 200
 a spool has another DSN | ask spool:10.0.0.3:8082=0 403 1 0 | culvert-spool-0: has another DSN than the proxy: kubectl .* delete pod culvert-spool-0$
-web has another DSN | web settings.SENTRY_DSN="http://culvert@elsewhere/1" | DSN: web has another one than the proxy: kubectl .* rollout restart deployment$
+web has another DSN | web settings.SENTRY_DSN="http://culvert@elsewhere/1" | DSN: web has another one than the proxy: kubectl .* rollout restart deployment -l \\S+=culvert$
 the proxy refuses web's envelopes | ask server=0 403 1 0 | envelope: the proxy answers 403
 an object differs | sections diff="diff -u -N /tmp/LIVE-1/v1.ConfigMap.x.culvert-proxy /tmp/MERGED-2/v1.ConfigMap.x.culvert-proxy" | ConfigMap/culvert-proxy: is missing, or differs from what was rendered
 it cannot be compared | sections error diff="error: forbidden" | rendered: cannot be compared: error: forbidden
