@@ -18,7 +18,7 @@ write_setting() {
   if is_saved "$1"; then
     cp -p "$file" "$file.new"
     sed "s|$(assigned "$1").*|\1$1=$2|" "$file" >"$file.new"
-    mv "$file.new" "$file"
+    mv "$file.new" "$(readlink -f "$file")"
   else
     # A last line without an end must not swallow it.
     [ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] || echo >>"$file"

@@ -54,7 +54,7 @@ check_readable() {
 # check_settings: dies with the setting that compose cannot read, before compose says so without its name.
 check_settings() {
   for name in TLS_CERT_FILE TLS_KEY_FILE INGEST_CA_FILE ACME_CA_FILE ACME_EAB_KEY_FILE BUILD_CA_FILE \
-    SERVER_ACTIONS_KEY_FILE; do
+    SERVER_ACTIONS_KEY_FILE SENTRY_AUTH_TOKEN_FILE; do
     check_file "$name"
   done
   check_switch ACME
