@@ -6,7 +6,7 @@ const PAGES = ["/", "/test-events", "/trace?header=nonsense", "/no-such-page", "
 const ROOT = "the error page of the root layout";
 
 for (const name of [...PAGES, ROOT])
-  test(`axe finds nothing on ${name}, in light and in dark`, async ({ page, context, allow }) => {
+  test(`axe finds nothing on ${name}, in light and, on a phone, in dark`, async ({ page, context, allow }) => {
     allow.consoleError(/Thrown on purpose|status of (404|500)|#441/);
     if (name === ROOT) await context.addCookies([{ name: "culvert-broken-layout", value: "1", url: app.origin }]);
     await page.goto(name === ROOT ? "/trace" : name);
@@ -19,7 +19,9 @@ for (const name of [...PAGES, ROOT])
     await page.emulateMedia({ colorScheme: "light" });
     const light = await axe().analyze();
     await page.emulateMedia({ colorScheme: "dark" });
-    const dark = await axe().withRules("color-contrast").analyze();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const dark = await axe().analyze();
     const found = [...light.violations, ...dark.violations];
     expect(found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), "no sideways scrolling").toBe(390);
   });

@@ -22,15 +22,13 @@ const arrived = (count: number, ...words: string[]) =>
 /** One event, or more if the SDK sends something late on a busy machine. */
 const QUEUED = process.env.SCREENSHOTS === "yes" ? "1 event queued" : /^[1-9]\d* events? queued/;
 
-/** With SCREENSHOTS=yes, takes the three pictures of a page that web/README.md shows. */
+/** With SCREENSHOTS=yes, takes the two pictures of a page that web/README.md shows. */
 async function takePictures(page: Page, name: string): Promise<void> {
   if (process.env.SCREENSHOTS !== "yes") return;
-  for (const [suffix, width, colorScheme] of [
-    ["-mobile", 390, "light"],
-    ["-dark", 1080, "dark"],
-    ["", 1080, "light"],
+  for (const [suffix, width] of [
+    ["-mobile", 390],
+    ["", 1080],
   ] as const) {
-    await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     await page.screenshot({ path: `${root}/web/screenshots/${name}${suffix}.png`, fullPage: true });
   }

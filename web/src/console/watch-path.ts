@@ -26,7 +26,8 @@ export function watchPath(first: ServerChecks, report: (checks: PathChecks) => v
       if (watching) report({ server, browser });
       do await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
       while (watching && document.hidden);
-      if (watching) server = await fetchChecks();
+      // One lost request says nothing of the hops.
+      if (watching) server = (await fetchChecks()) ?? (await fetchChecks());
     }
   };
   void watch();
