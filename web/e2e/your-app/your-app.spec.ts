@@ -21,7 +21,6 @@ let app = join(folder, "shop");
 const environment = otherStack(60, {
   ...{ COMPOSE_FILE: undefined, COMPOSE_ENV_FILES: undefined, HTTPS_PORT: undefined, HTTP_PORT: undefined },
   SENTRY_ENVIRONMENT: "shop-test",
-  npm_config_cache: join(folder, "npm-cache"),
   // As everywhere: without addresses in the lockfile, npm asks for each package first.
   npm_config_omit_lockfile_registry_resolved: "false",
   // The clone is this one.
