@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up deploy front update package rollback releases down logs doctor check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster release verify-release
+.PHONY: help up front update package rollback releases down logs doctor check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster release verify-release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -7,8 +7,6 @@ help: ## List these targets
 up: ## Bring the stack to what .env and the sources say: build, try and start what has changed, web without failing a request
 	@sh deploy/host/up.sh
 	@BASE_URL= sh deploy/checks/host/doctor.sh --brief || true
-
-deploy: up ## The same as up
 
 front: ## Start the front that gives several apps of this host one port 443 (deploy/front/README.md)
 	@sh deploy/front/up.sh
