@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 
 const folder = process.argv[2];
 /** The run fails if more tests than these need another attempt. One or two are races; many are a product that works every other time. */
-const maxFlaky = 10;
+const maxFlaky = 3;
 const read = (file) => readFileSync(join(folder, file), "utf8").trim();
 const named = (end) => readdirSync(folder).filter((name) => name.endsWith(end));
 
