@@ -51,6 +51,19 @@ for (const [what, path, status, hasDigest, cookies] of [
     expect(await received("event", of(trace.id))).toHaveLength(1);
   });
 
+test("a part that failed on the server is the server's, although its code comes late", async ({ page }) => {
+  await page.route("**/_next/static/chunks/*", async (route) => {
+    const chunk = await route.fetch();
+    // Until React has removed its marker.
+    if ((await chunk.text()).includes("on purpose on both sides"))
+      await expect(page.locator("template[data-dgst]")).toHaveCount(0);
+    await route.fulfill({ response: chunk });
+  });
+  const response = await page.goto("/test-events/in-suspense");
+  await expectErrorPage(page, response?.headers()["x-request-id"]);
+  await page.unrouteAll({ behavior: "wait" });
+});
+
 test("the error page of the root layout is not stored or indexed, and retries", async ({ page, context }) => {
   await context.addCookies([broken]);
   const response = await page.goto("/trace");

@@ -21,11 +21,13 @@ export function markShown(digest: string | undefined): void {
   if (digest) shownDigests.add(digest);
 }
 
-/** Finds React's marker of a part that failed on the server (ReactFizzConfigDOM). */
-function leftToBrowser(page: Document): string | undefined {
-  const digests = [...page.querySelectorAll("template[data-dgst]")].map((marker) => marker.getAttribute("data-dgst"));
-  return digests.find((digest) => digest && !shownDigests.has(digest)) ?? undefined;
-}
+/** The digests in React's markers of parts that failed on the server (ReactFizzConfigDOM). */
+const digestsIn = (page: Document) =>
+  [...page.querySelectorAll("template[data-dgst]")].map((marker) => marker.getAttribute("data-dgst"));
+// React removes a marker while it loads the code of its part.
+const digestsAtStart = globalThis.document ? digestsIn(document) : [];
+const leftToBrowser = (page: Document): string | undefined =>
+  [...digestsAtStart, ...digestsIn(page)].find((digest) => digest && !shownDigests.has(digest)) ?? undefined;
 
 /** Returns whether telemetry is on, for this page and its server: both get the DSN from one setting. */
 export const isReporting = (): boolean => isEnabled();
