@@ -32,7 +32,7 @@ const damaged =
   /^culvert spool: \/var\/lib\/spool holds a damaged spool\.db \(.+\): move spool\.db and spool\.db-wal away and restart/;
 
 test.each([
-  ["SPOOL_MAX_AGE=soon", /^culvert spool: SPOOL_MAX_AGE 'soon' is not a duration: use a number and s, m, h or d/],
+  ["SPOOL_MAX_AGE=soon", /^culvert spool: SPOOL_MAX_AGE 'soon' is not a duration: use a number and s, m, h, d or w/],
   [
     "INTERNAL_NETWORK=culvert_insid",
     /^culvert spool: INTERNAL_NETWORK 'culvert_insid' is no network of this container, or DNS does not answer: use the Docker network/,
