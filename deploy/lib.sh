@@ -77,12 +77,13 @@ last_lines() {
 
 # reason CONTAINER: prints why it did not start, ended, or is not healthy, with a fix if there is one. `docker inspect`
 # does not know the last death of a container that runs again.
-reason() {
-  # shellcheck disable=SC2046 # four words
-  set -- "$1" $(docker inspect "$1" --format '{{.State.Status}} {{.State.OOMKilled}} {{.State.ExitCode
-    }} {{with .State.Health}}{{.Status}}{{end}}') '' '' '' ''
+reason() (
+  read -r status oom code health <<STATE
+$(docker inspect "$1" -f '{{.State.Status}} {{.State.OOMKilled}} {{.State.ExitCode}} {{
+  with .State.Health}}{{.Status}}{{end}}')
+STATE
   see="see 'docker compose logs web', or set HEALTH_PATH to a path that answers" said=
-  case $2-$5 in
+  case $status-$health in
     created-*)
       said=$(docker inspect --format '{{.State.Error}}' "$1")
       case $said in *'already allocated'* | *'already in use'*)
@@ -104,13 +105,13 @@ reason() {
     'GET '*) echo "$said: $see faster"; return ;;
     *) echo "$said"; return ;;
   esac
-  case $3-$(docker events --since 1h --until "$(date +%s)" --filter "container=$1" --filter event=oom \
+  case $oom-$(docker events --since 1h --until "$(date +%s)" --filter "container=$1" --filter event=oom \
     --filter event=die --format '{{.Action}} {{index .Actor.Attributes "exitCode"}}') in
     true* | *oom* | *'die 137') echo 'out of memory, or killed: raise its mem_limit (docs/operations.md)'; return ;;
   esac
   said=$(last_lines "$1" | sed -n 's/^[[:space:]]*\(culvert[a-z ]*: \)*//;$p')
-  echo "${said:-exit status $4, and its log is empty}"
-}
+  echo "${said:-exit status $code, and its log is empty}"
+)
 
 state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1" 2>/dev/null; }
 # wait_until_healthy CONTAINER...: fails as soon as one stops or becomes unhealthy, and prints why.

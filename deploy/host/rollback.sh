@@ -21,21 +21,20 @@ set -- $(find_release "$release")
 [ -n "$(image_id "$2")" ] || die "RELEASE: the image of '$release' is gone: build or pull $3, and run make up"
 
 # So that compose, here and in later commands, starts this one.
+pin=WEB_TAG value=$1
 if [ -n "$(setting WEB_IMAGE)" ]; then
-  setting=WEB_IMAGE value=$3
+  pin=WEB_IMAGE value=$3
   [ "$(image_id "$3")" = "$2" ] || value=$(repository):$1
-else
-  setting=WEB_TAG value=$1
 fi
 # It was good before, whatever the one that runs answers.
-export "$setting=$value" "SENTRY_RELEASE=${4#-}" ALLOW_CHANGED_ANSWERS=on
-[ "$setting" = WEB_TAG ] || keep_image_settings "$2"
+export "$pin=$value" "SENTRY_RELEASE=${4#-}" ALLOW_CHANGED_ANSWERS=on
+[ "$pin" = WEB_TAG ] || keep_image_settings "$2"
 
 say "==> Back to $1 ($3, $4)"
 undo_at_exit
 step 'Start web' start_set
 # Before the switch: if this is interrupted, the next make up completes it.
-write_setting "$setting" "$value"
+write_setting "$pin" "$value"
 ! is_saved SENTRY_RELEASE || write_setting SENTRY_RELEASE "${4#-}"
 undo_release "$running"
 step 'Replace web' switch_set

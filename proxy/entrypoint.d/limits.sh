@@ -18,7 +18,7 @@ WEB_FALLBACK=${WEB_FALLBACK_UPSTREAM:+"server $WEB_FALLBACK_UPSTREAM resolve bac
 
 # SPOOL_FALLBACK_UPSTREAM is asked last, and means that the spool has replicas: then one that hangs is left after 2 s.
 SPOOL_FALLBACK=${SPOOL_FALLBACK_UPSTREAM:+"server $SPOOL_FALLBACK_UPSTREAM resolve max_fails=0 backup;"}
-SPOOL_TIMEOUT=${SPOOL_FALLBACK:+2s} SPOOL_TIMEOUT=${SPOOL_TIMEOUT:-10s}
+[ -n "$SPOOL_FALLBACK" ] && SPOOL_TIMEOUT=2s || SPOOL_TIMEOUT=10s
 
 # At most four workers, because each takes memory.
 WORKERS=$(nproc)
