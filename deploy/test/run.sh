@@ -14,13 +14,12 @@ own_containers() {
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
 }
 
-# Suites with stacks of their own: other apps, the commands in README.md, other releases of web, and the spool's.
+# Suites with stacks of their own: other apps, the commands in README.md, and other releases of web.
 own_stacks() {
   # After a failed test the apps are started again: three failures are enough.
   suite "e2e matrix" run_playwright --project=matrix --max-failures=3
   suite "e2e readme" run_playwright --project=readme
   (releases)
-  suite proxy/spool run_vitest proxy/spool
 }
 
 # Suites that change the tests' stack, or what it answers.
@@ -61,13 +60,14 @@ browsers() {
   has WebKitWebDriver || ! can_install || (debian_install webkit2gtk-driver xvfb xauth) >/dev/null 2>&1 || true
 }
 
-# Checks and unit tests that need no engine.
+# Checks and unit tests that need no engine, then the spool's tests, because this job is the first one to end.
 static() {
   types_and_lint
   check "web/telemetry: lowest and newest versions of its peers" sh web/telemetry/test/peers.sh
   units
   suite loadtest run_vitest loadtest
   suite proxy/spool/src run_spool_units
+  ! docker version >/dev/null 2>&1 || suite proxy/spool run_vitest proxy/spool
 }
 
 # kill_tree PID: kills a process, then its descendants: a job whose suite ended first would begin the next one.
