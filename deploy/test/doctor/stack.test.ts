@@ -18,12 +18,14 @@ test("the running stack, with nothing but its containers: what was planted is na
   const COMPOSE_ENV_FILES = `${temporary("env", "TUNNEL_PAHT=/x\n")},/dev/null`;
   const planted = () => checks({ COMPOSE_ENV_FILES, TUNNEL_CLIENT_IP: "withhold" });
   // While other tests start containers, a request inside the stack may fail.
-  await expect.poll(async () => (await planted()).states).toMatchObject({
-    ...{ web: "ok", disk: expect.anything(), settings: "failed", applied: "failed", spool: expect.anything() },
-    ...{ ingest: "ok", tunnel: "ok", "server tunnel": "ok", envelopes: "ok", page: "ok" },
-    // A development certificate for this machine alone.
-    certificate: "warning",
-  });
+  await expect
+    .poll(async () => (await planted()).states)
+    .toMatchObject({
+      ...{ web: "ok", disk: expect.anything(), settings: "failed", applied: "failed", spool: expect.anything() },
+      ...{ ingest: "ok", tunnel: "ok", "server tunnel": "ok", envelopes: "ok", page: "ok" },
+      // A development certificate for this machine alone.
+      certificate: "warning",
+    });
   const { code, found } = await planted();
   expect([code, found.settings]).toEqual([1, expect.stringContaining("TUNNEL_PAHT")]);
   expect(found.applied).toContain("TUNNEL_CLIENT_IP (proxy)");
