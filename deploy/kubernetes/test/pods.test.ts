@@ -10,6 +10,7 @@ import { of, podOf, type Resource } from "./lib/objects.ts";
 
 const site = "app.example.com";
 const timeout = 600_000;
+const password = '5ecret "with" \\spaces';
 
 /** Writes a self-signed pair as kubelet writes a Secret: of root, group-readable, behind a symbolic link that is replaced. */
 const secret = (version: string) => `
@@ -42,7 +43,7 @@ const expectLines = (found: string[], lines: string) => {
 describe.skipIf(!hasImages("proxy", "web", "spool"))("production's pods, run in Docker by their manifests", () => {
   let objects: Resource[];
   const sentry = { dsn: "http://culvert@ingest.elsewhere.example:9000/1" };
-  const { exec, ...node } = useNode("pods", { sentry, "shared-cache": { password: "5ecret" } });
+  const { exec, ...node } = useNode("pods", { sentry, "shared-cache": { password } });
   const start = (...names: string[]) => node.run(["up", "--detach", ...names]);
   const ready = (...names: string[]) => node.run(["up", "--detach", "--no-deps", "--wait", ...names]);
   const curl = (...args: string[]) => exec("proxy", "curl", "-sSk", "--resolve", `${site}:8443:127.0.0.1`, ...args);
@@ -158,7 +159,7 @@ ok culvert-spool-1: writes to its volume; \\d+ envelopes queued`;
   const write = (name: string, body: string) => inReplica(name, `await cache.set("front", page("${body}"), context);`);
   const read = (name: string) => inReplica(name, "console.log(await read());");
   const cli = (...command: string[]) => exec("cache", "valkey-cli", ...command);
-  const withPassword = ["--no-auth-warning", "-a", "5ecret"];
+  const withPassword = ["--no-auth-warning", "-a", password];
 
   test("the shared cache has for one replica what the other has rendered, until it is revalidated", {
     timeout,
@@ -179,7 +180,7 @@ ok culvert-spool-1: writes to its volume; \\d+ envelopes queued`;
   test("the shared cache rejects clients without the password, has a memory limit, and writes nothing to disk", () => {
     expect(cli("dbsize")).toMatch(/NOAUTH/);
     expect(cli(...withPassword, "dbsize")).toMatch(/^[1-9]/);
-    expect(exec("cache", "cat", "/proc/1/cmdline")).not.toContain("5ecret");
+    expect(exec("cache", "cat", "/proc/1/cmdline")).not.toContain(password);
     const setting = (name: string) => cli(...withPassword, "config", "get", name).split("\n")[1] ?? "";
     expect(Number(setting("maxmemory"))).toBe(node.services.cache.mem_limit * 0.75);
     expect(["maxmemory-policy", "save", "appendonly"].map(setting)).toEqual(["allkeys-lru", "", "no"]);
