@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { type LoadRequest, send } from "./load.ts";
-import { containers, get, host, ids, kept, page, pageOf, releaseStack, running, underLoad } from "./releases/stack.ts";
+import { containers, get, host, ids, kept, page, releaseStack, running, underLoad } from "./releases/stack.ts";
 import { lastLine, must, withServices } from "./run.ts";
 import { IMAGES, type Outcome } from "./support/docker.ts";
 
@@ -22,6 +22,8 @@ const underForms = (change: Promise<Outcome>) =>
 
 /** The containers of releases that are kept for open pages. */
 const previous = () => ids("ps", "--quiet", `--filter=name=${project}-web-previous`);
+/** What a page of a release requests. */
+const pageOf = (release: string) => page(`/name?dpl=${release}`);
 const answersFor = (...names: string[]) => Promise.all(names.map((release) => send(pageOf(release))));
 
 test("with the image that runs, only the health check is compared: a setting may change the start page", async () => {

@@ -13,8 +13,6 @@ type Settings = Record<string, string>;
 export const kept = "nothing was replaced, what runs keeps serving";
 export const page = (path: string): LoadRequest => ({ name: path, path, status: 200 });
 export const get = (path: string, status = 200) => send({ ...page(path), status });
-/** What a page of a release requests. */
-export const pageOf = (release: string) => page(`/name?dpl=${release}`);
 
 export const host = (script: string, settings: Settings = {}) => run(["sh", `deploy/host/${script}.sh`], settings);
 export const running = () => must(["docker", "compose", "exec", "-T", "web", "printenv", "NAME"]);
