@@ -60,9 +60,11 @@ export function findSource({ root }: App, folder: string, name: string): string 
     .find((file) => isFile(join(root, file)));
 }
 
-/** Returns the content of a file, undefined if there is none. */
+/** Returns the content of a file with LF as line ending, undefined if there is none. A clone on Windows has CRLF; `write` keeps them. */
 export const read = ({ root }: App, file: string | undefined): string | undefined =>
-  file !== undefined && isFile(join(root, file)) ? readFileSync(join(root, file), "utf8") : undefined;
+  file !== undefined && isFile(join(root, file))
+    ? readFileSync(join(root, file), "utf8").replaceAll("\r\n", "\n")
+    : undefined;
 
 /** Not a pipe, whose reader waits, nor a link that leads nowhere. */
 const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();

@@ -25,11 +25,30 @@ const machine: Machine = { ports: { HTTPS_PORT: 8444, HTTP_PORT: 8080, INGEST_PO
 beforeAll(() => Object.keys(machine.ports).forEach((name) => void vi.stubEnv(name, undefined)));
 afterAll(() => void vi.unstubAllEnvs());
 
+/** Line endings as a clone on Linux and one on Windows have them. */
+const endings = { LF: "\n", CRLF: "\r\n" };
+let ending: string = endings.LF;
+/** Describes what holds with each of them. */
+const describeBoth = (name: string, run: () => void) =>
+  describe.each(Object.entries(endings))(`${name}, with %s`, (_, one) => {
+    beforeAll(() => {
+      ending = one;
+    });
+    afterAll(() => {
+      ending = endings.LF;
+    });
+    run();
+  });
+
 /** Makes an app; `change` replaces some of its files. */
 function make(fixture: Fixture, change: Record<string, string> = {}) {
   const root = mkdtempSync(join(tmpdir(), "culvert-cli-"));
   folders.push(root);
-  const folder = writeFixture({ ...fixture, files: { ...fixture.files, ...change } }, root);
+  const files = Object.entries({ ...fixture.files, ...change }).map(([file, text]) => [
+    file,
+    text.replaceAll("\n", ending),
+  ]);
+  const folder = writeFixture({ ...fixture, files: Object.fromEntries(files) }, root);
   const rows = () => Object.fromEntries(check(inspect(folder)).map((result) => [result.check, result]));
   return { root, folder, rows };
 }
@@ -39,7 +58,13 @@ function initialised(fixture: Fixture, change: Record<string, string> = {}) {
   const { root, folder, rows } = make(fixture, change);
   const first = plan(folder, machine);
   write({ ...first, tarball: undefined });
-  const text = (file: string) => readFileSync(join(root, file), "utf8");
+  /** Without its line endings, which a file of the app has kept. */
+  const text = (file: string) => {
+    const raw = readFileSync(join(root, file), "utf8");
+    const isNew = first.changes.some((change) => change.file === file && change.before === undefined);
+    expect(new Set(raw.match(/\r?\n/g)), file).toEqual(new Set([isNew ? endings.LF : ending]));
+    return raw.replaceAll(endings.CRLF, endings.LF);
+  };
   return { root, folder, first, text, rows, changed: first.changes.map(({ file }) => file) };
 }
 
@@ -60,7 +85,7 @@ function shown({ file, before, after }: Change): string {
   return [file, ...(diff({ file, before: from, after }).match(/^[-+].*\S.*/gm) ?? [])].join("\n");
 }
 
-describe("init", () => {
+describeBoth("init", () => {
   test("what it changes in each app is as in init.diff, where a change that an earlier app has is only named", async () => {
     const seen = new Set<string>();
     const apps = Object.entries(fixtures).map(([name, fixture]) => {
@@ -79,9 +104,11 @@ describe("init", () => {
     "%s: the changes are valid code, and a second run changes nothing",
     (_, fixture) => {
       const { folder, text, rows, changed } = initialised(fixture);
-      for (const file of changed.filter((name) => /\.[mc]?[jt]s$/.test(name))) {
-        const { diagnostics } = transpileModule(text(file), { reportDiagnostics: true, fileName: file });
-        expect(diagnostics, text(file)).toEqual([]);
+      for (const file of changed) {
+        const code = text(file);
+        if (!/\.[mc]?[jt]s$/.test(file)) continue;
+        const { diagnostics } = transpileModule(code, { reportDiagnostics: true, fileName: file });
+        expect(diagnostics, code).toEqual([]);
       }
       expect(plan(folder, machine)).toMatchObject({ changes: [], byHand: [], tarball: undefined });
       expect(Object.values(rows()).filter(({ state }) => state === "failed")).toEqual([]);
@@ -160,7 +187,10 @@ describe("init", () => {
     const { folder } = make(fixtures["no-sentry"], { "instrumentation.js": "export function register() {}\n" });
     const { status, stdout } = run(folder, "init", "--yes");
     expect(status).toBe(1);
-    expect(stdout).toMatch(/By hand first.*instrumentation\.js: .*Then:\n {2}npm install\n {2}docker compose/s);
+    expect(stdout).toMatch(
+      /by hand, before anything else:\n {2}instrumentation\.js: .*\n {4}call register .*\n\nThen:\n/,
+    );
+    expect(stdout).toMatch(/Then:\n {2}npm install\n {2}npx @culvert\/nextjs check\n {2}docker compose/);
     expect(inspect(folder).culvert).toMatch(/^file:culvert\/culvert-nextjs-.*\.tgz$/);
     expect(existsSync(join(folder, inspect(folder).culvert?.replace("file:", "") ?? ""))).toBe(true);
   });
@@ -186,6 +216,18 @@ test.each([
   for (const version of right.split(" ")) expect(needed(name, version), version).toBeUndefined();
 });
 
+test("a line that init leaves alone keeps its line ending in a file with both; a new line has that of the first", () => {
+  const before = "import a from 'a'\r\nconst config = {}\nexport default config\r\n";
+  const { root } = initialised(fixtures["no-sentry"], { "next.config.mjs": before });
+  const [own, rest] = [
+    "import { withCulvert } from '@culvert/nextjs/config'\r\n",
+    "\r\nexport default withCulvert(config)\r\n",
+  ];
+  expect(readFileSync(join(root, "next.config.mjs"), "utf8")).toBe(
+    `${own}import a from 'a'\r\nconst config = {}\n${rest}`,
+  );
+});
+
 test("init refuses what the package does not support, before it writes", () => {
   const { folder } = make(fixtures["no-sentry"], versions("13.5.1", "10.40.0"));
   const { status, stderr } = run(folder, "init", "--yes");
@@ -208,7 +250,7 @@ test("an app gets ports that no program listens on, and no app beside it has, ev
   expect(Object.values(ports)).not.toContain(first.ports.HTTPS_PORT);
 });
 
-describe("check", () => {
+describeBoth("check", () => {
   test("before init, each thing that is missing is a line with its fix, and the command ends with 1", () => {
     const { folder } = make(fixtures["wizard-app"]);
     const { status, stdout } = run(folder, "check");

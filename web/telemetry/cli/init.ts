@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type App, inspect } from "./app.js";
 import { isByHand, isChange, UsageError } from "./change.js";
+import { withLineEndings } from "./diff.js";
 import { addresses, container, FOLDER, type Machine } from "./edits/container.js";
 import { nextConfig } from "./edits/next-config.js";
 import { ownDockerfiles } from "./edits/own-dockerfile.js";
@@ -19,15 +20,20 @@ export function plan(folder: string, machine: Machine) {
   const { steps, tarball } = packages(app);
   const code = [...telemetry(app, "server"), ...telemetry(app, "browser"), ...nextConfig(app)];
   const all = [...code, ...steps, ...container(app, machine), ...ownDockerfiles(app)];
-  const up = `docker compose --project-directory ${FOLDER} up --build --wait`;
+  const byHand = all.filter(isByHand);
   return {
     app,
     changes: all.filter(isChange),
-    byHand: all.filter(isByHand),
+    byHand,
     /** The file into which this package is packed, if the app has no package that a build of its image can read. */
     tarball,
     /** What the user types afterwards. */
-    commands: steps.length > 0 ? [`${app.manager} install`, up] : [up],
+    commands: [
+      ...(steps.length > 0 ? [`${app.manager} install`] : []),
+      // Whether what was left to the user is done.
+      ...(byHand.length > 0 ? ["npx @culvert/nextjs check"] : []),
+      `docker compose --project-directory ${FOLDER} up --build --wait`,
+    ],
     /** Where the app and its local ingest answer then. */
     addresses: addresses(app, machine),
   };
@@ -45,9 +51,10 @@ function refuseUnsupported({ versions }: App): void {
 /** Writes what a plan has. */
 export function write({ app, changes, tarball }: Plan): void {
   if (tarball) vendor(app, tarball);
-  for (const { file, after } of changes) {
-    mkdirSync(dirname(join(app.root, file)), { recursive: true });
-    writeFileSync(join(app.root, file), after);
+  for (const { file, before, after } of changes) {
+    const path = join(app.root, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, before === undefined ? after : withLineEndings(readFileSync(path, "utf8"), after));
   }
 }
 

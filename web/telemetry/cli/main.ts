@@ -37,10 +37,9 @@ async function init(options: { "dry-run"?: boolean; yes?: boolean }): Promise<nu
 
 /** What is left to the user. */
 function next({ byHand, commands, addresses }: Plan): string {
-  const steps = byHand.map(({ file, problem, fix }) => `  ${file}: ${problem}. ${fix}\n`).join("");
-  const first = `By hand first, because these files are not of a shape that init knows:\n${steps}\nThen:`;
+  const steps = byHand.map(({ file, problem, fix }) => `  ${file}: ${problem}\n    ${fix}\n`);
   return [
-    steps ? first : "Next:",
+    steps.length > 0 ? `Left to do by hand, before anything else:\n${steps.join("")}\nThen:` : "Next:",
     ...commands.map((command) => `  ${command}`),
     `The app is then at ${addresses.app}, its errors and traces at ${addresses.ingest}`,
   ].join("\n");
