@@ -18,6 +18,20 @@ test.each([
   expect(publicUrl(request).href).toBe(`https://shop.example:9443${path}`);
 });
 
+test.each([
+  ["//evil.example/a?b=1", "//evil.example/a?b=1"],
+  ["/\\evil.example", "//evil.example"],
+  ["http://web:3000//evil.example/a?b=1", "//evil.example/a?b=1"],
+  ["//", "//"],
+  ["http://evil.example", "/"],
+  ["/a?to=//evil.example", "/a?to=//evil.example"],
+])("the request target %s leads to no other host, with and without base path", (target, path) => {
+  for (const basePath of ["/shop", ""]) {
+    vi.stubEnv("CULVERT_BASE_PATH", basePath);
+    expect(publicUrl({ headers: front, url: target }).href).toBe(`https://shop.example:9443${basePath}${path}`);
+  }
+});
+
 test("without the proxy, the address is that of the Host header", () => {
   expect(publicUrl(new Headers({ host: "localhost:3000" })).href).toBe("http://localhost:3000/");
 });

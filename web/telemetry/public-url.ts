@@ -15,6 +15,10 @@ export function publicUrl(request: AnyRequest | Headers): URL {
   const { headers, url = "/", nextUrl } = request instanceof Headers ? { headers: request } : request;
   const value = (name: string) => (headers instanceof Headers ? headers.get(name) : headers[name]);
   const origin = `${value("x-forwarded-proto") ?? "http"}://${value("x-forwarded-host") ?? value("host")}`;
-  const { pathname, search } = new URL(url, origin);
-  return new URL(`${nextUrl?.basePath ? "" : (process.env.CULVERT_BASE_PATH ?? "")}${pathname}${search}`, origin);
+  // Joined: `new URL("//a/b", origin)` is of the host a.
+  const { pathname, search } = new URL(url.startsWith("/") ? origin + url : url, origin);
+  const address = new URL(origin);
+  address.pathname = `${nextUrl?.basePath ? "" : (process.env.CULVERT_BASE_PATH ?? "")}${pathname}`;
+  address.search = search;
+  return address;
 }
