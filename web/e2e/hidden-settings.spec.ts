@@ -1,29 +1,76 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { arrived, messageOf, of } from "./envelopes.ts";
+import type { Page } from "@playwright/test";
+import { arrived, messageOf, of, received } from "./envelopes.ts";
 import { expect, open, test, traceOf } from "./fixtures.ts";
 import { app } from "./stack.ts";
 
+/** Fetches pages, without the header, which some versions of Chromium show. Requests for the settings wait for a message, if the worker was registered with `?wait`. */
 const WORKER = `
+  const message = new Promise((resolve) => addEventListener("message", resolve));
   addEventListener("install", () => skipWaiting());
   addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+  const fetchPage = async ({ url }) => {
+    const { body, headers } = await fetch(url);
+    return new Response(body, { headers: [...headers].filter(([name]) => name !== "server-timing") });
+  };
   addEventListener("fetch", (event) => {
-    if (event.request.mode === "navigate") event.respondWith(fetch(event.request.url));
+    if (event.request.mode === "navigate") event.respondWith(fetchPage(event.request));
+    if (event.request.url.endsWith("/.culvert/settings") && location.search === "?wait")
+      event.respondWith(message.then(() => fetch(event.request)));
   });`;
+
+/** Opens a page that a service worker fetches. */
+async function openByWorker(page: Page, search = ""): Promise<void> {
+  const worker = { contentType: "text/javascript", body: WORKER };
+  await page.context().route("**/worker.js*", (route) => route.fulfill(worker));
+  await page.goto("/healthz");
+  await page.evaluate(async (search) => {
+    const controlled = new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve));
+    await navigator.serviceWorker.register(`/worker.js${search}`);
+    await controlled;
+  }, search);
+  await open(page, "/test-events");
+}
+
+test("errors before the settings are the SDK's own: filters drop them, and what is thrown may be no error", async ({
+  page,
+  allow,
+}) => {
+  allow.consoleError(/of another origin|a text|a reason|null/);
+  allow.origin("https://other.example");
+  const script = { contentType: "text/javascript", body: "throw new Error('of another origin')" };
+  await page.context().route("https://other.example/*", (route) => route.fulfill(script));
+  await openByWorker(page, "?wait");
+  await page.evaluate(async () => {
+    const next = () => new Promise((resolve) => addEventListener("error", resolve, { once: true }));
+    const failing = Object.assign(document.createElement("script"), { src: "https://other.example/a.js" });
+    const failed = next();
+    document.body.append(failing);
+    await failed;
+    for (const thrown of [null, "a text"]) {
+      setTimeout(() => {
+        throw thrown;
+      });
+      await next();
+    }
+    const rejected = new Promise((resolve) => addEventListener("unhandledrejection", resolve, { once: true }));
+    Promise.reject("a reason");
+    await rejected;
+    navigator.serviceWorker.controller?.postMessage("go on");
+  });
+  const trace = of(await traceOf(page));
+  const last = "Non-Error promise rejection captured with value: a reason";
+  await arrived("event", (one) => trace(one) && messageOf(one).endsWith("a reason"));
+  await arrived("event", (one) => trace(one) && messageOf(one) === "a text");
+  const messages = (await received("event", trace)).map(messageOf).sort();
+  expect(messages).toEqual([last, "Uncaught null", "a text"]);
+});
 
 test("a page that a service worker fetched runs its scripts, and its errors arrive", async ({ page, allow }) => {
   allow.consoleError(/Thrown on purpose/);
-  await page
-    .context()
-    .route("**/worker.js", (route) => route.fulfill({ contentType: "text/javascript", body: WORKER }));
-  await page.goto("/healthz");
-  await page.evaluate(async () => {
-    const controlled = new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve));
-    await navigator.serviceWorker.register("/worker.js");
-    await controlled;
-  });
-  await open(page, "/test-events");
+  await openByWorker(page);
   expect(await page.evaluate(() => Boolean(navigator.serviceWorker.controller))).toBe(true);
   await page.getByRole("button", { name: "Throw in the browser" }).click();
   await arrived("event", of(await traceOf(page)));

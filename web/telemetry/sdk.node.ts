@@ -3,6 +3,7 @@ import * as sdk from "@sentry/nextjs";
 
 const { default: commonJs = sdk } = sdk as typeof sdk & { default?: typeof sdk };
 
+export const captureEvent: typeof sdk.captureEvent = commonJs.captureEvent;
 export const captureException: typeof sdk.captureException = commonJs.captureException;
 export const captureRequestError: typeof sdk.captureRequestError = commonJs.captureRequestError;
 export const captureRouterTransitionStart: typeof sdk.captureRouterTransitionStart =
