@@ -31,7 +31,8 @@ async function sendTraces(client: Client, count: number): Promise<void> {
   for (const [at, on] of (await answers(pages)).entries()) {
     const { traceId, spanId, sampled, sampling } = sent[at] as (typeof sent)[number];
     if (!on || !assertPage(client, on, path)) continue;
-    const { trace, baggage, problem } = pageTrace(on.body);
+    const { trace, baggage, problem } = pageTrace(on);
+    if (!trace && problem === "") continue;
     const check = (id: CheckId, ok: boolean, example: string) => client.check(id, ok, on, example);
     const other = trace && sent.some((one, index) => index !== at && one.traceId === trace.traceId);
     const received = `the page is in trace ${trace?.traceId}${other ? ", which a concurrent request sent" : ""}`;

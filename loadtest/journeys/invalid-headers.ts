@@ -57,7 +57,7 @@ export async function invalidHeaders(client: Client): Promise<void> {
     const found = [canary, ...forbidden].filter((text) => whole.includes(text)).join(", ");
     client.check("invalid_headers_echo", found === "", on, `${name}: the response contains ${found}`);
     // Whether a page may use such a trace is the SDK's choice; an app without traces has none to judge.
-    const { problem } = pageTrace(on.body);
+    const { problem } = pageTrace(on);
     const usable = on.status === 200 && (anyTrace || problem === "" || !client.options.trace);
     const ok = usable || (oversized && on.status === 431);
     client.check("invalid_headers_page", ok ?? false, on, `${name}: ${describeResponse(on)} ${problem}`);

@@ -125,16 +125,18 @@ async function send(options: Options, request: Request): Promise<Response> {
   const params = { ...own, tags, responseCallback: EXPECTED };
   const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, params);
   const text = typeof response.body === "string" ? response.body : "";
-  const received = Object.entries(response.headers).map(([header, value]) => [header.toLowerCase(), value]);
+  const received = Object.fromEntries(
+    Object.entries(response.headers).map(([header, value]) => [header.toLowerCase(), value]),
+  );
   return {
     status: response.status,
-    headers: Object.fromEntries(received),
+    headers: received,
     body: text,
     milliseconds: response.error_code === REQUEST_TIMEOUT ? options.timeout * 1000 : response.timings.duration,
     error: response.error_code === REQUEST_TIMEOUT ? "timed out" : response.error.replace(/^(Get|Post) "[^"]*": /, ""),
     undecodable: response.error_code === UNDECODABLE,
     at: `${method} ${path}`,
-    traceId: traceId ?? pageTrace(text).trace?.traceId ?? "",
+    traceId: traceId ?? pageTrace({ headers: received, body: text }).trace?.traceId ?? "",
   };
 }
 

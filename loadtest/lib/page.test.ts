@@ -18,17 +18,41 @@ const good = `sentry-trace_id=${ID},sentry-sampled=true`;
 const page = (trace: string, baggage: string) =>
   `<head><meta name="sentry-trace" content="${trace}"/><meta content='${baggage}' name=baggage></head>`;
 
+const timing = (trace: string, baggage: string) => `db;dur=1, sentry-trace;desc="${trace}", baggage;desc="${baggage}"`;
+
 it.each([
   [page(TRACE, good), ""],
-  ["", "0 sentry-trace metas"],
+  ["", "0 sentry-trace metas or entries in Server-Timing"],
   [page(TRACE, good) + page(TRACE, good), "2 sentry-trace metas"],
-  [page("nonsense", good), 'sentry-trace meta "nonsense" is not valid'],
-  [page(TRACE, "="), 'baggage meta "=" is not valid'],
+  [page("nonsense", good), 'sentry-trace "nonsense" is not valid'],
+  [page(TRACE, "="), 'baggage "=" is not valid'],
   [page(TRACE, "sentry-trace_id=b"), `baggage is of trace b, sentry-trace of ${ID}`],
   [page(TRACE, `sentry-trace_id=${ID},sentry-sampled=false`), "baggage says sampled false, sentry-trace true"],
   [`<meta name="sentry-trace" content="${TRACE}">`, "0 baggage metas"],
-])("a page's trace has a described problem, or none: %#", (html, problem) => {
-  expect(pageTrace(html).problem).toBe(problem);
+])("a page's trace has a described problem, or none: %#", (body, problem) => {
+  expect(pageTrace({ body, headers: {} }).problem).toBe(problem);
+});
+
+const NONE = "0 sentry-trace metas or entries in Server-Timing";
+const CULVERT = 'culvert;desc="dsn=x"';
+const STORABLE = { "cache-control": "s-maxage=31536000" };
+it.each([
+  ["", timing(TRACE, good), {}, ""],
+  ["", `${timing(TRACE, good)}, ${timing(TRACE, good)}`, {}, "2 sentry-trace metas or entries in Server-Timing"],
+  ["", timing(TRACE, "sentry-trace_id=b"), {}, `baggage is of trace b, sentry-trace of ${ID}`],
+  [page(TRACE, good), timing(TRACE, good), {}, ""],
+  [
+    page(TRACE, good),
+    timing(`${"f".repeat(32)}-${SPAN}`, ""),
+    {},
+    `the meta is of trace ${ID}, Server-Timing of f{32}`,
+  ],
+  ["", CULVERT, {}, NONE],
+  // The package leaves it out where a cache could give it to other visitors.
+  ["", CULVERT, STORABLE, ""],
+  ["", "", STORABLE, NONE],
+])("a page without metas is judged by its Server-Timing: %#", (body, timing, more, problem) => {
+  expect(pageTrace({ body, headers: { "server-timing": timing, ...more } }).problem).toMatch(RegExp(`^${problem}$`));
 });
 
 it("the trace page shows the headers that the API received: those of the last heading, never an earlier hop's", () => {

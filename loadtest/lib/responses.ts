@@ -2,18 +2,27 @@ import type { Client } from "./client.ts";
 import { SENT_TRACE_PREFIX } from "./context.ts";
 import { all, metas, textOf } from "./html.ts";
 import type { Response } from "./request.ts";
+import { serverTimings } from "./server-timing.ts";
 import { changedSettings } from "./settings.ts";
-import { type PageTrace, pageTrace } from "./trace.ts";
+import { isShareable, type PageTrace, pageTrace } from "./trace.ts";
 
 const SECURITY_HEADERS =
   /^(content-security-policy|strict-transport-security|x-content-type-options|x-frame-options|referrer-policy|permissions-policy|cross-origin-\w+-policy)$/;
 const NONCE = /'nonce-([^']+)'/;
 
-/** Trace headers that belong in requests only; SDKs return a trace to the client in the page's markup or `Server-Timing`. */
+/** Trace headers that belong in requests only; SDKs return a trace to the client in a document's markup or `Server-Timing`. */
 const REQUEST_ONLY = ["sentry-trace", "baggage", "traceparent", "tracestate"];
 
 /** https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag: `none` means `noindex, nofollow`. */
 const NOINDEX = /\b(noindex|none)\b/i;
+
+/** By which a shared cache says that it had the answer: https://www.rfc-editor.org/rfc/rfc9111#name-age and the names of CDNs. */
+const STORED: [name: string, pattern: RegExp][] = [
+  ["age", /^\d+$/],
+  ["cache-status", /\bhit\b/i],
+  ["cf-cache-status", /\bhit\b/i],
+  ["x-cache", /\bhit\b/i],
+];
 
 /** Next's own error documents, and the texts that proxies and older versions of Next answer with. */
 const ERROR_TEXT =
@@ -32,6 +41,10 @@ export const nonceOf = ({ headers }: Response): string =>
 /** Checks that apply to every answer: no trace in headers or cookies, no shared cache for a traced page, noindex on 404s only. */
 export function assertResponse(client: Client, on: Response): void {
   const leaked = REQUEST_ONLY.filter((name) => name in on.headers).map((name) => `${name}: ${on.headers[name]}`);
+  // The browser reads a document's only. Its redirect is none, and leads to one.
+  const isOther = !isHtml(on) && (on.status < 300 || on.status > 399);
+  if (isOther && serverTimings(on, "sentry-trace").length > 0)
+    leaked.push(`${on.headers["content-type"]} with Server-Timing: ${on.headers["server-timing"]}`);
   client.check("no_trace_headers", leaked.length === 0, on, leaked.join("; "));
   const cookie = on.headers["set-cookie"] ?? "";
   const inCookie = on.traceId !== "" && cookie.includes(on.traceId);
@@ -41,10 +54,10 @@ export function assertResponse(client: Client, on: Response): void {
     client.check("own_session", own, on, `another visitor got it, too: Set-Cookie: ${cookie}`);
   }
 
-  const cache = on.headers["cache-control"] ?? "";
-  if (isHtml(on) && (cookie !== "" || pageTrace(on.body).trace)) {
-    const isPrivate = /\b(private|no-store|no-cache)\b/i.test(cache) && !/\bpublic\b|s-maxage=[1-9]/i.test(cache);
-    client.check("not_shared", isPrivate, on, `Cache-Control "${cache}" on a page with a trace or cookie`);
+  const { trace, isInHeader } = pageTrace(on);
+  if (isHtml(on) && (cookie !== "" || trace)) {
+    const shared = sharedProblem(on, cookie !== "" || !isInHeader);
+    client.check("not_shared", shared === "", on, `${shared} on a page with a trace or cookie`);
   }
 
   const header = on.headers["x-robots-tag"] ?? "";
@@ -55,6 +68,18 @@ export function assertResponse(client: Client, on: Response): void {
   else if (client.options.noindex === "header") client.check("not_found_noindex", NOINDEX.test(header), on, marks);
   else if (client.options.noindex === "meta" && isHtml(on))
     client.check("not_found_noindex", NOINDEX.test(`${header},${meta}`), on, marks);
+}
+
+/**
+ * How other visitors may get this page from a shared cache; empty if none may. One with a trace in its header alone may be stored at the
+ * origin: its app leaves the trace out if it sees a cache in front. So only the answer of such a cache is wrong.
+ */
+function sharedProblem(on: Response, isPrivate: boolean): string {
+  const stored = STORED.find(([name, pattern]) => pattern.test(on.headers[name] ?? ""));
+  if (stored) return `a shared cache answered with ${stored[0]} "${on.headers[stored[0]]}"`;
+  const cache = on.headers["cache-control"] ?? "";
+  const isProtected = /\b(private|no-store|no-cache)\b/i.test(cache) && !isShareable(on);
+  return isPrivate && !isProtected ? `Cache-Control "${cache}"` : "";
 }
 
 const isHtml = ({ headers }: Response) => /^text\/html/i.test(headers["content-type"] ?? "");
@@ -126,7 +151,7 @@ function nonceProblem(client: Client, on: Response): string {
 
 /** Checks a page that was requested without any trace header: it must start a valid trace that no other client shares. */
 export function assertFreshTrace(client: Client, on: Response, path: string): PageTrace {
-  const page = pageTrace(on.body);
+  const page = pageTrace(on);
   const changed = changedSettings(client, on, page, path);
   if (changed !== undefined) client.check("same_settings", changed === "", on, changed);
   if (!client.options.trace) return page;
@@ -152,7 +177,7 @@ const isFirst = (client: Client, id: string): boolean => client.isNew(id) && !is
  * request without trace headers, because a cached 404 page shares a trace just like a cached front page.
  */
 export function assertUniqueTrace(client: Client, on: Response): void {
-  const traceId = pageTrace(on.body).trace?.traceId;
+  const traceId = pageTrace(on).trace?.traceId;
   if (traceId === undefined) return;
   let problem = client.isNew(traceId) ? "" : "was given to another client before";
   if (isProbed(client, traceId)) problem = "existed before the run: this page is cached";

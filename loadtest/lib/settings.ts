@@ -1,13 +1,14 @@
 import { parseBaggage } from "./baggage.ts";
 import type { Client } from "./client.ts";
 import type { Response } from "./request.ts";
+import { serverTimings } from "./server-timing.ts";
 import type { PageTrace } from "./trace.ts";
 
 type Settings = Record<string, string>;
 
 /** What an app with @culvert/nextjs says of itself: web/telemetry/settings/browser-settings.ts */
-export function ownSettings({ headers }: Response): Settings {
-  const [, own = ""] = /\bculvert;desc="([^"]*)"/.exec(headers["server-timing"] ?? "") ?? [];
+export function ownSettings(on: Response): Settings {
+  const [own = ""] = serverTimings(on, "culvert");
   const decoded = (text = "") => decodeURIComponent(text.replaceAll("+", " "));
   return Object.fromEntries(own.split("&").map((pair) => pair.split("=").map(decoded)));
 }
@@ -35,7 +36,9 @@ export function changedSettings({ options, probed }: Client, on: Response, page:
     if (value && (!trace || expected["browser's dsn"])) expected[`browser's ${name}`] = value;
   }
   // Another check tells what is wrong with the trace.
-  const known = Object.entries(expected).filter(([key]) => page.problem === "" || key.startsWith("browser's"));
+  const known = Object.entries(expected).filter(
+    ([key]) => (page.trace && page.problem === "") || key.startsWith("browser's"),
+  );
   if (known.length === 0) return undefined;
   const changed = known.filter(([key, value]) => now[key] !== value);
   return changed.map(([key, value]) => `${key} is ${now[key] ?? "not said"}, expected ${value}`).join("; ");

@@ -1,5 +1,7 @@
 import { parseBaggage } from "./baggage.ts";
 import { metas } from "./html.ts";
+import type { Response } from "./request.ts";
+import { serverTimings } from "./server-timing.ts";
 
 export interface Trace {
   traceId: string;
@@ -27,30 +29,44 @@ export const formatSentryTrace = ({ traceId, spanId, sampled }: Trace): string =
 export const formatTraceParent = ({ traceId, spanId, sampled }: Trace): string =>
   `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`;
 
+/** A page that a shared cache may store. */
+export const isShareable = ({ headers }: Pick<Response, "headers">): boolean =>
+  /\bpublic\b|s-maxage=[1-9]/i.test(headers["cache-control"] ?? "");
+
 export interface PageTrace {
   trace?: Trace;
   baggage?: string;
-  /** The first problem with the two tags, in one line; empty if they are valid. */
+  /** The trace is in Server-Timing alone: the page itself is the same for every visitor. */
+  isInHeader: boolean;
+  /** The first problem with the two values, in one line; empty if they are valid. */
   problem: string;
 }
 
 /**
- * The trace that a page passes to the browser's SDK. Valid means exactly one `sentry-trace` and one `baggage` meta, both well-formed, with
- * the same trace id and sampling decision.
+ * The trace that a page passes to the browser's SDK: in its metas, else in Server-Timing. Valid means exactly one `sentry-trace` and one
+ * `baggage`, both well-formed, with the same trace id and sampling decision. @culvert/nextjs leaves a trace out where a cache in front of
+ * the app could give it to other visitors: such a page has neither a trace nor a problem.
  */
-export function pageTrace(html: string): PageTrace {
-  const traces = metas(html, "sentry-trace");
-  const baggages = metas(html, "baggage");
-  const trace = parseTrace(traces[0]);
-  return { trace, baggage: baggages[0], problem: problem(traces, baggages, trace) };
+export function pageTrace(on: Pick<Response, "headers" | "body">): PageTrace {
+  const [metaTraces = [], metaBaggages = []] = ["sentry-trace", "baggage"].map((name) => metas(on.body, name));
+  const [timedTraces = [], timedBaggages = []] = ["sentry-trace", "baggage"].map((name) => serverTimings(on, name));
+  const isInHeader = metaTraces.length + metaBaggages.length === 0;
+  const [traces, baggages] = isInHeader ? [timedTraces, timedBaggages] : [metaTraces, metaBaggages];
+  const [trace, inHeader] = [parseTrace(traces[0]), parseTrace(timedTraces[0])];
+  const isLeftOut = isShareable(on) && serverTimings(on, "culvert").length > 0;
+  let found = problem(traces, baggages, trace, isInHeader ? "metas or entries in Server-Timing" : "metas");
+  if (traces.length + baggages.length === 0 && isLeftOut) found = "";
+  if (trace && inHeader && trace.traceId !== inHeader.traceId)
+    found ||= `the meta is of trace ${trace.traceId}, Server-Timing of ${inHeader.traceId}`;
+  return { trace, baggage: baggages[0], isInHeader, problem: found };
 }
 
-function problem(traces: string[], baggages: string[], trace: Trace | undefined): string {
-  if (traces.length !== 1) return `${traces.length} sentry-trace metas`;
-  if (!trace) return `sentry-trace meta "${traces[0]}" is not valid`;
-  if (baggages.length !== 1) return `${baggages.length} baggage metas`;
+function problem(traces: string[], baggages: string[], trace: Trace | undefined, places: string): string {
+  if (traces.length !== 1) return `${traces.length} sentry-trace ${places}`;
+  if (!trace) return `sentry-trace "${traces[0]}" is not valid`;
+  if (baggages.length !== 1) return `${baggages.length} baggage ${places}`;
   const context = parseBaggage(baggages[0]);
-  if (!context) return `baggage meta "${baggages[0]}" is not valid`;
+  if (!context) return `baggage "${baggages[0]}" is not valid`;
   const { "sentry-trace_id": traceId, "sentry-sampled": sampled } = context;
   if (traceId !== trace.traceId) return `baggage is of trace ${traceId}, sentry-trace of ${trace.traceId}`;
   if (sampled !== undefined && trace.sampled !== undefined && sampled !== String(trace.sampled))

@@ -70,7 +70,7 @@ async function see(env: Env, options: Options): Promise<Settings> {
   const policies = Object.entries(securityHeaders(first.on)).filter(([, value]) => isStrict(value));
   return {
     PAGES,
-    TRACE: html.some((one) => pageTrace(one).trace) ? "on" : "",
+    TRACE: pages.some(({ on }) => pageTrace(on).trace) ? "on" : "",
     ROUTER: has("self.__next_f") ? "app" : has("__NEXT_DATA__") ? "pages" : "",
     NOINDEX: missing.headers["x-robots-tag"] !== undefined ? "header" : inMeta ? "meta" : "",
     EXPECT_TEXT: (await Promise.all(pages.map(({ path, on }) => findHeading(path, on, get)))).filter(Boolean).join(","),

@@ -47,7 +47,7 @@ export async function probeTarget(options: Options): Promise<Record<string, Prob
 }
 
 async function factsOf(options: Options, path: string, on: Response): Promise<Probe> {
-  const page = pageTrace(on.body);
+  const page = pageTrace(on);
   const { traceId = "", spanId = "" } = page.trace ?? {};
   // Next's data of this page, which a navigation to it gets too.
   const data = on.body.match(/<script[^>]*>[^<]*self\.__next_f[\s\S]*?<\/script>/g)?.join("") ?? "";

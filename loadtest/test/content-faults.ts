@@ -1,6 +1,6 @@
 import type { Change, Faults, How } from "./faults.ts";
 import * as f from "./faults.ts";
-import { asExample, type Fault } from "./stub.ts";
+import { asExample, asHeader, type Fault } from "./stub.ts";
 
 const { accepted, action, add, at, average, edit, every, header, isPage, LOGIN, notFound, only } = f;
 const { on, page, payload, receives, set, show, JS, CSS, REDIRECT } = f;
@@ -13,6 +13,18 @@ const packaged = (change: Change): Fault => ({
     if (isPage(seen)) change(answer, seen);
   },
 });
+/** An app whose pages have their trace in Server-Timing alone, with a change. */
+const timed = (change: Change): Fault =>
+  page((answer, seen) => {
+    asHeader(answer);
+    change(answer, seen);
+  });
+/** A shared cache that stores Server-Timing. */
+function storeTiming(): Change {
+  const first: Record<string, string> = {};
+  return ({ headers }, { path }) => (headers["server-timing"] = first[path] ??= headers["server-timing"] ?? "");
+}
+const TIMING = `sentry-trace;desc="${"b".repeat(32)}-${"c".repeat(16)}-1"`;
 function without(name: string): Change {
   return ({ headers }) => delete headers[name];
 }
@@ -75,13 +87,55 @@ export const CONTENT_FAULTS: Faults = {
     ["an inline script without a nonce", page(edit("<main>", "<script>1</script><main>")), /1 of 3 scripts lack/],
     ["one nonce for all pages", page(oneNonce), /the nonce 0123 was used before/],
   ],
-  fresh_valid: [["both metas are missing", page(metas), /0 sentry-trace metas/]],
+  fresh_valid: [
+    ["both metas are missing", page(metas), /0 sentry-trace metas/],
+    [
+      "Server-Timing is stripped",
+      timed(every(2, without("server-timing"))),
+      /0 sentry-trace metas or entries in Server/,
+    ],
+    [
+      "meta and header disagree",
+      header("server-timing", TIMING),
+      /the meta is of trace \w{32}, Server-Timing of b{32}/,
+    ],
+  ],
+  continued_trace: [
+    ["a shared cache stores Server-Timing", timed(storeTiming()), /sent trace 10ad7e5710ad\w{20}, the page/],
+  ],
+  no_trace_headers: [
+    [
+      "a component payload carries a trace",
+      payload(add("server-timing", TIMING)),
+      /x-component with .*sentry-trace;desc/,
+      browse,
+    ],
+    [
+      "a file carries a trace",
+      at(JS, add("server-timing", TIMING)),
+      /javascript with .*sentry-trace;desc/,
+      only("assets"),
+    ],
+  ],
   not_shared: [
     ["nothing about caches on a page with a trace", page(without("cache-control")), /Cache-Control "" on/],
+    [
+      "a stored page with a trace in its header",
+      timed(add("age", "7")),
+      /a shared cache answered with age "7" on a page/,
+    ],
     ["a shared page with a cookie", sharedCookie, /Cache-Control "public" on/, given("TRACE", "off")],
   ],
   own_session: [["every visitor gets the same session", header("set-cookie", SESSION), /Set-Cookie: session=/]],
-  fresh_unique: [["one span id on all pages", oneSpan, /span f{16} was on another page/]],
+  fresh_unique: [
+    ["one span id on all pages", oneSpan, /span f{16} was on another page/],
+    [
+      "a shared cache stores Server-Timing",
+      timed(storeTiming()),
+      /trace \w{32} (existed before|was given|was sent)/,
+      browse,
+    ],
+  ],
   continued_span: [["one span id on all continued pages", oneSpan, /which no other page may have/]],
   same_settings: [
     ["half the pages of another environment", fresh("=production", "=x"), /environment is x, expected production/],

@@ -181,3 +181,12 @@ export const asExample = (answer: Answer, { path }: Seen): void => {
   const policy = { "x-content-type-options": "nosniff", "permissions-policy": "camera=()" };
   Object.assign(answer.headers, policy);
 };
+
+/** Moves a page's trace from its metas into Server-Timing, as the package does on pages that are the same for every visitor. */
+export const asHeader = (answer: Answer): void => {
+  const metas = /<meta name="(sentry-trace|baggage)" content="([^"]*)"\/>/g;
+  const timings = Array.from(answer.body.matchAll(metas), ([, name, value]) => `${name};desc="${value}"`);
+  if (timings.length === 0) return;
+  answer.body = answer.body.replace(metas, "");
+  answer.headers["server-timing"] = [answer.headers["server-timing"] ?? [], ...timings].flat().join(", ");
+};

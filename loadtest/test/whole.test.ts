@@ -10,7 +10,7 @@ import { readPlan } from "../suite/plan.ts";
 import { preflight } from "../suite/preflight.ts";
 import { at, edit, set } from "./faults.ts";
 import { hasK6, runShim, settingsIn } from "./run-suite.ts";
-import { type Answer, asExample, type Fault, type Seen, startStub } from "./stub.ts";
+import { type Answer, asExample, asHeader, type Fault, type Seen, startStub } from "./stub.ts";
 
 // run.sh, preflight included, with the real k6 if it is on PATH, else with the shim.
 let box: string;
@@ -104,6 +104,20 @@ const basePath: Fault = {
     if (answer.headers.location) answer.headers.location = `/shop${answer.headers.location}`;
   },
 };
+/** The example with pages that are the same for every visitor. */
+const TWO = { PAGES: "/,/products" };
+const stored = (more: (answer: Answer, seen: Seen) => unknown): Fault => ({
+  response: (answer, seen) => {
+    asExample(answer, seen);
+    more(answer, seen);
+    if (answer.status === 200) answer.headers["cache-control"] = "s-maxage=31536000";
+  },
+});
+const withoutTrace = (answer: Answer, seen: Seen) => {
+  asHeader(answer);
+  if (seen.path === "/")
+    answer.headers["server-timing"] = answer.headers["server-timing"]?.replace(/, sentry.*/, "") ?? "";
+};
 const newText = (answer: Answer, { count }: Seen) =>
   (answer.body = answer.body.replace("<h1>Page", `<h1>${count} Page`));
 const REAL = "https://culvert@o1.ingest.sentry.io/7";
@@ -118,6 +132,8 @@ describe("a target without faults", () => {
     ["a real project", { response: asExample }, { SENTRY_DSN: REAL, SEND_EVENTS: "no" }, /^PASSED · /],
     ["a real project, silent", { response: asExample }, { SENTRY_DSN: REAL }, /^PASSED, but .*: accepted env/],
     ["every answer takes 100 ms", { response: asExample, delay: () => 100 }, { INGEST: "off" }, /^PASSED · /],
+    ["traces in Server-Timing alone", stored(asHeader), {}, /^PASSED, but not verified: delivery · /],
+    ["a page that a CDN may store has no trace", stored(withoutTrace), TWO, /^PASSED, but not verified: delivery · /],
     ["another text each time", foreign(newText), {}, /^PASSED, but not verified: .*texts of pages/],
   ])("%s", { timeout: 300_000 }, async (_, fault, env, words) => {
     const stub = await startStub(fault);
