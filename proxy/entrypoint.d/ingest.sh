@@ -1,6 +1,6 @@
-# shellcheck shell=sh disable=SC2034,SC2154
-# The tunnel's destination comes from configuration: each DSN becomes a fixed upstream. A browser's arguments, or the
-# path to which it posts, only select one of them.
+# shellcheck shell=sh disable=SC2016,SC2034,SC2154
+# The tunnel's destination comes from configuration: each DSN becomes a fixed upstream. A browser's arguments, the path
+# to which it posts, or with several DSNs the one in the envelope's header, only select one of them.
 fix="copy it from the project's Client Keys page: https://<key>@<host>/<project>"
 
 # read_dsn DSN: sets scheme, key, host, port (empty, or with a colon), prefix and project; fails if it is no DSN:
@@ -24,6 +24,12 @@ tunnel_route_arguments() {
   arguments="o=${organization%%.*}&p=$project${region:+&r=${region%.}}"
 }
 
+# header_pattern: prints a pattern of an envelope whose header, its first line, has a DSN of this project, with any key.
+header_pattern() {
+  case ${port:-$default_port} in "$default_port") any_port="($default_port)?" ;; *) any_port=$port ;; esac
+  echo "^.*?\\\"dsn\\\": ?\\\"https?://[^/@]+@\\Q$host\\E$any_port\\Q$prefix/$project\\E\\\""
+}
+
 # destination DSN SETTING: adds a line to each map, an upstream, and the SDK's own path. Messages have no key.
 destination() {
   read_dsn "$1" || refuse "$2" "is not a DSN" "$fix"
@@ -31,22 +37,17 @@ destination() {
   case $seen in *" $dsn "*) return ;; esac
   seen="$seen$dsn " INGEST=$((INGEST + 1))
 
-  SDK_TUNNEL_PATH=$(sdk_tunnel_path "$dsn")
+  [ "$scheme" = https ] && default_port=:443 || default_port=:80
+  SDK_TUNNEL_PATH=$(sdk_tunnel_path "$dsn") INGEST_ADDRESS=$host${port:-$default_port}
   [ "$INGEST" -gt 1 ] || echo '"" 1;' >>"$maps/arguments"
   # A pattern, because a map compares plain strings without regard to case; of two equal ones, the first counts.
-  if tunnel_route_arguments; then
-    echo "\"~^$arguments\\z\" $INGEST;" >>"$maps/arguments"
-  elif [ "$INGEST" -gt 1 ]; then
-    echo "culvert proxy: $2: envelopes for $host$port$prefix/$project are accepted at $SDK_TUNNEL_PATH" \
-      "(tunnel: true) only"
-  fi
+  ! tunnel_route_arguments || echo "\"~^$arguments\\z\" $INGEST;" >>"$maps/arguments"
+  echo "\"~$(header_pattern)\" $INGEST;" >>"$maps/header"
   echo "$INGEST $scheme;" >>"$maps/scheme"
   echo "$INGEST $host$port;" >>"$maps/host"
-  echo "$INGEST $prefix/api/$project;" >>"$maps/project"
-  echo "$INGEST $key;" >>"$maps/key"
+  api=$prefix/api/$project
+  echo "\"envelope $INGEST\" $api/envelope/; \"csp_report $INGEST\" $api/security/?sentry_key=$key;" >>"$maps/path"
 
-  [ "$scheme" = https ] && default_port=:443 || default_port=:80
-  INGEST_ADDRESS=$host${port:-$default_port}
   render ingest/upstream.conf "ingest/upstream-$INGEST.conf"
   render ingest/sdk-tunnel-path.conf "ingest/sdk-tunnel-path-$INGEST.conf"
 }
@@ -57,6 +58,9 @@ destination "$SENTRY_DSN" SENTRY_DSN
 set -f
 for entry in $(without_commas "$TUNNEL_ALLOWED_DSNS"); do destination "$entry" TUNNEL_ALLOWED_DSNS; done
 set +f
+# Reading an envelope's header costs a tenth of its time: not for a single DSN.
+SELECTED_INGEST='$ingest' ENVELOPE_READER=off
+[ "$INGEST" = 1 ] || SELECTED_INGEST='$ingest_of_envelope' ENVELOPE_READER=/.culvert/read
 
 [ -r "$INGEST_CA_FILE" ] || refuse INGEST_CA_FILE "'$INGEST_CA_FILE' can't be read by uid $(id -u)" \
   "mount a PEM file that this user may read"

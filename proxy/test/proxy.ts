@@ -123,8 +123,8 @@ export async function startProxy(settings: Record<string, string> = {}, options:
   };
   if (options.spool) {
     const hard = hardened.filter((option) => !option.startsWith("--tmpfs"));
-    const dsn = `--env=SENTRY_DSN=${environment.SENTRY_DSN}`;
-    await startService(testbed, "spool", ["spool"], [8082], ...hard, dsn, await build("spool"));
+    const dsns = ["SENTRY_DSN", "TUNNEL_ALLOWED_DSNS"].map((name) => `--env=${name}=${environment[name] ?? ""}`);
+    await startService(testbed, "spool", ["spool"], [8082], ...hard, ...dsns, await build("spool"));
   }
   const env = Object.entries(environment).map(([key, value]) => `--env=${key}=${value}`);
   const volumes = Object.entries(options.mounts ?? {}).map(([file, path]) => `--volume=${file}:${path}:ro`);

@@ -25,6 +25,11 @@ describe("an envelope of web itself", () => {
     expect(header("user-agent")).toBe("sentry.javascript.nextjs/10");
   });
 
+  test("of another project reaches that one", async () => {
+    const { received } = await post({ body: `{"dsn": "http://k@o42.ingest.us.sentry.io:9000/43"}\n${envelope}` });
+    expect(received).toMatchObject([{ url: "/api/43/envelope/" }]);
+  });
+
   test("is not limited as clients are, and does not use up their limits", async () => {
     for (let n = 0; n < 24; n++) {
       const request = { method: "POST", path: "/envelopes", body: envelope };

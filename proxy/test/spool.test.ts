@@ -6,7 +6,8 @@ import { ok, useProxy } from "./use-proxy.ts";
 import { fetchOnce } from "./wire.ts";
 
 // All envelopes come from one client.
-const shared = useProxy({ TUNNEL_RATE_PER_CLIENT: "10000" }, { spool: true });
+const another = "http://key@ingest:9000/8";
+const shared = useProxy({ TUNNEL_RATE_PER_CLIENT: "10000", TUNNEL_ALLOWED_DSNS: another }, { spool: true });
 
 /** The spool writes it with milliseconds. */
 const sentAt = "2026-01-01T00:00:00Z";
@@ -42,6 +43,16 @@ describe("an envelope that the ingest cannot accept is queued, acknowledged, and
     const mark = await shared.proxy.ingest.count();
     await shared.proxy.ingest.answer(ok);
     await expect.poll(async () => (await bodies(mark)).join()).toContain('"message":"7"');
+  });
+
+  test("to the project that its header names", async () => {
+    await shared.proxy.ingest.answer({ ...ok, status: 503 });
+    const body = envelope(8).replace("{", `{"dsn":"${another}",`);
+    expect((await shared.post({ body })).answer.status).toBe(200);
+    const mark = await shared.proxy.ingest.count();
+    await shared.proxy.ingest.answer(ok);
+    const urls = async () => (await shared.proxy.ingest.all(mark)).map(({ url }) => url);
+    await expect.poll(urls).toContain("/api/8/envelope/");
   });
 });
 

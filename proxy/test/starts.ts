@@ -6,8 +6,8 @@ import { publicFolder } from "./use-proxy.ts";
 /** Checks the configuration for real; instead of serving, says what the ingest's address has become. */
 const nginx = `#!/bin/sh
 [ "$1" = -g ] || exec /usr/sbin/nginx "$@"
-first() { sed -n '1{s/^1 //; s/;$//; p}' "/tmp/nginx/ingest/$1"; }
-/usr/sbin/nginx -t -q && echo "started for $(first scheme)://$(first host)$(first project)/envelope/"
+first() { sed -n '1{s/^"envelope 1" /1 /; s/^1 //; s/;.*//; p}' "/tmp/nginx/ingest/$1"; }
+/usr/sbin/nginx -t -q && echo "started for $(first scheme)://$(first host)$(first path)"
 `;
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
