@@ -38,8 +38,9 @@ case $ingest in
   "ask ingest 0 200 "*)
     post server http://127.0.0.1:8083/envelopes
     for address in $(echo "$1" | tr , ' '); do
-      post "spool:$address" -H "X-Spool-Destination: $envelopes" "http://$address/"
+      # Before the probe is queued.
       curl -s -m 5 "http://$address/metrics" | sed -n "s/^culvert_spool_queued_envelopes.* /queued $address /p"
+      post "spool:$address" -H "X-Spool-Destination: $envelopes" "http://$address/"
     done
     ;;
 esac

@@ -8,13 +8,13 @@ const ask = (url) =>
     ({ status }) => status,
     ({ name, cause }) => cause?.code ?? name,
   );
-const asked = {};
-if (SERVER_TUNNEL) asked.SERVER_TUNNEL = await ask(SERVER_TUNNEL);
-if (SPOOL_UPSTREAM) asked.SPOOL_UPSTREAM = await ask(`http://${SPOOL_UPSTREAM}/healthz`);
-const isReached = await new Promise((resolve) => {
+const reaches = new Promise((resolve) => {
   const socket = connect({ host, port: 8081, timeout: 5000 });
   for (const event of ["connect", "timeout", "error"]) socket.once(event, () => resolve(event === "connect"));
 });
-const settings = { SENTRY_DSN, SERVER_TUNNEL, SPOOL_UPSTREAM };
-// A resolver that gets no answer would delay the end.
-process.stdout.write(`${JSON.stringify({ settings, asked, isReached })}\n`, () => process.kill(process.pid, "SIGKILL"));
+const urls = { SERVER_TUNNEL, SPOOL_UPSTREAM: SPOOL_UPSTREAM && `http://${SPOOL_UPSTREAM}/healthz` };
+const asking = Object.entries(urls).map(async ([name, url]) => [name, url && (await ask(url))]);
+const [isReached, ...asked] = await Promise.all([reaches, ...asking]);
+const said = { settings: { SENTRY_DSN, SERVER_TUNNEL, SPOOL_UPSTREAM }, asked: Object.fromEntries(asked), isReached };
+// kubectl reports a signal as an error.
+process.stdout.write(`${JSON.stringify(said)}\n`, () => process.exit());

@@ -6,7 +6,13 @@ export type Part = any;
 /** What the checks read of an object. */
 export interface Item {
   kind: string;
-  metadata: { name: string; generation?: number; labels?: Record<string, string>; deletionTimestamp?: string };
+  metadata: {
+    name: string;
+    generation?: number;
+    labels?: Record<string, string>;
+    deletionTimestamp?: string;
+    managedFields?: { manager: string; operation: string; subresource?: string; fieldsV1?: Part }[];
+  };
   spec?: Part;
   status?: Part;
 }

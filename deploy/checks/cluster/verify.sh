@@ -35,12 +35,15 @@ evaluate() {
   fi
 }
 
-# The plan says what to ask which pod. 75: waiting may help.
+# The plan says what to ask which pod. 75: waiting may help, and standard error says for what.
+: >"$work/told"
 end=$(($(date +%s) + ${WAIT_S:-300}))
 while :; do
-  { section objects k get "$kinds" -l "$label" -o json && section nodes kubectl get nodes -o json; } >"$work/facts"
+  { section objects k get "$kinds" -l "$label" -o json --show-managed-fields && section nodes kubectl get nodes -o json; } >"$work/facts"
   status=0
-  evaluate --plan <"$work/facts" >"$work/plan" || status=$?
+  evaluate --plan <"$work/facts" >"$work/plan" 2>"$work/said" || status=$?
+  cmp -s "$work/said" "$work/told" || cat "$work/said" >&2
+  mv "$work/said" "$work/told"
   if [ "$status" -ne 75 ] || [ "$(date +%s)" -ge "$end" ]; then break; fi
   sleep 2
 done

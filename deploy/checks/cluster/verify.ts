@@ -1,6 +1,7 @@
 // Checks what verify.sh has collected, a line for each check. --plan: prints what to ask which pod; exit code 75 if waiting may help.
 import { text } from "node:stream/consumers";
 import { failed, finish, ok, type Result, report, skipped, warning } from "../result.ts";
+import { checkManagers, checkRendered } from "./drift.ts";
 import { type Answer, answerOf, type Facts, INSTANCE, logs, namespace, PROMETHEUS, parseFacts, plan } from "./facts.ts";
 import { checkEnvelopes, checkHop, checkService } from "./hops.ts";
 import { checkWorkloads } from "./workloads.ts";
@@ -20,7 +21,7 @@ export function check(facts: Facts): Result[] {
   if (releases.size > 1 && !INSTANCE) return [failed("INSTANCE", several, "name the one to check")];
   const { results: states } = checkWorkloads(facts);
   const [proxy, web] = [answerOf(facts, "proxy"), answerOf(facts, "web")];
-  const before = [...refused, ...checkRendered(facts), ...states];
+  const before = [...refused, ...checkRendered(facts), ...checkManagers(facts), ...states];
   if (!proxy && !web)
     return states.some(isFailed) ? before : [...before, failed("hops", "none could be asked", "see the lines above")];
   return [
@@ -58,17 +59,6 @@ function checkMetrics(facts: Facts, { metrics }: Answer): Result[] {
   return [own, found.includes('"value"') ? ok(check, `by ${PROMETHEUS}`) : warning(check, `not by ${PROMETHEUS}`, fix)];
 }
 
-/** What `kubectl diff` has found. */
-function checkRendered(facts: Facts): Result[] {
-  const [error] = facts.lines("error diff");
-  if (error) return [failed("rendered", `cannot be compared: ${error}`, "does kubectl diff work?")];
-  return facts.lines("diff").flatMap((line) => {
-    const [, kind, name] = /^diff .*\/MERGED-\d+\/\S*?\.([A-Z][A-Za-z]*)\.[^.\s]*\.(\S+)/.exec(line) ?? [];
-    const found = "is missing, or differs from what was rendered";
-    return kind ? [failed(`${kind}/${name}`, found, "kubectl diff shows how; apply again")] : [];
-  });
-}
-
 /** The hops of a pod, by the role that it asks. A role without a serving pod has a line of its own that says why. */
 const hops = (facts: Facts, answer: Answer, variables: Record<string, string[]>): Result[] =>
   Object.entries(variables).flatMap(([name, own]) =>
@@ -89,7 +79,9 @@ if (import.meta.main) {
   const facts = parseFacts(await text(process.stdin));
   if (process.argv.includes("--plan")) {
     console.log(plan(facts).join("\n"));
-    process.exitCode = checkWorkloads(facts).isPending ? 75 : 0;
+    const { pending } = checkWorkloads(facts);
+    if (pending.length > 0) console.error(`culvert: waiting for ${pending.join(", ")}`);
+    process.exitCode = pending.length > 0 ? 75 : 0;
   } else {
     report(check(facts));
     finish();

@@ -50,12 +50,12 @@ function waiting({ metadata: { name }, spec, status }: Item): Trouble | undefine
   return { found: `${where}: ${said}`, fix, isFinal: true };
 }
 
-/** Checks whether all workloads are available. `isPending`: waiting may help. */
-export function checkWorkloads(facts: Facts): { results: Result[]; isPending: boolean } {
+/** Checks whether all workloads are available. `pending`: what waiting may help. */
+export function checkWorkloads(facts: Facts): { results: Result[]; pending: string[] } {
   const missing = ["proxy", "web"].filter((name) => !facts.workloads.some((workload) => role(workload) === name));
   const faults = facts.workloads.map((workload) => ({ workload, fault: trouble(facts, workload) }));
   const hasWeb = !missing.includes("web") && !faults.some(({ workload, fault }) => fault && role(workload) === "web");
-  const left: Trouble[] = [];
+  const left: (Trouble & { name: string })[] = [];
   const states = faults.map(({ workload, fault }) => {
     const { name } = workload.metadata;
     if (!fault) return ok(name, `${workload.spec.replicas ?? 1} available`);
@@ -63,9 +63,10 @@ export function checkWorkloads(facts: Facts): { results: Result[]; isPending: bo
     if (role(workload) === "web-previous" && workload.spec.replicas === 0) return skipped(name, fault.found);
     // Until web has answered a proxy, it is not ready.
     if (role(workload) === "proxy" && !hasWeb && !fault.fix) return skipped(name, "not ready before web is");
-    left.push(fault);
+    left.push({ ...fault, name });
     return failed(name, fault.found, fault.fix ?? `kubectl -n ${namespace} describe pod ${selecting(role(workload))}`);
   });
   const absent = missing.map((name) => failed(`Deployment ${name}`, "missing", apply));
-  return { results: [...absent, ...states], isPending: left.length > 0 && !left.some(({ isFinal }) => isFinal) };
+  const pending = left.some(({ isFinal }) => isFinal) ? [] : left.map(({ name, found }) => `${name}: ${found}`);
+  return { results: [...absent, ...states], pending };
 }

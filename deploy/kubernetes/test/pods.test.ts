@@ -142,10 +142,9 @@ failed network policies: not enforced: web reaches the proxy's port for probes`;
     start("ingest");
     const accepted = "ok envelope: the proxy accepted a probe envelope";
     await expect.poll(verified, { timeout }).toContain(accepted);
-    const now = `
-ok ingest: ingest.elsewhere.example:9000 \\(project 1\\) accepted a probe envelope
-ok culvert-spool-1: writes to its volume; \\d+ envelopes queued`;
-    expectLines(verified(), now);
+    expect(verified()).toContain("ok ingest: ingest.elsewhere.example:9000 (project 1) accepted a probe envelope");
+    // Its own probe is not counted.
+    await expect.poll(verified, { timeout }).toContain("ok culvert-spool-1: writes to its volume; 0 envelopes queued");
   });
 
   test("a renewed certificate is served without a restart", async () => {

@@ -48,7 +48,9 @@ a spool's disk is full | ask spool:10.0.0.3:8082=0 503 1 0 | culvert-spool-0: st
 a spool has another DSN | ask spool:10.0.0.3:8082=0 403 1 0 | culvert-spool-0: has another DSN than the proxy: kubectl .* delete pod culvert-spool-0$
 web has another DSN | web settings.SENTRY_DSN="http://culvert@elsewhere/1" | DSN: web has another one than the proxy: kubectl .* rollout restart deployment -l \\S+=culvert$
 the proxy refuses web's envelopes | ask server=0 403 1 0 | envelope: the proxy answers 403
-an object differs | sections diff="diff -u -N /tmp/LIVE-1/v1.ConfigMap.x.culvert-proxy /tmp/MERGED-2/v1.ConfigMap.x.culvert-proxy" | ConfigMap/culvert-proxy: is missing, or differs from what was rendered
+an object differs | sections diff=DIFF(ConfigMap proxy) | ConfigMap/culvert-proxy: differs from what was rendered: -a: 1 \\+a: 2: kubectl diff
+all objects differ for one reason | sections diff=DIFF(ConfigMap proxy;Service web;Service spool) | ConfigMap/culvert-proxy and 2 more: differs from what was rendered: -a: 1
+an object is missing | sections diff=DIFF(Service web;@@ -0,0 +1,3 @@) | Service/culvert-web: is missing: kubectl diff
 it cannot be compared | sections error diff="error: forbidden" | rendered: cannot be compared: error: forbidden
 `;
 
@@ -58,6 +60,8 @@ a deployment | set X= | ok culvert-spool-1: writes to its volume; 3 envelopes qu
 the release before, ended | Deployment/web-previous spec.replicas=0 & -Pod/web-previous | skipped culvert-web-previous: scaled to 0
 no policies | -NetworkPolicy/ | skipped network policies: not used
 an ingest that rate limits | ask ingest=0 429 1 0 | warning ingest: .* 429
+another version of the chart | sections diff=DIFF(Service web;-helm.sh/chart: culvert-0.0.0;+helm.sh/chart: culvert-1.0.0;-generation: 1;+generation: 2) | ok culvert-web: 2 available
+a field that was set by hand | Deployment/web$ metadata.managedFields=[{"manager":"kubectl-patch","operation":"Update","fieldsV1":{"f:spec":{"f:template":{"f:containers":{"k:{\\"name\\":\\"web\\"}":{".":{},"f:image":{}}}}}}},{"manager":"kubectl-rollout","operation":"Update","fieldsV1":{"f:spec":{"f:x":{}}}}] | warning Deployment/culvert-web: kubectl-patch has set template.containers.web.image: README
 a pod of the old release that terminates | Pod/web-1 metadata.deletionTimestamp="2026-01-01T00:00:00Z" | ok culvert-web: 2 available
 monitoring | sections prometheus="\\"value\\":[1]" | ok scraped metrics: by
 `;
@@ -68,10 +72,22 @@ const rows = (table: string) =>
     .map((line) => line.split(" | ") as [what: string, change: string, line: string]);
 const down = (name: string) =>
   `(Deployment|StatefulSet)/${name}$ status.availableReplicas=0 & Pod/${name}-\\d status.conditions.0.status="False"`;
+/** What `kubectl diff` prints: DIFF(objects and lines); without lines, of one that differs. */
+const diff = (entries: string) => {
+  const all = entries.split(";").map((one) => {
+    const [kind, name] = one.split(" ");
+    if (/^[-+@]/.test(one)) return one.replace(/^[-+]/, "$&    ");
+    const file = `v1.${kind}.x.culvert-${name}`;
+    return `diff -u -N /tmp/LIVE-1/${file} /tmp/MERGED-2/${file}\n--- /tmp/LIVE-1/${file}\n+++ /tmp/MERGED-2/${file}`;
+  });
+  const lines = entries.match(/;[-+@]/) ? all : all.map((one) => `${one}\n@@ -3,2 +3,2 @@\n-  a: 1\n+  a: 2`);
+  return JSON.stringify(lines.join("\n"));
+};
 /** A world that runs production, changed. */
 function world(changes: string): World {
   const made = production(rendering("production"));
-  for (const change of changes.replace(/down ([\w-]+)/g, (_, name) => down(name)).split(" & ")) {
+  const written = changes.replace(/down ([\w-]+)/g, (_, name) => down(name));
+  for (const change of written.replace(/DIFF\((.*)\)/, (_, entries) => diff(entries)).split(" & ")) {
     const [, without, target = "", path = "", value = ""] = /^(-?)(\S+) ?([^=]*)=?(.*)$/.exec(change) ?? [];
     const isMeant = ({ kind, metadata }: Resource) =>
       new RegExp(`^${target}`).test(`${kind}/${unprefixed(metadata.name)}`);
@@ -130,10 +146,11 @@ test("what may not be read or run is a line with the command that would allow it
 });
 
 test("what may pass by itself is waited for, and what will not is not", () => {
-  const isPending = (change: string) => checkWorkloads(parseFacts(collected(world(change)))).isPending;
-  expect(["Deployment/web$ status.replicas=9", "down web"].map(isPending)).toEqual([true, true]);
-  const others = [image, changeOf("a rollout is stuck"), lost, "set X="].map(isPending);
-  expect(others).toEqual([false, false, false, false]);
+  const pending = (change: string) => checkWorkloads(parseFacts(collected(world(change)))).pending;
+  const rollout = "culvert-web: its rollout has not replaced all pods";
+  const waits = ["Deployment/web$ status.replicas=9", "down web"].map(pending);
+  expect(waits).toEqual([[rollout], ["culvert-web: 0 of 2 pods are available"]]);
+  expect([image, changeOf("a rollout is stuck"), lost, "set X="].flatMap(pending)).toEqual([]);
 });
 
 /** Runs the command with a kubectl that answers with what a world has. */
@@ -143,10 +160,12 @@ const run = (made: World, env: NodeJS.ProcessEnv = {}, ...options: string[]) => 
 cd '${folder}'
 echo "$*" >>asked
 part() { awk -v name="$1" '/^== / { on = $2 == name; next } on' world; }
+terminated() { echo "command terminated with exit code $1" >&2; exit "$1"; }
 case "$*" in
 *"get nodes "*) part nodes ;;
 *"get deployments,"*) part objects ;;
-*"exec --stdin "*) cat >/dev/null; part "$7" ;;
+*" -c web "*) part web; node --input-type=module - 127.0.0.1 >/dev/null || terminated $? ;;
+*"exec --stdin "*) cat >/dev/null; part proxy ;;
 *) echo "not found" >&2; exit 1 ;;
 esac
 `;
@@ -158,8 +177,9 @@ esac
 
 test.skipIf(!hasImages("spool"))("the command prints lines or JSON; INSTANCE names one of several releases", () => {
   const { status, stdout, stderr } = run(world("set X="));
-  const all = /^✓ proxy → culvert-web +status 200$[\s\S]*culvert: all is well.*\n$/m;
+  const all = /^✓ proxy → culvert-web +status 200$[\s\S]*^culvert: all is well\n$/m;
   expect([status, stderr, stdout]).toEqual([0, "", expect.stringMatching(all)]);
+  expect(run(world("down web")).stderr).toBe("culvert: waiting for culvert-web: 0 of 2 pods are available\n");
   const wrong = run(world(image), {}, "--json");
   expect(wrong.status).toBe(1);
   const isValid = new Ajv().compile(schema);
