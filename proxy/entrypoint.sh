@@ -12,7 +12,7 @@ START_ID=$(od -An -N5 -tx1 /dev/urandom | tr -d ' ' | cut -c 1-9)
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
 mkdir -p "$RENDERED/routes" "$RENDERED/ingest"
 
-for step in values settings limits public-listeners tunnel-origins internal-network render sets \
+for step in values settings limits public-listeners origins internal-network render sets \
   sdk-tunnel-path ingest certificate; do
   # shellcheck source=/dev/null
   . "$steps/$step.sh"

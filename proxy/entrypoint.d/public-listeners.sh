@@ -14,12 +14,12 @@ for name in localhost 127.0.0.1 '[::1]' $names; do
 done
 set +f
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT
-# A year with a certificate of yours or of a CA; never with the development certificate.
-[ "$ACME$TLS_CERT_FILE" = off ] && HSTS=${HSTS_MAX_AGE:-0} || HSTS=${HSTS_MAX_AGE:-31536000}
-[ "$HSTS" = 0 ] && HSTS='' || HSTS=max-age=$HSTS
-# Where a load balancer ends TLS, the certificate is its own.
-HSTS_OF_FRONT=max-age=${HSTS_MAX_AGE:-31536000}
-[ "$HSTS_MAX_AGE" != 0 ] || HSTS_OF_FRONT=''
+# HSTS, by $is_tls_of_front: 1 or empty. With the development certificate only where a load balancer ends TLS, whose
+# certificate is its own, unless HSTS_MAX_AGE is set.
+[ "$ACME$TLS_CERT_FILE" = off ] && APP_HSTS_ON=1 || APP_HSTS_ON='1?'
+PROXY_HSTS_ON=${HSTS_MAX_AGE:+1?} HSTS_SECONDS=${HSTS_MAX_AGE:-31536000}
+PROXY_HSTS_ON=${PROXY_HSTS_ON:-$APP_HSTS_ON}
+[ "$HSTS_MAX_AGE" != 0 ] || APP_HSTS_ON=off PROXY_HSTS_ON=off
 [ "$PROXY_PROTOCOL" = on ] && PROXY_PROTOCOL_PARAMETER=' proxy_protocol' || PROXY_PROTOCOL_PARAMETER=''
 IPV6_LISTEN=''
 [ ! -e /proc/net/if_inet6 ] ||

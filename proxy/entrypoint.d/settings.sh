@@ -34,6 +34,7 @@ setting MAX_CONCURRENT_REQUESTS_PER_CLIENT '' "a number of requests" \
 setting MAX_CONCURRENT_REQUESTS 3000 "a number of requests" "use a whole number from 1 to 30000" is_number 1 30000
 setting WEBSOCKET_PATH '' "a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next" \
   "use the path where the app opens its WebSockets, such as /socket" is_path
+setting WEBSOCKET_ALLOWED_ORIGINS '' "a line without \" ; { } \$ \\" "separate origins by spaces" is_line
 setting CONTENT_SECURITY_POLICY enforce "a mode" "use enforce, report or off" is 'enforce|report|off'
 setting INTERNAL_NETWORK ''
 setting WEB_UPSTREAM web:3000 "name:port" "use the app's address, such as web:3000" is_host_and_port

@@ -1,7 +1,17 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { page, pageWith, useProxy } from "./use-proxy.ts";
+import { makePair } from "../../deploy/test/support/certificate.ts";
+import { page, pageWith, publicFolder, useProxy } from "./use-proxy.ts";
 
-const shared = useProxy({ SERVER_NAME: "app.example.com", WEBSOCKET_PATH: "/socket" });
+const host = "app.example.com";
+const tls = publicFolder();
+makePair(join(tls, "own"), [host]);
+
+const shared = useProxy(
+  { SERVER_NAME: host, HTTP3: "on", TLS_CERT_FILE: "/tls/own.crt", TLS_KEY_FILE: "/tls/own.key" },
+  { mounts: { [tls]: "/tls" } },
+);
 
 describe("responses", () => {
   test("do not name the software inside", async () => {
@@ -41,15 +51,16 @@ const asks = { "x-security-headers": "strict" };
 const strict = pageWith(asks);
 
 describe("security headers", () => {
-  const always = { "x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin" };
-  const ask = (headers: Record<string, string> = { accept: "text/html" }) =>
-    shared.through({ host: "app.example.com", headers });
+  const always = {
+    ...{ "x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin" },
+    "strict-transport-security": "max-age=31536000",
+  };
+  const ask = (headers: Record<string, string> = { accept: "text/html" }) => shared.through({ host, headers });
 
   test("that can break a page go with no answer of an app that does not ask", async () => {
     const { answer } = await ask();
     expect(answer.headers).toMatchObject(always);
-    // With the development certificate, there is no HSTS either.
-    const others = /^(content-security-policy|cross-origin|permissions-policy|strict-transport)/;
+    const others = /^(content-security-policy|cross-origin|permissions-policy)/;
     expect(Object.keys(answer.headers).filter((name) => others.test(name))).toEqual([]);
   });
   test("are strict where the app asks, with a policy whose nonce web got in its request", async () => {
@@ -96,23 +107,74 @@ describe("security headers", () => {
     expect(header("content-security-policy")).toBeUndefined();
     expect(answer.headers["content-security-policy"]).toMatch(/^img-src /);
   });
-  test.each([asks, {}])("are the app's own where it has its own, beside %j", async (others) => {
-    const own = {
-      "content-security-policy": "default-src *",
-      "reporting-endpoints": 'own="/reports"',
-      "referrer-policy": "no-referrer",
-      "cross-origin-opener-policy": "unsafe-none",
-      "cross-origin-resource-policy": "cross-origin",
-      "permissions-policy": "camera=*",
-    };
-    await shared.proxy.web.answer(pageWith({ ...others, ...own }));
-    expect((await ask()).answer.headers).toMatchObject(own);
-  });
 });
 
 const html = { accept: "text/html,*/*" };
+const preload = { "strict-transport-security": "max-age=63072000; includeSubDomains; preload" };
+const report = useProxy({ CONTENT_SECURITY_POLICY: "report", SERVER_NAME: host });
+
+describe("of the headers that the proxy adds", () => {
+  /** What an app sends itself, in place of each, and what the browser gets, if that is not the app's own. */
+  const own: Record<string, [value: string, instead?: RegExp]> = {
+    "content-security-policy": ["default-src *"],
+    "content-security-policy-report-only": ["default-src 'self'"],
+    "cross-origin-opener-policy": ["unsafe-none"],
+    "cross-origin-resource-policy": ["cross-origin"],
+    "permissions-policy": ["camera=*"],
+    "referrer-policy": ["no-referrer"],
+    "strict-transport-security": [preload["strict-transport-security"]],
+    "x-robots-tag": ["none"],
+    "alt-svc": ['h3=":3000"', /8443/],
+    vary: ["Cookie", /^(?=.*Cookie)(?=.*Accept-Encoding)/],
+    "x-accel-buffering": ["yes", /^no$/],
+    "x-content-type-options": ["sniff", /^nosniff$/],
+    "x-request-id": ["own", /^\w{32}$/],
+  };
+  const others = ["connection", "content-type", "date", "server", "transfer-encoding"];
+  /** The headers of a missing page of an app that sends these. */
+  const headersOf = async (headers: Record<string, string>, by = shared) => {
+    await by.proxy.web.answer({ ...pageWith(headers), status: 404 });
+    return (await by.through({ host, headers: html })).answer.headers;
+  };
+
+  test("an app's own win, but for those that the table in docs/your-app.md names", async () => {
+    const added = [...Object.keys(await headersOf(asks)), ...Object.keys(await headersOf(asks, report))];
+    expect([...new Set(added)].filter((name) => !others.includes(name)).sort()).toEqual(Object.keys(own).sort());
+    const document = readFileSync(new URL("../../docs/your-app.md", import.meta.url), "utf8");
+    for (const headers of [{}, asks]) {
+      const answer = await headersOf({
+        ...headers,
+        ...Object.fromEntries(Object.entries(own).map(([name, [value]]) => [name, value])),
+      });
+      for (const [name, [value, instead]] of Object.entries(own)) {
+        expect([name, answer[name]]).toEqual([name, instead ? expect.stringMatching(instead) : value]);
+        const row = document
+          .split("\n")
+          .find((line) => line.startsWith("|") && line.toLowerCase().includes(`\`${name}\``));
+        expect([name, row]).toEqual([name, expect.stringMatching(instead ? /replaced|beside/ : /wins/)]);
+      }
+    }
+  });
+  test("HSTS goes nowhere where it would lock users out, not even the app's own", async () => {
+    await shared.proxy.web.answer(pageWith(preload));
+    for (const [proxy, name] of [
+      [shared, "localhost"],
+      [report, host],
+    ] as const) {
+      await proxy.proxy.web.answer(pageWith(preload));
+      expect((await proxy.through({ host: name })).answer.headers["strict-transport-security"]).toBeUndefined();
+    }
+  });
+  test("HSTS of the proxy takes no page's includeSubDomains back: a file and an error page have none", async () => {
+    const hsts = async (mode: string) =>
+      (await shared.through({ host, headers: { "sec-fetch-mode": mode } })).answer.headers["strict-transport-security"];
+    expect([await hsts("no-cors"), await hsts("navigate")]).toEqual([undefined, "max-age=31536000"]);
+    await shared.proxy.web.answer({ ...page, instead: "reset" });
+    expect(await hsts("navigate")).toBeUndefined();
+  });
+});
+
 describe("CONTENT_SECURITY_POLICY=report", () => {
-  const report = useProxy({ CONTENT_SECURITY_POLICY: "report" });
   test("tells of every page what the strict policy would do to it, and stops nothing", async () => {
     const { answer, header } = await report.through({ headers: html });
     const policy = answer.headers["content-security-policy-report-only"];

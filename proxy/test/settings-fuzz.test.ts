@@ -79,6 +79,7 @@ test("a value in the right form, and a certificate, that cannot be used are reje
     ["SERVER_NAME=https://example.com", "SERVER_NAME 'https://example.com' is not a host name"],
     ["SERVER_NAME=_", "SERVER_NAME '_' is not a host name"],
     ["TUNNEL_ALLOWED_DSNS=x", "TUNNEL_ALLOWED_DSNS is not a DSN"],
+    ["WEBSOCKET_ALLOWED_ORIGINS=null", "WEBSOCKET_ALLOWED_ORIGINS 'null' is not an origin"],
     ["TUNNEL_ALLOWED_ORIGINS=https://a.b/", "TUNNEL_ALLOWED_ORIGINS 'https://a.b/' is not an origin"],
     ["TRUSTED_PROXIES=lb.example", "TRUSTED_PROXIES 'lb.example' is neither an address nor a network"],
     ["PROXY_PROTOCOL=on", "TRUSTED_PROXIES is empty, but PROXY_PROTOCOL is on"],

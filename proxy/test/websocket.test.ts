@@ -1,11 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { useProxy } from "./use-proxy.ts";
 
-const shared = useProxy({ WEBSOCKET_PATH: "/socket" });
+const shared = useProxy({
+  ...{ WEBSOCKET_PATH: "/socket", SERVER_NAME: "www.example.com app.example.com" },
+  TUNNEL_ALLOWED_ORIGINS: "https://tunnel.example, null",
+  WEBSOCKET_ALLOWED_ORIGINS: "https://Partner.example:443 capacitor://localhost",
+});
 
 /** Sends a handshake with these header lines, and then a message; returns the answer up to what `until` finds in it. */
-const open = (path: string, headers: string[] = [], message = "", until = /\r\n\r\n/) => {
-  const first = [`GET ${path} HTTP/1.1`, `Host: localhost:${shared.proxy.port}`, "Connection: Upgrade"];
+const open = (path: string, headers: string[] = [], message = "", until = /\r\n\r\n/, host = "localhost") => {
+  const first = [`GET ${path} HTTP/1.1`, `Host: ${host}:${shared.proxy.port}`, "Connection: Upgrade"];
   const own = ["Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="];
   return shared.write([...first, ...own, ...headers, "", message].join("\r\n"), until);
 };
@@ -22,10 +26,39 @@ describe("a WebSocket, where the setting allows one", () => {
   test("a program, which sends no Origin, may", async () => {
     expect((await open("/socket")).answer).toMatch(/^HTTP\/1\.1 101 /);
   });
-  test.each(["https://evil.example", "null", "http://localhost"])("a page of %s may not", async (origin) => {
-    const { answer, received } = await open("/socket", [`Origin: ${origin}`]);
-    expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+  const onApp = (origin: string) => {
+    const line = `Origin: ${origin.replace("PORT", String(shared.proxy.port))}`;
+    return open("/socket", [line], "", /\r\n\r\n/, "app.example.com");
+  };
+  test.each([
+    "https://www.example.com:PORT",
+    "https://app.example.com:PORT",
+    "https://partner.example",
+    "capacitor://localhost",
+  ])("a page of %s may: its name is served, or its origin is allowed", async (origin) =>
+    expect((await onApp(origin)).answer).toMatch(/^HTTP\/1\.1 101 /),
+  );
+  test.each([
+    ...[
+      "https://evil.example",
+      "https://evil.example:PORT",
+      "null",
+      "https://tunnel.example",
+      "capacitor://localhost.evil",
+    ],
+    ...[
+      "http://www.example.com:PORT",
+      "https://www.example.com",
+      "https://www.example.com:PORT0",
+      "https://wwwxexample.com:PORT",
+    ],
+    ...["https://localhost:PORT", "https://partner.example:444", "https://partnerxexample"],
+  ])("a page of %s may not, and the log says why", async (origin) => {
+    const { answer, received } = await onApp(origin);
+    expect(answer).toMatch(/^HTTP\/1\.1 403 .*WEBSOCKET_ALLOWED_ORIGINS/s);
     expect(received).toEqual([]);
+    const [, id] = /X-Request-Id: (\w+)/i.exec(answer) ?? [];
+    expect(await shared.proxy.logged(id)).toMatchObject({ status: 403, reason: "origin" });
   });
   test("a request that asks for none passes as pages do", async () => {
     const { answer, header } = await shared.through({ path: "/socket/?transport=polling" });
