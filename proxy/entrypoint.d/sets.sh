@@ -8,8 +8,8 @@ for address in $(without_commas "$WEB_SETS"); do
     refuse WEB_SETS "'$address' is not name:port" "use the addresses of releases, such as web-previous:3000"
   mkdir -p "/var/lib/culvert/sets/${address%:*}"
   echo "if (-f /var/lib/culvert/sets/${address%:*}.current) { set \$web $address; }"
-done >"$RENDERED/sets.conf"
+done >"$RENDERED/current-set.conf"
 for address in $(without_commas "$WEB_SETS"); do
   echo "if (-f /var/lib/culvert/sets/${address%:*}/\$asked_deployment) { set \$web $address; }"
-done >>"$RENDERED/sets.conf"
+done >"$RENDERED/asked-set.conf"
 set +f

@@ -41,6 +41,7 @@ function contents(): [what: string, count: number, kB: number][] {
     ["folders in memory: `/tmp`, and bodies of envelopes", 1, inMemory],
     ["zones in shared memory", 1, Math.ceil(shared / 1e6) * 1e3],
     ["engines of njs (`js_context_reuse`): measured", 12 * value(/js_context_reuse (\d+);/), 240],
+    ["stored files that are asked for again, each with an engine", value(/limit_conn asked_again (\d+);/), 240],
     ["Nginx itself: estimated", 5, 10_000],
   ];
 }

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
-import { ok, page, type SharedProxy, useProxy } from "./use-proxy.ts";
+import { changed, ok, page, type SharedProxy, useProxy } from "./use-proxy.ts";
 import { type Request, send } from "./wire.ts";
 
 const at = (deployment: string, answer: Answer): Answer => ({
@@ -32,7 +32,8 @@ const navigation = { "sec-fetch-mode": "navigate" };
 
 describe("while a release that was replaced still runs", () => {
   // The recorder that stands for an ingest elsewhere is the release that was replaced.
-  const shared = useProxy({ WEB_SETS: "nowhere:9000, ingest:9000" });
+  const mounts = changed("templates/hashed-file.conf", "200 10s", "200 1s");
+  const shared = useProxy({ WEB_SETS: "nowhere:9000, ingest:9000" }, { mounts });
 
   beforeEach(async () => {
     await shared.proxy.ingest.answer(at("old-1", ok));
@@ -50,6 +51,17 @@ describe("while a release that was replaced still runs", () => {
     ["its other files", { path: "/logo.svg?dpl=old-1", headers: { "sec-fetch-mode": "no-cors" } }],
   ])("it gets %s", async (_, request) => {
     expect(await bodyOf(shared, request)).toBe(ok.body);
+  });
+  test("a stored file gets web's headers, also if a page of the release that was replaced asks", async () => {
+    const file = (language: string): Answer => ({
+      ...{ status: 200, body: "a" },
+      headers: { "content-type": "text/css", "cache-control": "max-age=9, immutable", "content-language": language },
+    });
+    await shared.proxy.ingest.answer(at("old-1", file("de")));
+    await shared.proxy.web.answer(at("new-2", file("en")));
+    const ask = () => send(shared.proxy.port, { path: "/_next/static/both.css?dpl=old-1" });
+    expect((await ask()).headers["content-language"]).toBe("de");
+    await expect.poll(async () => (await ask()).headers["content-language"]).toBe("en");
   });
   const links = ["/page?dpl=old-1", "/login?x=|/_next/data/old-1/", "/login?dpl=|/_next/data/old-1/"];
   const fields = ["/login?dpl=x|old-1", "/login?x=|old-1", "/login?x=|old-1|old-1", "/login|/_next/data/old-1/x"];
