@@ -41,8 +41,20 @@ case $TUNNEL_CLIENT_IP in
   *) TUNNEL_CLIENT='' ;;
 esac
 
-NAME_SERVERS=$(awk '$1 == "nameserver" { printf "%s ", ($2 ~ /:/ ? "[" $2 "]" : $2) }' /etc/resolv.conf)
-[ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server" "give the container a DNS server"
+# Nginx' syntax has no zone (fe80::1%eth0), and without one a link-local address leads nowhere.
+NAME_SERVERS=''
+set -f
+for server in $(tr -d '\r' </etc/resolv.conf | awk '$1 == "nameserver" { print $2 }'); do
+  if is_ipv4 "$server"; then
+    NAME_SERVERS="$NAME_SERVERS$server "
+  elif is_ipv6 "$server" && [ "${server#fe80:}" = "$server" ]; then
+    NAME_SERVERS="$NAME_SERVERS[$server] "
+  else
+    echo "culvert proxy: /etc/resolv.conf: Nginx cannot use the name server $(one_line "$server")" >&2
+  fi
+done
+set +f
+[ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server that Nginx can use" "give the container a DNS server"
 
 # Addresses trusted to report the client IP and the browser's address.
 REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0 KEEPALIVE_TIMEOUT=65s

@@ -41,8 +41,8 @@ writeFileSync(file("text"), "hello\n");
 writeFileSync(file("secret"), "hello\n", { mode: 0o600 });
 
 /** Starts the proxy's entrypoint with each of these settings; a valid start says "started for <the ingest's address>". */
-const starts = async (all: Record<string, string>[]) =>
-  inTurn(await build(), "/culvert/entrypoint.sh", all, [...hardened, `--volume=${folder}:/tls:ro`]);
+const starts = async (all: Record<string, string>[], ...more: string[]) =>
+  inTurn(await build(), "/culvert/entrypoint.sh", all, [...hardened, `--volume=${folder}:/tls:ro`, ...more]);
 /** Whether this is one line with a problem that begins so, and with its fix. */
 const isRefusal = (text: string, problem: string) =>
   text.startsWith(`culvert proxy: ${problem}`) && /^[ -~]+: [ -~]+: [ -~]+$/.test(text);
@@ -124,6 +124,17 @@ test("unusual values that are valid start without a warning of Nginx; names may 
     expect(outcomes[index], `${name}=${value}`).toEqual({ code: 0, output: expect.stringMatching(output) });
     expect(outcomes[index]?.output).not.toContain("[warn]");
   }
+});
+
+const cannot = (server: string) => `culvert proxy: /etc/resolv.conf: Nginx cannot use the name server ${server}\n`;
+test.each<[servers: string[], code: number, output: string]>([
+  [["fe80::1%eth0", "2001:db8::53", "192.0.2.53\r"], 0, `${cannot("fe80::1%eth0")}culvert proxy: made a`],
+  [["fe80::1", "dns.example"], 1, `${cannot("fe80::1")}${cannot("dns.example")}culvert proxy: /etc/resolv.conf names no`],
+  [[], 1, "culvert proxy: /etc/resolv.conf names no server that Nginx can use: give the container a DNS server"],
+])("of the name servers %j, those that Nginx cannot use are left out", async (servers, code, output) => {
+  writeFileSync(file("resolv.conf"), servers.map((one) => `nameserver ${one}\n`).join(""));
+  const [outcome] = await starts([{ SENTRY_DSN }], `--volume=${file("resolv.conf")}:/etc/resolv.conf:ro`);
+  expect(outcome).toEqual({ code, output: expect.stringContaining(output) });
 });
 
 describe("a DSN, as every parser reads it", () => {
