@@ -27,15 +27,19 @@ const add = (series, by) => {
   ngx.shared.metrics.incr(series, by, 0);
 };
 
-/** @type {(asked: string, upstream: string) => void} `asked` as for outcome; Nginx writes these for an attempt without a response */
-const addFailure = (asked, upstream) => {
-  if (/50[24]/.test(asked)) add(`culvert_upstream_failures_total{upstream="${upstream}"}`, 1);
+/**
+ * Counts a request if an attempt got no response: 502 or 504 of Nginx itself, without a header time.
+ * @type {(asked: string, times: string, upstream: string) => void} asked as for outcome, and `$upstream_header_time` of the same attempts
+ */
+const addFailure = (asked, times, upstream) => {
+  const time = times.split(", ");
+  const hasFailed = asked.split(", ").some((status, n) => /50[24]/.test(status) && time[n] === "-");
+  if (hasFailed) add(`culvert_upstream_failures_total{upstream="${upstream}"}`, 1);
 };
 
-/** @type {(route: string, status: number, asked: string, upstream: string) => void} `asked` as for outcome */
-const addRequest = (route, status, asked, upstream) => {
+/** @type {(route: string, status: number) => void} */
+const addRequest = (route, status) => {
   add(`culvert_requests_total{route="${route}",class="${Math.floor(status / 100)}xx"}`, 1);
-  addFailure(asked, upstream);
 };
 
 /** @type {(seconds: number) => void} adds a page to the histogram; NaN if web has not answered */
@@ -58,11 +62,13 @@ const envelope = (r) => {
   const route = variables.envelope_route || "";
   const result = outcome(status, asked, variables.answered_by || "");
   const labels = `outcome="${result[0]}",reason="${result[1]}"`;
+  addRequest(route, status);
   // The ingest's attempts, then the spool's, unless only the spool was asked.
   const attempts = asked.split(" : ");
-  const ingest = variables.answered_by === "spool" && attempts.length === 1 ? "" : attempts.shift() || "";
-  addRequest(route, status, ingest, "ingest");
-  addFailure(attempts.join(), "spool");
+  const times = (variables.upstream_header_time || "").split(" : ");
+  if (variables.answered_by !== "spool" || attempts.length > 1)
+    addFailure(attempts.shift() || "", times.shift() || "", "ingest");
+  addFailure(attempts.join(", "), times.join(", "), "spool");
   add(`culvert_${route}_envelopes_total{${labels}}`, 1);
   add("culvert_tunnel_bytes_total", Number(variables.request_length));
   return `"outcome":"${result[0]}","reason":"${result[1]}","status":${status}`;
@@ -72,8 +78,12 @@ const envelope = (r) => {
 const request = (r) => {
   const variables = r.variables;
   const status = Number(variables.status);
-  addRequest(variables.route || "proxy", status, variables.upstream_status || "", "web");
-  if (variables.route === "page") addDuration(parseFloat(variables.upstream_header_time || ""));
+  // After a retry by @page_retry there are two lists of attempts.
+  const times = (variables.upstream_header_time || "").replace(/ : /g, ", ");
+  addRequest(variables.route || "proxy", status);
+  addFailure((variables.upstream_status || "").replace(/ : /g, ", "), times, "web");
+  // Of the last attempt, which was answered.
+  if (variables.route === "page") addDuration(parseFloat(times.slice(times.lastIndexOf(" ") + 1)));
   if (variables.asked_release) add(`culvert_deployment_requests_total{release="${variables.asked_release}"}`, 1);
   return `${status}`;
 };

@@ -77,9 +77,21 @@ describe("a redirect to where Next listens", () => {
   });
 });
 
+const ready = () => shared.proxy.internal("/readyz").catch(String);
+
+test.each([502, 504])("an app that itself answers %i can be reached", async (status) => {
+  await shared.proxy.web.answer({ ...page, status });
+  await shared.proxy.on("proxy", "restart", "-t", "5");
+  await expect.poll(ready).toBe("ready\n");
+  // It may have another port now.
+  await shared.proxy.ready();
+  expect((await shared.through()).answer).toMatchObject({ status, body: page.body });
+  expect(await shared.proxy.metric('culvert_requests_total{route="page",class="5xx"}')).toBe(1);
+  expect(await shared.proxy.internal("/metrics")).not.toContain("culvert_upstream_failures_total{");
+});
+
 test("what listens at WEB_UPSTREAM without speaking HTTP gets no traffic", async () => {
   await shared.proxy.web.answer({ ...page, body: "220 mail.example ESMTP\r\n", instead: "raw" });
   await shared.proxy.on("proxy", "restart", "-t", "5");
-  const ready = () => shared.proxy.internal("/readyz").catch(String);
   await expect.poll(ready).toMatch(/503 web does not speak HTTP: check WEB_UPSTREAM/);
 });

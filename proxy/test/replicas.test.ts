@@ -26,7 +26,10 @@ describe("two replicas of web", () => {
   test("one of which cuts connections: a GET is retried on the other, a POST is never sent twice", async () => {
     await shared.proxy.web.answer({ ...page, instead: "reset" });
     const [first, second] = await counts();
+    const timed = () => shared.proxy.metric("culvert_page_duration_seconds_count");
+    const before = await timed();
     expect(await times(20, { path: "/again" })).toEqual(all(200));
+    expect(await timed()).toBe(before + 20);
     const [firstAfter, secondAfter] = await counts();
     expect(firstAfter).toBeGreaterThan(first);
     // watch-sets.sh asks, too.

@@ -129,7 +129,11 @@ test("unusual values that are valid start without a warning of Nginx; names may 
 const cannot = (server: string) => `culvert proxy: /etc/resolv.conf: Nginx cannot use the name server ${server}\n`;
 test.each<[servers: string[], code: number, output: string]>([
   [["fe80::1%eth0", "2001:db8::53", "192.0.2.53\r"], 0, `${cannot("fe80::1%eth0")}culvert proxy: made a`],
-  [["fe80::1", "dns.example"], 1, `${cannot("fe80::1")}${cannot("dns.example")}culvert proxy: /etc/resolv.conf names no`],
+  [
+    ["fe80::1", "dns.example"],
+    1,
+    `${cannot("fe80::1")}${cannot("dns.example")}culvert proxy: /etc/resolv.conf names no`,
+  ],
   [[], 1, "culvert proxy: /etc/resolv.conf names no server that Nginx can use: give the container a DNS server"],
 ])("of the name servers %j, those that Nginx cannot use are left out", async (servers, code, output) => {
   writeFileSync(file("resolv.conf"), servers.map((one) => `nameserver ${one}\n`).join(""));
