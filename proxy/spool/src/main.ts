@@ -42,9 +42,10 @@ async function start(): Promise<void> {
 
   const send = createSend(settings.ca);
   const backoffs = new Map(settings.destinations.map(({ host }) => [host, new Backoff(settings.rate)]));
-  const workers = settings.destinations.map((destination) => {
-    const backoff = backoffs.get(destination.host) as Backoff;
-    return new DeliveryWorker(createDelivery(destination, store, transactions, send, backoff), backoff);
+  const workers = [...backoffs].map(([name, backoff]) => {
+    const destinations = settings.destinations.filter(({ host }) => host === name);
+    const deliveries = destinations.map((one) => createDelivery(one, store, transactions, send, backoff));
+    return new DeliveryWorker(deliveries, backoff);
   });
   let replicas = 1;
   const shareRate = (count: number) => {

@@ -99,12 +99,18 @@ test("only the tunnel's headers arrive, and only sent_at changes of a body, whic
   expect(text.replace(sentAt, before)).toBe(body.toString());
 });
 
-test("an ingest that answers 503: one attempt at a time with backoff, then all arrive by priority, at SPOOL_RATE", async () => {
+test("an ingest that answers 503: one attempt at a time, for all projects, with backoff, then all arrive by priority, at SPOOL_RATE", async () => {
   const rate = 40;
   await stack.replaceSpool(`--env=SPOOL_RATE=${rate}`);
   const attempts = await recordRequests();
   await stack.ingest({ status: 503 });
   const ids: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    const id = newId();
+    ids.push(id);
+    const headers = { "x-spool-destination": "http://ingest:9000/api/8/envelope/" };
+    expect((await send(url, envelope("event", id), headers)).status).toBe(200);
+  }
   for (const item of ["replay_event", "session", "transaction", "log", "feedback", "event", "profile_chunk"]) {
     ids.push(...(await sendMany(url, 20, item, 0, 1)));
   }

@@ -30,17 +30,15 @@ export function createDelivery(
 ) {
   const rateLimits = new RateLimits();
   const deferred = new DeferredEnvelopes();
-  /** One at a time, so that a decoder stays free for the others. */
-  let isLargeInFlight = false;
 
   /**
-   * Claims the next envelopes: the highest priority that is not rate limited, large ones last within it, oldest first; at most as many as
-   * may be in flight.
+   * Claims the next envelopes: the highest priority that is not rate limited, large ones last within it and only if `maybeLarge`, oldest
+   * first; at most as many as may be in flight.
    */
-  const claim = async (): Promise<ClaimedEnvelope[]> => {
+  const claim = async (maybeLarge: boolean): Promise<ClaimedEnvelope[]> => {
     const now = performance.now();
     const isReady = ({ destination, category, isLarge }: Queue) =>
-      destination === url && rateLimits.until(category) <= now && !(isLarge && isLargeInFlight);
+      destination === url && rateLimits.until(category) <= now && (maybeLarge || !isLarge);
     const queues = transactions.read(() => store.queues.nonEmpty()).filter(isReady);
     if (queues.length === 0) return [];
     const max = Math.min(batch.max, backoff.concurrency(now));
@@ -52,9 +50,7 @@ export function createDelivery(
       }
       return deferred.retry() ? next() : [];
     };
-    const claimed = await transactions.write(next);
-    isLargeInFlight ||= claimed[0]?.isLarge === true;
-    return claimed;
+    return transactions.write(next);
   };
 
   const attempt = async ({ headers, body, received }: ClaimedEnvelope): Promise<Outcome> => {
@@ -114,12 +110,7 @@ export function createDelivery(
   const release = ({ id, redelivery }: ClaimedEnvelope) => write(() => store.release(id, redelivery));
 
   /** Sends an envelope and records the outcome. */
-  const deliver = (envelope: ClaimedEnvelope): Promise<void> =>
-    attemptAndRecord(envelope).finally(() => {
-      if (envelope.isLarge) isLargeInFlight = false;
-    });
-
-  const attemptAndRecord = async (envelope: ClaimedEnvelope): Promise<void> => {
+  const deliver = async (envelope: ClaimedEnvelope): Promise<void> => {
     const startedAt = performance.now();
     const wasHealthy = !backoff.isFailing;
     // A rate limit may have arrived since it was claimed.

@@ -6,19 +6,26 @@ import type { Delivery } from "./delivery.ts";
 const pollIntervalMs = 1_000;
 const maxBytesInFlight = 8 << 20;
 
-/** Delivers continuously to one destination, with the concurrency and the rate that its backoff allows. */
+/**
+ * Delivers continuously to one ingest, with the concurrency and the rate that its backoff allows. Its destinations take turns, so that none
+ * waits for another's queue.
+ */
 export class DeliveryWorker {
-  #delivery: Delivery;
+  /** The last one has the turn. */
+  #deliveries: Delivery[];
   #backoff: Backoff;
+  /** Those of the delivery that has the turn. */
   #claimed: ClaimedEnvelope[] = [];
+  /** One at a time, so that a decoder stays free for the others. */
+  #isLargeInFlight = false;
   #inFlight = new Set<Promise<void>>();
   #bytesInFlight = 0;
   #loop: Promise<void> = Promise.resolve();
   #isStopped = false;
   #wake = () => {};
 
-  constructor(delivery: Delivery, backoff: Backoff) {
-    this.#delivery = delivery;
+  constructor(deliveries: Delivery[], backoff: Backoff) {
+    this.#deliveries = deliveries;
     this.#backoff = backoff;
   }
 
@@ -32,7 +39,7 @@ export class DeliveryWorker {
     this.#isStopped = true;
     this.#wake();
     const ended = this.#loop.then(() => {
-      const unsent = this.#claimed.map((envelope) => this.#delivery.release(envelope));
+      const unsent = this.#claimed.map((envelope) => this.#current.release(envelope));
       return Promise.allSettled([...this.#inFlight, ...unsent]);
     });
     await Promise.race([ended, sleep(timeoutMs)]);
@@ -49,17 +56,26 @@ export class DeliveryWorker {
     }
   }
 
+  get #current(): Delivery {
+    return this.#deliveries.at(-1) as Delivery;
+  }
+
   async #hasNext(): Promise<boolean> {
-    // GroupCommit has reported a failure already.
-    if (this.#claimed.length === 0) this.#claimed = await this.#delivery.claim().catch(() => []);
+    for (let turn = 0; turn < this.#deliveries.length && this.#claimed.length === 0; turn++) {
+      this.#deliveries.push(this.#deliveries.shift() as Delivery);
+      // GroupCommit has reported a failure already.
+      this.#claimed = await this.#current.claim(!this.#isLargeInFlight).catch(() => []);
+    }
     return this.#claimed.length > 0;
   }
 
   #send(envelope: ClaimedEnvelope): void {
     this.#bytesInFlight += envelope.body.length;
-    const done = this.#delivery.deliver(envelope).finally(() => {
+    this.#isLargeInFlight ||= envelope.isLarge;
+    const done = this.#current.deliver(envelope).finally(() => {
       this.#inFlight.delete(done);
       this.#bytesInFlight -= envelope.body.length;
+      if (envelope.isLarge) this.#isLargeInFlight = false;
       this.#wake();
     });
     this.#inFlight.add(done);
