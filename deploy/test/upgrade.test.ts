@@ -1,9 +1,9 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { endLoad, type Failure, type LoadRequest, load, redirectingForm, send } from "./load.ts";
-import { lastLine, must, run, withServices } from "./run.ts";
+import { lastLine, must, run, temporary, withServices } from "./run.ts";
 import { IMAGES, root } from "./support/docker.ts";
 import { Recorder } from "./support/recorder/client.ts";
 import type { RecordedRequest } from "./support/recorder/types.ts";
@@ -56,6 +56,40 @@ test("an older spool does not start with the queue of another version: the runni
   expect([await image(), await others()]).toEqual([running, before]);
   await expect.poll(() => compose("ps", "--format={{.Health}}", "spool")).toBe("healthy");
   expect(await must(["docker", "image", "inspect", "--format={{.Id}}", `${IMAGES}-spool`])).toBe(running);
+});
+
+/** Types what a section of docs/operations.md says, for this stack's volume. */
+function type(heading: string, copy: string): Promise<string> {
+  const sections = readFileSync(join(root, "docs/operations.md"), "utf8").split(/^#+ /m);
+  const lines =
+    sections
+      .find((one) => one.startsWith(`${heading}\n`))
+      ?.match(/^ {4}.+\n/gm)
+      ?.join("") ?? "";
+  const volume = `${process.env.COMPOSE_PROJECT_NAME}_spool`;
+  return must(["sh", "-c", lines.replaceAll("culvert_spool", volume).replaceAll("../spool.tar", copy)]);
+}
+
+test("in an outage the queue is copied and restored as documented: doctor tells its state, and it arrives", async () => {
+  const copy = temporary("spool.tar", "");
+  const doctor = async () => {
+    const { output } = await run(["sh", "deploy/checks/host/doctor.sh"], { BASE_URL: "" });
+    return output.match(/^. spool +((?!.*healthy).*)/m)?.[1];
+  };
+  const post = (name: string) =>
+    send({ ...home, path: "/monitoring", body: `{}\n{"type":"event"}\n{"${name}":true}\n` });
+  await recorder.answer({ status: 503, headers: {}, body: "" });
+  expect(await post("copied")).toBe("");
+  await type("Copy the queue", copy);
+  // It is in the queue that the copy replaces.
+  expect(await post("later")).toBe("");
+  await type("Restore the queue", copy);
+  await expect.poll(doctor).toMatch(/^\d+ envelopes wait/);
+  const mark = await recorder.count();
+  await recorder.answer({ status: 200, headers: {}, body: "{}" });
+  await recorder.waitFor((one) => bodyOf(one).includes('"copied"') || undefined, mark, 600_000);
+  await expect.poll(doctor).toBe("its queue is empty");
+  expect((await recorder.all(mark)).filter((one) => bodyOf(one).includes('"later"'))).toEqual([]);
 });
 
 test("Culvert itself is upgraded under load: only requests fail that found no proxy listening; no response is cut", async () => {

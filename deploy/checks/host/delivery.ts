@@ -53,7 +53,7 @@ export function spool(metrics: string): Result[] {
     const found = `${undeliverable} envelopes wait for an ingest that is in no DSN`;
     return [failed("spool", found, "add its DSN to TUNNEL_ALLOWED_DSNS until they are delivered")];
   }
-  if (queued === 0) return [ok("spool", "empty")];
+  if (queued === 0) return [ok("spool", "its queue is empty")];
   const found = `${queued} envelopes wait, the oldest for ${Math.round(age / 60)} min, ${Math.round(full * 100)} % full`;
   const fix = "they are delivered when the ingest is back: see its line";
   return [(age > MAX_WAIT_S || full > 0.8 ? failed : warning)("spool", found, fix)];
