@@ -1,9 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, vi } from "vitest";
+import { callUpstream } from "../../web/src/console/upstream.ts";
 import { changedFields, parseBaggage } from "./baggage.ts";
 import { findActionForm, multipart } from "./form.ts";
 import { assets } from "./html.ts";
 import { pageTrace, parseTrace, parseTraceParent } from "./trace.ts";
-import { upstreamHeaders, upstreamText } from "./upstream.ts";
+import { callFailed, upstreamHeaders, upstreamText } from "./upstream.ts";
 
 it("a page's assets are the build's files, each once, also below a base path, and no others", () => {
   const html = `<script src="/_next/static/a.js"></script><link rel=preload href="/_next/static/a.js"/>
@@ -63,6 +67,25 @@ it("the trace page shows the headers that the API received: those of the last he
   const unknown = `${hop("Rendered", list("a"))}${hop("Outgoing", "<p>Unknown: timed out.</p>")}</main>more`;
   expect(upstreamHeaders(unknown)).toEqual({});
   expect(upstreamText(unknown)).toBe("Outgoing Unknown: timed out.");
+});
+
+it.each<[string, RequestListener, boolean]>([
+  ["half of its JSON, then nothing", (_, response) => response.writeHead(200).write('{"sentry-'), true],
+  ["half of its JSON, then closes", (request, response) => response.write("{", () => request.socket.destroy()), true],
+  ["nothing", () => {}, true],
+  ["other JSON", (_, response) => response.end("null"), false],
+  ["no JSON", (_, response) => response.end("<html>"), false],
+])("an API that answers with %s: the example's page says whether it did not answer", async (_, listener, failed) => {
+  vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(AbortSignal.timeout(200));
+  const server = createServer(listener);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { problem } = (await callUpstream(address)) as { problem: string };
+  server.close().closeAllConnections();
+  expect([problem, callFailed(problem)]).toEqual([
+    expect.stringMatching(failed ? /^it does not answer/ : /echo/),
+    failed,
+  ]);
 });
 
 const FORM = `<form><input name="q"/></form><form action=""><input type="hidden" name="$ACTION_REF_1"/>

@@ -13,6 +13,8 @@ export const upstreamText = (html: string): string => textOf(lastSection(html));
 const lastSection = (html: string): string =>
   html.slice(html.lastIndexOf("<h2")).replace(/(<\/li>|<\/main>|<footer|<script)[\s\S]*$/, "");
 
-/** Whether a page says that the app's own call had no answer, in the words of Node's fetch or with the status of an overload. */
+/** Whether a page says that the app's own call had no whole answer: in the example's words, in those of Node's fetch, or with a status. */
 export const callFailed = (text: string): boolean =>
-  /aborted due to timeout|ECONN(?:REFUSED|RESET)|ETIMEDOUT|responds with 50[234]/.test(text);
+  /does not answer|time(?:d )?-?out|ECONN|ETIMEDOUT|EAI_AGAIN|socket hang up|other side closed|terminated|fetch failed|responds with (?:429|50[234])/i.test(
+    text,
+  );

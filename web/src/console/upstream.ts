@@ -8,13 +8,19 @@ export async function callUpstream(address: URL): Promise<UpstreamResult> {
   try {
     const response = await fetch(address, { cache: "no-store", signal: AbortSignal.timeout(3_000) });
     if (!response.ok) return { problem: `it responds with ${response.status}` };
-    const body: unknown = await response.json().catch(() => undefined);
-    if (typeof body !== "object" || body === null || !("sentry-trace" in body))
-      return { problem: "it does not echo trace headers as /api/echo does" };
-    const echoed = new Map<string, unknown>(Object.entries(body));
+    const echoed = new Map(Object.entries(parsed(await response.text())));
+    if (!echoed.has("sentry-trace")) return { problem: "it does not echo trace headers as /api/echo does" };
     return { received: traceHeaders({ get: (name) => echoed.get(name)?.toString() ?? null }) };
   } catch (error) {
     const { cause = error } = error as Error;
-    return { problem: `it cannot be reached (${cause instanceof Error ? cause.message : error})` };
+    return { problem: `it does not answer (${cause instanceof Error ? cause.message : error})` };
+  }
+}
+
+function parsed(text: string): object {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
   }
 }
