@@ -3,6 +3,8 @@
 // - SPOTLIGHT=http://localhost:8969: the local ingest
 //
 //   POST /sent             what k6's target accepted: { run, name, id, traceId, project, header, size, digest }; an action has no id
+//   POST /failure          a failure of a check: { run, user, check, at, traceId, text }
+//   GET  /failures?run     all of a run
 //   GET  /result?run&wait  lib/delivery.ts: Delivery, at the latest after `wait` seconds
 //   POST /api/N/envelope/  the recording ingest
 import { createHash } from "node:crypto";
@@ -20,6 +22,7 @@ const DAY_MS = 86_400_000;
 
 /** What k6 sent, and each arrival of it, by event id or else by digest; how often the app's server ran a POST, by trace. */
 const [sent, arrived, executions, seen] = [new Map(), new Map(), new Map(), new Map()];
+const failures = new Map();
 function keep(map, id, value) {
   map.set(id, value);
   if (map.size > MAX_ENTRIES) map.delete(map.keys().next().value);
@@ -123,6 +126,12 @@ async function answer(request) {
     keep(sent, one.id ?? one.traceId, { ...one, at: Date.now() });
     return {};
   }
+  if (pathname === "/failure") {
+    const one = JSON.parse(raw);
+    keep(failures, raw.toString(), one);
+    return {};
+  }
+  if (pathname === "/failures") return [...failures.values()].filter(({ run }) => run === searchParams.get("run"));
   const [, project] = /\/api\/(\d+)\/envelope\/?$/.exec(pathname) ?? [];
   if (!project) throw new Error(`there is no ${pathname}`);
   return { id: record(request.headers["content-encoding"] === "gzip" ? gunzipSync(raw) : raw, project) };

@@ -70,8 +70,8 @@ browser_problem() {
 has k6 || die "k6 is not on PATH: install it (https://grafana.com/docs/k6/latest/set-up/install-k6/)"
 # shellcheck disable=SC2034 # read by setting
 root=$(cd .. && pwd)
-port=$(published proxy 8443)
-: "${BASE_URL:=https://localhost:${port:-$(setting HTTPS_PORT 8443)}}"
+port_of_stack=$(published proxy 8443)
+: "${BASE_URL:=https://localhost:${port_of_stack:-$(setting HTTPS_PORT 8443)}}"
 # A page's scripts run in a browser only.
 [ -n "${K6_BROWSER_EXECUTABLE_PATH:-}" ] || for browser in chromium chromium-browser google-chrome; do
   ! has "$browser" || export "K6_BROWSER_EXECUTABLE_PATH=$(command -v "$browser")"
@@ -81,22 +81,19 @@ RUN_K6=$(k6 version | sed -n 's/^k6 v\([0-9.]*\).*/\1/p')
 case $RUN_K6 in 0.* | 1.*) die "k6 $RUN_K6 is too old: install 2.0 or newer" ;; esac
 export BASE_URL RUN_K6 NO_BROWSER="${NO_BROWSER:-}"
 
-# run ARGUMENTS...: runs k6 with its own log, a line for each failed request, in a file. Returns whether it came to its
-# end; else the last error of its log is the result.
+# run ARGUMENTS...: runs k6 with its own log, a line for each failed check and request, in a file. Returns whether it came
+# to its end. Else the script has written why, unless k6 itself failed.
 run() {
   status=0
   k6 run --quiet "$@" 2>>"$OUT/k6.log" || status=$?
   # A crossed limit is a result.
   case $status in 0 | 99) return 0 ;; esac
-  # The text of a JSON string: k6 quotes like that.
-  reason=$(sed -n 's/^time=.* level=error msg="//p' "$OUT/k6.log" | tail -n 1 | sed 's/" [a-z]*=.*//; s/"$//
-    s/\\n.*//; s/ at [^ ]* (file:.*//; s/^test aborted: //; s/^Uncaught (in promise) //; s/^[A-Za-z]*Error: //')
-  : "${reason:=k6 ended with $status: see $OUT/k6.log}"
-  rm -f "$OUT/summary.txt" "$OUT/summary.json" "$OUT/junit.xml"
-  printf 'NOT RUN · %s: %s\n' "$PROFILE" "$reason" | sed 's/\\"/"/g' | tee "$OUT/summary.txt"
+  grep -qs '"not run"' "$OUT/summary.json" && return
+  reason="k6 ended with $status: see $shown/k6.log"
+  rm -f "$OUT/junit.xml"
+  echo "NOT RUN · $PROFILE: $reason" | tee "$OUT/summary.txt"
   printf '{\n  "profile": "%s",\n  "result": "not run",\n  "exit": 108,\n  "problem": "%s"\n}\n' \
     "$PROFILE" "$reason" >"$OUT/summary.json"
-  status=108
 }
 # ended: says where the results are, and exits with the summary's code.
 ended() {
@@ -108,40 +105,52 @@ ended() {
   exit "$status"
 }
 
-# What the run uses for settings that are not set. Over HTTP/1.1, because the run uses HTTP/2 where it can.
-(export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0" && run --no-thresholds preflight.ts && exit "$status") || {
-  status=$?
-  ended
-}
-if [ "$PROFILE" = preflight ]; then
-  cat "$OUT/target.env"
-  echo "  proposed: $shown/target.env, for TARGET=" >&2
-  exit 0
+# What the run uses for settings that are not set. A TARGET sets them all. Over HTTP/1.1, because the run uses HTTP/2.
+if [ -z "${TARGET:-}" ] || [ "$PROFILE" = preflight ]; then
+  (export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0" && run --no-thresholds preflight.ts && exit "$status") || {
+    status=$?
+    ended
+  }
+  if [ "$PROFILE" = preflight ]; then
+    cat "$OUT/target.env"
+    echo "  proposed: $shown/target.env, for TARGET=" >&2
+    exit 0
+  fi
+  read_settings "$OUT/target.env"
 fi
-read_settings "$OUT/target.env"
 
-# Starts the reader of what arrived beside k6: for a recording ingest on port INGEST, or for the local ingest. Without
-# Node or a local ingest, the summary says that delivery is not verified.
+# Starts the reader beside k6. It keeps the texts of failures for the summary. It looks up what arrived, in a recording
+# ingest on port INGEST, or in the local ingest if the DSN or the address says that the target sends there.
 reader() {
   spotlight='' port=0 host=127.0.0.1
-  case ${INGEST:-}:${SENTRY_DSN:-}:${TUNNEL_PATH-} in
-  *: | *:off | http*) return 0 ;;
+  : "${INGEST:=}"
+  case $INGEST:${SENTRY_DSN:-}:${TUNNEL_PATH:-off} in
+  http*) return 0 ;;
+  *:off) ;;
   [1-9]*) port=$INGEST host=0.0.0.0 ;;
-  :*@ingest:*) spotlight=http://127.0.0.1:$(published ingest 8969) ;;
-  *) return 0 ;;
+  :*@ingest:*) local_ingest ;;
+  ::*) case ${BASE_URL%/} in *":${port_of_stack:-none}") local_ingest ;; esac ;;
   esac
   has node || return 0
+  start_reader
+  # Without a local ingest to read from, the summary says that delivery is not verified.
+  [ -n "$started$INGEST" ] || { spotlight='' && start_reader; }
+  [ -n "$started" ] || die "INGEST: the reader did not start on port '$port': is it in use?"
+  export READER="http://127.0.0.1:$started"
+  case $spotlight$port in 0) ;; *) export INGEST="$READER" ;; esac
+}
+# start_reader: sets started to the reader's port, to nothing if it does not start.
+start_reader() {
   mkfifo "$OUT/port.$$"
   SPOTLIGHT=$spotlight PORT=$port HOST=$host node reader.mjs >"$OUT/port.$$" &
   finish="kill $! 2>/dev/null || :"
   read -r started <"$OUT/port.$$" || started=
   rm "$OUT/port.$$"
-  if [ -z "$started" ]; then
-    [ -z "$spotlight" ] || return 0
-    die "INGEST: the reader did not start on port '$port': is it in use?"
-  fi
-  INGEST=http://127.0.0.1:$started
-  export INGEST
+}
+# local_ingest: sets spotlight, if a local ingest answers.
+local_ingest() {
+  ingest=$(published ingest 8969)
+  [ -z "$ingest" ] || spotlight=http://127.0.0.1:$ingest
 }
 reader
 

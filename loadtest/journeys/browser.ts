@@ -1,5 +1,7 @@
 import { browser as chromium } from "k6/browser";
-import { passExample, recordCheck } from "../lib/client.ts";
+import exec from "k6/execution";
+import { recordCheck, type SetupData } from "../lib/client.ts";
+import { sayFailure } from "../lib/failures.ts";
 import type { Options } from "../lib/options.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -16,7 +18,8 @@ addEventListener("unhandledrejection", ({ reason }) => keep(reason));
 addEventListener("securitypolicyviolation", (event) => keep(event.violatedDirective + " blocks " + event.blockedURI));`;
 
 /** Opens each page in Chromium. If the network failed, again: if it does so each time, that is no result. */
-export async function browser({ pages, baseUrl }: Options): Promise<void> {
+export async function browser({ pages, baseUrl, reader }: Options, { run }: SetupData): Promise<void> {
+  exec.vu.metrics.tags.journey = "browser";
   for (const path of pages) {
     let errors: string[] = [];
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -25,7 +28,8 @@ export async function browser({ pages, baseUrl }: Options): Promise<void> {
       if (errors.length === 0 || !(isNetwork || errors.some((one) => OWN_ERROR.test(one)))) break;
     }
     if (!errors.some((one) => OWN_ERROR.test(one))) recordCheck("browser_runs", errors.length === 0);
-    if (errors.length > 0) passExample("browser_runs", `GET ${path}`, "", errors.join("; "));
+    const failure = { check: "browser_runs", at: `GET ${path}`, traceId: "", text: errors.join("; ") } as const;
+    if (errors.length > 0) await sayFailure(reader, run, exec.vu.idInTest, failure);
   }
 }
 

@@ -6,7 +6,7 @@ import { action } from "./action.ts";
 import { assets } from "./assets.ts";
 import { browse } from "./browse.ts";
 import { concurrent, continued } from "./continued.ts";
-import { envelopes, replay } from "./envelopes.ts";
+import { compressed, envelopes, replay } from "./envelopes.ts";
 import { forwarded } from "./forwarded.ts";
 import { invalidHeaders } from "./invalid-headers.ts";
 import { notFound } from "./not-found.ts";
@@ -23,7 +23,10 @@ interface Entry {
   kinds?: Kind[];
   envelopes?: true;
   /** The option that disables the journey: `off`, or no trace. */
-  needs?: keyof Pick<Options, "tracePage" | "echoPath" | "actionPage" | "redirectPage" | "tunnelPath" | "trace">;
+  needs?: keyof Pick<
+    Options,
+    "tracePage" | "echoPath" | "actionPage" | "redirectPage" | "tunnelPath" | "compressed" | "trace"
+  >;
 }
 
 const CONTINUED: CheckId[] = ["continued_trace", "continued_span", "continued_sampled", "continued_baggage"];
@@ -57,6 +60,14 @@ export const JOURNEYS = {
     kinds: ["envelope"],
     envelopes: true,
     needs: "tunnelPath",
+  },
+  compressed: {
+    run: compressed,
+    share: 1,
+    checks: ["tunnel_compressed"],
+    kinds: ["envelope"],
+    envelopes: true,
+    needs: "compressed",
   },
   replay: { run: replay, share: 1, checks: TUNNEL, kinds: ["envelope"], envelopes: true, needs: "tunnelPath" },
   reject: { run: reject, share: 1, checks: ["tunnel_rejected"], kinds: ["rejected"], needs: "tunnelPath" },

@@ -34,6 +34,7 @@ export const CHECKS = {
   not_found_noindex: { name: "404: is marked noindex" },
   indexable: { name: "404: no other response is marked noindex" },
   tunnel_accepted: { name: "tunnel: an envelope is accepted" },
+  tunnel_compressed: { name: "tunnel: a compressed envelope is accepted, as servers send it" },
   tunnel_answer: { name: "tunnel: the answer is an ingest's, with the event's id" },
   tunnel_rejected: { name: "tunnel: an envelope for a foreign project is rejected" },
   tunnel_retryable: { name: "tunnel: a rate limit names its categories" },

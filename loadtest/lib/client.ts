@@ -1,11 +1,11 @@
-import { group, check as k6check } from "k6";
+import { check as k6check } from "k6";
 import exec from "k6/execution";
 import http from "k6/http";
 import { Counter, Rate, Trend } from "k6/metrics";
 import { browserHeaders } from "./browser-headers.ts";
 import type { CheckId } from "./checks.ts";
 import { reportSent, type Sent } from "./delivery.ts";
-import { exampleName } from "./examples.ts";
+import { type Failure, sayFailure } from "./failures.ts";
 import type { Options } from "./options.ts";
 import { isAnswer, type Kind, type Request, type Response, Unavailable } from "./request.ts";
 import { pageTrace } from "./trace.ts";
@@ -15,11 +15,14 @@ export const SAMPLES = "check_samples";
 /** Time to a response's last byte; a request that timed out counts with the whole time that it waited. */
 export const TIME = "response_time";
 export const AVAILABILITY = "availability";
+/** Counts failures of the reader, which end the run without a result. */
+export const STOPS = "reader_failures";
 
 // k6 requires metrics to be created while a script loads, so they are the only state outside a function.
 const samples = new Counter(SAMPLES);
 const responseTime = new Trend(TIME, true);
 const availability = new Rate(AVAILABILITY);
+const stops = new Counter(STOPS);
 
 /** https://grafana.com/docs/k6/latest/javascript-api/error-codes/ */
 const [REQUEST_TIMEOUT, UNDECODABLE] = [1050, 1701];
@@ -39,23 +42,28 @@ export interface Probe {
   textInPayload: boolean;
 }
 
-/** What `setup` found before the run; `run` tells its envelopes from those of other runs. */
+/** What `setup` found before the run, or why there is none; `run` tells its envelopes from those of other runs. */
 export interface SetupData {
   probed: Record<string, Probe>;
   run: string;
+  problem?: string;
 }
 
 export function newClient(options: Options, { probed, run }: SetupData) {
   const ids = new Set<string>();
   const visits = new Map<string, number>();
-  const shown = new Set<string>();
-  const pass = (of: CheckId | "availability", what: string, at: string, traceId: string, text: string) => {
-    if (shown.has(of + what)) return;
-    shown.add(of + what);
-    passExample(of, at, traceId, text);
+  const said = new Map<string, Promise<void>>();
+  const say = (
+    check: Failure["check"],
+    what: string,
+    { at, traceId }: Pick<Response, "at" | "traceId">,
+    text: string,
+  ) => {
+    if (said.has(check + what)) return;
+    said.set(check + what, sayFailure(options.reader, run, exec.vu.idInTest, { check, at, traceId, text }));
   };
   const unanswered = (kind: Kind, on: Response, reason: string) =>
-    pass("availability", kind + reason.replace(/\d+/g, ""), on.at, on.traceId, reason);
+    say("availability", kind + reason.replace(/\d+/g, ""), on, reason);
   return {
     options,
     probed,
@@ -78,10 +86,14 @@ export function newClient(options: Options, { probed, run }: SetupData) {
       return on;
     },
     /** Records one result of a check. Only each user's first failure is kept: `example` says what was expected and what came. */
-    check(id: CheckId, ok: boolean, on?: Response, example = ""): void {
+    check(id: CheckId, ok: boolean, on: Response | undefined, example: string): void {
       recordCheck(id, ok);
-      if (!ok) pass(id, "", on?.at ?? "", on?.traceId ?? "", example);
+      if (!ok) say(id, "", on ?? { at: "", traceId: "" }, example);
     },
+    /** Says what may be wrong with a response, and what to do. */
+    warn: (on: Response, text: string): void => say("warning", text, on, text),
+    /** Waits until each failure so far has been said. */
+    allSaid: async (): Promise<void> => void (await Promise.all(said.values())),
     /** Says that the API did not answer which the app called for this response: no fault of the trace, which is not judged then. */
     upstreamFailed: (on: Response): void => unanswered("page", on, "the app's own call was not answered"),
     /** Remembers the id of a trace, a span or a policy; returns whether this virtual user has not seen it before. */
@@ -104,17 +116,11 @@ export function recordCheck(id: CheckId, ok: boolean): void {
   samples.add(1, { of: id });
 }
 
+export const recordStop = (): void => stops.add(1);
+
 /** Records how many milliseconds after its acceptance an envelope arrived. */
 export const recordDelivery = (milliseconds: number): void =>
   responseTime.add(milliseconds, { kind: "delivery", name: "delivery" });
-
-/**
- * Passes a failure to the end-of-test summary. `handleSummary` gets numbers, and the names of groups and checks: no tag, metadata or log
- * line of an iteration. So the name of a group carries it.
- */
-export function passExample(check: CheckId | "availability", at: string, traceId: string, text: string): void {
-  group(exampleName(exec.vu.idInTest, { check, at, traceId, text: text.replace(/\s+/g, " ") }), () => {});
-}
 
 async function send(options: Options, request: Request): Promise<Response> {
   const { method = "GET", path, kind, name = path, body, compressed, traceId } = request;
@@ -134,7 +140,8 @@ async function send(options: Options, request: Request): Promise<Response> {
     body: text,
     milliseconds: response.error_code === REQUEST_TIMEOUT ? options.timeout * 1000 : response.timings.duration,
     error: response.error_code === REQUEST_TIMEOUT ? "timed out" : response.error.replace(/^(Get|Post) "[^"]*": /, ""),
-    undecodable: response.error_code === UNDECODABLE,
+    // A compressed body that a timeout or a closed connection has cut cannot be decompressed, either.
+    undecodable: response.error_code === UNDECODABLE && !/EOF|deadline|timeout|reset|closed/.test(response.error),
     at: `${method} ${path}`,
     traceId: traceId ?? pageTrace({ headers: received, body: text }).trace?.traceId ?? "",
   };

@@ -3,7 +3,14 @@ import { type Dsn, parseDsn } from "./dsn.ts";
 export type Env = Record<string, string | undefined>;
 
 /** An invalid option. The message is one line: the option, the problem and the fix. */
-export class OptionError extends Error {}
+export class OptionError extends Error {
+  constructor(
+    message: string,
+    readonly exit = 108,
+  ) {
+    super(message);
+  }
+}
 
 export type Options = ReturnType<typeof readOptions>;
 
@@ -23,7 +30,7 @@ export const TESTED: Record<string, string> = {
 /** Everything else that a file for TARGET may declare. */
 export const MORE = [
   ...["PAGES", "ACTION_FORM", "ACTION_EXPECT", "REDIRECT_TO", "REDIRECT_STATUS", "SENTRY_DSN"],
-  ...["EXPECT_RELEASE", "EXPECT_ENVIRONMENT", "SEND_EVENTS", "BROWSER", "INGEST"],
+  ...["EXPECT_RELEASE", "EXPECT_ENVIRONMENT", "SEND_EVENTS", "COMPRESSED", "BROWSER", "INGEST"],
 ];
 
 const PATH = /^\/[^\s#]*$/;
@@ -104,18 +111,24 @@ export function readOptions(env: Env) {
     redirectTo: declared("REDIRECT_TO"),
     redirectStatus: Number(option("REDIRECT_STATUS", "0", /^0$|^30[12378]$/, "give a status such as 307")),
     tunnelPath,
+    /** Whether the tunnel takes compressed envelopes. Only servers send them: a tunnel for browsers need not. */
+    compressed: oneOf("COMPRESSED", "off", "on") === "on" && tunnelPath !== "",
     dsn,
     /** Whether envelopes are sent: a project that is not local stores their events for good. */
     sendEvents: oneOf("SEND_EVENTS", "no", "yes") === "yes" || isLocalIngest(dsn),
     /** What the target may have that nobody declared, so that it is not tested. */
     notDeclared: Object.keys(TESTED).filter((name) => text(name) === ""),
-    declared: ["INGEST", "SEND_EVENTS", "ACTION_EXPECT", "REDIRECT_TO"].filter((name) => text(name) !== ""),
+    declared: ["INGEST", "SEND_EVENTS", "COMPRESSED", "ACTION_EXPECT", "REDIRECT_TO"].filter(
+      (name) => text(name) !== "",
+    ),
     target: text("TARGET"),
     /** Whether a browser opens pages, and why it cannot. A desktop sets BROWSER to a program. */
     browser: text("BROWSER") !== "off",
     noBrowser: env.NO_BROWSER ?? "run.sh did not look for one",
     /** The journeys that run, with their shares if they are not the usual ones. */
     journeys: pairs(list("JOURNEYS", "", /^\w+(:(?=.*[1-9])[\d.]+)?$/, "give names, such as browse or browse:80"), ":"),
+    /** What run.sh started beside k6: it keeps failures for the summary. */
+    reader: env.READER || text("INGEST").replace(/^off$/, ""),
     ingest: path("INGEST", /^https?:\/\/[^\s/]+$/, "give http://host:port, a port for run.sh, or off"),
     deliveryWait: seconds("DELIVERY_WAIT", "60s") ?? 0,
     limits: text("LIMITS"),

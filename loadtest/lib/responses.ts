@@ -56,8 +56,11 @@ export function assertResponse(client: Client, on: Response): void {
 
   const { trace, isInHeader } = pageTrace(on);
   if (isHtml(on) && (cookie !== "" || trace)) {
-    const shared = sharedProblem(on, cookie !== "" || !isInHeader);
+    const isPrivate = cookie !== "" || !isInHeader;
+    const shared = sharedProblem(on, isPrivate);
     client.check("not_shared", shared === "", on, `${shared} on a page with a trace or cookie`);
+    if (isPrivate && !on.headers["cache-control"])
+      client.warn(on, "no Cache-Control on a page with a trace or cookie: some caches store it. Send private");
   }
 
   const header = on.headers["x-robots-tag"] ?? "";
@@ -79,7 +82,8 @@ function sharedProblem(on: Response, isPrivate: boolean): string {
   if (stored) return `a shared cache answered with ${stored[0]} "${on.headers[stored[0]]}"`;
   const cache = on.headers["cache-control"] ?? "";
   const isProtected = /\b(private|no-store|no-cache)\b/i.test(cache) && !isShareable(on);
-  return isPrivate && !isProtected ? `Cache-Control "${cache}"` : "";
+  // Without the header, most caches store no page: https://www.rfc-editor.org/rfc/rfc9111#name-calculating-heuristic-fresh
+  return isPrivate && cache !== "" && !isProtected ? `Cache-Control "${cache}"` : "";
 }
 
 const isHtml = ({ headers }: Response) => /^text\/html/i.test(headers["content-type"] ?? "");

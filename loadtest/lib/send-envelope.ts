@@ -29,7 +29,7 @@ export async function sendEnvelope(client: Client, { name, eventId, body, compre
   if (accepted || rateLimited) client.check("tunnel_within_limits", accepted && limits === undefined, on, limited);
   // Without categories, a 429 stops all of them for a minute: https://develop.sentry.dev/sdk/expected-features/rate-limiting/
   if (rateLimited) client.check("tunnel_retryable", isAnswer(on), on, example);
-  else if (isAnswer(on)) client.check("tunnel_accepted", accepted, on, example);
+  else if (isAnswer(on)) client.check(compressed ? "tunnel_compressed" : "tunnel_accepted", accepted, on, example);
   if (!accepted) return;
   const problem = answerProblem(on, eventId);
   client.check("tunnel_answer", problem === "", on, `${name}: ${problem}`);

@@ -1,14 +1,13 @@
 import { probe } from "../lib/client.ts";
-import { foreignProject } from "../lib/dsn.ts";
 import { all, assets, metas, textOf } from "../lib/html.ts";
-import { type Env, isLocal, LOCAL_DSN, MORE, type Options, TESTED } from "../lib/options.ts";
+import { type Env, isLocal, MORE, type Options, TESTED } from "../lib/options.ts";
 import { randomHex } from "../lib/random.ts";
 import type { Request, Response } from "../lib/request.ts";
 import { isStrict, redirectWithin, securityHeaders } from "../lib/responses.ts";
 import { ownSettings } from "../lib/settings.ts";
 import { pageTrace } from "../lib/trace.ts";
 import { readPlan } from "./plan.ts";
-import { probeTarget } from "./target.ts";
+import { probeTarget, probeTunnel } from "./target.ts";
 
 type Settings = Record<string, string>;
 type Get = (request: Omit<Request, "kind">) => Promise<Response>;
@@ -33,8 +32,7 @@ export async function preflight(env: Env): Promise<string> {
   // run.sh replaces a port by the reader's address later.
   const read = (more: Env) => readPlan(profile, { ...env, INGEST: "", ...more }).options;
   const options = read({ JOURNEYS: "", SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1" });
-  const local: Settings = isLocal(options.baseUrl) ? { SENTRY_DSN: LOCAL_DSN } : {};
-  const seen = env.TARGET ? local : await see(env, options);
+  const seen = env.TARGET ? {} : await see(env, options);
   const names = [...Object.keys(TESTED), ...MORE];
   const given = names.flatMap((name) => {
     const value = env[name]?.trim() || seen[name];
@@ -57,7 +55,7 @@ async function see(env: Env, options: Options): Promise<Settings> {
   const [first] = pages;
   if (!first) return {};
   const own = ownSettings(first.on);
-  const tunnel = await findTunnel(env, options, own, get);
+  const tunnel = await findTunnel(env, options, own);
   const PAGES = pages.map(({ path }) => path).join(",");
   if (own.tunnel && /<title>(?:[^<]* )?Culvert<\/title>/.test(first.on.body)) {
     const base = /^(\/.+)\/_next\//.exec(assets(first.on.body)[0] ?? "")?.[1] ?? "";
@@ -96,13 +94,15 @@ async function findHeading(path: string, on: Response, get: Get): Promise<string
 }
 
 /** The tunnel that @culvert/nextjs names. In other apps, the path that answers an envelope for a foreign project, unless with a page or 404. */
-async function findTunnel(env: Env, options: Options, own: Settings, get: Get): Promise<Settings> {
+async function findTunnel(env: Env, options: Options, own: Settings): Promise<Settings> {
   const { baseUrl, dsn } = options;
-  const SENTRY_DSN = env.SENTRY_DSN || own.dsn || (isLocal(baseUrl) ? LOCAL_DSN : "");
+  const SENTRY_DSN = env.SENTRY_DSN || own.dsn || "";
+  const isKnown = SENTRY_DSN !== "" || isLocal(baseUrl);
   const named = own.tunnel ?? "";
-  if (named || env.TUNNEL_PATH || SENTRY_DSN === "") return { TUNNEL_PATH: SENTRY_DSN && named, SENTRY_DSN };
+  if (named) return { TUNNEL_PATH: isKnown ? named : "", SENTRY_DSN, COMPRESSED: "on" };
+  if (env.TUNNEL_PATH || !isKnown) return { SENTRY_DSN };
   const path = "/monitoring"; // TUNNEL_PATH
-  const { status, headers } = await get({ method: "POST", path: `${path}?o=1&p=${foreignProject(dsn)}`, body: "{}" });
+  const { status, headers } = await probeTunnel(options, path, dsn);
   const answers = status === 403 || status >= 500 || (status === 200 && !/html/.test(headers["content-type"] ?? ""));
   return { TUNNEL_PATH: answers ? path : "", SENTRY_DSN };
 }

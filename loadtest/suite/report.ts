@@ -1,4 +1,4 @@
-import type { Example } from "../lib/examples.ts";
+import { failureText } from "../lib/failures.ts";
 import { type Duration, isUnmeasured, type Result, type Summary } from "./summary.ts";
 
 const RESULTS: Record<Result, string> = {
@@ -28,27 +28,26 @@ interface Line {
   isOpen?: boolean;
 }
 
-export const exampleText = ({ at, text, traceId }: Example) =>
-  `${at && `${at}: `}${text}${traceId && ` [trace ${traceId}]`}`;
-
 /** Everything that was judged, in three tables. */
-function tables({ checks, durations, unavailable, unanswered, other, unverified, wanted, settings }: Summary) {
+function tables({ checks, durations, unavailable, unanswered, warnings, other, unverified, ...summary }: Summary) {
   const lost = unavailable.map(({ kind, percent }) => `${kind} ${percent.toFixed(1)} %`);
   const results: Line[] = [
     {
-      ...{ name: `availability: ${wanted} % of each kind`, cells: [] },
-      problems: [...lost, ...unanswered.map((one) => `not answered: ${exampleText(one)}`)],
+      ...{ name: `availability: ${summary.wanted} % of each kind`, cells: [] },
+      problems: [...lost, ...unanswered.map((one) => `not answered: ${failureText(one)}`)],
     },
     { name: "load: as planned", cells: [], problems: other },
     ...unverified.map(({ what, why }) => ({
-      ...{ name: `not verified: ${what}`, cells: [], problems: [why], isOpen: settings.target === "" },
+      ...{ name: `not verified: ${what}`, cells: [], problems: [why], isOpen: summary.settings.target === "" },
     })),
+    { name: "warnings", cells: [], problems: [...new Set(warnings.map(failureText))], isOpen: true },
   ];
-  const judged: Line[] = checks.map(({ name, passed, failed, result, examples }) => ({
+  const judged: Line[] = checks.map(({ name, passed, failed, result, failures }) => ({
     ...{ name, cells: [passed, failed] },
     problems: [
       ...(result === "not measured" ? [result] : []),
-      ...(result === "passed" ? [] : examples.map(exampleText)),
+      ...(result === "failed" && summary.isInLog ? ["its failures are in k6's log"] : []),
+      ...(result === "passed" ? [] : failures.map(failureText)),
     ],
   }));
   return { results, judged, times: durations.map(timeOf) };
@@ -105,6 +104,13 @@ function junit(summary: Summary): string {
     cases.filter((one) => one.problems.length > 0 && Boolean(one.isOpen) === open).length;
   const counts = `tests="${cases.length}" failures="${count(false)}" skipped="${count(true)}" time="${seconds}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="loadtest ${profile}" ${counts}>\n${lines.join("\n")}\n</testsuite>\n`;
+}
+
+/** The files of a run that has no result; without a folder only the text, on stdout. */
+export function notRunFiles(profile: string, problem: string, folder: string, exit = 108): Record<string, string> {
+  const stdout = `NOT RUN · ${profile}: ${problem}\n`;
+  const json = `${JSON.stringify({ profile, result: "not run", exit, problem }, null, 2)}\n`;
+  return folder === "" ? { stdout } : { stdout, [`${folder}/summary.txt`]: stdout, [`${folder}/summary.json`]: json };
 }
 
 /** The files for k6's `handleSummary`; without a folder only the text, on stdout. */

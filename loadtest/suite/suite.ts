@@ -2,20 +2,49 @@ import exec from "k6/execution";
 import { browser } from "../journeys/browser.ts";
 import { JOURNEYS } from "../journeys/index.ts";
 import type { CheckId } from "../lib/checks.ts";
-import { type Client, newClient, passExample, recordCheck, recordDelivery, type SetupData } from "../lib/client.ts";
+import { type Client, newClient, recordCheck, recordDelivery, recordStop, type SetupData } from "../lib/client.ts";
 import { checkReader, type Delivery, ReaderError, readDelivery } from "../lib/delivery.ts";
+import { readFailures, sayFailure } from "../lib/failures.ts";
+import { OptionError, type Options } from "../lib/options.ts";
 import { randomHex } from "../lib/random.ts";
 import { Unavailable } from "../lib/request.ts";
-import { readPlan } from "./plan.ts";
-import { summaryFiles } from "./report.ts";
+import { type Plan, readPlan } from "./plan.ts";
+import { notRunFiles, summaryFiles } from "./report.ts";
 import { journeyOf, roundOf, scenarios } from "./scenarios.ts";
-import { type RunData, summarise } from "./summary.ts";
+import { type RunData, stopOf, summarise } from "./summary.ts";
 import { probeTarget } from "./target.ts";
 import { thresholds } from "./thresholds.ts";
 
-/** Everything that k6 requires of an entry script, for one load profile. What it throws is the reason for which run.sh has no result. */
+/** Everything that k6 requires of an entry script, for one load profile. With an invalid option, it only says so. */
 export function suite(profile: string) {
-  const plan = readPlan(profile, __ENV);
+  try {
+    if (!__ENV.BASE_URL) throw new OptionError("BASE_URL is not set: give the origin of the target");
+    return suiteOf(readPlan(profile, __ENV));
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    return notRunSuite(profile, error);
+  }
+}
+
+/** Ends the run before any load. `handleSummary` gets the reason with the setup's data, so no log needs to be read. */
+function stopFor({ problem }: { problem?: string }): void {
+  if (problem) exec.test.abort(problem);
+}
+
+/** A script that ends with a reason: k6 says it, and `handleSummary` writes it. */
+export function notRunSuite(profile: string, { message, exit }: OptionError) {
+  const data: SetupData = { problem: message, run: "", probed: {} };
+  return {
+    options: { vus: 1, iterations: 1 },
+    setup: async () => data,
+    iteration: async (data: SetupData) => stopFor(data),
+    browser: async () => {},
+    teardown: async () => {},
+    handleSummary: async (_: RunData) => notRunFiles(profile, message, __ENV.OUT ?? "", exit),
+  };
+}
+
+function suiteOf(plan: Plan) {
   const { options } = plan;
   let client: Client | undefined;
   return {
@@ -30,11 +59,17 @@ export function suite(profile: string) {
     },
 
     async setup(): Promise<SetupData> {
-      if (options.ingest) await checkReader(options);
-      return { run: randomHex(8), probed: await probeTarget(options) };
+      const run = randomHex(8);
+      try {
+        if (options.ingest) await checkReader(options);
+        return { run, probed: await probeTarget(options, run) };
+      } catch (error) {
+        return { run, probed: {}, problem: (error as Error).message };
+      }
     },
 
     async iteration(data: SetupData): Promise<void> {
+      stopFor(data);
       client ??= newClient(options, data);
       const at = exec.scenario.iterationInTest;
       const name = journeyOf(plan, at);
@@ -45,29 +80,42 @@ export function suite(profile: string) {
         await JOURNEYS[name].run(client);
       } catch (error) {
         // A failure of our own tools is no fault of the target.
+        if (error instanceof ReaderError) recordStop();
         if (error instanceof ReaderError) exec.test.abort(error.message);
         // A request without an answer ends its journey, and is counted by the availability.
         if (!(error instanceof Unavailable)) exception = String(error);
       }
       client.check("iteration_ok", exception === "", undefined, `${name}: ${exception}`);
+      await client.allSaid();
     },
 
-    browser: (): Promise<void> => browser(options),
-
-    async teardown({ run }: SetupData): Promise<void> {
-      if (options.ingest) recordFindings(await readDelivery(options, run));
+    browser: async (data: SetupData): Promise<void> => {
+      if (!data.problem) await browser(options, data);
     },
 
-    /** Writes nothing if `setup` failed. */
-    handleSummary: (data: RunData): Record<string, string> => {
+    async teardown({ run, problem }: SetupData): Promise<void> {
+      if (!options.ingest || problem) return;
+      exec.vu.metrics.tags.journey = "delivery";
+      const delivery = await readDelivery(options, run).catch((error) => {
+        recordStop();
+        throw error;
+      });
+      await recordFindings(options, run, delivery);
+    },
+
+    handleSummary: async (data: RunData): Promise<Record<string, string>> => {
+      const problem = stopOf(data, options);
+      if (problem) return notRunFiles(plan.name, problem, options.out);
       const { RUN_COMMIT: commit = "unknown", RUN_K6: k6 = "unknown" } = __ENV;
       const run = { time: new Date().toISOString(), commit, k6 };
-      return data.setup_data ? summaryFiles(summarise(plan, run, data), options.out) : {};
+      const failures = await readFailures(options.reader, data.setup_data?.run ?? "");
+      return summaryFiles(summarise(plan, run, data, failures), options.out);
     },
   };
 }
 
-function recordFindings({ source, sent, missing, altered, repeated, late, actions, ranTwice }: Delivery): void {
+async function recordFindings({ reader }: Options, run: string, delivery: Delivery): Promise<void> {
+  const { source, sent, missing, altered, repeated, late, actions, ranTwice } = delivery;
   const arrived = sent - missing.length;
   const results: [CheckId, number, Delivery["missing"]][] = [
     ["delivered", sent, missing],
@@ -77,8 +125,10 @@ function recordFindings({ source, sent, missing, altered, repeated, late, action
   ];
   for (const [id, count, bad] of results) {
     for (let at = 0; at < count; at++) recordCheck(id, at >= bad.length);
-    for (const one of bad.slice(0, 3))
-      passExample(id, `event ${one.id}`, one.traceId, `${one.how}; ${bad.length} of ${count} (read from ${source})`);
+    for (const [at, { id: event, traceId, how }] of bad.slice(0, 3).entries()) {
+      const text = `${how}; ${bad.length} of ${count} (read from ${source})`;
+      await sayFailure(reader, run, at, { check: id, at: `event ${event}`, traceId, text });
+    }
   }
   for (const milliseconds of late) recordDelivery(milliseconds);
 }

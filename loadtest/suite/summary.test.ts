@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { AVAILABILITY, TIME } from "../lib/client.ts";
-import { exampleName, examplesOf } from "../lib/examples.ts";
+import { AVAILABILITY, STOPS, TIME } from "../lib/client.ts";
 import { DECLARED } from "../test/run-suite.ts";
 import { readPlan } from "./plan.ts";
-import { summaryFiles, text } from "./report.ts";
-import { type RunData, summarise } from "./summary.ts";
+import { notRunFiles, summaryFiles, text } from "./report.ts";
+import { type RunData, stopOf, summarise } from "./summary.ts";
 
-const TRACE = "10ad7e5710ad00000000ffffffff0001";
 const RUN = { time: "2026-11-24T00:00:00.000Z", commit: "abc1234", k6: "2.2.0" };
 
 const planOf = (profile = "average", env: Record<string, string> = {}) =>
@@ -29,7 +27,7 @@ function goodRun(plan = planOf()): RunData {
       iterations: { values: { count: 70 } },
     },
     state: { testRunDurationMs: 9000 },
-    root_group: { name: "" },
+    setup_data: { run: "r", probed: {} },
   };
 }
 
@@ -97,12 +95,15 @@ describe("the result", () => {
   });
 });
 
-it("an example can be passed as a group's name, which may not contain ::, with every id whole, and short", () => {
-  const example = { check: "page_ok", at: "GET /a::b", traceId: TRACE, text: 'sent "a::b"|c' } as const;
-  const name = exampleName(2, example);
-  expect(name).not.toContain("::");
-  expect(examplesOf("page_ok", { name: "", groups: [{ name }, { name: "another group" }] })).toMatchObject([example]);
-  expect(exampleName(1, { ...example, text: "x".repeat(5000) }).length).toBeLessThan(900);
+it("says why a run has no result, in its files, too", () => {
+  const stop = (more: Partial<RunData>) => stopOf({ ...goodRun(), ...more }, planOf().options);
+  expect(stop({})).toBe("");
+  expect(stop({ setup_data: { run: "", probed: {}, problem: "no target" } })).toBe("no target");
+  expect(stop({ setup_data: undefined })).toMatch(/setup failed/);
+  expect(stop({ metrics: { [STOPS]: { values: { count: 1 } } } })).toMatch(/^INGEST http:\/\/reader failed/);
+  const files = notRunFiles("smoke", 'RATE "fast"', "out");
+  expect(files["out/summary.txt"]).toBe('NOT RUN · smoke: RATE "fast"\n');
+  expect(JSON.parse(files["out/summary.json"] ?? "")).toMatchObject({ exit: 108, problem: 'RATE "fast"' });
 });
 
 describe("the files", () => {
@@ -119,11 +120,11 @@ describe("the files", () => {
     const run = goodRun();
     checked(run, "page_ok", 1, 2);
     const example = { check: "page_ok", at: "GET /", text: "500 <html>", traceId: "" } as const;
-    run.root_group.groups = [{ name: exampleName(1, example) }];
-    const xml = summaryFiles(resultOf(run), "out")["out/junit.xml"] ?? "";
-    const { checks, durations } = resultOf(run);
-    expect(xml.match(/<testcase /g)).toHaveLength(checks.length + durations.length + 2);
-    expect(xml).toContain('failures="1" skipped="0"');
+    const warning = { check: "warning", at: "", text: "a warning", traceId: "" } as const;
+    const summary = summarise(planOf(), RUN, run, [example, warning]);
+    const xml = summaryFiles(summary, "out")["out/junit.xml"] ?? "";
+    expect(xml.match(/<testcase /g)).toHaveLength(summary.checks.length + summary.durations.length + 3);
+    expect(xml).toContain('failures="1" skipped="1"');
     expect(xml).toContain("GET /: 500 &#60;html&#62;\n1 2</failure>");
   });
 });

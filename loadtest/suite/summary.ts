@@ -1,8 +1,8 @@
 import { JOURNEY_NAMES, journey, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
-import { AVAILABILITY, type SetupData, TIME } from "../lib/client.ts";
-import { type Example, examplesOf, type Group } from "../lib/examples.ts";
-import { isLocalIngest, TESTED } from "../lib/options.ts";
+import { AVAILABILITY, type SetupData, STOPS, TIME } from "../lib/client.ts";
+import type { Failure } from "../lib/failures.ts";
+import { isLocalIngest, type Options, TESTED } from "../lib/options.ts";
 import type { Plan, Row } from "./plan.ts";
 import { plannedIterations, plateauOf } from "./scenarios.ts";
 
@@ -10,7 +10,6 @@ import { plannedIterations, plateauOf } from "./scenarios.ts";
 export interface RunData {
   metrics: Record<string, { values: Record<string, number> }>;
   state: { testRunDurationMs: number };
-  root_group: Group;
   setup_data?: SetupData;
 }
 
@@ -24,19 +23,35 @@ export interface CheckResult {
   passed: number;
   failed: number;
   result: "passed" | "failed" | "not measured";
-  examples: Example[];
+  failures: Failure[];
 }
 
 export type Duration = ReturnType<typeof durationOf>;
 export type Summary = ReturnType<typeof summarise>;
 
-/** Computes the result of a run from k6's end-of-test data alone. `run` has facts that k6 does not know; run.sh passes them. */
-export function summarise(plan: Plan, run: { time: string; commit: string; k6: string }, data: RunData) {
+/** Why a run has no result: its setup's reason, or a reader that failed. Empty if it has one. */
+export function stopOf({ metrics, setup_data }: RunData, { ingest }: Options): string {
+  if (!setup_data) return "its setup failed: see k6's log";
+  const stops = metrics[STOPS]?.values.count ?? 0;
+  return setup_data.problem ?? (stops > 0 ? `INGEST ${ingest} failed during the run: see k6's log` : "");
+}
+
+/**
+ * Computes the result of a run from k6's end-of-test data, and the texts of its failures. `run` has facts that k6 does not know; run.sh
+ * passes them.
+ */
+export function summarise(
+  plan: Plan,
+  run: { time: string; commit: string; k6: string },
+  data: RunData,
+  failures: Failure[] = [],
+) {
   const { options, profile } = plan;
   const values = (metric: string) => data.metrics[metric]?.values ?? {};
   const count = (metric: string) => values(metric).count ?? 0;
   const seconds = data.state.testRunDurationMs / 1000;
-  const checks = CHECK_IDS.map((id) => checkResult(id, data)).filter(
+  const failuresOf = (of: Failure["check"]) => failures.filter(({ check }) => check === of).slice(0, 3);
+  const checks = CHECK_IDS.map((id) => ({ ...checkResult(id, data), failures: failuresOf(id) })).filter(
     ({ id, result }) => result !== "not measured" || plan.checks.includes(id),
   );
   const durations = plan.rows.map((row) => durationOf(row, values));
@@ -77,7 +92,10 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
     unavailable,
     checks,
     durations,
-    unanswered: examplesOf("availability", data.root_group),
+    unanswered: failuresOf("availability"),
+    warnings: failures.filter(({ check }) => check === "warning"),
+    /** Whether the texts of the failures are in k6's log alone. */
+    isInLog: options.reader === "" && result !== "passed",
     /** Iterations per second when a threshold stopped the run, for a profile with one linear ramp. */
     breakpoint:
       profile.stopAtLimit && result !== "passed" ? Math.min(rate, (rate * seconds) / plateauOf(plan)) : undefined,
@@ -93,11 +111,11 @@ export function summarise(plan: Plan, run: { time: string; commit: string; k6: s
 const shareAnswered = ({ passes = 0, fails = 0 }: Record<string, number>) =>
   fails === 0 ? 1 : passes / (passes + fails);
 
-function checkResult(id: CheckId, { metrics, root_group }: RunData): CheckResult {
+function checkResult(id: CheckId, { metrics }: RunData): Omit<CheckResult, "failures"> {
   const { passes: passed = 0, fails: failed = 0 } = metrics[`checks{check:${id}}`]?.values ?? {};
   const all = passed + failed;
   const result = all === 0 ? "not measured" : passed / all >= shareOf(id) ? "passed" : "failed";
-  return { id, name: CHECKS[id].name, passed, failed, result, examples: examplesOf(id, root_group) };
+  return { id, name: CHECKS[id].name, passed, failed, result };
 }
 
 function durationOf({ name, selector, limit }: Row, values: (metric: string) => Record<string, number>) {
@@ -122,6 +140,7 @@ function unverified({ options }: Plan): { what: string; why: string }[] {
   const all: [what: string, why: string, holds: boolean][] = [
     ["delivery", `run.sh ${stored}: set INGEST (README), or off`, sends && !options.ingest && isOpen("INGEST")],
     ["accepted envelopes", "set SEND_EVENTS: yes stores events for good", stores && isOpen("SEND_EVENTS")],
+    ["compressed envelopes", "set COMPRESSED to on or off", sends && !options.compressed && isOpen("COMPRESSED")],
     ["results of actions", "set ACTION_EXPECT, or off", enabled.includes("action") && isOpen("ACTION_EXPECT")],
     ["targets of redirects", "set REDIRECT_TO, or off", enabled.includes("redirect") && isOpen("REDIRECT_TO")],
     ["browser", `${options.noBrowser}, or set BROWSER=off`, options.browser && options.noBrowser !== ""],

@@ -1,4 +1,6 @@
 import { type Probe, probe } from "../lib/client.ts";
+import { type Dsn, foreignProject } from "../lib/dsn.ts";
+import { sayFailure } from "../lib/failures.ts";
 import { navigationHeaders, navigationPath } from "../lib/navigation.ts";
 import type { Options } from "../lib/options.ts";
 import type { Response } from "../lib/request.ts";
@@ -31,8 +33,12 @@ export function targetProblem({ baseUrl }: Options, setting: string, path: strin
 }
 
 /** Asks once for everything that is declared, and keeps what later answers are compared with. Throws the problem that stops a run. */
-export async function probeTarget(options: Options): Promise<Record<string, Probe>> {
-  const { pages, tracePage, actionPage, echoPath, redirectPage } = options;
+export async function probeTarget(options: Options, run = ""): Promise<Record<string, Probe>> {
+  const { pages, tracePage, actionPage, echoPath, redirectPage, tunnelPath, dsn } = options;
+  if (tunnelPath) {
+    const problem = targetProblem(options, "TUNNEL_PATH", tunnelPath, await probeTunnel(options, tunnelPath, dsn));
+    if (problem) throw new Error(problem);
+  }
   const declared = [...pages.map((path) => ["PAGES", path]), ["TRACE_PAGE", tracePage], ["ACTION_PAGE", actionPage]];
   const others = [...declared, ["ECHO_PATH", echoPath], ["REDIRECT_PAGE", redirectPage]] as [string, string][];
   const probed: Record<string, Probe> = {};
@@ -43,7 +49,21 @@ export async function probeTarget(options: Options): Promise<Record<string, Prob
     if (problem) throw new Error(problem);
     if (on.status === 200 && setting !== "ECHO_PATH") probed[path] = await factsOf(options, path, on);
   }
+  if (run) await warnOfRobots(options, run);
   return probed;
+}
+
+/** What the tunnel answers to an envelope that it must reject: it stores nothing. */
+export const probeTunnel = (options: Options, path: string, dsn: Dsn): Promise<Response> =>
+  probe(options, { method: "POST", path: `${path}?o=1&p=${foreignProject(dsn)}`, body: "{}", kind: "rejected" });
+
+/** Warns if robots.txt keeps search engines from every page: https://www.rfc-editor.org/rfc/rfc9309 */
+async function warnOfRobots(options: Options, run: string): Promise<void> {
+  const on = await probe(options, { path: "/robots.txt", kind: "file", as: "fetch" });
+  const [, all = ""] = on.body.split(/^user-agent:\s*\*\s*$/im);
+  if (on.status !== 200 || !/^disallow:\s*\/\s*$/im.test(all.replace(/^user-agent:[\s\S]*/im, ""))) return;
+  const text = "Disallow: / keeps every page out of search engines";
+  await sayFailure(options.reader, run, 0, { check: "warning", at: on.at, traceId: "", text });
 }
 
 async function factsOf(options: Options, path: string, on: Response): Promise<Probe> {

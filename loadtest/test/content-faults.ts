@@ -118,7 +118,11 @@ export const CONTENT_FAULTS: Faults = {
     ],
   ],
   not_shared: [
-    ["nothing about caches on a page with a trace", page(without("cache-control")), /Cache-Control "" on/],
+    [
+      "a page with a trace may be stored for a minute",
+      header("cache-control", "max-age=60"),
+      /Control "max-age=60" on/,
+    ],
     [
       "a stored page with a trace in its header",
       timed(add("age", "7")),

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { JOURNEY_NAMES, journey } from "../journeys/index.ts";
 import { CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
-import { exampleText, text } from "../suite/report.ts";
+import { failureText } from "../lib/failures.ts";
+import { text } from "../suite/report.ts";
 import { EXIT, type Summary } from "../suite/summary.ts";
 import { CONTENT_FAULTS } from "./content-faults.ts";
 import { FAULTS, type How, type Planted } from "./faults.ts";
@@ -40,7 +41,7 @@ async function run(fault: Fault, by = "", { profile = "smoke", env: given = {}, 
 function said(summary: Summary, about: string): string {
   const check = summary.checks.find(({ id }) => id === about);
   if (!(about in CHECKS)) return text(summary);
-  return check?.result === "failed" ? check.examples.map(exampleText).join("\n") : `${about} has not failed`;
+  return check?.result === "failed" ? check.failures.map(failureText).join("\n") : `${about} has not failed`;
 }
 
 function exitFor(by: string): number {

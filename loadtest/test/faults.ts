@@ -99,6 +99,25 @@ const unsample = edit(/(?<=sentry-trace" content="\w+-\w+-)1/, "0");
 const copyTrace: Change = (answer, seen) =>
   add("set-cookie", `t=${/sentry-trace" content="(\w{32})/.exec(answer.body)?.[1]}`)(answer, seen);
 const echo = edit("</body>", ({ headers }) => `${escapeHtml(JSON.stringify(headers))}</body>`);
+/** Half of one answer of each kind, then nothing. */
+function stall(): Fault {
+  const stalled = new Set<string>();
+  const kindOf = ({ path, headers, method }: Seen) =>
+    method === "POST" ? "action" : headers.rsc ? "navigation" : isPage({ path, method } as Seen) ? "page" : path;
+  return on(
+    (seen) =>
+      seen.count > 3 &&
+      !/^\/(monitoring|no-such|api\/no)|redirect|robots/.test(seen.path) &&
+      !stalled.has(kindOf(seen)),
+    (answer, seen) => {
+      stalled.add(kindOf(seen));
+      answer.stalls = true;
+    },
+  );
+}
+const STALLED = /echo .*file .*action .*navigation .*GET \/: timed out/s;
+/** The documented tunnel: it reads the first line of the text, and forwards the rest. */
+const documented = on(({ headers }) => headers["content-encoding"], set({ status: 500 }));
 const flag = receives("traceparent", (value) => `${value.slice(0, -2)}99`);
 const second = receives("sentry-trace", (value) => `${value}, ${FOREIGN}`);
 const lenient = receives("sentry-trace", (value) => value.replace(/,.*/, ""));
@@ -193,6 +212,7 @@ export const FAULTS: Faults = {
     ["the tunnel answers with a login page", accepted(LOGIN), /expected \{"id":"\w{32}"\}, got 200.*Please log in/],
   ],
   tunnel_accepted: [["envelopes are rejected", accepted(set({ status: 400 })), /(error|transaction|replay): 400/]],
+  tunnel_compressed: [["compressed envelopes are not read", documented, /compressed transaction: 500/]],
   tunnel_rejected: [
     ["a foreign project is forwarded", relay, /a foreign (project|organisation).*: .* got 200/],
     ["the tunnel accepts GET", acceptsGet, /a GET: expected a status like 403, got 200/],
@@ -202,6 +222,7 @@ export const FAULTS: Faults = {
   availability: [
     ["the ingest is down", at("/monitoring", set({ status: 502 })), /envelope .* %.*\/monitoring: status 502/s, tunnel],
     ["one page in two is a 503", at("/trace", every(2, set({ status: 503 }))), /GET \/trace: status 503/, outgoing],
+    ["half of an answer, then nothing", stall(), STALLED, { env: { TIMEOUT: "1s", JOURNEYS: "" } }],
     ["a page times out", slow(1700, isLaterTrace), /GET \/trace: timed out/, timeout],
   ],
   incomplete: [["the app's own call times out", noApi, /the app's own call .*outgoing: .*not measured/s, outgoing]],

@@ -26,7 +26,7 @@ export class Counter extends Metric {}
 export class Rate extends Metric {}
 export class Trend extends Metric {}
 
-const built = { group: new Trend("group_duration"), check: new Rate("checks"), request: new Counter("http_reqs") };
+const built = { check: new Rate("checks"), request: new Counter("http_reqs") };
 const iterations = new Counter("iterations");
 
 /** Ends the run, as in k6. */
@@ -41,11 +41,6 @@ const exec = {
     },
   },
 };
-
-export function group(name: string, body: () => void): void {
-  body();
-  built.group.add(0, { group: `::${name}` });
-}
 
 export function check(_: unknown, checks: Record<string, () => boolean>): void {
   for (const [name, test] of Object.entries(checks)) built.check.add(test(), { check: name });
@@ -113,7 +108,7 @@ interface Script<Data> {
   setup: () => Promise<Data>;
   iteration: (data: Data) => Promise<void> | void;
   teardown?: (data: Data) => Promise<void>;
-  handleSummary: (data: never) => Record<string, string>;
+  handleSummary: (data: never) => Record<string, string> | Promise<Record<string, string>>;
 }
 
 /** Runs a script as k6 does, with so many iterations; returns the files of its summary, and k6's exit code. What `setup` throws, it throws. */
@@ -133,11 +128,15 @@ export async function runScript<Data>(script: Script<Data>, count: () => number)
     if (!(error instanceof Aborted)) throw error;
     problem = error.message;
   }
-  await script.teardown?.(data);
+  try {
+    await script.teardown?.(data);
+  } catch (error) {
+    problem ||= String(error);
+  }
   const { thresholds = {} } = script.options as { thresholds?: Parameters<typeof endOfTest>[0] };
   const end = endOfTest(thresholds, data as SetupData);
   return {
-    ...{ files: script.handleSummary(end as never), problem },
+    ...{ files: await script.handleSummary(end as never), problem },
     code: problem ? 108 : end.crossed ? 99 : 0,
   };
 }
@@ -145,7 +144,7 @@ export async function runScript<Data>(script: Script<Data>, count: () => number)
 // For k6.mjs, which imports a script, and with it this module.
 Object.assign(globalThis, { runScript });
 
-/** k6's end-of-test data for all samples: each metric's values, the groups by their tag, and whether a threshold is crossed. */
+/** k6's end-of-test data for all samples: each metric's values, and whether a threshold is crossed. */
 function endOfTest(
   thresholds: Record<string, { threshold: string }[]>,
   setup_data: SetupData,
@@ -162,8 +161,7 @@ function endOfTest(
     metrics[name] = { values };
     crossed ||= !(thresholds[name] ?? []).every(({ threshold }) => holds(threshold, values));
   }
-  const groups = [...new Set(samples.flatMap(({ tags }) => tags.group ?? []))].map((tag) => ({ name: tag.slice(2) }));
-  return { metrics, state: { testRunDurationMs: 1000 }, root_group: { name: "", groups }, setup_data, crossed };
+  return { metrics, state: { testRunDurationMs: 1000 }, setup_data, crossed };
 }
 
 function valuesOf(kind: Kind, values: number[]): Record<string, number> {

@@ -17,13 +17,8 @@ async function run() {
   const [scenario] = Object.values(script.options.scenarios ?? {});
   return globalThis.runScript({ ...script, iteration }, () => scenario?.iterations);
 }
-const failed = ({ message }) => ({
-  files: {},
-  code: 107,
-  problem: `Uncaught (in promise) Error: ${message}\n\tat setup`,
-});
-const { files, code, problem } = await run().catch(failed);
-if (problem) console.error(`time="now" level=error msg=${JSON.stringify(problem)} hint="script exception"`);
+const { files, code, problem } = await run();
+if (problem) console.error(`test aborted: ${problem}`);
 for (const [file, content] of Object.entries(files))
   if (file === "stdout") process.stdout.write(content);
   else writeFileSync(file.startsWith("/") ? file : root + file, content);

@@ -47,7 +47,7 @@ describe("the preflight", () => {
     ["a Pages Router", `<html>${META}<script id="__NEXT_DATA__"/></html>`, { TRACE: "on", ROUTER: "pages" }],
   ])("says what it did not see of %s", async (_, body, seen) => {
     const { file, settings } = await found(only(body));
-    expect(settings).toEqual({ PAGES: "/", NOINDEX: "meta", SENTRY_DSN, ...seen });
+    expect(settings).toEqual({ PAGES: "/", NOINDEX: "meta", ...seen });
     expect(file).toMatch(/\n# outgoing traces\n#TRACE_PAGE=off\n(#.*\n)*# tunnel\n#TUNNEL_PATH=off\n$/);
   });
 
@@ -66,11 +66,18 @@ describe("the preflight", () => {
 
   it("keeps what is set, and takes tunnel and DSN from an app with Culvert's package", async () => {
     const dsn = "https://k@o1.ingest.sentry.io/7";
-    const fault = only(`<html>${META}${NEXT}</html>`, ({ headers }) =>
-      Object.assign(headers, { "server-timing": `db;dur=1, ${timingOf(dsn, "/t")}` }),
-    );
+    const fault = only(`<html>${META}${NEXT}</html>`, (answer, { method }) => {
+      answer.headers["server-timing"] = `db;dur=1, ${timingOf(dsn, "/t")}`;
+      if (method === "POST") answer.status = 403;
+    });
     const { settings } = await found(fault, { ROUTER: "pages" });
-    expect(settings).toMatchObject({ TUNNEL_PATH: "/t", SENTRY_DSN: dsn, NOINDEX: "meta", ROUTER: "pages" });
+    expect(settings).toMatchObject({
+      TUNNEL_PATH: "/t",
+      COMPRESSED: "on",
+      SENTRY_DSN: dsn,
+      NOINDEX: "meta",
+      ROUTER: "pages",
+    });
   });
 
   it("proposes a foreign app's action, and does not run it", async () => {
@@ -80,7 +87,7 @@ describe("the preflight", () => {
 
   it("guesses nothing if a TARGET file declares", async () => {
     const declared = { TRACE: "on", TUNNEL_PATH: "/monitoring", ACTION_PAGE: "off" };
-    expect((await found({}, { TARGET: "shop.env", ...declared })).settings).toEqual({ ...declared, SENTRY_DSN });
+    expect((await found({}, { TARGET: "shop.env", ...declared })).settings).toEqual(declared);
   });
 
   it("follows the redirect of a page, and is not misled by an app that redirects every path", async () => {
@@ -101,6 +108,7 @@ describe("the preflight", () => {
     [{ PAGES: "/nowhere" }, /PAGES \/nowhere responds 404.*: name pages that exist/],
     [{ ACTION_PAGE: "/nowhere" }, /ACTION_PAGE \/nowhere responds 404.*: name one that exists, or declare it off/],
     [{ TARGET: "a.env", ECHO_PATH: "/nowhere" }, /ECHO_PATH \/nowhere responds 404/],
+    [{ TUNNEL_PATH: "/nowhere" }, /TUNNEL_PATH \/nowhere responds 404.*: name one that exists, or declare it off/],
   ] as [Record<string, string>, RegExp][])("says in one line what stops a run: %j", async (env, words) => {
     await expect(found({}, env)).rejects.toThrow(words);
   });

@@ -23,7 +23,7 @@ export const DECLARED = {
   },
   ...{ ACTION_PAGE: "/test-events", ACTION_FORM: "Call the upstream", ACTION_EXPECT: "received trace {trace}" },
   ...{ REDIRECT_PAGE: "/test-events/redirect", REDIRECT_TO: "/trace", TUNNEL_PATH: "/monitoring", BROWSER: "off" },
-  EXPECT_HEADERS: "content-security-policy~nonce-",
+  ...{ EXPECT_HEADERS: "content-security-policy~nonce-", COMPRESSED: "on" },
 };
 
 export const hasK6 = spawnSync("k6", ["version"]).status === 0;

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 
 const script = join(import.meta.dirname, "../run.sh");
-const TOOLS = "sh dirname mkdir rm cp sed tail tee cat env mkfifo".split(" ");
+const TOOLS = "sh dirname grep mkdir rm cp sed tail tee cat env mkfifo".split(" ");
 let box: string;
 
 beforeEach(() => {
@@ -60,21 +60,22 @@ it("says how to install k6", () => {
   expect(run().stderr).toMatch(/^culvert loadtest: k6 is not on PATH: install it .*\n$/);
 });
 
+const NOT_RUN = `echo "NOT RUN · smoke: <bad>"; printf '{\n  "result": "not run",\n  "exit": %s\n}\n' 1 >"$OUT/summary.json"; exit 108`;
 it.each([
-  ["the preflight stops", `printf '%s\\n' "$said" >&2; exit 107`, "exit 0"],
+  ["the preflight", NOT_RUN, "exit 0", [1, "NOT RUN · smoke: <bad>\n"]],
+  ["the run", ":", NOT_RUN, [1, "NOT RUN · smoke: <bad>\n"]],
+  // It has a summary, but its load was not what was planned.
   [
-    "k6 ends early, whatever it has measured",
+    "k6",
     ":",
-    `printf '%s\\n' "$said" >&2; echo "{}" >"$OUT/summary.json"; exit 105`,
+    'echo "{}" >"$OUT/summary.json"; exit 105',
+    [108, "NOT RUN · smoke: k6 ended with 105: see OUT/k6.log\n"],
   ],
-])("says as its result the reason why %s", (_, preflight, body) => {
-  const said = `time="now" level=error msg="Error: RATE \\"fast\\": <bad>\\n\\tat setup (file:///a.ts:1)\\n" hint="script exception"`;
+])("has the reason from %s that ends early, not from a log", (_, preflight, body, [status, said]) => {
   fakeK6(body, "2.2.0", `echo TUNNEL_PATH=off >"$OUT/target.env"; ${preflight}`);
-  const { status, stdout, stderr } = run({ said });
-  expect([status, stdout]).toEqual([108, 'NOT RUN · smoke: RATE "fast": <bad>\n']);
-  expect(stderr).toContain("exit code 108, NOT RUN");
-  const read = (file: string) => readFileSync(join(box, "out", file), "utf8");
-  expect(JSON.parse(read("summary.json"))).toMatchObject({ exit: 108, problem: 'RATE "fast": <bad>' });
+  const outcome = run({ K6_LOG_FORMAT: "json", K6_LOG_OUTPUT: "none" });
+  expect([outcome.status, outcome.stdout.replace(join(box, "out"), "OUT")]).toEqual([status, said]);
+  expect(JSON.parse(readFileSync(join(box, "out/summary.json"), "utf8"))).toMatchObject({ exit: status });
 });
 
 it("does without a browser that does not start, and says why; BROWSER=off asks for none", () => {
@@ -105,18 +106,30 @@ it("asks the running stack for its port, its CA and its ingest, also of another 
   const said =
     '*"port proxy 8443"*) echo 0.0.0.0:9555 ;; *"port ingest 8969"*) echo 127.0.0.1:9556 ;; *"exec -T proxy cat"*) echo PEM ;;';
   fake("docker", `[ "$COMPOSE_PROJECT_NAME" = other ] || exit 1; case "$*" in ${said} *) exit 1 ;; esac`);
-  const settings = 'printf "TUNNEL_PATH=/monitoring\\nSENTRY_DSN=http://k@ingest:8969/1\\n" >"$OUT/target.env"';
-  fakeK6('echo "$BASE_URL $INGEST"; cat "$SSL_CERT_FILE"', "2.2.0", settings);
+  const settings = (dsn: string) => `printf "TUNNEL_PATH=/monitoring\\n${dsn}" >"$OUT/target.env"`;
   fake("node", 'echo "9557"; echo "$SPOTLIGHT" >"$OUT/spotlight"');
-  const outcome = run({ COMPOSE_PROJECT_NAME: "other" });
-  expect(outcome.stdout).toBe("https://localhost:9555 http://127.0.0.1:9557\nPEM\n");
-  expect(readFileSync(join(box, "out/spotlight"), "utf8")).toBe("http://127.0.0.1:9556\n");
+  const body = 'echo "$BASE_URL $INGEST $READER"; [ -z "$SSL_CERT_FILE" ] || cat "$SSL_CERT_FILE"';
+  const stack = { COMPOSE_PROJECT_NAME: "other" };
+  const spotlight = () => readFileSync(join(box, "out/spotlight"), "utf8");
+  for (const dsn of ["SENTRY_DSN=http://k@ingest:8969/1\\n", ""]) {
+    fakeK6(body, "2.2.0", settings(dsn));
+    expect(run(stack).stdout).toBe("https://localhost:9555 http://127.0.0.1:9557 http://127.0.0.1:9557\nPEM\n");
+    expect(spotlight()).toBe("http://127.0.0.1:9556\n");
+  }
+  // Another app on this machine, of which nothing says where its events go.
+  expect(run({ ...stack, BASE_URL: "http://localhost:3000" }).stdout).toBe(
+    "http://localhost:3000  http://127.0.0.1:9557\n",
+  );
+  expect(spotlight()).toBe("\n");
 });
 
 it("takes what the target has from a TARGET file; the environment wins", () => {
   fakeK6('echo "$PAGES|$EXPECT_TEXT|$ROUTER|$TARGET"', "2.2.0", 'echo TUNNEL_PATH=off >"$OUT/target.env"');
   writeFileSync(join(box, "shop.env"), "# The shop\n\nPAGES=/a\nEXPECT_TEXT=/a=The a=b shop\nROUTER=app");
+  // One k6 is enough: nothing has to be found out.
+  rmSync(join(box, "out"), { recursive: true, force: true });
   const { stdout } = run({ TARGET: "shop.env", PAGES: "/b" });
+  expect(existsSync(join(box, "out/target.env"))).toBe(false);
   expect(stdout).toBe(`/b|/a=The a=b shop|app|${join(box, "shop.env")}\n`);
   writeFileSync(join(box, "shop.env"), "pages: /a\n");
   expect(run({ TARGET: "shop.env" }).stderr).toContain("TARGET: 'pages: /a' is not a setting: write NAME=value");

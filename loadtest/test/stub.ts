@@ -20,6 +20,8 @@ export interface Answer {
   status: number;
   headers: Record<string, string>;
   body: string;
+  /** Half of the body is sent, then nothing. */
+  stalls?: boolean;
 }
 
 /** How the stub misbehaves: as a faulty app, or as a faulty proxy before it. */
@@ -55,8 +57,10 @@ export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: 
   };
   const failed = (error: unknown) => ({ status: 599, headers: {}, body: String(error) });
   const server = createServer(async (request, response) => {
-    const { status, headers, body } = await respond(request).catch(failed);
-    response.writeHead(status, headers).end(body);
+    const { status, headers, body, stalls }: Answer = await respond(request).catch(failed);
+    response.writeHead(status, headers);
+    if (stalls) response.write(body.slice(0, body.length / 2));
+    else response.end(body);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const stop = () => server.close().closeAllConnections();

@@ -5,11 +5,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readPlan } from "../suite/plan.ts";
 import { preflight } from "../suite/preflight.ts";
 import { at, edit, set } from "./faults.ts";
-import { hasK6, runShim, settingsIn } from "./run-suite.ts";
+import { hasK6, runShim, settingsIn, startReader } from "./run-suite.ts";
 import { type Answer, asExample, asHeader, type Fault, type Seen, startStub } from "./stub.ts";
 
 // run.sh, preflight included, with the real k6 if it is on PATH, else with the shim.
@@ -92,6 +92,9 @@ const foreign = (more: (answer: Answer, seen: Seen) => unknown = () => {}, tunne
 });
 const untraced = edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "");
 const pagesRouter = edit(/<script nonce[^>]*>.*?<\/script>/s, '<script type="text/json" id="__NEXT_DATA__"></script>');
+const uncached = ({ headers }: Answer) => delete headers["cache-control"];
+const documented = (answer: Answer, { headers }: Seen) =>
+  headers["content-encoding"] && Object.assign(answer, { status: 500 });
 const otherTunnel: Fault = {
   ...foreign((answer, { path }) => path.startsWith("/monitoring?") && Object.assign(answer, { status: 400 })),
   request: (seen) => (seen.path = seen.path.replace(/^\/tunnel/, "/monitoring")),
@@ -123,10 +126,18 @@ const newText = (answer: Answer, { count }: Seen) =>
 const REAL = "https://culvert@o1.ingest.sentry.io/7";
 
 describe("a target without faults", () => {
+  let reader: Awaited<ReturnType<typeof startReader>>;
+  beforeAll(async () => {
+    reader = await startReader();
+  });
+  afterAll(() => reader.stop());
+
   it.each<[string, Fault, Record<string, string>, RegExp]>([
     ["a foreign app without a tunnel", foreign(), { TUNNEL_PATH: "off" }, /^PASSED, but not verified: .*actions/],
     ["a foreign app with a tunnel", otherTunnel, { TUNNEL_PATH: "/tunnel" }, /^PASSED, but not verified: .*redirects/],
     ["an App Router without Sentry", foreign(untraced, "_next"), {}, /^PASSED, but not verified: traces, .*tunnel/],
+    ["nothing about caches", foreign(uncached), {}, /^PASSED, but not verified: .*no Cache-Control on a page with/s],
+    ["a tunnel as Sentry documents it", foreign(documented), {}, /^PASSED, but not verified: .*compressed envelopes/],
     ["a Pages Router", foreign(pagesRouter), {}, /^PASSED, but not verified: noindex/],
     ["a base path", basePath, { PAGES: "/shop" }, /^PASSED, but not verified: delivery · /],
     ["a real project", { response: asExample }, { SENTRY_DSN: REAL, SEND_EVENTS: "no" }, /^PASSED · /],
@@ -142,7 +153,8 @@ describe("a target without faults", () => {
     const file = await preflight(given);
     // Every line that is only proposed is valid, too.
     expect(() => readPlan("smoke", { ...given, ...settingsIn(file, true) })).not.toThrow();
-    const { output, summary } = await runShim("smoke", { BROWSER: "off", ...given, ...settingsIn(file) }, 2);
+    const settings = { BROWSER: "off", READER: reader.url, ...given, ...settingsIn(file) };
+    const { output, summary } = await runShim("smoke", settings, 2);
     expect(output.trim()).toMatch(words);
     expect(summary).toMatchObject({ result: "passed", exit: 0, integrity: { broken: 0 } });
   });
