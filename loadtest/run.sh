@@ -22,6 +22,7 @@ read_settings() {
   # shellcheck disable=SC2034 # value is read by eval
   while IFS='=' read -r name value || [ -n "$name" ]; do
     case $name in '' | '#'*) continue ;; *[!A-Z0-9_]*) die "TARGET: '$name' is not a setting: write NAME=value" ;; esac
+    names="${names:-} $name"
     eval "[ -n \"\${$name:-}\" ] || export $name=\$value"
   done <"$1"
 }
@@ -36,7 +37,7 @@ if [ -n "${TARGET:-}" ]; then
   case $TARGET in /*) ;; *) TARGET=$from/$TARGET ;; esac
   [ -r "$TARGET" ] || die "TARGET '$TARGET' cannot be read: give a file of NAME=value, which PROFILE=preflight proposes"
   read_settings "$TARGET"
-  export TARGET
+  export TARGET TARGET_NAMES="${names:-}"
 fi
 
 if [ -n "${SSL_CERT_FILE:-}" ]; then
@@ -105,19 +106,17 @@ ended() {
   exit "$status"
 }
 
-# What the run uses for settings that are not set. A TARGET sets them all. Over HTTP/1.1, because the run uses HTTP/2.
-if [ -z "${TARGET:-}" ] || [ "$PROFILE" = preflight ]; then
-  (export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0" && run --no-thresholds preflight.ts && exit "$status") || {
-    status=$?
-    ended
-  }
-  if [ "$PROFILE" = preflight ]; then
-    cat "$OUT/target.env"
-    echo "  proposed: $shown/target.env, for TARGET=" >&2
-    exit 0
-  fi
-  read_settings "$OUT/target.env"
+# What the run uses for settings that are not set. Over HTTP/1.1, because the run uses HTTP/2 where it can.
+(export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0" && run --no-thresholds preflight.ts && exit "$status") || {
+  status=$?
+  ended
+}
+if [ "$PROFILE" = preflight ]; then
+  cat "$OUT/target.env"
+  echo "  proposed: $shown/target.env, for TARGET=" >&2
+  exit 0
 fi
+read_settings "$OUT/target.env"
 
 # Starts the reader beside k6. It keeps the texts of failures for the summary. It looks up what arrived, in a recording
 # ingest on port INGEST, or in the local ingest if the DSN or the address says that the target sends there.

@@ -15,7 +15,10 @@ export async function browse(client: Client): Promise<void> {
   if (!navigation) return;
 
   const to = client.page(tracePage ? [...pages, tracePage] : pages, 1);
-  const tracing: Record<string, string> = trace ? { "sentry-trace": `${trace.traceId}-${trace.spanId}`, baggage } : {};
+  const flag = trace?.sampled === undefined ? "" : `-${trace.sampled ? 1 : 0}`;
+  const tracing: Record<string, string> = trace
+    ? { "sentry-trace": `${trace.traceId}-${trace.spanId}${flag}`, baggage }
+    : {};
   const on = await client.request({
     path: navigationPath(to, client.probed[from]?.hash ?? ""),
     kind: "navigation",
@@ -27,9 +30,11 @@ export async function browse(client: Client): Promise<void> {
   const isPayload = on.status === 200 && /^text\/x-component/.test(on.headers["content-type"] ?? "");
   const expected = client.probed[to]?.textInPayload ? (expectText[to] ?? "") : "";
   const other = on.body.includes(expected) ? "" : `the payload of another page: EXPECT_TEXT "${expected}" is missing`;
-  // The trace page's payload has the trace of its own call.
-  const lost =
-    trace && to === tracePage && !on.body.includes(trace.traceId) ? `it is not in trace ${trace.traceId}` : "";
+  // The trace page's payload has the trace of its own call, with the decision of the page.
+  const [called, kept] = new RegExp(`${trace?.traceId}(?:-\\w{16}(-[01]))?`).exec(on.body) ?? [];
+  let lost = called ? "" : `it is not in trace ${trace?.traceId}`;
+  if (kept && flag && kept !== flag) lost = `the page was sampled ${flag}, its call ${kept}`;
+  if (!trace || to !== tracePage) lost = "";
   const problem = isPayload ? payloadProblem(on.body) || other || lost : describeResponse(on);
   client.check("navigation_ok", problem === "", on, `from ${from}: ${problem}`);
 }

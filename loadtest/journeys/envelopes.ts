@@ -16,8 +16,10 @@ export async function compressed(client: Client): Promise<void> {
   await sendEnvelope(client, { ...envelope, name: "compressed transaction", compressed: true }, sender);
 }
 
-/** Sends one segment of a session replay, and the visitor's feedback with a picture. */
+/** Sends one segment of a session replay, and the visitor's feedback with a picture. Under load also, once, the largest envelope. */
 export async function replay(client: Client): Promise<void> {
   const sender = newSender(client);
-  for (const one of ["replay", "feedback"] as const) await sendEnvelope(client, makeEnvelope(one, sender), sender);
+  const largest = client.round === 0 && client.isLoad ? (["largest"] as const) : [];
+  for (const one of ["replay", "feedback", ...largest] as const)
+    await sendEnvelope(client, { ...makeEnvelope(one, sender), untimed: one === "largest" }, sender);
 }

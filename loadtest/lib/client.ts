@@ -10,11 +10,13 @@ import type { Options } from "./options.ts";
 import { isAnswer, type Kind, type Request, type Response, Unavailable } from "./request.ts";
 import { pageTrace } from "./trace.ts";
 
-/** Counts the samples of each check and row of durations: a rate or trend without samples passes any threshold, a counter does not. */
+/** Counts the results of each check: a rate without samples passes any threshold. */
 export const SAMPLES = "check_samples";
 /** Time to a response's last byte; a request that timed out counts with the whole time that it waited. */
 export const TIME = "response_time";
 export const AVAILABILITY = "availability";
+/** Whether a request used a connection that was open. */
+export const REUSE = "connection_reuse";
 /** Counts failures of the reader, which end the run without a result. */
 export const STOPS = "reader_failures";
 
@@ -23,6 +25,7 @@ const samples = new Counter(SAMPLES);
 const responseTime = new Trend(TIME, true);
 const availability = new Rate(AVAILABILITY);
 const stops = new Counter(STOPS);
+const reuse = new Rate(REUSE);
 
 /** https://grafana.com/docs/k6/latest/javascript-api/error-codes/ */
 const [REQUEST_TIMEOUT, UNDECODABLE] = [1050, 1701];
@@ -70,6 +73,8 @@ export function newClient(options: Options, { probed, run }: SetupData) {
     /** The number of this iteration, and of its round of all journeys, set by the suite. */
     visit: 0,
     round: 0,
+    /** Whether the profile is no smoke. */
+    isLoad: false,
     /** A page for this round, or one `more` further: the rounds cover all, and nothing is left to chance. */
     page(pages = options.pages, more = 0): string {
       return pages[(this.round + more) % pages.length] ?? "/";
@@ -113,7 +118,7 @@ export function newClient(options: Options, { probed, run }: SetupData) {
 
 export function recordCheck(id: CheckId, ok: boolean): void {
   k6check(null, { [id]: () => ok });
-  samples.add(1, { of: id });
+  samples.add(1, { check: id });
 }
 
 export const recordStop = (): void => stops.add(1);
@@ -139,6 +144,7 @@ async function send(options: Options, request: Request): Promise<Response> {
     headers: received,
     body: text,
     milliseconds: response.error_code === REQUEST_TIMEOUT ? options.timeout * 1000 : response.timings.duration,
+    isReused: response.timings.connecting === 0,
     error: response.error_code === REQUEST_TIMEOUT ? "timed out" : response.error.replace(/^(Get|Post) "[^"]*": /, ""),
     // A compressed body that a timeout or a closed connection has cut cannot be decompressed, either.
     undecodable: response.error_code === UNDECODABLE && !/EOF|deadline|timeout|reset|closed/.test(response.error),
@@ -158,10 +164,12 @@ export async function probe(options: Options, request: Request): Promise<Respons
 function record({ kind, path, name = path, untimed }: Request, on: Response): void {
   availability.add(isAnswer(on), { kind });
   const hasTimedOut = on.error === "timed out";
+  if (isAnswer(on)) reuse.add(on.isReused, { kind });
   // A refused connection takes no time: counting it would make an outage look fast.
   if (untimed || (!isAnswer(on) && !hasTimedOut)) return;
-  responseTime.add(on.milliseconds, { kind, name });
-  samples.add(1, { of: kind === "page" ? name : kind });
+  const { progress } = exec.scenario;
+  const quarter = progress < 0.25 ? "first" : progress >= 0.75 ? "last" : "middle";
+  responseTime.add(on.milliseconds, { kind, name, quarter });
 }
 
 /** Sends the requests of a virtual user's journeys and records their checks. */

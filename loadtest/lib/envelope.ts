@@ -7,6 +7,7 @@ export interface Envelope {
   eventId: string;
   body: ArrayBuffer;
   compressed?: boolean;
+  untimed?: boolean;
 }
 
 /** What an SDK writes in the header of every envelope. */
@@ -16,7 +17,7 @@ export interface Sender {
   now: Date;
 }
 
-type Item = [type: string, payload: object, more?: object];
+type Item = [type: string, payload: object | Uint8Array, more?: object];
 
 const SDK = { name: "sentry.javascript.nextjs", version: "10.78.0" };
 const [environment, release, url] = ["loadtest", "culvert-loadtest@1.0.0", "https://localhost/loadtest"];
@@ -43,7 +44,12 @@ const KINDS = {
   /** A real recording is compressed, so this one is random bytes. */
   replay: (sender: Sender, id: string): Item[] => [
     ["replay_event", { ...event(sender, id, 0), type: "replay_event", replay_id: id, segment_id: 0, urls: [url] }],
-    ["replay_recording", new Uint8Array([...line({ segment_id: 0 }), ...randomBytes(400_000)])],
+    ["replay_recording", joined([line({ segment_id: 0 }), randomBytes(1_500_000)])],
+  ],
+  /** Near Sentry's limit of 20 MB: https://develop.sentry.dev/sdk/foundations/envelopes/envelope-items/ */
+  largest: (sender: Sender, id: string): Item[] => [
+    ["event", { ...event(sender, id, 0), level: "error" }],
+    ["attachment", randomBytes(19_000_000), { filename: "log.txt", attachment_type: "event.attachment" }],
   ],
   session: ({ now: started }: Sender): Item[] => {
     const more = { status: "ok", errors: 0, attrs: { release, environment } };
@@ -76,18 +82,22 @@ export function makeEnvelope(name: keyof typeof KINDS, sender: Sender): Envelope
   const eventId = name === "session" || name === "log" ? "" : randomHex(16);
   const trace = { trace_id: traceId, public_key: dsn.publicKey, environment, sample_rate: "1", sampled: "true" };
   const header = { ...(eventId && { event_id: eventId }), sent_at: now.toISOString(), dsn: dsn.text, sdk: SDK, trace };
-  const parts = [line(header)];
+  const parts: Uint8Array[] = [line(header)];
   for (const [type, content, more] of KINDS[name](sender, eventId)) {
-    const payload = content instanceof Uint8Array ? new Uint8Array(content) : asciiBytes(JSON.stringify(content));
+    const payload = content instanceof Uint8Array ? content : asciiBytes(JSON.stringify(content));
     parts.push(line({ type, length: payload.length, ...more }), payload, asciiBytes("\n"));
   }
+  return { name, eventId, body: joined(parts).buffer };
+}
+
+function joined(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
   let at = 0;
   for (const part of parts) {
     whole.set(part, at);
     at += part.length;
   }
-  return { name, eventId, body: whole.buffer };
+  return whole;
 }
 
 const line = (value: unknown) => asciiBytes(`${JSON.stringify(value)}\n`);

@@ -35,6 +35,7 @@ describe("options", () => {
       JOURNEYS: ["browse:", "browse:0"],
     },
     ...{ TRACE: ["yes"], ROUTER: ["none"], NOINDEX: ["both"], SEND_EVENTS: ["true"], SENTRY_DSN: ["https://host/1"] },
+    ...{ EXPECT_SAMPLE_RATE: ["2", "all"], SERVER_TIMING: ["yes"], COMPRESSED: ["gzip"] },
     ...{ EXPECT_TEXT: ["Welcome"], EXPECT_HEADERS: ["a b", "a~"] },
   };
   it.each(Object.entries(invalid))(
@@ -47,6 +48,20 @@ describe("options", () => {
       }
     },
   );
+
+  it.each([
+    [{ TARGET_NAMES: "PAGES EXPECT_RELESE" }, "EXPECT_RELESE is no setting: did you mean EXPECT_RELEASE?"],
+    [{ TARGET_NAMES: "TUNEL_PATH" }, "TUNEL_PATH is no setting: did you mean TUNNEL_PATH?"],
+    [{ EXPECT_RELESE: "9.9.9" }, "EXPECT_RELESE is no setting: did you mean EXPECT_RELEASE?"],
+  ])("name the setting that is nearest to an unknown one: %j", (env, words) => {
+    expect(() => readOptions(env)).toThrow(words);
+  });
+
+  it("leave other names of the environment and of k6 alone", () => {
+    expect(() =>
+      readOptions({ TUNNEL_TOKEN: "x", HOME: "/", TARGET_NAMES: "K6_BROWSER_ARGS OUT LIMITS" }),
+    ).not.toThrow();
+  });
 
   it("send the local ingest's DSN to this machine only", () => {
     const foreign = { BASE_URL: "https://shop.example", TUNNEL_PATH: "/monitoring" };

@@ -30,7 +30,16 @@ export const TESTED: Record<string, string> = {
 /** Everything else that a file for TARGET may declare. */
 export const MORE = [
   ...["PAGES", "ACTION_FORM", "ACTION_EXPECT", "REDIRECT_TO", "REDIRECT_STATUS", "SENTRY_DSN"],
-  ...["EXPECT_RELEASE", "EXPECT_ENVIRONMENT", "SEND_EVENTS", "COMPRESSED", "BROWSER", "INGEST"],
+  ...[
+    "EXPECT_RELEASE",
+    "EXPECT_ENVIRONMENT",
+    "EXPECT_SAMPLE_RATE",
+    "SERVER_TIMING",
+    "SEND_EVENTS",
+    "COMPRESSED",
+    "BROWSER",
+    "INGEST",
+  ],
 ];
 
 const PATH = /^\/[^\s#]*$/;
@@ -51,7 +60,11 @@ export const isLocalIngest = ({ host }: Dsn) =>
  * An empty value counts as not set, so that `make loadtest RATE=` and compose's `${RATE:-}` select the default.
  */
 export function readOptions(env: Env) {
-  const text = (name: string, fallback = "") => env[name]?.trim() || fallback;
+  const known = new Set(["PROFILE", "BASE_URL", "TARGET", "OUT", "SSL_CERT_FILE"]);
+  const text = (name: string, fallback = "") => {
+    known.add(name);
+    return env[name]?.trim() || fallback;
+  };
   const declared = (name: string) => text(name).replace(/^off$/, "");
   const valid = (name: string, value: string, pattern: RegExp, fix: string) => {
     if (value !== "" && !pattern.test(value)) throw new OptionError(`${name} "${value}" is not valid: ${fix}`);
@@ -85,7 +98,7 @@ export function readOptions(env: Env) {
     throw new OptionError(`SENTRY_DSN is not set for BASE_URL ${baseUrl}: give the target's DSN, or TUNNEL_PATH=off`);
   const dsn = parseDsn(text("SENTRY_DSN", LOCAL_DSN));
   if (!dsn) throw new OptionError("SENTRY_DSN is not a DSN: give the target's, https://<key>@<host>/<project>");
-  return {
+  const options = {
     baseUrl,
     /** Iterations per second, and seconds, of the plateau; undefined: the profile's default. */
     rate: number("RATE", "", /^(?=.*[1-9])\d{1,5}(\.\d+)?$/, "give iterations per second, such as 10 or 0.5"),
@@ -98,6 +111,9 @@ export function readOptions(env: Env) {
     expectHeaders: list("EXPECT_HEADERS", "", /^[\w-]+([=~].+)?$/, "give name, name=value or name~expression, or off"),
     expectRelease: declared("EXPECT_RELEASE"),
     expectEnvironment: declared("EXPECT_ENVIRONMENT"),
+    expectSampleRate: option("EXPECT_SAMPLE_RATE", "", /^(0|1|0?\.\d+)$/, "give a rate from 0 to 1"),
+    /** Whether @culvert/nextjs sends its settings with each page. */
+    serverTiming: oneOf("SERVER_TIMING", "off", "on") === "on",
     trace: oneOf("TRACE", "off", "on") === "on",
     /** Whether links are followed with component payloads, as the App Router does. */
     navigation: oneOf("ROUTER", "off", "app", "pages") === "app",
@@ -134,6 +150,21 @@ export function readOptions(env: Env) {
     limits: text("LIMITS"),
     out: text("OUT"),
   };
+  const given = [...(env.TARGET_NAMES ?? "").split(" "), ...Object.keys(env).filter((name) => OWN_PREFIX.test(name))];
+  const unknown = given.find((name) => name !== "" && !known.has(name) && !name.startsWith("K6_"));
+  if (unknown) throw new OptionError(`${unknown} is no setting: did you mean ${nearest(unknown, [...known])}?`, 1);
+  return options;
+}
+
+/** Names in the environment that nobody else uses. */
+const OWN_PREFIX = /^(EXPECT|ACTION|REDIRECT|DELIVERY)_/;
+
+/** The name with the most pairs of characters in common. */
+function nearest(name: string, names: string[]): string {
+  const pairs = (text: string) => new Set(Array.from(text, (char, at) => char + text.charAt(at + 1)));
+  const own = pairs(name);
+  const common = (other: string) => [...pairs(other)].filter((pair) => own.has(pair)).length / other.length;
+  return names.reduce((best, one) => (common(one) > common(best) ? one : best));
 }
 
 const pairs = (items: string[], separator: string): Record<string, string> =>

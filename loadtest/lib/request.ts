@@ -30,6 +30,7 @@ export interface Response {
   headers: Record<string, string>;
   body: string;
   milliseconds: number;
+  isReused: boolean;
   error: string;
   /** The body cannot be decompressed: that is an answer, and a wrong one. */
   undecodable: boolean;

@@ -101,6 +101,8 @@ export function assertPage(client: Client, on: Response, path: string): boolean 
     const nonce = nonceProblem(client, on);
     client.check("page_nonce", nonce === "", on, nonce);
   }
+  if (on.body.length > 5000 && !on.headers["content-encoding"])
+    client.warn(on, `${on.body.length} characters of HTML are not compressed: turn on gzip or brotli`);
   const problem = incomplete(client, on.body, path);
   client.check("page_complete", problem === "", on, problem);
   return problem === "";

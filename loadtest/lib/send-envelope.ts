@@ -12,11 +12,12 @@ export function newSender({ options }: Client): Sender {
 }
 
 /** Posts one envelope to the tunnel as the SDK does, and checks the response. */
-export async function sendEnvelope(client: Client, { name, eventId, body, compressed }: Envelope, { traceId }: Sender) {
+export async function sendEnvelope(client: Client, envelope: Envelope, { traceId }: Sender) {
+  const { name, eventId, body, compressed, untimed } = envelope;
   const { tunnelPath, dsn } = client.options;
   const path = tunnelPath + tunnelArguments(dsn);
   const request = { method: "POST", path, kind: "envelope", name, headers: ENVELOPE_HEADERS, body, traceId } as const;
-  const on = await client.request({ ...request, compressed });
+  const on = await client.request({ ...request, compressed, untimed });
   if (on.status === 0) return;
   assertResponse(client, on);
   const example = `${name}: ${describeResponse(on)}`;

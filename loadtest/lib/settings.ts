@@ -14,22 +14,33 @@ export function ownSettings(on: Response): Settings {
 }
 
 /** What all fresh pages of a deployment have in common: in their baggage, and in what the package's browser gets. */
-export function settingsOf(on: Response, { baggage }: PageTrace): Settings {
+export function settingsOf(on: Response, { baggage, trace }: PageTrace): Settings {
   const traced = Object.entries(parseBaggage(baggage) ?? {}).map(([key, value]) => [key.replace("sentry-", ""), value]);
   const isCommon = ([key = ""]: string[]) => /^(release|environment|public_key|sample_rate|org_id)$/.test(key);
   const own = Object.entries(ownSettings(on)).filter(([key = ""]) => /^(release|environment|dsn|tunnel)$/.test(key));
-  return Object.fromEntries([...traced.filter(isCommon), ...own.map(([key, value]) => [`browser's ${key}`, value])]);
+  const sampled = trace?.sampled === undefined ? [] : [["sampled", `${trace.sampled}`]];
+  const browser = own.map(([key, value]) => [`browser's ${key}`, value]);
+  return Object.fromEntries([...traced.filter(isCommon), ...sampled, ...browser]);
 }
 
 /** How a fresh page's settings differ from those declared and from other pages'; undefined if nothing is known of them. */
 export function changedSettings({ options, probed }: Client, on: Response, page: PageTrace, path: string) {
-  const { tunnelPath, dsn, trace, expectRelease: release, expectEnvironment: environment } = options;
-  // An app may sample each page at a rate of its own.
-  const { sample_rate: _, ...first } = Object.values(probed)[0]?.settings ?? {};
-  const expected: Settings = { ...probed[path]?.settings, ...first };
+  const { tunnelPath, dsn, trace, expectRelease: release, expectEnvironment: environment, expectSampleRate } = options;
+  // An app may sample each page at a rate of its own, and decides anew for each request.
+  const { sample_rate: _, sampled: __, ...first } = Object.values(probed)[0]?.settings ?? {};
+  const { sampled: ___, ...before } = probed[path]?.settings ?? {};
+  const expected: Settings = { ...before, ...first };
   if (trace && tunnelPath) expected.public_key = dsn.publicKey;
   const org = /^o(\d+)\.ingest\./.exec(dsn.host)?.[1];
   const now = settingsOf(on, page);
+  if (trace && expectSampleRate) {
+    now.sample_rate = String(Number(now.sample_rate));
+    expected.sample_rate = String(Number(expectSampleRate));
+    if (/^[01]$/.test(expectSampleRate)) expected.sampled = String(expectSampleRate === "1");
+  }
+  for (const name of ["release", "environment"])
+    if (now[name] && now[`browser's ${name}`]) expected[`browser's ${name}`] = now[name];
+  if (options.serverTiming) expected["browser's tunnel"] ??= now["browser's tunnel"] ?? tunnelPath;
   if (trace && tunnelPath && org && now.org_id) expected.org_id = org;
   for (const [name, value] of Object.entries({ release, environment })) {
     if (value && trace) expected[name] = value;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { JOURNEYS, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, shareOf } from "../lib/checks.ts";
-import { SAMPLES } from "../lib/client.ts";
+import { SAMPLES, TIME } from "../lib/client.ts";
 import { DECLARED } from "../test/run-suite.ts";
 import { readPlan } from "./plan.ts";
 import { PROFILES } from "./profiles.ts";
@@ -55,8 +55,9 @@ describe("the plan", () => {
     (profile) => {
       const all = Object.fromEntries(thresholdsOf(profile));
       for (const id of CHECK_IDS) expect(all[`checks{check:${id}}`]?.[0]?.threshold).toBe(`rate>=${shareOf(id)}`);
-      for (const of of [...planOf(profile).checks, "/"])
-        expect(all[`${SAMPLES}{of:${of}}`]?.[0]?.threshold).toBe("count>0");
+      for (const of of [...planOf(profile).checks])
+        expect(all[`${SAMPLES}{check:${of}}`]?.[0]?.threshold).toBe("count>0");
+      expect(all[`${TIME}{kind:page,name:/}`]?.[0]?.threshold).toBe("max>0");
     },
   );
 

@@ -7,6 +7,8 @@ import { type LoadProfile, PROFILES } from "./profiles.ts";
 export interface Limit {
   p95?: number;
   p99?: number;
+  /** 95 % of first bytes. */
+  firstByte?: number;
 }
 
 /** One row of the durations: a page, or all requests of another kind. */
@@ -22,13 +24,15 @@ export interface Plan {
   profile: LoadProfile;
   options: Options;
   availability: number;
+  /** Percent of requests that find their connection open; milliseconds to open one; how much slower the last quarter may be. */
+  connection?: { reuse: number; connect: number; drift: number };
   rows: Row[];
   checks: CheckId[];
   kinds: Kind[];
 }
 
 const DEFAULT_TIMES: Record<string, Limit> = {
-  page: { p95: 500, p99: 2000 },
+  page: { p95: 500, p99: 2000, firstByte: 300 },
   navigation: { p95: 500, p99: 2000 },
   action: { p95: 1000, p99: 3000 },
   redirect: { p95: 500, p99: 2000 },
@@ -47,7 +51,8 @@ export function readPlan(name: string, env: Env): Plan {
   const options = readOptions(isSmoke ? { ...env, TIMEOUT: env.TIMEOUT || "2m" } : env);
   // A busy machine is not a broken trace: smoke has no limits of time by default, except for what must not wait for minutes.
   const times = isSmoke ? { delivery: { p95: 20_000 } } : DEFAULT_TIMES;
-  const { availability = 99, ...own } = readLimits(options.limits);
+  const { availability = 99, reuse = 50, connect = 1000, drift = 3, ...own } = readLimits(options.limits);
+  const connection = isSmoke ? undefined : ({ reuse, connect, drift } as Plan["connection"]);
   const limits = { ...times, ...own } as Record<string, Limit>;
   const names = journeysFor(options);
   const checks = requiredChecks(options);
@@ -62,7 +67,10 @@ export function readPlan(name: string, env: Env): Plan {
     ...Array.from(pages, (page) => row(page, `{kind:page,name:${page}}`, limits[page] ?? limits.page)),
     ...others.filter((kind) => kind !== "rejected").map((kind) => row(kind, `{kind:${kind}}`, limits[kind])),
   ];
-  return { name, profile, options, availability: Number(availability), rows, checks, kinds: ["page", ...kinds] };
+  return {
+    ...{ name, profile, options, availability: Number(availability), connection },
+    ...{ rows, checks, kinds: ["page", ...kinds] },
+  };
 }
 
 function requiredChecks(options: Options): CheckId[] {
@@ -70,7 +78,7 @@ function requiredChecks(options: Options): CheckId[] {
   const required = new Set<CheckId>(["iteration_ok", ...names.flatMap((name) => journey(name).checks)]);
   const browses = names.includes("browse");
   if (browses && options.trace) required.add("fresh_valid").add("fresh_unique").add("same_settings").add("not_shared");
-  if (options.expectRelease || options.expectEnvironment) required.add("same_settings");
+  if (options.expectRelease || options.expectEnvironment || options.serverTiming) required.add("same_settings");
   if (browses && options.expectHeaders.some((one) => /^content-security-policy~.*nonce/i.test(one)))
     required.add("page_nonce");
   if (browses && options.navigation) required.add("navigation_ok");
@@ -90,9 +98,10 @@ function readLimits(value: string): Record<string, unknown> {
     throw new OptionError(`LIMITS "${value}" is not JSON: give {"page":{"p95":400,"p99":1500}}`);
   }
   for (const [name, limit] of Object.entries(given)) {
-    if (!["availability", ...KINDS].includes(name) && !name.startsWith("/"))
-      throw new OptionError(`LIMITS has "${name}": use availability, ${KINDS.join(", ")} or a path`);
-    if (!/^(\d[\d.]*|\{("p9[59]":\d[\d.]*,?)*\})$/.test(JSON.stringify(limit)))
+    const names = ["availability", "reuse", "connect", "drift", ...KINDS];
+    if (!names.includes(name) && !name.startsWith("/"))
+      throw new OptionError(`LIMITS has "${name}": use ${names.join(", ")} or a path`);
+    if (!/^(\d[\d.]*|\{("(p9[59]|firstByte)":\d[\d.]*,?)*\})$/.test(JSON.stringify(limit)))
       throw new OptionError(`LIMITS: ${name} is ${JSON.stringify(limit)}: give a number, or {"p95":400,"p99":1500}`);
   }
   return given;

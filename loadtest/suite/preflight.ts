@@ -16,7 +16,8 @@ type Get = (request: Omit<Request, "kind">) => Promise<Response>;
 const example = (base: string): Settings => ({
   ...{ TRACE: "on", ROUTER: "app", NOINDEX: "header" },
   EXPECT_TEXT: `${base || "/"}=What is running,${base}/trace=The trace of this page view,${base}/test-events=Test events`,
-  EXPECT_HEADERS: "content-security-policy~nonce-,x-content-type-options=nosniff,referrer-policy,permissions-policy",
+  EXPECT_HEADERS:
+    "content-encoding,content-security-policy~nonce-,x-content-type-options=nosniff,referrer-policy,permissions-policy",
   ...{ TRACE_PAGE: `${base}/trace`, ECHO_PATH: `${base}/api/echo`, ACTION_PAGE: `${base}/test-events` },
   ...{ ACTION_FORM: "Call the upstream", ACTION_EXPECT: "received trace {trace}" },
   ...{ REDIRECT_PAGE: `${base}/test-events/redirect`, REDIRECT_STATUS: "307", REDIRECT_TO: `${base}/trace` },
@@ -72,7 +73,10 @@ async function see(env: Env, options: Options): Promise<Settings> {
     ROUTER: has("self.__next_f") ? "app" : has("__NEXT_DATA__") ? "pages" : "",
     NOINDEX: missing.headers["x-robots-tag"] !== undefined ? "header" : inMeta ? "meta" : "",
     EXPECT_TEXT: (await Promise.all(pages.map(({ path, on }) => findHeading(path, on, get)))).filter(Boolean).join(","),
-    EXPECT_HEADERS: policies.map(([name, value]) => (/'nonce'/.test(value) ? `${name}~nonce-` : name)).join(","),
+    EXPECT_HEADERS: [
+      ...policies.map(([name, value]) => (/'nonce'/.test(value) ? `${name}~nonce-` : name)),
+      ...(first.on.headers["content-encoding"] ? ["content-encoding"] : []),
+    ].join(","),
     // Only proposed: an action of an app that we do not know may do anything.
     "#ACTION_PAGE": pages.find(({ on }) => on.body.includes('name="$ACTION_'))?.path ?? "",
     ...tunnel,
@@ -99,7 +103,7 @@ async function findTunnel(env: Env, options: Options, own: Settings): Promise<Se
   const SENTRY_DSN = env.SENTRY_DSN || own.dsn || "";
   const isKnown = SENTRY_DSN !== "" || isLocal(baseUrl);
   const named = own.tunnel ?? "";
-  if (named) return { TUNNEL_PATH: isKnown ? named : "", SENTRY_DSN, COMPRESSED: "on" };
+  if (named) return { TUNNEL_PATH: isKnown ? named : "", SENTRY_DSN, COMPRESSED: "on", SERVER_TIMING: "on" };
   if (env.TUNNEL_PATH || !isKnown) return { SENTRY_DSN };
   const path = "/monitoring"; // TUNNEL_PATH
   const { status, headers } = await probeTunnel(options, path, dsn);

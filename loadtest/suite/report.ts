@@ -28,8 +28,9 @@ interface Line {
   isOpen?: boolean;
 }
 
-/** Everything that was judged, in three tables. */
-function tables({ checks, durations, unavailable, unanswered, warnings, other, unverified, ...summary }: Summary) {
+/** Everything that was judged, in four tables. */
+function tables(summary: Summary) {
+  const { checks, durations, connections, unavailable, unanswered, warnings, other, unverified } = summary;
   const lost = unavailable.map(({ kind, percent }) => `${kind} ${percent.toFixed(1)} %`);
   const results: Line[] = [
     {
@@ -50,20 +51,26 @@ function tables({ checks, durations, unavailable, unanswered, warnings, other, u
       ...(result === "passed" ? [] : failures.map(failureText)),
     ],
   }));
-  return { results, judged, times: durations.map(timeOf) };
+  const opened = connections.map(({ name, reuse, connecting, tls, ok }) => ({
+    ...{ name, cells: [`${reuse.toFixed(0)} %`, milliseconds(connecting), milliseconds(tls)] },
+    problems: ok ? [] : ["over its limits"],
+  }));
+  return { results, judged, times: durations.map(timeOf), opened };
 }
 
+const milliseconds = (time: number): string => `${time.toFixed(time < 10 ? 1 : 0)} ms`;
+
 function timeOf(row: Duration): Line {
-  const { name, count, p50, p95, p99, max, limit, ok } = row;
+  const { name, count, p50, p95, p99, max, firstByte, limit, ok } = row;
   const limits = Object.entries(limit).map(([key, ms]) => `${key} ${ms}`);
-  const figures = [p50, p95, p99, max].map((ms) => `${ms.toFixed(ms < 10 ? 1 : 0)} ms`);
+  const figures = [p50, p95, p99, max, firstByte].map(milliseconds);
   const problem = isUnmeasured(row) ? ["not measured"] : ok ? [] : ["over its limits"];
   return { name, cells: [count, ...figures, `  ${limits.join(", ") || "none"}`], problems: problem };
 }
 
 export function text(summary: Summary): string {
   const { profile, purpose, target, seconds, load, integrity, availability, breakpoint, disabled, k6 } = summary;
-  const { results, judged, times } = tables(summary);
+  const { results, judged, times, opened } = tables(summary);
   const columns = (name: string, cells: (string | number)[], width: number) =>
     name.padEnd(width > 8 ? 26 : 74) + cells.map((cell) => `${cell}`.padStart(width)).join("");
   const row = ({ name, cells, problems, isOpen }: Line, width: number) => [
@@ -79,8 +86,11 @@ export function text(summary: Summary): string {
     ...results.flatMap((one) => (one.problems.length > 0 ? row(one, 0) : [])),
     `\n  ${columns("check", ["passed", "failed"], 8)}`,
     ...judged.flatMap((one) => row(one, 8)),
-    `\n  ${columns("response time", ["count", "p50", "p95", "p99", "max", "  limits"], 11)}`,
+    `\n  ${columns("response time", ["count", "p50", "p95", "p99", "max", "byte 1 p95", "  limits"], 11)}`,
     ...times.flatMap((one) => row(one, 11)),
+    ...(opened.length > 0 ? [`\n  ${columns("connections", ["reused", "TCP p95", "TLS p95"], 11)}`] : []),
+    ...opened.flatMap((one) => row(one, 11)),
+    ...(profile === "smoke" ? ["\n  smoke does not judge times, connections and drift: PROFILE=average does"] : []),
     `\n  ${rate(load.iterations)} iterations, ${rate(load.requests)} requests, ${load.dropped} iterations dropped`,
     `  k6 ${k6}, commit ${summary.commit}, ${summary.time}`,
     ...(disabled.length > 0 ? [`  disabled: ${disabled.join(", ")}`] : []),
@@ -92,8 +102,9 @@ const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#
 /** The same as JUnit's XML, which CI shows one by one. */
 function junit(summary: Summary): string {
   const { profile, seconds } = summary;
-  const { results, judged, times } = tables(summary);
-  const cases = [...results, ...judged, ...times.map((one) => ({ ...one, name: `response time: ${one.name}` }))];
+  const { results, judged, times, opened } = tables(summary);
+  const named = (what: string, all: Line[]) => all.map((one) => ({ ...one, name: `${what}: ${one.name}` }));
+  const cases = [...results, ...judged, ...named("response time", times), ...named("connections", opened)];
   const lines = cases.map(({ name, cells, problems, isOpen }) => {
     const how = isOpen ? "skipped" : "failure";
     const message = escaped([...problems, cells.join(" ")].join("\n"));

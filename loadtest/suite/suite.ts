@@ -8,43 +8,22 @@ import { readFailures, sayFailure } from "../lib/failures.ts";
 import { OptionError, type Options } from "../lib/options.ts";
 import { randomHex } from "../lib/random.ts";
 import { Unavailable } from "../lib/request.ts";
-import { type Plan, readPlan } from "./plan.ts";
+import { readPlan } from "./plan.ts";
 import { notRunFiles, summaryFiles } from "./report.ts";
 import { journeyOf, roundOf, scenarios } from "./scenarios.ts";
 import { type RunData, stopOf, summarise } from "./summary.ts";
 import { probeTarget } from "./target.ts";
 import { thresholds } from "./thresholds.ts";
 
-/** Everything that k6 requires of an entry script, for one load profile. With an invalid option, it only says so. */
-export function suite(profile: string) {
-  try {
-    if (!__ENV.BASE_URL) throw new OptionError("BASE_URL is not set: give the origin of the target");
-    return suiteOf(readPlan(profile, __ENV));
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    return notRunSuite(profile, error);
-  }
-}
-
 /** Ends the run before any load. `handleSummary` gets the reason with the setup's data, so no log needs to be read. */
-function stopFor({ problem }: { problem?: string }): void {
+function stopFor({ problem }: SetupData): void {
   if (problem) exec.test.abort(problem);
 }
 
-/** A script that ends with a reason: k6 says it, and `handleSummary` writes it. */
-export function notRunSuite(profile: string, { message, exit }: OptionError) {
-  const data: SetupData = { problem: message, run: "", probed: {} };
-  return {
-    options: { vus: 1, iterations: 1 },
-    setup: async () => data,
-    iteration: async (data: SetupData) => stopFor(data),
-    browser: async () => {},
-    teardown: async () => {},
-    handleSummary: async (_: RunData) => notRunFiles(profile, message, __ENV.OUT ?? "", exit),
-  };
-}
-
-function suiteOf(plan: Plan) {
+/** Everything that k6 requires of an entry script, for one load profile. Throws an OptionError. */
+export function suite(profile: string) {
+  if (!__ENV.BASE_URL) throw new OptionError("BASE_URL is not set: give the origin of the target");
+  const plan = readPlan(profile, __ENV);
   const { options } = plan;
   let client: Client | undefined;
   return {
@@ -73,7 +52,7 @@ function suiteOf(plan: Plan) {
       client ??= newClient(options, data);
       const at = exec.scenario.iterationInTest;
       const name = journeyOf(plan, at);
-      Object.assign(client, { visit: at, round: roundOf(plan, at) });
+      Object.assign(client, { visit: at, round: roundOf(plan, at), isLoad: plan.profile.stages.length > 0 });
       exec.vu.metrics.tags.journey = name;
       let exception = "";
       try {

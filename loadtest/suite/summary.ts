@@ -1,10 +1,11 @@
 import { JOURNEY_NAMES, journey, journeysFor } from "../journeys/index.ts";
 import { CHECK_IDS, CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
-import { AVAILABILITY, type SetupData, STOPS, TIME } from "../lib/client.ts";
+import { AVAILABILITY, REUSE, type SetupData, STOPS, TIME } from "../lib/client.ts";
 import type { Failure } from "../lib/failures.ts";
 import { isLocalIngest, type Options, TESTED } from "../lib/options.ts";
-import type { Plan, Row } from "./plan.ts";
+import type { Limit, Plan, Row } from "./plan.ts";
 import { plannedIterations, plateauOf } from "./scenarios.ts";
+import { PARTS } from "./thresholds.ts";
 
 /** The part of `handleSummary`'s data that is used here. */
 export interface RunData {
@@ -55,6 +56,7 @@ export function summarise(
     ({ id, result }) => result !== "not measured" || plan.checks.includes(id),
   );
   const durations = plan.rows.map((row) => durationOf(row, values));
+  const connections = plan.kinds.flatMap((kind) => connectionOf(kind, plan, values));
   const { passes: answered = 0, fails: unanswered = 0 } = values(AVAILABILITY);
   const unavailable = plan.kinds
     .map((kind) => ({ kind, percent: 100 * shareAnswered(values(`${AVAILABILITY}{kind:${kind}}`)) }))
@@ -67,13 +69,19 @@ export function summarise(
   if (iterations === 0) other.push("nothing was measured: no iteration completed");
   if (dropped > plannedIterations(plan) / 100)
     other.push(`${dropped} iterations were dropped: the target is too slow for this rate, or MAX_VUS is too low`);
+  const [first = 0, last = 0] = ["first", "last"].map((part) => values(`${TIME}{kind:page,quarter:${part}}`).med);
+  // A few milliseconds are no drift.
+  if (plan.connection && first > 0 && last > 50 + first * plan.connection.drift)
+    other.push(
+      `half of the pages took ${Math.round(first)} ms in the first quarter, ${Math.round(last)} ms in the last`,
+    );
   const missing = checks.some(({ result }) => result === "not measured") || durations.some(isUnmeasured);
   const open = unverified(plan);
   const found: [Result, boolean][] = [
     ["integrity", broken.length > 0],
     ["availability", unavailable.length > 0],
     ["incomplete", missing || iterations === 0 || (options.target !== "" && open.length > 0)],
-    ["limits", failed.length > 0 || other.length > 0 || durations.some(({ ok }) => !ok)],
+    ["limits", failed.length > 0 || other.length > 0 || [...durations, ...connections].some(({ ok }) => !ok)],
   ];
   const result = found.find(([, holds]) => holds)?.[0] ?? "passed";
   const rate = options.rate ?? profile.rate;
@@ -92,6 +100,7 @@ export function summarise(
     unavailable,
     checks,
     durations,
+    connections,
     unanswered: failuresOf("availability"),
     warnings: failures.filter(({ check }) => check === "warning"),
     /** Whether the texts of the failures are in k6's log alone. */
@@ -120,8 +129,19 @@ function checkResult(id: CheckId, { metrics }: RunData): Omit<CheckResult, "fail
 
 function durationOf({ name, selector, limit }: Row, values: (metric: string) => Record<string, number>) {
   const { count = 0, med: p50 = 0, "p(95)": p95 = 0, "p(99)": p99 = 0, max = 0 } = values(TIME + selector);
-  const ok = p95 < (limit.p95 ?? Number.POSITIVE_INFINITY) && p99 < (limit.p99 ?? Number.POSITIVE_INFINITY);
-  return { name, count, p50, p95, p99, max, limit, ok };
+  const { "p(95)": firstByte = 0 } = values(`http_req_waiting${selector}`);
+  const is = { p95, p99, firstByte };
+  const ok = Object.entries(limit).every(([key, most]) => is[key as keyof Limit] < most);
+  return { name, count, p50, ...is, max, limit, ok };
+}
+
+/** How the requests of a kind found their connection; nothing in smoke, whose few requests say nothing of it. */
+function connectionOf(kind: string, { connection }: Plan, values: (metric: string) => Record<string, number>) {
+  const { rate, passes = 0, fails = 0 } = values(`${REUSE}{kind:${kind}}`);
+  if (!connection || rate === undefined || passes + fails === 0) return [];
+  const [connecting = 0, tls = 0] = PARTS.map((part) => values(`http_req_${part}{kind:${kind}}`)["p(95)"]);
+  const ok = 100 * rate >= connection.reuse && Math.max(connecting, tls) < connection.connect;
+  return [{ name: kind, reuse: 100 * rate, connecting, tls, ok }];
 }
 
 /** Whether a row has no samples; what did not arrive has a check of its own. */

@@ -1,26 +1,39 @@
 import { CHECK_IDS, shareOf } from "../lib/checks.ts";
-import { AVAILABILITY, SAMPLES, TIME } from "../lib/client.ts";
+import { AVAILABILITY, REUSE, SAMPLES, TIME } from "../lib/client.ts";
 import type { Plan } from "./plan.ts";
 import { plannedIterations } from "./scenarios.ts";
 
-/** Every threshold of a run. k6 reports the values of a tag only if a threshold names it, so some can't be crossed. */
+/**
+ * Every threshold of a run. k6 reports the values of a tag only if a threshold names it. Without samples, a rate passes any threshold, a
+ * counter is 0, and a trend has a maximum of 0.
+ */
 export function thresholds(plan: Plan) {
   const all: Record<string, { threshold: string; abortOnFail: boolean; delayAbortEval: string }[]> = {};
-  const add = (metric: string, threshold: string, abortOnFail = false) => {
+  const add = (metric: string, threshold: string, abortOnFail = plan.profile.stopAtLimit ?? false) => {
     all[metric] = [...(all[metric] ?? []), { threshold, abortOnFail, delayAbortEval: "10s" }];
   };
-  const limit = (metric: string, threshold: string) => add(metric, threshold, plan.profile.stopAtLimit);
-  for (const id of CHECK_IDS) limit(`checks{check:${id}}`, `rate>=${shareOf(id)}`);
-  const rows = plan.rows.map(({ name }) => name).filter((name) => name !== "delivery");
-  for (const of of [...plan.checks, ...rows]) add(`${SAMPLES}{of:${of}}`, "count>0");
-  for (const { selector, limit: own } of plan.rows) {
-    add(TIME + selector, "max>=0");
-    if (own.p95 !== undefined) limit(TIME + selector, `p(95)<${own.p95}`);
-    if (own.p99 !== undefined) limit(TIME + selector, `p(99)<${own.p99}`);
+  const timeout = `p(95)<${1000 * plan.options.timeout}`;
+  for (const id of CHECK_IDS) add(`checks{check:${id}}`, `rate>=${shareOf(id)}`);
+  for (const id of plan.checks) add(`${SAMPLES}{check:${id}}`, "count>0", false);
+  for (const { name, selector, limit } of plan.rows) {
+    const { p95, p99, firstByte } = limit;
+    add(TIME + selector, name === "delivery" ? "max>=0" : "max>0", false);
+    if (p95 !== undefined) add(TIME + selector, `p(95)<${p95}`);
+    if (p99 !== undefined) add(TIME + selector, `p(99)<${p99}`);
+    add(`http_req_waiting${selector}`, firstByte === undefined ? timeout : `p(95)<${firstByte}`);
   }
-  for (const kind of plan.kinds) limit(`${AVAILABILITY}{kind:${kind}}`, `rate>=${plan.availability / 100}`);
-  add("iterations", "count>0");
+  for (const kind of plan.kinds) {
+    add(`${AVAILABILITY}{kind:${kind}}`, `rate>=${plan.availability / 100}`);
+    if (!plan.connection) continue;
+    add(`${REUSE}{kind:${kind}}`, `rate>=${plan.connection.reuse / 100}`);
+    for (const part of PARTS) add(`http_req_${part}{kind:${kind}}`, `p(95)<${plan.connection.connect}`);
+  }
+  for (const quarter of ["first", "last"]) add(`${TIME}{kind:page,quarter:${quarter}}`, timeout);
+  add("iterations", "count>0", false);
   // A dropped iteration means that the load was lower than planned.
-  limit("dropped_iterations", `count<=${Math.floor(plannedIterations(plan) / 100)}`);
+  add("dropped_iterations", `count<=${Math.floor(plannedIterations(plan) / 100)}`);
   return all;
 }
+
+/** k6's names of what opens a connection. */
+export const PARTS = ["connecting", "tls_handshaking"];

@@ -1,5 +1,6 @@
 import type { Change, Faults, How } from "./faults.ts";
 import * as f from "./faults.ts";
+import { hasK6 } from "./run-suite.ts";
 import { asExample, asHeader, type Fault } from "./stub.ts";
 
 const { accepted, action, add, at, average, edit, every, header, isPage, LOGIN, notFound, only } = f;
@@ -35,12 +36,21 @@ const UNREADABLE = /a body that cannot be decompressed/;
 const metas = edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "");
 const given = (name: string, value: string): How => ({ env: { [name]: value } });
 const browse = only("browse");
+const COMPRESSED = given("EXPECT_HEADERS", "content-encoding");
+const refuses = (bytes: number): Fault =>
+  on(({ path, body }) => path === "/monitoring" && body.length > bytes, set({ status: 413 }));
 const [POLICY, OPEN] = ["content-security-policy", "default-src * 'unsafe-inline' 'unsafe-eval'"];
 const NO_REFERRER = page(without("referrer-policy"));
 const UNSAFE = header("referrer-policy", "unsafe-url");
 const [DSN, REAL, TRACE_ID] = ["SENTRY_DSN", "https://culvert@o1.ingest.sentry.io/1", "sentry-trace_id="];
 const sharedCookie = page((answer, seen) => {
   for (const change of [metas, add("set-cookie", "a=1"), add("cache-control", "public")]) change(answer, seen);
+});
+const both = packaged(retime);
+const packageOn = given("SERVER_TIMING", "on");
+const unsampled = page((answer, seen) => {
+  edit("sampled=true", "sampled=false")(answer, seen);
+  edit(/(?<=sentry-trace" content="\w+-\w+-)1/, "0")(answer, seen);
 });
 const otherTiming = packaged(every(2, retime));
 const env = { JOURNEYS: "browse", PAGES: "/products,/", EXPECT_TEXT: "/products=Page /products" };
@@ -57,6 +67,11 @@ const oneSpan = page(edit(/(?<=sentry-trace" content="\w{32}-)\w{16}/, "f".repea
 const moved = (to: Fault["deliver"]): Fault => ({ deliver: to });
 const reheaded = (from: RegExp, to: string) =>
   moved((raw) => [{ raw: Buffer.from(raw.toString("latin1").replace(from, to), "latin1") }]);
+const lateByte: Fault = { delay: ({ path, headers }) => (path === "/products" && !headers.rsc ? 400 : 0) };
+/** Something piles up: pages of the second half of a run are late. */
+const slower: Fault = {
+  delay: ({ path, headers, count }) => (path === "/" && !headers.rsc && count > (hasK6 ? 120 : 25) ? 400 : 0),
+};
 const late = average({ JOURNEYS: "envelopes", LIMITS: '{"delivery":{"p95":400}}', DELIVERY_WAIT: "20s" });
 const isNested = ({ path }: { path: string }) => path.startsWith("/no-such/");
 const query = (name: string, change: Change) => on(({ path }) => path.includes(name), change);
@@ -77,6 +92,7 @@ export const CONTENT_FAULTS: Faults = {
   ],
   page_headers: [
     ["one page in two without the policy", page(every(2, without("content-security-policy"))), /was ".*", is gone/],
+    ["pages are not compressed", { compressed: false }, /content-encoding is missing/, COMPRESSED],
     ["a header is gone", NO_REFERRER, /policy is missing/, given("EXPECT_HEADERS", "referrer-policy")],
     ["another value", UNSAFE, /is "unsafe-url", expected = "a"/, given("EXPECT_HEADERS", "referrer-policy=a")],
     ["the policy allows all", header(POLICY, OPEN), /allows every inline script/, given("EXPECT_HEADERS", POLICY)],
@@ -149,6 +165,10 @@ export const CONTENT_FAULTS: Faults = {
     ["half the package's pages of another one", otherTiming, /browser's environment is test, expected production/],
     ["half the package's pages say nothing", packaged(every(2, without("server-timing"))), /browser's dsn is not said/],
     ["a foreign organisation", page(edit(TRACE_ID, "sentry-org_id=2,$&")), /org_id is 2, expected 1/, given(DSN, REAL)],
+    ["Server-Timing is stripped everywhere", page(without("server-timing")), /browser's tunnel is not said/, packageOn],
+    ["baggage of another environment", both, /browser's environment is test, expected production/],
+    ["a page is not sampled", unsampled, /sampled is false, expected true/, given("EXPECT_SAMPLE_RATE", "1")],
+    ["another rate", {}, /sample_rate is 1, expected 0.5/, given("EXPECT_SAMPLE_RATE", "0.5")],
     ["half the pages with another rate", fresh("sample_rate=1", "sample_rate=0.9"), /sample_rate is 0.9, expected 1/],
   ],
   forwarded: [
@@ -160,6 +180,7 @@ export const CONTENT_FAULTS: Faults = {
   outgoing_baggage: [["the call's baggage is another", page(callBaggage), /sentry-trace_id was ".*", is gone/]],
   navigation_ok: [
     ["another page's payload", payload(edit("Page /products", "Page /")), /the payload of another page/, products],
+    ["navigations are not sampled", payload(edit(/(?<="trace":"\w+-\w+-)1/, "0")), /was sampled -1, its call -0/],
     ["navigations lose the trace", payload(edit(/"trace":"[^"]*"/, '"trace":""')), /it is not in trace \w{32}/],
     ["a component payload ends in a text", payload(show("2:T7f,cut")), /row 2 is cut/],
     ["a component payload without content", payload(show("0:null\n")), /row 0 is not a page/],
@@ -198,10 +219,33 @@ export const CONTENT_FAULTS: Faults = {
     ["envelopes silence the browser", accepted(add("x-sentry-rate-limits", "3600::key")), /200 .*-Limits: 3600/],
   ],
   "row delivery": [["envelopes arrive late", moved((raw) => [{ raw, after: 900 }]), /✗ delivery .*p95 400/, late]],
-  tunnel_accepted: [["the tunnel is a 404", at("/monitoring", set({ status: 404 })), /: 404/]],
+  tunnel_accepted: [
+    // Nginx' default.
+    ["more than 1 MB is refused", refuses(1_000_000), /replay: 413/],
+    ["more than 10 MB is refused", refuses(10_000_000), /largest: 413/, average({ JOURNEYS: "replay" }, 1)],
+  ],
   tunnel_rejected: [
     ["a foreign organisation is accepted", query("o=4040404", set({ status: 200 })), /a foreign organisation/],
     ["an invalid project breaks the tunnel", query("p=..", set({ status: 500 })), /an invalid project: .*500/],
+  ],
+  "row connections": [
+    ["a connection for each request", header("connection", "close"), /✗ page +0 %/, average({ JOURNEYS: "browse" })],
+  ],
+  "row drift": [
+    [
+      "pages get slower",
+      slower,
+      /half of the pages took \d+ ms in the first quarter, \d+ ms/,
+      average({ JOURNEYS: "browse", DURATION: "20s" }, 40),
+    ],
+  ],
+  "row first byte": [
+    [
+      "one route's first byte is late",
+      lateByte,
+      /✗ \/products .*firstByte 300/,
+      average({ JOURNEYS: "browse", PAGES: "/,/products" }),
+    ],
   ],
   availability: [
     ["one page in two is rate-limited", page(every(2, set({ status: 429 }))), /GET \/: status 429/, browse],

@@ -12,7 +12,7 @@ type Kind = "Counter" | "Rate" | "Trend";
 
 /** Every sample recorded, with its tags as an output would receive them. */
 export const samples: { metric: string; value: number; tags: Tags }[] = [];
-const kinds = new Map<string, Kind>();
+export const kinds = new Map<string, Kind>();
 
 class Metric {
   constructor(readonly name: string) {
@@ -26,7 +26,8 @@ export class Counter extends Metric {}
 export class Rate extends Metric {}
 export class Trend extends Metric {}
 
-const built = { check: new Rate("checks"), request: new Counter("http_reqs") };
+const built = { check: new Rate("checks"), request: new Counter("http_reqs"), waiting: new Trend("http_req_waiting") };
+for (const name of ["http_req_connecting", "http_req_tls_handshaking"]) kinds.set(name, "Trend");
 const iterations = new Counter("iterations");
 
 /** Ends the run, as in k6. */
@@ -80,7 +81,7 @@ async function asyncRequest(method: string, url: string, plain: string | ArrayBu
   built.request.add(1, params.tags);
   const begin = performance.now();
   const signal = AbortSignal.timeout(Number.parseInt(params.timeout, 10) * 1000);
-  const end = { status: 0, headers: {}, body: null as string | null, error: "", error_code: 0 };
+  const end = { status: 0, headers: {} as Tags, body: null as string | null, error: "", error_code: 0 };
   const isCompressed = params.compression === "gzip";
   const body = isCompressed ? new Uint8Array(gzipSync(plain as ArrayBuffer)) : plain;
   const headers = { ...params.headers, ...(isCompressed && { "content-encoding": "gzip" }) };
@@ -93,7 +94,11 @@ async function asyncRequest(method: string, url: string, plain: string | ArrayBu
   } catch (problem) {
     Object.assign(end, { error: String((problem as Error).cause ?? problem), error_code: errorCode(problem as Error) });
   }
-  return { ...end, timings: { duration: performance.now() - begin } };
+  const duration = performance.now() - begin;
+  built.waiting.add(duration, params.tags);
+  // A closed connection costs the next request.
+  const connecting = end.headers.Connection === "close" ? 1 : 0;
+  return { ...end, timings: { duration, connecting } };
 }
 
 /** https://grafana.com/docs/k6/latest/javascript-api/error-codes/ */
@@ -119,7 +124,7 @@ export async function runScript<Data>(script: Script<Data>, count: () => number)
   let problem = "";
   try {
     for (let at = 0; at === 0 || at < count(); at++) {
-      exec.scenario.iterationInTest = at;
+      Object.assign(exec.scenario, { iterationInTest: at, progress: at / (count() || 1) });
       exec.vu.metrics.tags = {};
       await script.iteration(data);
       iterations.add(1);
@@ -167,7 +172,7 @@ function endOfTest(
 function valuesOf(kind: Kind, values: number[]): Record<string, number> {
   const sum = values.reduce((total, value) => total + value, 0);
   if (kind === "Counter") return { count: sum };
-  if (values.length === 0) return {};
+  if (values.length === 0) return kind === "Trend" ? { max: 0, "p(95)": 0, "p(99)": 0 } : {};
   if (kind === "Rate") return { rate: sum / values.length, passes: sum, fails: values.length - sum };
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;

@@ -118,7 +118,16 @@ describe("the preflight", () => {
   });
 });
 
-const NONE = { headers: {}, body: "", milliseconds: 1, error: "", undecodable: false, at: "GET /", traceId: "" };
+const NONE = {
+  headers: {},
+  body: "",
+  milliseconds: 1,
+  isReused: true,
+  error: "",
+  undecodable: false,
+  at: "GET /",
+  traceId: "",
+};
 it.each([
   [{ status: 0, error: "lookup no.such.host: no such host" }, "host not found"],
   [{ status: 0, error: "x509: unknown" }, "not trusted: set SSL_CERT_FILE to its CA"],

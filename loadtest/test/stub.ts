@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "no
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { gunzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { formatBaggage, parseBaggage } from "../lib/baggage.ts";
 import { formatSentryTrace, formatTraceParent, parseTrace } from "../lib/trace.ts";
 
@@ -32,6 +32,8 @@ export interface Fault {
   delay?: (seen: Seen, state: { lastEnvelope: number }) => number;
   /** What reaches the ingest of an envelope: its bytes, the project if it is another one, and milliseconds until then. */
   deliver?: (raw: Buffer, count: number) => { raw: Buffer; project?: number; after?: number }[];
+  /** Whether the target compresses pages as asked. */
+  compressed?: boolean;
   /** How often the app runs an action. */
   runs?: number;
 }
@@ -58,6 +60,9 @@ export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: 
   const failed = (error: unknown) => ({ status: 599, headers: {}, body: String(error) });
   const server = createServer(async (request, response) => {
     const { status, headers, body, stalls }: Answer = await respond(request).catch(failed);
+    const asks = `${request.headers["accept-encoding"]}`.includes("gzip") && fault.compressed !== false;
+    const isPlain = asks && !stalls && headers["content-type"]?.startsWith("text/html") && !headers["content-encoding"];
+    if (isPlain) return response.writeHead(status, { ...headers, "content-encoding": "gzip" }).end(gzipSync(body));
     response.writeHead(status, headers);
     if (stalls) response.write(body.slice(0, body.length / 2));
     else response.end(body);

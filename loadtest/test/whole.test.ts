@@ -92,6 +92,15 @@ const foreign = (more: (answer: Answer, seen: Seen) => unknown = () => {}, tunne
 });
 const untraced = edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "");
 const pagesRouter = edit(/<script nonce[^>]*>.*?<\/script>/s, '<script type="text/json" id="__NEXT_DATA__"></script>');
+const robots = foreign(
+  (answer, { path }) =>
+    path === "/robots.txt" &&
+    Object.assign(answer, { status: 200, body: "User-agent: x\nAllow: /\n\nUser-agent: *\nDisallow: /\n" }),
+);
+const long: Fault = {
+  ...foreign((answer) => (answer.body = answer.body.replace("<main>", `<main>${"long ".repeat(1000)}`))),
+  compressed: false,
+};
 const uncached = ({ headers }: Answer) => delete headers["cache-control"];
 const documented = (answer: Answer, { headers }: Seen) =>
   headers["content-encoding"] && Object.assign(answer, { status: 500 });
@@ -136,6 +145,8 @@ describe("a target without faults", () => {
     ["a foreign app without a tunnel", foreign(), { TUNNEL_PATH: "off" }, /^PASSED, but not verified: .*actions/],
     ["a foreign app with a tunnel", otherTunnel, { TUNNEL_PATH: "/tunnel" }, /^PASSED, but not verified: .*redirects/],
     ["an App Router without Sentry", foreign(untraced, "_next"), {}, /^PASSED, but not verified: traces, .*tunnel/],
+    ["robots.txt", robots, {}, /^PASSED, but not verified: .*robots\.txt: Disallow: \/ keeps every page out/s],
+    ["long pages without compression", long, {}, /^PASSED, but not verified: .*characters of HTML are not compressed/s],
     ["nothing about caches", foreign(uncached), {}, /^PASSED, but not verified: .*no Cache-Control on a page with/s],
     ["a tunnel as Sentry documents it", foreign(documented), {}, /^PASSED, but not verified: .*compressed envelopes/],
     ["a Pages Router", foreign(pagesRouter), {}, /^PASSED, but not verified: noindex/],
