@@ -8,6 +8,7 @@
 //   compose      its value in docker-compose.yml; false: compose does not set it
 //   kubernetes   its value in the chart; "manifest": a template sets it; false: compose only
 //   min, max, unit, values, fix   what the check of its type needs
+//   form         what the chart's schema checks, if it is not the type's
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 
@@ -121,6 +122,9 @@ const chart = () => {
   return `${JSON.stringify(Object.fromEntries(pods), null, 2)}\n`;
 };
 
+const octet = "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])";
+const ipv4 = `${octet}(\\.${octet}){3}(/([0-9]|[12][0-9]|3[0-2]))?`;
+const ipv6 = "[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?";
 const patterns = {
   number: "^[0-9]*$",
   limit: "^(off|[0-9]*)$",
@@ -129,15 +133,19 @@ const patterns = {
   duration: "^([0-9]+[smhdw])?$",
   list: '^[^"\\\\;{}$\\x00-\\x1f]*$',
   path: "^(/[A-Za-z0-9_-]+)*$",
+  // Forms of lists and texts.
+  names: "^[ ,]*([A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?([ ,]+|$))*$",
+  networks: `^[ ,]*((${ipv4}|${ipv6})([ ,]+|$))*$`,
+  urlPath: "^(/\\S*)?$",
 };
 const schema = (text) => {
   const values = JSON.parse(text);
-  const property = ({ type, values, meaning }) => ({
+  const property = ({ type, form = type, values, meaning }) => ({
     type: "string",
     description: plain(meaning),
     ...(type === "choice" && { enum: ["", ...values] }),
     ...(type === "switch" && { enum: ["", "on", "off"] }),
-    ...(patterns[type] && { pattern: patterns[type] }),
+    ...(patterns[form] && { pattern: patterns[form] }),
   });
   const properties = Object.fromEntries(
     ["proxy", "web", "spool"].flatMap(of).filter(inChart).map((one) => [one.name, property(one)]),

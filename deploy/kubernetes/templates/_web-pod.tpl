@@ -1,7 +1,8 @@
 {{- /* The image of the release before this one: by default, of this one. */}}
 {{- define "culvert.previousImage" -}}
 {{- $own := .Values.web.image }}{{ $old := .Values.web.previousRelease.image -}}
-{{- if or $old.tag $old.digest }}{{ $own = merge (dict "repository" ($old.repository | default $own.repository) "tag" $old.tag "digest" $old.digest) $own }}{{ end -}}
+{{- /* Not sprig's merge, which gives an empty digest that of the other image. */}}
+{{- if or $old.tag $old.digest }}{{ $own = dict "repository" ($old.repository | default $own.repository) "tag" $old.tag "digest" $old.digest "pullPolicy" $own.pullPolicy }}{{ end -}}
 {{- toJson $own }}
 {{- end }}
 

@@ -35,6 +35,7 @@ const texts = `
 {"proxy":{"podLabels":{"team":"l"},"podAnnotations":{"team":"a"}},"imagePullSecrets":[{"name":"r"}]} | Deployment proxy (?=.*"team":"l")(?=.*"team":"a").*"imagePullSecrets":\\[{"name":"r"
 {"settings":{"SPOOL_MAX_MB":"2048"}} | ConfigMap spool "SPOOL_MAX_MB":"2048"
 {"web":{"image":{"digest":"DIGEST"},"resources":{"requests":{"cpu":"1"}}}} | Deployment web culvert-web:1\\.0\\.0@sha256:0{64}".*"cpu":"1"
+{"web":{"image":{"digest":"DIGEST"},"previousRelease":{"image":{"tag":"0.9.0"}}}} | Deployment web-previous "image":"[^"@]*culvert-web:0\\.9\\.0"(?=.*"name":"web")
 {"web":{"autoscaling":{"maxReplicas":30}}} | HorizontalPodAutoscaler web "maxReplicas":30
 {"proxy":{"tls":{"certManager":{"enabled":true}}}} | Certificate proxy "dnsNames":\\["app.example.com","www.example.com"
 {"spool":{"persistence":{"size":"4Gi","storageClass":"fast"}}} | StatefulSet spool "storageClassName":"fast".*"4Gi"
@@ -80,10 +81,26 @@ a gateway without a class | {"gateway":{"enabled":true},CLUSTER_IP} | gateway.cl
 an Ingress beside a load balancer | {"ingress":{"enabled":true},TRUSTED} | set proxy.service.type=ClusterIP
 an Ingress that is not trusted | {"ingress":{"enabled":true},CLUSTER_IP} | TRUSTED_PROXIES: not set
 a route without a Gateway | {"httpRoute":{"enabled":true},CLUSTER_IP,TRUSTED} | httpRoute.parentRefs: not
+a tag that is none | {"spool":{"image":{"tag":"-x"}}} | spool.image.tag
+a release's tag that is no label | {"web":{"image":{"tag":"LONG"}}} | web.image.*tag
+a previous tag that is no label | {"web":{"previousRelease":{"image":{"tag":"LONG"}}}} | previousRelease.image.tag
+a size that is none | {"spool":{"persistence":{"size":"big"}}} | spool.persistence.size
+a CPU that is none | {"proxy":{"resources":{"requests":{"cpu":"2x"}}}} | proxy.resources.requests.cpu
+resources with a wrong name | {"cache":{"resources":{"limts":{"cpu":"1"}}}} | limts
+a variable with a wrong field | {"web":{"extraEnv":[{"name":"A","valu":"b"}]}} | valu
+a peer with a wrong field | {"networkPolicy":{"prometheus":[{"ipblock":{"cidr":"10.0.0.0/8"}}]}} | ipblock
+a rule with a peer's field | {"networkPolicy":{"ingest":[{"ipBlock":{"cidr":"10.0.0.0/8"}}]}} | ipBlock
+a node's label that is no string | {"web":{"nodeSelector":{"pool":1}}} | web.nodeSelector.pool
+a name with a scheme | {"settings":{"SERVER_NAME":"https://app.example.com"}} | SERVER_NAME
+a health path without a slash | {"settings":{"HEALTH_PATH":"ready"}} | HEALTH_PATH
+a network that is too long | {"settings":{"TRUSTED_PROXIES":"10.0.0.0/8 10.0.0.0/33"}} | TRUSTED_PROXIES
 a gateway beside a load balancer | {"gateway":{"enabled":true,"className":"x"}} | gateway.enabled: .*: set proxy.service.type=ClusterIP`;
 const cases = rejected.trim().split("\n");
 test.each(cases.map((line) => line.split(" | ")))("the chart rejects %s, by its name", (_, more = "", message = "") => {
-  const text = more.replace("CLUSTER_IP", entries({ proxy: clusterIp })).replace("TRUSTED", entries(trusted));
+  const text = more
+    .replace("LONG", "x".repeat(70))
+    .replace("CLUSTER_IP", entries({ proxy: clusterIp }))
+    .replace(/TRUSTED(?!_)/, entries(trusted));
   expect(() => template(values(JSON.parse(text)))).toThrow(new RegExp(message));
 });
 

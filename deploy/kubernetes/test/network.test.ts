@@ -21,8 +21,9 @@ function reaches(objects: Resource[], from: End, to: End, port: number, protocol
     const policies = of(objects, "NetworkPolicy").filter(({ spec }) => spec.policyTypes.includes(type));
     const mine = policies.filter(({ spec }) => isHome(own) && selects(spec.podSelector, own.labels));
     const isAllowed = ({ from: peers, to = peers, ports }: Part) =>
-      (!ports || ports.some((one: Part) => one.port === port && one.protocol === protocol)) &&
-      (!to || to.some((peer: Part) => isPeer(peer, other)));
+      // An empty list allows all, as none does.
+      (!ports?.length || ports.some((one: Part) => one.port === port && one.protocol === protocol)) &&
+      (!to?.length || to.some((peer: Part) => isPeer(peer, other)));
     return mine.length === 0 || mine.some(({ spec }) => (spec[type.toLowerCase()] ?? []).some(isAllowed));
   };
   return allows(from, to, "Egress") && allows(to, from, "Ingress");
@@ -122,6 +123,17 @@ test("without default-deny, policies restrict Culvert's own pods only", () => {
   const more = { cache: { enabled: true }, localIngest: { enabled: true, image: { tag: "1.0.0" } } };
   const open = Object.fromEntries(["another pod", "web of another release"].map((name) => [name, new Set(another)]));
   expect(matrix(template([images("1.0.0"), more]))).toEqual({ ...wanted, ...open });
+});
+
+test("an empty list of peers is nobody", () => {
+  const none = { enabled: true, prometheus: [], dns: [], front: [] };
+  const found = matrix(template([images("1.0.0"), { networkPolicy: none }]));
+  const all = ["Prometheus", "proxy", "spool"].flatMap((end) => [...(found[end] ?? [])]);
+  expect(all.filter((target) => /:808[123]$|dns|DNS|kube-system/.test(target))).toEqual(["spool:8082"]);
+  const behind = { proxy: { service: { type: "ClusterIP" } }, settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
+  const ingress = template([images("1.0.0"), behind, { ingress: { enabled: true }, networkPolicy: none }]);
+  const entry = Object.entries(matrix(ingress)).filter(([, all]) => published.some((target) => all.has(target)));
+  expect(entry.map(([end]) => end)).toEqual(["helm test"]);
 });
 
 test("behind a front, policies let in nothing but the front and helm test", () => {

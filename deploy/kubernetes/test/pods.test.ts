@@ -10,7 +10,7 @@ import { of, podOf, type Resource } from "./lib/objects.ts";
 
 const site = "app.example.com";
 const timeout = 600_000;
-const password = '5ecret "with" \\spaces';
+const password = `5ecret "with" it's \\spaces\\`;
 
 /** Writes a self-signed pair as kubelet writes a Secret: of root, group-readable, behind a symbolic link that is replaced. */
 const secret = (version: string) => `
