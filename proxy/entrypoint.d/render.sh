@@ -1,11 +1,21 @@
 # shellcheck shell=sh disable=SC2016,SC2034
 # What of the templates is rendered, and when.
 
-# The names in all templates; Nginx's own variables are in lower case.
-all_names=$(grep -rhoE '\$\{[A-Z][A-Z0-9_]*\}' /etc/nginx/templates)
+# Fills in each ${NAME}, whose value may have a ${NAME} that stays; variables of Nginx are in lower case. One process for
+# all templates: a start on a busy node takes as long as its processes.
+fill='
+  FNR == 1 && !single { file = ENVIRON["RENDERED"] substr(FILENAME, length("/etc/nginx/templates/")) }
+  {
+    line = ""
+    while (match($0, /[$][{][A-Z][A-Z0-9_]*[}]/)) {
+      line = line substr($0, 1, RSTART - 1) ENVIRON[substr($0, RSTART + 2, RLENGTH - 3)]
+      $0 = substr($0, RSTART + RLENGTH)
+    }
+    print line $0 >file
+  }'
 
-# render TEMPLATE [FILE]: writes the template to FILE of $RENDERED, with its ${NAME}s filled in.
-render() { envsubst "$all_names" <"/etc/nginx/templates/$1" >"$RENDERED/${2:-$1}"; }
+# render TEMPLATE FILE: writes the template to FILE of $RENDERED.
+render() { awk -v single=1 -v file="$RENDERED/$2" "$fill" "/etc/nginx/templates/$1"; }
 
 # is_needed TEMPLATE
 is_needed() {
@@ -19,7 +29,10 @@ is_needed() {
 # render_all: renders each template that the settings need, and leaves an empty file in place of any other.
 render_all() {
   [ -n "$SPOOL_UPSTREAM" ] && ENVELOPE_FALLBACK=@spool || ENVELOPE_FALLBACK=@envelope_failed
-  for template in $(cd /etc/nginx/templates && echo ./*.conf routes/*.conf); do
-    if is_needed "${template#./}"; then render "$template"; else : >"$RENDERED/$template"; fi
+  set --
+  for template in /etc/nginx/templates/*.conf /etc/nginx/templates/routes/*.conf; do
+    name=${template#/etc/nginx/templates/}
+    if is_needed "$name"; then set -- "$@" "$template"; else : >"$RENDERED/$name"; fi
   done
+  awk "$fill" "$@"
 }

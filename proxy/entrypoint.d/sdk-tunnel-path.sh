@@ -9,7 +9,10 @@ sdk_tunnel_path() {
     hash=$((((hash ^ byte) * 16777619) & 0xFFFFFFFF))
   done
   while [ "$hash" -gt 0 ]; do
-    digits=$(echo 0123456789abcdefghijklmnopqrstuvwxyz | cut -c $((hash % 36 + 1)))$digits hash=$((hash / 36))
+    # The rest of the alphabet from this digit on.
+    rest=0123456789abcdefghijklmnopqrstuvwxyz left=$((hash % 36))
+    while [ "$left" -gt 0 ]; do rest=${rest#?} left=$((left - 1)); done
+    digits=${rest%"${rest#?}"}$digits hash=$((hash / 36))
   done
   echo "/${digits:-0}"
 }

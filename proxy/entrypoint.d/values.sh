@@ -33,7 +33,10 @@ VALUE
 }
 
 # is_number VALUE MIN MAX: a whole number without a sign or leading zeros.
-is_number() { is "$1" '0|[1-9][0-9]{0,8}' && [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]; }
+is_number() {
+  case $1 in '' | *[!0-9]* | 0?* | ??????????*) return 1 ;; esac
+  [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
+}
 is_limit() { [ "$1" = off ] || is_number "$@"; }
 is_port() { is_number "$1" 1 65535; }
 
@@ -49,7 +52,11 @@ is_size() { is "$1" '[1-9][0-9]{0,4}[kmg]|[1-9][0-9]{0,8}'; }
 
 # Four octets in decimal; no octal, no hexadecimal, no fewer.
 octet='(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
-is_ipv4() { is "$1" "$octet(\.$octet){3}"; }
+is_ipv4() {
+  # Without a process for names.
+  case $1 in *[!0-9.]*) return 1 ;; esac
+  is "$1" "$octet(\.$octet){3}"
+}
 
 # is_ipv6 VALUE: without brackets or zone; `::` replaces two groups or more, as Nginx requires.
 group='[0-9A-Fa-f]{1,4}'
@@ -65,8 +72,10 @@ is_ipv6() (
 
 # is_name VALUE: a DNS name, also with underscores. One that ends in a number is an address, or invalid.
 label='[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?'
-is_name() { [ "${#1}" -le 253 ] && [ "$1" != _ ] && is "$1" "($label\.)*$label" &&
-  ! is "${1##*.}" '[0-9]+|0[Xx][0-9A-Fa-f]*'; }
+is_name() {
+  case ${1##*.} in 0[Xx]*[!0-9A-Fa-f]*) ;; 0[Xx]*) return 1 ;; *[!0-9]*) ;; *) return 1 ;; esac
+  [ "${#1}" -le 253 ] && [ "$1" != _ ] && is "$1" "($label\.)*$label"
+}
 
 # is_host VALUE: a name, an IPv4 address, or an IPv6 address in brackets.
 is_host() {
@@ -75,7 +84,7 @@ is_host() {
     *) is_ipv4 "$1" || is_name "$1" ;;
   esac
 }
-is_host_and_port() { is "$1" '.*:[0-9]+' && is_host "${1%:*}" && is_port "${1##*:}"; }
+is_host_and_port() { [ "$1" != "${1%:*}" ] && is_host "${1%:*}" && is_port "${1##*:}"; }
 
 # is_network VALUE: an address, or one with a prefix length.
 is_network() {

@@ -1,51 +1,98 @@
 #!/bin/sh
-# Finds out which deployment each of WEB_SETS runs, if any, and keeps a file named after it (sets.sh).
+# Finds out which deployment each of WEB_SETS runs, if any, and keeps a file named after it (sets.sh). Most turns start
+# two kinds of processes: getent for each name, and sleep. Replicas are asked when addresses have changed, and each minute.
 set -eu
 
-# deployment_at ADDRESS: prints the deploymentId of what answers there, if it says so: the package does, else Next 16 to
-# RSC: 1.
+# deployment_at ADDRESS: sets `deployment` to the deploymentId of what answers there, if it says so: the package does,
+# else Next 16 to RSC: 1. After a failure, the next turn asks again.
 deployment_at() {
-  curl -s -m 4 -o /dev/null -H 'RSC: 1' -H 'Sentry-Trace: 0123456789abcdef0123456789abcdef-0123456789abcdef-0' \
-    -w '%header{x-nextjs-deployment-id}' "http://$1$BASE_PATH/.culvert" | tr -cd 'A-Za-z0-9_-'
+  deployment=$(curl -s -m 4 -o /dev/null -H 'RSC: 1' \
+    -H 'Sentry-Trace: 0123456789abcdef0123456789abcdef-0123456789abcdef-0' \
+    -w '%header{x-nextjs-deployment-id}' "http://$1$BASE_PATH/.culvert") || known=''
+  case $deployment in *[!A-Za-z0-9_-]*) deployment='' ;; esac
 }
 
-# deployment_of_all: prints the deploymentId that every replica of web has, ready or not; nothing while they differ.
+# deployment_of_all: sets `of_all` to the deploymentId that every replica has, ready or not; to nothing while they
+# differ.
 deployment_of_all() {
-  upstream=${WEB_FALLBACK_UPSTREAM:-$WEB_UPSTREAM} first=
-  for address in $(getent ahosts "${upstream%:*}" | sed 's/ .*//; s/.*:.*/[&]/' | sort -u); do
-    deployment=$(deployment_at "$address:${upstream##*:}")
-    [ -n "$deployment" ] && [ "$deployment" = "${first:-$deployment}" ] || return 0
-    first=$deployment
+  of_all=
+  for entry in $found; do
+    case $entry in "$all/"*) address=${entry#*/} ;; *) continue ;; esac
+    case $address in *:*) address="[$address]" ;; esac
+    deployment_at "$address:$port"
+    if [ -z "$deployment" ] || [ "$deployment" != "${of_all:-$deployment}" ]; then of_all='' && return; fi
+    of_all=$deployment
   done
-  echo "$first"
 }
 
-# look NAME ADDRESS: NAME/.ends, if make up has written it, says until when.
+# is_past FILE: whether its time has come.
+is_past() { read -r time 2>/dev/null <"$1" && [ "$time" -le "$(date +%s)" ]; }
+
+# look NAME ADDRESS
 look() {
-  # The dot: without the search domains of this host.
-  if [ -z "$(getent ahosts "$1.")" ]; then rm -f "$1.current" "$1"/* "$1"/.[!.]*; return; fi
-  [ "$(cat "$1.current" 2>/dev/null || echo 9999999999)" -gt "$(date +%s)" ] || rm -f "$1.current"
-  if [ "$(cat "$1/.ends" 2>/dev/null || echo 9999999999)" -le "$(date +%s)" ]; then rm -f "$1"/*; return; fi
-  deployment=$(deployment_at "$2")
-  [ -n "$deployment" ] || return
-  find "$1" -type f ! -name "$deployment" ! -name ".$deployment" ! -name .ends -delete
-  of_all=${of_all:-$(deployment_of_all)}
-  if [ "$deployment" != "$of_all" ]; then
-    [ -e "$1/$deployment" ] || : >"$1/$deployment"
+  case $found in *" $1./"*) ;; *) rm -f "$1"/* "$1"/.[!.]* && return ;; esac
+  ! is_past "$1/.ends" || return 0
+  deployment_at "$2"
+  own=$deployment
+  [ -n "$own" ] || return 0
+  find "$1" -type f ! -name "$own" ! -name ".$own" ! -name .ends -delete
+  [ -n "$of_all" ] || deployment_of_all
+  if [ "$own" != "$of_all" ]; then
+    [ -e "$1/$own" ] || : >"$1/$own"
   else
     # For two minutes, because in Kubernetes web's replacement may begin. Then web balances with all replicas.
-    [ -e "$1/.$deployment" ] || [ -e "$1/$deployment" ] || : >"$1/$deployment"
-    : >"$1/.$deployment"
-    find "$1" -name "$deployment" -mmin +2 -delete
+    [ -e "$1/.$own" ] || [ -e "$1/$own" ] || : >"$1/$own"
+    : >"$1/.$own"
+    find "$1" -name "$own" -mmin +2 -delete
   fi
+}
+
+# find_addresses NAME...: sets `found` to words NAME/ADDRESS.
+find_addresses() {
+  found=' '
+  for name; do
+    while read -r address kind _; do
+      [ "$kind" != STREAM ] || found="$found$name/$address "
+    done <<ADDRESSES
+$(getent ahosts "$name")
+ADDRESSES
+  done
+}
+
+# is_known: whether the words found are those of the last turn. DNS shuffles them.
+is_known() {
+  [ ${#found} -eq ${#known} ] || return
+  for entry in $found; do
+    case $known in *" $entry "*) ;; *) return 1 ;; esac
+  done
+}
+
+# end_sets: what make up has written with a time ends then: all requests to one set (NAME.current), a set (NAME/.ends).
+end_sets() {
+  for file in *.current; do
+    [ -e "$file" ] || continue
+    case $found in *" ${file%.current}./"*) ! is_past "$file" || rm -f "$file" ;; *) rm -f "$file" ;; esac
+  done
+  for file in */.ends; do ! is_past "$file" || rm -f "${file%/*}"/*; done
 }
 
 watch() {
   set +e
   cd /var/lib/culvert/sets || exit
+  upstream=${WEB_FALLBACK_UPSTREAM:-$WEB_UPSTREAM} sets=$(echo "$WEB_SETS" | tr , ' ')
+  all=${upstream%:*} port=${upstream##*:}
+  # The dot: without the search domains of this host.
+  names=$all known='' turns=0
+  for one in $sets; do names="$names ${one%:*}."; done
   while :; do
-    of_all=
-    for address in $(echo "$WEB_SETS" | tr , ' '); do look "${address%:*}" "$address"; done
+    # shellcheck disable=SC2086 # a list
+    find_addresses $names
+    end_sets
+    turns=$((turns + 1))
+    if [ $turns -gt 12 ] || ! is_known; then
+      of_all='' turns=1 known=$found
+      for one in $sets; do look "${one%:*}" "$one"; done
+    fi
     sleep 5
   done
 }

@@ -8,9 +8,15 @@ workers() { grep -l '^nginx: worker' /proc/[0-9]*/cmdline 2>/dev/null; }
 
 watch() {
   set +e
-  until known=$(workers) && [ "$(echo "$known" | wc -l)" -eq "$WORKERS" ]; do sleep 0.1; done
-  # Until there is one that is not known. While Nginx stops, there are only fewer.
-  until workers | grep -qvxF "$known"; do sleep 2; done
+  # shellcheck disable=SC2086 # a list
+  until known=$(workers) && set -- $known && [ $# -eq "$WORKERS" ]; do sleep 0.1; done
+  # Until there is one that is not known. While Nginx stops, there are only fewer. No process but sleep while all are there.
+  while :; do
+    sleep 2
+    for worker; do
+      [ -e "$worker" ] || ! workers | grep -qvxF "$known" || break 2
+    done
+  done
   echo "culvert proxy: a worker of Nginx has died: the container ends, to start again"
   kill -QUIT 1
   sleep 2

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
@@ -10,7 +11,9 @@ const at = (deployment: string, answer: Answer): Answer => ({
 });
 const of = (deployment: string) => ({ "x-deployment-id": deployment });
 
-/** Waits for one of the proxy's looks, every five seconds. */
+/** A proxy that asks all sets each five seconds, not each minute. */
+const often = { mounts: changed("entrypoint.d/watch-sets.sh", "-gt 12", "-gt 1", "/culvert") };
+/** Waits for one of the proxy's looks. */
 const eventually = { timeout: 60_000 };
 
 test("Next names its release in the response to a request with RSC: 1, by which watch-sets.sh asks", async () => {
@@ -32,8 +35,8 @@ const navigation = { "sec-fetch-mode": "navigate" };
 
 describe("while a release that was replaced still runs", () => {
   // The recorder that stands for an ingest elsewhere is the release that was replaced.
-  const mounts = changed("templates/hashed-file.conf", "200 10s", "200 1s");
-  const shared = useProxy({ WEB_SETS: "nowhere:9000, ingest:9000" }, { mounts });
+  const short = changed("templates/hashed-file.conf", "200 10s", "200 1s");
+  const shared = useProxy({ WEB_SETS: "nowhere:9000, ingest:9000" }, { mounts: { ...often.mounts, ...short } });
 
   beforeEach(async () => {
     await shared.proxy.ingest.answer(at("old-1", ok));
@@ -120,7 +123,7 @@ describe("while a release that was replaced still runs", () => {
   });
 });
 
-const rollout = useProxy({ WEB_SETS: "web-current:9000" });
+const rollout = useProxy({ WEB_SETS: "web-current:9000" }, often);
 test("in a rollout of Kubernetes, pages of the new release get a new replica until all are new", async () => {
   // The recorder that stands for an ingest elsewhere is the first replica of the new release.
   const { web, ingest } = rollout.proxy;
@@ -142,4 +145,31 @@ test("in a rollout of Kubernetes, pages of the new release get a new replica unt
   await web.answer(at("new-2", page));
   await rollout.proxy.inside("touch -d '3 minutes ago' /var/lib/culvert/sets/web-current/new-2");
   await expect.poll(() => pageOf("new-2"), eventually).toBe(page.body);
+});
+
+describe("while no address changes", () => {
+  // A turn takes no time.
+  const mounts = changed("entrypoint.d/watch-sets.sh", "-gt 12", "-gt 99999", "/culvert");
+  const [copy = ""] = Object.keys(mounts);
+  writeFileSync(copy, readFileSync(copy, "utf8").replace("sleep 5", "sleep 0.1"));
+  const idle = useProxy({ WEB_SETS: "web-current:9000" }, { mounts, twoReplicas: true });
+
+  test("the sets are not asked; when a replica has ended, they are", async () => {
+    const { web, web2, ingest } = idle.proxy;
+    await Promise.all([web.answer(at("old-1", page)), web2?.answer(at("old-1", page)), ingest.answer(at("new-2", ok))]);
+    const asked = async () => {
+      const requests = await Promise.all([web, web2, ingest].map((one) => one?.all()));
+      return requests.flatMap((all) => all ?? []).filter(({ url }) => url === "/.culvert").length;
+    };
+    const turns = async () => {
+      for (let n = 0; n < 50; n += 1) await bodyOf(idle);
+      return asked();
+    };
+    await expect.poll(asked, eventually).toBeGreaterThan(0);
+    const before = await turns();
+    expect(await turns()).toBe(before);
+    const mark = await web.count();
+    await idle.proxy.on("web2", "kill");
+    await expect.poll(async () => (await web.all(mark)).map(({ url }) => url), eventually).toContain("/.culvert");
+  });
 });

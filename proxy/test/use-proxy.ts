@@ -37,12 +37,17 @@ export function publicFolder(): string {
 }
 
 /** Mounts for a copy of this file of proxy/ that has other text in place of this one: for times that no test can wait for. */
-export function changed(path: string, text: string, replacement: string): Record<string, string> {
+export function changed(
+  path: string,
+  text: string,
+  replacement: string,
+  folder = "/etc/nginx",
+): Record<string, string> {
   const file = join(publicFolder(), "copy");
   const original = readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
   if (!original.includes(text)) throw new Error(`${path} does not contain: ${text}`);
-  writeFileSync(file, original.replace(text, replacement));
-  return { [file]: `/etc/nginx/${path}` };
+  writeFileSync(file, original.replace(text, replacement), { mode: 0o755 });
+  return { [file]: `${folder}/${path}` };
 }
 
 interface Exchange<Answer> {

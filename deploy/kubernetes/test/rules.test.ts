@@ -116,6 +116,9 @@ test("services have all probes, at named ports; Services, checks and the README'
     const [{ ports, startupProbe, readinessProbe, livenessProbe }] = spec.template.spec.containers;
     for (const probe of [startupProbe, readinessProbe, livenessProbe])
       expect(ports).toContainEqual(expect.objectContaining({ name: (probe.httpGet ?? probe.tcpSocket).port }));
+    // A pod that is restarted on a node without spare CPU would begin its start again.
+    const { periodSeconds, failureThreshold } = startupProbe;
+    if (/proxy$|spool$/.test(metadata.name)) expect(periodSeconds * failureThreshold).toBeGreaterThanOrEqual(300);
     const labels = selector(unprefixed(metadata.name));
     expect([metadata, spec.template.metadata]).toMatchObject([{ labels }, { labels }]);
     expect(spec.selector).toEqual({ matchLabels: labels });
