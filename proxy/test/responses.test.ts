@@ -52,7 +52,8 @@ const strict = pageWith(asks);
 
 describe("security headers", () => {
   const always = {
-    ...{ "x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin" },
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "strict-origin-when-cross-origin",
     "strict-transport-security": "max-age=31536000",
   };
   const ask = (headers: Record<string, string> = { accept: "text/html" }) => shared.through({ host, headers });
@@ -123,7 +124,7 @@ describe("of the headers that the proxy adds", () => {
     "permissions-policy": ["camera=*"],
     "referrer-policy": ["no-referrer"],
     "strict-transport-security": [preload["strict-transport-security"]],
-    "x-robots-tag": ["none"],
+    "x-robots-tag": ["all", /^all, noindex$/],
     "alt-svc": ['h3=":3000"', /8443/],
     vary: ["Cookie", /^(?=.*Cookie)(?=.*Accept-Encoding)/],
     "x-accel-buffering": ["yes", /^no$/],
