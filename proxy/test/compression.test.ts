@@ -10,11 +10,13 @@ test("snippets/compressed-types.conf has what Next's own compression compresses,
   const [, json = ""] = /JSON\.parse\('(\{"application\/1d-.*?\})'\)/.exec(bundle) ?? [];
   const known: Record<string, { compressible?: boolean; extensions?: string[] }> = JSON.parse(json);
   const isCompressible = (type: string) => known[type]?.compressible ?? /^text\/|\+(json|text|xml)$/.test(type);
-  // Types of files and of JSON, no vendors': Nginx' table holds no more, and no longer names.
+  // Types of files and of JSON, no vendors'. Nginx' table holds few longer names.
   const isUsual = (type: string) =>
     (known[type]?.extensions || type.endsWith("+json")) && !/\/(vnd|prs)\./.test(type) && type.length <= 26;
-  const more = ["text/javascript", "application/vnd.api+json"];
-  const types = Object.keys(known).filter((type) => isCompressible(type) && (isUsual(type) || more.includes(type)));
+  const ofApis = ["vnd.api", "graphql-response", "hal", "feed", "health", "openapi", "schema"];
+  const more = ["text/javascript", ...ofApis.map((name) => `application/${name}+json`)];
+  const usual = Object.keys(known).filter(isUsual);
+  const types = [...new Set([...usual, ...more])].filter(isCompressible);
   const [, listed = ""] = /^gzip_types ([^;]*);/m.exec(read("proxy/snippets/compressed-types.conf")) ?? [];
   // Nginx always compresses it.
   expect([...listed.split(/\s+/), "text/html"].sort()).toEqual(types.sort());
@@ -23,7 +25,7 @@ test("snippets/compressed-types.conf has what Next's own compression compresses,
 test.each([
   ["text/html", "gzip"],
   ["application/json; charset=utf-8", "gzip"],
-  ["application/vnd.api+json", "gzip"],
+  ["application/graphql-response+json; charset=utf-8", "gzip"],
   ["image/png", undefined],
   ["text/event-stream", undefined],
 ])("%s is compressed: %s", async (type, encoding) => {

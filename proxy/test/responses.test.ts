@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import { page, pageWith, publicFolder, useProxy } from "./use-proxy.ts";
+import { sendH2 } from "./wire.ts";
 
 const host = "app.example.com";
 const tls = publicFolder();
@@ -22,6 +23,18 @@ describe("responses", () => {
     expect(Object.keys(answer.headers).filter((name) => /powered|middleware/.test(name))).toEqual([]);
     expect(answer.headers.server).toBe("nginx");
     expect(JSON.stringify(answer.headers)).not.toContain("web's");
+  });
+  test("come with their early hints over HTTP/2, without what names the software", async () => {
+    const hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nX-Powered-By: Next.js\r\n\r\n";
+    const body = `${hints}HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello`;
+    await shared.proxy.web.answer({ status: 0, headers: {}, body, instead: "raw" });
+    const { answer } = await shared.through({}, sendH2);
+    expect(answer).toMatchObject({ status: 200, body: "hello" });
+    expect(Object.entries(answer.hints ?? {})).toEqual([
+      [":status", 103],
+      ["link", "</a.css>; rel=preload"],
+    ]);
+    expect((await shared.through()).answer).toMatchObject({ status: 200, body: "hello" });
   });
   test("can't send the proxy elsewhere", async () => {
     await shared.proxy.web.answer(pageWith({ "x-accel-redirect": "/.culvert/unavailable.html" }));

@@ -34,6 +34,8 @@ export interface Response {
   headers: Record<string, string | string[] | undefined>;
   body: string;
   bytes: Buffer;
+  /** Over HTTP/2, the headers of a 103 before it. */
+  hints?: IncomingHttpHeaders | undefined;
 }
 
 /**
@@ -74,6 +76,10 @@ export function sendH2(
     const stream = session.request({ ...pseudo, ...headersOf(more) }, { endStream: body === undefined });
     let answer: IncomingHttpHeaders & IncomingHttpStatusHeader = {};
     const chunks: Buffer[] = [];
+    let hints: IncomingHttpHeaders | undefined;
+    stream.on("headers", (informational) => {
+      hints = informational;
+    });
     stream.on("response", (incoming) => {
       answer = incoming;
     });
@@ -85,7 +91,7 @@ export function sendH2(
       const { ":status": status, ...rest } = answer;
       const bytes = Buffer.concat(chunks);
       if (status === undefined) reject(new Error(`no answer; the stream ended with code ${stream.rstCode}`));
-      else resolve({ status, headers: rest, body: bytes.toString(), bytes });
+      else resolve({ status, headers: rest, body: bytes.toString(), bytes, hints });
     });
     if (body !== undefined) stream.end(body);
   });
