@@ -1,15 +1,14 @@
 # shellcheck shell=sh disable=SC2016,SC2034,SC2154
-# For templates/tunnel-origins.conf and templates/web-upstream.conf: patterns of names, and further origins.
+# Patterns of names and origins for templates/tunnel-origins.conf and templates/web-upstream.conf.
 
-# pattern_of ENTRY...: one of these.
 pattern_of() { echo "$*" | sed 's/[].[+]/\\&/g; s/ /|/g'; }
 
 is_origin() {
   is "$1" '[a-z][a-z0-9+.-]*://[^/]+' && { is_host "${1#*://}" || is_host_and_port "${1#*://}"; }
 }
 
-# origins SETTING VALUE BEFORE AFTER: prints a line of a map for each of these origins. `null` is that of any site's
-# sandboxed frame, too: it may send envelopes, but not open sockets, which have cookies.
+# origins SETTING VALUE BEFORE AFTER: prints a map's line for each origin. Any site's sandboxed frame has the origin
+# `null`: it must not open sockets, which have cookies.
 origins() {
   set -f
   setting=$1

@@ -14,12 +14,11 @@ for name in localhost 127.0.0.1 '[::1]' $names; do
 done
 set +f
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT
-# HSTS, by $is_tls_of_front: 1 or empty. With the development certificate only where a load balancer ends TLS, whose
-# certificate is its own, unless HSTS_MAX_AGE is set.
+# For which $is_tls_of_front there is HSTS: with the development certificate, where a load balancer ends TLS with its own.
 [ "$ACME$TLS_CERT_FILE" = off ] && APP_HSTS_ON=1 || APP_HSTS_ON='1?'
-PROXY_HSTS_ON=${HSTS_MAX_AGE:+1?} HSTS_SECONDS=${HSTS_MAX_AGE:-31536000}
-PROXY_HSTS_ON=${PROXY_HSTS_ON:-$APP_HSTS_ON}
-[ "$HSTS_MAX_AGE" != 0 ] || APP_HSTS_ON=off PROXY_HSTS_ON=off
+[ -n "$HSTS_MAX_AGE" ] && PROXY_HSTS_ON='1?' || PROXY_HSTS_ON=$APP_HSTS_ON
+HSTS_SECONDS=${HSTS_MAX_AGE:-31536000}
+[ "$HSTS_MAX_AGE" != 0 ] || APP_HSTS_ON=none PROXY_HSTS_ON=none
 [ "$PROXY_PROTOCOL" = on ] && PROXY_PROTOCOL_PARAMETER=' proxy_protocol' || PROXY_PROTOCOL_PARAMETER=''
 IPV6_LISTEN=''
 [ ! -e /proc/net/if_inet6 ] ||

@@ -1,6 +1,6 @@
 // Runs inside Nginx (njs).
 
-/** @type {(r: NginxHTTPRequest) => void} header filter: what cannot replace a stored file is no such file; an app may have a page for every address */
+/** @type {(r: NginxHTTPRequest) => void} header filter: a page in place of a stored file is 404 */
 const missing = (r) => {
   if (r.variables.static_unstorable) r.status = 404;
 };

@@ -13,7 +13,7 @@ test("snippets/compressed-types.conf has what Next's own compression compresses,
   // Types of files and of JSON, no vendors'. Nginx' table holds few longer names.
   const isUsual = (type: string) =>
     (known[type]?.extensions || type.endsWith("+json")) && !/\/(vnd|prs)\./.test(type) && type.length <= 26;
-  const ofApis = ["vnd.api", "graphql-response", "hal", "feed", "health", "openapi", "schema"];
+  const ofApis = ["vnd.api", "graphql-response", "hal"];
   const more = ["text/javascript", ...ofApis.map((name) => `application/${name}+json`)];
   const usual = Object.keys(known).filter(isUsual);
   const types = [...new Set([...usual, ...more])].filter(isCompressible);

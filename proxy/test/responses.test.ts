@@ -30,11 +30,8 @@ describe("responses", () => {
     await shared.proxy.web.answer({ status: 0, headers: {}, body, instead: "raw" });
     const { answer } = await shared.through({}, sendH2);
     expect(answer).toMatchObject({ status: 200, body: "hello" });
-    expect(Object.entries(answer.hints ?? {})).toEqual([
-      [":status", 103],
-      ["link", "</a.css>; rel=preload"],
-    ]);
-    expect((await shared.through()).answer).toMatchObject({ status: 200, body: "hello" });
+    expect(Object.entries(answer.hints ?? {}).join()).toBe(":status,103,link,</a.css>; rel=preload");
+    expect((await shared.through()).answer.body).toBe("hello");
   });
   test("can't send the proxy elsewhere", async () => {
     await shared.proxy.web.answer(pageWith({ "x-accel-redirect": "/.culvert/unavailable.html" }));
@@ -154,29 +151,19 @@ describe("of the headers that the proxy adds", () => {
   test("an app's own win, but for those that the table in docs/your-app.md names", async () => {
     const added = [...Object.keys(await headersOf(asks)), ...Object.keys(await headersOf(asks, report))];
     expect([...new Set(added)].filter((name) => !others.includes(name)).sort()).toEqual(Object.keys(own).sort());
-    const document = readFileSync(new URL("../../docs/your-app.md", import.meta.url), "utf8");
-    for (const headers of [{}, asks]) {
-      const answer = await headersOf({
-        ...headers,
-        ...Object.fromEntries(Object.entries(own).map(([name, [value]]) => [name, value])),
-      });
-      for (const [name, [value, instead]] of Object.entries(own)) {
-        expect([name, answer[name]]).toEqual([name, instead ? expect.stringMatching(instead) : value]);
-        const row = document
-          .split("\n")
-          .find((line) => line.startsWith("|") && line.toLowerCase().includes(`\`${name}\``));
-        expect([name, row]).toEqual([name, expect.stringMatching(instead ? /replaced|beside/ : /wins/)]);
-      }
+    const sent = Object.fromEntries(Object.entries(own).map(([name, [value]]) => [name, value]));
+    const answers = [await headersOf(sent), await headersOf({ ...sent, ...asks })];
+    const table = readFileSync(new URL("../../docs/your-app.md", import.meta.url), "utf8").toLowerCase();
+    for (const [name, [value, instead]] of Object.entries(own)) {
+      const expected = instead ? expect.stringMatching(instead) : value;
+      expect(answers.map((answer) => [name, answer[name]])).toEqual(answers.map(() => [name, expected]));
+      expect(table).toMatch(new RegExp(`^\\|.*\`${name}\`.*(${instead ? "replaced|beside" : "wins"})`, "m"));
     }
   });
   test("HSTS goes nowhere where it would lock users out, not even the app's own", async () => {
-    await shared.proxy.web.answer(pageWith(preload));
-    for (const [proxy, name] of [
-      [shared, "localhost"],
-      [report, host],
-    ] as const) {
-      await proxy.proxy.web.answer(pageWith(preload));
-      expect((await proxy.through({ host: name })).answer.headers["strict-transport-security"]).toBeUndefined();
+    for (const [by, name] of [[shared, "localhost"] as const, [report, host] as const]) {
+      await by.proxy.web.answer(pageWith(preload));
+      expect((await by.through({ host: name })).answer.headers).not.toHaveProperty("strict-transport-security");
     }
   });
   test("HSTS of the proxy takes no page's includeSubDomains back: a file and an error page have none", async () => {

@@ -55,16 +55,27 @@ describe("while a release that was replaced still runs", () => {
   ])("it gets %s", async (_, request) => {
     expect(await bodyOf(shared, request)).toBe(ok.body);
   });
-  test("a stored file gets web's headers, also if a page of the release that was replaced asks", async () => {
-    const file = (language: string): Answer => ({
-      ...{ status: 200, body: "a" },
-      headers: { "content-type": "text/css", "cache-control": "max-age=9, immutable", "content-language": language },
-    });
-    await shared.proxy.ingest.answer(at("old-1", file("de")));
-    await shared.proxy.web.answer(at("new-2", file("en")));
-    const ask = () => send(shared.proxy.port, { path: "/_next/static/both.css?dpl=old-1" });
-    expect((await ask()).headers["content-language"]).toBe("de");
+  test("a stored file gets web's headers, whoever asks, and stays if web has no such file", async () => {
+    const { web, ingest, port } = shared.proxy;
+    const path = "/_next/static/both.css?dpl=old-1";
+    const headers = { "content-type": "text/css", "cache-control": "max-age=9, immutable" };
+    const file = { status: 200, headers, body: "a" };
+    await ingest.answer(at("old-1", file));
+    await web.answer({ ...file, headers: { ...headers, "content-language": "en" } });
+    const ask = () => send(port, { path });
+    expect((await ask()).headers["content-language"]).toBeUndefined();
     await expect.poll(async () => (await ask()).headers["content-language"]).toBe("en");
+    for (const answer of [{ ...page, status: 404 }, page, { ...page, instead: "reset" as const }]) {
+      await web.answer(answer);
+      const mark = await web.count();
+      const bodies = new Set();
+      const isAsked = async () => {
+        bodies.add((await ask()).body);
+        return (await web.all(mark)).some(({ url }) => url === path);
+      };
+      await expect.poll(isAsked).toBe(true);
+      expect([...bodies]).toEqual([file.body]);
+    }
   });
   const links = ["/page?dpl=old-1", "/login?x=|/_next/data/old-1/", "/login?dpl=|/_next/data/old-1/"];
   const fields = ["/login?dpl=x|old-1", "/login?x=|old-1", "/login?x=|old-1|old-1", "/login|/_next/data/old-1/x"];
