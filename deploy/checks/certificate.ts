@@ -9,14 +9,29 @@ const DAY_MS = 86_400_000;
 /** As a share of the certificate's life; ACME clients renew at a third. */
 const MIN_LIFE_LEFT = 1 / 6;
 
-/** Checks the certificate that is served as a browser would, for each name. `acme`, with ACME=on, says where its errors are. */
-export async function certificate(target: Target, names: string[], acme?: string, isInner = false): Promise<Result[]> {
+/** Takes the addresses of load balancers in front, and with ACME=on where its errors are. */
+type Circumstances = { acme?: string; front?: string };
+
+/** Checks the certificate that is served as a browser would, for each name. */
+export async function certificate(target: Target, names: string[], { acme, front }: Circumstances = {}) {
+  const { peer, error } = await served(target);
+  return classify(peer, error, names, { acme, isInner: Boolean(front) && (await endsTls(target, peer)) });
+}
+
+async function served(target: Target) {
   const socket = await openTls(target);
   // The type promises an Error, Node gives its code.
   const error = socket.authorizationError as unknown as string | undefined;
   const peer = socket.getPeerCertificate();
   socket.destroy();
-  return classify(peer, error && String(error), names, { acme, isInner });
+  return { peer, error: error && String(error) };
+}
+
+/** Whether visitors get another certificate, from what is in front. If that is not reached: unless it speaks the PROXY protocol. */
+async function endsTls(target: Target, own: PeerCertificate): Promise<boolean> {
+  const front = { ...target, host: target.name, port: target.publicPort, proxyProtocol: false };
+  const found = await served(front).catch(() => undefined);
+  return found ? found.peer.fingerprint256 !== own.fingerprint256 : !target.proxyProtocol;
 }
 
 /** `isInner`: a load balancer in front may have another certificate. */

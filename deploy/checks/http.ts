@@ -7,15 +7,18 @@ import { SILENT, untraced } from "./ingest.ts";
 
 const TIMEOUT_MS = 10_000;
 
-/** Where the proxy answers, and the name that it serves. */
-export interface Target {
+interface Connection {
   host: string;
   port: number;
   /** What is served, for SNI and the Host header: inside the stack's network another name and port. */
   name: string;
-  publicPort: number;
   /** Whether connections begin with the PROXY protocol. */
   proxyProtocol?: boolean;
+}
+
+/** Where the proxy answers, and the name that it serves. */
+export interface Target extends Connection {
+  publicPort: number;
   basePath: string;
   tunnelPath: string;
 }
@@ -27,7 +30,7 @@ export interface Answer {
 }
 
 /** Opens a TLS connection to the target without verifying its certificate. Rejects if there is none. */
-export function openTls({ host, port, name, proxyProtocol }: Target): Promise<TLSSocket> {
+export function openTls({ host, port, name, proxyProtocol }: Connection): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, timeout: TIMEOUT_MS }).on("error", reject);
     socket.on("timeout", () => socket.destroy(new Error("timed out")));

@@ -33,22 +33,34 @@ const fixes: Record<"ingest" | "proxy", Record<number, string>> = {
     401: key,
     403: key,
     404: `there is no such project, or another path prefix: ${key}`,
+    413: "what is in front of the ingest limits bodies: raise it to 20 MB (Nginx: client_max_body_size)",
   },
   proxy: { 401: key, 403: key, 404: "is TUNNEL_PATH the deployment's?", 503: "neither ingest nor spool accepted it" },
 };
 
-/** Classifies the status of a probe envelope. `logs` is the command that shows the proxy's log. */
-export function answered(check: string, where: string, status: number, logs = "docker compose logs proxy"): Result {
+const redirected = "no redirect is followed: SENTRY_DSN must name where it leads";
+
+/** Classifies the status of a probe envelope. `logs` shows the proxy's log, a redirect leads to `location`. */
+export function answered(
+  check: string,
+  where: string,
+  status: number,
+  { logs = "docker compose logs proxy", location = "" } = {},
+): Result {
   if (status === 200) return ok(check, `${where} accepted a probe envelope`);
-  const found = `${where} answers ${status} to a probe envelope`;
+  const found = `${where} answers ${status} to a probe envelope${location && ` (to ${location})`}`;
   if (status === 429) return warning(check, found, "rate limited: the project's quota, or TUNNEL_RATE_PER_CLIENT");
   if (check === "ingest" && status >= 500) return failed(check, found, "the ingest fails: its own log says why");
-  const fix = fixes[check === "ingest" ? "ingest" : "proxy"][status] ?? `${logs}: its lines with "route":"tunnel"`;
-  return failed(check, found, fix);
+  if (check === "ingest")
+    return failed(check, found, (status < 400 ? redirected : fixes.ingest[status]) ?? "the ingest's own log says why");
+  return failed(check, found, fixes.proxy[status] ?? `${logs}: its lines with "route":"tunnel"`);
 }
 
 /** Why there was no answer over a connection that was open. */
 export const SILENT = "no answer";
+
+const privateCa = "a private CA goes into INGEST_CA_FILE (Kubernetes: ingest-ca)";
+const anotherCa = "INGEST_CA_FILE (ingest-ca) lacks the CA that issued it, or the ingest its chain";
 
 const silences: [code: RegExp, found: string, fix: string][] = [
   [/ENOTFOUND|EAI_/, "HOST does not resolve", "check SENTRY_DSN and the DNS server"],
@@ -56,17 +68,19 @@ const silences: [code: RegExp, found: string, fix: string][] = [
   [/CERT_HAS_EXPIRED/, "HOST: WORDS", "renew the ingest's certificate"],
   [/NOT_YET_VALID/, "HOST: WORDS", "set this machine's clock (NTP)"],
   [/WRONG_VERSION|EPROTO/, "HOST speaks no TLS at this port", "http:// in SENTRY_DSN, or the port of its TLS"],
+  [/SPEAKS_TLS/, "HOST speaks TLS at this port", "https:// in SENTRY_DSN"],
   [new RegExp(SILENT), "HOST takes connections, and does not answer", "the ingest hangs: its own log says why"],
-  [/CERT|SIGNATURE/, "HOST: WORDS", "a private CA goes into INGEST_CA_FILE (Kubernetes: ingest-ca)"],
+  [/CERT|SIGNATURE/, "HOST: WORDS", privateCa],
   [/REFUSED/, "HOST refuses connections", "is the port in SENTRY_DSN the ingest's? The firewall?"],
   [/TIMEDOUT|timed out|UNREACH/, "HOST does not answer (CODE)", "allow its address: firewall, NetworkPolicies"],
   [/^/, "HOST does not answer (CODE)", "check SENTRY_DSN and the firewall"],
 ];
 
-/** Classifies why the ingest did not answer: a system error's code, or that of a certificate. */
-export function unreachable(host: string, why: string): Result {
-  const [, found = "", fix = ""] = silences.find(([code]) => code.test(why)) ?? [];
-  return failed("ingest", found.replace("HOST", host).replace("WORDS", words(why)).replace("CODE", why), fix);
+/** Classifies why the ingest did not answer: a system error's code, that of a certificate, or SPEAKS_TLS. `caFile` is a private CA's. */
+export function unreachable(host: string, why: string, caFile = ""): Result {
+  const [, text = "", fix = ""] = silences.find(([code]) => code.test(why)) ?? [];
+  const found = text.replace("HOST", host).replace("WORDS", words(why)).replace("CODE", why);
+  return failed("ingest", found, caFile && fix === privateCa ? anotherCa : fix);
 }
 
 /** Returns a code of Node's certificate verification in words: https://nodejs.org/api/tls.html#x509-certificate-error-codes */

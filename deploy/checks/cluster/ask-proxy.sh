@@ -6,7 +6,7 @@ for address in ${WEB_SETS:-}; do
   case $address in *web-previous*) export "WEB_PREVIOUS=$address" ;; *) export "WEB_CURRENT=$address" ;; esac
 done
 hops='WEB_UPSTREAM WEB_FALLBACK_UPSTREAM WEB_CURRENT WEB_PREVIOUS SPOOL_UPSTREAM SPOOL_FALLBACK_UPSTREAM'
-for name in SENTRY_DSN $hops; do
+for name in SENTRY_DSN INGEST_CA_FILE $hops; do
   ! value=$(printenv "$name") || echo "set $name $value"
 done
 

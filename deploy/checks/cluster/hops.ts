@@ -40,12 +40,13 @@ export function checkEnvelopes({ settings, asked, queued }: Answer, spools: Item
   const { host, pathname } = envelopeUrl(settings.SENTRY_DSN ?? "");
   const { ingest = SILENT, server } = asked;
   const where = `${host} (project ${pathname.split("/").at(-3)})`;
-  const own = typeof ingest === "string" ? unreachable(host, ingest) : answered("ingest", where, ingest);
+  const own =
+    typeof ingest === "string" ? unreachable(host, ingest, settings.INGEST_CA_FILE) : answered("ingest", where, ingest);
   if (own.state !== "ok") return [own, skipped("envelopes", "the ingest does not accept them")];
   return [
     own,
     typeof server === "number"
-      ? answered("envelope", "the proxy", server, logs("proxy"))
+      ? answered("envelope", "the proxy", server, { logs: logs("proxy") })
       : failed("envelope", `not acknowledged by the ingest, but ${server}`, logs("proxy")),
     ...spools.map((spool) => {
       const [address, { name }] = [addressOf(spool), spool.metadata];

@@ -160,7 +160,9 @@ function dsns({ build, dsns, mentions, settings }: AppFacts): Result[] {
 }
 
 function policy({ requests: { policy, html }, settings }: AppFacts): Result[] {
-  const directive = forbidsTunnel(policy, html, list(settings.SERVER_NAME || "localhost"));
+  const [name = "localhost"] = list(settings.SERVER_NAME);
+  const tunnelPath = settings.TUNNEL_PATH || "/monitoring";
+  const directive = forbidsTunnel(policy, html, { name, publicPort: Number(settings.HTTPS_PORT || 8443), tunnelPath });
   return directive ? [csp(warning, directive)] : [];
 }
 

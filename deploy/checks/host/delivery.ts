@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
-import { exchange } from "../http.ts";
+import { exchange, openTls } from "../http.ts";
 import { answered, envelopeUrl, probe, unreachable } from "../ingest.ts";
 import { sum } from "../metrics.ts";
 import { failed, ok, type Result, reason, warning } from "../result.ts";
@@ -18,9 +18,20 @@ export async function ingest(dsn: string, caFile = ""): Promise<Result[]> {
   const ca = caFile ? readFileSync(caFile, "utf8") : rootCertificates.join("\n");
   const options = { protocol, host: hostname.replace(/^\[|\]$/g, ""), port, path, ca };
   const answer = await exchange(options, probe(dsn)).catch(reason);
-  if (typeof answer === "string") return [unreachable(hostname, answer)];
-  return [answered("ingest", `${hostname} (project ${path.split("/").at(-3)})`, answer.status)];
+  if (typeof answer === "string") {
+    const speaksTls = protocol === "http:" && (await opensTls(options.host, Number(port || 80)));
+    return [unreachable(hostname, speaksTls ? "SPEAKS_TLS" : answer, caFile)];
+  }
+  const { status, headers } = answer;
+  const where = `${hostname} (project ${path.split("/").at(-3)})`;
+  return [answered("ingest", where, status, { location: headers.location })];
 }
+
+const opensTls = (host: string, port: number) =>
+  openTls({ host, port, name: host }).then(
+    (socket) => Boolean(socket.destroy()),
+    () => false,
+  );
 
 /** Sends a probe envelope as web does, to the proxy's inner listener, which says whether ingest or spool accepted it. */
 export async function serverTunnel(address: string, dsn: string): Promise<Result[]> {

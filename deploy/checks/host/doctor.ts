@@ -35,7 +35,6 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
   };
   const { why } = facts.containers.find(({ service }) => service === "acme") ?? {};
   const acme = settings.ACME === "on" ? `docker compose logs acme. Its last line: ${why}` : undefined;
-  const isInner = Boolean(settings.TRUSTED_PROXIES);
   const dsns = [dsn, ...list(settings.TUNNEL_ALLOWED_DSNS)];
   const ingests = (await Promise.all(dsns.map((one) => attempt("ingest", () => ingest(one, INGEST_CA_FILE))))).flat();
   const states = health(facts.containers);
@@ -56,9 +55,9 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
     ...names
       .filter((name) => !isLocal(name))
       .map((name) => asked("public address", () => publicAddress({ ...target, name }))),
-    asked("certificate", () => certificate(target, names, acme, isInner)),
+    asked("certificate", () => certificate(target, names, { acme, front: settings.TRUSTED_PROXIES })),
     asked("certificate", async () => renewal(await scrape("proxy"), acme, facts.unreadable)),
-    asked("page", () => page(target, PAGE || `${target.basePath}/`, names), ofWeb),
+    asked("page", () => page(target, PAGE || `${target.basePath}/`), ofWeb),
     clients(facts, settings),
   ]);
   return results.flat();

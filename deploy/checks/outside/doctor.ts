@@ -25,7 +25,7 @@ export async function checkOutside(target: Target, { dsn = "", path = "" } = {})
     // A port of its own says nothing about the plain one.
     target.publicPort === 443 ? redirect(target) : [],
     attempt("tunnel", () => tunnel(target, dsn)),
-    page(target, path || `${target.basePath}/`, [target.name], "the log of"),
+    page(target, path || `${target.basePath}/`, "the log of"),
   ]);
   return [...found, ...results.flat()];
 }

@@ -32,11 +32,11 @@ export async function redirect({ host, name }: Target, port = 80): Promise<Resul
 const LOGS = "docker compose logs --tail 20";
 
 /** Asks for a page: it answers, and its policy allows the tunnel. `logs` and a service's name are what to read. */
-export async function page(target: Target, path: string, names: string[], logs = LOGS): Promise<Result[]> {
+export async function page(target: Target, path: string, logs = LOGS): Promise<Result[]> {
   const answer = await request(target, path, { headers: { Accept: "text/html" } }).catch(reason);
   if (typeof answer === "string") return [failed("page", `${path} does not answer (${answer})`, `${logs} proxy`)];
   const { status, headers, body } = answer;
-  const directive = forbidsTunnel(String(headers["content-security-policy"] ?? ""), body, names);
+  const directive = forbidsTunnel(String(headers["content-security-policy"] ?? ""), body, target);
   return status < 500 && directive ? [csp(failed, directive)] : [served(path, status, `${logs} web`)];
 }
 
@@ -54,15 +54,27 @@ export function csp(state: typeof failed, directive: string): Result {
   return state("csp", found, "add 'self' to its connect-src");
 }
 
-/** Returns the directive of a page's policies, in header and markup, that forbids requests to its own site, if any. */
-export function forbidsTunnel(header: string, html: string, names: string[]): string | undefined {
+type Tunnel = Pick<Target, "name" | "publicPort" | "tunnelPath">;
+
+/** Returns the directive of a page's policies, in header and markup, that forbids requests to the tunnel of its own site, if any. */
+export function forbidsTunnel(header: string, html: string, tunnel: Tunnel): string | undefined {
   // Each tag ends where the next one begins, so that a hostile page is read once.
   const tag = html.match(/<meta\b[^<>]*/gi)?.find((one) => /\bhttp-equiv="content-security-policy"/i.test(one));
   const meta = /\bcontent="([^"]*)"/i.exec(tag ?? "")?.[1] ?? "";
   const policies = [...header.split(","), meta.replaceAll("&#x27;", "'")];
-  const isOwn = (source: string) =>
-    /^(?:\*|https:|'self')$/i.test(source) || names.some((name) => source.includes(name));
   return policies
     .map((policy) => /(?:^|;)\s*(connect-src\b[^;]*)/i.exec(policy) ?? /(?:^|;)\s*(default-src\b[^;]*)/i.exec(policy))
-    .find((found) => found && !found[1]?.split(/\s+/).some(isOwn))?.[1];
+    .find((found) => found && !found[1]?.split(/\s+/).some((source) => allows(source, tunnel)))?.[1];
+}
+
+/** Whether a source of a policy matches the tunnel of the page's own site: https://www.w3.org/TR/CSP3/#match-url-to-source-expression */
+function allows(source: string, { name, publicPort, tunnelPath }: Tunnel): boolean {
+  if (/^(?:\*|https?:|'self')$/i.test(source)) return true;
+  const [, host = "", port = "443", path = "/"] =
+    /^(?:https?:\/\/)?([^:/]+|\[.+\])(?::(\d+|\*))?(\/.*)?$/i.exec(source) ?? [];
+  const [wanted, own] = [host.toLowerCase(), name.toLowerCase()];
+  const isOfHost = wanted.startsWith("*") ? own.endsWith(wanted.slice(1)) : wanted === own;
+  // A path that ends with a slash is a folder's.
+  const isOfPath = path.endsWith("/") ? tunnelPath.startsWith(path) : path === tunnelPath;
+  return host !== "" && isOfHost && isOfPath && (port === "*" || Number(port) === publicPort);
 }

@@ -67,17 +67,25 @@ test.each<[string, Partial<AppFacts>]>([
   expect(contract({ ...app, ...facts }).filter(({ state }) => state !== "ok")).toEqual([]);
 });
 
+const tunnel = { name: "example.com", publicPort: 443, tunnelPath: "/monitoring" };
 // Takes long if each tag is read to the page's end.
 test("a page of nothing but tags that do not end has no policy", { timeout: 3_000 }, () => {
   const html = `${"<meta".repeat(20_000)} ${'<meta http-equiv="Content-Security-Policy"'.repeat(2_000)}`;
-  expect(forbidsTunnel("", html, ["localhost"])).toBe(undefined);
+  expect(forbidsTunnel("", html, tunnel)).toBe(undefined);
 });
 
-test.each([
+type Policy = [header: string, html: string, directive: string | undefined];
+const allowed = (source: string): Policy => [`connect-src ${source}`, "", undefined];
+const forbids = (source: string): Policy => [`connect-src ${source}`, "", `connect-src ${source}`];
+test.each<Policy>([
   ["", `<meta content="connect-src 'none'" http-equiv="Content-Security-Policy">`, "connect-src 'none'"],
   ["default-src 'none'; img-src *", "", "default-src 'none'"],
   ["", `<meta http-equiv="Content-Security-Policy" content="connect-src &#x27;none&#x27;">`, "connect-src 'none'"],
   ["default-src 'none'; connect-src 'self'", "", undefined],
+  ...["*", "HTTPS:", "http:", "https://example.com", "EXAMPLE.com:443", "http://example.com/", "*.com:*"].map(allowed),
+  ...["https://example.com/monitoring", "https://api.example.com https://*:443"].map(allowed),
+  ...["https://api.example.com", "https://*.example.com", "https://example.com.evil", "wss://example.com"].map(forbids),
+  ...["https://example.com:8443", "https://example.com/api/", "example.com/monitor", "xexample.com"].map(forbids),
 ])("the policy %s %s forbids the tunnel by %s", (header, html, directive) => {
-  expect(forbidsTunnel(header, html, ["localhost"])).toBe(directive);
+  expect(forbidsTunnel(header, html, tunnel)).toBe(directive);
 });

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Server } from "node:net";
+import { type AddressInfo, connect, createServer as createTcpServer, type Server } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { certificate } from "../../checks/certificate.ts";
 import { parseDsn } from "../../checks/dsn.ts";
 import { ingest, serverTunnel } from "../../checks/host/delivery.ts";
 import { checkStack } from "../../checks/host/doctor.ts";
@@ -45,10 +46,11 @@ const lines = (results: Result[]) =>
 const dsn = (port: number, scheme = "http", host = "localhost") => `${scheme}://0123456789abcdef@${host}:${port}/1`;
 
 const tlsIngest = async (caFile = "", own = pair) => ingest(dsn(await secure(answer(200), own), "https"), caFile);
+const ingestWith = async (status: number, headers = {}) => ingest(dsn(await plain(answer(status, headers))));
 const tunnelWith = async (status: number, sent = "") => tunnel(await site(answer(status)), sent);
 const publicWith = async (status: number, headers = {}, more: Partial<Target> = {}) =>
   publicAddress({ ...(await site(answer(status, headers))), ...more });
-const pageWith = async (status: number, headers = {}) => page(await site(answer(status, headers)), "/", ["localhost"]);
+const pageWith = async (status: number, headers = {}) => page(await site(answer(status, headers)), "/");
 const redirectWith = async (status: number, headers = {}) =>
   redirect(await site(answer(200)), await plain(answer(status, headers)));
 const serverTunnelWith = async (outcome: string) => {
@@ -82,6 +84,19 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
   ["a private CA", () => tlsIngest(), /self signed cert: .*INGEST_CA_FILE/],
   ["a certificate for another name", () => tlsIngest(`${other}.crt`, other), /for another name: name it in SENTRY_DSN/],
   ["a port without TLS", async () => ingest(dsn(await plain(answer(200)), "https")), /no TLS at this port: http:/],
+  ["another private CA", () => tlsIngest(`${other}.crt`), /self signed cert: INGEST_CA_FILE .*lacks the CA/],
+  [
+    "TLS for plain HTTP",
+    async () => ingest(dsn(await secure(answer(200)))),
+    /speaks TLS at this port: https:\/\/ in SENTRY/,
+  ],
+  [
+    "a redirect",
+    () => ingestWith(302, { Location: "https://x/" }),
+    /302 .*\(to https:\/\/x\/\): no redirect is followed/,
+  ],
+  ["a limit of bodies", () => ingestWith(413), / 413 .*: what is in front of the ingest limits bodies/],
+  ["a status of no ingest", () => ingestWith(418), / 418 .*: the ingest's own log says why/],
   ["the private CA's file", () => tlsIngest(`${pair}.crt`), /^ingest ok/],
   ["one that does not", () => tunnelWith(503, dsn(1)), /^tunnel failed .*neither ingest nor spool/],
   ["one without a DSN", () => tunnelWith(405), /^tunnel ok/],
@@ -99,6 +114,30 @@ test.each<[string, () => Promise<Result[]>, RegExp]>([
   ["a policy that forbids the tunnel", () => pageWith(200, forbidden), /^csp failed .*connect-src https:.*add 'self'/],
 ])("%s", async (_, check, line) => {
   expect(lines(await check())).toEqual([expect.stringMatching(line)]);
+});
+
+/** A site that reads the PROXY protocol's header before TLS. */
+async function proxied(): Promise<Target> {
+  const { port } = await site(answer(200));
+  const server = createTcpServer((socket) => {
+    socket.once("data", (bytes) => {
+      socket.pipe(connect(port, "127.0.0.1", () => {}).on("error", () => {})).pipe(socket);
+      socket.unshift(bytes.subarray(bytes.indexOf("\n") + 1));
+    });
+  });
+  return { ...(await site(answer(200))), port: await listen(server), proxyProtocol: true };
+}
+test.each<[string, inner: () => Promise<Target>, front: string | undefined, state: Result["state"]]>([
+  ["what is in front ends TLS", () => site(answer(200)), other, "warning"],
+  ["what is in front passes TLS on", () => site(answer(200)), pair, "failed"],
+  ["what is in front with the PROXY protocol passes TLS on", proxied, pair, "failed"],
+  ["what is in front with the PROXY protocol ends TLS", proxied, other, "warning"],
+  ["what is in front is not reached", () => site(answer(200)), undefined, "warning"],
+  ["what is in front with the PROXY protocol is not reached", proxied, undefined, "failed"],
+])("an untrusted certificate, while %s", async (_, inner, front, state) => {
+  const publicPort = front ? await secure(answer(200), front) : 1;
+  const results = await certificate({ ...(await inner()), publicPort }, ["app.example"], { front: "10.0.0.0/8" });
+  expect(results.at(-1)).toMatchObject({ state, found: "depth zero self signed cert" });
 });
 
 type States = Record<string, string>;
