@@ -5,7 +5,7 @@ const ready = async (r) => {
   if (!ngx.shared.health.has("web")) {
     // Whatever web answers. HEAD, because a body would have to fit into the subrequest's buffer.
     const { status, variables } = await r.subrequest(`${r.variables.app_health}`, { method: "HEAD" });
-    // Without a header time it is a status of Nginx.
+    // Nginx' own, without a header time.
     if ((status === 502 || status === 504) && !/\d$/.test(`${variables.upstream_header_time}`)) {
       r.return(503, "web cannot be reached\n");
       return;

@@ -27,14 +27,13 @@ const add = (series, by) => {
   ngx.shared.metrics.incr(series, by, 0);
 };
 
-/**
- * Counts a request if an attempt got no response: 502 or 504 of Nginx itself, without a header time.
- * @type {(asked: string, times: string, upstream: string) => void} asked as for outcome, and `$upstream_header_time` of the same attempts
- */
+/** Between attempts; a colon where another location began with its own. */
+const separator = /, | : /;
+
+/** @type {(asked: string[], times: string[], upstream: string) => void} each attempt's status and header time: without one, 502 and 504 are Nginx' own */
 const addFailure = (asked, times, upstream) => {
-  const time = times.split(", ");
-  const hasFailed = asked.split(", ").some((status, n) => /50[24]/.test(status) && time[n] === "-");
-  if (hasFailed) add(`culvert_upstream_failures_total{upstream="${upstream}"}`, 1);
+  if (!asked.some((status, n) => /50[24]/.test(status) && times[n] === "-")) return;
+  add(`culvert_upstream_failures_total{upstream="${upstream}"}`, 1);
 };
 
 /** @type {(route: string, status: number) => void} */
@@ -63,12 +62,13 @@ const envelope = (r) => {
   const result = outcome(status, asked, variables.answered_by || "");
   const labels = `outcome="${result[0]}",reason="${result[1]}"`;
   addRequest(route, status);
+  const attempts = asked.split(separator);
+  const times = (variables.upstream_header_time || "").split(separator);
   // The ingest's attempts, then the spool's, unless only the spool was asked.
-  const attempts = asked.split(" : ");
-  const times = (variables.upstream_header_time || "").split(" : ");
-  if (variables.answered_by !== "spool" || attempts.length > 1)
-    addFailure(attempts.shift() || "", times.shift() || "", "ingest");
-  addFailure(attempts.join(", "), times.join(", "), "spool");
+  const lists = asked.split(" : ");
+  const ofIngest = variables.answered_by === "spool" && !lists[1] ? 0 : lists[0].split(separator).length;
+  addFailure(attempts.slice(0, ofIngest), times, "ingest");
+  addFailure(attempts.slice(ofIngest), times.slice(ofIngest), "spool");
   add(`culvert_${route}_envelopes_total{${labels}}`, 1);
   add("culvert_tunnel_bytes_total", Number(variables.request_length));
   return `"outcome":"${result[0]}","reason":"${result[1]}","status":${status}`;
@@ -78,12 +78,11 @@ const envelope = (r) => {
 const request = (r) => {
   const variables = r.variables;
   const status = Number(variables.status);
-  // After a retry by @page_retry there are two lists of attempts.
-  const times = (variables.upstream_header_time || "").replace(/ : /g, ", ");
+  const times = (variables.upstream_header_time || "").split(separator);
   addRequest(variables.route || "proxy", status);
-  addFailure((variables.upstream_status || "").replace(/ : /g, ", "), times, "web");
-  // Of the last attempt, which was answered.
-  if (variables.route === "page") addDuration(parseFloat(times.slice(times.lastIndexOf(" ") + 1)));
+  addFailure((variables.upstream_status || "").split(separator), times, "web");
+  // Of the last attempt: the others were not answered.
+  if (variables.route === "page") addDuration(parseFloat(times[times.length - 1]));
   if (variables.asked_release) add(`culvert_deployment_requests_total{release="${variables.asked_release}"}`, 1);
   return `${status}`;
 };

@@ -126,19 +126,13 @@ test("unusual values that are valid start without a warning of Nginx; names may 
   }
 });
 
-const cannot = (server: string) => `culvert proxy: /etc/resolv.conf: Nginx cannot use the name server ${server}\n`;
-test.each<[servers: string[], code: number, output: string]>([
-  [["fe80::1%eth0", "2001:db8::53", "192.0.2.53\r"], 0, `${cannot("fe80::1%eth0")}culvert proxy: made a`],
-  [
-    ["fe80::1", "dns.example"],
-    1,
-    `${cannot("fe80::1")}${cannot("dns.example")}culvert proxy: /etc/resolv.conf names no`,
-  ],
-  [[], 1, "culvert proxy: /etc/resolv.conf names no server that Nginx can use: give the container a DNS server"],
+test.each([
+  ["fe80::1%eth0 2001:db8::53 192.0.2.53\r", 0, / cannot use the name server fe80::1%eth0\nculvert proxy: made a/],
+  ["fe80::1 dns.example", 1, /fe80::1\n.*dns\.example\nculvert proxy: \/etc\/resolv\.conf names no server[ -~]*$/],
 ])("of the name servers %j, those that Nginx cannot use are left out", async (servers, code, output) => {
-  writeFileSync(file("resolv.conf"), servers.map((one) => `nameserver ${one}\n`).join(""));
+  writeFileSync(file("resolv.conf"), servers.replace(/^| /g, "\nnameserver "));
   const [outcome] = await starts([{ SENTRY_DSN }], `--volume=${file("resolv.conf")}:/etc/resolv.conf:ro`);
-  expect(outcome).toEqual({ code, output: expect.stringContaining(output) });
+  expect(outcome).toEqual({ code, output: expect.stringMatching(output) });
 });
 
 describe("a DSN, as every parser reads it", () => {
