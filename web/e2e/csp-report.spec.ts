@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, outcomeOf, test } from "./fixtures.ts";
 import { isolated } from "./network/namespace.ts";
 import { app, recorder } from "./stack.ts";
@@ -21,4 +22,20 @@ test("a policy violation is blocked, and its CSP report is sent through the tunn
   }, mark);
   expect(report.url).toMatch(/\/api\/1\/security\/\?sentry_key=culvert$/);
   expect(Buffer.from(report.body, "base64").toString()).toContain(`${app.origin}/test-events`);
+});
+
+test("a style with the nonce that docs/your-app.md reads is applied, one without it is not", async ({
+  page,
+  allow,
+}) => {
+  allow.consoleError(/Content Security Policy/);
+  const document = readFileSync(`${import.meta.dirname}/../../docs/your-app.md`, "utf8");
+  const [, read = ""] = /const nonce = (document\..+);/.exec(document) ?? [];
+  await page.goto("/");
+  const applied = await page.evaluate(`[${read.replace("<HTMLScriptElement>", "")}, ""].map((nonce) => {
+    const style = Object.assign(document.createElement("style"), { textContent: "h1 { color: red }", nonce });
+    document.head.append(style);
+    return style.sheet !== null;
+  })`);
+  expect(applied).toEqual([true, false]);
 });
