@@ -2,7 +2,7 @@ import exec from "k6/execution";
 import { preflight } from "./suite/preflight.ts";
 import { notRunFiles } from "./suite/report.ts";
 
-// Finds out what the target is, and writes the settings of the run. run.sh starts it before a run without a TARGET, over HTTP/1.1.
+// Finds out what the target is, and writes the settings of the run. run.sh starts it before each run, over HTTP/1.1.
 export const options = { vus: 1, iterations: 1, setupTimeout: "20m", userAgent: "culvert-loadtest" };
 
 interface Found {

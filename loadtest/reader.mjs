@@ -1,10 +1,9 @@
-// Says which envelopes of a load test arrived, because k6 cannot listen. Node without dependencies, which run.sh starts. It reads from:
+// Says which envelopes of a load test arrived, because k6 cannot listen, and keeps failures for its summary. It reads from:
 // - this program itself, a recording ingest: the target's SENTRY_DSN is http://any@HOST:PORT/1
 // - SPOTLIGHT=http://localhost:8969: the local ingest
 //
 //   POST /sent             what k6's target accepted: { run, name, id, traceId, project, header, size, digest }; an action has no id
-//   POST /failure          a failure of a check: { run, user, check, at, traceId, text }
-//   GET  /failures?run     all of a run
+//   POST /failure          { run, … } and GET /failures?run: lib/failures.ts
 //   GET  /result?run&wait  lib/delivery.ts: Delivery, at the latest after `wait` seconds
 //   POST /api/N/envelope/  the recording ingest
 import { createHash } from "node:crypto";
@@ -20,7 +19,7 @@ const MAX_ENTRIES = 100_000;
 const POLL_MS = 500;
 const DAY_MS = 86_400_000;
 
-/** What k6 sent, and each arrival of it, by event id or else by digest; how often the app's server ran a POST, by trace. */
+/** What k6 sent, and each arrival, by event id or else by digest; how often the app's server ran a POST, by trace. */
 const [sent, arrived, executions, seen] = [new Map(), new Map(), new Map(), new Map()];
 const failures = new Map();
 function keep(map, id, value) {
@@ -148,6 +147,6 @@ const server = createServer(async (request, response) => {
 server.keepAliveTimeout = 0;
 for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => process.exit(0));
 // Without a local ingest at the start there is nothing to read from; one that restarts later is an outage.
-if (SPOTLIGHT) await fetch(SPOTLIGHT).catch(() => process.exit(1));
-server.listen(Number(PORT), HOST, () => console.log(server.address().port));
-if (SPOTLIGHT) follow();
+const reads = SPOTLIGHT !== "" && (await fetch(SPOTLIGHT).catch(() => false));
+server.listen(Number(PORT), HOST, () => console.log(server.address().port, reads ? SPOTLIGHT : ""));
+if (reads) follow();

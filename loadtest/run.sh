@@ -127,29 +127,19 @@ reader() {
   http*) return 0 ;;
   *:off) ;;
   [1-9]*) port=$INGEST host=0.0.0.0 ;;
-  :*@ingest:*) local_ingest ;;
-  ::*) case ${BASE_URL%/} in *":${port_of_stack:-none}") local_ingest ;; esac ;;
+  :*@ingest:*) spotlight=$(published ingest 8969) ;;
+  ::*) case ${BASE_URL%/} in *":${port_of_stack:-none}") spotlight=$(published ingest 8969) ;; esac ;;
   esac
   has node || return 0
-  start_reader
-  # Without a local ingest to read from, the summary says that delivery is not verified.
-  [ -n "$started$INGEST" ] || { spotlight='' && start_reader; }
+  mkfifo "$OUT/port.$$"
+  SPOTLIGHT=${spotlight:+http://127.0.0.1:$spotlight} PORT=$port HOST=$host node reader.mjs >"$OUT/port.$$" &
+  finish="kill $! 2>/dev/null || :"
+  read -r started source <"$OUT/port.$$" || started=
+  rm "$OUT/port.$$"
   [ -n "$started" ] || die "INGEST: the reader did not start on port '$port': is it in use?"
   export READER="http://127.0.0.1:$started"
-  case $spotlight$port in 0) ;; *) export INGEST="$READER" ;; esac
-}
-# start_reader: sets started to the reader's port, to nothing if it does not start.
-start_reader() {
-  mkfifo "$OUT/port.$$"
-  SPOTLIGHT=$spotlight PORT=$port HOST=$host node reader.mjs >"$OUT/port.$$" &
-  finish="kill $! 2>/dev/null || :"
-  read -r started <"$OUT/port.$$" || started=
-  rm "$OUT/port.$$"
-}
-# local_ingest: sets spotlight, if a local ingest answers.
-local_ingest() {
-  ingest=$(published ingest 8969)
-  [ -z "$ingest" ] || spotlight=http://127.0.0.1:$ingest
+  # Without a source, the summary says that delivery is not verified.
+  [ -z "$source$INGEST" ] || [ "$INGEST" = off ] || export INGEST="$READER"
 }
 reader
 

@@ -6,18 +6,18 @@ import type { Options } from "../lib/options.ts";
 
 const TIMEOUT_MS = 30_000;
 const ATTEMPTS = 3;
-/** Errors of Chromium's own network stack, which no server can cause: a network interface came or went, or the machine has no more memory. */
+/** Errors of Chromium's own network stack, which no server can cause. */
 const OWN_ERROR =
   /net::ERR_(NETWORK_CHANGED|INTERNET_DISCONNECTED|NETWORK_IO_SUSPENDED|NETWORK_ACCESS_DENIED|INSUFFICIENT_RESOURCES|OUT_OF_MEMORY)/;
 
-/** Collects what a page's scripts throw, what its policy blocks, and files that do not load. React reports a failed hydration as an error. */
+/** What a page's scripts throw, what its policy blocks, and files that do not load. React reports a failed hydration as an error. */
 const COLLECT_ERRORS = `self.loadtestErrors = [];
 const keep = (text) => loadtestErrors.push(String(text));
 addEventListener("error", ({ message, target }) => keep(message || "not loaded: " + (target.src || target.href)), true);
 addEventListener("unhandledrejection", ({ reason }) => keep(reason));
 addEventListener("securitypolicyviolation", (event) => keep(event.violatedDirective + " blocks " + event.blockedURI));`;
 
-/** Opens each page in Chromium. If the network failed, again: if it does so each time, that is no result. */
+/** Opens each page in Chromium, again if the network failed. If it fails each time, that is no result. */
 export async function browser({ pages, baseUrl, reader }: Options, { run }: SetupData): Promise<void> {
   exec.vu.metrics.tags.journey = "browser";
   for (const path of pages) {
@@ -33,7 +33,7 @@ export async function browser({ pages, baseUrl, reader }: Options, { run }: Setu
   }
 }
 
-/** React marks each element that it has hydrated with a key that begins with __react. A page that is not Next's may have no React. */
+/** React marks what it has hydrated with a key that begins with __react. Only Next's pages must have React. */
 const isHydrated = () =>
   !document.documentElement.innerHTML.match(/self\.__next_f|id="__NEXT_DATA__"/) ||
   Array.from(document.querySelectorAll("*")).some((one) => Object.keys(one).some((key) => /^__react/.test(key)));

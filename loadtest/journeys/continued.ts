@@ -12,8 +12,7 @@ const CONCURRENT = 10;
 export const continued = (client: Client): Promise<void> => sendTraces(client, 1);
 
 /**
- * Sends ten traces at the same moment from one virtual user, then ten requests without a trace. If the server mixes up concurrent
- * requests, a page is in the trace of another one.
+ * Sends ten traces at the same moment, then ten requests without a trace. If the server mixes them up, a page is in another's trace.
  */
 export async function concurrent(client: Client): Promise<void> {
   await sendTraces(client, CONCURRENT);

@@ -4,8 +4,7 @@ import { answers, type Response } from "../lib/request.ts";
 import { assertResponse, describeResponse } from "../lib/responses.ts";
 
 /**
- * Requests the echo route, which returns the headers the app received, as two visitors at once: a proxy that drops or rewrites a trace
- * header or a cookie, or mixes up visitors, shows here first.
+ * Requests the echo route, which returns the headers that the app received, as two visitors at once.
  */
 export async function forwarded(client: Client): Promise<void> {
   const path = client.options.echoPath;
@@ -22,7 +21,7 @@ export async function forwarded(client: Client): Promise<void> {
   }
 }
 
-/** The echo has only the headers that its app knows: one that it never shows is no statement, `sentry-trace` and `baggage` always are. */
+/** An echo need not know each header, apart from `sentry-trace` and `baggage`. */
 function changedHeaders(sent: Record<string, string>, on: Response): string {
   const received = echoed(on.body);
   const known = (name: string) => name === "sentry-trace" || name === "baggage" || name in received;

@@ -6,18 +6,17 @@ import { action } from "./action.ts";
 import { assets } from "./assets.ts";
 import { browse } from "./browse.ts";
 import { concurrent, continued } from "./continued.ts";
-import { compressed, envelopes, replay } from "./envelopes.ts";
+import { compressed, envelopes, reject, replay } from "./envelopes.ts";
 import { forwarded } from "./forwarded.ts";
 import { invalidHeaders } from "./invalid-headers.ts";
 import { notFound } from "./not-found.ts";
 import { outgoing } from "./outgoing.ts";
 import { redirect } from "./redirect.ts";
-import { reject } from "./reject.ts";
 
 interface Entry {
   run: Journey;
   share: number;
-  /** The checks that must have samples at the end, apart from those recorded for every response. */
+  /** The checks that must have samples at the end. */
   checks: CheckId[];
   /** The kinds of its requests, other than pages. */
   kinds?: Kind[];
@@ -33,7 +32,6 @@ const CONTINUED: CheckId[] = ["continued_trace", "continued_span", "continued_sa
 const OUTGOING: CheckId[] = ["outgoing_trace", "outgoing_traceparent", "outgoing_baggage", "outgoing_vendor"];
 const TUNNEL: CheckId[] = ["tunnel_accepted", "tunnel_answer"];
 
-/** Every journey: what it does, how often it runs and which checks it records. */
 export const JOURNEYS = {
   browse: {
     run: browse,
@@ -79,7 +77,7 @@ export const JOURNEY_NAMES = Object.keys(JOURNEYS) as JourneyName[];
 
 export const journey = (name: JourneyName): Entry => JOURNEYS[name];
 
-/** The journeys that the options leave enabled, in the table's order. Throws an OptionError for an unknown name, or if none is left. */
+/** The journeys that the options leave enabled. Throws an OptionError for an unknown name, or if none is left. */
 export function journeysFor(options: Options): JourneyName[] {
   const chosen = Object.keys(options.journeys);
   const unknown = chosen.find((name) => !(name in JOURNEYS));

@@ -7,7 +7,7 @@ import { pageTrace } from "../lib/trace.ts";
 interface Variant {
   name: string;
   headers: Record<string, string>;
-  /** Text that no response may contain: it would be echoed input, or a trace id continued from a malformed header. */
+  /** Text that no response may contain. */
   forbidden?: string[];
   /** SDKs may use the trace: headers that name different ones, or an id of zeros, which Sentry's accepts. */
   anyTrace?: true;
@@ -15,7 +15,7 @@ interface Variant {
   oversized?: true;
 }
 
-/** Trace headers that no receiver may use; each is one that occurs in practice. */
+/** Trace headers that no receiver may use. Each occurs in practice. */
 export function variants(canary: string): Variant[] {
   const [a, b, span] = [randomHex(16), randomHex(16), randomHex(8)];
   const sentryTrace = `${a}-${span}-1`;
@@ -46,7 +46,6 @@ export function variants(canary: string): Variant[] {
   ];
 }
 
-/** Requests a page with each of the invalid trace headers. */
 export async function invalidHeaders(client: Client): Promise<void> {
   const path = client.page();
   const canary = `canary${randomHex(8)}`;
@@ -56,7 +55,6 @@ export async function invalidHeaders(client: Client): Promise<void> {
     const whole = [on.body, ...Object.values(on.headers)].join("\n");
     const found = [canary, ...forbidden].filter((text) => whole.includes(text)).join(", ");
     client.check("invalid_headers_echo", found === "", on, `${name}: the response contains ${found}`);
-    // Whether a page may use such a trace is the SDK's choice; an app without traces has none to judge.
     const { problem } = pageTrace(on);
     const usable = on.status === 200 && (anyTrace || problem === "" || !client.options.trace);
     const ok = usable || (oversized && on.status === 431);

@@ -2,8 +2,7 @@ import type { Client } from "../lib/client.ts";
 import { assertPage, assertResponse, describeResponse, redirectWithin } from "../lib/responses.ts";
 
 /**
- * Follows a redirect, with and without a query. It must stay on the origin that the client used, and lead to REDIRECT_TO. Browsers keep a
- * permanent or cacheable one for good, so REDIRECT_STATUS must allow it.
+ * Follows a redirect, with and without a query. Browsers keep a permanent or cacheable one for good, so REDIRECT_STATUS must allow it.
  */
 export async function redirect(client: Client): Promise<void> {
   const { redirectPage, redirectTo, redirectStatus, baseUrl } = client.options;

@@ -1,6 +1,6 @@
 /**
- * Every check of the suite: its id, also the name of its rate metric, and what must hold. Checks judge answers only: a request without an
- * answer counts towards availability. A check of integrity must never fail; `share` is for checks of speed and rate limits.
+ * Every check: its id, and what must hold. A request without an answer counts towards availability instead. `share` is for checks that may
+ * fail sometimes.
  */
 export const CHECKS = {
   continued_trace: { name: "continued: each page keeps the trace id it was sent" },

@@ -15,12 +15,10 @@ export const SAMPLES = "check_samples";
 /** Time to a response's last byte; a request that timed out counts with the whole time that it waited. */
 export const TIME = "response_time";
 export const AVAILABILITY = "availability";
-/** Whether a request used a connection that was open. */
 export const REUSE = "connection_reuse";
-/** Counts failures of the reader, which end the run without a result. */
 export const STOPS = "reader_failures";
 
-// k6 requires metrics to be created while a script loads, so they are the only state outside a function.
+// k6 requires metrics to be created while a script loads.
 const samples = new Counter(SAMPLES);
 const responseTime = new Trend(TIME, true);
 const availability = new Rate(AVAILABILITY);
@@ -32,11 +30,11 @@ const [REQUEST_TIMEOUT, UNDECODABLE] = [1050, 1701];
 /** What k6 does not count as failed: checks judge the rest. */
 const EXPECTED = http.expectedStatuses({ min: 200, max: 428 }, 431);
 
-/** What `setup` saw of a page before the run, with which every later answer is compared. */
+/** What `setup` saw of a page, with which every later answer is compared. */
 export interface Probe {
   /** Trace, span and nonce, which a cached page returns again. */
   ids: string[];
-  /** Length in characters, which a cut page does not reach. */
+  /** In characters. */
   length: number;
   hash: string;
   headers: Record<string, string>;
@@ -45,7 +43,7 @@ export interface Probe {
   textInPayload: boolean;
 }
 
-/** What `setup` found before the run, or why there is none; `run` tells its envelopes from those of other runs. */
+/** What `setup` found, or why nothing runs; `run` is an id. */
 export interface SetupData {
   probed: Record<string, Probe>;
   run: string;
@@ -73,9 +71,8 @@ export function newClient(options: Options, { probed, run }: SetupData) {
     /** The number of this iteration, and of its round of all journeys, set by the suite. */
     visit: 0,
     round: 0,
-    /** Whether the profile is no smoke. */
     isLoad: false,
-    /** A page for this round, or one `more` further: the rounds cover all, and nothing is left to chance. */
+    /** A page for this round, or one `more` further: the rounds cover all. */
     page(pages = options.pages, more = 0): string {
       return pages[(this.round + more) % pages.length] ?? "/";
     },
@@ -90,26 +87,24 @@ export function newClient(options: Options, { probed, run }: SetupData) {
       if (request.kind !== "envelope" && !isAnswer(on)) throw new Unavailable(`${on.at}: ${on.status} ${on.error}`);
       return on;
     },
-    /** Records one result of a check. Only each user's first failure is kept: `example` says what was expected and what came. */
+    /** Records one result of a check. Each user's first failure is kept: `example` says what was expected and what came. */
     check(id: CheckId, ok: boolean, on: Response | undefined, example: string): void {
       recordCheck(id, ok);
       if (!ok) say(id, "", on ?? { at: "", traceId: "" }, example);
     },
-    /** Says what may be wrong with a response, and what to do. */
     warn: (on: Response, text: string): void => say("warning", text, on, text),
-    /** Waits until each failure so far has been said. */
     allSaid: async (): Promise<void> => void (await Promise.all(said.values())),
-    /** Says that the API did not answer which the app called for this response: no fault of the trace, which is not judged then. */
+    /** The API did not answer that the app called for this response: its trace is not judged. */
     upstreamFailed: (on: Response): void => unanswered("page", on, "the app's own call was not answered"),
-    /** Remembers the id of a trace, a span or a policy; returns whether this virtual user has not seen it before. */
+    /** Remembers an id; returns whether this virtual user had not seen it. */
     isNew: (id: string): boolean => ids.size !== ids.add(id).size,
-    /** Remembers a session; returns whether no other iteration of this virtual user had it. */
+    /** Remembers a session; returns whether no other iteration of this user had it. */
     isOwn(session: string): boolean {
       const before = visits.get(session) ?? this.visit;
       visits.set(session, before);
       return before === this.visit;
     },
-    /** Tells the reader beside k6 what was accepted, so that it can look for it; does nothing without INGEST. */
+    /** Tells the reader what was accepted. */
     async recordSent(sent: Omit<Sent, "run">): Promise<void> {
       if (options.ingest) await reportSent(options.ingest, { ...sent, run });
     },
@@ -163,16 +158,14 @@ export async function probe(options: Options, request: Request): Promise<Respons
 
 function record({ kind, path, name = path, untimed }: Request, on: Response): void {
   availability.add(isAnswer(on), { kind });
-  const hasTimedOut = on.error === "timed out";
   if (isAnswer(on)) reuse.add(on.isReused, { kind });
   // A refused connection takes no time: counting it would make an outage look fast.
-  if (untimed || (!isAnswer(on) && !hasTimedOut)) return;
+  if (untimed || (!isAnswer(on) && on.error !== "timed out")) return;
   const { progress } = exec.scenario;
   const quarter = progress < 0.25 ? "first" : progress >= 0.75 ? "last" : "middle";
   responseTime.add(on.milliseconds, { kind, name, quarter });
 }
 
-/** Sends the requests of a virtual user's journeys and records their checks. */
 export type Client = ReturnType<typeof newClient>;
 
 export type Journey = (client: Client) => Promise<void>;

@@ -3,8 +3,7 @@ import { randomHex } from "./random.ts";
 import { formatSentryTrace, formatTraceParent } from "./trace.ts";
 
 /**
- * Every trace id that this suite sends starts with this prefix. A client that sent none and receives one of them has proof of
- * a leak, whichever virtual user or runner sent it. A random id has this prefix once in 2^48.
+ * Every trace id that this suite sends starts with this prefix. A client that sent none and receives one has proof of a leak.
  */
 export const SENT_TRACE_PREFIX = "10ad7e5710ad";
 export const newTraceId = (): string => SENT_TRACE_PREFIX + randomHex(10);

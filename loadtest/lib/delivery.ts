@@ -36,7 +36,8 @@ export interface Delivery {
 /** The reader failed: the run could not be verified. */
 export class ReaderError extends Error {}
 
-async function ask(ingest: string, path: string, timeout: number, body?: unknown): Promise<string> {
+/** Asks the reader. Throws a ReaderError. */
+export async function ask(ingest: string, path: string, timeout: number, body?: unknown): Promise<string> {
   const tags = { name: "reader", kind: "reader" };
   const method = body === undefined ? "GET" : "POST";
   const json = body === undefined ? null : JSON.stringify(body);

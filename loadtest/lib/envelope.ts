@@ -22,7 +22,7 @@ type Item = [type: string, payload: object | Uint8Array, more?: object];
 const SDK = { name: "sentry.javascript.nextjs", version: "10.78.0" };
 const [environment, release, url] = ["loadtest", "culvert-loadtest@1.0.0", "https://localhost/loadtest"];
 
-/** The fields of every event, and padding in place of what a real one has in stack frames, breadcrumbs and spans. */
+/** The fields of every event, and padding in place of stack frames, breadcrumbs and spans. */
 const event = ({ traceId, now }: Sender, eventId: string, bytes: number) => ({
   ...{ event_id: eventId, timestamp: now.getTime() / 1000, platform: "javascript", environment, release, sdk: SDK },
   request: { url, headers: { "User-Agent": "culvert-loadtest" } },
@@ -73,9 +73,7 @@ const KINDS = {
 };
 
 /**
- * Serialises an envelope: a header line, then for each item a header line with its length in bytes, and the payload.
- *
- * Rule: https://develop.sentry.dev/sdk/foundations/transport/envelopes/#serialization-format
+ * Serialises an envelope: https://develop.sentry.dev/sdk/foundations/transport/envelopes/#serialization-format
  */
 export function makeEnvelope(name: keyof typeof KINDS, sender: Sender): Envelope {
   const { dsn, traceId, now } = sender;

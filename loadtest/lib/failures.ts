@@ -1,5 +1,5 @@
-import http from "k6/http";
 import type { CheckId } from "./checks.ts";
+import { ask } from "./delivery.ts";
 
 /** A failure of a check: the request, its trace, and what was expected and came. A warning changes no result. */
 export interface Failure {
@@ -15,22 +15,17 @@ export const failureText = ({ at, text, traceId }: Failure): string =>
   `${at && `${at}: `}${text}${traceId && ` [trace ${traceId}]`}`;
 
 /**
- * Says a failure in k6's log, and to the reader beside k6. `handleSummary` gets numbers, the names of groups and checks, and nothing else
- * of an iteration. A name is a tag, though, and so a label of each output. The reader has no part in the result: it may fail.
+ * Says a failure in k6's log, and to the reader beside k6. `handleSummary` gets nothing of an iteration but numbers and the names of
+ * groups and checks, and each name is a label of every output.
  */
 export async function sayFailure(reader: string, run: string, user: number, failure: Failure): Promise<void> {
-  const plain = failure.text.replace(/\s+/g, " ");
-  const one = { ...failure, text: plain.length > MAX_LENGTH ? `${plain.slice(0, MAX_LENGTH)}…` : plain };
+  const text = failure.text.replace(/\s+/g, " ");
+  const one = { ...failure, text: text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text };
   const log = failure.check === "warning" ? console.warn : console.error;
   log(`${failure.check}: ${failureText(one)}`);
-  if (reader) await http.asyncRequest("POST", `${reader}/failure`, JSON.stringify({ ...one, run, user }), params());
+  if (reader) await ask(reader, "/failure", 10, { ...one, run, user }).catch(() => "");
 }
 
 /** What the reader was told during a run; nothing if it does not answer. */
-export async function readFailures(reader: string, run: string): Promise<Failure[]> {
-  if (!reader) return [];
-  const on = await http.asyncRequest("GET", `${reader}/failures?run=${run}`, null, params());
-  return on.status === 200 ? JSON.parse(`${on.body}`) : [];
-}
-
-const params = () => ({ tags: { name: "reader", kind: "reader" }, timeout: "10s" });
+export const readFailures = async (reader: string, run: string): Promise<Failure[]> =>
+  JSON.parse((reader && (await ask(reader, `/failures?run=${run}`, 10).catch(() => ""))) || "[]");

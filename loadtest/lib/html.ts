@@ -1,4 +1,5 @@
 import { parseHTML, type Selection } from "k6/html";
+import type { Response } from "./request.ts";
 
 let last: { html: string; root: Selection } | undefined;
 
@@ -14,7 +15,7 @@ export const metas = (html: string, name: string): string[] =>
     .filter((meta) => meta.attr("name")?.toLowerCase() === name)
     .map((meta) => meta.attr("content") ?? "");
 
-/** The text that a page shows: of its body, without scripts, whose data repeats it, and without the comments that React puts into texts. */
+/** The text that a page shows: of its body, without scripts, and without the comments that React puts into texts. */
 export function textOf(html: string): string {
   const shown = html.replace(/<(script|style)\b[\s\S]*?<\/\1>|<!--[\s\S]*?-->/gi, "").replace(/</g, " <");
   return parseHTML(shown).find("body").text().replace(/\s+/g, " ").trim();
@@ -25,3 +26,10 @@ export function assets(html: string): string[] {
   const links = all(html, "script[src], link[href]").map((one) => one.attr("src") ?? one.attr("href") ?? "");
   return [...new Set(links.filter((link) => /^\/(?!\/).*_next\/static\//.test(link)))];
 }
+
+/** The descriptions of a metric in a response's Server-Timing: https://www.w3.org/TR/server-timing/ */
+export const serverTimings = ({ headers }: Pick<Response, "headers">, metric: string): string[] =>
+  Array.from(
+    (headers["server-timing"] ?? "").matchAll(new RegExp(`(?:^|,)\\s*${metric};desc="([^"]*)"`, "g")),
+    ([, description = ""]) => description,
+  );

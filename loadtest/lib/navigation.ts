@@ -1,7 +1,6 @@
 /**
- * The headers of a client navigation in Next's App Router from one page to another.
- *
- * Next requires the hash of these headers as `_rsc` in the address, and redirects to the address with it. The hash depends on `from` only.
+ * The headers of a client navigation in Next's App Router. Next requires their hash as `_rsc` in the address, and redirects to the address
+ * with it. The hash depends on `from` only.
  */
 export const navigationHeaders = (from: string): Record<string, string> => ({
   rsc: "1",

@@ -14,7 +14,7 @@ export class OptionError extends Error {
 
 export type Options = ReturnType<typeof readOptions>;
 
-/** What a target may have, in the summary's words. What is not declared is off, and the summary says so. */
+/** What a target may have, in the summary's words. */
 export const TESTED: Record<string, string> = {
   TRACE: "traces",
   ROUTER: "component payloads",
@@ -50,14 +50,12 @@ const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600 };
 /** Whether an address is this machine: only then is the local ingest's DSN a sensible default. */
 export const isLocal = (origin: string) => /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/.test(origin);
 
-/** Whether a DSN's host is an ingest of a test: on this machine, in compose or in the cluster. Any other one stores events for good. */
+/** Whether a DSN's host is an ingest of a test. Any other one stores events for good. */
 export const isLocalIngest = ({ host }: Dsn) =>
   !host.includes(".") || /^127\.|\.(svc(\.cluster\.local)?|local|localhost|internal|test)$|^\[/.test(host);
 
 /**
- * Reads every option from the environment; the README explains them. Throws an OptionError for the first invalid one.
- *
- * An empty value counts as not set, so that `make loadtest RATE=` and compose's `${RATE:-}` select the default.
+ * Reads every option from the environment. An empty value counts as not set. Throws an OptionError for the first invalid one.
  */
 export function readOptions(env: Env) {
   const known = new Set(["PROFILE", "BASE_URL", "TARGET", "OUT", "SSL_CERT_FILE"]);
@@ -107,15 +105,12 @@ export function readOptions(env: Env) {
     timeout: seconds("TIMEOUT", "30s") ?? 0,
     pages: list("PAGES", "/", PATH, "start each path with /, and leave out the origin"),
     expectText: pairs(list("EXPECT_TEXT", "", /^\/[^=]*=.+$/, "give /page=text, comma-separated, or off"), "="),
-    /** Headers that every page must have: a name, with a value or with an expression that the value matches. */
     expectHeaders: list("EXPECT_HEADERS", "", /^[\w-]+([=~].+)?$/, "give name, name=value or name~expression, or off"),
     expectRelease: declared("EXPECT_RELEASE"),
     expectEnvironment: declared("EXPECT_ENVIRONMENT"),
     expectSampleRate: option("EXPECT_SAMPLE_RATE", "", /^(0|1|0?\.\d+)$/, "give a rate from 0 to 1"),
-    /** Whether @culvert/nextjs sends its settings with each page. */
     serverTiming: oneOf("SERVER_TIMING", "off", "on") === "on",
     trace: oneOf("TRACE", "off", "on") === "on",
-    /** Whether links are followed with component payloads, as the App Router does. */
     navigation: oneOf("ROUTER", "off", "app", "pages") === "app",
     noindex: oneOf("NOINDEX", "off", "header", "meta"),
     tracePage: path("TRACE_PAGE"),
@@ -127,12 +122,9 @@ export function readOptions(env: Env) {
     redirectTo: declared("REDIRECT_TO"),
     redirectStatus: Number(option("REDIRECT_STATUS", "0", /^0$|^30[12378]$/, "give a status such as 307")),
     tunnelPath,
-    /** Whether the tunnel takes compressed envelopes. Only servers send them: a tunnel for browsers need not. */
     compressed: oneOf("COMPRESSED", "off", "on") === "on" && tunnelPath !== "",
     dsn,
-    /** Whether envelopes are sent: a project that is not local stores their events for good. */
     sendEvents: oneOf("SEND_EVENTS", "no", "yes") === "yes" || isLocalIngest(dsn),
-    /** What the target may have that nobody declared, so that it is not tested. */
     notDeclared: Object.keys(TESTED).filter((name) => text(name) === ""),
     declared: ["INGEST", "SEND_EVENTS", "COMPRESSED", "ACTION_EXPECT", "REDIRECT_TO"].filter(
       (name) => text(name) !== "",
@@ -141,9 +133,7 @@ export function readOptions(env: Env) {
     /** Whether a browser opens pages, and why it cannot. A desktop sets BROWSER to a program. */
     browser: text("BROWSER") !== "off",
     noBrowser: env.NO_BROWSER ?? "run.sh did not look for one",
-    /** The journeys that run, with their shares if they are not the usual ones. */
     journeys: pairs(list("JOURNEYS", "", /^\w+(:(?=.*[1-9])[\d.]+)?$/, "give names, such as browse or browse:80"), ":"),
-    /** What run.sh started beside k6: it keeps failures for the summary. */
     reader: env.READER || text("INGEST").replace(/^off$/, ""),
     ingest: path("INGEST", /^https?:\/\/[^\s/]+$/, "give http://host:port, a port for run.sh, or off"),
     deliveryWait: seconds("DELIVERY_WAIT", "60s") ?? 0,

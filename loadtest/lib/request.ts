@@ -1,6 +1,6 @@
 import type { BROWSER_HEADERS } from "./browser-headers.ts";
 
-/** What a request is for. Each kind has its own durations, availability and limits. */
+/** What a request is for. Each kind has limits of its own. */
 export const KINDS = [
   ...(["page", "navigation", "action", "redirect", "file"] as const),
   ...(["echo", "404", "envelope", "rejected", "delivery"] as const),
@@ -11,7 +11,7 @@ export interface Request {
   method?: "GET" | "POST";
   path: string;
   kind: Kind;
-  /** Names the request in the results: its route, without ids. Default: the path. */
+  /** Its route, without ids. Default: the path. */
   name?: string;
   headers?: Record<string, string>;
   /** What a browser would request it as, if not as its kind says. */
@@ -39,10 +39,10 @@ export interface Response {
   traceId: string;
 }
 
-/** The target did not answer: no statement about what it would have answered. */
+/** The target did not answer. */
 export class Unavailable extends Error {}
 
-/** Statuses that say "not now": rate-limited, or no upstream. Any other answer is judged by its content. */
+/** Rate-limited, or no upstream. Any other answer is judged by its content. */
 const NOT_NOW = [429, 502, 503, 504];
 
 /** Whether the target answered. A rate limit that names its categories is an answer that the SDK understands. */

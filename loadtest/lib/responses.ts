@@ -1,8 +1,7 @@
 import type { Client } from "./client.ts";
 import { SENT_TRACE_PREFIX } from "./context.ts";
-import { all, metas, textOf } from "./html.ts";
+import { all, metas, serverTimings, textOf } from "./html.ts";
 import type { Response } from "./request.ts";
-import { serverTimings } from "./server-timing.ts";
 import { changedSettings } from "./settings.ts";
 import { isShareable, type PageTrace, pageTrace } from "./trace.ts";
 
@@ -10,19 +9,14 @@ const SECURITY_HEADERS =
   /^(content-security-policy|strict-transport-security|x-content-type-options|x-frame-options|referrer-policy|permissions-policy|cross-origin-\w+-policy)$/;
 const NONCE = /'nonce-([^']+)'/;
 
-/** Trace headers that belong in requests only; SDKs return a trace to the client in a document's markup or `Server-Timing`. */
+/** Trace headers that belong in requests only. */
 const REQUEST_ONLY = ["sentry-trace", "baggage", "traceparent", "tracestate"];
 
 /** https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag: `none` means `noindex, nofollow`. */
 const NOINDEX = /\b(noindex|none)\b/i;
 
 /** By which a shared cache says that it had the answer: https://www.rfc-editor.org/rfc/rfc9111#name-age and the names of CDNs. */
-const STORED: [name: string, pattern: RegExp][] = [
-  ["age", /^\d+$/],
-  ["cache-status", /\bhit\b/i],
-  ["cf-cache-status", /\bhit\b/i],
-  ["x-cache", /\bhit\b/i],
-];
+const STORED = /^(age: \d|(cf-cache-status|cache-status|x-cache): .*hit)/i;
 
 /** Next's own error documents, and the texts that proxies and older versions of Next answer with. */
 const ERROR_TEXT =
@@ -38,10 +32,10 @@ export const securityHeaders = ({ headers }: Response): Record<string, string> =
 export const nonceOf = ({ headers }: Response): string =>
   NONCE.exec(headers["content-security-policy"] ?? "")?.[1] ?? "";
 
-/** Checks that apply to every answer: no trace in headers or cookies, no shared cache for a traced page, noindex on 404s only. */
+/** Checks that apply to every answer. */
 export function assertResponse(client: Client, on: Response): void {
   const leaked = REQUEST_ONLY.filter((name) => name in on.headers).map((name) => `${name}: ${on.headers[name]}`);
-  // The browser reads a document's only. Its redirect is none, and leads to one.
+  // The browser reads a document's only.
   const isOther = !isHtml(on) && (on.status < 300 || on.status > 399);
   if (isOther && serverTimings(on, "sentry-trace").length > 0)
     leaked.push(`${on.headers["content-type"]} with Server-Timing: ${on.headers["server-timing"]}`);
@@ -74,12 +68,12 @@ export function assertResponse(client: Client, on: Response): void {
 }
 
 /**
- * How other visitors may get this page from a shared cache; empty if none may. One with a trace in its header alone may be stored at the
- * origin: its app leaves the trace out if it sees a cache in front. So only the answer of such a cache is wrong.
+ * How other visitors may get this page from a shared cache; empty if none may. The app leaves a trace out of the header if it sees a cache
+ * in front, so such a page may be shareable.
  */
 function sharedProblem(on: Response, isPrivate: boolean): string {
-  const stored = STORED.find(([name, pattern]) => pattern.test(on.headers[name] ?? ""));
-  if (stored) return `a shared cache answered with ${stored[0]} "${on.headers[stored[0]]}"`;
+  const stored = Object.entries(on.headers).find(([name, value]) => STORED.test(`${name}: ${value}`));
+  if (stored) return `a shared cache answered with ${stored[0]} "${stored[1]}"`;
   const cache = on.headers["cache-control"] ?? "";
   const isProtected = /\b(private|no-store|no-cache)\b/i.test(cache) && !isShareable(on);
   // Without the header, most caches store no page: https://www.rfc-editor.org/rfc/rfc9111#name-calculating-heuristic-fresh
@@ -155,7 +149,7 @@ function nonceProblem(client: Client, on: Response): string {
   return isFirst(client, nonce) ? "" : `the nonce ${nonce} was used before`;
 }
 
-/** Checks a page that was requested without any trace header: it must start a valid trace that no other client shares. */
+/** Checks a page that was requested without a trace: it must start a valid one that no other client shares. */
 export function assertFreshTrace(client: Client, on: Response, path: string): PageTrace {
   const page = pageTrace(on);
   const changed = changedSettings(client, on, page, path);
@@ -175,12 +169,10 @@ export const sessionsOf = ({ headers }: Response): string[] =>
 
 const isProbed = ({ probed }: Client, id: string) => Object.values(probed).some(({ ids }) => ids.includes(id));
 
-/** Whether this virtual user sees an id for the first time, which `setup` has not seen either. */
 const isFirst = (client: Client, id: string): boolean => client.isNew(id) && !isProbed(client, id);
 
 /**
- * Checks that the trace in a response, if there is one, belongs to this client alone. Applies to every response to a
- * request without trace headers, because a cached 404 page shares a trace just like a cached front page.
+ * Checks that the trace in a response, if there is one, belongs to this client alone: of a page or a 404 without trace headers.
  */
 export function assertUniqueTrace(client: Client, on: Response): void {
   const traceId = pageTrace(on).trace?.traceId;

@@ -23,8 +23,7 @@ export async function sendEnvelope(client: Client, envelope: Envelope, { traceId
   const example = `${name}: ${describeResponse(on)}`;
   const accepted = on.status >= 200 && on.status < 300;
   const rateLimited = on.status === 429;
-  // Rate limiting one client is by design, and the SDK understands it. A tunnel that rate-limits nearly everything is not usable. An
-  // accepted envelope's answer can limit what follows, too.
+  // A tunnel may limit rates, but not of nearly everything. An accepted envelope's answer can limit what follows, too.
   const limits = on.headers["x-sentry-rate-limits"];
   const limited = limits === undefined ? example : `${example}, X-Sentry-Rate-Limits: ${limits}`;
   if (accepted || rateLimited) client.check("tunnel_within_limits", accepted && limits === undefined, on, limited);
@@ -37,7 +36,7 @@ export async function sendEnvelope(client: Client, envelope: Envelope, { traceId
   await client.recordSent({ name, id: eventId, traceId, project: dsn.project, body });
 }
 
-/** An ingest answers with the event's id. Culvert's proxy drops that, because no SDK reads it: an empty response is right, a login page is not. */
+/** An ingest answers with the event's id. No SDK reads it, so an empty response is right. */
 function answerProblem(on: Response, eventId: string): string {
   const answer = on.body.trim();
   const ok = answer === "" || answer === "{}" || (answer.startsWith("{") && answer.includes(eventId));

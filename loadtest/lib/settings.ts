@@ -1,7 +1,7 @@
 import { parseBaggage } from "./baggage.ts";
 import type { Client } from "./client.ts";
+import { serverTimings } from "./html.ts";
 import type { Response } from "./request.ts";
-import { serverTimings } from "./server-timing.ts";
 import type { PageTrace } from "./trace.ts";
 
 type Settings = Record<string, string>;
@@ -13,7 +13,7 @@ export function ownSettings(on: Response): Settings {
   return Object.fromEntries(own.split("&").map((pair) => pair.split("=").map(decoded)));
 }
 
-/** What all fresh pages of a deployment have in common: in their baggage, and in what the package's browser gets. */
+/** What all fresh pages of a deployment have in common. */
 export function settingsOf(on: Response, { baggage, trace }: PageTrace): Settings {
   const traced = Object.entries(parseBaggage(baggage) ?? {}).map(([key, value]) => [key.replace("sentry-", ""), value]);
   const isCommon = ([key = ""]: string[]) => /^(release|environment|public_key|sample_rate|org_id)$/.test(key);
@@ -23,7 +23,7 @@ export function settingsOf(on: Response, { baggage, trace }: PageTrace): Setting
   return Object.fromEntries([...traced.filter(isCommon), ...sampled, ...browser]);
 }
 
-/** How a fresh page's settings differ from those declared and from other pages'; undefined if nothing is known of them. */
+/** How a fresh page's settings differ from those declared and from other pages'; undefined if nothing is known. */
 export function changedSettings({ options, probed }: Client, on: Response, page: PageTrace, path: string) {
   const { tunnelPath, dsn, trace, expectRelease: release, expectEnvironment: environment, expectSampleRate } = options;
   // An app may sample each page at a rate of its own, and decides anew for each request.

@@ -1,7 +1,6 @@
 import { parseBaggage } from "./baggage.ts";
-import { metas } from "./html.ts";
+import { metas, serverTimings } from "./html.ts";
 import type { Response } from "./request.ts";
-import { serverTimings } from "./server-timing.ts";
 
 export interface Trace {
   traceId: string;
@@ -36,16 +35,15 @@ export const isShareable = ({ headers }: Pick<Response, "headers">): boolean =>
 export interface PageTrace {
   trace?: Trace;
   baggage?: string;
-  /** The trace is in Server-Timing alone: the page itself is the same for every visitor. */
+  /** In Server-Timing alone. */
   isInHeader: boolean;
   /** The first problem with the two values, in one line; empty if they are valid. */
   problem: string;
 }
 
 /**
- * The trace that a page passes to the browser's SDK: in its metas, else in Server-Timing. Valid means exactly one `sentry-trace` and one
- * `baggage`, both well-formed, with the same trace id and sampling decision. @culvert/nextjs leaves a trace out where a cache in front of
- * the app could give it to other visitors: such a page has neither a trace nor a problem.
+ * The trace that a page passes to the browser's SDK: in its metas, else in Server-Timing. Valid means one `sentry-trace` and one `baggage`
+ * with the same trace id and sampling decision. If @culvert/nextjs leaves the trace out because of a cache, there is no problem either.
  */
 export function pageTrace(on: Pick<Response, "headers" | "body">): PageTrace {
   const [metaTraces = [], metaBaggages = []] = ["sentry-trace", "baggage"].map((name) => metas(on.body, name));

@@ -7,11 +7,11 @@ import { type LoadProfile, PROFILES } from "./profiles.ts";
 export interface Limit {
   p95?: number;
   p99?: number;
-  /** 95 % of first bytes. */
+  /** Of the p95. */
   firstByte?: number;
 }
 
-/** One row of the durations: a page, or all requests of another kind. */
+/** A page, or all requests of another kind. */
 export interface Row {
   name: string;
   selector: string;
@@ -24,7 +24,7 @@ export interface Plan {
   profile: LoadProfile;
   options: Options;
   availability: number;
-  /** Percent of requests that find their connection open; milliseconds to open one; how much slower the last quarter may be. */
+  /** Percent of open connections that are reused; milliseconds to open one; how much slower the last quarter may be. */
   connection?: { reuse: number; connect: number; drift: number };
   rows: Row[];
   checks: CheckId[];
@@ -47,9 +47,8 @@ export function readPlan(name: string, env: Env): Plan {
   const profile = PROFILES[name];
   if (!profile) throw new OptionError(`PROFILE "${name}" is not a profile: use ${Object.keys(PROFILES).join(", ")}`);
   const isSmoke = profile.stages.length === 0;
-  // Also a timeout is a limit of time.
   const options = readOptions(isSmoke ? { ...env, TIMEOUT: env.TIMEOUT || "2m" } : env);
-  // A busy machine is not a broken trace: smoke has no limits of time by default, except for what must not wait for minutes.
+  // A busy machine is not a broken trace: smoke has no limits of time, except for what must not wait for minutes.
   const times = isSmoke ? { delivery: { p95: 20_000 } } : DEFAULT_TIMES;
   const { availability = 99, reuse = 50, connect = 1000, drift = 3, ...own } = readLimits(options.limits);
   const connection = isSmoke ? undefined : ({ reuse, connect, drift } as Plan["connection"]);

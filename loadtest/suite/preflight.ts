@@ -12,7 +12,7 @@ import { probeTarget, probeTunnel } from "./target.ts";
 type Settings = Record<string, string>;
 type Get = (request: Omit<Request, "kind">) => Promise<Response>;
 
-/** Culvert's example app, wherever it runs: what it has is known. */
+/** What Culvert's example app has. */
 const example = (base: string): Settings => ({
   ...{ TRACE: "on", ROUTER: "app", NOINDEX: "header" },
   EXPECT_TEXT: `${base || "/"}=What is running,${base}/trace=The trace of this page view,${base}/test-events=Test events`,
@@ -24,9 +24,8 @@ const example = (base: string): Settings => ({
 });
 
 /**
- * Returns the file that the run reads: what the environment or TARGET declares and, without a TARGET, what the target shows, with a dozen
- * requests of which none changes or stores anything. A broken answer is no missing one: it stays, for the run to report. Throws a problem
- * that stops a run.
+ * Returns the file that the run reads: what the environment or TARGET declares and, without a TARGET, what the target shows. No request
+ * stores anything. A broken answer is for the run to report. Throws a problem that stops a run.
  */
 export async function preflight(env: Env): Promise<string> {
   const profile = env.PROFILE === "preflight" ? "smoke" : env.PROFILE || "smoke";
@@ -97,7 +96,7 @@ async function findHeading(path: string, on: Response, get: Get): Promise<string
   return text !== "" && text === again ? `${path}=${text}` : "";
 }
 
-/** The tunnel that @culvert/nextjs names. In other apps, the path that answers an envelope for a foreign project, unless with a page or 404. */
+/** The tunnel that @culvert/nextjs names; else the usual path if it answers an envelope for a foreign project with no page and no 404. */
 async function findTunnel(env: Env, options: Options, own: Settings): Promise<Settings> {
   const { baseUrl, dsn } = options;
   const SENTRY_DSN = env.SENTRY_DSN || own.dsn || "";

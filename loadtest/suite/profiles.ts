@@ -1,4 +1,4 @@
-/** A stage as in k6's `stages`: the load at its end, as a multiple of the rate, and its length in seconds; `plateau` for DURATION. */
+/** As in k6's `stages`: the load at its end, as a multiple of the rate, and its length in seconds; `plateau` for DURATION. */
 export type Stage = [load: number, seconds: number | "plateau"];
 
 export interface LoadProfile {
@@ -27,7 +27,7 @@ const SPIKE: Stage[] = [
   [1, 30],
 ];
 
-/** The load profiles. Their rates suit two cores shared by proxy, app, ingest and load generator; RATE overrides them. */
+/** Their rates suit two cores shared by proxy, app, ingest and load generator. */
 export const PROFILES: Record<string, LoadProfile> = {
   smoke: { purpose: "every check a few times, little load", rate: 1, plateau: 0, stages: [] },
   average: { purpose: "the usual load for a minute", rate: 10, plateau: 60, stages: RAMP },

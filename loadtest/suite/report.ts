@@ -9,7 +9,7 @@ const RESULTS: Record<Result, string> = {
   limits: "FAILED: limits",
 };
 
-/** The result in one line, which never says PASSED alone if something was not looked at. */
+/** The result, which never says PASSED alone if something was not looked at. */
 function headline({ result, unverified, checks, durations }: Summary): string {
   const open = [
     ...unverified.map(({ what }) => what),
@@ -28,7 +28,6 @@ interface Line {
   isOpen?: boolean;
 }
 
-/** Everything that was judged, in four tables. */
 function tables(summary: Summary) {
   const { checks, durations, connections, unavailable, unanswered, warnings, other, unverified } = summary;
   const lost = unavailable.map(({ kind, percent }) => `${kind} ${percent.toFixed(1)} %`);
@@ -99,7 +98,6 @@ export function text(summary: Summary): string {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/** The same as JUnit's XML, which CI shows one by one. */
 function junit(summary: Summary): string {
   const { profile, seconds } = summary;
   const { results, judged, times, opened } = tables(summary);
@@ -117,7 +115,7 @@ function junit(summary: Summary): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="loadtest ${profile}" ${counts}>\n${lines.join("\n")}\n</testsuite>\n`;
 }
 
-/** The files of a run that has no result; without a folder only the text, on stdout. */
+/** The files of a run that has no result. */
 export function notRunFiles(profile: string, problem: string, folder: string, exit = 108): Record<string, string> {
   const stdout = `NOT RUN · ${profile}: ${problem}\n`;
   const json = `${JSON.stringify({ profile, result: "not run", exit, problem }, null, 2)}\n`;

@@ -1,12 +1,11 @@
 import { type JourneyName, journeysFor, shareOfJourney } from "../journeys/index.ts";
 import type { Plan } from "./plan.ts";
 
-/** In smoke, each journey runs this often, and once for each page; in any other profile before their shares count, so that even a short run
- * covers all checks. */
+/** How often each journey runs in smoke; in other profiles, before their shares count: even a short run covers all checks. */
 const ROUNDS = { smoke: 5, other: 3 };
-/** Virtual users suffice for iterations of this length; if they take longer, k6 drops iterations and the summary says so. */
+/** Virtual users suffice for iterations of this length; if they take longer, k6 drops iterations. */
 const MAX_ITERATION_SECONDS = 10;
-/** Its multiples, without their whole part, cover the range from 0 to 1 evenly: no journey is missing by chance. */
+/** Its multiples, without their whole part, cover the range from 0 to 1 evenly. */
 const GOLDEN_RATIO = 0.618034;
 
 export function scenarios(plan: Plan): Record<string, Record<string, unknown>> {

@@ -15,7 +15,7 @@ import { type RunData, stopOf, summarise } from "./summary.ts";
 import { probeTarget } from "./target.ts";
 import { thresholds } from "./thresholds.ts";
 
-/** Ends the run before any load. `handleSummary` gets the reason with the setup's data, so no log needs to be read. */
+/** Ends the run before any load. `handleSummary` gets the reason with the setup's data. */
 function stopFor({ problem }: SetupData): void {
   if (problem) exec.test.abort(problem);
 }

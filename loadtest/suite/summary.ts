@@ -38,8 +38,7 @@ export function stopOf({ metrics, setup_data }: RunData, { ingest }: Options): s
 }
 
 /**
- * Computes the result of a run from k6's end-of-test data, and the texts of its failures. `run` has facts that k6 does not know; run.sh
- * passes them.
+ * Computes the result of a run from k6's end-of-test data and the texts of its failures. `run` has facts that run.sh passes.
  */
 export function summarise(
   plan: Plan,
@@ -103,7 +102,6 @@ export function summarise(
     connections,
     unanswered: failuresOf("availability"),
     warnings: failures.filter(({ check }) => check === "warning"),
-    /** Whether the texts of the failures are in k6's log alone. */
     isInLog: options.reader === "" && result !== "passed",
     /** Iterations per second when a threshold stopped the run, for a profile with one linear ramp. */
     breakpoint:
@@ -135,7 +133,7 @@ function durationOf({ name, selector, limit }: Row, values: (metric: string) => 
   return { name, count, p50, ...is, max, limit, ok };
 }
 
-/** How the requests of a kind found their connection; nothing in smoke, whose few requests say nothing of it. */
+/** How the requests of a kind found their connection; nothing in smoke. */
 function connectionOf(kind: string, { connection }: Plan, values: (metric: string) => Record<string, number>) {
   const { rate, passes = 0, fails = 0 } = values(`${REUSE}{kind:${kind}}`);
   if (!connection || rate === undefined || passes + fails === 0) return [];

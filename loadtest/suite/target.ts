@@ -16,8 +16,8 @@ const UNREACHABLE: [RegExp, string][] = [
 ];
 
 /**
- * The problem with a declared address before the run, in one line; empty if the run can judge it. A typing error is thus reported in one
- * line instead of ten thousand failed requests. An answer that only a faulty target gives, such as 500, is for the run to report.
+ * The problem with a declared address, in one line instead of ten thousand failed requests. Empty for an answer that only a faulty target
+ * gives, such as 500: the run reports it.
  */
 export function targetProblem({ baseUrl }: Options, setting: string, path: string, on: Response): string {
   const target = `BASE_URL ${baseUrl}`;
@@ -32,7 +32,7 @@ export function targetProblem({ baseUrl }: Options, setting: string, path: strin
   return `${target}: ${setting} ${path} responds ${describeResponse(on)}: ${fix}`;
 }
 
-/** Asks once for everything that is declared, and keeps what later answers are compared with. Throws the problem that stops a run. */
+/** Asks once for everything that is declared, and keeps what later answers are compared with. Throws what stops a run. */
 export async function probeTarget(options: Options, run = ""): Promise<Record<string, Probe>> {
   const { pages, tracePage, actionPage, echoPath, redirectPage, tunnelPath, dsn } = options;
   if (tunnelPath) {

@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
@@ -66,10 +66,19 @@ describe("the reader", () => {
     expect(await result(url, 20)).toMatchObject({ source: "the local ingest", sent: 2, missing: [], altered: [] });
   });
 
-  it("ends at once if there is no local ingest to read from", () => {
-    const env = { ...process.env, SPOTLIGHT: "http://127.0.0.1:1" };
-    const { status, stdout } = spawnSync(process.execPath, [join(import.meta.dirname, "../reader.mjs")], { env });
-    expect([status, String(stdout)]).toEqual([1, ""]);
+  it("says if there is no local ingest to read from", async () => {
+    const env = { ...process.env, PORT: "0", SPOTLIGHT: "http://127.0.0.1:1" };
+    const child = spawn(process.execPath, [join(import.meta.dirname, "../reader.mjs")], { env });
+    stops.push(() => child.kill());
+    const [line] = await once(child.stdout, "data");
+    expect(String(line)).toMatch(/^\d+ \n$/);
+  });
+
+  it("keeps the failures of each run for its summary", async () => {
+    const url = await reader();
+    for (const run of ["r", "s", "r"])
+      await fetch(`${url}/failure`, { method: "POST", body: JSON.stringify({ run, check: "page_ok", text: run }) });
+    expect(await (await fetch(`${url}/failures?run=r`)).json()).toEqual([{ run: "r", check: "page_ok", text: "r" }]);
   });
 
   it("keeps an idle connection, on which k6 sends again after some seconds", async () => {

@@ -51,8 +51,8 @@ export const settingsIn = (file: string, proposed = false): Record<string, strin
 export async function startReader(env: Record<string, string> = {}): Promise<{ url: string; stop: () => void }> {
   const all = { ...process.env, PORT: "0", HOST: "127.0.0.1", ...env };
   const child = spawn(process.execPath, [join(root, "reader.mjs")], { env: all, stdio: ["ignore", "pipe", "inherit"] });
-  const [port] = await once(createInterface(child.stdout), "line");
-  return { url: `http://127.0.0.1:${port}`, stop: () => void child.kill() };
+  const [line] = await once(createInterface(child.stdout), "line");
+  return { url: `http://127.0.0.1:${parseInt(line, 10)}`, stop: () => void child.kill() };
 }
 
 /** Runs a profile with the real k6. */

@@ -107,7 +107,7 @@ it("asks the running stack for its port, its CA and its ingest, also of another 
     '*"port proxy 8443"*) echo 0.0.0.0:9555 ;; *"port ingest 8969"*) echo 127.0.0.1:9556 ;; *"exec -T proxy cat"*) echo PEM ;;';
   fake("docker", `[ "$COMPOSE_PROJECT_NAME" = other ] || exit 1; case "$*" in ${said} *) exit 1 ;; esac`);
   const settings = (dsn: string) => `printf "TUNNEL_PATH=/monitoring\\n${dsn}" >"$OUT/target.env"`;
-  fake("node", 'echo "9557"; echo "$SPOTLIGHT" >"$OUT/spotlight"');
+  fake("node", 'echo "9557 $SPOTLIGHT"; echo "$SPOTLIGHT" >"$OUT/spotlight"');
   const body = 'echo "$BASE_URL $INGEST $READER"; [ -z "$SSL_CERT_FILE" ] || cat "$SSL_CERT_FILE"';
   const stack = { COMPOSE_PROJECT_NAME: "other" };
   const spotlight = () => readFileSync(join(box, "out/spotlight"), "utf8");
