@@ -1,20 +1,19 @@
 #!/bin/sh
 # Runs one load profile: PROFILE=average BASE_URL=https://… sh run.sh [arguments of k6 run]. Exit codes: README.
 set -eu
-from=$PWD
-cd "$(dirname "$0")"
-: "${PROFILE:=smoke}" "${OUT:=test-results/$PROFILE}"
+folder=$(cd "$(dirname "$0")" && pwd)
+: "${PROFILE:=smoke}" "${OUT:=$folder/test-results/$PROFILE}"
 finish=:
 trap 'eval "$finish"' EXIT
 trap 'exit 130' HUP INT PIPE TERM
 
-. ../deploy/lib.sh
+. "$folder/../deploy/lib.sh"
 die() {
   echo "culvert loadtest: $*" >&2
   exit 1
 }
 # Relative files in COMPOSE_FILE are below the folder that has the compose file.
-compose() { (cd .. && docker compose "$@"); }
+compose() { (cd "$folder/.." && docker compose "$@"); }
 # published SERVICE PORT: prints where the running stack has PORT of SERVICE on this machine.
 published() { compose port "$1" "$2" 2>/dev/null | sed 's/.*://'; }
 # read_settings FILE: exports its lines of NAME=value. The environment wins.
@@ -28,20 +27,17 @@ read_settings() {
 }
 
 case $PROFILE in *[!a-z]*) die "PROFILE '$PROFILE' is not a profile: see README.md" ;; esac
-case $OUT in /*) shown=$OUT ;; *) shown=loadtest/$OUT ;; esac
 mkdir -p "$OUT"
 # If this run ends early, the files of an earlier one could be mistaken for its results.
 for file in ca.crt target.env k6.log summary.txt summary.json junit.xml dashboard.html; do rm -f "$OUT/$file"; done
 
 if [ -n "${TARGET:-}" ]; then
-  case $TARGET in /*) ;; *) TARGET=$from/$TARGET ;; esac
   [ -r "$TARGET" ] || die "TARGET '$TARGET' cannot be read: give a file of NAME=value, which PROFILE=preflight proposes"
   read_settings "$TARGET"
   export TARGET TARGET_NAMES="${names:-}"
 fi
 
 if [ -n "${SSL_CERT_FILE:-}" ]; then
-  case $SSL_CERT_FILE in /*) ;; *) SSL_CERT_FILE=$from/$SSL_CERT_FILE ;; esac
   cp "$SSL_CERT_FILE" "$OUT/ca.crt" 2>/dev/null ||
     die "SSL_CERT_FILE '$SSL_CERT_FILE' cannot be read: give the path of a file"
 fi
@@ -52,7 +48,7 @@ https://localhost* | https://127.0.0.1*)
   ;;
 esac
 if [ -s "$OUT/ca.crt" ]; then export SSL_CERT_FILE="$OUT/ca.crt"; else rm -f "$OUT/ca.crt"; fi
-RUN_COMMIT=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+RUN_COMMIT=$(git -C "$folder" rev-parse --short HEAD 2>/dev/null || echo unknown)
 export PROFILE OUT RUN_COMMIT "K6_NO_USAGE_REPORT=${K6_NO_USAGE_REPORT:-true}" \
   "K6_AUTO_EXTENSION_RESOLUTION=${K6_AUTO_EXTENSION_RESOLUTION:-false}"
 
@@ -70,7 +66,7 @@ browser_problem() {
 
 has k6 || die "k6 is not on PATH: install it (https://grafana.com/docs/k6/latest/set-up/install-k6/)"
 # shellcheck disable=SC2034 # read by setting
-root=$(cd .. && pwd)
+root=$(cd "$folder/.." && pwd)
 port_of_stack=$(published proxy 8443)
 : "${BASE_URL:=https://localhost:${port_of_stack:-$(setting HTTPS_PORT 8443)}}"
 # A page's scripts run in a browser only.
@@ -90,7 +86,7 @@ run() {
   # A crossed limit is a result.
   case $status in 0 | 99) return 0 ;; esac
   grep -qs '"not run"' "$OUT/summary.json" && return
-  reason="k6 ended with $status: see $shown/k6.log"
+  reason="k6 ended with $status: see $OUT/k6.log"
   rm -f "$OUT/junit.xml"
   echo "NOT RUN · $PROFILE: $reason" | tee "$OUT/summary.txt"
   printf '{\n  "profile": "%s",\n  "result": "not run",\n  "exit": 108,\n  "problem": "%s"\n}\n' \
@@ -102,18 +98,18 @@ ended() {
   code=$(sed -n 's/^  "exit": \([0-9]*\).*/\1/p' "$OUT/summary.json" 2>/dev/null || :)
   case ${code:-0} in 0) ;; *) status=$code ;; esac
   result=$(sed -n 's/^\([A-Z].*\) · .*/\1/p' "$OUT/summary.txt" 2>/dev/null || :)
-  echo "  results: $shown/ (exit code $status, ${result:-no summary})" >&2
+  echo "  results: $OUT/ (exit code $status, ${result:-no summary})" >&2
   exit "$status"
 }
 
 # What the run uses for settings that are not set. Over HTTP/1.1, because the run uses HTTP/2 where it can.
-(export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0" && run --no-thresholds preflight.ts && exit "$status") || {
+(export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0" && run --no-thresholds "$folder/preflight.ts" && exit "$status") || {
   status=$?
   ended
 }
 if [ "$PROFILE" = preflight ]; then
   cat "$OUT/target.env"
-  echo "  proposed: $shown/target.env, for TARGET=" >&2
+  echo "  proposed: $OUT/target.env, for TARGET=" >&2
   exit 0
 fi
 read_settings "$OUT/target.env"
@@ -132,7 +128,7 @@ reader() {
   esac
   has node || return 0
   mkfifo "$OUT/port.$$"
-  SPOTLIGHT=${spotlight:+http://127.0.0.1:$spotlight} PORT=$port HOST=$host node reader.mjs >"$OUT/port.$$" &
+  SPOTLIGHT=${spotlight:+http://127.0.0.1:$spotlight} PORT=$port HOST=$host node "$folder/reader.mjs" >"$OUT/port.$$" &
   finish="kill $! 2>/dev/null || :"
   read -r started source <"$OUT/port.$$" || started=
   rm "$OUT/port.$$"
@@ -146,5 +142,5 @@ reader
 # k6's dashboard shows the run over time. Its server is for those who set K6_WEB_DASHBOARD.
 [ -n "${K6_WEB_DASHBOARD:-}" ] || export K6_WEB_DASHBOARD=true K6_WEB_DASHBOARD_PORT=-1
 export K6_WEB_DASHBOARD_EXPORT="${K6_WEB_DASHBOARD_EXPORT:-$OUT/dashboard.html}"
-run "$@" main.ts
+run "$@" "$folder/main.ts"
 ended

@@ -13,7 +13,7 @@ globalThis.__ENV = process.env;
 const alias = [{ find: /^k6(\/\w+)?$/, replacement: `${root}test/k6-shim.ts` }];
 const config = { root, configFile: false, logLevel: "error", resolve: { alias } };
 async function run() {
-  const { default: iteration, ...script } = (await runnerImport(root + rest.at(-1), config)).module;
+  const { default: iteration, ...script } = (await runnerImport(rest.at(-1), config)).module;
   const [scenario] = Object.values(script.options.scenarios ?? {});
   return globalThis.runScript({ ...script, iteration }, () => scenario?.iterations);
 }
@@ -21,5 +21,5 @@ const { files, code, problem } = await run();
 if (problem) console.error(`test aborted: ${problem}`);
 for (const [file, content] of Object.entries(files))
   if (file === "stdout") process.stdout.write(content);
-  else writeFileSync(file.startsWith("/") ? file : root + file, content);
+  else writeFileSync(file, content);
 process.exit(code);

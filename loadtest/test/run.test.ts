@@ -88,7 +88,7 @@ it("does without a browser that does not start, and says why; BROWSER=off asks f
 
 it("runs the profile's script without usage reports and with its arguments", () => {
   fakeK6('echo "$*|$K6_NO_USAGE_REPORT|$K6_AUTO_EXTENSION_RESOLUTION|$TUNNEL_PATH"');
-  const stdout = "run --quiet --tag team=shop main.ts|true|false|off\n";
+  const stdout = `run --quiet --tag team=shop ${join(import.meta.dirname, "../main.ts")}|true|false|off\n`;
   expect(run({ PROFILE: "average" }, ["--tag", "team=shop"])).toMatchObject({ status: 0, stdout });
 });
 
@@ -131,9 +131,16 @@ it("takes what the target has from a TARGET file; the environment wins", () => {
   );
   writeFileSync(join(box, "shop.env"), "# The shop\n\nPAGES=/a\nEXPECT_TEXT=/a=The a=b shop\nROUTER=app");
   const { stdout } = run({ TARGET: "shop.env", PAGES: "/b" });
-  expect(stdout).toBe(`/b|/a=The a=b shop|app|${join(box, "shop.env")}| PAGES EXPECT_TEXT ROUTER\n`);
+  expect(stdout).toBe(`/b|/a=The a=b shop|app|shop.env| PAGES EXPECT_TEXT ROUTER\n`);
   writeFileSync(join(box, "shop.env"), "pages: /a\n");
   expect(run({ TARGET: "shop.env" }).stderr).toContain("TARGET: 'pages: /a' is not a setting: write NAME=value");
+});
+
+it("takes each path relative to the shell, and keeps its results beside itself", () => {
+  fakeK6('echo "$OUT $PWD"');
+  writeFileSync(join(box, "shop.env"), "PAGES=/a\n");
+  expect(run({ OUT: "results", TARGET: "shop.env" }).stdout).toBe(`results ${box}\n`);
+  expect(existsSync(join(box, "results/k6.log"))).toBe(true);
 });
 
 it("keeps k6's log in a file, and first removes the files of an earlier run", () => {
