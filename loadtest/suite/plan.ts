@@ -77,7 +77,7 @@ function requiredChecks(options: Options): CheckId[] {
   const required = new Set<CheckId>(["iteration_ok", ...names.flatMap((name) => journey(name).checks)]);
   const browses = names.includes("browse");
   if (browses && options.trace) required.add("fresh_valid").add("fresh_unique").add("same_settings").add("not_shared");
-  if (options.expectRelease || options.expectEnvironment || options.serverTiming) required.add("same_settings");
+  if (browses && (options.expectRelease || options.expectEnvironment || options.serverTiming)) required.add("same_settings");
   if (browses && options.expectHeaders.some((one) => /^content-security-policy~.*nonce/i.test(one)))
     required.add("page_nonce");
   if (browses && options.navigation) required.add("navigation_ok");
