@@ -36,7 +36,7 @@ describe("options", () => {
     },
     ...{ TRACE: ["yes"], ROUTER: ["none"], NOINDEX: ["both"], SEND_EVENTS: ["true"], SENTRY_DSN: ["https://host/1"] },
     ...{ EXPECT_SAMPLE_RATE: ["2", "all"], SERVER_TIMING: ["yes"], COMPRESSED: ["gzip"] },
-    ...{ EXPECT_TEXT: ["Welcome"], EXPECT_HEADERS: ["a b", "a~"] },
+    ...{ EXPECT_TEXT: ["Welcome"], EXPECT_HEADERS: ["a b", "a~", "/a:", "/a b:c"] },
   };
   it.each(Object.entries(invalid))(
     "%s: each of %j is rejected in one line that names it and says how to fix it",

@@ -105,7 +105,12 @@ export function readOptions(env: Env) {
     timeout: seconds("TIMEOUT", "30s") ?? 0,
     pages: list("PAGES", "/", PATH, "start each path with /, and leave out the origin"),
     expectText: pairs(list("EXPECT_TEXT", "", /^\/[^=]*=.+$/, "give /page=text, comma-separated, or off"), "="),
-    expectHeaders: list("EXPECT_HEADERS", "", /^[\w-]+([=~].+)?$/, "give name, name=value or name~expression, or off"),
+    expectHeaders: list(
+      "EXPECT_HEADERS",
+      "",
+      /^(\/\S*?:)?[\w-]+([=~].+)?$/,
+      "give name, name=value or name~expression, or off",
+    ),
     expectRelease: declared("EXPECT_RELEASE"),
     expectEnvironment: declared("EXPECT_ENVIRONMENT"),
     expectSampleRate: option("EXPECT_SAMPLE_RATE", "", /^(0|1|0?\.\d+)$/, "give a rate from 0 to 1"),

@@ -117,7 +117,8 @@ function incomplete({ options, probed }: Client, html: string, path: string): st
 
 function headersProblem({ options, probed }: Client, on: Response, path: string): string {
   const missing = options.expectHeaders.map((declared) => {
-    const [, name = "", how, value = ""] = /^([\w-]+)([=~]?)(.*)$/.exec(declared) ?? [];
+    const [, only = path, name = "", how, value = ""] = /^(?:(\/.*?):)?([\w-]+)([=~]?)(.*)$/.exec(declared) ?? [];
+    if (only !== path) return "";
     const is = on.headers[name.toLowerCase()];
     if (is === undefined) return `EXPECT_HEADERS: ${name} is missing`;
     const fits = how === "=" ? is === value : how === "" || new RegExp(value, "i").test(is);

@@ -77,9 +77,12 @@ function requiredChecks(options: Options): CheckId[] {
   const required = new Set<CheckId>(["iteration_ok", ...names.flatMap((name) => journey(name).checks)]);
   const browses = names.includes("browse");
   if (browses && options.trace) required.add("fresh_valid").add("fresh_unique").add("same_settings").add("not_shared");
-  if (browses && (options.expectRelease || options.expectEnvironment || options.serverTiming)) required.add("same_settings");
-  if (browses && options.expectHeaders.some((one) => /^content-security-policy~.*nonce/i.test(one)))
-    required.add("page_nonce");
+  if (browses && (options.expectRelease || options.expectEnvironment || options.serverTiming))
+    required.add("same_settings");
+  const pages = [...(browses ? options.pages : []), ...(names.includes("action") ? [options.actionPage] : [])];
+  const isNonce = (one: string) =>
+    pages.some((page) => one.replace(`${page}:`, "").startsWith("content-security-policy~nonce"));
+  if (options.expectHeaders.some(isNonce)) required.add("page_nonce");
   if (browses && options.navigation) required.add("navigation_ok");
   if (names.includes("notFound") && options.noindex !== "off") required.add("not_found_noindex");
   if (options.browser && !options.noBrowser) required.add("browser_runs");

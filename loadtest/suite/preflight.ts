@@ -16,8 +16,10 @@ type Get = (request: Omit<Request, "kind">) => Promise<Response>;
 const example = (base: string): Settings => ({
   ...{ TRACE: "on", ROUTER: "app", NOINDEX: "header" },
   EXPECT_TEXT: `${base || "/"}=What is running,${base}/trace=The trace of this page view,${base}/test-events=Test events`,
-  EXPECT_HEADERS:
-    "content-encoding,content-security-policy~nonce-,x-content-type-options=nosniff,referrer-policy,permissions-policy",
+  EXPECT_HEADERS: [
+    ...["content-encoding", "content-security-policy", `${base}/test-events:content-security-policy~nonce-`],
+    ...["x-content-type-options=nosniff", "referrer-policy", "permissions-policy"],
+  ].join(","),
   ...{ TRACE_PAGE: `${base}/trace`, ECHO_PATH: `${base}/api/echo`, ACTION_PAGE: `${base}/test-events` },
   ...{ ACTION_FORM: "Call the upstream", ACTION_EXPECT: "received trace {trace}" },
   ...{ REDIRECT_PAGE: `${base}/test-events/redirect`, REDIRECT_STATUS: "307", REDIRECT_TO: `${base}/trace` },

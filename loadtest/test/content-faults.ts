@@ -36,10 +36,11 @@ const UNREADABLE = /a body that cannot be decompressed/;
 const metas = edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "");
 const given = (name: string, value: string): How => ({ env: { [name]: value } });
 const browse = only("browse");
+const [POLICY, OPEN] = ["content-security-policy", "default-src * 'unsafe-inline' 'unsafe-eval'"];
+const onePage: How = { env: { EXPECT_HEADERS: `/test-events:${POLICY}~nonce-`, JOURNEYS: "action" } };
 const COMPRESSED = given("EXPECT_HEADERS", "content-encoding");
 const refuses = (bytes: number): Fault =>
   on(({ path, body }) => path === "/monitoring" && body.length > bytes, set({ status: 413 }));
-const [POLICY, OPEN] = ["content-security-policy", "default-src * 'unsafe-inline' 'unsafe-eval'"];
 const NO_REFERRER = page(without("referrer-policy"));
 const UNSAFE = header("referrer-policy", "unsafe-url");
 const [DSN, REAL, TRACE_ID] = ["SENTRY_DSN", "https://culvert@o1.ingest.sentry.io/1", "sentry-trace_id="];
@@ -94,6 +95,7 @@ export const CONTENT_FAULTS: Faults = {
     ["one page in two without the policy", page(every(2, without("content-security-policy"))), /was ".*", is gone/],
     ["pages are not compressed", { compressed: false }, /content-encoding is missing/, COMPRESSED],
     ["a header is gone", NO_REFERRER, /policy is missing/, given("EXPECT_HEADERS", "referrer-policy")],
+    ["one page's policy is gone", at("/test-events", without(POLICY)), /security-policy is missing/, onePage],
     ["another value", UNSAFE, /is "unsafe-url", expected = "a"/, given("EXPECT_HEADERS", "referrer-policy=a")],
     ["the policy allows all", header(POLICY, OPEN), /allows every inline script/, given("EXPECT_HEADERS", POLICY)],
     ["the policy is weakened", page(every(2, add("referrer-policy", "unsafe-url"))), /was "origin", is "unsafe-url"/],
