@@ -18,6 +18,8 @@ const answer = ({ method, url, headers }, response) => {
   const more = wrong === 308 ? { Location: "https://" + headers.host + url } : wrong === "indexed" ? {} : robots;
   response.writeHead(Number(wrong) || status, more).end();
 };
+const queued = JSON.parse(fault).queued ? { "X-Envelope-Outcome": "queued" } : {};
+require("http").createServer((_, response) => response.writeHead(200, queued).end()).listen(8083);
 const read = (name) => require("fs").readFileSync("/pair/" + pair + name);
 if (scheme === "http") require("http").createServer(answer).listen(port);
 else if (pair) {
@@ -64,13 +66,14 @@ a site behind a load balancer with the PROXY protocol | PROXY protocol | good | 
 an app with an answer for every path | production | good | {"unknown":200} | 0 | unknown page=- status 200: the app has an answer for every path
 a page that fails | production | good | {"page":503} | 1 | page=✗ status 503: kubectl logs -l app.kubernetes.io/name=web
 a 404 that is indexed | production | good | {"unknown":"indexed"} | 1 | unknown page=✗ status 404 without X-Robots-Tag: noindex
+an ingest that is down | production | good | {"queued":true} | 0 | ingest=! does not accept envelopes, which are queued: make verify-cluster says why
 envelopes that are refused | production | good | {"envelope":403} | 1 | envelope=✗ status 403, not 200
 an open relay | production | good | {"foreign":200} | 1 | foreign envelope=✗ status 200, not 403
 an expired certificate | production | expired | {} | 1 | certificate=✗ has expired: renew it in the Secret that the proxy mounts
 a certificate for another name | production | other | {} | 1 | certificate=✗ is not for app.example.com
 a certificate of a private CA | production | private | {} | 0 | certificate=! from a CA that public clients do not know
 a front that is not trusted | ingress | - | {"page":308} | 1 | page=✗ redirected to HTTPS: TRUSTED_PROXIES must have the cluster's pod range
-no pod | production | - | {} | 1 | page=✗ no answer from culvert-proxy: curl's exit status 7 | unknown page=- status 000: the app has an answer for every path | envelope=✗ status 000, not 200 | foreign envelope=✗ status 000, not 403
+no pod | production | - | {} | 1 | page=✗ no answer from culvert-proxy: curl's exit status 7 | unknown page=- not checked: status 000 | envelope=✗ status 000, not 200 | foreign envelope=✗ status 000, not 403
 `;
   const rows = cases.trim().split("\n");
   test.each(rows.map((row) => row.split(" | ")))("%s", (_, name = "", own, fault = "", status, ...changes) => {
@@ -85,6 +88,8 @@ no pod | production | - | {} | 1 | page=✗ no answer from culvert-proxy: curl's
     const test = ["CMD", "bash", "-c", `exec 3<>/dev/tcp/127.0.0.1/${port}`];
     const server = { image: built("spool"), user: "0:0", entrypoint, volumes: [`${folder}:/pair:ro`] };
     node.services["culvert-proxy"] = { ...server, healthcheck: { test, start_interval: "200ms", start_period: "1h" } };
+    const networks = { default: { aliases: ["culvert-server-tunnel.culvert.svc.cluster.local"] } };
+    Object.assign(node.services["culvert-proxy"], { networks });
     node.run(["up", "--detach", "--wait", "--timeout=0", "culvert-proxy"]);
     const pod = node.addPod(rendering(name), "test");
     pod.volumes.push(...server.volumes);

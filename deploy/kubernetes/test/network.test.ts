@@ -98,7 +98,7 @@ const expected: Record<string, [End, string[]]> = {
   spool: [named("spool"), ingests],
   cache: [named("cache"), []],
   ingest: [named("ingest"), []],
-  "helm test": [named("test"), ["proxy:8443", "proxy:8080", ...dns]],
+  "helm test": [named("test"), ["proxy:8443", "proxy:8080", "proxy:8083", ...dns]],
   "another pod": [named("another"), []],
   "web of another release": [named("web", "blog"), []],
 };
