@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2016,SC2034
 # What of the templates is rendered, and when.
 
-# Fills in each ${NAME}, whose value may have a ${NAME} that stays; variables of Nginx are in lower case. One process for
-# all templates: a start on a busy node takes as long as its processes.
+# Fills in each ${NAME}; variables of Nginx are in lower case. One process for all templates, because on a busy node a
+# start takes as long as its processes.
 fill='
   FNR == 1 && !single { file = ENVIRON["RENDERED"] substr(FILENAME, length("/etc/nginx/templates/")) }
   {

@@ -10,7 +10,8 @@ watch() {
   set +e
   # shellcheck disable=SC2086 # a list
   until known=$(workers) && set -- $known && [ $# -eq "$WORKERS" ]; do sleep 0.1; done
-  # Until there is one that is not known. While Nginx stops, there are only fewer. No process but sleep while all are there.
+  # Until there is one that is not known. While Nginx stops, there are only fewer. While all are there, no process but
+  # sleep starts.
   while :; do
     sleep 2
     for worker; do

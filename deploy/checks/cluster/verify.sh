@@ -39,7 +39,8 @@ evaluate() {
 : >"$work/told"
 end=$(($(date +%s) + ${WAIT_S:-300}))
 while :; do
-  { section objects k get "$kinds" -l "$label" -o json --show-managed-fields && section nodes kubectl get nodes -o json; } >"$work/facts"
+  section objects k get "$kinds" -l "$label" -o json --show-managed-fields >"$work/facts"
+  section nodes kubectl get nodes -o json >>"$work/facts"
   status=0
   evaluate --plan <"$work/facts" >"$work/plan" 2>"$work/said" || status=$?
   cmp -s "$work/said" "$work/told" || cat "$work/said" >&2
