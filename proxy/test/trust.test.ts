@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { trusting, useProxy } from "./use-proxy.ts";
+import { pageWith, trusting, useProxy } from "./use-proxy.ts";
 import { raw, send, sendH2 } from "./wire.ts";
 
 const require = createRequire(import.meta.url);
@@ -220,6 +220,11 @@ describe("behind a load balancer that ends TLS", () => {
     expect((await balanced.through({ headers }, plainly)).answer.status).toBe(308);
     const { answer } = await balanced.through({ headers });
     expect([answer.status, answer.headers["strict-transport-security"]]).toEqual([200, undefined]);
+  });
+  test("the app's own HSTS wins", async () => {
+    await balanced.proxy.web.answer(pageWith({ "strict-transport-security": "max-age=9" }));
+    const { answer } = await balanced.through({ headers: https }, plainly);
+    expect(answer.headers["strict-transport-security"]).toBe("max-age=9");
   });
   test("its health check is answered with any Host and none, on both ports", async () => {
     const path = "/.culvert/health";
