@@ -14,7 +14,7 @@ for name in localhost 127.0.0.1 '[::1]' $names; do
 done
 set +f
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT
-# For which $is_tls_of_front there is HSTS: with the development certificate, where a load balancer ends TLS with its own.
+# Values of $is_tls_of_front with HSTS: with the development certificate, 1 only: a load balancer has a certificate.
 [ "$ACME$TLS_CERT_FILE" = off ] && APP_HSTS_ON=1 || APP_HSTS_ON='1?'
 [ -n "$HSTS_MAX_AGE" ] && PROXY_HSTS_ON='1?' || PROXY_HSTS_ON=$APP_HSTS_ON
 HSTS_SECONDS=${HSTS_MAX_AGE:-31536000}
