@@ -80,6 +80,8 @@ test("two apps share one port: each has its own certificate, pages, events and r
     expect(await ask(`${app}.example`, "/monitoring", body)).toMatchObject({ status: 200 });
     const { output } = await run(["sh", "deploy/checks/host/doctor.sh"], { BASE_URL: "", ...stack(app) });
     expect(output.match(/^✗ (?!public address|certificate).*$/gm), output).toBeNull();
+    // The front passes TLS on.
+    expect(output).toMatch(/^✗ certificate +a development certificate, .*: set ACME=on/m);
     await recorder.waitFor(({ url }) => url.startsWith(`/api/${apps[app]}/envelope/`) || undefined, mark);
   }
   expect(await plain("http://shop.example/a?b")).toBe("308 https://shop.example/a?b");
