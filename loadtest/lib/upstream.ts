@@ -14,6 +14,6 @@ const lastSection = (html: string): string =>
 
 /** Whether a page says that the app's own call had no whole answer: in the example's or Node's words, or with a status. */
 export const callFailed = (text: string): boolean =>
-  /does not answer|time(?:d )?-?out|ECONN|ETIMEDOUT|EAI_AGAIN|socket hang up|other side closed|terminated|fetch failed|responds with (?:429|50[234])/i.test(
+  /does not answer|was aborted|time(?:d )?-?out|ECONN|ETIMEDOUT|EAI_AGAIN|socket hang up|other side closed|terminated|fetch failed|responds with (?:429|50[234])/i.test(
     text,
   );

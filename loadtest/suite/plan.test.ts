@@ -5,7 +5,7 @@ import { SAMPLES, TIME } from "../lib/client.ts";
 import { DECLARED } from "../test/run-suite.ts";
 import { readPlan } from "./plan.ts";
 import { PROFILES } from "./profiles.ts";
-import { journeyOf, plannedIterations, roundOf, scenarios } from "./scenarios.ts";
+import { journeyOf, roundOf, scenarios, smokeIterations } from "./scenarios.ts";
 import { thresholds } from "./thresholds.ts";
 
 const planOf = (profile: string, env = {}) => readPlan(profile, { ...DECLARED, ...env });
@@ -82,7 +82,7 @@ describe("the plan", () => {
     expect(count(100, 100 + 3 * names.length, {}, "smoke")).toEqual(three);
     expect(count(0, 3 * names.length)).toEqual(three);
     const plan = planOf("smoke", { PAGES: "/1,/2,/3,/4,/5,/6,/7" });
-    expect([plannedIterations(plan), roundOf(plan, plannedIterations(plan) - 1)]).toEqual([8 * names.length, 7]);
+    expect([smokeIterations(plan), roundOf(plan, smokeIterations(plan) - 1)]).toEqual([8 * names.length, 7]);
   });
 });
 

@@ -17,7 +17,7 @@ export function scenarios(plan: Plan): Record<string, Record<string, unknown>> {
     ? { browser: once }
     : {};
   if (stages.length === 0) {
-    const iterations = plannedIterations(plan);
+    const iterations = smokeIterations(plan);
     return { [name]: { executor: "shared-iterations", vus: 1, iterations, maxDuration: "30m" }, ...browser };
   }
   const rate = options.rate ?? profile.rate;
@@ -61,16 +61,7 @@ export function journeyOf(plan: Plan, iteration: number): JourneyName {
   return inTurn;
 }
 
-export function plannedIterations(plan: Plan): number {
-  const { options, profile } = plan;
-  if (profile.stages.length === 0) return journeysFor(options).length * rounds(plan);
-  const stages = stagesOf(plan);
-  const secondsAtFullLoad = stages.reduce(
-    (sum, [load, seconds], at) => sum + (((stages[at - 1]?.[0] ?? 0) + load) / 2) * seconds,
-    0,
-  );
-  return Math.ceil(secondsAtFullLoad * (options.rate ?? profile.rate));
-}
+export const smokeIterations = (plan: Plan): number => journeysFor(plan.options).length * rounds(plan);
 
 export const plateauOf = ({ options, profile }: Plan): number => options.duration ?? profile.plateau;
 

@@ -31,8 +31,10 @@ function goodRun(plan = planOf()): RunData {
   };
 }
 
-const checked = (run: RunData, id: string, passes: number, fails: number) =>
-  Object.assign(run.metrics, { [`checks{check:${id}}`]: { values: { passes, fails } } });
+/** A crossed threshold, as k6 reports it. */
+const CROSSED = { "rate>=1": { ok: false } };
+const failed = (run: RunData, id: string, passes: number, fails: number) =>
+  Object.assign(run.metrics, { [`checks{check:${id}}`]: { values: { passes, fails }, thresholds: CROSSED } });
 
 const resultOf = (data: RunData, plan = planOf()) => summarise(plan, RUN, data);
 const page = `${TIME}{kind:page,name:/}`;
@@ -59,7 +61,7 @@ describe("the result", () => {
 
   it("is over the limits if iterations were dropped", () => {
     const run = goodRun();
-    run.metrics.dropped_iterations = { values: { count: 500 } };
+    run.metrics.dropped_iterations = { values: { count: 500 }, thresholds: CROSSED };
     expect(resultOf(run)).toMatchObject({ result: "limits", other: [expect.stringContaining("were dropped")] });
   });
 
@@ -68,7 +70,7 @@ describe("the result", () => {
     const run = goodRun(plan);
     run.state.testRunDurationMs = 30_000;
     expect(resultOf(run, plan).breakpoint).toBeUndefined();
-    checked(run, "page_ok", 0, 1);
+    failed(run, "page_ok", 0, 1);
     expect(text(resultOf(run, plan))).toContain("crossed at about 40 iterations/s");
   });
 
@@ -118,7 +120,7 @@ describe("the files", () => {
 
   it("have a testcase for each check and row in JUnit's XML, with the failures", () => {
     const run = goodRun();
-    checked(run, "page_ok", 1, 2);
+    failed(run, "page_ok", 1, 2);
     const example = { check: "page_ok", at: "GET /", text: "500 <html>", traceId: "" } as const;
     const warning = { check: "warning", at: "", text: "a warning", traceId: "" } as const;
     const summary = summarise(planOf(), RUN, run, [example, warning]);

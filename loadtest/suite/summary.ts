@@ -3,13 +3,13 @@ import { CHECK_IDS, CHECKS, type CheckId, shareOf } from "../lib/checks.ts";
 import { AVAILABILITY, REUSE, type SetupData, STOPS, TIME } from "../lib/client.ts";
 import type { Failure } from "../lib/failures.ts";
 import { isLocalIngest, type Options, TESTED } from "../lib/options.ts";
-import type { Limit, Plan, Row } from "./plan.ts";
-import { plannedIterations, plateauOf } from "./scenarios.ts";
+import type { Plan, Row } from "./plan.ts";
+import { plateauOf } from "./scenarios.ts";
 import { PARTS } from "./thresholds.ts";
 
 /** The part of `handleSummary`'s data that is used here. */
 export interface RunData {
-  metrics: Record<string, { values: Record<string, number> }>;
+  metrics: Record<string, { values: Record<string, number>; thresholds?: Record<string, { ok: boolean }> }>;
   state: { testRunDurationMs: number };
   setup_data?: SetupData;
 }
@@ -48,25 +48,27 @@ export function summarise(
 ) {
   const { options, profile } = plan;
   const values = (metric: string) => data.metrics[metric]?.values ?? {};
+  const holds = (...metrics: string[]) =>
+    metrics.every((metric) => Object.values(data.metrics[metric]?.thresholds ?? {}).every(({ ok }) => ok));
   const count = (metric: string) => values(metric).count ?? 0;
   const seconds = data.state.testRunDurationMs / 1000;
   const failuresOf = (of: Failure["check"]) => failures.filter(({ check }) => check === of).slice(0, 3);
-  const checks = CHECK_IDS.map((id) => ({ ...checkResult(id, data), failures: failuresOf(id) })).filter(
+  const checks = CHECK_IDS.map((id) => checkResult(id, values, holds, failuresOf(id))).filter(
     ({ id, result }) => result !== "not measured" || plan.checks.includes(id),
   );
-  const durations = plan.rows.map((row) => durationOf(row, values));
-  const connections = plan.kinds.flatMap((kind) => connectionOf(kind, plan, values));
+  const durations = plan.rows.map((row) => durationOf(row, values, holds));
+  const connections = plan.connection ? plan.kinds.flatMap((kind) => connectionOf(kind, values, holds)) : [];
   const { passes: answered = 0, fails: unanswered = 0 } = values(AVAILABILITY);
   const unavailable = plan.kinds
-    .map((kind) => ({ kind, percent: 100 * shareAnswered(values(`${AVAILABILITY}{kind:${kind}}`)) }))
-    .filter(({ percent }) => percent < plan.availability);
+    .filter((kind) => !holds(`${AVAILABILITY}{kind:${kind}}`))
+    .map((kind) => ({ kind, percent: 100 * (values(`${AVAILABILITY}{kind:${kind}}`).rate ?? 0) }));
   const failed = checks.filter(({ result }) => result === "failed");
   const broken = failed.filter(({ id }) => shareOf(id) === 1);
 
   const [iterations, dropped] = [count("iterations"), count("dropped_iterations")];
   const other: string[] = [];
   if (iterations === 0) other.push("nothing was measured: no iteration completed");
-  if (dropped > plannedIterations(plan) / 100)
+  if (!holds("dropped_iterations"))
     other.push(`${dropped} iterations were dropped: the target is too slow for this rate, or MAX_VUS is too low`);
   const [first = 0, last = 0] = ["first", "last"].map((part) => values(`${TIME}{kind:page,quarter:${part}}`).med);
   // A few milliseconds are no drift.
@@ -114,32 +116,30 @@ export function summarise(
   };
 }
 
-/** Without samples k6 gives a rate of 0. */
-const shareAnswered = ({ passes = 0, fails = 0 }: Record<string, number>) =>
-  fails === 0 ? 1 : passes / (passes + fails);
+type Values = (metric: string) => Record<string, number>;
+/** Whether k6 found no threshold of these metrics crossed. */
+type Holds = (...metrics: string[]) => boolean;
 
-function checkResult(id: CheckId, { metrics }: RunData): Omit<CheckResult, "failures"> {
-  const { passes: passed = 0, fails: failed = 0 } = metrics[`checks{check:${id}}`]?.values ?? {};
-  const all = passed + failed;
-  const result = all === 0 ? "not measured" : passed / all >= shareOf(id) ? "passed" : "failed";
-  return { id, name: CHECKS[id].name, passed, failed, result };
+function checkResult(id: CheckId, values: Values, holds: Holds, failures: Failure[]): CheckResult {
+  const { passes: passed = 0, fails: failed = 0 } = values(`checks{check:${id}}`);
+  const result = passed + failed === 0 ? "not measured" : holds(`checks{check:${id}}`) ? "passed" : "failed";
+  return { id, name: CHECKS[id].name, passed, failed, result, failures };
 }
 
-function durationOf({ name, selector, limit }: Row, values: (metric: string) => Record<string, number>) {
+function durationOf({ name, selector, limit }: Row, values: Values, holds: Holds) {
   const { count = 0, med: p50 = 0, "p(95)": p95 = 0, "p(99)": p99 = 0, max = 0 } = values(TIME + selector);
   const { "p(95)": firstByte = 0 } = values(`http_req_waiting${selector}`);
-  const is = { p95, p99, firstByte };
-  const ok = Object.entries(limit).every(([key, most]) => is[key as keyof Limit] < most);
-  return { name, count, p50, ...is, max, limit, ok };
+  const ok = holds(TIME + selector, `http_req_waiting${selector}`);
+  return { name, count, p50, p95, p99, firstByte, max, limit, ok };
 }
 
-/** How the requests of a kind found their connection; nothing in smoke. */
-function connectionOf(kind: string, { connection }: Plan, values: (metric: string) => Record<string, number>) {
-  const { rate, passes = 0, fails = 0 } = values(`${REUSE}{kind:${kind}}`);
-  if (!connection || rate === undefined || passes + fails === 0) return [];
-  const [connecting = 0, tls = 0] = PARTS.map((part) => values(`http_req_${part}{kind:${kind}}`)["p(95)"]);
-  const ok = 100 * rate >= connection.reuse && Math.max(connecting, tls) < connection.connect;
-  return [{ name: kind, reuse: 100 * rate, connecting, tls, ok }];
+/** How the requests of a kind found their connection. */
+function connectionOf(kind: string, values: Values, holds: Holds) {
+  const [reused = "", ...parts] = [REUSE, ...PARTS].map((metric) => `${metric}{kind:${kind}}`);
+  const { rate = 0, passes = 0, fails = 0 } = values(reused);
+  if (passes + fails === 0) return [];
+  const [connecting = 0, tls = 0] = parts.map((part) => values(part)["p(95)"]);
+  return [{ name: kind, reuse: 100 * rate, connecting, tls, ok: holds(reused, ...parts) }];
 }
 
 /** Whether a row has no samples; what did not arrive has a check of its own. */

@@ -8,13 +8,6 @@ import { describeResponse, nonceOf, securityHeaders, sessionsOf } from "../lib/r
 import { settingsOf } from "../lib/settings.ts";
 import { pageTrace } from "../lib/trace.ts";
 
-const UNREACHABLE: [RegExp, string][] = [
-  [/no such host|lookup|ENOTFOUND/, "host not found: check the name"],
-  [/x509|certificate/, "its certificate is not trusted: set SSL_CERT_FILE to its CA"],
-  [/refused/, "connection refused: is the stack up, is the port right?"],
-  [/HTTPS|tls|malformed/i, "not TLS, or the wrong port"],
-];
-
 /**
  * The problem with a declared address, in one line instead of ten thousand failed requests. Empty for an answer that only a faulty target
  * gives, such as 500: the run reports it.
@@ -22,10 +15,10 @@ const UNREACHABLE: [RegExp, string][] = [
 export function targetProblem({ baseUrl }: Options, setting: string, path: string, on: Response): string {
   const target = `BASE_URL ${baseUrl}`;
   if (on.undecodable) return "";
-  if (on.status === 0) {
-    const [, known = `no response (${on.error})`] = UNREACHABLE.find(([pattern]) => pattern.test(on.error)) ?? [];
-    return `${target}: ${known}`;
-  }
+  const fixes = /x509|certificate/.test(on.error)
+    ? "set SSL_CERT_FILE to its CA"
+    : "is it up, are name and port right?";
+  if (on.status === 0) return `${target}: no response (${on.error}): ${fixes}`;
   const isPage = setting === "PAGES" && on.status >= 300 && on.status < 500;
   if (on.status !== 404 && !isPage) return "";
   const fix = setting === "PAGES" ? "name pages that exist" : "name one that exists, or declare it off";

@@ -1,7 +1,6 @@
 import { CHECK_IDS, shareOf } from "../lib/checks.ts";
 import { AVAILABILITY, REUSE, SAMPLES, TIME } from "../lib/client.ts";
 import type { Plan } from "./plan.ts";
-import { plannedIterations } from "./scenarios.ts";
 
 /**
  * Every threshold of a run. k6 reports the values of a tag only if a threshold names it. Without samples, a rate passes any threshold, a
@@ -26,14 +25,14 @@ export function thresholds(plan: Plan) {
     add(`${AVAILABILITY}{kind:${kind}}`, `rate>=${plan.availability / 100}`);
     if (!plan.connection) continue;
     add(`${REUSE}{kind:${kind}}`, `rate>=${plan.connection.reuse / 100}`);
-    for (const part of PARTS) add(`http_req_${part}{kind:${kind}}`, `p(95)<${plan.connection.connect}`);
+    for (const part of PARTS) add(`${part}{kind:${kind}}`, `p(95)<${plan.connection.connect}`);
   }
   for (const quarter of ["first", "last"]) add(`${TIME}{kind:page,quarter:${quarter}}`, timeout);
   add("iterations", "count>0", false);
   // A dropped iteration means that the load was lower than planned.
-  add("dropped_iterations", `count<=${Math.floor(plannedIterations(plan) / 100)}`);
+  add("dropped_iterations", `rate<=${(plan.options.rate ?? plan.profile.rate) / 100}`);
   return all;
 }
 
 /** k6's names of what opens a connection. */
-export const PARTS = ["connecting", "tls_handshaking"];
+export const PARTS = ["http_req_connecting", "http_req_tls_handshaking"];

@@ -163,15 +163,18 @@ function endOfTest(
     const isMine = ({ tags }: { tags: Tags }) => wanted.every(([tag = "", is]) => tags[tag] === is);
     const mine = samples.filter((one) => one.metric === metric && isMine(one)).map(({ value }) => value);
     const values = valuesOf(kinds.get(metric) ?? "Counter", mine);
-    metrics[name] = { values };
-    crossed ||= !(thresholds[name] ?? []).every(({ threshold }) => holds(threshold, values));
+    const judged = (thresholds[name] ?? []).map(
+      ({ threshold }) => [threshold, { ok: holds(threshold, values) }] as const,
+    );
+    metrics[name] = { values, thresholds: Object.fromEntries(judged) };
+    crossed ||= judged.some(([, { ok }]) => !ok);
   }
   return { metrics, state: { testRunDurationMs: 1000 }, setup_data, crossed };
 }
 
 function valuesOf(kind: Kind, values: number[]): Record<string, number> {
   const sum = values.reduce((total, value) => total + value, 0);
-  if (kind === "Counter") return { count: sum };
+  if (kind === "Counter") return { count: sum, rate: sum };
   if (values.length === 0) return kind === "Trend" ? { max: 0, "p(95)": 0, "p(99)": 0 } : {};
   if (kind === "Rate") return { rate: sum / values.length, passes: sum, fails: values.length - sum };
   const sorted = [...values].sort((a, b) => a - b);

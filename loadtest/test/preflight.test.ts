@@ -47,7 +47,7 @@ describe("the preflight", () => {
     ["a Pages Router", `<html>${META}<script id="__NEXT_DATA__"/></html>`, { TRACE: "on", ROUTER: "pages" }],
   ])("says what it did not see of %s", async (_, body, seen) => {
     const { file, settings } = await found(only(body));
-    expect(settings).toEqual({ PAGES: "/", NOINDEX: "meta", ...seen });
+    expect(settings).toEqual({ PAGES: "/", NOINDEX: "meta", EXPECT_HEADERS: "content-encoding", ...seen });
     expect(file).toMatch(/\n# outgoing traces\n#TRACE_PAGE=off\n(#.*\n)*# tunnel\n#TUNNEL_PATH=off\n$/);
   });
 
@@ -129,9 +129,9 @@ const NONE = {
   traceId: "",
 };
 it.each([
-  [{ status: 0, error: "lookup no.such.host: no such host" }, "host not found"],
-  [{ status: 0, error: "x509: unknown" }, "not trusted: set SSL_CERT_FILE to its CA"],
-  [{ status: 0, error: "dial tcp 127.0.0.1:1: connect: connection refused" }, "connection refused: is the stack up"],
+  [{ status: 0, error: "lookup no.such.host: no such host" }, "no such host): is it up, are name and port right?"],
+  [{ status: 0, error: "x509: unknown" }, "no response (x509: unknown): set SSL_CERT_FILE to its CA"],
+  [{ status: 0, error: "dial tcp 127.0.0.1:1: connect: connection refused" }, "connection refused): is it up"],
   [{ status: 0, error: "request timeout" }, "no response (request timeout)"],
   [{ status: 404 }, "name pages that exist"],
   [{ status: 401 }, "name pages that exist"],
