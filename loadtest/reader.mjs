@@ -126,8 +126,7 @@ async function answer(request) {
     return {};
   }
   if (pathname === "/failure") {
-    const one = JSON.parse(raw);
-    keep(failures, raw.toString(), one);
+    keep(failures, `${raw}`, JSON.parse(raw));
     return {};
   }
   if (pathname === "/failures") return [...failures.values()].filter(({ run }) => run === searchParams.get("run"));

@@ -2,7 +2,6 @@
 export type Stage = [load: number, seconds: number | "plateau"];
 
 export interface LoadProfile {
-  purpose: string;
   /** Iterations started per second at load 1. */
   rate: number;
   plateau: number;
@@ -29,13 +28,12 @@ const SPIKE: Stage[] = [
 
 /** Their rates suit two cores shared by proxy, app, ingest and load generator. */
 export const PROFILES: Record<string, LoadProfile> = {
-  smoke: { purpose: "every check a few times, little load", rate: 1, plateau: 0, stages: [] },
-  average: { purpose: "the usual load for a minute", rate: 10, plateau: 60, stages: RAMP },
-  stress: { purpose: "twice the usual load, for longer", rate: 20, plateau: 180, stages: RAMP },
-  spike: { purpose: "five times the usual load at once: does it recover?", rate: 10, plateau: 20, stages: SPIKE },
-  soak: { purpose: "the usual load for ten minutes: does anything pile up?", rate: 8, plateau: 600, stages: RAMP },
+  smoke: { rate: 1, plateau: 0, stages: [] },
+  average: { rate: 10, plateau: 60, stages: RAMP },
+  stress: { rate: 20, plateau: 180, stages: RAMP },
+  spike: { rate: 10, plateau: 20, stages: SPIKE },
+  soak: { rate: 8, plateau: 600, stages: RAMP },
   breakpoint: {
-    purpose: "increasing load until a threshold is crossed",
     rate: 100,
     plateau: 300,
     stages: [[1, "plateau"]],

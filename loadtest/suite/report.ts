@@ -68,7 +68,7 @@ function timeOf(row: Duration): Line {
 }
 
 export function text(summary: Summary): string {
-  const { profile, purpose, target, seconds, load, integrity, availability, breakpoint, disabled, k6 } = summary;
+  const { profile, target, seconds, load, integrity, availability, breakpoint, disabled, k6 } = summary;
   const { results, judged, times, opened } = tables(summary);
   const columns = (name: string, cells: (string | number)[], width: number) =>
     name.padEnd(width > 8 ? 26 : 74) + cells.map((cell) => `${cell}`.padStart(width)).join("");
@@ -78,7 +78,7 @@ export function text(summary: Summary): string {
   ];
   const rate = (count: number) => `${count} (${seconds > 0 ? (count / seconds).toFixed(1) : 0}/s)`;
   return `${[
-    `\n${headline(summary)} · ${profile} (${purpose}) against ${target}, ${seconds.toFixed(0)} s`,
+    `\n${headline(summary)} · ${profile} against ${target}, ${seconds.toFixed(0)} s`,
     `  integrity: ${integrity.broken} broken of ${integrity.answered} answered`,
     `  availability: ${availability.toFixed(availability > 99.9 && availability < 100 ? 2 : 1)} %`,
     ...(breakpoint === undefined ? [] : [`  a threshold was crossed at about ${breakpoint.toFixed(0)} iterations/s`]),

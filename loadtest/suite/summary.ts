@@ -89,7 +89,6 @@ export function summarise(
   const enabled = journeysFor(options);
   return {
     profile: plan.name,
-    purpose: profile.purpose,
     target: options.baseUrl,
     ...run,
     seconds,
