@@ -47,7 +47,7 @@ for server in $(tr -d '\r' </etc/resolv.conf | awk '$1 == "nameserver" { print $
   if is_ipv4 "$server"; then
     NAME_SERVERS="$NAME_SERVERS$server "
   elif is_ipv6 "$server" && [ "${server#fe80:}" = "$server" ]; then
-    NAME_SERVERS="$NAME_SERVERS[$server] "
+    NAME_SERVERS="${NAME_SERVERS}[$server] "
   else
     echo "culvert proxy: /etc/resolv.conf: Nginx cannot use the name server $(one_line "$server")" >&2
   fi

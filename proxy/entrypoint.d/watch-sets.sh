@@ -1,6 +1,6 @@
 #!/bin/sh
-# Finds out which deployment each of WEB_SETS runs, if any, and keeps a file named after it (sets.sh). Replicas are asked
-# when their addresses have changed, and each minute: a turn starts no process but getent for each name, and sleep.
+# Finds out which deployment each of WEB_SETS runs, if any, and keeps a file named after it (sets.sh). It asks replicas
+# when their addresses have changed, and each minute. All other turns start getent for each name, and sleep.
 set -eu
 
 # deployment_at ADDRESS: sets `deployment` to the deploymentId of what answers there, if it says so: the package does,
