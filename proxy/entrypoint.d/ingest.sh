@@ -24,7 +24,7 @@ tunnel_route_arguments() {
   arguments="o=${organization%%.*}&p=$project${region:+&r=${region%.}}"
 }
 
-# header_pattern: prints a pattern of an envelope whose header, its first line, has a DSN of this project, with any key.
+# header_pattern: prints a pattern of envelopes whose first line has a DSN of this project, with any key.
 header_pattern() {
   case ${port:-$default_port} in "$default_port") any_port="($default_port)?" ;; *) any_port=$port ;; esac
   echo "^.*?\\\"dsn\\\": ?\\\"https?://[^/@]+@\\Q$host\\E$any_port\\Q$prefix/$project\\E\\\""
