@@ -1,79 +1,66 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Page } from "@playwright/test";
 import { arrived, messageOf, of, received } from "./envelopes.ts";
 import { expect, open, test, traceOf } from "./fixtures.ts";
 import { app } from "./stack.ts";
 
-/** Fetches pages, without the header, which some versions of Chromium show. Requests for the settings wait for a message, if the worker was registered with `?wait`. */
+/** Fetches pages, without the header, which some versions of Chromium show, and settings after a message. */
 const WORKER = `
   const message = new Promise((resolve) => addEventListener("message", resolve));
-  addEventListener("install", () => skipWaiting());
-  addEventListener("activate", (event) => event.waitUntil(clients.claim()));
   const fetchPage = async ({ url }) => {
     const { body, headers } = await fetch(url);
     return new Response(body, { headers: [...headers].filter(([name]) => name !== "server-timing") });
   };
+  addEventListener("install", () => skipWaiting());
+  addEventListener("activate", (event) => event.waitUntil(clients.claim()));
   addEventListener("fetch", (event) => {
-    if (event.request.mode === "navigate") event.respondWith(fetchPage(event.request));
-    if (event.request.url.endsWith("/.culvert/settings") && location.search === "?wait")
-      event.respondWith(message.then(() => fetch(event.request)));
+    const { request } = event;
+    if (request.mode === "navigate") event.respondWith(fetchPage(request));
+    if (request.url.endsWith("/settings")) event.respondWith(message.then(() => fetch(request)));
   });`;
 
-/** Opens a page that a service worker fetches. */
-async function openByWorker(page: Page, search = ""): Promise<void> {
-  const worker = { contentType: "text/javascript", body: WORKER };
-  await page.context().route("**/worker.js*", (route) => route.fulfill(worker));
-  await page.goto("/healthz");
-  await page.evaluate(async (search) => {
-    const controlled = new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve));
-    await navigator.serviceWorker.register(`/worker.js${search}`);
-    await controlled;
-  }, search);
-  await open(page, "/test-events");
-}
-
-test("errors before the settings are the SDK's own: filters drop them, and what is thrown may be no error", async ({
+test("a page that a service worker fetched: its errors arrive, also those before the settings, unless a filter drops them", async ({
   page,
   allow,
 }) => {
-  allow.consoleError(/of another origin|a text|a reason|null/);
+  allow.consoleError(/of another origin|a text|null|a reason|Thrown on purpose/);
   allow.origin("https://other.example");
-  const script = { contentType: "text/javascript", body: "throw new Error('of another origin')" };
-  await page.context().route("https://other.example/*", (route) => route.fulfill(script));
-  await openByWorker(page, "?wait");
+  const answer = (url: string, body: string) =>
+    page.context().route(url, (route) => route.fulfill({ contentType: "text/javascript", body }));
+  await answer("**/worker.js", WORKER);
+  await answer("https://other.example/*", "throw new Error('of another origin')");
+  await page.goto("/healthz");
   await page.evaluate(async () => {
-    const next = () => new Promise((resolve) => addEventListener("error", resolve, { once: true }));
-    const failing = Object.assign(document.createElement("script"), { src: "https://other.example/a.js" });
-    const failed = next();
-    document.body.append(failing);
-    await failed;
-    for (const thrown of [null, "a text"]) {
-      setTimeout(() => {
-        throw thrown;
+    const controlled = new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve));
+    await navigator.serviceWorker.register("/worker.js");
+    await controlled;
+  });
+  await open(page, "/test-events");
+  await page.evaluate(async () => {
+    const after = (type: string, act: () => void) =>
+      new Promise((resolve) => {
+        addEventListener(type, resolve, { once: true });
+        act();
       });
-      await next();
-    }
-    const rejected = new Promise((resolve) => addEventListener("unhandledrejection", resolve, { once: true }));
-    Promise.reject("a reason");
-    await rejected;
+    const script = Object.assign(document.createElement("script"), { src: "https://other.example/a.js" });
+    await after("error", () => document.body.append(script));
+    for (const thrown of [null, "a text"])
+      await after("error", () =>
+        setTimeout(() => {
+          throw thrown;
+        }),
+      );
+    await after("unhandledrejection", () => Promise.reject("a reason"));
     navigator.serviceWorker.controller?.postMessage("go on");
   });
   const trace = of(await traceOf(page));
-  const last = "Non-Error promise rejection captured with value: a reason";
   await arrived("event", (one) => trace(one) && messageOf(one).endsWith("a reason"));
-  await arrived("event", (one) => trace(one) && messageOf(one) === "a text");
-  const messages = (await received("event", trace)).map(messageOf).sort();
-  expect(messages).toEqual([last, "Uncaught null", "a text"]);
-});
-
-test("a page that a service worker fetched runs its scripts, and its errors arrive", async ({ page, allow }) => {
-  allow.consoleError(/Thrown on purpose/);
-  await openByWorker(page);
-  expect(await page.evaluate(() => Boolean(navigator.serviceWorker.controller))).toBe(true);
   await page.getByRole("button", { name: "Throw in the browser" }).click();
-  await arrived("event", of(await traceOf(page)));
+  await arrived("event", (one) => trace(one) && messageOf(one).startsWith("Thrown on purpose"));
+  const messages = (await received("event", trace)).map(messageOf);
+  const rejection = "Non-Error promise rejection captured with value: a reason";
+  expect(messages.sort()).toEqual([rejection, "Thrown on purpose in the browser", "Uncaught null", "a text"]);
 });
 
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;

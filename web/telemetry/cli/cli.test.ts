@@ -34,9 +34,6 @@ const describeBoth = (name: string, run: () => void) =>
     beforeAll(() => {
       ending = one;
     });
-    afterAll(() => {
-      ending = endings.LF;
-    });
     run();
   });
 
@@ -214,18 +211,6 @@ test.each([
 ])("the versions of %s that the package supports", (name, need, wrong, right) => {
   for (const version of wrong.split(" ")) expect(needed(name, version), version).toBe(need);
   for (const version of right.split(" ")) expect(needed(name, version), version).toBeUndefined();
-});
-
-test("a line that init leaves alone keeps its line ending in a file with both; a new line has that of the first", () => {
-  const before = "import a from 'a'\r\nconst config = {}\nexport default config\r\n";
-  const { root } = initialised(fixtures["no-sentry"], { "next.config.mjs": before });
-  const [own, rest] = [
-    "import { withCulvert } from '@culvert/nextjs/config'\r\n",
-    "\r\nexport default withCulvert(config)\r\n",
-  ];
-  expect(readFileSync(join(root, "next.config.mjs"), "utf8")).toBe(
-    `${own}import a from 'a'\r\nconst config = {}\n${rest}`,
-  );
 });
 
 test("init refuses what the package does not support, before it writes", () => {

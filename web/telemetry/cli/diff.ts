@@ -22,17 +22,6 @@ export function diff({ file, before, after }: Change): string {
   return [`edit: ${file}`, ...shown].join("\n");
 }
 
-/** Takes a file and its changed text, which has LF; returns the text with the line ending that each line had. New lines have that of the first. */
-export function withLineEndings(original: string, after: string): string {
-  const endings = original.match(/\r?\n/g) ?? [];
-  const [usual = "\n"] = endings;
-  const lines = compare(original.split(/\r?\n/), after.split("\n")).flatMap(([mark, text]) => {
-    const ending = mark === "+" ? usual : (endings.shift() ?? usual);
-    return mark === "-" ? [] : [text, ending];
-  });
-  return lines.slice(0, -1).join("");
-}
-
 const split = (text: string) => text.replace(/\n$/, "").split("\n");
 
 /** Marks each line as kept, removed or added, by the longest common subsequence. */

@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type App, inspect } from "./app.js";
 import { isByHand, isChange, UsageError } from "./change.js";
-import { withLineEndings } from "./diff.js";
 import { addresses, container, FOLDER, type Machine } from "./edits/container.js";
 import { nextConfig } from "./edits/next-config.js";
 import { ownDockerfiles } from "./edits/own-dockerfile.js";
@@ -54,7 +53,8 @@ export function write({ app, changes, tarball }: Plan): void {
   for (const { file, before, after } of changes) {
     const path = join(app.root, file);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, before === undefined ? after : withLineEndings(readFileSync(path, "utf8"), after));
+    const hasCrlf = before !== undefined && /^.*\r\n/.test(readFileSync(path, "utf8"));
+    writeFileSync(path, hasCrlf ? after.replaceAll("\n", "\r\n") : after);
   }
 }
 
