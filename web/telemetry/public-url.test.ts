@@ -23,8 +23,6 @@ test.each([
   ["/\\evil.example", "//evil.example"],
   ["http://web:3000//evil.example/a?b=1", "//evil.example/a?b=1"],
   ["//", "//"],
-  ["http://evil.example", "/"],
-  ["/a?to=//evil.example", "/a?to=//evil.example"],
 ])("the request target %s leads to no other host, with and without base path", (target, path) => {
   for (const basePath of ["/shop", ""]) {
     vi.stubEnv("CULVERT_BASE_PATH", basePath);
