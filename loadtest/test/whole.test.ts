@@ -92,6 +92,17 @@ const foreign = (more: (answer: Answer, seen: Seen) => unknown = () => {}, tunne
 });
 const untraced = edit(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "");
 const pagesRouter = edit(/<script nonce[^>]*>.*?<\/script>/s, '<script type="text/json" id="__NEXT_DATA__"></script>');
+const asState: Fault = {
+  response: (answer, seen) => {
+    asExample(answer, seen);
+    const [, result = ""] = /<output>([^<]*<!-- -->[^<]*)/.exec(answer.body) ?? [];
+    if (!result) return;
+    const data = JSON.stringify([result.replace("<!-- -->", "")]);
+    answer.body = answer.body
+      .replace(result, "")
+      .replace("</body>", `<script nonce="x">self.__next_f.push([2,${data}])</script></body>`);
+  },
+};
 const robots = foreign(
   (answer, { path }) =>
     path === "/robots.txt" &&
@@ -145,6 +156,7 @@ describe("a target without faults", () => {
     ["a foreign app without a tunnel", foreign(), { TUNNEL_PATH: "off" }, /^PASSED, but not verified: .*actions/],
     ["a foreign app with a tunnel", otherTunnel, { TUNNEL_PATH: "/tunnel" }, /^PASSED, but not verified: .*redirects/],
     ["an App Router without Sentry", foreign(untraced, "_next"), {}, /^PASSED, but not verified: traces, .*tunnel/],
+    ["an action's result as data", asState, { INGEST: "off" }, /^PASSED · .*result is shown with JavaScript only/s],
     ["robots.txt", robots, {}, /^PASSED, but not verified: .*robots\.txt: Disallow: \/ keeps every page out/s],
     ["long pages without compression", long, {}, /^PASSED, but not verified: .*characters of HTML are not compressed/s],
     ["nothing about caches", foreign(uncached), {}, /^PASSED, but not verified: .*no Cache-Control on a page with/s],
