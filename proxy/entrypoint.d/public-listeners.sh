@@ -29,6 +29,9 @@ if [ "$HTTP3$PROXY_PROTOCOL" = onoff ] && nginx -V 2>&1 | grep -q http_v3_module
   HTTP3_LISTEN="listen 8443 quic reuseport; ${IPV6_LISTEN:+listen [::]:8443 quic reuseport;}"
   ALT_SVC="h3=\":$HTTPS_PORT\"; ma=86400"
 fi
+# 0 if no load balancer is in TRUSTED_PROXIES, and no cache names itself: RFC 9110 (Via), RFC 8586 (CDN-Loop).
+# shellcheck disable=SC2016 # variables of Nginx
+[ "$SHARED_CACHE" = off ] && SHARED_CACHE_SIGNS=0 || SHARED_CACHE_SIGNS='$is_trusted_proxy$http_via$http_cdn_loop'
 # For maps in public-address.conf and web-upstream.conf; empty, it matches no request. A CA asks over plain HTTP.
 ACME_OVER_HTTP=''
 [ "$ACME" = off ] || ACME_OVER_HTTP='"~^http[|][0-9]*[|][^|]+[|]/\.well-known/acme-challenge/[A-Za-z0-9_-]+\z"  "";'

@@ -23,6 +23,7 @@ setting HTTP3 off "a switch" "use on or off" is 'on|off'
 setting HSTS_MAX_AGE '' "a number of seconds" "use a whole number from 0 to 999999999" is_number 0 999999999
 setting TRUSTED_PROXIES '' "a line without \" ; { } \$ \\" "separate addresses by spaces" is_line
 setting PROXY_PROTOCOL off "a switch" "use on or off" is 'on|off'
+setting SHARED_CACHE auto "a mode" "use auto or off" is 'auto|off'
 setting BASE_PATH '' "a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next" \
   "use the app's basePath from next.config, such as /shop, or leave it empty" is_path
 setting MAX_BODY_SIZE 100m "a size" "use a number and a unit (k, m, g), such as 100m" is_size

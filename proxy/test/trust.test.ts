@@ -136,6 +136,22 @@ describe("trace headers", () => {
   });
 });
 
+describe("whether a cache in front may store pages", () => {
+  const balanced = useProxy({ TRUSTED_PROXIES: here });
+  const off = useProxy({ TRUSTED_PROXIES: here, SHARED_CACHE: "off" });
+  test.each<[told: RegExp, by: typeof shared, headers: Record<string, string>]>([
+    [/^0$/, shared, {}],
+    [/^0$/, shared, { "x-shared-cache": "1" }],
+    [/^0./, shared, { via: "1.1 varnish" }],
+    [/^0./, shared, { "cdn-loop": "cloudflare" }],
+    [/^0./, shared, { via: "0", "x-shared-cache": "0" }],
+    [/^1$/, balanced, { "x-shared-cache": "0" }],
+    [/^0$/, off, { via: "1.1 varnish", "cdn-loop": "cloudflare" }],
+  ])("web is told %s, whatever a client says", async (told, by, headers) => {
+    expect((await by.through({ headers })).header("x-shared-cache")).toMatch(told);
+  });
+});
+
 describe("names that are not served", () => {
   test.each(["other.example", "app.example.com.evil.example", "xapp.example.com"])("%s gets 421", async (host) => {
     const { answer, received } = await shared.through({ host });

@@ -3,8 +3,10 @@ import { flushOnShutdown } from "./send/shutdown.js";
 import type { SentryOptions } from "./sentry-options.js";
 import { tellDeploymentId } from "./serve/deployment-id.js";
 import { queueFairly } from "./serve/fair-queue.js";
-import { sendBrowserSettings } from "./settings/send-browser-settings.js";
+import { sendServerTiming } from "./serve/server-timing.js";
+import { settingsMetrics } from "./settings/send-browser-settings.js";
 import { settings } from "./settings/settings.js";
+import { traceMetrics } from "./trace/page-trace.js";
 
 export type { SentryOptions } from "./sentry-options.js";
 
@@ -18,7 +20,10 @@ export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
   const current = settings();
   if (process.env.NEXT_PHASE === "phase-production-build") return yours;
   // Without a DSN too: error pages quote the request id, which is in the proxy's log.
-  if (process.env.CULVERT_BROWSER_SETTINGS !== "off") sendBrowserSettings(current);
+  sendServerTiming(
+    ...(process.env.CULVERT_BROWSER_SETTINGS !== "off" ? [settingsMetrics(current)] : []),
+    ...(process.env.CULVERT_PAGE_TRACE !== "off" ? [traceMetrics] : []),
+  );
   // And SIGTERM must end the process.
   if (process.env.CULVERT_SHUTDOWN !== "off") flushOnShutdown();
   // And one client's flood must not delay others.

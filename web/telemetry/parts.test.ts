@@ -9,8 +9,9 @@ import { recordingOutcomes } from "./send/recording-transport.js";
 import { fallbackTransport } from "./send/server-transport.js";
 import { flushOnShutdown } from "./send/shutdown.js";
 import { queueFairly } from "./serve/fair-queue.js";
-import { sendBrowserSettings } from "./settings/send-browser-settings.js";
+import { sendServerTiming } from "./serve/server-timing.js";
 import { parseSettings } from "./settings/settings.js";
+import { skipCachedTrace } from "./trace/cached-page.js";
 
 vi.mock("@sentry/nextjs", async (original) => ({
   ...(await original<object>()),
@@ -21,7 +22,10 @@ vi.mock("./send/recording-transport.js", () => ({ recordingOutcomes: vi.fn(() =>
 vi.mock("./send/server-transport.js", () => ({ fallbackTransport: vi.fn() }));
 vi.mock("./send/shutdown.js", () => ({ flushOnShutdown: vi.fn() }));
 vi.mock("./serve/fair-queue.js", () => ({ queueFairly: vi.fn() }));
-vi.mock("./settings/send-browser-settings.js", () => ({ sendBrowserSettings: vi.fn() }));
+vi.mock("./serve/server-timing.js", () => ({ sendServerTiming: vi.fn() }));
+vi.mock("./settings/send-browser-settings.js", () => ({ settingsMetrics: () => "settings" }));
+vi.mock("./trace/page-trace.js", () => ({ traceMetrics: "trace" }));
+vi.mock("./trace/cached-page.js", () => ({ skipCachedTrace: vi.fn() }));
 
 const env = { SENTRY_DSN: "http://culvert@ingest:8969/1", SERVER_TUNNEL: "http://proxy:8083/envelopes" };
 const settings = parseSettings(env);
@@ -41,6 +45,7 @@ const isCalled = (mock: object) => vi.mocked(mock as () => void).mock.calls.leng
 /** What each part does: whether it did that. */
 async function done(): Promise<Record<Part, boolean[]>> {
   culvertOptions();
+  const metrics: unknown[] = vi.mocked(sendServerTiming).mock.lastCall ?? [];
   const server = serverOptions(settings, {});
   const browser = browserOptions(visible, {});
   browser.transport?.({ url: "", recordDroppedEvent: () => {} } as never);
@@ -52,7 +57,8 @@ async function done(): Promise<Record<Part, boolean[]>> {
   await null;
   const hooks = on.mock.calls.map(([hook]) => hook);
   return {
-    browserSettings: ["dsn" in optionsOfBrowser(), isCalled(sendBrowserSettings)],
+    browserSettings: ["dsn" in optionsOfBrowser(), metrics.includes("settings")],
+    pageTrace: [isCalled(skipCachedTrace), metrics.includes("trace")],
     offlineQueue: [isCalled(makeBrowserOfflineTransport)],
     serverTransport: [isCalled(fallbackTransport)],
     requestIds: [addEventProcessor.mock.lastCall?.[0]({}, {}).tags !== undefined],

@@ -4,6 +4,7 @@
  */
 export const PART_VARIABLES = {
   browserSettings: "CULVERT_BROWSER_SETTINGS",
+  pageTrace: "CULVERT_PAGE_TRACE",
   offlineQueue: "CULVERT_OFFLINE_QUEUE",
   serverTransport: "CULVERT_SERVER_TRANSPORT",
   requestIds: "CULVERT_REQUEST_IDS",

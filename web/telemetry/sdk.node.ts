@@ -16,6 +16,7 @@ export const flush: typeof sdk.flush = commonJs.flush;
 export const getActiveSpan: typeof sdk.getActiveSpan = commonJs.getActiveSpan;
 export const getClient: typeof sdk.getClient = commonJs.getClient;
 export const getRootSpan: typeof sdk.getRootSpan = commonJs.getRootSpan;
+export const getTraceData: typeof sdk.getTraceData = commonJs.getTraceData;
 export const httpIntegration: typeof sdk.httpIntegration = commonJs.httpIntegration;
 export const init: typeof sdk.init = commonJs.init;
 export const isEnabled: typeof sdk.isEnabled = commonJs.isEnabled;

@@ -9,7 +9,7 @@ vi.mock("@sentry/nextjs", async (original) => ({
   makeBrowserOfflineTransport: vi.fn(),
   captureRouterTransitionStart: undefined, // the browser's only
 }));
-vi.mock("./settings/send-browser-settings.js", () => ({ sendBrowserSettings: vi.fn() }));
+vi.mock("./serve/server-timing.js", () => ({ sendServerTiming: vi.fn() }));
 vi.mock("./send/shutdown.js", () => ({ flushOnShutdown: vi.fn() }));
 
 const exit = vi.spyOn(process, "exit").mockReturnValue(undefined as never);

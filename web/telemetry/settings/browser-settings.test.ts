@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
+import { sendServerTiming } from "../serve/server-timing.js";
 import { readBrowserSettings, readRequestId, serverTiming } from "./browser-settings.js";
-import { sendBrowserSettings } from "./send-browser-settings.js";
+import { settingsMetrics } from "./send-browser-settings.js";
 import { parseSettings } from "./settings.js";
 
 const settings = parseSettings({
@@ -49,7 +50,7 @@ test("without a DSN the page carries the request id only, and the browser starts
 });
 
 test("each document carries them once, and nothing else does", async () => {
-  for (let n = 0; n < 2; n++) sendBrowserSettings(settings);
+  for (let n = 0; n < 2; n++) sendServerTiming(settingsMetrics(settings));
   const server = createServer(({ headers }, response) => {
     if (headers["x-type"]) response.setHeader("content-type", headers["x-type"]);
     response.appendHeader("Server-Timing", "db;dur=1").end();
@@ -60,7 +61,7 @@ test("each document carries them once, and nothing else does", async () => {
     const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { headers });
     return response.headers.get("server-timing");
   };
-  expect(await get("text/html,*/*")).toBe(`${serverTiming(settings, "balancer-1")}, db;dur=1`);
+  expect(await get("text/html,*/*")).toBe(`db;dur=1, ${serverTiming(settings, "balancer-1")}`);
   for (const type of ["", "application/json"]) expect(await get("*/*", type)).toBe("db;dur=1");
   // A page that a service worker fetches.
   expect(await get("*/*", "text/html; charset=utf-8")).toBe(`db;dur=1, ${serverTiming(settings, "balancer-1")}`);
