@@ -9,6 +9,14 @@ const UNTRACED = new RegExp(
   "i",
 );
 
+/** Takes a request's path and query; returns whether it is a health check's or a file's. A health check at `/` is also the home page. */
+function isUntraced(target: string): boolean {
+  const base = process.env.CULVERT_BASE_PATH ?? "";
+  const path = target.startsWith(base) ? target.slice(base.length) : target;
+  const health = process.env.HEALTH_PATH ?? "";
+  return UNTRACED.test(path) || (health.length > 1 && path.split("?")[0] === health);
+}
+
 /** The type of Next's request span. Its other root spans are its own start-up. */
 const REQUEST = "BaseServer.handleRequest";
 
@@ -20,7 +28,7 @@ export function sampler<Context extends Sampling>(rate: number | ((context: Cont
   return (context: Context): number | boolean => {
     const { attributes = {}, inheritOrSampleWith } = context;
     const startUp = (attributes["next.span_type"] ?? REQUEST) !== REQUEST;
-    if (startUp || UNTRACED.test(String(attributes["http.target"]))) return 0;
+    if (startUp || isUntraced(String(attributes["http.target"]))) return 0;
     return typeof rate === "number" ? inheritOrSampleWith(rate) : rate(context);
   };
 }
