@@ -25,7 +25,7 @@ const server = createServer(({ url = "", headers }, response) => {
       response.setHeader("x-span", sentry.spanToTraceHeader(span));
       for (const [name, value] of Object.entries(JSON.parse(headers.answer as string)))
         response.setHeader(name, value as string);
-      response.statusCode = headers["if-none-match"] ? 304 : 200;
+      response.statusCode = headers["if-none-match"] ? 304 : path.endsWith("missing") ? 404 : 200;
       response.appendHeader("Server-Timing", "db;dur=1").end();
     }),
   );
@@ -61,7 +61,8 @@ test.each<[what: string, path: string]>([
   ["a health check", "/shop/healthz"],
   ["a file", "/shop/a.html"],
   ["a page for which the rate is 0", "/shop/page?rate=0"],
-])("%s, which the server never samples, carries none: the browser decides", async (_, path) => {
+  ["a missing page", "/shop/missing"],
+])("%s, whose trace the server never sends, carries none: the browser decides", async (_, path) => {
   expect((await get(document, navigation, path)).timing).toBe("db;dur=1");
 });
 
