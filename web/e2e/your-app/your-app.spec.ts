@@ -1,14 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import type { APIRequestContext, Page } from "@playwright/test";
-import { root } from "../../../deploy/test/support/docker.ts";
-import { fixtures, pagesRouter, writeFixture } from "../../telemetry/cli/fixtures/apps.ts";
+import { must as docker, label, root } from "../../../deploy/test/support/docker.ts";
+import { type Fixture, fixtures, pagesRouter, writeFixture } from "../../telemetry/cli/fixtures/apps.ts";
 import { expect, open, test } from "../fixtures.ts";
 import { READ_STREAM } from "../local-ingest.ts";
 import { otherStack } from "../stack.ts";
+import { continued, expectOneTracePerPageLoad, kindsIn, withKinds } from "./page-loads.ts";
 
 /** What docs/your-app.md says to type. */
 const [, section = ""] = readFileSync(`${root}/docs/your-app.md`, "utf8").split(/^## /m);
@@ -89,15 +90,23 @@ async function expectPublicUrl(request: APIRequestContext, address: string): Pro
 }
 
 let origin = "";
+let kinds = {};
 test.beforeAll(async () => {
   test.setTimeout(1_800_000);
   // An app as Sentry's wizard leaves it, with both routers and an edge route.
   const { files } = fixtures["wizard-app"];
   const manifest = files["package.json"]?.replace('"shop"', `"${name}"`) ?? "";
   const edge =
-    'export const runtime = "edge";\nexport function GET() {\n  throw new Error("raised at the edge by jane@example.com");\n}\n';
-  const more = { ...addressFiles, "app/api/edge-example/route.ts": edge, "package.json": manifest };
-  writeFixture({ files: { ...files, ...pagesRouter("ts", "old"), ...more }, path: "." }, app);
+    'export const config = { runtime: "edge" };\nexport default function handler() {\n  throw new Error("raised at the edge by jane@example.com");\n}\n';
+  const config = files["next.config.ts"]?.replace("/* config options here */", "cacheComponents: true,") ?? "";
+  const more = {
+    ...addressFiles,
+    "pages/api/edge-example.ts": edge,
+    "package.json": manifest,
+    "next.config.ts": config,
+  };
+  kinds = withKinds({ ...files, ...pagesRouter("ts", "old"), ...more }, { pages: true, cacheComponents: true });
+  writeFixture({ files: kinds, path: "." }, app);
   expect(commands.length).toBeLessThanOrEqual(6);
   origin = addressIn(await typeAll(commands, folder));
 });
@@ -126,6 +135,13 @@ for (const [router, name] of [
     expect(field(server, "request_id")).toBe(response.headers()["x-request-id"]);
   });
 
+const ingest = async () => `http://${/[\d.]+:\d+/.exec(await compose("port ingest 8969"))}`;
+test("a page load continues the trace of its request, on each kind of page, and both or neither are sampled", async ({
+  browser,
+}) => {
+  await expectOneTracePerPageLoad(browser, origin, await ingest(), kindsIn(kinds));
+});
+
 test("npx @culvert/nextjs doctor finds nothing wrong from outside", async () => {
   expect(await type(`npx @culvert/nextjs doctor ${origin}`)).toMatch(/✓ tunnel .*culvert: all is well/s);
 });
@@ -142,20 +158,103 @@ test("while the proxy is away, no error of the server is lost", async () => {
   await type(commands.at(-1) ?? "");
 });
 
+test("a page from the browser's own cache does not continue the trace of the visit before", async ({ page }) => {
+  const address = `${origin}/kinds/static`;
+  const traces = [];
+  for (const go of [() => page.goto(address), () => page.reload(), () => page.goBack()] as const) {
+    await go();
+    await page.waitForFunction(() => globalThis.sentry);
+    const transferred = await page.evaluate(
+      () => (performance.getEntriesByType("navigation")[0] as PerformanceNavigationTiming).transferSize > 0,
+    );
+    const { trace, parent } = await continued(page);
+    traces.push(trace);
+    expect(Boolean(parent)).toBe(transferred);
+    if (traces.length === 2) await page.goto("about:blank");
+  }
+  expect(new Set(traces).size).toBe(3);
+});
+
+/** An Nginx that stores pages, as a CDN does. */
+const CACHE = `pid /tmp/nginx.pid;
+events {}
+http {
+  proxy_cache_path /tmp/cache keys_zone=pages:1m;
+  server {
+    listen 8000;
+    resolver 127.0.0.11 valid=1s;
+    set $proxy proxy:8443;
+    proxy_cache pages;
+    proxy_ignore_headers X-Accel-Buffering;
+    proxy_set_header Host localhost;
+    add_header X-Cache $upstream_cache_status;
+    location / { proxy_pass https://$proxy; }
+  }
+}
+`;
+test("behind a cache that stores pages, no visitor gets the trace of another one", async ({ request }) => {
+  const [project, path] = [environment.COMPOSE_PROJECT_NAME, "/kinds/static"];
+  writeFileSync(join(folder, "cache.conf"), CACHE);
+  const container = await docker(
+    ...["run", "--detach", label, `--network=${project}_outside`, "--publish=127.0.0.1::8000", "--user=root"],
+    ...[`--volume=${folder}/cache.conf:/cache.conf:ro`, "--entrypoint=nginx", `${project}-proxy`],
+    ...["-c", "/cache.conf", "-g", "daemon off;"],
+  );
+  try {
+    const port = await docker("port", container, "8000");
+    const get = async (url: string, more = {}) => {
+      const headers = { accept: "text/html", ...more };
+      const { "x-cache": stored, "server-timing": timing } = (await request.get(url, { headers })).headers();
+      return [stored, timing?.includes("sentry-trace")];
+    };
+    const twice = async (query: string, more?: object) => [
+      await get(`http://${port}${path}?${query}`, more),
+      await get(`http://${port}${path}?${query}`, more),
+    ];
+    const stored = [
+      ["MISS", false],
+      ["HIT", false],
+    ];
+    expect(await get(origin + path)).toEqual([undefined, true]);
+    expect(await twice("named", { via: "1.1 cache" })).toEqual(stored);
+    environment.TRUSTED_PROXIES = "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16";
+    await compose("up --wait proxy");
+    expect(await twice("trusted")).toEqual(stored);
+    environment.SHARED_CACHE = "off";
+    await compose("up --wait proxy");
+    expect(await get(origin + path)).toEqual([undefined, true]);
+  } finally {
+    for (const name of ["TRUSTED_PROXIES", "SHARED_CACHE"]) delete environment[name];
+    await docker("rm", "--force", container);
+  }
+});
+
 test("publicUrl is the browser's address", async ({ request }) => {
   await expectPublicUrl(request, origin);
 });
 
+const withSdk11 = (text = "") => text.replace('"@sentry/nextjs": "10.78.0"', '"@sentry/nextjs": "11.0.0"');
+const next15 = fixtures["next-15"];
+/** Apps of other versions. */
+const others: Record<string, Fixture> = {
+  "monorepo-pnpm, SDK 11.8": fixtures["monorepo-pnpm"],
+  "Next 15, SDK 10": next15,
+  "Next 15, SDK 11": { ...next15, files: { ...next15.files, "package.json": withSdk11(next15.files["package.json"]) } },
+  "Pages Router, SDK 10": fixtures["wizard-pages"],
+};
 // A build of Next takes minutes: these are for the nightly run.
-for (const name of process.env.ALL_APPS ? (["monorepo-pnpm", "next-15"] as const) : [])
-  test(`${name}: what init prints builds and runs it, and an error of each side arrives with one trace`, async ({
+for (const [name, { files, path }] of process.env.ALL_APPS ? Object.entries(others) : [])
+  test(`${name}: what init prints builds and runs it, and each page load and each error have one trace`, async ({
+    browser,
     page,
     request,
     allow,
   }) => {
     await compose("down --volumes --timeout 0");
-    app = writeFixture(fixtures[name], join(folder, name));
-    writeFixture({ files: addressFiles, path: "." }, app);
+    const own = Object.fromEntries(Object.entries(files).map(([file, text]) => [relative(path, file), text]));
+    const hasApp = "app/layout.jsx" in own;
+    const all = { ...withKinds(own, { app: hasApp, pages: true }), ...(hasApp && addressFiles) };
+    app = writeFixture({ files: all, path: "." }, join(folder, name.replaceAll(/\W+/g, "-"), path));
     const output = await type(`node ${folder}/culvert/web/telemetry/dist/cli/main.js init`);
     const next = output.match(/(?<=^ {2})(?:npm|pnpm|docker) .*\S/gm) ?? [];
     await typeAll(
@@ -165,5 +264,6 @@ for (const name of process.env.ALL_APPS ? (["monorepo-pnpm", "next-15"] as const
     );
     allow.origin(new URL(addressIn(output)).origin);
     await expectOneTrace(page, addressIn(output));
-    await expectPublicUrl(request, addressIn(output));
+    await expectOneTracePerPageLoad(browser, addressIn(output), await ingest(), kindsIn(all));
+    if (hasApp) await expectPublicUrl(request, addressIn(output));
   });

@@ -1,0 +1,168 @@
+import type { Browser, BrowserContext, Page } from "@playwright/test";
+import { expect } from "../fixtures.ts";
+
+declare global {
+  /** The SDK of a page (`withKinds`). */
+  var sentry: {
+    getCurrentScope(): { getPropagationContext(): { traceId: string; parentSpanId?: string; sampled?: boolean } };
+    getActiveSpan(): object | undefined;
+    flush(): Promise<boolean>;
+  };
+}
+
+const title = (name: string) => `export default function Page() {\n  return <h1>${name}</h1>;\n}\n`;
+const hole = `import { connection } from "next/server";
+import { Suspense } from "react";
+
+async function Hole() {
+  await connection();
+  return <p>Per request</p>;
+}
+
+export default function Page() {
+  return <Suspense fallback={<p>Soon</p>}><Hole /></Suspense>;
+}
+`;
+/** A page of each kind that both versions of Next have, for each router. */
+const appPages = {
+  "app/kinds/static/page.jsx": title("static"),
+  "app/kinds/isr/page.jsx": `export const revalidate = 1;\n\n${title("isr")}`,
+  "app/kinds/request/page.jsx": `export const dynamic = "force-dynamic";\n\n${title("request")}`,
+};
+const pagesPages = {
+  "pages/old/static.jsx": title("static"),
+  "pages/old/isr.jsx": `export const getStaticProps = () => ({ props: {}, revalidate: 1 });\n\n${title("isr")}`,
+  "pages/old/request.jsx": `export const getServerSideProps = () => ({ props: {} });\n\n${title("request")}`,
+};
+/** With `cacheComponents`, as create-next-app sets it. */
+const cachePages = {
+  "app/page.jsx": title("Shop"),
+  "app/kinds/static/page.jsx": title("static"),
+  "app/kinds/cached/page.jsx": `import { cacheLife } from "next/cache";
+
+export default async function Page() {
+  "use cache";
+  cacheLife({ stale: 30, revalidate: 1, expire: 3600 });
+  return <h1>{Date.now()}</h1>;
+}
+`,
+  "app/kinds/hole/page.jsx": hole,
+};
+const flush = `import * as Sentry from "@sentry/nextjs";
+
+export default async function handler(request, response) {
+  response.json(await Sentry.flush());
+}
+`;
+
+type Files = Record<string, string>;
+
+/** Takes an app's files; returns them with pages of each kind, half of whose traces are sampled with the query `half`. */
+export function withKinds(files: Files, routers: { app?: boolean; pages?: boolean; cacheComponents?: boolean }): Files {
+  const sampled = Object.entries(files).map(([path, text]) => {
+    if (!/sentry\.server\.config|instrumentation-client/.test(path)) return [path, text];
+    const isHalf = path.includes("client") ? "location.search" : 'String(attributes?.["http.target"])';
+    const sampler = `tracesSampler: ({ attributes, inheritOrSampleWith }) => inheritOrSampleWith(${isHalf}.includes("half") ? 0.5 : 1),`;
+    const more = path.includes("client") ? "\nObject.assign(globalThis, { sentry: Sentry });\n" : "";
+    return [path, text.replace("tracesSampleRate: 1,", sampler) + more];
+  });
+  return {
+    ...Object.fromEntries(sampled),
+    ...(routers.cacheComponents ? cachePages : routers.app && appPages),
+    ...(routers.pages && pagesPages),
+    "pages/api/flush.js": flush,
+  };
+}
+
+/** The paths of these pages. */
+export const kindsIn = (files: Files): string[] =>
+  Object.keys(files).flatMap((path) => /(?<=^app)\/kinds\/\w+|(?<=^pages)\/old\/\w+/.exec(path) ?? []);
+
+/** A root span that arrived at the ingest. */
+interface Root {
+  trace: string;
+  id: string;
+  parent?: string;
+  op: string;
+}
+
+/** Takes a line of the local ingest's stream; returns the root spans in it, of either lifecycle of the SDK. */
+function rootsIn(line: string): Root[] {
+  if (!line.startsWith("data: {")) return [];
+  const { type, contexts, items = [] } = JSON.parse(line.slice(6));
+  const spans = type === "transaction" ? [contexts.trace] : items.filter(({ is_segment }: Files) => is_segment);
+  return spans.map((span: Files & { attributes?: Record<string, { value: string }> }) => ({
+    ...{ trace: span.trace_id, id: span.span_id, parent: span.parent_span_id },
+    op: span.op ?? span.attributes?.["sentry.op"]?.value,
+  }));
+}
+
+/** Reads the local ingest's stream, from its oldest envelope on, until the root spans that have arrived are enough, or for three minutes. */
+async function arrivedAt(ingest: string, isEnough: (roots: Root[]) => boolean): Promise<Root[]> {
+  const { body } = await fetch(`${ingest}/stream`);
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  const timer = setTimeout(() => reader?.cancel(), 180_000);
+  let [text, roots, chunk]: [string, Root[], string?] = ["", [], ""];
+  for (; chunk !== undefined && !isEnough(roots); chunk = (await reader?.read())?.value) {
+    const lines = (text + chunk).split("\n");
+    text = lines.pop() ?? "";
+    roots = [...roots, ...lines.flatMap(rootsIn)];
+  }
+  clearTimeout(timer);
+  await reader?.cancel();
+  return roots;
+}
+
+/** What a page load continues: the trace of the browser's SDK, the span of the server in it, and whether it is sampled. */
+export const continued = (page: Page) =>
+  page.evaluate(() => {
+    const { traceId, parentSpanId, sampled } = sentry.getCurrentScope().getPropagationContext();
+    return { trace: traceId, parent: parentSpanId, sampled };
+  });
+
+/** Opens a page, waits until its trace has been sent, and returns what it continued. */
+async function visit(context: BrowserContext, url: string) {
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.waitForFunction(() => globalThis.sentry);
+  const visited = await continued(page);
+  await page.waitForFunction(() => !sentry.getActiveSpan());
+  await page.evaluate(() => sentry.flush());
+  await page.close();
+  return visited;
+}
+
+/**
+ * Opens each page, and the first one 20 times with half of the traces sampled. Expects that page load and request are one trace at the ingest, that the
+ * page load's parent is the request's root span, and that both or neither are sampled.
+ */
+export async function expectOneTracePerPageLoad(browser: Browser, address: string, ingest: string, paths: string[]) {
+  expect(paths.length).toBeGreaterThan(2);
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  const urls = [...paths, ...Array<string>(20).fill(`${paths[0]}?half`)].map((path) => address + path);
+  const visits: Awaited<ReturnType<typeof visit>>[] = [];
+  for (let next = 0; next < urls.length; next += 4)
+    visits.push(...(await Promise.all(urls.slice(next, next + 4).map((url) => visit(context, url)))));
+  expect(visits.map(({ parent }) => typeof parent)).toEqual(visits.map(() => "string"));
+  // What the server has not sent by then, it never sends.
+  expect(await (await context.request.get(`${address}/api/flush`)).json()).toBe(true);
+  const sampled = visits.filter(({ sampled }) => sampled);
+  const both = (roots: Root[], trace: string) =>
+    ["pageload", "http.server"].map((op) => roots.find((root) => root.trace === trace && root.op === op));
+  const roots = await arrivedAt(ingest, (roots) => sampled.every(({ trace }) => both(roots, trace).every(Boolean)));
+  const seen = visits.map(({ trace, sampled }, index) => {
+    const [load, request] = both(roots, trace);
+    return [urls[index], sampled, load?.parent, request?.id];
+  });
+  expect(seen).toEqual(
+    visits.map(({ parent, sampled }, index) => [
+      urls[index],
+      sampled,
+      ...(sampled ? [parent, parent] : [undefined, undefined]),
+    ]),
+  );
+  expect(new Set(visits.map(({ trace }) => trace)).size).toBe(visits.length);
+  const half = visits.slice(paths.length).filter(({ sampled }) => sampled).length;
+  expect(sampled.length - half).toBe(paths.length);
+  expect([half > 0, half < 20]).toEqual([true, true]);
+}
