@@ -83,18 +83,25 @@ interface Root {
   trace: string;
   id: string;
   parent?: string;
-  op: string;
+  op?: string;
 }
+type Span = Record<"trace_id" | "span_id" | "parent_span_id" | "op", string> & { is_segment?: boolean };
+type Payload = { contexts?: { trace: Span }; items?: (Span & { attributes: Record<string, { value: string }> })[] };
 
-/** Takes a line of the local ingest's stream; returns the root spans in it, of either lifecycle of the SDK. */
+/** Takes a line of the local ingest's stream; returns the root spans in its envelope: a transaction, or spans of version 11. */
 function rootsIn(line: string): Root[] {
-  if (!line.startsWith("data: {")) return [];
-  const { type, contexts, items = [] } = JSON.parse(line.slice(6));
-  const spans = type === "transaction" ? [contexts.trace] : items.filter(({ is_segment }: Files) => is_segment);
-  return spans.map((span: Files & { attributes?: Record<string, { value: string }> }) => ({
-    ...{ trace: span.trace_id, id: span.span_id, parent: span.parent_span_id },
-    op: span.op ?? span.attributes?.["sentry.op"]?.value,
-  }));
+  if (!line.startsWith("data: [")) return [];
+  const [, items] = JSON.parse(line.slice(6)) as [object, [{ type: string }, Payload][]];
+  return items.flatMap(([{ type }, { contexts, items = [] }]) => {
+    const segments = items.filter(({ is_segment }) => is_segment);
+    const spans = segments.map((span) => ({ ...span, op: span.attributes["sentry.op"]?.value }));
+    return [...(type === "transaction" && contexts ? [contexts.trace] : []), ...spans].map((span) => ({
+      trace: span.trace_id,
+      id: span.span_id,
+      parent: span.parent_span_id,
+      op: span.op,
+    }));
+  });
 }
 
 /** Reads the local ingest's stream, from its oldest envelope on, until the root spans that have arrived are enough, or for three minutes. */
