@@ -62,7 +62,8 @@ assigned() { echo '^[[:space:]]*\(export[[:space:]]\{1,\}\)\{0,1\}'"$1"'[[:space
 # compose_settings: prints the names that the compose files take from the shell or .env.
 # shellcheck disable=SC2016 # text of the compose files
 compose_settings() {
-  grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:$' docker-compose.yml deploy/images.yml | tr -d ' ${:' | sort -u
+  grep -ohE '\$\{[A-Z][A-Z0-9_]*|^ +[A-Z][A-Z0-9_]*:$|^[A-Z][A-Z0-9_]*$' docker-compose.yml deploy/images.yml \
+    deploy/web/settings.env | tr -d ' ${:' | sort -u
 }
 
 # last_lines CONTAINER: prints the end of its log; if it was restarted, before its last start. Without the proxy's
@@ -128,25 +129,24 @@ wait_until_healthy() {
 }
 
 get_image() { docker image inspect "$1" >/dev/null 2>&1 || docker pull --quiet "$1" >&2; }
-# get_web_image IMAGE: pulls WEB_IMAGE if it is not here, or dies, and keeps the settings that it has by itself.
+# get_web_image IMAGE: pulls WEB_IMAGE if it is not here, or dies.
 get_web_image() {
   get_image "$1" || die "WEB_IMAGE: $1 is not on this machine and cannot be pulled: build it, or log in to a registry"
-  keep_image_settings "$1"
 }
 
-# keep_image_settings IMAGE: exports the image's own values of settings that compose only passes on to web, unless .env
-# or this shell sets them: without a value, docker removes the image's variable.
-keep_image_settings() {
-  # Those of the image before this one: a kept release has another one.
-  # shellcheck disable=SC2086 # a list
-  unset ${IMAGE_SETTINGS:-}
-  IMAGE_SETTINGS=
-  variables=$(docker image inspect --format '{{range .Config.Env}}{{println .}}{{end}}' "$1")
-  # The proxy does not know the image's BASE_PATH and TUNNEL_PATH.
-  passed_on=$(grep -oE '^ {6}[A-Z_]+:$' docker-compose.yml | tr -d ' :' | grep -vx -e BASE_PATH -e TUNNEL_PATH)
-  for name in $passed_on; do
-    own=$(printf '%s\n' "$variables" | sed -n "s/^$name=//p")
-    [ -z "$own" ] || [ -n "$(setting "$name")" ] || export "$name=$own" IMAGE_SETTINGS="$IMAGE_SETTINGS $name"
+# variables ID: prints the environment of a container or an image, a variable a line.
+variables() { docker inspect --format '{{range .Config.Env}}{{println .}}{{end}}' "$1"; }
+
+# say_replaced CONTAINER: names the variables of its image that compose has set to another value, or removed.
+say_replaced() {
+  image=$(docker inspect --format '{{.Image}}' "$1")
+  for name in $(variables "$image" | grep -vxF -e "$(variables "$1")" | sed -n 's/^\([A-Z_]*\)=.*/\1/p'); do
+    case $name in
+      NODE_EXTRA_CA_CERTS) fix=': append its certificates to the file of INGEST_CA_FILE' ;;
+      SERVER_TUNNEL | SPOOL_UPSTREAM) fix= ;;
+      *) [ -z "$(setting "$name")" ] || continue; fix=': if it is right, put it into .env' ;;
+    esac
+    say "    compose replaces the image's $name$fix"
   done
 }
 

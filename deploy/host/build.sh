@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154 # unchanged, services: stack.sh
+# shellcheck shell=sh disable=SC2154 # unchanged, services: stack.sh; build_ca: lib.sh, OWN_KEY: preflight.sh
 # Builds the images, or gets those that are not built here. Sourced after stack.sh.
 
 # export_build_settings: exports what a build gets besides the settings: the key that all builds share, and the release.
@@ -7,24 +7,28 @@
 export_build_settings() {
   web_image=$(setting WEB_IMAGE)
   [ -z "$web_image" ] || get_web_image "$web_image"
-  # https://nextjs.org/docs/app/guides/self-hosting#server-functions-encryption-key
-  SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$PWD/.culvert/server-actions.key")
-  [ -s "$SERVER_ACTIONS_KEY_FILE" ] || (umask 077 && head -c 32 /dev/urandom | base64 >"$SERVER_ACTIONS_KEY_FILE")
+  SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$OWN_KEY")
   export SERVER_ACTIONS_KEY_FILE BUILDX_NO_DEFAULT_ATTESTATIONS=1
-  release=$(setting SENTRY_RELEASE "$(default_release "$web_image")")
-  [ -z "$release" ] || export SENTRY_RELEASE="$release"
+  # For `docker compose build`, typed by hand. A release has no sources.
+  if [ -d web ]; then
+    [ "$SERVER_ACTIONS_KEY_FILE" != "$OWN_KEY" ] || save SERVER_ACTIONS_KEY_FILE "$OWN_KEY"
+    [ "$BUILD_CA_FILE" != "$build_ca" ] || save BUILD_CA_FILE "$build_ca"
+  fi
+  WEB_RELEASE=$(setting SENTRY_RELEASE "$(default_release "$web_image")")
+  export WEB_RELEASE
 }
 
-# default_release WEB_IMAGE: prints the default of SENTRY_RELEASE. A release that make rollback put back keeps its name.
-# Otherwise it is the commit of web/, or the image's name with its tag, or the image id for a tag that moves.
+# default_release WEB_IMAGE: prints the default of SENTRY_RELEASE. A release that make rollback put back keeps its name,
+# and an image that has one its own. Otherwise it is the commit of web/, or the image's name with its tag, or the image
+# id for a tag that moves.
 default_release() {
   back=${1:-:$(setting WEB_TAG)} name=${1##*/}
-  back=$(releases | awk -v release="${back##*:}" '$1 == release { print $4 }')
+  back=$(releases | awk -F '\t' -v release="${back##*:}" '$1 == release { print $4 }')
   if [ -n "$back" ]; then
-    [ "$back" = - ] || echo "$back"
+    [ "$back" = - ] || printf '%s\n' "$back"
   elif [ -z "$1" ]; then
     git describe --always --dirty --exclude='*' 2>/dev/null || true
-  else
+  elif ! variables "$1" | grep -q '^SENTRY_RELEASE=.'; then
     case ${name%:latest} in *:*) tag=${name##*:} ;; *) tag=$(image_id "$1" | cut -c 8-19) ;; esac
     echo "${name%%[:@]*}@$tag"
   fi

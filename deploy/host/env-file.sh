@@ -12,20 +12,25 @@ env_file() (
 
 is_saved() { grep -qs "$(assigned "$1")" "$(env_file "$1")"; }
 
-# write_setting NAME VALUE: sets NAME in its file. VALUE has no | and no white space.
+# write_setting NAME VALUE: sets NAME in its file. VALUE has no single quote.
 write_setting() {
   file=$(env_file "$1")
+  case $2 in *[!A-Za-z0-9_.,:/@+-]*) line="$1='$2'" ;; *) line="$1=$2" ;; esac
   if is_saved "$1"; then
     cp -p "$file" "$file.new"
-    sed "s|$(assigned "$1").*|\1$1=$2|" "$file" >"$file.new"
+    replacement=$(printf '%s\n' "$line" | sed 's/[\\|&]/\\&/g')
+    sed "s|$(assigned "$1").*|\1$replacement|" "$file" >"$file.new"
     mv "$file.new" "$(readlink -f "$file")"
   else
     # A last line without an end must not swallow it.
     [ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] || echo >>"$file"
-    echo "$1=$2" >>"$file"
+    printf '%s\n' "$line" >>"$file"
   fi
-  say "    $1=$2 in $file"
+  say "    $line in $file"
 }
+
+# save NAME VALUE: sets NAME in its file, unless it has this value there.
+save() { [ "$(unset "$1"; setting "$1")" = "$2" ] || write_setting "$1" "$2"; }
 
 # say_unread: names what .env sets and nothing reads: a typo, or a setting of an earlier version.
 say_unread() {

@@ -10,7 +10,7 @@ running=$(newest_image)
 kept=$(for container in $(alive web-previous); do image_of "$container"; done)
 
 printf '%-12s  %-40s  %-24s  %s\n' RELEASE IMAGE SENTRY_RELEASE 'DEPLOYED (UTC)'
-releases | sort -r -k 5 | while read -r release image name sentry_release time mark; do
+releases | sort -r -t "$tab" -k 5 | while IFS=$tab read -r release image name sentry_release time mark; do
   [ -n "$(image_id "$image")" ] || mark='its image is gone'
   [ "$image" != "$running" ] || mark=running
   case $kept in *"$image"*) mark="${mark:+$mark, }for open pages" ;; esac

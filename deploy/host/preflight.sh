@@ -3,8 +3,13 @@
 
 . deploy/settings/check.sh
 
+OWN_KEY=.culvert/server-actions.key # for SERVER_ACTIONS_KEY_FILE
+
 preflight() {
   check_clone
+  # https://nextjs.org/docs/app/guides/self-hosting#server-functions-encryption-key
+  [ "$(setting SERVER_ACTIONS_KEY_FILE "$OWN_KEY")" != "$OWN_KEY" ] || [ -s "$OWN_KEY" ] ||
+    (umask 077 && head -c 32 /dev/urandom | base64 >"$OWN_KEY")
   check_settings
   seconds_of "$(setting SKEW_KEEP 10m)" >/dev/null
 }

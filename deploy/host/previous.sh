@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154 # tab: releases.sh
 # Keeps a release of web that is being replaced, for the pages that are open: one container beside web, for SKEW_KEEP.
 # The proxy then sends nothing more there, its health check ends it (docker-compose.yml), and nothing starts it again.
 
@@ -23,21 +23,17 @@ keep_release() {
   say "    open pages get the new release: ${problem:-the reason is above}"
 }
 
-# start_previous IMAGE_ID ENDS: with web's settings of today, and the variables of its own image.
+# start_previous IMAGE_ID ENDS: with web's settings of today.
 start_previous() (
-  # shellcheck disable=SC2046 # RELEASE IMAGE_ID IMAGE SENTRY_RELEASE ...
-  set -- "$2" $(releases | awk -v image="$1" '$2 == image')
-  export WEB_TAG="$2" WEB_SET=previous
-  if [ -n "$(setting WEB_IMAGE)" ]; then
-    WEB_IMAGE=$(repository):$2
-    export WEB_IMAGE
-    keep_image_settings "$WEB_IMAGE"
-  fi
-  export SENTRY_RELEASE="${5#-}"
+  IFS=$tab read -r tag _ _ name _ <<LINE
+$(releases | awk -F '\t' -v image="$1" '$2 == image')
+LINE
+  export WEB_TAG="$tag" WEB_SET=previous SENTRY_RELEASE="${name#-}" WEB_RELEASE="${name#-}"
+  [ -z "$(setting WEB_IMAGE)" ] || { WEB_IMAGE=$(repository):$tag; export WEB_IMAGE; }
   # What an operator's own compose files add to web is in it.
   file=$(mktemp)
   trap 'rm -f "$file"' EXIT
-  docker compose config web >"$file" && PREVIOUS_WEB=$file PREVIOUS_ENDS=$(($1 + 15)) \
+  docker compose config web >"$file" && PREVIOUS_WEB=$file PREVIOUS_ENDS=$(($2 + 15)) \
     docker compose --progress quiet --profile previous up --detach --no-build --no-deps web-previous >&2
 )
 

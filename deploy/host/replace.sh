@@ -25,7 +25,7 @@ repair() {
   WEB_SET=$(current_set)
   export WEB_SET
   ask_only "$WEB_SET" || true
-  stop_other_set 5
+  stop_others 5
   name_images
 }
 

@@ -14,28 +14,28 @@ running=$(image_of "$(set_of "$WEB_SET" | head -n 1)")
 is_remembered "$running" || remember_web
 release=${RELEASE:-$(release_before "$running")}
 [ -n "$release" ] || die "rollback: no earlier release is kept: make up keeps the one that it replaces"
-# shellcheck disable=SC2046 # RELEASE IMAGE_ID IMAGE SENTRY_RELEASE ...
-set -- $(find_release "$release")
-[ $# -ge 4 ] || die "RELEASE: '$release' is not kept: make releases lists those that are"
-[ "$2" != "$running" ] || die "RELEASE: '$release' is already running: make releases lists the others"
-[ -n "$(image_id "$2")" ] || die "RELEASE: the image of '$release' is gone: build or pull $3, and run make up"
+IFS=$tab read -r tag id image name _ <<LINE
+$(find_release "$release")
+LINE
+[ -n "$name" ] || die "RELEASE: '$release' is not kept: make releases lists those that are"
+[ "$id" != "$running" ] || die "RELEASE: '$release' is already running: make releases lists the others"
+[ -n "$(image_id "$id")" ] || die "RELEASE: the image of '$release' is gone: build or pull $image, and run make up"
 
 # So that compose, here and in later commands, starts this one.
-pin=WEB_TAG value=$1
+pin=WEB_TAG value=$tag
 if [ -n "$(setting WEB_IMAGE)" ]; then
-  pin=WEB_IMAGE value=$3
-  [ "$(image_id "$3")" = "$2" ] || value=$(repository):$1
+  pin=WEB_IMAGE value=$image
+  [ "$(image_id "$image")" = "$id" ] || value=$(repository):$tag
 fi
 # It was good before, whatever the one that runs answers.
-export "$pin=$value" "SENTRY_RELEASE=${4#-}" ALLOW_CHANGED_ANSWERS=on
-[ "$pin" = WEB_TAG ] || keep_image_settings "$2"
+export "$pin=$value" "SENTRY_RELEASE=${name#-}" "WEB_RELEASE=${name#-}" ALLOW_CHANGED_ANSWERS=on
 
-say "==> Back to $1 ($3, $4)"
+say "==> Back to $tag ($image, $name)"
 undo_at_exit
 step 'Start web' start_set
 # Before the switch: if this is interrupted, the next make up completes it.
 write_setting "$pin" "$value"
-! is_saved SENTRY_RELEASE || write_setting SENTRY_RELEASE "${4#-}"
+! is_saved SENTRY_RELEASE || write_setting SENTRY_RELEASE "${name#-}"
 undo_release "$running"
 step 'Replace web' switch_set
 remember_web

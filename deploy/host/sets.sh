@@ -1,23 +1,36 @@
 # shellcheck shell=sh disable=SC2154 # unchanged, services: stack.sh
 # A set is the replicas of one release of web: their label is culvert.set, their name web-a or web-b (WEB_SET).
 # A release starts the other set beside the one that serves, and asks both. Then the proxy asks the new set only, and
-# the old one stops.
+# all other containers of web stop.
 
-set_of() { containers web --filter "label=culvert.set=$1"; }
+# set_of SET: prints its containers. The set without a name has those without a label: an earlier version, or somebody
+# by hand, has started them.
+set_of() {
+  if [ -n "$1" ]; then containers web --filter "label=culvert.set=$1"; else
+    without "$(containers web --filter label=culvert.set)"
+  fi
+}
+# others: prints the containers of web that are not of the current set.
+others() { without "$(set_of "$WEB_SET")"; }
+without() { containers web | grep -vxF -e "$1" || true; }
 other_set() { if [ "$1" = a ]; then echo b; else echo a; fi; }
 
-# current_set: prints the set that serves: the one that the proxy was told to ask, else that of .env, if it runs.
+# current_set: prints the set that serves: the one that the proxy was told to ask, else the one without a name, else that
+# of .env, if it runs.
 current_set() {
   told=$(in_sets 'ls -d web-?.current' | sed 's/web-\(.\).*/\1/' | tail -n 1)
-  saved=$(saved_set)
-  for set in $told "$saved" "$(other_set "$saved")"; do
-    [ -z "$(alive web --filter "label=culvert.set=$set")" ] || { echo "$set"; return; }
+  saved=$(unset WEB_SET; setting WEB_SET a) running=$(alive web)
+  for set in $told '' "$saved" "$(other_set "$saved")"; do
+    ! set_of "$set" | grep -qxF -e "$running" || { echo "$set"; return; }
   done
   echo "$saved"
 }
-saved_set() (unset WEB_SET; setting WEB_SET a)
-# save_set: so that `docker compose up`, typed by hand, leaves the set alone.
-save_set() { [ "$(saved_set)" = "$WEB_SET" ] || write_setting WEB_SET "$WEB_SET"; }
+
+# save_release: so that `docker compose up`, typed by hand, finds web as it runs.
+save_release() {
+  save WEB_SET "$WEB_SET"
+  save WEB_RELEASE "$WEB_RELEASE"
+}
 
 # replicas: prints how many the current set has, with those that `docker compose up --scale` has added.
 replicas() { set_of "$WEB_SET" | count | sed 's/^0$/1/'; }
@@ -29,10 +42,10 @@ in_sets() {
   docker compose exec -T proxy sh -euc "$script" sh "$@" 2>/dev/null
 }
 
-# ask_only SET [SECONDS]: from now on, or for so long, the proxy asks only the replicas of this set.
+# ask_only SET [SECONDS]: from now on, or for so long, the proxy asks only the replicas of this set; without a name, all.
 ask_only() {
   # shellcheck disable=SC2016 # the container's
-  in_sets 'echo $(($(date +%s) + ${2:-999999999})) >new; mv new "web-$1.current"
+  in_sets '[ -z "$1" ] || { echo $(($(date +%s) + ${2:-999999999})) >new; mv new "web-$1.current"; }
     find . -name "*.current" ! -name "web-$1.current" -delete' "$@"
 }
 
@@ -41,34 +54,35 @@ ask_only() {
 start_set() {
   wanted=$(replicas)
   docker compose --progress quiet rm --force web >/dev/null 2>&1 || true
-  # `web` is both sets now.
-  ask_only "$WEB_SET" || die "proxy: it could not be told which release to ask; $unchanged"
+  # `web` is both sets now. A set without a name has no other one.
+  [ -z "$WEB_SET" ] || ask_only "$WEB_SET" || die "proxy: it could not be told which release to ask; $unchanged"
   WEB_SET=$(other_set "$WEB_SET")
   docker compose --progress quiet up --detach --no-build --no-recreate \
     --scale "web=$(($(alive web | count) + wanted))" web >&2 || die "web: the reason is above; $unchanged"
   # shellcheck disable=SC2046 # a list
   problem=$(wait_until_healthy $(set_of "$WEB_SET") && answer_proxy $(set_of "$WEB_SET")) ||
     die "web: $problem; $unchanged"
+  say_replaced "$(set_of "$WEB_SET" | head -n 1)"
 }
 
-# switch_set: the proxy asks the started set only, and the other one stops.
+# switch_set: the proxy asks the started set only, and all others stop.
 switch_set() {
-  replaced=$(set_of "$(other_set "$WEB_SET")" | head -n 1)
+  replaced=$(others | head -n 1)
   [ "$(image_of "$replaced")" = "$(newest_image)" ] || keep_release "$replaced"
   store_files "$replaced"
-  save_set
+  save_release
   ask_only "$WEB_SET" || die "proxy: it could not be told which release to ask; $unchanged"
-  stop_other_set 20
+  stop_others 20
 }
 
-# stop_other_set SECONDS: stops the set that the proxy does not ask any more, when its requests have ended. An app that
-# gets SIGTERM goes on with connections that the proxy uses, and resets idle ones with the form in them.
-stop_other_set() {
-  others=$(set_of "$(other_set "$WEB_SET")")
-  if [ -n "$others" ]; then
+# stop_others SECONDS: stops what the proxy does not ask any more, when its requests have ended. An app that gets SIGTERM
+# goes on with connections that the proxy uses, and resets idle ones with the form in them.
+stop_others() {
+  unused=$(others)
+  if [ -n "$unused" ]; then
     drain
     # shellcheck disable=SC2086 # a list
-    { docker stop -t "$1" $others; docker rm --force $others; } >/dev/null || true
+    { docker stop -t "$1" $unused; docker rm --force $unused; } >/dev/null || true
   fi
   # `valid` and `resolver_timeout` of proxy/templates/resolver.conf: until then, the proxy still has their addresses.
   ask_only "$WEB_SET" 7 || true
@@ -81,7 +95,7 @@ drain() { sleep 2; }
 # worse than that of the other set. Of the same image only the health check is compared: settings such as CONSOLE decide
 # what its start page is.
 answer_proxy() {
-  paths=$(setting BASE_PATH)$(setting HEALTH_PATH /healthz) serving=$(set_of "$(other_set "$WEB_SET")" | head -n 1)
+  paths=$(setting BASE_PATH)$(setting HEALTH_PATH /healthz) serving=$(others | head -n 1)
   for container; do
     status=$(status_of "$container" "$paths" 60)
     case $status in [1-4]??) continue ;; esac

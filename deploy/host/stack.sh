@@ -36,9 +36,10 @@ alive() { containers "$@" --filter status=running --filter status=restarting --f
 # is_healthy SERVICE: whether one of its containers is.
 is_healthy() { [ -n "$(containers "$1" --filter health=healthy)" ]; }
 
-# read_config: sets what compose makes of its files and today's settings: services, and hashes, of each a line.
+# read_config: sets what compose makes of its files and today's settings: services, and hashes, of each a line. Before
+# 5.5, its hash leaves out what an env_file sets, unless it is in the file.
 read_config() {
-  hashes=$(docker compose config --hash '*')
+  hashes=$(docker compose config | docker compose --file - config --hash '*')
   services=$(echo "$hashes" | cut -d ' ' -f 1)
 }
 

@@ -14,7 +14,7 @@ start() {
     "'make logs' shows more, 'make down' removes the containers"
   # shellcheck disable=SC2046 # a list
   problem=$(answer_proxy $(containers web)) || die "web: $problem: 'make logs' shows more"
-  save_set
+  say_replaced "$(containers web | head -n 1)"
 }
 
 # replace_changed: replaces what has changed of spool, proxy and web. Requests go to the new web last: spool and proxy
@@ -55,5 +55,6 @@ else
 fi
 update_others
 { [ "$image_before" = "$(newest_image)" ] && is_remembered "$image_before"; } || remember_web
+save_release
 keep_changes
 deploy/host/summary.sh

@@ -21,13 +21,14 @@ images() {
   cat <<YAML
   web:
     image: \${WEB_TAG:+\${COMPOSE_PROJECT_NAME}-web:}\${WEB_TAG:-$(reference web)}
+    environment: { CONSOLE: "\${CONSOLE:-\${SENTRY_DSN:+off}}" }
     networks: [inside, "egress-\${WEB_EGRESS:-off}"]
 YAML
 }
 
 mkdir -p "$folder"
 git ls-files -z LICENSE CHANGELOG.md SECURITY.md VERSION Makefile .env.example docker-compose.yml docs deploy/lib.sh \
-  deploy/settings/check.sh deploy/host deploy/bare-machine deploy/checks deploy/monitoring deploy/images.own-app.yml \
+  deploy/settings/check.sh deploy/host deploy/bare-machine deploy/checks deploy/monitoring deploy/images.own-app.yml deploy/web \
   deploy/acme/*.yml deploy/ingest/*.yml deploy/front/app.yml deploy/front/container.yml deploy/front/http.yml \
   deploy/release/verify.sh \
   deploy/release/registry.sh deploy/kubernetes/monitoring ':!*.test.ts' ':!deploy/host/package.sh' |

@@ -59,11 +59,13 @@ const example = () =>
     .join("\n");
 
 const secret = (name) => name.toLowerCase().replace(/_file$/, "");
-// An empty setting is the same as none, so that no container is replaced for it. Not in web: an empty variable would hide one of its image.
+// An empty setting is the same as none, so that no container is replaced for it. In web, it removes the image's variable: what proxy and web
+// share is for .env to say, because the proxy does not know the image.
 const composeDefault = ({ name, type }, service) => {
   if (type === "file") return `\${${name}:+/run/secrets/${secret(name)}}`;
   return service === "web" ? "" : `\${${name}:-}`;
 };
+const isWebOnly = ({ services, compose }) => `${services}` === "web" && compose === undefined;
 const composeValue = (setting, service) =>
   `      ${setting.name}: ${setting.compose ?? composeDefault(setting, service)}`.trimEnd();
 /** Replaces the block below `environment: # …make settings…` of each service. */
@@ -72,11 +74,16 @@ const compose = (text) => {
   return text.replace(/^ {2}(\w+):$|^( {4}environment: #.*make settings.*)\n(?: {6}.*\n)*/gm, (line, name, start) => {
     if (name) service = name;
     if (!start) return line;
-    const settings = of(service).filter((one) => one.compose !== false);
+    const settings = of(service).filter((one) => one.compose !== false && !isWebOnly(one));
     if (settings.length === 0) fail(`docker-compose.yml: ${service} has no setting in settings.json`);
     return `${start}\n${settings.map((one) => composeValue(one, service)).join("\n")}\n`;
   });
 };
+
+/** Compose leaves a name without a value out if nothing sets it, as `docker run --env-file` does; in `environment` it removes the image's variable. */
+const webEnv = () =>
+  `# Settings that only web reads: without one, the image's own value stays. ${head}\n` +
+  `${all.filter(isWebOnly).map(({ name }) => name).join("\n")}\n`;
 
 const quoted = (value) => (/^[\w./:@-]+$/.test(value) ? value : `'${value}'`);
 /** What a value of each type is called, how to mend it, and the function of proxy/entrypoint.d/values.sh that checks it. */
@@ -185,6 +192,7 @@ const files = {
   "docs/settings.md": document,
   ".env.example": example,
   "docker-compose.yml": compose,
+  "deploy/web/settings.env": webEnv,
   "proxy/entrypoint.d/settings.sh": proxy,
   "proxy/spool/src/defaults.ts": spool,
   "deploy/kubernetes/settings.json": chart,

@@ -105,6 +105,28 @@ test("a DSN of your own replaces the local ingest, disables the console, samples
   expect(real).toEqual(Object.fromEntries(expected));
 });
 
+/** What compose sets for web of what the image may set: the proxy has these, too, or they are the addresses of this stack. */
+const FIXED = ["BASE_PATH", "SENTRY_DSN", "SERVER_TUNNEL", "SPOOL_UPSTREAM", "TUNNEL_PATH"];
+
+test("what an image sets for itself stays: web has no variable that neither .env nor make up sets", async () => {
+  const variables = async (settings: Settings) =>
+    (await config({ WEB_IMAGE: "shop", ...settings })).web?.environment ?? {};
+  expect(Object.keys(await variables({}))).toEqual(FIXED);
+  const files = {
+    SENTRY_DSN: "https://key@o1.ingest.sentry.io/2",
+    INGEST_CA_FILE: "/ca.pem",
+    WEB_RELEASE: "shop@1.4 x",
+  };
+  expect(await variables(files)).toMatchObject({
+    SENTRY_TRACES_SAMPLE_RATE: "0.1",
+    NODE_EXTRA_CA_CERTS: "/run/secrets/ingest_ca",
+    SENTRY_RELEASE: "shop@1.4 x",
+  });
+  const names = readFileSync(join(root, "deploy/web/settings.env"), "utf8").match(/^[A-Z_]+$/gm) ?? [];
+  const all = Object.fromEntries(names.map((name) => [name, `${name} of .env`]));
+  expect(await variables({ ...files, ...all })).toMatchObject(all);
+});
+
 test("only web gets the shared cache's password, and no image contains it", async () => {
   const { web, ...others } = await config({ CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });
   expect(web?.environment).toMatchObject({ CACHE_URL: "redis://cache:6379", CACHE_PASSWORD: "s3cret" });

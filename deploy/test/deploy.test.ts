@@ -1,9 +1,24 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { type LoadRequest, send } from "./load.ts";
-import { containers, get, host, ids, kept, page, releaseStack, running, underLoad } from "./releases/stack.ts";
-import { lastLine, must, withServices } from "./run.ts";
-import { IMAGES, type Outcome } from "./support/docker.ts";
+import {
+  containers,
+  expectUntouched,
+  get,
+  host,
+  ids,
+  kept,
+  page,
+  releaseStack,
+  running,
+  underLoad,
+} from "./releases/stack.ts";
+import { lastLine, must, run, withServices } from "./run.ts";
+import { IMAGES, type Outcome, root } from "./support/docker.ts";
+import { buildImage } from "./support/images.ts";
 
 const { project, image, envFile, releasesFile, up, rollback, saved, save } = releaseStack("deploy", 3);
 /** A release's name in `make releases`. */
@@ -62,6 +77,7 @@ test("a release replaces two replicas, after their last requests; what make roll
   expect(await said("older-1")).toContain("'older-1' is not kept: make releases lists those that are");
   expect(await said(`${project}@first`)).toMatch(/ is already running: make releases lists the others/);
   await scale(1);
+  await expectUntouched();
 });
 
 test("a replaced release goes on for its own pages, and so does one that make rollback replaces; it ends by itself", async () => {
@@ -85,32 +101,37 @@ test("a replaced release goes on for its own pages, and so does one that make ro
 });
 
 test("a tag that has become another image is another release; make rollback gets back to the first one", async () => {
-  const moving = () => host("up", { WEB_IMAGE: `${project}:moving` });
+  save(`WEB_IMAGE=${project}:moving\n`);
   // With settings of its own, which web must have.
-  const lines = `FROM ${image("second")}\\nENV SENTRY_RELEASE=own@1 SENTRY_ENVIRONMENT="blue green"\\n`;
+  const lines = `FROM ${image("second")}\\nENV SENTRY_RELEASE="own 1" SENTRY_ENVIRONMENT="blue green"\\n`;
   await must(["sh", "-c", `printf '${lines}' | docker build --tag ${project}:moving -`]);
   const printed = ["printenv", "SENTRY_RELEASE", "SENTRY_ENVIRONMENT"];
   const own = () => must(["docker", "compose", "exec", "-T", "web", ...printed]);
-  expect((await moving()).code).toBe(0);
-  expect(await own()).toBe("own@1\nblue green");
+  expect((await host("up")).code).toBe(0);
+  expect(await own()).toBe("own 1\nblue green");
+  await expectUntouched();
   await must(["docker", "tag", image("third"), `${project}:moving`]);
-  expect((await moving()).code).toBe(0);
+  expect((await host("up")).code).toBe(0);
   expect(await running()).toBe("third");
-  save(`WEB_IMAGE=${project}:moving\n`);
-  expect((await host("rollback")).output).toMatch(/==> Back to \w{12} \(.*:moving, own@1\)\n/);
+  await expectUntouched();
+  expect((await host("rollback")).output).toMatch(/==> Back to \w{12} \(.*:moving, own 1\)\n/);
   expect([await running(), saved()]).toEqual([
     "second",
     expect.stringMatching(new RegExp(`^WEB_IMAGE=${project}-web:[0-9a-f]{12}\n$`)),
   ]);
-  expect(await own()).toBe("own@1\nblue green");
+  expect(await own()).toBe("own 1\nblue green");
+  await expectUntouched();
   expect((await host("up")).output).toContain("up to date: spool proxy web");
 });
 
 test("without WEB_IMAGE, what was built before is put back, and stays until WEB_TAG is removed", async () => {
   const sources = withServices('web: { build: { context: deploy/test/releases, args: ["NAME"] } }');
   const built = (NAME: string, script = "up") => host(script, { ...sources, NAME, CONTENT_SECURITY_POLICY: "off" });
+  const typed = { ...sources, CONTENT_SECURITY_POLICY: "off" };
   for (const name of ["one", "two"]) expect((await built(name)).code).toBe(0);
+  await expectUntouched(typed);
   expect((await built("two", "rollback")).code).toBe(0);
+  await expectUntouched(typed);
   expect([await running(), saved()]).toEqual(["one", expect.stringMatching(/^WEB_TAG=[0-9a-f]{12}\n$/)]);
   const again = await built("two");
   const stays = /web stays at \w{12}, which make rollback has put back: to build web\/ again, remove /;
@@ -120,4 +141,42 @@ test("without WEB_IMAGE, what was built before is put back, and stays until WEB_
   expect(lastLine((await built("two")).output)).toBe(gone);
   save("");
   expect((await up("first")).code).toBe(0);
+});
+
+/** The last version whose containers of web belong to no set. */
+const BEFORE_SETS = "eb833678";
+const hasCommit = () => {
+  try {
+    return Boolean(execFileSync("git", ["cat-file", "-t", BEFORE_SETS], { cwd: root, stdio: "pipe" }));
+  } catch {
+    return false;
+  }
+};
+
+test.skipIf(!hasCommit())("from a version before sets, web and proxy are replaced once", async () => {
+  const clone = mkdtempSync(join(tmpdir(), "culvert-before-sets-"));
+  onTestFinished(() => rmSync(clone, { recursive: true }));
+  await must(["git", "clone", "--quiet", "--shared", root, clone]);
+  await must(["git", "-C", clone, "checkout", "--quiet", BEFORE_SETS]);
+  await buildImage(join(clone, "proxy"), { tag: `${project}-before-proxy` });
+  await must(["docker", "compose", "--profile", "*", "down", "--volumes"]);
+  writeFileSync(envFile, `WEB_IMAGE=${image("first")}\n`);
+  const COMPOSE_FILE = `docker-compose.yml:${root}deploy/test/releases.compose.yml`;
+  const before = { COMPOSE_FILE, IMAGES: `${project}-before` };
+  const { code, output } = await run(["sh", "-c", 'cd "$0" && sh deploy/host/up.sh', clone], before);
+  expect(code, output).toBe(0);
+
+  save(`WEB_IMAGE=${image("second")}\n`);
+  // The engine itself remembers too few events.
+  const started = join(clone, "started");
+  const labels = [`project=${project}`, "oneoff=False"].map((one) => `--filter=label=com.docker.compose.${one}`);
+  const service = '--format={{index .Actor.Attributes "com.docker.compose.service"}}';
+  const script = 'docker events "$@" >"$0" & events=$!; sh deploy/host/up.sh; code=$?; kill $events; exit $code';
+  const change = run(["sh", "-c", script, started, "--filter=event=start", ...labels, service]);
+  const [upgrade, failures] = await underLoad(change);
+  expect([upgrade.code, await running()], upgrade.output).toEqual([0, "second"]);
+  // Others found no proxy that listens.
+  expect(failures.filter(({ reached }) => reached)).toEqual([]);
+  expect(readFileSync(started, "utf8"), upgrade.output).toBe("web\nproxy\n");
+  await expectUntouched();
 });

@@ -34,10 +34,40 @@ async function expectRejection(environment: Record<string, string>, line: RegExp
 
 test("of two releases that a killed command left, the one that runs stays, not the stopped one that .env names", async () => {
   const client = withDocker(`
-    case "$*" in *set=a*status=running*) ;; ps*) echo id ;; *) exit 1 ;; esac`);
+    case "$*" in *set=a) echo stopped ;; *set=b | *status=running*) echo runs ;; ps*) echo stopped; echo runs ;; *) exit 1 ;; esac`);
   const modules = ["lib", "host/stack", "host/sets"].map((name) => `. deploy/${name}.sh`).join("; ");
   const script = `${modules}; COMPOSE_PROJECT_NAME=x; current_set`;
   expect((await run(["sh", "-euc", script], { WEB_SET: "a", ...client })).output.trim()).toBe("b");
+});
+
+test("of the variables of an image, those are named that compose replaces and .env does not set", async () => {
+  const own = "NODE_EXTRA_CA_CERTS=/own.pem\nCONSOLE=mine\nTUNNEL_PATH=/own\nREGION=x";
+  const web = "CONSOLE=mine\nNODE_EXTRA_CA_CERTS=/run/secrets/ingest_ca\nREGION=y";
+  const client = withDocker(`
+    case "$*" in *.Image*) echo sha256:1 ;; *sha256:1) printf '${own}\n' ;; *) printf '${web}\n' ;; esac`);
+  const { output } = await run(["sh", "-euc", ". deploy/lib.sh; say_replaced x"], { REGION: "y", ...client });
+  expect(output).toBe(
+    "    compose replaces the image's NODE_EXTRA_CA_CERTS: append its certificates to the file of INGEST_CA_FILE\n" +
+      "    compose replaces the image's TUNNEL_PATH: if it is right, put it into .env\n",
+  );
+});
+
+test("releases have names with spaces, also beside lines of earlier versions", async () => {
+  const clone = join(folder, "names");
+  mkdirSync(join(clone, ".culvert"), { recursive: true });
+  writeFileSync(
+    join(clone, ".culvert", "x.releases"),
+    "one sha256:1 shop:1 v1 2026-01-01\ntwo\tsha256:2\tshop:2\tv 2 x\t2026-01-02\n",
+  );
+  const script = `for file in lib host/env-file host/releases; do . deploy/$file.sh; done; cd ${clone}; COMPOSE_PROJECT_NAME=x
+    unset COMPOSE_ENV_FILES; undo_release sha256:2; find_release v1; find_release 'v 2 x'
+    for value in 'v 2 x' 'a|&b'; do write_setting WEB_RELEASE "$value" 2>&1; setting WEB_RELEASE; cat .env; done`;
+  expect((await run(["sh", "-euc", script])).output.split("\n")).toEqual([
+    "one\tsha256:1\tshop:1\tv1\t2026-01-01",
+    "two\tsha256:2\tshop:2\tv 2 x\t2026-01-02\tundone",
+    ...["    WEB_RELEASE='v 2 x' in .env", "v 2 x", "WEB_RELEASE='v 2 x'"],
+    ...["    WEB_RELEASE='a|&b' in .env", "a|&b", "WEB_RELEASE='a|&b'", ""],
+  ]);
 });
 
 describe("make up rejects, before it changes anything,", () => {

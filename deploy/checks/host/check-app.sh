@@ -19,6 +19,8 @@ trap '{ docker rm --force --volumes "${app:-}"; docker compose down --volumes --
 trap 'exit 130' INT TERM
 app=$(docker compose --progress quiet run --detach --no-deps --label culvert.trial=yes web) ||
   die "WEB_IMAGE: $WEB_IMAGE cannot be started: the reason is above"
+say_replaced "$app"
+problem=$(wait_until_healthy "$app") || true
 
 # files PATH: prints a file of the app, or all files below a folder; nothing if there is none.
 files() { docker cp --follow-link "$app:/app/$1" - 2>/dev/null | tar -xO 2>/dev/null; }
@@ -47,7 +49,7 @@ stop_app() {
 
 app_facts() {
   section config docker compose config --format json
-  section problem wait_until_healthy "$app"
+  section problem printf '%s\n' "$problem"
   section container docker inspect "$app"
   section requests run_in "container:$app" app-requests.ts
   section build files .next/required-server-files.json

@@ -31,6 +31,14 @@ export async function underLoad(
   return [result, failures] as const;
 }
 
+/** Types `docker compose up -d` under load: every container is as .env says, and no request fails. */
+export async function expectUntouched(settings: Settings = {}) {
+  const all = async () => [...(await containers("proxy")), ...(await containers("web"))];
+  const before = await all();
+  const [{ code, output }, failures] = await underLoad(run(["docker", "compose", "up", "--detach"], settings));
+  expect([code, failures, await all()], output).toEqual([0, [], before]);
+}
+
 /**
  * A stack of its own for the tests of a file: the tested proxy, and releases that are healthy; server.cjs says what else
  * they are. It begins with the first release. Its ports are `port` above those of the tests' stack.
@@ -46,9 +54,10 @@ export function releaseStack(name: string, port: number) {
   const rollback = (release: Release, settings?: Settings) =>
     host("rollback", { WEB_IMAGE: image(release), ...settings });
   const written = () => readFileSync(envFile, "utf8");
-  /** What else than the set that serves is in it. */
-  const saved = () => written().replace(/^WEB_SET=.*\n/gm, "");
-  const save = (text: string) => writeFileSync(envFile, `${written().match(/^WEB_SET=.*\n/m)?.[0] ?? ""}${text}`);
+  const own = /^(?:WEB_SET|WEB_RELEASE|SERVER_ACTIONS_KEY_FILE|BUILD_CA_FILE)=.*\n/gm;
+  /** What else is in it than what make up writes. */
+  const saved = () => written().replace(own, "");
+  const save = (text: string) => writeFileSync(envFile, `${(written().match(own) ?? []).join("")}${text}`);
 
   beforeAll(async () => {
     vi.stubEnv("IMAGES", IMAGES);

@@ -24,6 +24,8 @@ export function container(app: App, machine: Machine): Change[] {
     "Dockerfile.dockerignore": template("Dockerfile.dockerignore"),
     "compose.yml": compose(app),
     "compose.override.yml": template("compose.override.yml"),
+    "web.env": template("web.env"),
+    "own-dsn.env": template("own-dsn.env"),
     ".gitignore": "# Settings of one machine\n.env\n",
     ".env": settings(app, machine),
   };
