@@ -99,9 +99,11 @@ STATE
     # The engine's own output, of a check at the moment when the container ended, is no reason, nor is a success.
     '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*) ;;
     'GET '*': status '*) echo "$said: $see below 500 (BASE_PATH goes before it)"; return ;;
+    'GET '*', but '*' listens')
+      echo "$said: the app must listen on port 3000 on all addresses (PORT=3000 HOSTNAME=0.0.0.0)"
+      return ;;
     'GET '*ECONNREFUSED*)
-      echo "$said: the app must listen on port 3000 on all addresses, not on 127.0.0.1 only" \
-        "(PORT=3000 HOSTNAME=0.0.0.0)"
+      echo "$said: nothing listens on port 3000: see 'docker compose logs web', or raise START_TIMEOUT"
       return ;;
     'GET '*) echo "$said: $see faster"; return ;;
     *) echo "$said"; return ;;
@@ -115,17 +117,30 @@ STATE
 )
 
 state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1" 2>/dev/null; }
-# wait_until_healthy CONTAINER...: fails as soon as one stops or becomes unhealthy, and prints why.
+# wait_until_healthy CONTAINER...: fails as soon as one stops or becomes unhealthy, and prints why. Says every 10 s what
+# it waits for.
 wait_until_healthy() {
+  start=$(date +%s) last=$start
   for container; do
     while [ "$(state "$container")" != 'running healthy' ]; do
       case $(state "$container") in
-        [!c]*starting | 'running healthy') sleep 0.25; continue ;;
+        [!c]*starting | 'running healthy') ;;
+        *) reason "$container"; return 1 ;;
       esac
-      reason "$container"
-      return 1
+      sleep 0.25
+      now=$(date +%s)
+      [ $((now - last)) -lt 10 ] || { last=$now; say_waiting "$container" $((now - start)); }
     done
   done
+}
+
+# say_waiting CONTAINER SECONDS: says how its last health check ended, if one has, and the last line of its log.
+say_waiting() {
+  service=$(docker inspect --format '{{index .Config.Labels "com.docker.compose.service"}}' "$1")
+  said=$(docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$1" | grep . | tail -n 1)
+  [ "$service" != web ] || said=${said:-"no answer yet, of at most $(setting START_TIMEOUT 5m)"}
+  logged=$(last_lines "$1" | tail -n 1)
+  say "    $service: waiting for $2 s: ${said:-starting}${logged:+; its log: $logged}"
 }
 
 get_image() { docker image inspect "$1" >/dev/null 2>&1 || docker pull --quiet "$1" >&2; }

@@ -11,7 +11,8 @@ preflight() {
   [ "$(setting SERVER_ACTIONS_KEY_FILE "$OWN_KEY")" != "$OWN_KEY" ] || [ -s "$OWN_KEY" ] ||
     (umask 077 && head -c 32 /dev/urandom | base64 >"$OWN_KEY")
   check_settings
-  seconds_of "$(setting SKEW_KEEP 10m)" >/dev/null
+  seconds_of SKEW_KEEP "$(setting SKEW_KEEP 10m)" >/dev/null
+  seconds_of START_TIMEOUT "$(setting START_TIMEOUT 5m)" >/dev/null
 }
 
 # check_clone: what of the clone's own state Docker cannot mend.

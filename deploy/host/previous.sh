@@ -10,7 +10,7 @@ keep_release() {
   end_previous
   time=$(setting SKEW_KEEP 10m)
   [ "$time" != 0 ] && [ "$(state "$1")" = 'running healthy' ] || return 0
-  deployment=$(deployment_of "$1") ends=$(($(date +%s) + $(seconds_of "$time"))) problem=
+  deployment=$(deployment_of "$1") ends=$(($(date +%s) + $(seconds_of SKEW_KEEP "$time"))) problem=
   if [ -z "$deployment" ]; then
     problem='the old one has no deploymentId'
   elif [ "$(free_mb)" -lt "$MIN_FREE_MB" ]; then
@@ -61,14 +61,14 @@ deployment_of() {
 
 free_mb() { awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo 2>/dev/null || echo "$MIN_FREE_MB"; }
 
-# seconds_of TIME: prints SKEW_KEEP in seconds, or dies.
+# seconds_of NAME TIME: prints the value of this setting in seconds, or dies.
 seconds_of() {
-  case $1 in
+  case $2 in
     0) echo 0 ;;
     0* | *[!0-9]*[smh] | [smh] | ????*[smh] | *[!smh])
-      die "SKEW_KEEP: '$1' is not a time: use a number up to 999 and a unit (s, m, h), or 0" ;;
-    *s) echo "${1%s}" ;;
-    *m) echo $((${1%m} * 60)) ;;
-    *h) echo $((${1%h} * 3600)) ;;
+      die "$1: '$2' is not a time: use a number up to 999 and a unit (s, m, h), or 0" ;;
+    *s) echo "${2%s}" ;;
+    *m) echo $((${2%m} * 60)) ;;
+    *h) echo $((${2%h} * 3600)) ;;
   esac
 }

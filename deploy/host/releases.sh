@@ -43,4 +43,6 @@ remember_web() {
 }
 
 # undo_release IMAGE_ID: marks it, so that no rollback chooses it.
-undo_release() { releases | awk -F '\t' -v OFS='\t' -v undone="$1" '$2 == undone { $6 = "undone" } 1' | write_releases; }
+undo_release() {
+  releases | awk -F '\t' -v OFS='\t' -v undone="$1" '$2 == undone { $6 = "undone" } 1' | write_releases
+}

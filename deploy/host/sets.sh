@@ -15,8 +15,8 @@ others() { without "$(set_of "$WEB_SET")"; }
 without() { containers web | grep -vxF -e "$1" || true; }
 other_set() { if [ "$1" = a ]; then echo b; else echo a; fi; }
 
-# current_set: prints the set that serves: the one that the proxy was told to ask, else the one without a name, else that
-# of .env, if it runs.
+# current_set: prints the set that serves: the one that the proxy was told to ask, else the one without a name, else the
+# one of .env, if it runs.
 current_set() {
   told=$(in_sets 'ls -d web-?.current' | sed 's/web-\(.\).*/\1/' | tail -n 1)
   saved=$(unset WEB_SET; setting WEB_SET a) running=$(alive web)
@@ -42,7 +42,8 @@ in_sets() {
   docker compose exec -T proxy sh -euc "$script" sh "$@" 2>/dev/null
 }
 
-# ask_only SET [SECONDS]: from now on, or for so long, the proxy asks only the replicas of this set; without a name, all.
+# ask_only SET [SECONDS]: from now on, or for so long, the proxy asks only the replicas of this set. Without a name, it
+# asks all.
 ask_only() {
   # shellcheck disable=SC2016 # the container's
   in_sets '[ -z "$1" ] || { echo $(($(date +%s) + ${2:-999999999})) >new; mv new "web-$1.current"; }
@@ -75,8 +76,8 @@ switch_set() {
   stop_others 20
 }
 
-# stop_others SECONDS: stops what the proxy does not ask any more, when its requests have ended. An app that gets SIGTERM
-# goes on with connections that the proxy uses, and resets idle ones with the form in them.
+# stop_others SECONDS: stops what the proxy does not ask any more, when its requests have ended. An app that gets
+# SIGTERM goes on with connections that the proxy uses, and resets idle ones with the form in them.
 stop_others() {
   unused=$(others)
   if [ -n "$unused" ]; then

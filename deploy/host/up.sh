@@ -8,13 +8,19 @@ cd "$(dirname "$0")/../.."
 . deploy/host/preflight.sh
 . deploy/host/build.sh
 
-# start: starts the stack and waits until it is healthy, and web answers the proxy.
+# start: starts the stack and waits until it is healthy, and web answers the proxy. First web, on which the proxy waits:
+# a first start may take minutes.
 start() {
-  up_all auto || die "the stack did not start: the reason is above;" \
+  { start_web && up_all auto; } || die "the stack did not start: the reason is above;" \
     "'make logs' shows more, 'make down' removes the containers"
   # shellcheck disable=SC2046 # a list
   problem=$(answer_proxy $(containers web)) || die "web: $problem: 'make logs' shows more"
   say_replaced "$(containers web | head -n 1)"
+}
+start_web() {
+  docker compose --progress quiet up --detach --no-build --scale "web=$(replicas)" web >&2 || return
+  # shellcheck disable=SC2046 # a list
+  problem=$(wait_until_healthy $(containers web)) || die "web: $problem: 'make logs' shows more"
 }
 
 # replace_changed: replaces what has changed of spool, proxy and web. Requests go to the new web last: spool and proxy

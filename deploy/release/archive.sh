@@ -28,9 +28,9 @@ YAML
 
 mkdir -p "$folder"
 git ls-files -z LICENSE CHANGELOG.md SECURITY.md VERSION Makefile .env.example docker-compose.yml docs deploy/lib.sh \
-  deploy/settings/check.sh deploy/host deploy/bare-machine deploy/checks deploy/monitoring deploy/images.own-app.yml deploy/web \
-  deploy/acme/*.yml deploy/ingest/*.yml deploy/front/app.yml deploy/front/container.yml deploy/front/http.yml \
-  deploy/release/verify.sh \
+  deploy/settings/check.sh deploy/host deploy/bare-machine deploy/checks deploy/monitoring deploy/images.own-app.yml \
+  deploy/web deploy/acme/*.yml deploy/ingest/*.yml deploy/front/app.yml deploy/front/container.yml \
+  deploy/front/http.yml deploy/release/verify.sh \
   deploy/release/registry.sh deploy/kubernetes/monitoring ':!*.test.ts' ':!deploy/host/package.sh' |
   xargs -0 cp --parents -t "$folder"
 images >"$folder/deploy/images.yml"

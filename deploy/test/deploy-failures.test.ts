@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { containers, get, kept, releaseStack, running, underLoad } from "./releases/stack.ts";
-import { impatient, must, run, temporary, withDocker, withServices } from "./run.ts";
+import { impatient, lastLine, must, run, temporary, withDocker, withServices } from "./run.ts";
 import { makePair } from "./support/certificate.ts";
 import type { Outcome } from "./support/docker.ts";
 
@@ -122,6 +122,23 @@ test("a first start fails as well", async () => {
   await must(remove);
   const { code, output } = await up("sick", { HEALTH_INTERVAL: "1s", BASE_PATH: "/shop", HEALTH_PATH: "/ready" });
   const healthFix = "set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)";
-  const line = `culvert: web (running): GET /shop/ready: status 503: see 'docker compose logs web', or ${healthFix}`;
-  expect([code, output.split("\n")]).toEqual([1, expect.arrayContaining([line])]);
+  const line = `web: GET /shop/ready: status 503: see 'docker compose logs web', or ${healthFix}: 'make logs' shows more`;
+  expect([code, lastLine(output)]).toEqual([1, `culvert: ${line}`]);
+});
+
+test("on a first start, silence is waited for, for START_TIMEOUT; an address of its own is named at once", async () => {
+  const start = async (NAME: string, settings = {}) => {
+    await must(["docker", "compose", "rm", "--force", "--stop", "web", "proxy"]);
+    const service = withServices(`web: { environment: { NAME: ${NAME} } }`);
+    return up("first", { HEALTH_INTERVAL: "1s", ...service, ...settings });
+  };
+  const { code, output } = await start("late");
+  expect([code, await get("/")], output).toEqual([0, "late"]);
+  expect(output).toMatch(/^ {4}web: waiting for 1\d s: no answer yet, of at most 5m; its log: migrating$/m);
+  const refused = "web: GET /healthz: connect ECONNREFUSED <address>:3000";
+  const silent = `${refused}: nothing listens on port 3000: see 'docker compose logs web', or raise START_TIMEOUT`;
+  const more = "'make logs' shows more";
+  expect(failure(await start("late", { START_TIMEOUT: "2s" }))).toEqual([1, `${silent}: ${more}`]);
+  const local = `${refused}, but localhost:3000 listens: the app must listen on port 3000 on all`;
+  expect(failure(await start("local"))).toEqual([1, expect.stringContaining(local)]);
 });

@@ -5,7 +5,8 @@ import { run, withDocker } from "./run.ts";
 const client = withDocker(`
   case "$*" in *Health.Log*) echo "$SAID" ;; *RestartCount*) ;; inspect*) echo "$STATE" ;; events*) echo "$EVENTS" ;; logs*) echo "$LOG" ;; esac`);
 const crash = "Error: no database\n    at x (y)\nNode.js v24";
-const refused = "GET /: connect ECONNREFUSED 1.2.3.4";
+const refused = "GET /: connect ECONNREFUSED 1.2.3.4:3000";
+const elsewhere = `${refused}, but localhost:3000 listens`;
 const lowMemory = "out of memory, or killed: raise its mem_limit (docs/operations.md)";
 
 test.each<[string, STATE: string, more: Partial<Record<"SAID" | "EVENTS" | "LOG", string>>, line: string]>([
@@ -22,7 +23,13 @@ test.each<[string, STATE: string, more: Partial<Record<"SAID" | "EVENTS" | "LOG"
     { SAID: "GET /: status 500" },
     "GET /: status 500: see 'docker compose",
   ],
-  ["another address", "running false 0 unhealthy", { SAID: refused }, `${refused}: the app must listen on port 3000`],
+  ["another port", "running false 0 unhealthy", { SAID: refused }, `${refused}: nothing listens on port 3000: see`],
+  [
+    "another address",
+    "running false 0 unhealthy",
+    { SAID: elsewhere },
+    `${elsewhere}: the app must listen on port 3000`,
+  ],
 ])("make up, check-app and doctor say of a container with %s why", async (_, STATE, more, line) => {
   const said = { STATE, ...{ SAID: "", EVENTS: "", LOG: "" }, ...more, ...client };
   const { output } = await run(["sh", "-euc", ". deploy/lib.sh; reason x"], said);

@@ -88,7 +88,9 @@ spec:
         {{- include "culvert.probe" $ | nindent 8 }}
         periodSeconds: 2
         timeoutSeconds: 5
-        failureThreshold: 30
+        # As long as compose waits for the first answer.
+        {{- $time := $.Values.settings.START_TIMEOUT | default "5m" }}
+        failureThreshold: {{ div (mul (regexFind "[0-9]+" $time) (get (dict "s" 1 "m" 60 "h" 3600 "d" 86400 "w" 604800) (regexFind "[a-z]" $time))) 2 }}
       readinessProbe:
         {{- include "culvert.probe" $ | nindent 8 }}
         periodSeconds: 5

@@ -50,6 +50,10 @@ test.each(names)("compose and Kubernetes agree on the settings, health check, me
     expect(asked).toMatch(new RegExp(`\\b${containerPort}\\b[^]*${path}(?!\\w)`));
   }
 
+  const [, timeout] = /START_TIMEOUT:-(\d+)m/.exec(service.healthcheck.timeout) ?? [];
+  const { failureThreshold, periodSeconds } = probes.startupProbe;
+  if (timeout) expect(failureThreshold * periodSeconds).toBe(Number(timeout) * 60);
+
   expect(bytes(resources.limits.memory)).toBe(composeBytes(service.mem_limit));
   const paths = volumeMounts.map(({ mountPath }: Part) => mountPath);
   const folders = (service.volumes ?? []).map((volume: string) => volume.split(":")[1]);
