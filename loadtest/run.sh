@@ -78,8 +78,8 @@ RUN_K6=$(k6 version | sed -n 's/^k6 v\([0-9.]*\).*/\1/p')
 case $RUN_K6 in 0.* | 1.*) die "k6 $RUN_K6 is too old: install 2.0 or newer" ;; esac
 export BASE_URL RUN_K6 NO_BROWSER="${NO_BROWSER:-}"
 
-# run ARGUMENTS...: runs k6 with its own log, a line for each failed check and request, in a file. Returns whether it came
-# to its end. Else the script has written why, unless k6 itself failed.
+# run ARGUMENTS...: runs k6 with its log in a file. Sets status. If k6 ends early, the script has written why, unless k6
+# itself failed.
 run() {
   status=0
   k6 run --quiet "$@" 2>>"$OUT/k6.log" || status=$?
@@ -103,7 +103,11 @@ ended() {
 }
 
 # What the run uses for settings that are not set. Over HTTP/1.1, because the run uses HTTP/2 where it can.
-(export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0" && run --no-thresholds "$folder/preflight.ts" && exit "$status") || {
+(
+  export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0"
+  run --no-thresholds "$folder/preflight.ts"
+  exit "$status"
+) || {
   status=$?
   ended
 }
