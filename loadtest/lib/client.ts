@@ -158,7 +158,8 @@ export async function probe(options: Options, request: Request): Promise<Respons
 
 function record({ kind, path, name = path, untimed }: Request, on: Response): void {
   availability.add(isAnswer(on), { kind });
-  if (isAnswer(on)) reuse.add(on.isReused, { kind });
+  // Concurrent requests over HTTP/1.1 have connections of their own.
+  if (isAnswer(on) && !untimed && kind !== "file") reuse.add(on.isReused, { kind });
   // A refused connection takes no time: counting it would make an outage look fast.
   if (untimed || (!isAnswer(on) && on.error !== "timed out")) return;
   const { progress } = exec.scenario;
