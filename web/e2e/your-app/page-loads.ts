@@ -120,11 +120,13 @@ async function arrivedAt(ingest: string, isEnough: (roots: Root[]) => boolean): 
   return roots;
 }
 
-/** What a page load continues: the trace of the browser's SDK, the span of the server in it, and whether it is sampled. */
+/** What a page load continues: the trace of the browser's SDK, the span of the server in it, and whether it is sampled; and what the headers say. */
 export const continued = (page: Page) =>
   page.evaluate(() => {
     const { traceId, parentSpanId, sampled } = sentry.getCurrentScope().getPropagationContext();
-    return { trace: traceId, parent: parentSpanId, sampled };
+    const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+    const timing = navigation?.serverTiming.find(({ name }) => name === "sentry-trace")?.description;
+    return { trace: traceId, parent: parentSpanId, sampled, timing, span: timing?.split("-")[1] };
   });
 
 /** Opens a page, waits until its trace has been sent, and returns what it continued. */
@@ -141,7 +143,7 @@ async function visit(context: BrowserContext, url: string) {
 
 /**
  * Opens each page, and the first one 20 times with half of the traces sampled. Expects that page load and request are one trace at the ingest, that the
- * page load's parent is the request's root span, and that both or neither are sampled.
+ * page load's parent is the request's span, and that both or neither are sampled.
  */
 export async function expectOneTracePerPageLoad(browser: Browser, address: string, ingest: string, paths: string[]) {
   expect(paths.length).toBeGreaterThan(2);
@@ -150,7 +152,12 @@ export async function expectOneTracePerPageLoad(browser: Browser, address: strin
   const visits: Awaited<ReturnType<typeof visit>>[] = [];
   for (let next = 0; next < urls.length; next += 4)
     visits.push(...(await Promise.all(urls.slice(next, next + 4).map((url) => visit(context, url)))));
-  expect(visits.map(({ parent }) => typeof parent)).toEqual(visits.map(() => "string"));
+  expect(visits.map(({ timing }) => timing)).toEqual(
+    visits.map(({ trace, span, sampled }) => `${trace}-${span}-${Number(sampled)}`),
+  );
+  // Where Sentry's SDK writes the trace into the page, that wins: a span below the request's.
+  const written = visits.filter(({ parent, span }, index) => parent !== span && !urls[index]?.endsWith("/request"));
+  expect(written).toEqual([]);
   // What the server has not sent by then, it never sends.
   expect(await (await context.request.get(`${address}/api/flush`)).json()).toBe(true);
   const sampled = visits.filter(({ sampled }) => sampled);
@@ -162,10 +169,10 @@ export async function expectOneTracePerPageLoad(browser: Browser, address: strin
     return [urls[index], sampled, load?.parent, request?.id];
   });
   expect(seen).toEqual(
-    visits.map(({ parent, sampled }, index) => [
+    visits.map(({ parent, span, sampled }, index) => [
       urls[index],
       sampled,
-      ...(sampled ? [parent, parent] : [undefined, undefined]),
+      ...(sampled ? [parent, span] : [undefined, undefined]),
     ]),
   );
   expect(new Set(visits.map(({ trace }) => trace)).size).toBe(visits.length);
