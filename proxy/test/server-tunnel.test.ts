@@ -26,8 +26,10 @@ describe("an envelope of web itself", () => {
   });
 
   test("of another project reaches that one", async () => {
-    const { received } = await post({ body: `{"dsn": "http://k@o42.ingest.us.sentry.io:9000/43"}\n${envelope}` });
-    expect(received).toMatchObject([{ url: "/api/43/envelope/" }]);
+    for (const length of [0, 100_000]) {
+      const body = `{"dsn": "http://k@o42.ingest.us.sentry.io:9000/43"}\n${envelope}${" ".repeat(length)}`;
+      expect((await post({ body })).received).toMatchObject([{ url: "/api/43/envelope/" }]);
+    }
   });
 
   test("is not limited as clients are, and does not use up their limits", async () => {
