@@ -1,21 +1,24 @@
 # shellcheck shell=sh disable=SC2016,SC2034
 # What of the templates is rendered, and when.
 
-# Fills in each ${NAME}; variables of Nginx are in lower case. One process for all templates, because on a busy node a
-# start takes as long as its processes.
-fill='
-  FNR == 1 && !single { file = ENVIRON["RENDERED"] substr(FILENAME, length("/etc/nginx/templates/")) }
-  {
-    line = ""
-    while (match($0, /[$][{][A-Z][A-Z0-9_]*[}]/)) {
-      line = line substr($0, 1, RSTART - 1) ENVIRON[substr($0, RSTART + 2, RLENGTH - 3)]
-      $0 = substr($0, RSTART + RLENGTH)
+# Fills in each ${NAME}; variables of Nginx are in lower case. Operands are `file=FILE TEMPLATE`. One process for all
+# templates, because on a busy node a start takes as long as its processes.
+fill='{
+  line = ""
+  while (match($0, /[$][{][A-Z][A-Z0-9_]*[}]/)) {
+    name = substr($0, RSTART + 2, RLENGTH - 3)
+    if (!(name in ENVIRON)) {
+      print "culvert proxy: " FILENAME " has ${" name "}, which nothing sets: correct the name" >"/dev/stderr"
+      exit 1
     }
-    print line $0 >file
-  }'
+    line = line substr($0, 1, RSTART - 1) ENVIRON[name]
+    $0 = substr($0, RSTART + RLENGTH)
+  }
+  print line $0 >file
+}'
 
 # render TEMPLATE FILE: writes the template to FILE of $RENDERED.
-render() { awk -v single=1 -v file="$RENDERED/$2" "$fill" "/etc/nginx/templates/$1"; }
+render() { awk "$fill" "file=$RENDERED/$2" "/etc/nginx/templates/$1"; }
 
 # is_needed TEMPLATE
 is_needed() {
@@ -32,7 +35,7 @@ render_all() {
   set --
   for template in /etc/nginx/templates/*.conf /etc/nginx/templates/routes/*.conf; do
     name=${template#/etc/nginx/templates/}
-    if is_needed "$name"; then set -- "$@" "$template"; else : >"$RENDERED/$name"; fi
+    if is_needed "$name"; then set -- "$@" "file=$RENDERED/$name" "$template"; else : >"$RENDERED/$name"; fi
   done
   awk "$fill" "$@"
 }

@@ -5,7 +5,7 @@ import { makePair } from "../../deploy/test/support/certificate.ts";
 import { hardened } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
 import { inTurn } from "./starts.ts";
-import { publicFolder } from "./use-proxy.ts";
+import { changed, publicFolder } from "./use-proxy.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
@@ -133,6 +133,15 @@ test.each([
   writeFileSync(file("resolv.conf"), servers.replace(/^| /g, "\nnameserver "));
   const [outcome] = await starts([{ SENTRY_DSN }], `--volume=${file("resolv.conf")}:/etc/resolv.conf:ro`);
   expect(outcome).toEqual({ code, output: expect.stringMatching(output) });
+});
+
+test("a name in a template that nothing sets is rejected with one line", async () => {
+  const [copy = ""] = Object.keys(changed("templates/resolver.conf", "NAME_SERVERS", "NAME_SERVER"));
+  const [outcome] = await starts([{ SENTRY_DSN }], `--volume=${copy}:/etc/nginx/templates/resolver.conf:ro`);
+  expect(outcome?.code).toBe(1);
+  expect(outcome?.output.split("\n").at(-1)).toMatch(
+    /^culvert proxy: [/a-z-]+\.conf has \$\{NAME_SERVER\}, [ -~]+: [ -~]+$/,
+  );
 });
 
 describe("a DSN, as every parser reads it", () => {
