@@ -55,7 +55,7 @@ describe("hashed files", () => {
     await answerWith(asset);
     expect((await asked("/_next/static/none.js")).status).toBe(200);
   });
-  test("for a page of another origin come from web, which may have headers for it; what web no longer has, from the store", async () => {
+  test("for a page of another origin come from web, which may have headers for it; what web has not, from the store", async () => {
     const [path, origin] = ["/_next/static/font.js", "https://partner.example"];
     await asked(path);
     await answerWith({ ...asset, headers: { ...asset.headers, "content-language": "en" } });
@@ -63,8 +63,10 @@ describe("hashed files", () => {
     expect([answer.headers["content-language"], header("origin")]).toEqual(["en", origin]);
     const own = await asked(path, { origin, "sec-fetch-site": "same-origin" });
     expect([own.requests, own.headers["content-language"]]).toEqual([0, undefined]);
-    await answerWith(gone);
-    expect(await asked(path, { origin })).toMatchObject({ status: 200, body: script });
+    for (const status of [404, 500, 503]) {
+      await answerWith({ ...gone, status });
+      expect(await asked(path, { origin })).toMatchObject({ status: 200, body: script });
+    }
   });
   test.each([
     "/x%2f_next/static/chunks/poisoned.js",
