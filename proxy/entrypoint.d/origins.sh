@@ -11,10 +11,9 @@ is_origin() {
 # `null`: it must not open sockets, which have cookies.
 origins() {
   set -f
-  setting=$1
   for origin in $(without_commas "$2" | tr '[:upper:]' '[:lower:]'); do
-    [ "$setting $origin" = "TUNNEL_ALLOWED_ORIGINS null" ] || is_origin "$origin" ||
-      refuse "$setting" "'$origin' is not an origin" "list origins such as https://shop.example.com"
+    [ "$1 $origin" = "TUNNEL_ALLOWED_ORIGINS null" ] || is_origin "$origin" ||
+      refuse "$1" "'$origin' is not an origin" "list origins such as https://shop.example.com"
     case $origin in http://*:80 | https://*:443) origin=${origin%:*} ;; esac
     echo "\"~^$3$(pattern_of "$origin")$4;"
   done
