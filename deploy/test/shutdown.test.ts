@@ -30,15 +30,16 @@ const recorder = new Recorder(`http://127.0.0.1:${environment.RECORDER_PORT}`);
 beforeEach(() => start("recorder"));
 afterAll(() => compose("down", "--volumes", "-t", "0"));
 
-/** Has web's server throw until web stops, by requests from inside its container. Every page with 500 is an exception; `ids` are trace ids. */
+/** Has web's server throw until web stops, by requests from inside its container. Every 500 is an exception; `ids` are trace ids. */
 function throwExceptions() {
   const loop = `const throwInTurn = async () => {
     for (;;) {
       const id = crypto.randomUUID().replaceAll("-", "");
       const headers = { "sentry-trace": id + "-" + id.slice(16) + "-1" };
-      const page = await fetch("http://127.0.0.1:3000/test-events/server-exception", { headers });
-      await page.text();
-      if (page.status === 500) console.log(id);
+      const options = { method: "POST", headers };
+      const answer = await fetch("http://127.0.0.1:3000/test-events/route-exception", options);
+      await answer.text();
+      if (answer.status === 500) console.log(id);
     }
   };
   for (let client = 0; client < 4; client++) throwInTurn().catch(() => {});`;

@@ -108,6 +108,19 @@ describe("security headers", () => {
     expect(answer.headers["content-security-policy"]).not.toMatch(/script-src|style-src|default-src|nonce-/);
     expect(answer.headers["cross-origin-resource-policy"]).toBe("same-origin");
   });
+  test.each([
+    ["nonce", { "x-nextjs-prerender": "1", "x-nextjs-postponed": "1" }, true],
+    ["strict", { "x-nextjs-prerender": "1", "x-nextjs-postponed": "1" }, false],
+    ["nonce", {}, true],
+    ["nonce", { "x-nextjs-prerender": "1", "x-nextjs-cache": "HIT" }, false],
+    ["nonce", { "x-nextjs-prerender": "1", "x-nextjs-cache": "HIT", "x-nextjs-postponed": "1" }, false],
+    ["nonce", { "x-nextjs-postponed": "1", "cache-control": "s-maxage=60" }, false],
+  ])("have a nonce on a postponed page only if the app declares it: %s, %j", async (value, headers, hasNonce) => {
+    await shared.proxy.web.answer(pageWith({ "x-security-headers": value, ...headers }));
+    const { answer } = await ask();
+    expect(/'nonce-[0-9a-f]{32}'/.test(String(answer.headers["content-security-policy"]))).toBe(hasNonce);
+    expect(answer.headers["cross-origin-resource-policy"]).toBe("same-origin");
+  });
   // A client's separator says nothing of another field.
   test.each<Record<string, string>>([
     ...[{ accept: "text/event-stream" }, { accept: "*/*", rsc: "1" }, { accept: "*/*|" }],

@@ -13,6 +13,30 @@ test.use({ launchOptions: ({ launchOptions }, use) => use({ ...launchOptions, ..
 const document = readFileSync(`${import.meta.dirname}/../../docs/your-app.md`, "utf8");
 const [, nonce] = /const nonce = (document.+);/.exec(document.replace("<HTMLScriptElement>", "")) ?? [];
 
+test("a page without a static shell has the policy's nonce in each script; one with a shell has a policy that stops none", async ({
+  page,
+}) => {
+  const policyOf = async (path: string) => {
+    const response = await page.goto(path);
+    const html = (await response?.text()) ?? "";
+    const policy = response?.headers()["content-security-policy"] ?? "";
+    const nonce = /'nonce-([^']+)'/.exec(policy)?.[1];
+    const scripts = html.match(/<script[^>]*>/g) ?? [];
+    return {
+      policy,
+      nonce,
+      scripts: scripts.length,
+      own: scripts.filter((one) => one.includes(`nonce="${nonce}"`)).length,
+    };
+  };
+  const [strict, again] = [await policyOf("/test-events"), await policyOf("/test-events")];
+  expect(strict).toMatchObject({ policy: expect.stringContaining("'strict-dynamic'"), own: strict.scripts });
+  expect(strict.scripts).toBeGreaterThan(0);
+  expect(again.nonce).not.toBe(strict.nonce);
+  for (const path of ["/", "/trace"])
+    expect((await policyOf(path)).policy).toMatch(/^img-src (?!.*(?:script|default)-src).*object-src 'none'/);
+});
+
 test("a policy violation is blocked, and its CSP report is sent through the tunnel; a documented nonce is accepted", async ({
   page,
   allow,

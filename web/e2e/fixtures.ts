@@ -53,10 +53,13 @@ export async function open(page: Page, url: string): Promise<void> {
   );
 }
 
-/** The trace id in the page's `sentry-trace` meta tag: 32 hex digits. */
+/** The trace id that the page's document passes on in `Server-Timing`: 32 hex digits. */
 export async function traceOf(page: Page): Promise<string> {
-  const content = await page.locator('meta[name="sentry-trace"]').getAttribute("content");
-  return content?.match(/^[0-9a-f]{32}(?=-[0-9a-f]{16})/)?.[0] ?? `no trace id in ${content}`;
+  const value = await page.evaluate(() => {
+    const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+    return navigation?.serverTiming.find(({ name }) => name === "sentry-trace")?.description;
+  });
+  return value?.match(/^[0-9a-f]{32}(?=-[0-9a-f]{16})/)?.[0] ?? `no trace id in ${value}`;
 }
 
 /** The outcome that a control of /test-events shows. */

@@ -2,8 +2,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { arrived, messageOf, of, received } from "./envelopes.ts";
-import { expect, open, test, traceOf } from "./fixtures.ts";
-import { app } from "./stack.ts";
+import { expect, open, test } from "./fixtures.ts";
+import { app, recorder } from "./stack.ts";
 
 /** Fetches pages, without the header, which some versions of Chromium show, and settings after a message. */
 const WORKER = `
@@ -36,6 +36,7 @@ test("a page that a service worker fetched: its errors arrive, also those before
     await navigator.serviceWorker.register("/worker.js");
     await controlled;
   });
+  const mark = await recorder.count();
   await open(page, "/test-events");
   await page.evaluate(async () => {
     const after = (type: string, act: () => void) =>
@@ -54,8 +55,8 @@ test("a page that a service worker fetched: its errors arrive, also those before
     await after("unhandledrejection", () => Promise.reject("a reason"));
     navigator.serviceWorker.controller?.postMessage("go on");
   });
-  const trace = of(await traceOf(page));
-  await arrived("event", (one) => trace(one) && messageOf(one).endsWith("a reason"));
+  const { item } = await arrived("event", (one) => messageOf(one).endsWith("a reason"), mark);
+  const trace = of(item.payload.contexts.trace.trace_id);
   await page.getByRole("button", { name: "Throw in the browser" }).click();
   await arrived("event", (one) => trace(one) && messageOf(one).startsWith("Thrown on purpose"));
   const messages = (await received("event", trace)).map(messageOf);

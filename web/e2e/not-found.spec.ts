@@ -1,17 +1,11 @@
-import { arrived, isFromBrowser, of, received } from "./envelopes.ts";
+import { arrived, isFromBrowser, of, type ReceivedItem, received } from "./envelopes.ts";
 import { expect, test, traceOf } from "./fixtures.ts";
 
-test("the not-found page is rendered per request, with the policy's nonce, and is not indexed", async ({
-  page,
-  allow,
-}) => {
+test("the not-found page has status 404 and is not indexed", async ({ page, allow }) => {
   allow.consoleError(/status of 404/);
   const response = await page.goto("/no-such-page");
   expect(response?.status()).toBe(404);
-  const nonce = response?.headers()["content-security-policy"]?.match(/'nonce-([^']+)'/)?.[1];
-  const html = (await response?.text()) ?? "";
-  expect(html.match(/<script/g)?.length).toBe(html.match(new RegExp(`<script[^>]* nonce="${nonce}"`, "g"))?.length);
-  expect(html).toContain('name="robots" content="noindex"');
+  expect(await response?.text()).toContain('name="robots" content="noindex"');
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Page not found");
 });
 
@@ -31,6 +25,10 @@ test("neither opening it nor a link to it sends an error or a transaction", asyn
   const later = of(await traceOf(page));
   for (const browser of [true, false])
     await arrived("transaction", (transaction) => later(transaction) && isFromBrowser(transaction) === browser);
-  for (const type of ["event", "transaction"])
-    expect(await received(type, (event) => missing.some((trace) => of(trace)(event)))).toEqual([]);
+  // The transactions of prefetched links are in the trace of the page that has the links.
+  const isPrefetch = ({ item }: ReceivedItem) => "next-router-prefetch" in (item.payload.request?.headers ?? {});
+  for (const type of ["event", "transaction"]) {
+    const found = await received(type, (event) => missing.some((trace) => of(trace)(event)));
+    expect(found.filter((event) => !isPrefetch(event))).toEqual([]);
+  }
 });

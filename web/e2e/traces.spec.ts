@@ -1,6 +1,7 @@
+import type { Page } from "@playwright/test";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
 import { arrived, freshTrace, isFromBrowser, of } from "./envelopes.ts";
-import { expect, test, traceOf } from "./fixtures.ts";
+import { expect, open, test, traceOf } from "./fixtures.ts";
 import { app, upstream } from "./stack.ts";
 
 /** Waits for web's call of its upstream in this trace, and expects both formats of its headers. */
@@ -20,6 +21,55 @@ test("page, browser, server and the server's outgoing calls have one trace", asy
   const server = await arrived("transaction", (transaction) => of(trace)(transaction) && !isFromBrowser(transaction));
   expect(server.item.payload.transaction).toBe("GET /trace");
   await expect(page.getByRole("status", { name: "Trace status" })).toContainText("One trace");
+});
+
+/** What a hop of the trace page shows for a term. */
+const shown = (page: Page, hop: string, term: string) =>
+  page
+    .getByRole("listitem")
+    .filter({ has: page.getByRole("heading", { name: hop, exact: true }) })
+    .locator("dl > div")
+    .filter({ has: page.getByText(term, { exact: true }) })
+    .locator("dd");
+
+test("the trace page shows the page load that the browser's SDK sends, and its parent, the server's span", async ({
+  page,
+}) => {
+  await page.goto("/trace");
+  await expect(page.getByRole("status", { name: "Trace status" })).toContainText("One trace: browser,");
+  const trace = (await shown(page, "In the browser", "trace id").textContent()) ?? "";
+  const load = await arrived("transaction", (transaction) => of(trace)(transaction) && isFromBrowser(transaction));
+  const server = await arrived("transaction", (transaction) => of(trace)(transaction) && !isFromBrowser(transaction));
+  const { op, parent_span_id } = load.item.payload.contexts.trace;
+  expect([op, parent_span_id]).toEqual(["pageload", server.item.payload.contexts.trace.span_id]);
+  await expect(shown(page, "In the browser", "parent span")).toHaveText(parent_span_id);
+  await expect(shown(page, "Rendered", "span id")).toHaveText(parent_span_id);
+});
+
+test("the trace page says so if the browser did not continue the server's trace", async ({ page }) => {
+  await page.route("**/trace", async (route) => {
+    const response = await route.fetch();
+    const { "server-timing": timing = "", ...headers } = response.headers();
+    const others = timing.split(/, *(?=[a-z-]+;desc=)/).filter((one) => one.startsWith("culvert;"));
+    await route.fulfill({ response, headers: { ...headers, "server-timing": others.join(", ") } });
+  });
+  await page.goto("/trace");
+  await expect(page.getByRole("status", { name: "Trace status" })).toContainText("Broken trace: the browser's SDK");
+  const trace = (await shown(page, "In the browser", "trace id").textContent()) ?? "";
+  expect(trace).not.toBe(await shown(page, "Rendered", "trace id").textContent());
+  await arrived("transaction", (transaction) => of(trace)(transaction) && isFromBrowser(transaction));
+});
+
+test("after a navigation, the trace page shows the navigation's trace, which the server continued", async ({
+  page,
+}) => {
+  await open(page, "/test-events");
+  const first = await traceOf(page);
+  await page.getByRole("link", { name: "Trace", exact: true }).click();
+  await expect(page.getByRole("status", { name: "Trace status" })).toContainText("One trace: browser,");
+  const trace = await shown(page, "In the browser", "trace id").textContent();
+  expect(trace).not.toBe(first);
+  await expect(shown(page, "Incoming", "trace id")).toHaveText(trace ?? "");
 });
 
 test("two page views never share a trace", async ({ page, allow }) => {

@@ -32,7 +32,8 @@ test("standalone, deploymentId, strictHeaders and sentry each switch their part 
   expect(on).toMatchObject({ output: "standalone", deploymentId: "release-1" });
   expect(await on.generateBuildId?.()).toBe("release-1");
   const strict = { source: "/:path*", headers: [{ key: "X-Security-Headers", value: "strict" }] };
-  expect(await on.headers?.()).toEqual([...(await headers()), strict]);
+  // Of two with one name, Next sends the last.
+  expect(await on.headers?.()).toEqual([strict, ...(await headers())]);
   vi.mocked(withSentryConfig).mockClear();
   const off = withCulvert<NextConfig>({ headers }, { standalone: false, deploymentId: false, sentry: false });
   for (const name of ["output", "deploymentId", "generateBuildId"]) expect(off).not.toHaveProperty(name);

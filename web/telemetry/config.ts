@@ -10,7 +10,7 @@ export type CulvertConfig = Partial<Record<Part, boolean>> & {
   standalone?: boolean;
   /** NEXT_DEPLOYMENT_ID, if set, as `deploymentId` and build id. Default true. */
   deploymentId?: boolean;
-  /** Declares that every page is rendered per request with its nonce, so the proxy may add the strict headers. Default false. */
+  /** Asks for the strict headers, on every response that has no X-Security-Headers of the app's own. Default false. */
   strictHeaders?: boolean;
   /** Options for `withSentryConfig`; false if the app calls it itself. */
   sentry?: SentryBuildOptions | false;
@@ -46,7 +46,7 @@ function extend(config: NextConfig, options: CulvertConfig): NextConfig {
     // In the app's own bundles, so that the variables below are replaced there too.
     transpilePackages: [...(config.transpilePackages ?? []), "@culvert/nextjs"],
     env: { ...Object.fromEntries(parts), CULVERT_BASE_PATH: config.basePath, ...config.env },
-    ...(strictHeaders && { headers: async () => [...((await config.headers?.()) ?? []), STRICT] }),
+    ...(strictHeaders && { headers: async () => [STRICT, ...((await config.headers?.()) ?? [])] }),
   };
 }
 

@@ -26,7 +26,7 @@ const renames = new Map([
 const pattern = new RegExp([...renames.keys()].map((text) => text.replaceAll(".", "\\.")).join("|"), "g");
 const renamed = (text) => text.replace(pattern, (found) => renames.get(found));
 mkdirSync(join(home, "static", other(deploymentId)));
-for (const file of [...files(home), "/app/server.js"].filter((name) => /\.(js|css|json|html|rsc)$/.test(name))) {
+for (const file of [...files(home), "/app/server.js"].filter((name) => /\.(js|css|json|html|rsc|meta)$/.test(name))) {
   const before = readFileSync(file, "utf8");
   const after = renamed(before);
   if (after !== before) writeFileSync(file, after);

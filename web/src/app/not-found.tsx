@@ -1,7 +1,5 @@
 import { NotFoundTrace } from "@culvert/nextjs/errors";
 import type { Metadata } from "next";
-import Link from "next/link";
-import { settings } from "../settings";
 
 export const metadata: Metadata = { title: "Not found" };
 
@@ -11,13 +9,6 @@ export default function NotFound() {
       <NotFoundTrace />
       <h1>Page not found</h1>
       <p>There is no page at this address.</p>
-      {settings().console && (
-        <p>
-          <Link href="/" prefetch={false}>
-            Back to the overview
-          </Link>
-        </p>
-      )}
     </div>
   );
 }

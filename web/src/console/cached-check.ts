@@ -6,13 +6,13 @@ const MAX_AGE_MS = 10_000;
 
 /**
  * Takes a check and returns one that is cheap enough for every page view: it runs at most once in two seconds, and a page waits
- * at most 0.3 s for it by default. If it takes longer, callers get the last result, unless that is old.
+ * at most 0.3 s for it. If it takes longer, callers get the last result, unless that is old.
  */
-export function cachedCheck<C extends Check>(check: () => Promise<C>): (waitMs?: number) => Promise<C | Check> {
+export function cachedCheck<C extends Check>(check: () => Promise<C>): () => Promise<C | Check> {
   let last: C | undefined;
   let running: Promise<void> | undefined;
   let due = 0;
-  return async (waitMs = WAIT_MS) => {
+  return async () => {
     if (!running && Date.now() >= due) {
       if (Date.now() > due + MAX_AGE_MS) last = undefined;
       due = Date.now() + FRESH_MS;
@@ -21,7 +21,7 @@ export function cachedCheck<C extends Check>(check: () => Promise<C>): (waitMs?:
         running = undefined;
       });
     }
-    if (running) await Promise.race([running, after(waitMs)]);
+    if (running) await Promise.race([running, after(WAIT_MS)]);
     return last ?? UNKNOWN;
   };
 }

@@ -9,9 +9,6 @@ import { checkSpoolMetrics, type SpoolCheck } from "./spool";
 
 const TIMEOUT_MS = 3_000;
 
-/** Long enough for each check to finish or time out. */
-export const MAX_WAIT_MS = TIMEOUT_MS + 1_000;
-
 /** Whether the ingest accepts this server's envelopes, on their usual path: through the proxy if there is one. */
 const webToIngest = cachedCheck(() => checkIngest(settings()));
 
@@ -28,9 +25,9 @@ const webToUpstream = cachedCheck(() => {
 
 export type ServerChecks = { ingest: Check; upstream: Check; spool: SpoolCheck };
 
-/** Takes how long to wait for each check, by default as cachedCheck does; returns the server's checks. Never throws. */
-export async function serverChecks(waitMs?: number): Promise<ServerChecks> {
-  const checks = [webToIngest(waitMs), webToUpstream(waitMs), webToSpool(waitMs)] as const;
+/** Returns the server's checks. Never throws. */
+export async function serverChecks(): Promise<ServerChecks> {
+  const checks = [webToIngest(), webToUpstream(), webToSpool()] as const;
   const [ingest, upstream, spool] = await Promise.all(checks);
   return { ingest, upstream, spool };
 }

@@ -6,10 +6,11 @@ export function serverSpan(): Fact[] | undefined {
   const active = getActiveSpan();
   if (!active) return undefined;
   const root = getRootSpan(active);
-  const { description, parent_span_id } = spanToJSON(root);
+  const { description, span_id, parent_span_id } = spanToJSON(root);
   const name = `${description || "not named yet"} (${root.isRecording() ? "recorded" : "not recorded"})`;
   return [
     ["span", name],
+    ["span id", span_id],
     ["parent span", parent_span_id ?? "none"],
   ];
 }

@@ -12,24 +12,27 @@ type Props = {
   name: string;
   hint: string;
   headers: TraceHeaders | undefined;
+  /** The trace id, if the hop has one without headers. */
+  trace?: string | undefined;
   facts?: Fact[] | undefined;
   children: ReactNode;
 };
 
-/** Takes a hop's trace headers and other facts and lists them; its children are shown if there are no headers. */
-export function Hop({ name, hint, headers, facts = [], children }: Props) {
+/** Takes a hop's trace headers and other facts and lists them; its children are shown if there is no trace. */
+export function Hop({ name, hint, headers, trace, facts = [], children }: Props) {
   const present = TRACE_HEADERS.filter((header) => headers?.[header]);
+  const id = trace ?? (headers && present.length > 0 ? traceId(headers) : undefined);
   return (
     <li className={styles.hop}>
       <h2>{name}</h2>
       <p>{hint}</p>
-      {headers && present.length > 0 ? (
+      {id ? (
         <dl>
           <div>
             <dt>trace id</dt>
-            <dd className={styles.id}>{traceId(headers)}</dd>
+            <dd className={styles.id}>{id}</dd>
           </div>
-          {[...facts, ...present.map((header): Fact => [header, headers[header]])].map(([term, value]) => (
+          {[...facts, ...present.map((header): Fact => [header, headers?.[header]])].map(([term, value]) => (
             <div key={term}>
               <dt>{term}</dt>
               <dd>{value}</dd>

@@ -7,9 +7,8 @@ import styles from "./nav-link.module.css";
 /** Takes an address and its name and renders a link that marks the current page. */
 export function NavLink({ href, children }: { href: string; children: string }) {
   const current = usePathname() === href ? "page" : undefined;
-  // Not prefetched, because a page that is rendered per request would be rendered twice.
   return (
-    <Link className={styles.link} href={href} prefetch={false} aria-current={current}>
+    <Link className={styles.link} href={href} aria-current={current}>
       {children}
       <Loading />
     </Link>

@@ -1,28 +1,31 @@
-import { MAX_WAIT_MS, serverChecks } from "../console/server-checks";
+import { serverChecks } from "../console/server-checks";
 import type { Settings } from "../settings";
 import { LivePath } from "./live-path";
 import { PathDiagram, type Places } from "./path-diagram";
 
-type Props = { settings: Settings; wait: boolean; throughProxy: boolean; sinceProxyMs: number | undefined };
+type Props = { settings: Settings; throughProxy: boolean; sinceProxyMs: number | undefined };
 
-/** Takes the settings, runs the server's checks (`wait`: until all have finished), and draws the paths of requests and events with their state. */
-export async function RequestPath({ settings, wait, throughProxy, sinceProxyMs }: Props) {
-  const checks = await serverChecks(wait ? MAX_WAIT_MS : undefined);
+/** Takes the settings, runs the server's checks, and draws the paths of requests and events with their state. */
+export async function RequestPath({ settings, throughProxy, sinceProxyMs }: Props) {
+  const checks = await serverChecks();
   const page = { telemetryOn: settings.dsn !== undefined, throughProxy, sinceProxyMs };
   return <LivePath places={places(settings)} page={page} first={checks} openedAt={Date.now()} />;
 }
 
-/** Takes the settings and draws the paths before any check has finished. */
-export function PathLoading({ settings }: { settings: Settings }) {
-  const note = (
-    <noscript>
-      <a href="/?wait">Wait for the results</a>
-    </noscript>
-  );
+/** Takes the settings, if they are known, and draws the paths before any check has finished. */
+export function PathLoading({ settings }: { settings?: Settings }) {
+  const note = <noscript>The results need JavaScript.</noscript>;
   return (
-    <PathDiagram places={places(settings)} checks={undefined} summary={{ headline: "Checking the hops…", note }} />
+    <PathDiagram
+      places={settings ? places(settings) : UNKNOWN_PLACES}
+      checks={undefined}
+      summary={{ headline: "Checking the hops…", note }}
+    />
   );
 }
+
+/** Of the static shell, which is built before the settings are known. */
+const UNKNOWN_PLACES: Places = { tunnel: "…", throughProxy: true, spool: true, ingest: "…", upstream: "…" };
 
 function places({ dsn, tunnelPath, serverTunnel, spoolUpstream, upstreamUrl }: Settings): Places {
   return {

@@ -52,9 +52,9 @@ export function BrowserTestEvents({ tunnelPath }: { tunnelPath: string }) {
 }
 
 const SERVER_ERRORS: Row[] = [
-  [open("/test-events/server-exception", "Throw on the server"), "One error event. Status 500, with digest and ids."],
+  [open("/test-events/server-exception", "Throw on the server"), "One error event. The error page has digest and ids."],
   [open("/test-events/both-sides", "Throw on both sides"), "One error event, although both sides throw."],
-  [open("/test-events/in-suspense", "Throw in a boundary"), "One error event, in a page that began with status 200."],
+  [open("/test-events/in-suspense", "Throw in a boundary"), "One error event, of a part of a page."],
   [act("layout"), "One error event. The error page replaces the layout; its retry works after four seconds."],
   [own(RouteTestEvent), "One error event. Status 500."],
   [act("exception"), "One error event. The error page shows digest and ids."],

@@ -9,26 +9,29 @@ import { Facts } from "../../ui/facts";
 import { PathLoading, RequestPath } from "../../ui/request-path";
 import { duration, utc } from "../../ui/time";
 
-type Props = { searchParams: Promise<{ wait?: string }> };
+export default function OverviewPage() {
+  return (
+    <Suspense fallback={<PathLoading />}>
+      <Overview />
+    </Suspense>
+  );
+}
 
-export default async function OverviewPage({ searchParams }: Props) {
-  requireConsole();
+async function Overview() {
+  await requireConsole();
   const head = await headers();
   const sinceProxyMs = sinceProxy(head, Date.now());
   const requestId = requestIdOf(head);
-  const wait = (await searchParams).wait !== undefined;
   const current = settings();
   const { dsn } = current;
   const now = new Date().toISOString();
   const renderedAt = <time dateTime={now}>{utc(now)}</time>;
-  const path = (
-    <RequestPath settings={current} wait={wait} throughProxy={requestId !== undefined} sinceProxyMs={sinceProxyMs} />
-  );
   return (
     <>
-      {/* Streamed parts need JavaScript, so without it users can request a page that waits for them. */}
-      {wait ? path : <Suspense fallback={<PathLoading settings={current} />}>{path}</Suspense>}
-      <div className="scripted">
+      <Suspense fallback={<PathLoading settings={current} />}>
+        <RequestPath settings={current} throughProxy={requestId !== undefined} sinceProxyMs={sinceProxyMs} />
+      </Suspense>
+      <div className="control">
         <BrowserTestEvent name="exception" />
       </div>
       <section aria-labelledby="facts">

@@ -1,3 +1,1 @@
 export { GET } from "@culvert/nextjs/health";
-
-export const dynamic = "force-dynamic";

@@ -39,7 +39,7 @@ export const none: NextConfig = withCulvert();
 // app/error, app/global-error, app/not-found, pages/_error, app/healthz, pages/api/healthz
 export const pages: NextPage<{ statusCode: number }> = PagesErrorPage;
 export const api: NextApiHandler = handler;
-export const health: Response | boolean = isStopping() || GET();
+export const health: boolean | Promise<Response> = isStopping() || GET();
 
 // middleware, a route handler, a server component, getServerSideProps and pages/api
 export const address = (request: NextRequest): string => publicUrl(request).href;

@@ -14,29 +14,29 @@ const SLOW_MS = 1_500;
 export type Answer = string | undefined;
 
 export async function throwInAction(): Promise<Answer> {
-  requireConsole();
+  await requireConsole();
   throw new Error("Thrown on purpose in a server action");
 }
 
 export async function throwInLayout(): Promise<Answer> {
-  requireConsole();
+  await requireConsole();
   await breakLayout();
   redirect("/test-events");
 }
 
 export async function redirectFromAction(): Promise<Answer> {
-  requireConsole();
+  await requireConsole();
   redirect("/trace");
 }
 
 export async function beSlow(): Promise<Answer> {
-  requireConsole();
+  await requireConsole();
   await pause(SLOW_MS);
   return `Took ${SLOW_MS / 1000} s.`;
 }
 
 export async function callOut(): Promise<Answer> {
-  requireConsole();
+  await requireConsole();
   const { upstreamUrl } = settings();
   const result = await callUpstream(upstreamUrl);
   if ("problem" in result) return `${upstreamUrl.host}: ${result.problem}.`;

@@ -8,8 +8,8 @@ import { BrowserTestEvents, ServerTestEvents } from "../../../ui/test-events";
 
 export const metadata: Metadata = { title: "Test events" };
 
-export default function TestEventsPage() {
-  requireConsole();
+export default async function TestEventsPage() {
+  await requireConsole();
   const { dsn, tunnelPath } = settings();
   return (
     <>

@@ -1,6 +1,7 @@
 import { getTraceData } from "@sentry/nextjs";
 import type { Metadata } from "next";
 import { headers } from "next/headers";
+import { Suspense } from "react";
 import { requireConsole } from "../../../console/guard";
 import { serverSpan } from "../../../console/server-span";
 import { type TraceHeaders, traceHeaders, traceId, traceStatus } from "../../../console/trace-headers";
@@ -15,8 +16,19 @@ export const metadata: Metadata = { title: "Trace" };
 
 type Props = { searchParams: Promise<{ header?: string | string[] }> };
 
-export default async function TracePage({ searchParams }: Props) {
-  requireConsole();
+export default function TracePage({ searchParams }: Props) {
+  return (
+    <>
+      <h1>The trace of this page view</h1>
+      <Suspense fallback={<p className="lead">Calling the upstream…</p>}>
+        <Trace searchParams={searchParams} />
+      </Suspense>
+    </>
+  );
+}
+
+async function Trace({ searchParams }: Props) {
+  await requireConsole();
   const { upstreamUrl } = settings();
   const { header } = await searchParams;
   const incoming = traceHeaders(await headers());
@@ -27,9 +39,9 @@ export default async function TracePage({ searchParams }: Props) {
   const outgoing = "received" in upstream ? upstream.received : undefined;
   return (
     <>
-      <h1>The trace of this page view</h1>
       <TraceStatusBadge
-        status={traceStatus(traceId(render), outgoing && traceId(outgoing), traceId(incoming))}
+        server={traceStatus(traceId(render), outgoing && traceId(outgoing), traceId(incoming))}
+        rendered={traceId(render)}
         problem={"problem" in upstream ? `${upstreamUrl.host}: ${upstream.problem}` : undefined}
       />
       <PastedTrace pasted={typeof header === "string" ? header : undefined} upstreamUrl={upstreamUrl} />
@@ -45,7 +57,7 @@ export default async function TracePage({ searchParams }: Props) {
         >
           None: telemetry is off.
         </Hop>
-        <PageTrace rendered={render} />
+        <PageTrace rendered={traceId(render)} />
         <Hop
           name="Outgoing"
           hint={`The headers that ${upstreamUrl.host} received from the call made while rendering.`}

@@ -1,10 +1,8 @@
 import { requireConsole } from "../../../console/guard";
 import { serverChecks } from "../../../console/server-checks";
 
-export const dynamic = "force-dynamic";
-
 /** Responds with the server's checks of its hops, for an overview that is open. */
 export async function GET() {
-  requireConsole();
+  await requireConsole();
   return Response.json(await serverChecks(), { headers: { "Cache-Control": "no-store" } });
 }

@@ -1,7 +1,7 @@
 import { requireConsole } from "../../../../console/guard";
 import { ThrowsOnBothSides } from "../../../../ui/throws-on-both-sides";
 
-export default function BothSidesPage() {
-  requireConsole();
+export default async function BothSidesPage() {
+  await requireConsole();
   return <ThrowsOnBothSides />;
 }

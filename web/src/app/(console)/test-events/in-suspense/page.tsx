@@ -3,8 +3,8 @@ import { requireConsole } from "../../../../console/guard";
 import { ThrowsOnBothSides } from "../../../../ui/throws-on-both-sides";
 
 /** The page has started with status 200 when a part of it throws: React then leaves that part to the browser. */
-export default function InSuspensePage() {
-  requireConsole();
+export default async function InSuspensePage() {
+  await requireConsole();
   return (
     <>
       <h1>A part of this page fails</h1>

@@ -1,6 +1,6 @@
 import { requireConsole } from "../../../../console/guard";
 
-export function POST(): never {
-  requireConsole();
+export async function POST(): Promise<never> {
+  await requireConsole();
   throw new Error("Thrown on purpose in a route handler");
 }

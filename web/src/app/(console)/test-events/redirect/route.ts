@@ -1,7 +1,7 @@
 import { redirect } from "next/navigation";
 import { requireConsole } from "../../../../console/guard";
 
-export default function RedirectPage() {
-  requireConsole();
+export async function GET(): Promise<never> {
+  await requireConsole();
   redirect("/trace");
 }

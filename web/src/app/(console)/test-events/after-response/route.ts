@@ -6,8 +6,8 @@ import { requireConsole } from "../../../../console/guard";
 
 const WORK_MS = 5_000;
 
-export default function AfterResponsePage() {
-  requireConsole();
+export async function GET(): Promise<never> {
+  await requireConsole();
   after(async () => {
     await pause(WORK_MS);
     // Next itself only logs what throws here.
