@@ -1,3 +1,4 @@
+import type { Page } from "@playwright/test";
 import { arrived, isFromBrowser, of, type ReceivedItem, received } from "./envelopes.ts";
 import { expect, test, traceOf } from "./fixtures.ts";
 
@@ -9,26 +10,34 @@ test("the not-found page has status 404 and is not indexed", async ({ page, allo
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Page not found");
 });
 
+/** Takes what opens the not-found page and returns the page's trace, which is that of its prefetched links; they are prefetched after hydration. */
+async function traceOfMissing(page: Page, open: () => Promise<unknown>): Promise<string> {
+  const prefetch = page.waitForRequest(async (request) => {
+    const isLink = request.url().includes("/trace?_rsc=");
+    return isLink && (await request.headerValue("referer"))?.endsWith("/no-such-page") === true;
+  });
+  await open();
+  return (await (await prefetch).headerValue("sentry-trace"))?.slice(0, 32) ?? "";
+}
+
 test("neither opening it nor a link to it sends an error or a transaction", async ({ page, allow }) => {
   allow.consoleError(/status of 404/);
-  await page.goto("/no-such-page");
-  const opened = await traceOf(page);
+  const opened = await traceOfMissing(page, () => page.goto("/no-such-page"));
   // A hidden page sends everything that it has buffered.
   await page.goto("/test-events");
   const navigation = page.waitForRequest((request) => request.url().includes("/no-such-page?_rsc="));
-  await page.getByRole("link", { name: "Open a missing page" }).click();
+  const linked = await traceOfMissing(page, () => page.getByRole("link", { name: "Open a missing page" }).click());
   const navigated = (await (await navigation).headerValue("sentry-trace"))?.slice(0, 32) ?? "";
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Page not found");
-  const missing = [opened, navigated, await traceOf(page)];
+  const missing = [opened, navigated, linked];
   expect(new Set(missing).size).toBe(3);
   await page.goto("/trace");
   const later = of(await traceOf(page));
   for (const browser of [true, false])
     await arrived("transaction", (transaction) => later(transaction) && isFromBrowser(transaction) === browser);
-  // The transactions of prefetched links are in the trace of the page that has the links.
-  const isPrefetch = ({ item }: ReceivedItem) => "next-router-prefetch" in (item.payload.request?.headers ?? {});
-  for (const type of ["event", "transaction"]) {
-    const found = await received(type, (event) => missing.some((trace) => of(trace)(event)));
-    expect(found.filter((event) => !isPrefetch(event))).toEqual([]);
-  }
+  const isMissing = (one: ReceivedItem) => missing.some((trace) => of(trace)(one));
+  const names = async (type: string) => (await received(type, isMissing)).map(({ item }) => item.payload.transaction);
+  expect(await names("event")).toEqual([]);
+  const prefetched = ["GET /", "GET /test-events", "GET /trace"];
+  expect((await names("transaction")).filter((name) => !prefetched.includes(name))).toEqual([]);
 });
