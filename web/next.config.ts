@@ -3,7 +3,7 @@ import { withCulvert } from "@culvert/nextjs/config";
 import type { NextConfig } from "next";
 
 const config: NextConfig = {
-  // What create-next-app chooses: a static shell, and around the parts that need a request, Suspense.
+  // As create-next-app chooses.
   cacheComponents: true,
   partialPrefetching: true,
   poweredByHeader: false,
@@ -16,7 +16,7 @@ const config: NextConfig = {
   // Set to this folder; a lockfile in a parent folder would otherwise change the standalone output.
   outputFileTracingRoot: import.meta.dirname,
   turbopack: { root: import.meta.dirname },
-  // This page has no static shell (src/app/(console)/test-events/layout.tsx), so its policy may have a nonce.
+  // It has no static shell (src/app/(console)/test-events/layout.tsx).
   headers: async () => [{ source: "/test-events", headers: [{ key: "X-Security-Headers", value: "nonce" }] }],
 };
 

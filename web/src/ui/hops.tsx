@@ -11,7 +11,7 @@ export function Hops({ children }: { children: ReactNode }) {
 type Props = {
   name: string;
   hint: string;
-  headers: TraceHeaders | undefined;
+  headers?: TraceHeaders | undefined;
   /** The trace id, if the hop has one without headers. */
   trace?: string | undefined;
   facts?: Fact[] | undefined;

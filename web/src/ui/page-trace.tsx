@@ -1,33 +1,42 @@
 "use client";
 
-import { traceHeaders } from "../console/trace-headers";
-import { type BrowserTrace, useBrowserTrace } from "./browser-trace";
+import { getClient, getCurrentScope } from "@sentry/nextjs";
+import { useEffect, useState } from "react";
 import { Hop } from "./hops";
 
-/** Takes the trace id of the server's render and shows the trace of the browser's SDK, with the headers by which the document passed it on. */
+type BrowserTrace = { rendered: string | undefined; traceId?: string; parentSpanId?: string | undefined };
+
+/** Takes the trace id of the server's render; returns the trace of the browser's SDK when this render was shown, undefined on the server. */
+export function useBrowserTrace(rendered: string | undefined): BrowserTrace | undefined {
+  const [trace, setTrace] = useState<BrowserTrace>();
+  useEffect(() => {
+    // Next keeps a page, and shows its old render again in the trace of a later navigation.
+    setTrace((last) => (last?.rendered === rendered ? last : { rendered, ...(getClient() && propagated()) }));
+  }, [rendered]);
+  return trace;
+}
+
+/** The SDK keeps it after the span of the page load or navigation has ended. */
+function propagated() {
+  const { traceId, parentSpanId } = getCurrentScope().getPropagationContext();
+  return { traceId, parentSpanId };
+}
+
+/** Takes the trace id of the server's render and shows the browser's trace. */
 export function PageTrace({ rendered }: { rendered: string | undefined }) {
-  const trace = useBrowserTrace(rendered);
+  const { traceId, parentSpanId } = useBrowserTrace(rendered) ?? {};
   return (
     <Hop
       name="In the browser"
       hint={
-        trace?.parentSpanId
-          ? "The page load of the browser's SDK, and the document's headers from which it continued the trace."
-          : "The trace that the browser's SDK began itself: for a navigation, or for a document without these headers."
+        parentSpanId
+          ? "The page load of the browser's SDK, which continued the trace of the document."
+          : "The browser's SDK began this trace: for a navigation, or a document without a trace."
       }
-      trace={trace?.traceId}
-      facts={[["parent span", trace?.parentSpanId ?? "none"]]}
-      headers={trace && documentHeaders(trace)}
+      trace={traceId}
+      facts={[["parent span", parentSpanId ?? "none"]]}
     >
       None: telemetry or JavaScript is off.
     </Hop>
   );
-}
-
-/** The SDK prefers the document's meta tags to its Server-Timing header. A trace without a parent has come from neither. */
-function documentHeaders({ parentSpanId }: BrowserTrace) {
-  const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-  const meta = (name: string) => document.querySelector(`meta[name="${name}"]`)?.getAttribute("content");
-  const timing = (name: string) => navigation?.serverTiming.find((entry) => entry.name === name)?.description;
-  return traceHeaders({ get: (name) => (parentSpanId && (meta(name) ?? timing(name))) || null });
 }

@@ -12,20 +12,13 @@ export async function RequestPath({ settings, throughProxy, sinceProxyMs }: Prop
   return <LivePath places={places(settings)} page={page} first={checks} openedAt={Date.now()} />;
 }
 
-/** Takes the settings, if they are known, and draws the paths before any check has finished. */
-export function PathLoading({ settings }: { settings?: Settings }) {
+/** Draws the paths in the static shell, where neither settings nor checks are known. */
+export function PathLoading() {
   const note = <noscript>The results need JavaScript.</noscript>;
-  return (
-    <PathDiagram
-      places={settings ? places(settings) : UNKNOWN_PLACES}
-      checks={undefined}
-      summary={{ headline: "Checking the hops…", note }}
-    />
-  );
+  return <PathDiagram places={UNKNOWN} checks={undefined} summary={{ headline: "Checking the hops…", note }} />;
 }
 
-/** Of the static shell, which is built before the settings are known. */
-const UNKNOWN_PLACES: Places = { tunnel: "…", throughProxy: true, spool: true, ingest: "…", upstream: "…" };
+const UNKNOWN: Places = { tunnel: "…", throughProxy: true, spool: true, ingest: "…", upstream: "…" };
 
 function places({ dsn, tunnelPath, serverTunnel, spoolUpstream, upstreamUrl }: Settings): Places {
   return {

@@ -30,7 +30,7 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-/** Rendered per request, because CONSOLE is a setting of the run, and the rest is built before it is known. */
+/** Per request: the build does not know CONSOLE. */
 async function Navigation() {
   await connection();
   await failIfBroken();

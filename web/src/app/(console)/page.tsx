@@ -28,9 +28,7 @@ async function Overview() {
   const renderedAt = <time dateTime={now}>{utc(now)}</time>;
   return (
     <>
-      <Suspense fallback={<PathLoading settings={current} />}>
-        <RequestPath settings={current} throughProxy={requestId !== undefined} sinceProxyMs={sinceProxyMs} />
-      </Suspense>
+      <RequestPath settings={current} throughProxy={requestId !== undefined} sinceProxyMs={sinceProxyMs} />
       <div className="control">
         <BrowserTestEvent name="exception" />
       </div>

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { requireConsole } from "../../../console/guard";
 
-/** These pages have no static shell: Next renders all of them per request, so their scripts can have the nonce of a strict policy. */
+/** No static shell: Next renders these pages per request, so their scripts can have a nonce. */
 export const instant = false;
 
 export default async function TestEventsLayout({ children }: { children: ReactNode }) {
