@@ -177,11 +177,12 @@ const defaults = (path, text) =>
       ...(compose ? [] : [`(?<=\\$\\{${name}:-)[^\\s{}$]+(?=\\})`]),
       ...[`(?<=\\b${name} \\|\\| (["']?))(?:(?<=["'])[^"']+|\\d+)`, `(?<=setting ${name} )[^\\s)"]+`],
       ...[`(?<=")[^"]+(?=";? // ${name}$)`, `(?<="${name}"\\) \\?\\? ")[^"]+`],
+      ...[`(?<=settings\\.${name} \\| default ")[^"]+`],
       ...(path.startsWith("loadtest/") ? [`(?<=\\("${name}", ")[^"]+`] : []),
     ];
     return changed.replace(new RegExp(forms.join("|"), "gm"), value);
   }, text);
-const programs = execFileSync("git", ["ls-files", "*.ts", "*.mjs", "*.sh", "*.yml"], { cwd: root, encoding: "utf8" })
+const programs = execFileSync("git", ["ls-files", "*.ts", "*.mjs", "*.sh", "*.tpl", "*.yml"], { cwd: root, encoding: "utf8" })
   .split("\n")
   // With an image of one's own, WEB_EGRESS has another default.
   .filter((path) => path && !/\.(test|spec)\.|\/(test|e2e|fixtures)\/|generate\.mjs|own-app\.yml/.test(path));

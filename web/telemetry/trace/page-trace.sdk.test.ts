@@ -18,7 +18,7 @@ sendServerTiming(traceMetrics);
 const PRIVATE = "private, no-cache, no-store, max-age=0, must-revalidate";
 const page = { "content-type": "text/html; charset=utf-8" };
 const server = createServer(({ url = "", headers }, response) => {
-  const [path, query] = url.split("?");
+  const [path = "", query] = url.split("?");
   const attributes = { "http.target": url, query };
   sentry.continueTrace({ sentryTrace: headers["sentry-trace"] as string, baggage: headers.baggage }, () =>
     sentry.startSpan({ name: `GET ${path}`, attributes, forceTransaction: true }, (span) => {
