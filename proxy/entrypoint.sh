@@ -11,6 +11,8 @@ START_ID=$(od -An -N5 -tx1 /dev/urandom | tr -d ' ' | cut -c 1-9)
 # An emptyDir of Kubernetes outlives a killed container: a socket left there cannot be bound again.
 rm -rf "$RENDERED" /tmp/client-body /tmp/proxy /tmp/envelopes/*
 mkdir -p "$RENDERED/routes" "$RENDERED/ingest"
+# Lists in settings are no patterns of files.
+set -f
 
 for step in values settings limits public-listeners origins internal-network render sets \
   sdk-tunnel-path ingest certificate; do

@@ -10,7 +10,6 @@ is_origin() {
 # origins SETTING VALUE BEFORE AFTER: prints a map's line for each origin. Any site's sandboxed frame has the origin
 # `null`: it must not open sockets, which have cookies.
 origins() {
-  set -f
   for origin in $(without_commas "$2" | tr '[:upper:]' '[:lower:]'); do
     [ "$1 $origin" = "TUNNEL_ALLOWED_ORIGINS null" ] || is_origin "$origin" ||
       refuse "$1" "'$origin' is not an origin" "list origins such as https://shop.example.com"
@@ -20,6 +19,6 @@ origins() {
 }
 
 # shellcheck disable=SC2086 # lists of names
-ORIGIN_NAMES=$(set -f && pattern_of $served) SERVER_NAMES=$(set -f && pattern_of $names)
+ORIGIN_NAMES=$(pattern_of $served) SERVER_NAMES=$(pattern_of $names)
 TUNNEL_ORIGINS=$(origins TUNNEL_ALLOWED_ORIGINS "$TUNNEL_ALLOWED_ORIGINS" '' '\z" $foreign_origin')
 WEBSOCKET_ORIGINS=$(origins WEBSOCKET_ALLOWED_ORIGINS "$WEBSOCKET_ALLOWED_ORIGINS" 'websocket ' ' " ""')

@@ -4,7 +4,6 @@
 names_fix="use the names people type, separated by spaces, without scheme, port or wildcard, such as app.example.com"
 served=' ' SERVED_HOSTS='' names=$(without_commas "$SERVER_NAME" | tr '[:upper:]' '[:lower:]')
 case $names in *[!\ ]*) ;; *) refuse SERVER_NAME "'$SERVER_NAME' has no name" "$names_fix" ;; esac
-set -f
 for name in $names; do
   is_name "$name" || is_ipv4 "$name" || refuse SERVER_NAME "'$name' is not a host name" "$names_fix"
 done
@@ -12,7 +11,6 @@ done
 for name in localhost 127.0.0.1 '[::1]' $names; do
   case $served in *" $name "*) ;; *) served="$served$name " SERVED_HOSTS="$SERVED_HOSTS \\\\$name $name;" ;; esac
 done
-set +f
 [ "$HTTPS_PORT" = 443 ] && REDIRECT_PORT='' || REDIRECT_PORT=:$HTTPS_PORT
 # Values of $is_tls_of_front with HSTS: with the development certificate, 1 only: a load balancer has a certificate.
 [ "$ACME$TLS_CERT_FILE" = off ] && APP_HSTS_ON=1 || APP_HSTS_ON='1?'
@@ -45,7 +43,6 @@ esac
 
 # Nginx' syntax has no zone (fe80::1%eth0), and without one a link-local address leads nowhere.
 NAME_SERVERS=''
-set -f
 for server in $(tr -d '\r' </etc/resolv.conf | awk '$1 == "nameserver" { print $2 }'); do
   if is_ipv4 "$server"; then
     NAME_SERVERS="$NAME_SERVERS$server "
@@ -55,12 +52,10 @@ for server in $(tr -d '\r' </etc/resolv.conf | awk '$1 == "nameserver" { print $
     echo "culvert proxy: /etc/resolv.conf: Nginx cannot use the name server $(one_line "$server")" >&2
   fi
 done
-set +f
 [ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server that Nginx can use" "give the container a DNS server"
 
 # Addresses trusted to report the client IP and the browser's address.
 REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0 KEEPALIVE_TIMEOUT=65s
-set -f
 for network in $(without_commas "$TRUSTED_PROXIES"); do
   is_network "$network" ||
     refuse TRUSTED_PROXIES "'$network' is neither an address nor a network" \
@@ -76,7 +71,6 @@ for network in $(without_commas "$TRUSTED_PROXIES"); do
         "list the load balancer's addresses only" >&2 ;;
   esac
 done
-set +f
 if [ -n "$REAL_IP_FROM" ]; then
   [ "$PROXY_PROTOCOL" = on ] && REAL_IP_HEADER=proxy_protocol || REAL_IP_HEADER=X-Forwarded-For
   REAL_IP_HEADER="real_ip_header $REAL_IP_HEADER; real_ip_recursive on;"

@@ -32,7 +32,7 @@ is_needed() {
 # render_all: renders each template that the settings need, and leaves an empty file in place of any other.
 render_all() {
   [ -n "$SPOOL_UPSTREAM" ] && ENVELOPE_FALLBACK=@spool || ENVELOPE_FALLBACK=@envelope_failed
-  set --
+  set +f --
   for template in /etc/nginx/templates/*.conf /etc/nginx/templates/routes/*.conf; do
     name=${template#/etc/nginx/templates/}
     if is_needed "$name"; then set -- "$@" "file=$RENDERED/$name" "$template"; else : >"$RENDERED/$name"; fi
