@@ -44,10 +44,8 @@ export function classify(peer: PeerCertificate, error: string | undefined, names
   if (String(peer.issuer?.CN).startsWith("Culvert development CA")) {
     const found = "a development certificate, which browsers do not trust";
     if (acme) return [failed(CHECK, `${found}: the CA has issued none yet`, acme)];
-    const own = "TLS_CERT_FILE and TLS_KEY_FILE";
-    return [
-      untrusted(CHECK, found, isInner ? `if what is in front verifies it, set ${own}` : `set ACME=on, or ${own}`),
-    ];
+    const fix = `${isInner ? "if what is in front verifies it, set" : "set ACME=on, or"} TLS_CERT_FILE and TLS_KEY_FILE`;
+    return [untrusted(CHECK, found, fix)];
   }
   return [nameAnswer(peer, names, acme), lifeAnswer(peer, acme, now), chainAnswer(peer, error, untrusted, acme)];
 }
@@ -85,17 +83,15 @@ function chainAnswer(peer: PeerCertificate, error = "", untrusted: typeof failed
 /** Says whether the pair on disk is the one that is served, and whether it is renewed. Takes the proxy's metrics. `unreadable`: what it cannot read. */
 export function renewal(metrics: string, acme = "docker compose logs acme", unreadable: string[] = []): Result[] {
   const failures = sum(metrics, "culvert_certificate_renewal_failures");
-  const results: Result[] = [];
-  if (sum(metrics, "culvert_certificate_rejected") > 0) {
-    const kept = "the previous pair is served";
-    results.push(
-      unreadable.length > 0
-        ? failed(CHECK, `the proxy cannot read ${unreadable.join(", ")}; ${kept}`, "chown 101 the file, or chmod o+r")
-        : failed(CHECK, `TLS_CERT_FILE and TLS_KEY_FILE are no pair; ${kept}`, "copy both files of one pair again"),
-    );
-  }
-  if (failures > 0) results.push(failed("acme", `${failures} failed renewals`, acme));
-  return results;
+  const [problem, fix] =
+    unreadable.length > 0
+      ? [`the proxy cannot read ${unreadable.join(", ")}`, "chown 101 the file, or chmod o+r"]
+      : ["TLS_CERT_FILE and TLS_KEY_FILE are no pair", "copy both files of one pair again"];
+  const rejected = failed(CHECK, `${problem}; the previous pair is served`, fix);
+  return [
+    ...(sum(metrics, "culvert_certificate_rejected") > 0 ? [rejected] : []),
+    ...(failures > 0 ? [failed("acme", `${failures} failed renewals`, acme)] : []),
+  ];
 }
 
 /** Whether a name leads only to this machine. */

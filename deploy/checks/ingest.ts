@@ -38,8 +38,6 @@ const fixes: Record<"ingest" | "proxy", Record<number, string>> = {
   proxy: { 401: key, 403: key, 404: "is TUNNEL_PATH the deployment's?", 503: "neither ingest nor spool accepted it" },
 };
 
-const redirected = "no redirect is followed: SENTRY_DSN must name where it leads";
-
 /** Classifies the status of a probe envelope. `logs` shows the proxy's log, a redirect leads to `location`. */
 export function answered(
   check: string,
@@ -50,9 +48,10 @@ export function answered(
   if (status === 200) return ok(check, `${where} accepted a probe envelope`);
   const found = `${where} answers ${status} to a probe envelope${location && ` (to ${location})`}`;
   if (status === 429) return warning(check, found, "rate limited: the project's quota, or TUNNEL_RATE_PER_CLIENT");
-  if (check === "ingest" && status >= 500) return failed(check, found, "the ingest fails: its own log says why");
-  if (check === "ingest")
-    return failed(check, found, (status < 400 ? redirected : fixes.ingest[status]) ?? "the ingest's own log says why");
+  if (check === "ingest") {
+    const redirected = status < 400 ? "no redirect is followed: SENTRY_DSN must name where it leads" : undefined;
+    return failed(check, found, redirected ?? fixes.ingest[status] ?? "the ingest's own log says why");
+  }
   return failed(check, found, fixes.proxy[status] ?? `${logs}: its lines with "route":"tunnel"`);
 }
 
@@ -62,25 +61,23 @@ export const SILENT = "no answer";
 const privateCa = "a private CA goes into INGEST_CA_FILE (Kubernetes: ingest-ca)";
 const anotherCa = "INGEST_CA_FILE (ingest-ca) lacks the CA that issued it, or the ingest its chain";
 
-const silences: [code: RegExp, found: string, fix: string][] = [
-  [/ENOTFOUND|EAI_/, "HOST does not resolve", "check SENTRY_DSN and the DNS server"],
-  [/ALTNAME/, "HOST: its certificate is for another name", "name it in SENTRY_DSN as its certificate does"],
-  [/CERT_HAS_EXPIRED/, "HOST: WORDS", "renew the ingest's certificate"],
-  [/NOT_YET_VALID/, "HOST: WORDS", "set this machine's clock (NTP)"],
-  [/WRONG_VERSION|EPROTO/, "HOST speaks no TLS at this port", "http:// in SENTRY_DSN, or the port of its TLS"],
-  [/SPEAKS_TLS/, "HOST speaks TLS at this port", "https:// in SENTRY_DSN"],
-  [new RegExp(SILENT), "HOST takes connections, and does not answer", "the ingest hangs: its own log says why"],
-  [/CERT|SIGNATURE/, "HOST: WORDS", privateCa],
-  [/REFUSED/, "HOST refuses connections", "is the port in SENTRY_DSN the ingest's? The firewall?"],
-  [/TIMEDOUT|timed out|UNREACH/, "HOST does not answer (CODE)", "allow its address: firewall, NetworkPolicies"],
-  [/^/, "HOST does not answer (CODE)", "check SENTRY_DSN and the firewall"],
-];
-
 /** Classifies why the ingest did not answer: a system error's code, that of a certificate, or SPEAKS_TLS. `caFile` is a private CA's. */
 export function unreachable(host: string, why: string, caFile = ""): Result {
-  const [, text = "", fix = ""] = silences.find(([code]) => code.test(why)) ?? [];
-  const found = text.replace("HOST", host).replace("WORDS", words(why)).replace("CODE", why);
-  return failed("ingest", found, caFile && fix === privateCa ? anotherCa : fix);
+  const [certificate, silent] = [`${host}: ${words(why)}`, `${host} does not answer (${why})`];
+  const reasons: [code: RegExp, found: string, fix: string][] = [
+    [/ENOTFOUND|EAI_/, `${host} does not resolve`, "check SENTRY_DSN and the DNS server"],
+    [/ALTNAME/, `${host}: its certificate is for another name`, "name it in SENTRY_DSN as its certificate does"],
+    [/CERT_HAS_EXPIRED/, certificate, "renew the ingest's certificate"],
+    [/NOT_YET_VALID/, certificate, "set this machine's clock (NTP)"],
+    [/WRONG_VERSION|EPROTO/, `${host} speaks no TLS at this port`, "http:// in SENTRY_DSN, or the port of its TLS"],
+    [/SPEAKS_TLS/, `${host} speaks TLS at this port`, "https:// in SENTRY_DSN"],
+    [new RegExp(SILENT), `${host} takes connections, and does not answer`, "the ingest hangs: its own log says why"],
+    [/CERT|SIGNATURE/, certificate, caFile ? anotherCa : privateCa],
+    [/REFUSED/, `${host} refuses connections`, "is the port in SENTRY_DSN the ingest's? The firewall?"],
+    [/TIMEDOUT|timed out|UNREACH/, silent, "allow its address: firewall, NetworkPolicies"],
+  ];
+  const [, found = silent, fix = "check SENTRY_DSN and the firewall"] = reasons.find(([code]) => code.test(why)) ?? [];
+  return failed("ingest", found, fix);
 }
 
 /** Returns a code of Node's certificate verification in words: https://nodejs.org/api/tls.html#x509-certificate-error-codes */

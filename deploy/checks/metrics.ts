@@ -1,8 +1,7 @@
-/** Returns the sum of a metric's samples in Prometheus' text format whose labels contain `labels`; 0 without any. */
-export function sum(text: string, name: string, labels = ""): number {
-  const samples = [...text.matchAll(/^([a-z_]+)(\{.*\})? (\S+)$/gm)];
-  const wanted = samples.filter(([, one, own = ""]) => one === name && own.includes(labels));
-  return wanted.reduce((total, [, , , value]) => total + Number(value), 0);
+/** Returns the sum of a metric's samples in Prometheus' text format; 0 without any. */
+export function sum(text: string, name: string): number {
+  const samples = [...text.matchAll(/^([a-z_]+)(?:\{.*\})? (\S+)$/gm)];
+  return samples.reduce((total, [, one, value]) => total + (one === name ? Number(value) : 0), 0);
 }
 
 /** Fetches the metrics of a service. Rejects without an answer. They answer only the network in which the stack's own names end. */

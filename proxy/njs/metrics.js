@@ -56,4 +56,4 @@ const show = (r) => {
   r.return(200, exposition(ngx.shared.metrics.items(), gauges));
 };
 
-export default { exposition, show };
+export default { show };

@@ -4,8 +4,10 @@ import { type Answer, exchange } from "../http.ts";
 import type { Requests } from "./check-app.ts";
 
 const headers = {
-  ...{ Host: "localhost", Accept: "text/html" },
-  ...{ "X-Forwarded-Proto": "https", "X-Forwarded-Host": "localhost" },
+  Host: "localhost",
+  Accept: "text/html",
+  "X-Forwarded-Proto": "https",
+  "X-Forwarded-Host": "localhost",
 };
 const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
 const host = addresses.find(({ internal }) => !internal)?.address;

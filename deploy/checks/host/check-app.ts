@@ -37,16 +37,20 @@ function parse(input: string) {
   const none: Requests = { path: "/", status: 0, policy: "", html: "", file: "", fileStatus: 0, unreachable: "" };
   return {
     settings: Object.fromEntries(settings.map(([name, value]) => [name, value ?? ""])),
-    ...{ user: container?.Config.User ?? "", isRunning: container?.State.Status === "running" },
+    user: container?.Config.User ?? "",
+    isRunning: container?.State.Status === "running",
     isHealthy: container?.State.Health?.Status === "healthy",
-    ...{ problem: lines("problem").at(-1) ?? "", health: container?.State.Health?.Log?.at(-1)?.Output.trim() ?? "" },
+    problem: lines("problem").at(-1) ?? "",
+    health: container?.State.Health?.Log?.at(-1)?.Output.trim() ?? "",
     requests: json("requests", none),
     build: json<{ config: Build } | undefined>("build", undefined)?.config,
     nextVersion: json<{ version?: string }>("next", {}).version ?? "",
     hasMiddleware: Object.keys({ ...middleware }).length > 0 || "/_middleware" in { ...functions },
     /** What the code has, by the names that check-app.sh gives, and the DSNs in the browser's code. */
-    ...{ mentions: lines("mentions"), dsns: lines("dsns") },
-    ...{ log: lines("log"), stopExitCode: Number(lines("stop")[0]) },
+    mentions: lines("mentions"),
+    dsns: lines("dsns"),
+    log: lines("log"),
+    stopExitCode: Number(lines("stop")[0]),
   };
 }
 export type AppFacts = ReturnType<typeof parse>;

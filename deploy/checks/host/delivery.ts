@@ -27,11 +27,10 @@ export async function ingest(dsn: string, caFile = ""): Promise<Result[]> {
   return [answered("ingest", where, status, { location: headers.location })];
 }
 
-const opensTls = (host: string, port: number) =>
-  openTls({ host, port, name: host }).then(
-    (socket) => Boolean(socket.destroy()),
-    () => false,
-  );
+const opensTls = async (host: string, port: number) => {
+  const socket = await openTls({ host, port, name: host }).catch(() => undefined);
+  return Boolean(socket?.destroy());
+};
 
 /** Sends a probe envelope as web does, to the proxy's inner listener, which says whether ingest or spool accepted it. */
 export async function serverTunnel(address: string, dsn: string): Promise<Result[]> {

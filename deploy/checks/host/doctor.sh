@@ -1,7 +1,7 @@
 #!/bin/sh
 # Says what is wrong, a line for each check: ✓ fine, ✗ wrong, ! will hurt or only you can judge it, - skipped.
 # Status 1: something is wrong. Usage: doctor.sh [--json | --brief]: brief is what is wrong with ingest and certificate.
-# PAGE is the page whose trace is followed. With BASE_URL=https://... it checks any deployment from outside; then
+# PAGE is the page that is asked for. With BASE_URL=https://... it checks any deployment from outside; then
 # SENTRY_DSN has a probe envelope sent as well, and TUNNEL_PATH is the deployment's; both may be in .env.
 set -eu
 cd "$(dirname "$0")/../../.."

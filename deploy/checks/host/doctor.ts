@@ -21,7 +21,7 @@ export const isOfIngest = ({ found, fix = "" }: Result) =>
 
 /** Runs every check of a stack on this machine, in the order in which they are read. Never rejects. */
 export async function checkStack(facts: Facts): Promise<Result[]> {
-  // Then nothing else is said. A container that has ended for a space names the setting.
+  // If a container does not run, nothing else is asked. One that has ended for a space names the setting.
   const spoiled = spaces(facts);
   const broken = await after(spoiled, () => down(facts), namesSetting);
   if (broken.length > 0) return [...spoiled, ...broken];
@@ -29,25 +29,33 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
   const dsn = settings.SENTRY_DSN ?? "";
   const names = list(settings.SERVER_NAME || "localhost");
   const target: Target = {
-    ...{ host: "proxy", port: 8443, name: names[0] ?? "", publicPort: Number(settings.HTTPS_PORT || 8443) },
+    host: "proxy",
+    port: 8443,
+    name: names[0] ?? "",
+    publicPort: Number(settings.HTTPS_PORT || 8443),
     proxyProtocol: settings.PROXY_PROTOCOL === "on",
-    ...{ basePath: settings.BASE_PATH ?? "", tunnelPath: settings.TUNNEL_PATH || "/monitoring" },
+    basePath: settings.BASE_PATH ?? "",
+    tunnelPath: settings.TUNNEL_PATH || "/monitoring",
   };
   const { why } = facts.containers.find(({ service }) => service === "acme") ?? {};
   const acme = settings.ACME === "on" ? `docker compose logs acme. Its last line: ${why}` : undefined;
   const dsns = [dsn, ...list(settings.TUNNEL_ALLOWED_DSNS)];
   const ingests = (await Promise.all(dsns.map((one) => attempt("ingest", () => ingest(one, INGEST_CA_FILE))))).flat();
   const states = health(facts.containers);
-  const ofProxy = states.filter(({ check }) => check === "proxy");
-  const ofWeb = states.filter(({ check }) => check === "proxy" || check === "web");
-  const asked = (check: string, run: () => Promise<Result[]>, causes = ofProxy) =>
-    after(causes, () => attempt(check, run));
+  const asked = (check: string, run: () => Promise<Result[]>, ...services: string[]) => {
+    const causes = states.filter((one) => ["proxy", ...services].includes(one.check));
+    return after(causes, () => attempt(check, run));
+  };
   // So that the spool queues no probe.
   const probed = (check: string, run: () => Promise<Result[]>) =>
     ingests[0]?.state === "ok" ? asked(check, run) : [skipped(check, "not tried: see the line on the ingest")];
   const results = await Promise.all([
-    ...[states, disk()],
-    ...[spoiled, settingNames(facts.names), applied(facts), ingests],
+    states,
+    disk(),
+    spoiled,
+    settingNames(facts.names),
+    applied(facts),
+    ingests,
     probed("server tunnel", () => serverTunnel(settingsOf(facts, "web").SERVER_TUNNEL ?? "", dsn)),
     probed("tunnel", () => tunnel(target, dsn)),
     after(ingests, () => envelopes(facts.log), isOfIngest),
@@ -57,7 +65,7 @@ export async function checkStack(facts: Facts): Promise<Result[]> {
       .map((name) => asked("public address", () => publicAddress({ ...target, name }))),
     asked("certificate", () => certificate(target, names, { acme, front: settings.TRUSTED_PROXIES })),
     asked("certificate", async () => renewal(await scrape("proxy"), acme, facts.unreadable)),
-    asked("page", () => page(target, PAGE || `${target.basePath}/`), ofWeb),
+    asked("page", () => page(target, PAGE || `${target.basePath}/`), "web"),
     clients(facts, settings),
   ]);
   return results.flat();
