@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help up front update package rollback releases down logs doctor check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster release verify-release
+.PHONY: help up front update package rollback releases down logs doctor check-app check test test-arm64 bench loadtest settings render render-proxy verify-cluster test-cluster release verify-release
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,9 @@ render-proxy: ## Print Nginx's whole configuration for the settings in .env
 
 verify-cluster: ## Check a deployment in a cluster with kubectl, one line per check: NAMESPACE=culvert
 	@NAMESPACE="$(NAMESPACE)" sh deploy/checks/cluster/verify.sh $(if $(JSON),--json)
+
+test-cluster: ## Test the chart in a cluster, in a namespace of its own, with releases and faults under load: CONTEXT=kind-kind
+	@CONTEXT="$(CONTEXT)" node deploy/kubernetes/test/real-cluster.ts
 
 release: ## Make a release from a clean tag, into dist/; PUSH=yes then pushes it: REGISTRY=registry.example.com/culvert
 	@sh deploy/release/release.sh
