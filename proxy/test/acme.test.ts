@@ -30,12 +30,19 @@ async function startAcme(name: string, settings: Record<string, string>, mounts:
   const ca = { ACME_EMAIL: "ops@example.com", ACME_DIRECTORY: "https://ca.test/dir", ACME_CA_FILE: "/ca.crt" };
   const all = { SERVER_NAME: `, ${host},,www.example.com`, ...ca, ...settings };
   await must(
-    ...["run", "-d", label, ...restricted, `--name=${name}`, `--network=${network}`],
-    ...["--tmpfs=/tmp:uid=101,gid=101,mode=0700,size=16m", `--volume=${name}:/var/lib/acme`],
-    ...[`--volume=${name}-certificates:/srv/certificates`],
+    "run",
+    "-d",
+    label,
+    ...restricted,
+    `--name=${name}`,
+    `--network=${network}`,
+    "--tmpfs=/tmp:uid=101,gid=101,mode=0700,size=16m",
+    `--volume=${name}:/var/lib/acme`,
+    `--volume=${name}-certificates:/srv/certificates`,
     ...Object.entries({ ...mounts, [pebble.caFile]: "/ca.crt" }).map(([file, path]) => `--volume=${file}:${path}:ro`),
     ...Object.entries(all).map(([key, value]) => `--env=${key}=${value}`),
-    ...["--entrypoint=/acme/acme.sh", acmeImage],
+    "--entrypoint=/acme/acme.sh",
+    acmeImage,
   );
 }
 const linesOf = async (name: string): Promise<string[]> => (await must("logs", name)).split("\n");

@@ -10,8 +10,10 @@ const immutable = "public, max-age=31536000, immutable";
 const asset: Answer = {
   status: 200,
   headers: {
-    ...{ "content-type": "application/javascript; charset=UTF-8", "cache-control": immutable },
-    ...{ "set-cookie": "a=1", vary: "Cookie" },
+    "content-type": "application/javascript; charset=UTF-8",
+    "cache-control": immutable,
+    "set-cookie": "a=1",
+    vary: "Cookie",
   },
   body: script,
 };

@@ -21,14 +21,21 @@ test.each<[string, Record<string, string>, Buffer]>([
 test("only allowed request headers reach the ingest", async () => {
   const addresses = ["cf-connecting-ip", "x-vercel-forwarded-for", "x-sentry-forwarded-for", "x-forwarded-for"];
   const forged = {
-    ...{ cookie: "session=1", authorization: "Bearer x", "x-anything": "1" },
-    ...{ "x-sentry-auth": "Sentry sentry_key=evil", referer: "https://a.example/?token=1" },
+    cookie: "session=1",
+    authorization: "Bearer x",
+    "x-anything": "1",
+    "x-sentry-auth": "Sentry sentry_key=evil",
+    referer: "https://a.example/?token=1",
     ...Object.fromEntries([...addresses, "x-real-ip", "forwarded"].map((name) => [name, "6.6.6.6"])),
   };
   const passed = {
-    ...{ "content-type": "text/plain", "user-agent": "a browser", origin: "https://a.example" },
-    ...{ "sec-ch-ua": '"Chromium";v="156"', "sec-ch-ua-model": '"Pixel 9"' },
-    ...{ "sec-ch-ua-platform": '"Windows"', "sec-ch-ua-platform-version": '"15.0.0"' },
+    "content-type": "text/plain",
+    "user-agent": "a browser",
+    origin: "https://a.example",
+    "sec-ch-ua": '"Chromium";v="156"',
+    "sec-ch-ua-model": '"Pixel 9"',
+    "sec-ch-ua-platform": '"Windows"',
+    "sec-ch-ua-platform-version": '"15.0.0"',
   };
   const { received, header } = await shared.post({ headers: { ...passed, ...forged } });
   const { rawHeaders = [] } = received[0] ?? {};
@@ -58,8 +65,13 @@ describe("a page of another origin", () => {
     },
   );
   test.each([
-    ...["https://b.example", "https://a.example:444", "https://localhost.b.example", "https://xlocalhost"],
-    ...["https://evil.example|https://localhost", "https://localhost|", "null"],
+    "https://b.example",
+    "https://a.example:444",
+    "https://localhost.b.example",
+    "https://xlocalhost",
+    "https://evil.example|https://localhost",
+    "https://localhost|",
+    "null",
   ])("%s, which is not allowed, gets 403 before anything is stored", async (origin) => {
     for (const method of ["POST", "OPTIONS"]) {
       const { answer, received } = await shared.post({ method, headers: { origin, "sec-fetch-site": "cross-site" } });
@@ -84,8 +96,13 @@ describe("a page of another origin", () => {
 
 describe("only response headers that the SDK reads come back, however they are written and in any order", () => {
   const known = {
-    ...{ "set-cookie": ["a=1", "b=2"], "strict-transport-security": "max-age=9; preload", server: "relay" },
-    ...{ via: "1.1 google", "access-control-allow-origin": "*", "alt-svc": 'h3=":443"', link: "<x>" },
+    "set-cookie": ["a=1", "b=2"],
+    "strict-transport-security": "max-age=9; preload",
+    server: "relay",
+    via: "1.1 google",
+    "access-control-allow-origin": "*",
+    "alt-svc": 'h3=":443"',
+    link: "<x>",
     "x-accel-redirect": "/healthz",
   };
   const invented = Array.from({ length: 50 }, (_, n) => [`${n % 2 ? "X-Invented" : "x-INVENTED"}-${n}`, "x"]);
@@ -103,16 +120,30 @@ describe("only response headers that the SDK reads come back, however they are w
     await shared.proxy.ingest.answer({ ...ok, status, headers });
     const { answer } = await shared.post();
     expect(answer).toMatchObject({
-      ...{ status, body: status === 200 ? "" : ok.body },
+      status,
+      body: status === 200 ? "" : ok.body,
       headers: {
-        ...{ "retry-after": "60", "x-sentry-rate-limits": "60:replay:organization" },
-        ...{ "cache-control": "no-cache", server: "nginx" },
+        "retry-after": "60",
+        "x-sentry-rate-limits": "60:replay:organization",
+        "cache-control": "no-cache",
+        server: "nginx",
       },
     });
-    expect(Object.keys(answer.headers).sort()).toEqual([
-      ...["cache-control", "connection", ...(status === 200 ? ["content-length"] : []), "content-type", "date"],
-      ...["retry-after", "server", ...(status === 200 ? [] : ["transfer-encoding"])],
-      ...["x-content-type-options", "x-request-id", "x-sentry-rate-limits"],
+    const framing = status === 200 ? "content-length" : "transfer-encoding";
+    expect(
+      Object.keys(answer.headers)
+        .filter((name) => name !== framing)
+        .sort(),
+    ).toEqual([
+      "cache-control",
+      "connection",
+      "content-type",
+      "date",
+      "retry-after",
+      "server",
+      "x-content-type-options",
+      "x-request-id",
+      "x-sentry-rate-limits",
     ]);
   });
 });

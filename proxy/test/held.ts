@@ -36,7 +36,8 @@ export async function hold(port: number, count: number, request: Partial<Request
   const begun: Promise<void>[] = [];
   for (let left = count; left > 0; left -= 100) {
     const session = connect(`https://127.0.0.1:${port}`, {
-      ...{ servername: "localhost", rejectUnauthorized: false },
+      servername: "localhost",
+      rejectUnauthorized: false,
       settings: read ? {} : { initialWindowSize: 0 },
     });
     sessions.add(session.on("error", () => undefined));

@@ -57,7 +57,7 @@ describe("what is counted of", () => {
     ["502 : 502, 502", "- : -, -", "", ["ingest", "spool"]],
     ["502", "-", "", ["ingest"]],
     ["502 : 200", "0.1 : 0.1", "spool", []],
-  ])("an envelope with attempts that ended with %j after %j, answered by %j", (...[asked, times, by, failures]) => {
+  ])("an envelope with attempts that ended with %j after %j, answered by %j", (asked, times, by, failures) => {
     const variables = { upstream_status: asked, upstream_header_time: times, answered_by: by };
     const counts = count("envelope", { status: "200", ...variables });
     expect(Object.keys(counts).filter((one) => one.includes("failures"))).toEqual(failed(failures));

@@ -16,7 +16,11 @@ describe("the access log", () => {
     const { answer } = await shared.through({ path: "/find?token=hunter2", headers });
     const id = String(answer.headers["x-request-id"]);
     expect(await shared.proxy.logged(id)).toMatchObject({
-      ...{ method: "GET", path: "/find", status: 200, trace_id: trace, upstream_status: "200" },
+      method: "GET",
+      path: "/find",
+      status: 200,
+      trace_id: trace,
+      upstream_status: "200",
       client: expect.stringMatching(/\.0$/),
     });
     expect((await shared.proxy.log()).split(id)).toHaveLength(2);

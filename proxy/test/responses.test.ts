@@ -123,7 +123,9 @@ describe("security headers", () => {
   });
   // A client's separator says nothing of another field.
   test.each<Record<string, string>>([
-    ...[{ accept: "text/event-stream" }, { accept: "*/*", rsc: "1" }, { accept: "*/*|" }],
+    { accept: "text/event-stream" },
+    { accept: "*/*", rsc: "1" },
+    { accept: "*/*|" },
     ...["rsc", "next-action"].map((name) => ({ accept: "*/*", [name]: "|" })),
   ])("have no nonce for what is no document: %j", async (headers) => {
     await shared.proxy.web.answer(strict);

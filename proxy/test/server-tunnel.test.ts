@@ -11,8 +11,11 @@ const post = (request: Partial<Request> = {}) =>
 describe("an envelope of web itself", () => {
   test("reaches the ingest byte for byte, with allowed headers only", async () => {
     const headers = {
-      ...{ "user-agent": "sentry.javascript.nextjs/10", cookie: "session=1", authorization: "Bearer 1" },
-      ...{ "x-sentry-auth": "Sentry sentry_key=1", "x-forwarded-for": "6.6.6.6" },
+      "user-agent": "sentry.javascript.nextjs/10",
+      cookie: "session=1",
+      authorization: "Bearer 1",
+      "x-sentry-auth": "Sentry sentry_key=1",
+      "x-forwarded-for": "6.6.6.6",
       "x-spool-destination": "http://evil.example/",
     };
     const { answer, received, header } = await post({ headers });

@@ -17,7 +17,8 @@ const withRsa = useProxy(
 
 /** This version alone, with these suites at whatever strength. TLS 1.3 has no strengths to choose from. */
 const only = (version: SecureVersion, suites = "ALL"): ConnectionOptions => ({
-  ...{ minVersion: version, maxVersion: version },
+  minVersion: version,
+  maxVersion: version,
   ciphers: version === "TLSv1.3" ? suites : `${suites}:@SECLEVEL=0`,
 });
 

@@ -87,11 +87,20 @@ describe("web trusts what the proxy saw, not what a client says", () => {
   });
   test("headers of React Server Components, actions and the app pass", async () => {
     const headers = {
-      ...{ rsc: "1", "next-router-state-tree": "x", "next-router-prefetch": "1", "next-url": "/" },
-      ...{ "next-router-segment-prefetch": "/x", "next-action": "ab", cookie: "a=1", authorization: "Bearer x" },
+      rsc: "1",
+      "next-router-state-tree": "x",
+      "next-router-prefetch": "1",
+      "next-url": "/",
+      "next-router-segment-prefetch": "/x",
+      "next-action": "ab",
+      cookie: "a=1",
+      authorization: "Bearer x",
       "sentry-trace": "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1",
       traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-      ...{ baggage: "a=b", tracestate: "a=b", origin: "https://localhost", "accept-language": "de" },
+      baggage: "a=b",
+      tracestate: "a=b",
+      origin: "https://localhost",
+      "accept-language": "de",
     };
     const { header } = await shared.through({ headers });
     for (const [name, value] of Object.entries(headers)) expect(header(name), name).toBe(value);
@@ -171,7 +180,10 @@ describe("names that are not served", () => {
 
 describe("behind a load balancer that ends TLS", () => {
   const balanced = useProxy({
-    ...{ SERVER_NAME: "app.example.com", TRUSTED_PROXIES: here, HTTPS_PORT: "443", HTTP3: "on" },
+    SERVER_NAME: "app.example.com",
+    TRUSTED_PROXIES: here,
+    HTTPS_PORT: "443",
+    HTTP3: "on",
     WEBSOCKET_PATH: "/socket",
   });
   const { plainly } = balanced;

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { useProxy } from "./use-proxy.ts";
 
 const shared = useProxy({
-  ...{ WEBSOCKET_PATH: "/socket", SERVER_NAME: "www.example.com app.example.com" },
+  WEBSOCKET_PATH: "/socket",
+  SERVER_NAME: "www.example.com app.example.com",
   TUNNEL_ALLOWED_ORIGINS: "https://tunnel.example, null",
   WEBSOCKET_ALLOWED_ORIGINS: "https://Partner.example:443 capacitor://localhost",
 });
@@ -33,9 +34,15 @@ describe("a WebSocket, where the setting allows one", () => {
     expect((await onApp(origin)).answer).toMatch(/^HTTP\/1\.1 101 /),
   );
   test.each([
-    ...["null", "https://tunnel.example", "https://evil.example:PORT", "https://localhost:PORT"],
-    ...["http://www.example.com:PORT", "https://www.example.com", "https://wwwxexample.com:PORT"],
-    ...["https://partner.example:444", "https://partnerxexample"],
+    "null",
+    "https://tunnel.example",
+    "https://evil.example:PORT",
+    "https://localhost:PORT",
+    "http://www.example.com:PORT",
+    "https://www.example.com",
+    "https://wwwxexample.com:PORT",
+    "https://partner.example:444",
+    "https://partnerxexample",
   ])("a page of %s may not, and the log says why", async (origin) => {
     const { answer, received } = await onApp(origin);
     expect(answer).toMatch(/^HTTP\/1\.1 403 .*WEBSOCKET_ALLOWED_ORIGINS/s);

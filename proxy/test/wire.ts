@@ -50,7 +50,13 @@ export async function send(
   const { hostname, port } = new URL(typeof at === "string" ? at : `https://127.0.0.1:${at}`);
   const request: typeof httpsRequest = typeof at === "string" ? httpRequest : httpsRequest;
   const outgoing = request({
-    ...{ hostname, port, servername: host, method, path, agent, rejectUnauthorized: false },
+    hostname,
+    port,
+    servername: host,
+    method,
+    path,
+    agent,
+    rejectUnauthorized: false,
     maxHeaderSize,
     headers: { host: `${host}:${port}`, ...headersOf(more) },
   });
@@ -68,7 +74,8 @@ export function sendH2(
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const session = connectH2(`https://127.0.0.1:${port}`, {
-      ...{ servername: host, rejectUnauthorized: false },
+      servername: host,
+      rejectUnauthorized: false,
       settings: { maxHeaderListSize: maxHeaderSize },
     });
     session.on("error", reject);

@@ -7,14 +7,27 @@ const saas = `https://${key}@o1.ingest.sentry.io/2`;
 const ownDsn = `https://${key}@sentry.example/2`;
 const app: AppFacts = {
   settings: { SENTRY_DSN: saas, TUNNEL_PATH: "/k7f2a9" },
-  ...{ user: "1000:1000", isRunning: true, isHealthy: true, problem: "", health: "GET /healthz: status 404" },
+  user: "1000:1000",
+  isRunning: true,
+  isHealthy: true,
+  problem: "",
+  health: "GET /healthz: status 404",
   requests: {
-    ...{ path: "/", status: 200, policy: "", html: "", unreachable: "" },
-    ...{ file: "/_next/static/a.js", fileStatus: 200 },
+    path: "/",
+    status: 200,
+    policy: "",
+    html: "",
+    unreachable: "",
+    file: "/_next/static/a.js",
+    fileStatus: 200,
   },
   build: { basePath: "", output: "standalone", deploymentId: "1", env: { _sentryRewritesTunnelPath: "/k7f2a9" } },
-  ...{ nextVersion: "16.0.1", mentions: ["server.js", "SERVER_TUNNEL"], hasMiddleware: true },
-  ...{ dsns: [saas], log: [], stopExitCode: 143 },
+  nextVersion: "16.0.1",
+  mentions: ["server.js", "SERVER_TUNNEL"],
+  hasMiddleware: true,
+  dsns: [saas],
+  log: [],
+  stopExitCode: 143,
 };
 const build = app.build as NonNullable<AppFacts["build"]>;
 const mentions = (...more: string[]) => ({ mentions: [...app.mentions, ...more] });

@@ -157,7 +157,10 @@ test.each<[string, answers: boolean, health: States, states: States]>([
   // They have no address here.
   const running = { HostConfig: { RestartPolicy: { Name: "" } }, NetworkSettings: { Networks: {} } };
   const containers = Object.entries(health).map(([service, Status]) => ({
-    ...{ ...running, Name: service, service, environment: { SENTRY_DSN } },
+    ...running,
+    Name: service,
+    service,
+    environment: { SENTRY_DSN },
     State: { Status: "running", Health: { Status, Log: [] } },
   }));
   const log = answers ? [] : Array(20).fill({ outcome: "failed", reason: "unreachable" });

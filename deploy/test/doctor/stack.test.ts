@@ -21,8 +21,16 @@ test("the running stack, with nothing but its containers: what was planted is na
   await expect
     .poll(async () => (await planted()).states)
     .toMatchObject({
-      ...{ web: "ok", disk: expect.anything(), settings: "failed", applied: "failed", spool: expect.anything() },
-      ...{ ingest: "ok", tunnel: "ok", "server tunnel": "ok", envelopes: "ok", page: "ok" },
+      web: "ok",
+      disk: expect.anything(),
+      settings: "failed",
+      applied: "failed",
+      spool: expect.anything(),
+      ingest: "ok",
+      tunnel: "ok",
+      "server tunnel": "ok",
+      envelopes: "ok",
+      page: "ok",
       // A development certificate for this machine alone.
       certificate: "warning",
     });
