@@ -23,7 +23,6 @@ test("snippets/compressed-types.conf has what Next's own compression compresses,
 });
 
 test.each([
-  ["text/html", "gzip"],
   ["application/json; charset=utf-8", "gzip"],
   ["application/graphql-response+json; charset=utf-8", "gzip"],
   ["image/png", undefined],
