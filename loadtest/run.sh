@@ -28,8 +28,7 @@ read_settings() {
 
 case $PROFILE in *[!a-z]*) die "PROFILE '$PROFILE' is not a profile: see README.md" ;; esac
 mkdir -p "$OUT"
-# If this run ends early, the files of an earlier one could be mistaken for its results.
-for file in ca.crt target.env k6.log summary.txt summary.json junit.xml dashboard.html; do rm -f "$OUT/$file"; done
+for file in ca.crt target.env k6.log summary.txt summary.json junit.xml; do rm -f "$OUT/$file"; done
 
 if [ -n "${TARGET:-}" ]; then
   [ -r "$TARGET" ] || die "TARGET '$TARGET' cannot be read: give a file of NAME=value, which PROFILE=preflight proposes"
@@ -41,18 +40,17 @@ if [ -n "${SSL_CERT_FILE:-}" ]; then
   cp "$SSL_CERT_FILE" "$OUT/ca.crt" 2>/dev/null ||
     die "SSL_CERT_FILE '$SSL_CERT_FILE' cannot be read: give the path of a file"
 fi
-# The certificate of the stack on this machine is issued by its own development CA, which its proxy has.
+# The proxy of the stack on this machine has its development CA.
 case ${BASE_URL:-https://localhost} in
-https://localhost* | https://127.0.0.1*)
-  compose exec -T proxy cat /var/lib/culvert/tls/ca.crt >>"$OUT/ca.crt" 2>/dev/null || :
-  ;;
+  https://localhost* | https://127.0.0.1*)
+    compose exec -T proxy cat /var/lib/culvert/tls/ca.crt >>"$OUT/ca.crt" 2>/dev/null || : ;;
 esac
 if [ -s "$OUT/ca.crt" ]; then export SSL_CERT_FILE="$OUT/ca.crt"; else rm -f "$OUT/ca.crt"; fi
 RUN_COMMIT=$(git -C "$folder" rev-parse --short HEAD 2>/dev/null || echo unknown)
 export PROFILE OUT RUN_COMMIT "K6_NO_USAGE_REPORT=${K6_NO_USAGE_REPORT:-true}" \
   "K6_AUTO_EXTENSION_RESOLUTION=${K6_AUTO_EXTENSION_RESOLUTION:-false}"
 
-# browser_problem: prints why no browser can open pages. k6 ends with one that does not start.
+# browser_problem: prints why no browser can open pages.
 browser_problem() {
   browser=${K6_BROWSER_EXECUTABLE_PATH:-}
   [ -n "$browser" ] || { echo "no Chromium on PATH: install it" && return; }
@@ -78,8 +76,7 @@ RUN_K6=$(k6 version | sed -n 's/^k6 v\([0-9.]*\).*/\1/p')
 case $RUN_K6 in 0.* | 1.*) die "k6 $RUN_K6 is too old: install 2.0 or newer" ;; esac
 export BASE_URL RUN_K6 NO_BROWSER="${NO_BROWSER:-}"
 
-# run ARGUMENTS...: runs k6 with its log in a file. Sets status. If k6 ends early, the script has written why, unless k6
-# itself failed.
+# run ARGUMENTS...: runs k6 with its log in a file. Sets status. The script writes why it ends early; k6 does not.
 run() {
   status=0
   k6 run --quiet "$@" 2>>"$OUT/k6.log" || status=$?
@@ -92,9 +89,8 @@ run() {
   printf '{\n  "profile": "%s",\n  "result": "not run",\n  "exit": 108,\n  "problem": "%s"\n}\n' \
     "$PROFILE" "$reason" >"$OUT/summary.json"
 }
-# ended: says where the results are, and exits with the summary's code.
+# ended: says where the results are, and exits with the summary's code: k6 has one code for all thresholds.
 ended() {
-  # k6 knows one code for every crossed threshold: the summary tells them apart.
   code=$(sed -n 's/^  "exit": \([0-9]*\).*/\1/p' "$OUT/summary.json" 2>/dev/null || :)
   case ${code:-0} in 0) ;; *) status=$code ;; esac
   result=$(sed -n 's/^\([A-Z].*\) · .*/\1/p' "$OUT/summary.txt" 2>/dev/null || :)
@@ -102,7 +98,7 @@ ended() {
   exit "$status"
 }
 
-# What the run uses for settings that are not set. Over HTTP/1.1, because the run uses HTTP/2 where it can.
+# The settings of the run. Over HTTP/1.1, because the run uses HTTP/2 where it can.
 (
   export GODEBUG="${GODEBUG:+$GODEBUG,}http2client=0"
   run --no-thresholds "$folder/preflight.ts"
@@ -118,17 +114,18 @@ if [ "$PROFILE" = preflight ]; then
 fi
 read_settings "$OUT/target.env"
 
-# Starts the reader beside k6. It keeps the texts of failures for the summary. It looks up what arrived, in a recording
-# ingest on port INGEST, or in the local ingest if the DSN or the address says that the target sends there.
+# Starts the reader beside k6: an ingest on port INGEST, or a reader of the local ingest if the DSN or the address says
+# that the target sends there.
 reader() {
   spotlight='' port=0 host=127.0.0.1
-  : "${INGEST:=}"
-  case $INGEST:${SENTRY_DSN:-}:${TUNNEL_PATH:-off} in
-  http*) return 0 ;;
-  *:off) ;;
-  [1-9]*) port=$INGEST host=0.0.0.0 ;;
-  :*@ingest:*) spotlight=$(published ingest 8969) ;;
-  ::*) case ${BASE_URL%/} in *":${port_of_stack:-none}") spotlight=$(published ingest 8969) ;; esac ;;
+  : "${INGEST:=}" "${TUNNEL_PATH:=}"
+  case $INGEST:${SENTRY_DSN:-}:$TUNNEL_PATH in
+    http*) return 0 ;;
+    # Without a tunnel, no envelope is sent.
+    *:off | *:) ;;
+    [1-9]*) port=$INGEST host=0.0.0.0 ;;
+    :*@ingest:*) spotlight=$(published ingest 8969) ;;
+    ::*) case ${BASE_URL%/} in *":${port_of_stack:-none}") spotlight=$(published ingest 8969) ;; esac ;;
   esac
   has node || return 0
   mkfifo "$OUT/port.$$"
@@ -142,9 +139,5 @@ reader() {
   [ -z "$source$INGEST" ] || [ "$INGEST" = off ] || export INGEST="$READER"
 }
 reader
-
-# k6's dashboard shows the run over time. Its server is for those who set K6_WEB_DASHBOARD.
-[ -n "${K6_WEB_DASHBOARD:-}" ] || export K6_WEB_DASHBOARD=true K6_WEB_DASHBOARD_PORT=-1
-export K6_WEB_DASHBOARD_EXPORT="${K6_WEB_DASHBOARD_EXPORT:-$OUT/dashboard.html}"
 run "$@" "$folder/main.ts"
 ended
