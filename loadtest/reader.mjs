@@ -1,11 +1,9 @@
-// Says which envelopes of a load test arrived, because k6 cannot listen, and keeps failures for its summary. It reads from:
-// - this program itself, a recording ingest: the target's SENTRY_DSN is http://any@HOST:PORT/1
-// - SPOTLIGHT=http://localhost:8969: the local ingest
+// Says which envelopes of a load test arrived, because k6 cannot listen, and keeps failures for its summary. It follows the local ingest,
+// SPOTLIGHT=http://localhost:8969, or is an ingest itself: the target's SENTRY_DSN is http://any@HOST:PORT/1
 //
-//   POST /sent             what k6's target accepted: { run, name, id, traceId, project, header, size, digest }; an action has no id
-//   POST /failure          { run, … } and GET /failures?run: lib/failures.ts
-//   GET  /result?run&wait  lib/delivery.ts: Delivery, at the latest after `wait` seconds
-//   POST /api/N/envelope/  the recording ingest
+//   POST /sent, GET /result?run&wait       lib/delivery.ts
+//   POST /failure, GET /failures?run       lib/failures.ts
+//   POST /api/N/envelope/                  the ingest
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,12 +12,12 @@ import { gunzipSync } from "node:zlib";
 
 const { PORT = "8970", HOST = "0.0.0.0", SPOTLIGHT = "" } = process.env;
 const source = SPOTLIGHT ? "the local ingest" : "the recording ingest";
-/** Entries of each list: about 1 kB each. The oldest are forgotten. */
+/** Entries of each list, of about 1 kB. The oldest are forgotten. */
 const MAX_ENTRIES = 100_000;
 const POLL_MS = 500;
 const DAY_MS = 86_400_000;
 
-/** What k6 sent, and each arrival, by event id or else by digest; how often the app's server ran a POST, by trace. */
+/** What k6 sent, and each arrival, by event id or digest; how often the app ran a POST, by trace. */
 const [sent, arrived, executions, seen] = [new Map(), new Map(), new Map(), new Map()];
 const failures = new Map();
 function keep(map, id, value) {
@@ -27,7 +25,7 @@ function keep(map, id, value) {
   if (map.size > MAX_ENTRIES) map.delete(map.keys().next().value);
 }
 
-/** Records an envelope as received; the digest is of everything below the first line, as in lib/delivery.ts. */
+/** Records an envelope as received. The digest is that of lib/delivery.ts. */
 function record(raw, project) {
   const end = raw.indexOf(10) + 1 || raw.length;
   const items = raw.subarray(end);
@@ -40,7 +38,7 @@ function record(raw, project) {
   return id;
 }
 
-/** Follows Spotlight's stream of envelopes, and fetches each one of a load test as it was received. Reconnects until the end. */
+/** Follows Spotlight's stream, and fetches each envelope of a load test as it was received. Reconnects until the end. */
 async function follow() {
   let [last, said] = ["", ""];
   for (;;) {
@@ -69,7 +67,7 @@ async function follow() {
   }
 }
 
-/** How an envelope differs from the one that was sent; empty if it does not. The spool renews `sent_at`, by less than a day. */
+/** How an envelope differs from the one that was sent. The spool renews `sent_at`, by less than a day. */
 function difference(one, got) {
   const [was, is] = [one.header ?? {}, got.header ?? {}];
   const keys = Object.keys({ ...was, ...is }).filter(
@@ -142,10 +140,9 @@ const server = createServer(async (request, response) => {
   );
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
 });
-// Node would close a connection after 5 s, just when k6 sends on it.
+// Node would close a connection just when k6 sends on it.
 server.keepAliveTimeout = 0;
 for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => process.exit(0));
-// Without a local ingest at the start there is nothing to read from; one that restarts later is an outage.
 const reads = SPOTLIGHT !== "" && (await fetch(SPOTLIGHT).catch(() => false));
 server.listen(Number(PORT), HOST, () => console.log(server.address().port, reads ? SPOTLIGHT : ""));
 if (reads) follow();

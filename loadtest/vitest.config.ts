@@ -7,7 +7,7 @@ export default defineConfig({
     testTimeout: 300_000,
     // The suite says each failure in k6's log.
     silent: "passed-only",
-    // One process for several files: starting one for each takes a third of the processor time. A test that stubs a global restores it.
+    // Starting a process for each file takes a third of the time. A test that stubs a global restores it.
     isolate: false,
     alias: [{ find: /^k6(\/\w+)?$/, replacement: fileURLToPath(new URL("test/k6-shim.ts", import.meta.url)) }],
   },

@@ -4,7 +4,7 @@ import { assets as assetsOf } from "../lib/html.ts";
 import { answers, type Response } from "../lib/request.ts";
 import { assertPage, assertResponse, describeResponse } from "../lib/responses.ts";
 
-/** What a file of that type answers with, and how it ends: a cut one ends elsewhere. */
+/** How a file of that type ends: a cut one ends elsewhere. */
 const TYPES: Record<string, { type: RegExp; end: RegExp }> = {
   js: {
     type: /^(?:text|application)\/(?:javascript|x-javascript)/,
@@ -13,10 +13,10 @@ const TYPES: Record<string, { type: RegExp; end: RegExp }> = {
   css: { type: /^text\/css/, end: /(?:\}|;|\*\/)\s*$/ },
 };
 
-/** The digest of each file so far: a build's files never change. */
+/** A build's files never change. */
 const digests = new Map<string, string>();
 
-/** Fetches a page and then, concurrently as a browser does, the build's files that it references. */
+/** Fetches a page and then, concurrently, the build's files that it references. */
 export async function assets(client: Client): Promise<void> {
   const path = client.page();
   const page = await client.request({ path, kind: "page" });

@@ -4,7 +4,7 @@ import { payloadProblem } from "../lib/payload.ts";
 import { randomHex } from "../lib/random.ts";
 import { assertFreshTrace, assertPage, assertResponse, describeResponse } from "../lib/responses.ts";
 
-/** Opens a page without a trace but with a cookie, then follows a link as the browser's router does, in the trace that the page started. */
+/** Opens a page with a cookie, then follows a link as the browser's router does, in the page's trace. */
 export async function browse(client: Client): Promise<void> {
   const { pages, tracePage, navigation, expectText } = client.options;
   const from = client.page();
@@ -30,7 +30,7 @@ export async function browse(client: Client): Promise<void> {
   const isPayload = on.status === 200 && /^text\/x-component/.test(on.headers["content-type"] ?? "");
   const expected = client.probed[to]?.textInPayload ? (expectText[to] ?? "") : "";
   const other = on.body.includes(expected) ? "" : `the payload of another page: EXPECT_TEXT "${expected}" is missing`;
-  // The trace page's payload has the trace of its own call, with the decision of the page.
+  // The trace page shows the trace of its own call.
   const [called, kept] = new RegExp(`${trace?.traceId}(?:-\\w{16}(-[01]))?`).exec(on.body) ?? [];
   let lost = called ? "" : `it is not in trace ${trace?.traceId}`;
   if (kept && flag && kept !== flag) lost = `the page was sampled ${flag}, its call ${kept}`;

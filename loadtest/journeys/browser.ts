@@ -10,14 +10,14 @@ const ATTEMPTS = 3;
 const OWN_ERROR =
   /net::ERR_(NETWORK_CHANGED|INTERNET_DISCONNECTED|NETWORK_IO_SUSPENDED|NETWORK_ACCESS_DENIED|INSUFFICIENT_RESOURCES|OUT_OF_MEMORY)/;
 
-/** What a page's scripts throw, what its policy blocks, and files that do not load. React reports a failed hydration as an error. */
+/** React reports a failed hydration as an error. */
 const COLLECT_ERRORS = `self.loadtestErrors = [];
 const keep = (text) => loadtestErrors.push(String(text));
 addEventListener("error", ({ message, target }) => keep(message || "not loaded: " + (target.src || target.href)), true);
 addEventListener("unhandledrejection", ({ reason }) => keep(reason));
 addEventListener("securitypolicyviolation", (event) => keep(event.violatedDirective + " blocks " + event.blockedURI));`;
 
-/** Opens each page in Chromium, again if the network failed. If it fails each time, that is no result. */
+/** Opens each page in Chromium, again if the network failed. A network that always fails is no result. */
 export async function browser({ pages, baseUrl, reader }: Options, { run }: SetupData): Promise<void> {
   exec.vu.metrics.tags.journey = "browser";
   for (const path of pages) {
@@ -29,11 +29,11 @@ export async function browser({ pages, baseUrl, reader }: Options, { run }: Setu
     }
     if (!errors.some((one) => OWN_ERROR.test(one))) recordCheck("browser_runs", errors.length === 0);
     const failure = { check: "browser_runs", at: `GET ${path}`, traceId: "", text: errors.join("; ") } as const;
-    if (errors.length > 0) await sayFailure(reader, run, exec.vu.idInTest, failure);
+    if (errors.length > 0) await sayFailure(reader, run, failure);
   }
 }
 
-/** React marks what it has hydrated with a key that begins with __react. Only Next's pages must have React. */
+/** React marks what it has hydrated with a key `__react…`. Only Next's pages must have React. */
 const isHydrated = () =>
   !document.documentElement.innerHTML.match(/self\.__next_f|id="__NEXT_DATA__"/) ||
   Array.from(document.querySelectorAll("*")).some((one) => Object.keys(one).some((key) => /^__react/.test(key)));

@@ -11,9 +11,7 @@ const CONCURRENT = 10;
 /** Sends a trace, as an instrumented caller does, and checks that the page continues it. */
 export const continued = (client: Client): Promise<void> => sendTraces(client, 1);
 
-/**
- * Sends ten traces at the same moment, then ten requests without a trace. If the server mixes them up, a page is in another's trace.
- */
+/** Sends ten traces at once, then ten requests without one. If the server mixes them up, a page is in another's trace. */
 export async function concurrent(client: Client): Promise<void> {
   await sendTraces(client, CONCURRENT);
   const request = { path: client.page(), kind: "page", untimed: true } as const;

@@ -16,16 +16,12 @@ import { redirect } from "./redirect.ts";
 interface Entry {
   run: Journey;
   share: number;
-  /** The checks that must have samples at the end. */
+  /** What must have samples at the end. */
   checks: CheckId[];
   /** The kinds of its requests, other than pages. */
   kinds?: Kind[];
-  envelopes?: true;
-  /** The option that disables the journey: `off`, or no trace. */
-  needs?: keyof Pick<
-    Options,
-    "tracePage" | "echoPath" | "actionPage" | "redirectPage" | "tunnelPath" | "compressed" | "trace"
-  >;
+  /** The option without which the journey does not run. */
+  needs?: keyof Options;
 }
 
 const CONTINUED: CheckId[] = ["continued_trace", "continued_span", "continued_sampled", "continued_baggage"];
@@ -56,7 +52,6 @@ export const JOURNEYS = {
     share: 6,
     checks: [...TUNNEL, "tunnel_within_limits"],
     kinds: ["envelope"],
-    envelopes: true,
     needs: "tunnelPath",
   },
   compressed: {
@@ -64,10 +59,9 @@ export const JOURNEYS = {
     share: 1,
     checks: ["tunnel_compressed"],
     kinds: ["envelope"],
-    envelopes: true,
     needs: "compressed",
   },
-  replay: { run: replay, share: 1, checks: TUNNEL, kinds: ["envelope"], envelopes: true, needs: "tunnelPath" },
+  replay: { run: replay, share: 1, checks: TUNNEL, kinds: ["envelope"], needs: "tunnelPath" },
   reject: { run: reject, share: 1, checks: ["tunnel_rejected"], kinds: ["rejected"], needs: "tunnelPath" },
 } as const satisfies Record<string, Entry>;
 
@@ -77,14 +71,17 @@ export const JOURNEY_NAMES = Object.keys(JOURNEYS) as JourneyName[];
 
 export const journey = (name: JourneyName): Entry => JOURNEYS[name];
 
-/** The journeys that the options leave enabled. Throws an OptionError for an unknown name, or if none is left. */
+/** Whether a journey's envelopes may be stored for good. */
+export const sendsEnvelopes = (name: JourneyName): boolean => journey(name).kinds?.includes("envelope") ?? false;
+
+/** The journeys to run. Throws an OptionError for an unknown name, or if none is left. */
 export function journeysFor(options: Options): JourneyName[] {
   const chosen = Object.keys(options.journeys);
   const unknown = chosen.find((name) => !(name in JOURNEYS));
   if (unknown) throw new OptionError(`JOURNEYS "${unknown}" is not a journey: use ${JOURNEY_NAMES.join(", ")}`);
   const enabled = JOURNEY_NAMES.filter((name) => {
-    const { needs, envelopes } = journey(name);
-    const possible = (!needs || Boolean(options[needs])) && (options.sendEvents || !envelopes);
+    const { needs } = journey(name);
+    const possible = (!needs || Boolean(options[needs])) && (options.sendEvents || !sendsEnvelopes(name));
     return possible && (chosen.length === 0 || chosen.includes(name));
   });
   if (enabled.length === 0) throw new OptionError("JOURNEYS leaves no journey that this target can run: name others");

@@ -9,14 +9,14 @@ interface Variant {
   headers: Record<string, string>;
   /** Text that no response may contain. */
   forbidden?: string[];
-  /** SDKs may use the trace: headers that name different ones, or an id of zeros, which Sentry's accepts. */
+  /** SDKs may use the trace. */
   anyTrace?: true;
-  /** Larger than a receiver must accept: 431 is a correct response too. */
+  /** A receiver may answer 431. */
   oversized?: true;
 }
 
-/** Trace headers that no receiver may use. Each occurs in practice. */
-export function variants(canary: string): Variant[] {
+/** Trace headers that no receiver may use. */
+function variants(canary: string): Variant[] {
   const [a, b, span] = [randomHex(16), randomHex(16), randomHex(8)];
   const sentryTrace = `${a}-${span}-1`;
   const contradicting = {

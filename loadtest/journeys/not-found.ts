@@ -3,7 +3,7 @@ import { navigationHeaders, navigationPath } from "../lib/navigation.ts";
 import { randomHex } from "../lib/random.ts";
 import { assertResponse, assertUniqueTrace, describeResponse, redirectWithin } from "../lib/responses.ts";
 
-/** Requests addresses that do not exist: a page, one below a page, a link to one, a build file and an API. */
+/** Requests addresses that do not exist. */
 export async function notFound(client: Client): Promise<void> {
   const { baseUrl, navigation } = client.options;
   const from = client.page();

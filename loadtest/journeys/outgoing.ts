@@ -5,7 +5,7 @@ import { assertPage } from "../lib/responses.ts";
 import { parseTrace, parseTraceParent } from "../lib/trace.ts";
 import { callFailed, upstreamHeaders, upstreamText } from "../lib/upstream.ts";
 
-/** Requests the page that calls an API while it renders, and reads from the page which headers that API received. */
+/** Requests the page that calls an API, and reads from the page which headers that API received. */
 export async function outgoing(client: Client): Promise<void> {
   const path = client.options.tracePage;
   const sent = newContext(client.options.dsn.publicKey, client.round % 2 === 0);

@@ -1,9 +1,7 @@
 import type { Client } from "../lib/client.ts";
 import { assertPage, assertResponse, describeResponse, redirectWithin } from "../lib/responses.ts";
 
-/**
- * Follows a redirect, with and without a query. Browsers keep a permanent or cacheable one for good, so REDIRECT_STATUS must allow it.
- */
+/** Follows a redirect, with and without a query. Browsers keep a permanent or cacheable one for good. */
 export async function redirect(client: Client): Promise<void> {
   const { redirectPage, redirectTo, redirectStatus, baseUrl } = client.options;
   for (const path of [redirectPage, `${redirectPage}?from=a%20link&n=1`]) {

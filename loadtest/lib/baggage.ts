@@ -1,12 +1,12 @@
-/** https://www.w3.org/TR/baggage/#limits: the minimum that every platform must propagate. */
+/** What every platform must propagate: https://www.w3.org/TR/baggage/#limits */
 export const BAGGAGE_MAX_BYTES = 8192;
 
 export type Baggage = Record<string, string>;
 
-/** A key, `=`, printable ASCII without space, `"`, `,`, `;` and `\`, then properties: https://www.w3.org/TR/baggage/#header-content */
+/** https://www.w3.org/TR/baggage/#header-content */
 const MEMBER = /^\s*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)\s*=\s*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\s*(?:;.*)?$/;
 
-/** Parses a `baggage` header; returns undefined if any member is invalid, because that makes the whole header suspect. */
+/** Parses a `baggage` header; returns undefined if any member is invalid. */
 export function parseBaggage(value = ""): Baggage | undefined {
   try {
     const members = value.split(",").map((member) => MEMBER.exec(member));
@@ -22,9 +22,7 @@ export const formatBaggage = (members: Baggage): string =>
     .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
     .join(",");
 
-/**
- * How the sampling fields that were sent differ from a received header, in one line each: https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/
- */
+/** Each sampling field that a received header has changed: https://develop.sentry.dev/sdk/foundations/trace-propagation/dynamic-sampling-context/ */
 export function changedFields(sent: Baggage, received: string | undefined): string[] {
   const got = parseBaggage(received);
   if (!got) return [`baggage ${received === undefined ? "is missing" : `"${received}" is not valid`}`];

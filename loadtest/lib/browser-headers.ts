@@ -2,22 +2,24 @@ import type { Request } from "./request.ts";
 
 const language = { "accept-language": "en-US,en;q=0.9", "accept-encoding": "gzip, deflate, br, zstd" };
 const ask = (accept: string, dest: string, mode: string, site = "same-origin") => ({
-  ...{ accept, ...language, "sec-fetch-dest": dest, "sec-fetch-mode": mode, "sec-fetch-site": site },
+  accept,
+  ...language,
+  "sec-fetch-dest": dest,
+  "sec-fetch-mode": mode,
+  "sec-fetch-site": site,
 });
-const PAGE =
-  "text/html,application/xhtml+xml,application/xml;q=0.9,image/jxl,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7";
-const document = (site: string) => ({ ...ask(PAGE, "document", "navigate", site), "upgrade-insecure-requests": "1" });
+const PAGE = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 
-/** What Chromium asks with, apart from its name. */
+/** As Chromium asks. */
 export const BROWSER_HEADERS = {
-  document: { ...document("none"), "sec-fetch-user": "?1" },
-  form: document("same-origin"),
+  document: ask(PAGE, "document", "navigate", "none"),
+  form: ask(PAGE, "document", "navigate"),
   fetch: ask("*/*", "empty", "cors"),
   script: ask("*/*", "script", "no-cors"),
   style: ask("text/css,*/*;q=0.1", "style", "no-cors"),
 };
 
-/** The headers with which a browser sends a request of this kind. */
+/** What a browser sends with a request. */
 export function browserHeaders({ kind, path, as }: Request): Record<string, string> {
   if (as) return BROWSER_HEADERS[as];
   if (kind === "page" || kind === "redirect" || kind === "404") return BROWSER_HEADERS.document;

@@ -10,11 +10,12 @@ import type { Options } from "./options.ts";
 import { isAnswer, type Kind, type Request, type Response, Unavailable } from "./request.ts";
 import { pageTrace } from "./trace.ts";
 
-/** Counts the results of each check: a rate without samples passes any threshold. */
+/** The results of each check: a rate without samples passes any threshold. */
 export const SAMPLES = "check_samples";
-/** Time to a response's last byte; a request that timed out counts with the whole time that it waited. */
+/** Time to the last byte, or to a timeout. */
 export const TIME = "response_time";
 export const AVAILABILITY = "availability";
+/** Whether a request used the connection of the one before it in its iteration. */
 export const REUSE = "connection_reuse";
 export const STOPS = "reader_failures";
 
@@ -30,7 +31,7 @@ const [REQUEST_TIMEOUT, UNDECODABLE] = [1050, 1701];
 /** What k6 does not count as failed: checks judge the rest. */
 const EXPECTED = http.expectedStatuses({ min: 200, max: 428 }, 431);
 
-/** What `setup` saw of a page, with which every later answer is compared. */
+/** What `setup` saw of a page. */
 export interface Probe {
   /** Trace, span and nonce, which a cached page returns again. */
   ids: string[];
@@ -39,14 +40,15 @@ export interface Probe {
   hash: string;
   headers: Record<string, string>;
   settings: Record<string, string>;
-  /** Its component payload has its EXPECT_TEXT. */
+  /** Whether its component payload has its EXPECT_TEXT. */
   textInPayload: boolean;
 }
 
-/** What `setup` found, or why nothing runs; `run` is an id. */
 export interface SetupData {
   probed: Record<string, Probe>;
+  /** An id. */
   run: string;
+  /** Why nothing runs. */
   problem?: string;
 }
 
@@ -61,50 +63,53 @@ export function newClient(options: Options, { probed, run }: SetupData) {
     text: string,
   ) => {
     if (said.has(check + what)) return;
-    said.set(check + what, sayFailure(options.reader, run, exec.vu.idInTest, { check, at, traceId, text }));
+    said.set(check + what, sayFailure(options.reader, run, { check, at, traceId, text }));
   };
   const unanswered = (kind: Kind, on: Response, reason: string) =>
     say("availability", kind + reason.replace(/\d+/g, ""), on, reason);
   return {
     options,
     probed,
-    /** The number of this iteration, and of its round of all journeys, set by the suite. */
+    /** Set by the suite: the number of this iteration, and of its round of all journeys. */
     visit: 0,
     round: 0,
     isLoad: false,
+    /** In this iteration. */
+    hasConnection: false,
     /** A page for this round, or one `more` further: the rounds cover all. */
     page(pages = options.pages, more = 0): string {
       return pages[(this.round + more) % pages.length] ?? "/";
     },
-    /**
-     * Sends a request and counts its availability. Never follows a redirect. Throws Unavailable without an answer, except
-     * for an envelope, whose journeys check every outcome.
-     */
+    /** Sends a request, and follows no redirect. Throws Unavailable without an answer, except for an envelope. */
     async request(request: Request): Promise<Response> {
+      const wasConnected = this.hasConnection;
       const on = await send(options, request);
       record(request, on);
+      this.hasConnection ||= isAnswer(on);
+      // Concurrent requests over HTTP/1.1 need more connections, and a rejected body may close one.
+      if (wasConnected && isAnswer(on) && !request.untimed && !/file|rejected/.test(request.kind))
+        reuse.add(on.isReused);
       if (!isAnswer(on)) unanswered(request.kind, on, on.error || `status ${on.status}`);
       if (request.kind !== "envelope" && !isAnswer(on)) throw new Unavailable(`${on.at}: ${on.status} ${on.error}`);
       return on;
     },
-    /** Records one result of a check. Each user's first failure is kept: `example` says what was expected and what came. */
+    /** Records one result of a check. Of each user, the first failure is said. */
     check(id: CheckId, ok: boolean, on: Response | undefined, example: string): void {
       recordCheck(id, ok);
       if (!ok) say(id, "", on ?? { at: "", traceId: "" }, example);
     },
     warn: (on: Response, text: string): void => say("warning", text, on, text),
     allSaid: async (): Promise<void> => void (await Promise.all(said.values())),
-    /** The API did not answer that the app called for this response: its trace is not judged. */
+    /** The app's own API did not answer, so its trace is not judged. */
     upstreamFailed: (on: Response): void => unanswered("page", on, "the app's own call was not answered"),
-    /** Remembers an id; returns whether this virtual user had not seen it. */
+    /** Whether this virtual user sees an id for the first time. */
     isNew: (id: string): boolean => ids.size !== ids.add(id).size,
-    /** Remembers a session; returns whether no other iteration of this user had it. */
+    /** Whether no earlier iteration of this user had a session. */
     isOwn(session: string): boolean {
       const before = visits.get(session) ?? this.visit;
       visits.set(session, before);
       return before === this.visit;
     },
-    /** Tells the reader what was accepted. */
     async recordSent(sent: Omit<Sent, "run">): Promise<void> {
       if (options.ingest) await reportSent(options.ingest, { ...sent, run });
     },
@@ -118,7 +123,6 @@ export function recordCheck(id: CheckId, ok: boolean): void {
 
 export const recordStop = (): void => stops.add(1);
 
-/** Records how many milliseconds after its acceptance an envelope arrived. */
 export const recordDelivery = (milliseconds: number): void =>
   responseTime.add(milliseconds, { kind: "delivery", name: "delivery" });
 
@@ -127,9 +131,20 @@ async function send(options: Options, request: Request): Promise<Response> {
   const tags = { name: kind === "page" ? name : `${kind}: ${name}`, kind };
   const origin: Record<string, string> = method === "POST" ? { origin: options.baseUrl } : {};
   const headers = { ...browserHeaders(request), ...origin, ...request.headers };
-  const own = { headers, compression: compressed ? "gzip" : "", redirects: 0, timeout: `${options.timeout}s` };
-  const params = { ...own, tags, responseCallback: EXPECTED };
+  const params = {
+    headers,
+    compression: compressed ? "gzip" : "",
+    redirects: 0,
+    timeout: `${options.timeout}s`,
+    tags,
+    responseCallback: EXPECTED,
+  };
   const response = await http.asyncRequest(method, options.baseUrl + path, body ?? null, params);
+  const isUndecodable = response.error_code === UNDECODABLE;
+  // A compressed body that is cut in its first bytes cannot be decompressed, either.
+  const isCut = isUndecodable && /EOF|reset|closed/.test(response.error);
+  const isLate = isUndecodable && /deadline|timeout/.test(response.error);
+  const timedOut = isLate || response.error_code === REQUEST_TIMEOUT;
   const text = typeof response.body === "string" ? response.body : "";
   const received = Object.fromEntries(
     Object.entries(response.headers).map(([header, value]) => [header.toLowerCase(), value]),
@@ -138,17 +153,16 @@ async function send(options: Options, request: Request): Promise<Response> {
     status: response.status,
     headers: received,
     body: text,
-    milliseconds: response.error_code === REQUEST_TIMEOUT ? options.timeout * 1000 : response.timings.duration,
+    milliseconds: timedOut ? options.timeout * 1000 : response.timings.duration,
     isReused: response.timings.connecting === 0,
-    error: response.error_code === REQUEST_TIMEOUT ? "timed out" : response.error.replace(/^(Get|Post) "[^"]*": /, ""),
-    // A compressed body that a timeout or a closed connection has cut cannot be decompressed, either.
-    undecodable: response.error_code === UNDECODABLE && !/EOF|deadline|timeout|reset|closed/.test(response.error),
+    error: timedOut ? "timed out" : response.error.replace(/^(Get|Post) "[^"]*": /, ""),
+    undecodable: isUndecodable && !isCut && !isLate,
     at: `${method} ${path}`,
     traceId: traceId ?? pageTrace({ headers: received, body: text }).trace?.traceId ?? "",
   };
 }
 
-/** Sends a request before the run, up to three times: a busy target is not a wrong one. */
+/** Sends a request before the run, up to three times if the target is busy. */
 export async function probe(options: Options, request: Request): Promise<Response> {
   let on = await send(options, request);
   for (let more = 2; more > 0 && (on.error === "timed out" || (on.status !== 0 && !isAnswer(on))); more--)
@@ -158,8 +172,6 @@ export async function probe(options: Options, request: Request): Promise<Respons
 
 function record({ kind, path, name = path, untimed }: Request, on: Response): void {
   availability.add(isAnswer(on), { kind });
-  // Concurrent requests over HTTP/1.1 have connections of their own.
-  if (isAnswer(on) && !untimed && kind !== "file") reuse.add(on.isReused, { kind });
   // A refused connection takes no time: counting it would make an outage look fast.
   if (untimed || (!isAnswer(on) && on.error !== "timed out")) return;
   const { progress } = exec.scenario;

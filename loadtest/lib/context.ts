@@ -2,16 +2,14 @@ import { formatBaggage } from "./baggage.ts";
 import { randomHex } from "./random.ts";
 import { formatSentryTrace, formatTraceParent } from "./trace.ts";
 
-/**
- * Every trace id that this suite sends starts with this prefix. A client that sent none and receives one has proof of a leak.
- */
+/** Of every trace id that this suite sends: a client that sent none and receives one has found a leak. */
 export const SENT_TRACE_PREFIX = "10ad7e5710ad";
 export const newTraceId = (): string => SENT_TRACE_PREFIX + randomHex(10);
 
-/** A third party's member of baggage, with characters that need escaping. */
+/** A third party's member of baggage. */
 export const VENDOR = { key: "vendor", value: 'a=b, c;d "é"' };
 
-/** The headers of an instrumented caller: a trace, its sampling decision and a third party's baggage member. */
+/** The headers of an instrumented caller. */
 export function newContext(publicKey: string, sampled: boolean) {
   const trace = { traceId: newTraceId(), spanId: randomHex(8), sampled };
   const sampling = {

@@ -2,8 +2,6 @@ import crypto from "k6/crypto";
 import http from "k6/http";
 import type { Options } from "./options.ts";
 
-// Asks the reader beside k6 (reader.mjs) which of the accepted envelopes arrived, and whether they arrived as sent.
-
 /** An envelope that the target accepted, or an action that it ran. */
 export interface Sent {
   run: string;
@@ -33,21 +31,22 @@ export interface Delivery {
   ranTwice: Finding[];
 }
 
-/** The reader failed: the run could not be verified. */
 export class ReaderError extends Error {}
 
-/** Asks the reader. Throws a ReaderError. */
+/** Asks the reader beside k6 (reader.mjs). Throws a ReaderError. */
 export async function ask(ingest: string, path: string, timeout: number, body?: unknown): Promise<string> {
   const tags = { name: "reader", kind: "reader" };
   const method = body === undefined ? "GET" : "POST";
   const json = body === undefined ? null : JSON.stringify(body);
   const on = await http.asyncRequest(method, ingest + path, json, { timeout: `${timeout}s`, tags });
   if (on.status !== 200)
-    throw new ReaderError(`INGEST ${ingest} does not answer: ${on.error || `${on.status} ${on.body}`}`);
+    throw new ReaderError(
+      `INGEST ${ingest} does not answer: ${on.error || `${on.status} ${on.body}`}: start it (README), or set INGEST=off`,
+    );
   return `${on.body}`;
 }
 
-/** Tells the reader about an accepted envelope: its first line, and the digest of everything below. Throws a ReaderError. */
+/** Tells the reader about an accepted envelope: its header, and the digest of its items. Throws a ReaderError. */
 export async function reportSent(ingest: string, { body, ...sent }: Sent): Promise<void> {
   if (!body) return void (await ask(ingest, "/sent", 30, sent));
   const end = new Uint8Array(body).indexOf(10) + 1;
@@ -56,12 +55,6 @@ export async function reportSent(ingest: string, { body, ...sent }: Sent): Promi
   const digest = crypto.sha256(items, "hex");
   const whole = { ...sent, id: sent.id || digest, header: JSON.parse(header), size: items.byteLength, digest };
   await ask(ingest, "/sent", 30, whole);
-}
-
-export async function checkReader({ ingest }: Options): Promise<void> {
-  await ask(ingest, "/healthz", 5).catch(({ message }) => {
-    throw new ReaderError(`${message}: start it (README), or set INGEST=off`);
-  });
 }
 
 /** Waits until everything has arrived, for DELIVERY_WAIT at most. Throws a ReaderError. */

@@ -10,7 +10,7 @@ export interface Envelope {
   untimed?: boolean;
 }
 
-/** What an SDK writes in the header of every envelope. */
+/** For the header of an envelope. */
 export interface Sender {
   dsn: Dsn;
   traceId: string;
@@ -22,7 +22,7 @@ type Item = [type: string, payload: object | Uint8Array, more?: object];
 const SDK = { name: "sentry.javascript.nextjs", version: "10.78.0" };
 const [environment, release, url] = ["loadtest", "culvert-loadtest@1.0.0", "https://localhost/loadtest"];
 
-/** The fields of every event, and padding in place of stack frames, breadcrumbs and spans. */
+/** The fields of every event, with padding in place of stack frames and spans. */
 const event = ({ traceId, now }: Sender, eventId: string, bytes: number) => ({
   ...{ event_id: eventId, timestamp: now.getTime() / 1000, platform: "javascript", environment, release, sdk: SDK },
   request: { url, headers: { "User-Agent": "culvert-loadtest" } },
@@ -72,9 +72,7 @@ const KINDS = {
   },
 };
 
-/**
- * Serialises an envelope: https://develop.sentry.dev/sdk/foundations/transport/envelopes/#serialization-format
- */
+/** https://develop.sentry.dev/sdk/foundations/transport/envelopes/#serialization-format */
 export function makeEnvelope(name: keyof typeof KINDS, sender: Sender): Envelope {
   const { dsn, traceId, now } = sender;
   const eventId = name === "session" || name === "log" ? "" : randomHex(16);

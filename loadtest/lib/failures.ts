@@ -1,7 +1,7 @@
 import type { CheckId } from "./checks.ts";
 import { ask } from "./delivery.ts";
 
-/** A failure of a check: the request, its trace, and what was expected and came. A warning changes no result. */
+/** What failed: the request, its trace, what was expected and what came. A warning changes no result. */
 export interface Failure {
   check: CheckId | "availability" | "warning";
   at: string;
@@ -15,15 +15,14 @@ export const failureText = ({ at, text, traceId }: Failure): string =>
   `${at && `${at}: `}${text}${traceId && ` [trace ${traceId}]`}`;
 
 /**
- * Says a failure in k6's log, and to the reader beside k6. `handleSummary` gets nothing of an iteration but numbers and the names of
- * groups and checks, and each name is a label of every output.
+ * Says a failure in k6's log, and to the reader. `handleSummary` gets numbers and names only, and each name is a label of every output.
  */
-export async function sayFailure(reader: string, run: string, user: number, failure: Failure): Promise<void> {
+export async function sayFailure(reader: string, run: string, failure: Failure): Promise<void> {
   const text = failure.text.replace(/\s+/g, " ");
   const one = { ...failure, text: text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text };
   const log = failure.check === "warning" ? console.warn : console.error;
   log(`${failure.check}: ${failureText(one)}`);
-  if (reader) await ask(reader, "/failure", 10, { ...one, run, user }).catch(() => "");
+  if (reader) await ask(reader, "/failure", 10, { ...one, run }).catch(() => "");
 }
 
 /** What the reader was told during a run; nothing if it does not answer. */

@@ -2,10 +2,7 @@ import { all } from "./html.ts";
 
 type Fields = [name: string, value: string][];
 
-/**
- * The fields of the first form that posts a server action and contains the text; undefined if the page has none. Next marks such a form
- * with hidden `$ACTION_…` inputs: https://react.dev/reference/rsc/server-functions
- */
+/** The fields of the first form with a server action (`$ACTION_…`) that contains the text; undefined without one. */
 export function findActionForm(html: string, text = ""): Fields | undefined {
   const isAction = (form: string) => form.includes('name="$ACTION_') && form.includes(text);
   const form = all(html, "form").find((one) => isAction(one.html() ?? ""));

@@ -3,25 +3,25 @@ import type { Response } from "./request.ts";
 
 let last: { html: string; root: Selection } | undefined;
 
-/** The elements that match a CSS selector, in order. A page is parsed once for all questions about it. */
+/** The elements that match a CSS selector. A page is parsed once. */
 export function all(html: string, selector: string): Selection[] {
   if (last?.html !== html) last = { html, root: parseHTML(html) };
   return last.root.find(selector).toArray();
 }
 
-/** The contents of every `<meta name=…>` with that name: a faulty page may have none or two. */
+/** The contents of every `<meta>` with that name. */
 export const metas = (html: string, name: string): string[] =>
   (html.toLowerCase().includes(name) ? all(html, "meta") : [])
     .filter((meta) => meta.attr("name")?.toLowerCase() === name)
     .map((meta) => meta.attr("content") ?? "");
 
-/** The text that a page shows: of its body, without scripts, and without the comments that React puts into texts. */
+/** The text that a page shows, without the comments that React puts into it. */
 export function textOf(html: string): string {
   const shown = html.replace(/<(script|style)\b[\s\S]*?<\/\1>|<!--[\s\S]*?-->/gi, "").replace(/</g, " <");
   return parseHTML(shown).find("body").text().replace(/\s+/g, " ").trim();
 }
 
-/** The build's files that a page references, as a browser fetches them: same-origin, each once. */
+/** The build's files that a page references, each once. */
 export function assets(html: string): string[] {
   const links = all(html, "script[src], link[href]").map((one) => one.attr("src") ?? one.attr("href") ?? "");
   return [...new Set(links.filter((link) => /^\/(?!\/).*_next\/static\//.test(link)))];

@@ -1,7 +1,4 @@
-/**
- * The headers of a client navigation in Next's App Router. Next requires their hash as `_rsc` in the address, and redirects to the address
- * with it. The hash depends on `from` only.
- */
+/** The headers of a client navigation in Next's App Router. Next redirects to the address with their hash as `_rsc`. */
 export const navigationHeaders = (from: string): Record<string, string> => ({
   rsc: "1",
   "next-router-state-tree": encodeURIComponent(JSON.stringify(routerState(from))),

@@ -2,7 +2,7 @@ import { type Dsn, parseDsn } from "./dsn.ts";
 
 export type Env = Record<string, string | undefined>;
 
-/** An invalid option. The message is one line: the option, the problem and the fix. */
+/** In one line: the option, the problem and the fix. */
 export class OptionError extends Error {
   constructor(
     message: string,
@@ -27,19 +27,22 @@ export const TESTED: Record<string, string> = {
   REDIRECT_PAGE: "redirects",
   TUNNEL_PATH: "tunnel",
 };
-/** Everything else that a file for TARGET may declare. */
+/** What else a file for TARGET may declare. */
 export const MORE = [
-  ...["PAGES", "ACTION_FORM", "ACTION_EXPECT", "REDIRECT_TO", "REDIRECT_STATUS", "SENTRY_DSN"],
-  ...[
-    "EXPECT_RELEASE",
-    "EXPECT_ENVIRONMENT",
-    "EXPECT_SAMPLE_RATE",
-    "SERVER_TIMING",
-    "SEND_EVENTS",
-    "COMPRESSED",
-    "BROWSER",
-    "INGEST",
-  ],
+  "PAGES",
+  "ACTION_FORM",
+  "ACTION_EXPECT",
+  "REDIRECT_TO",
+  "REDIRECT_STATUS",
+  "SENTRY_DSN",
+  "EXPECT_RELEASE",
+  "EXPECT_ENVIRONMENT",
+  "EXPECT_SAMPLE_RATE",
+  "SERVER_TIMING",
+  "SEND_EVENTS",
+  "COMPRESSED",
+  "BROWSER",
+  "INGEST",
 ];
 
 const PATH = /^\/[^\s#]*$/;
@@ -47,16 +50,14 @@ const ORIGIN = /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?\
 export const LOCAL_DSN = "http://culvert@ingest:8969/1";
 const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600 };
 
-/** Whether an address is this machine: only then is the local ingest's DSN a sensible default. */
+/** Whether an address is this machine. */
 export const isLocal = (origin: string) => /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/.test(origin);
 
 /** Whether a DSN's host is an ingest of a test. Any other one stores events for good. */
 export const isLocalIngest = ({ host }: Dsn) =>
   !host.includes(".") || /^127\.|\.(svc(\.cluster\.local)?|local|localhost|internal|test)$|^\[/.test(host);
 
-/**
- * Reads every option from the environment. An empty value counts as not set. Throws an OptionError for the first invalid one.
- */
+/** Reads every option. An empty value counts as not set. Throws an OptionError for the first invalid one. */
 export function readOptions(env: Env) {
   const known = new Set(["PROFILE", "BASE_URL", "TARGET", "OUT", "SSL_CERT_FILE"]);
   const text = (name: string, fallback = "") => {
@@ -71,8 +72,7 @@ export function readOptions(env: Env) {
   const option = (name: string, fallback: string, pattern: RegExp, fix: string) =>
     valid(name, text(name, fallback), pattern, fix);
   const list = (name: string, fallback: string, pattern: RegExp, fix: string) =>
-    text(name, fallback)
-      .replace(/^off$/, "")
+    (declared(name) || fallback)
       .split(",")
       .map((item) => item.trim())
       .filter(Boolean)
@@ -96,6 +96,9 @@ export function readOptions(env: Env) {
     throw new OptionError(`SENTRY_DSN is not set for BASE_URL ${baseUrl}: give the target's DSN, or TUNNEL_PATH=off`);
   const dsn = parseDsn(text("SENTRY_DSN", LOCAL_DSN));
   if (!dsn) throw new OptionError("SENTRY_DSN is not a DSN: give the target's, https://<key>@<host>/<project>");
+  // A file for TARGET may be older than COMPRESSED.
+  const isInOldTarget = text("TARGET") !== "" && text("COMPRESSED") === "";
+  const isCompressed = oneOf("COMPRESSED", "off", "on") === "on" || isInOldTarget;
   const options = {
     baseUrl,
     /** Iterations per second, and seconds, of the plateau; undefined: the profile's default. */
@@ -127,16 +130,13 @@ export function readOptions(env: Env) {
     redirectTo: declared("REDIRECT_TO"),
     redirectStatus: Number(option("REDIRECT_STATUS", "0", /^0$|^30[12378]$/, "give a status such as 307")),
     tunnelPath,
-    compressed: oneOf("COMPRESSED", "off", "on") === "on" && tunnelPath !== "",
+    compressed: isCompressed && tunnelPath !== "",
     dsn,
     sendEvents: oneOf("SEND_EVENTS", "no", "yes") === "yes" || isLocalIngest(dsn),
-    notDeclared: Object.keys(TESTED).filter((name) => text(name) === ""),
-    declared: ["INGEST", "SEND_EVENTS", "COMPRESSED", "ACTION_EXPECT", "REDIRECT_TO"].filter(
-      (name) => text(name) !== "",
-    ),
     target: text("TARGET"),
-    /** Whether a browser opens pages, and why it cannot. A desktop sets BROWSER to a program. */
+    // A desktop sets BROWSER to a program.
     browser: text("BROWSER") !== "off",
+    /** Why a browser cannot open pages. */
     noBrowser: env.NO_BROWSER ?? "run.sh did not look for one",
     journeys: pairs(list("JOURNEYS", "", /^\w+(:(?=.*[1-9])[\d.]+)?$/, "give names, such as browse or browse:80"), ":"),
     reader: env.READER || text("INGEST").replace(/^off$/, ""),
@@ -148,10 +148,10 @@ export function readOptions(env: Env) {
   const given = [...(env.TARGET_NAMES ?? "").split(" "), ...Object.keys(env).filter((name) => OWN_PREFIX.test(name))];
   const unknown = given.find((name) => name !== "" && !known.has(name) && !name.startsWith("K6_"));
   if (unknown) throw new OptionError(`${unknown} is no setting: did you mean ${nearest(unknown, [...known])}?`, 1);
-  return options;
+  return { ...options, declared: [...known].filter((name) => text(name) !== "") };
 }
 
-/** Names in the environment that nobody else uses. */
+/** Of names that no other program uses. */
 const OWN_PREFIX = /^(EXPECT|ACTION|REDIRECT|DELIVERY)_/;
 
 /** The name with the most pairs of characters in common. */

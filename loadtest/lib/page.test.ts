@@ -100,6 +100,15 @@ it.each([
   expect([problem, callFailed(problem)]).toEqual([expect.stringMatching(words), then !== "ends"]);
 });
 
+it.each([
+  ...["the API does not answer", "The operation was aborted", "request timed out", "Timeout", "connect ECONNREFUSED"],
+  ...["read ETIMEDOUT", "getaddrinfo EAI_AGAIN api", "socket hang up", "other side closed", "terminated"],
+  ...["fetch failed", "it responds with 429", "it responds with 503"],
+])("a call that was not answered is told from a wrong answer: %s", (text) => {
+  expect(callFailed(`Unknown: ${text}.`)).toBe(true);
+  expect(callFailed("it responds with 500")).toBe(false);
+});
+
 const FORM = `<form><input name="q"/></form><form action=""><input type="hidden" name="$ACTION_REF_1"/>
   <input type="hidden" name="$ACTION_1:0" value="{&quot;id&quot;:&quot;é&quot;}"/><input name="text" value="hello"/>
   <textarea name="more"></textarea><button type="submit">Go</button></form>`;

@@ -1,6 +1,6 @@
 /**
- * The problem with a React Server Components payload, in one line; empty if it is whole. A payload is rows `id:json`, `id:T<bytes>,text` or
- * `id:<letter>json`, each but the text ended by a new line; row 0 is the page.
+ * The problem with a React Server Components payload; empty if it is whole. Its rows are `id:json`, `id:<letter>json` or, without a new line,
+ * `id:T<bytes>,text`. Row 0 is the page.
  */
 export function payloadProblem(body: string): string {
   let hasRoot = false;
@@ -9,19 +9,15 @@ export function payloadProblem(body: string): string {
   while (at < body.length) {
     const [head = "", id = "", tag = ""] = /^([0-9a-f]*):([A-Z]?)/.exec(body.slice(at, at + 16)) ?? [];
     if (head === "") return `no row at character ${at} of ${body.length}: "${body.slice(at, at + 40)}"`;
-    if (tag === "T") {
-      const comma = body.indexOf(",", at);
-      at = afterBytes(body, comma + 1, Number.parseInt(body.slice(at + head.length, comma), 16));
-      if (comma < 0 || Number.isNaN(at)) return `row ${id} is cut after ${body.length} characters`;
-      continue;
-    }
-    const end = body.indexOf("\n", at);
-    if (end < 0) return `row ${id} is cut after ${body.length} characters`;
+    const end = body.indexOf(tag === "T" ? "," : "\n", at);
+    const bytes = tag === "T" ? Number.parseInt(body.slice(at + head.length, end), 16) : 0;
+    const next = afterBytes(body, end + 1, bytes);
+    if (end < 0 || Number.isNaN(next)) return `row ${id} is cut after ${body.length} characters`;
     if (id === "0") {
       hasRoot = /^["[{].*[\w"].*["\]}]$/.test(body.slice(at + head.length, end));
       if (!hasRoot) return `row 0 is not a page: "${body.slice(at, at + 60)}"`;
     }
-    at = end + 1;
+    at = next;
   }
   return hasRoot ? "" : `row 0 is missing in ${body.length} characters`;
 }

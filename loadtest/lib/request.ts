@@ -1,10 +1,18 @@
 import type { BROWSER_HEADERS } from "./browser-headers.ts";
 
-/** What a request is for. Each kind has limits of its own. */
+/** What a request is for. */
 export const KINDS = [
-  ...(["page", "navigation", "action", "redirect", "file"] as const),
-  ...(["echo", "404", "envelope", "rejected", "delivery"] as const),
-];
+  "page",
+  "navigation",
+  "action",
+  "redirect",
+  "file",
+  "echo",
+  "404",
+  "envelope",
+  "rejected",
+  "delivery",
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Request {
@@ -14,44 +22,44 @@ export interface Request {
   /** Its route, without ids. Default: the path. */
   name?: string;
   headers?: Record<string, string>;
-  /** What a browser would request it as, if not as its kind says. */
+  /** Whose headers a browser sends, if not those of its kind. */
   as?: keyof typeof BROWSER_HEADERS;
   body?: string | ArrayBuffer;
   compressed?: boolean;
   traceId?: string;
-  /** Left out of the durations, because its timing is not typical. */
+  /** Not typical: left out of the durations. */
   untimed?: boolean;
 }
 
 export interface Response {
-  /** 0 if there was no response that can be read; `error` gives the reason. */
+  /** 0 if no response could be read: `error` says why. */
   status: number;
-  /** Names in lower case; values of repeated headers joined with ", ". */
+  /** Names in lower case; repeated headers are joined with ", ". */
   headers: Record<string, string>;
   body: string;
   milliseconds: number;
+  /** It needed no new connection. */
   isReused: boolean;
   error: string;
-  /** The body cannot be decompressed: that is an answer, and a wrong one. */
+  /** A wrong answer: its body cannot be decompressed. */
   undecodable: boolean;
   at: string;
   /** The trace that the request carried, else the page's. */
   traceId: string;
 }
 
-/** The target did not answer. */
 export class Unavailable extends Error {}
 
-/** Rate-limited, or no upstream. Any other answer is judged by its content. */
+/** Rate-limited, or no upstream. */
 const NOT_NOW = [429, 502, 503, 504];
 
-/** Whether the target answered. A rate limit that names its categories is an answer that the SDK understands. */
+/** Whether the target answered. SDKs understand a rate limit that names its categories. */
 export function isAnswer({ status, headers, undecodable }: Response): boolean {
   if (status === 0) return undecodable;
   return !NOT_NOW.includes(status) || headers["x-sentry-rate-limits"] !== undefined;
 }
 
-/** The responses to concurrent requests; undefined in place of those that were not answered. */
+/** The responses to concurrent requests; undefined without an answer. */
 export async function answers(requests: Promise<Response>[]): Promise<(Response | undefined)[]> {
   return Promise.all(
     requests.map((request) =>

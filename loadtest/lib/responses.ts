@@ -9,20 +9,19 @@ const SECURITY_HEADERS =
   /^(content-security-policy|strict-transport-security|x-content-type-options|x-frame-options|referrer-policy|permissions-policy|cross-origin-\w+-policy)$/;
 const NONCE = /'nonce-([^']+)'/;
 
-/** Trace headers that belong in requests only. */
 const REQUEST_ONLY = ["sentry-trace", "baggage", "traceparent", "tracestate"];
 
 /** https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag: `none` means `noindex, nofollow`. */
 const NOINDEX = /\b(noindex|none)\b/i;
 
-/** By which a shared cache says that it had the answer: https://www.rfc-editor.org/rfc/rfc9111#name-age and the names of CDNs. */
+/** How shared caches say that they had the answer: https://www.rfc-editor.org/rfc/rfc9111#name-age */
 const STORED = /^(age: \d|(cf-cache-status|cache-status|x-cache): .*hit)/i;
 
-/** Next's own error documents, and the texts that proxies and older versions of Next answer with. */
+/** Error pages of Next and of proxies. */
 const ERROR_TEXT =
   /id="__next_error__"|Application error: a (?:client|server)-side exception|"page":"\/_error"|This page couldn’t load|<title>\s*(?:50\d|Internal Server Error)/;
 
-/** A response's security headers; the nonce in a policy is new each time. */
+/** A response's security headers, without the nonce. */
 export const securityHeaders = ({ headers }: Response): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers)
@@ -67,22 +66,22 @@ export function assertResponse(client: Client, on: Response): void {
     client.check("not_found_noindex", NOINDEX.test(`${header},${meta}`), on, marks);
 }
 
-/**
- * How other visitors may get this page from a shared cache; empty if none may. The app leaves a trace out of the header if it sees a cache
- * in front, so such a page may be shareable.
- */
+/** How other visitors may get this page from a shared cache; empty if none may. Behind a cache, the app leaves its trace out of the header. */
 function sharedProblem(on: Response, isPrivate: boolean): string {
   const stored = Object.entries(on.headers).find(([name, value]) => STORED.test(`${name}: ${value}`));
   if (stored) return `a shared cache answered with ${stored[0]} "${stored[1]}"`;
-  const cache = on.headers["cache-control"] ?? "";
+  const { "cache-control": cache, "cdn-cache-control": cdn = "", expires = "" } = on.headers;
+  if (!isPrivate) return "";
+  if (/max-age=[1-9]/i.test(cdn)) return `CDN-Cache-Control "${cdn}"`;
+  // Without both, most caches store no page: https://www.rfc-editor.org/rfc/rfc9111#name-calculating-heuristic-fresh
+  if (!cache) return Date.parse(expires) > Date.now() ? `no Cache-Control, Expires "${expires}"` : "";
   const isProtected = /\b(private|no-store|no-cache)\b/i.test(cache) && !isShareable(on);
-  // Without the header, most caches store no page: https://www.rfc-editor.org/rfc/rfc9111#name-calculating-heuristic-fresh
-  return isPrivate && cache !== "" && !isProtected ? `Cache-Control "${cache}"` : "";
+  return isProtected ? "" : `Cache-Control "${cache}"`;
 }
 
 const isHtml = ({ headers }: Response) => /^text\/html/i.test(headers["content-type"] ?? "");
 
-/** Records `page_ok` and `page_complete`; returns whether the response is a page. */
+/** Checks a page; returns whether it is whole. */
 export function assertPage(client: Client, on: Response, path: string): boolean {
   assertResponse(client, on);
   const [, charset = "utf-8"] = /charset="?([\w-]+)/i.exec(on.headers["content-type"] ?? "") ?? [];
@@ -132,7 +131,7 @@ function headersProblem({ options, probed }: Client, on: Response, path: string)
   return [...missing, ...were].filter(Boolean).join("; ");
 }
 
-/** Whether a policy stops an inline script that is not the page's own, if it says anything about scripts. */
+/** Whether a policy stops inline scripts that are not the page's own. */
 export function isStrict(policy: string): boolean {
   const directives = policy.split(";").map((one) => one.trim());
   const of = (name: string) => directives.find((one) => one.startsWith(`${name} `));
@@ -140,7 +139,7 @@ export function isStrict(policy: string): boolean {
   return !scripts.includes("'unsafe-inline'") || /'(nonce|sha\d+-|strict-dynamic)/.test(scripts);
 }
 
-/** A browser runs no script without the policy's nonce; data is no script. https://www.w3.org/TR/CSP3/#match-element-to-source-list */
+/** https://www.w3.org/TR/CSP3/#match-element-to-source-list */
 function nonceProblem(client: Client, on: Response): string {
   const [policy, nonce] = [on.headers["content-security-policy"] ?? "", nonceOf(on)];
   const scripts = all(on.body, "script").filter((one) => !/json|text\//.test(one.attr("type") ?? ""));
@@ -150,7 +149,7 @@ function nonceProblem(client: Client, on: Response): string {
   return isFirst(client, nonce) ? "" : `the nonce ${nonce} was used before`;
 }
 
-/** Checks a page that was requested without a trace: it must start a valid one that no other client shares. */
+/** Checks that a page requested without a trace starts a valid one. */
 export function assertFreshTrace(client: Client, on: Response, path: string): PageTrace {
   const page = pageTrace(on);
   const changed = changedSettings(client, on, page, path);
@@ -172,9 +171,7 @@ const isProbed = ({ probed }: Client, id: string) => Object.values(probed).some(
 
 const isFirst = (client: Client, id: string): boolean => client.isNew(id) && !isProbed(client, id);
 
-/**
- * Checks that the trace in a response, if there is one, belongs to this client alone: of a page or a 404 without trace headers.
- */
+/** Checks that no other client has the trace of a response to a request without one. */
 export function assertUniqueTrace(client: Client, on: Response): void {
   const traceId = pageTrace(on).trace?.traceId;
   if (traceId === undefined) return;
@@ -190,7 +187,7 @@ export function describeResponse(on: Response): string {
   return `${on.status} ${on.headers["content-type"] ?? "without a content type"}, ${on.body.length} characters`;
 }
 
-/** The path to which a response redirects, if that is on the same origin. */
+/** The path to which a response redirects on its origin. */
 export function redirectWithin(baseUrl: string, { status, headers: { location = "" } }: Response): string | undefined {
   const to = location.startsWith(`${baseUrl}/`) ? location.slice(baseUrl.length) : location;
   return [301, 302, 303, 307, 308].includes(status) && /^\/(?!\/)/.test(to) ? to : undefined;

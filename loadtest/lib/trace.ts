@@ -9,11 +9,11 @@ export interface Trace {
   sampled?: boolean;
 }
 
-/** Two formats of the same: https://develop.sentry.dev/sdk/foundations/trace-propagation/#header-sentry-trace and W3C's traceparent. */
+/** https://develop.sentry.dev/sdk/foundations/trace-propagation/#header-sentry-trace */
 const SENTRY_TRACE = /^(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})(?:-([01]))?$/;
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]([0-9a-f])$/;
 
-/** Parses a `sentry-trace` header; returns undefined if it is invalid or contains an all-zero id. */
+/** Parses a trace header; returns undefined if it is invalid. */
 export function parseTrace(value = "", format = SENTRY_TRACE): Trace | undefined {
   const [, traceId = "", spanId = "", flag] = format.exec(value) ?? [];
   if (traceId === "") return undefined;
@@ -37,13 +37,13 @@ export interface PageTrace {
   baggage?: string;
   /** In Server-Timing alone. */
   isInHeader: boolean;
-  /** The first problem with the two values, in one line; empty if they are valid. */
+  /** Empty if the trace is valid. */
   problem: string;
 }
 
 /**
- * The trace that a page passes to the browser's SDK: in its metas, else in Server-Timing. Valid means one `sentry-trace` and one `baggage`
- * with the same trace id and sampling decision. If @culvert/nextjs leaves the trace out because of a cache, there is no problem either.
+ * The trace that a page passes to the browser's SDK: in its metas, else in Server-Timing. There must be one `sentry-trace` and one `baggage`
+ * that agree. @culvert/nextjs may leave both out of a page that a shared cache may store.
  */
 export function pageTrace(on: Pick<Response, "headers" | "body">): PageTrace {
   const [metaTraces = [], metaBaggages = []] = ["sentry-trace", "baggage"].map((name) => metas(on.body, name));

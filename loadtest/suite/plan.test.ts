@@ -19,7 +19,7 @@ describe("the plan", () => {
       profiles.flatMap((profile) => planOf(profile, { INGEST: "http://reader", BROWSER: "on", NO_BROWSER: "" }).checks),
     );
     // Only some targets' responses have what these judge.
-    const some = ["tunnel_retryable", "own_session", "action_once"];
+    const some = ["tunnel_retryable", "own_session", "action_once", "page_nonce"];
     expect(CHECK_IDS.filter((id) => !required.has(id) && !some.includes(id))).toEqual([]);
   });
 

@@ -26,8 +26,8 @@ const example = (base: string): Settings => ({
 });
 
 /**
- * Returns the file that the run reads: what the environment or TARGET declares and, without a TARGET, what the target shows. No request
- * stores anything. A broken answer is for the run to report. Throws a problem that stops a run.
+ * Returns the file that the run reads: what the environment or TARGET declares and, without TARGET, what the target shows. Stores nothing.
+ * Throws what stops a run.
  */
 export async function preflight(env: Env): Promise<string> {
   const profile = env.PROFILE === "preflight" ? "smoke" : env.PROFILE || "smoke";
@@ -78,27 +78,27 @@ async function see(env: Env, options: Options): Promise<Settings> {
       ...policies.map(([name, value]) => (/'nonce'/.test(value) ? `${name}~nonce-` : name)),
       ...(first.on.headers["content-encoding"] ? ["content-encoding"] : []),
     ].join(","),
-    // Only proposed: an action of an app that we do not know may do anything.
+    // Only proposed: an unknown action may do anything.
     "#ACTION_PAGE": pages.find(({ on }) => on.body.includes('name="$ACTION_'))?.path ?? "",
     ...tunnel,
   };
 }
 
-/** The page at a path, or the one to which it redirects: `/` may lead to a language. */
+/** The page at a path, or the one to which it redirects, such as a language. */
 async function findPage(path: string, { baseUrl }: Options, get: Get) {
   const on = await get({ path });
   const to = redirectWithin(baseUrl, on);
   return to ? { path: to, on: await get({ path: to }) } : { path, on };
 }
 
-/** A page's heading, if a second request gets the same one. A setting has no room for commas. */
+/** A page's heading, if a second request gets it, too. */
 async function findHeading(path: string, on: Response, get: Get): Promise<string> {
   const heading = ({ body }: Response) => textOf(all(body, "h1")[0]?.text() ?? "").replace(/,.*/, "");
   const [text, again] = [heading(on), heading(await get({ path }))];
   return text !== "" && text === again ? `${path}=${text}` : "";
 }
 
-/** The tunnel that @culvert/nextjs names; else the usual path if it answers an envelope for a foreign project with no page and no 404. */
+/** The tunnel that @culvert/nextjs names; else the usual path, if it answers with no page and no 404. */
 async function findTunnel(env: Env, options: Options, own: Settings): Promise<Settings> {
   const { baseUrl, dsn } = options;
   const SENTRY_DSN = env.SENTRY_DSN || own.dsn || "";

@@ -1,13 +1,13 @@
-/** As in k6's `stages`: the load at its end, as a multiple of the rate, and its length in seconds; `plateau` for DURATION. */
+/** As in k6's `stages`: the load at its end, as a multiple of the rate, and its seconds; `plateau` for DURATION. */
 export type Stage = [load: number, seconds: number | "plateau"];
 
 export interface LoadProfile {
   /** Iterations started per second at load 1. */
   rate: number;
   plateau: number;
-  /** None: one virtual user runs each journey a few times, one after the other. */
+  /** None: one virtual user runs each journey a few times. */
   stages: Stage[];
-  /** Stop at the first crossed threshold: the load at that moment is the result. */
+  /** Stop at the first crossed threshold. */
   stopAtLimit?: true;
 }
 
@@ -26,7 +26,7 @@ const SPIKE: Stage[] = [
   [1, 30],
 ];
 
-/** Their rates suit two cores shared by proxy, app, ingest and load generator. */
+/** For two cores shared by proxy, app, ingest and load generator. */
 export const PROFILES: Record<string, LoadProfile> = {
   smoke: { rate: 1, plateau: 0, stages: [] },
   average: { rate: 10, plateau: 60, stages: RAMP },

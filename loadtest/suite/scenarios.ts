@@ -1,11 +1,11 @@
 import { type JourneyName, journeysFor, shareOfJourney } from "../journeys/index.ts";
 import type { Plan } from "./plan.ts";
 
-/** How often each journey runs in smoke; in other profiles, before their shares count: even a short run covers all checks. */
+/** How often each journey runs in smoke; in other profiles, before the shares count. */
 const ROUNDS = { smoke: 5, other: 3 };
-/** Virtual users suffice for iterations of this length; if they take longer, k6 drops iterations. */
+/** For longer iterations, virtual users may be missing: k6 drops iterations. */
 const MAX_ITERATION_SECONDS = 10;
-/** Its multiples, without their whole part, cover the range from 0 to 1 evenly. */
+/** The fractions of its multiples cover 0 to 1 evenly. */
 const GOLDEN_RATIO = 0.618034;
 
 export function scenarios(plan: Plan): Record<string, Record<string, unknown>> {
@@ -46,7 +46,7 @@ const rounds = ({ options, profile }: Plan): number =>
 export const roundOf = ({ options }: Plan, iteration: number): number =>
   Math.floor(iteration / journeysFor(options).length);
 
-/** The journey of an iteration: all of them in turn at first, always in smoke; then by their shares. */
+/** The journey of an iteration: in turn at first, and always in smoke; then by their shares. */
 export function journeyOf(plan: Plan, iteration: number): JourneyName {
   const { options, profile } = plan;
   const names = journeysFor(options);

@@ -3,7 +3,7 @@ import { browser } from "../journeys/browser.ts";
 import { JOURNEYS } from "../journeys/index.ts";
 import type { CheckId } from "../lib/checks.ts";
 import { type Client, newClient, recordCheck, recordDelivery, recordStop, type SetupData } from "../lib/client.ts";
-import { checkReader, type Delivery, ReaderError, readDelivery } from "../lib/delivery.ts";
+import { ask, type Delivery, ReaderError, readDelivery } from "../lib/delivery.ts";
 import { readFailures, sayFailure } from "../lib/failures.ts";
 import { OptionError, type Options } from "../lib/options.ts";
 import { randomHex } from "../lib/random.ts";
@@ -15,12 +15,7 @@ import { type RunData, stopOf, summarise } from "./summary.ts";
 import { probeTarget } from "./target.ts";
 import { thresholds } from "./thresholds.ts";
 
-/** Ends the run before any load. `handleSummary` gets the reason with the setup's data. */
-function stopFor({ problem }: SetupData): void {
-  if (problem) exec.test.abort(problem);
-}
-
-/** Everything that k6 requires of an entry script, for one load profile. Throws an OptionError. */
+/** What k6 requires of an entry script, for one load profile. Throws an OptionError. */
 export function suite(profile: string) {
   if (!__ENV.BASE_URL) throw new OptionError("BASE_URL is not set: give the origin of the target");
   const plan = readPlan(profile, __ENV);
@@ -40,7 +35,7 @@ export function suite(profile: string) {
     async setup(): Promise<SetupData> {
       const run = randomHex(8);
       try {
-        if (options.ingest) await checkReader(options);
+        if (options.ingest) await ask(options.ingest, "/healthz", 5);
         return { run, probed: await probeTarget(options, run) };
       } catch (error) {
         return { run, probed: {}, problem: (error as Error).message };
@@ -48,19 +43,22 @@ export function suite(profile: string) {
     },
 
     async iteration(data: SetupData): Promise<void> {
-      stopFor(data);
+      if (data.problem) exec.test.abort(data.problem);
       client ??= newClient(options, data);
       const at = exec.scenario.iterationInTest;
       const name = journeyOf(plan, at);
-      Object.assign(client, { visit: at, round: roundOf(plan, at), isLoad: plan.profile.stages.length > 0 });
+      const isLoad = plan.profile.stages.length > 0;
+      Object.assign(client, { visit: at, round: roundOf(plan, at), isLoad, hasConnection: false });
       exec.vu.metrics.tags.journey = name;
       let exception = "";
       try {
         await JOURNEYS[name].run(client);
       } catch (error) {
         // A failure of our own tools is no fault of the target.
-        if (error instanceof ReaderError) recordStop();
-        if (error instanceof ReaderError) exec.test.abort(error.message);
+        if (error instanceof ReaderError) {
+          recordStop();
+          exec.test.abort(error.message);
+        }
         // A request without an answer ends its journey, and is counted by the availability.
         if (!(error instanceof Unavailable)) exception = String(error);
       }
@@ -104,9 +102,9 @@ async function recordFindings({ reader }: Options, run: string, delivery: Delive
   ];
   for (const [id, count, bad] of results) {
     for (let at = 0; at < count; at++) recordCheck(id, at >= bad.length);
-    for (const [at, { id: event, traceId, how }] of bad.slice(0, 3).entries()) {
+    for (const { id: event, traceId, how } of bad.slice(0, 3)) {
       const text = `${how}; ${bad.length} of ${count} (read from ${source})`;
-      await sayFailure(reader, run, at, { check: id, at: `event ${event}`, traceId, text });
+      await sayFailure(reader, run, { check: id, at: `event ${event}`, traceId, text });
     }
   }
   for (const milliseconds of late) recordDelivery(milliseconds);

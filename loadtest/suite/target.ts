@@ -8,10 +8,7 @@ import { describeResponse, nonceOf, securityHeaders, sessionsOf } from "../lib/r
 import { settingsOf } from "../lib/settings.ts";
 import { pageTrace } from "../lib/trace.ts";
 
-/**
- * The problem with a declared address, in one line instead of ten thousand failed requests. Empty for an answer that only a faulty target
- * gives, such as 500: the run reports it.
- */
+/** The problem with a declared address; empty for an answer of a faulty target, such as 500, which the run reports. */
 export function targetProblem({ baseUrl }: Options, setting: string, path: string, on: Response): string {
   const target = `BASE_URL ${baseUrl}`;
   if (on.undecodable) return "";
@@ -25,17 +22,17 @@ export function targetProblem({ baseUrl }: Options, setting: string, path: strin
   return `${target}: ${setting} ${path} responds ${describeResponse(on)}: ${fix}`;
 }
 
-/** Asks once for everything that is declared, and keeps what later answers are compared with. Throws what stops a run. */
+/** Asks once for everything that is declared, and keeps what later answers are compared with. Throws if nothing can run. */
 export async function probeTarget(options: Options, run = ""): Promise<Record<string, Probe>> {
   const { pages, tracePage, actionPage, echoPath, redirectPage, tunnelPath, dsn } = options;
   if (tunnelPath) {
     const problem = targetProblem(options, "TUNNEL_PATH", tunnelPath, await probeTunnel(options, tunnelPath, dsn));
     if (problem) throw new Error(problem);
   }
-  const declared = [...pages.map((path) => ["PAGES", path]), ["TRACE_PAGE", tracePage], ["ACTION_PAGE", actionPage]];
-  const others = [...declared, ["ECHO_PATH", echoPath], ["REDIRECT_PAGE", redirectPage]] as [string, string][];
+  const others = { TRACE_PAGE: tracePage, ACTION_PAGE: actionPage, ECHO_PATH: echoPath, REDIRECT_PAGE: redirectPage };
+  const declared = [...pages.map((path) => ["PAGES", path] as const), ...Object.entries(others)];
   const probed: Record<string, Probe> = {};
-  for (const [setting, path] of others) {
+  for (const [setting, path] of declared) {
     if (path === "" || probed[path]) continue;
     const on = await probe(options, { path, kind: setting === "ECHO_PATH" ? "echo" : "page" });
     const problem = targetProblem(options, setting, path, on);
@@ -46,7 +43,7 @@ export async function probeTarget(options: Options, run = ""): Promise<Record<st
   return probed;
 }
 
-/** What the tunnel answers to an envelope that it must reject: it stores nothing. */
+/** Sends an envelope that the tunnel must reject. */
 export const probeTunnel = (options: Options, path: string, dsn: Dsn): Promise<Response> =>
   probe(options, { method: "POST", path: `${path}?o=1&p=${foreignProject(dsn)}`, body: "{}", kind: "rejected" });
 
@@ -56,7 +53,7 @@ async function warnOfRobots(options: Options, run: string): Promise<void> {
   const [, all = ""] = on.body.split(/^user-agent:\s*\*\s*$/im);
   if (on.status !== 200 || !/^disallow:\s*\/\s*$/im.test(all.replace(/^user-agent:[\s\S]*/im, ""))) return;
   const text = "Disallow: / keeps every page out of search engines";
-  await sayFailure(options.reader, run, 0, { check: "warning", at: on.at, traceId: "", text });
+  await sayFailure(options.reader, run, { check: "warning", at: on.at, traceId: "", text });
 }
 
 async function factsOf(options: Options, path: string, on: Response): Promise<Probe> {
@@ -74,7 +71,7 @@ async function factsOf(options: Options, path: string, on: Response): Promise<Pr
   };
 }
 
-/** The hash of a navigation from this page. Next redirects to the address with it; older versions need none, and answer at once. */
+/** The hash of a navigation from this page, to which Next redirects; older versions need none. */
 async function navigationHash(options: Options, from: string): Promise<string> {
   const headers = navigationHeaders(from);
   const on = await probe(options, { path: navigationPath(from, "0"), headers, kind: "navigation" });

@@ -111,7 +111,7 @@ function stall(): Fault {
       !stalled.has(kindOf(seen)),
     (answer, seen) => {
       stalled.add(kindOf(seen));
-      answer.stalls = true;
+      answer.cut = "stalls";
     },
   );
 }
@@ -134,6 +134,7 @@ const acceptsGet = on(({ path, method }) => path === "/monitoring" && method ===
 const cut = (raw: Buffer) => raw.subarray(0, raw.indexOf(10) + 1 + Math.floor((raw.length - raw.indexOf(10)) * 0.6));
 const lose = (one: number): Fault => ({ deliver: (raw, n) => (n % one ? [{ raw }] : []) });
 const noApi = at("/trace", edit(/<dl>[\s\S]*<\/dl>/, "The operation was aborted due to timeout."));
+const noResult = action(edit(/received trace [^<]*<!-- -->[^<]*/, "API does not answer"));
 const expectText = { env: { PAGES: "/,/products", EXPECT_TEXT: "/products=Page /products" } };
 const busy: Fault = { delay: (seen, { lastEnvelope }) => (isPage(seen) && Date.now() - lastEnvelope < 300 ? 200 : 0) };
 const busyLimit = average({ JOURNEYS: "browse:60,envelopes:40", LIMITS: '{"/":{"p95":150}}' });
@@ -150,7 +151,7 @@ export const FAULTS: Faults = {
   forwarded: [
     ["proxy drops baggage", drops("baggage"), /baggage sent as .*did not arrive/],
     ["proxy rewrites traceparent", flag, /traceparent sent as "00-.*-0[01]", arrived as "00-.*-99"/],
-    ["proxy adds a second sentry-trace", second, /1 more: a second header/],
+    ["proxy adds a second sentry-trace", second, /sentry-trace sent as .*, arrived as "\w+-\w+-[01], b{32}/],
   ],
   continued_trace: [
     ["proxy drops sentry-trace", drops("sentry-trace"), /sent trace 10ad7e5710ad\w{20}, the page/],
@@ -223,9 +224,13 @@ export const FAULTS: Faults = {
     ["the ingest is down", at("/monitoring", set({ status: 502 })), /envelope .* %.*\/monitoring: status 502/s, tunnel],
     ["one page in two is a 503", at("/trace", every(2, set({ status: 503 }))), /GET \/trace: status 503/, outgoing],
     ["half of an answer, then nothing", stall(), STALLED, { env: { TIMEOUT: "1s", JOURNEYS: "" } }],
+    ["a compressed page is cut", page(every(3, set({ cut: "closes" }))), /GET \/: .*(closed|EOF)/, only("browse")],
     ["a page times out", slow(1700, isLaterTrace), /GET \/trace: timed out/, timeout],
   ],
-  incomplete: [["the app's own call times out", noApi, /the app's own call .*outgoing: .*not measured/s, outgoing]],
+  incomplete: [
+    ["the app's own call times out", noApi, /the app's own call .*outgoing: .*not measured/s, outgoing],
+    ["the action's own call times out", noResult, /the app's own call .*action: .*not measured/s, only("action")],
+  ],
   "row /": [
     ["envelopes delay pages", busy, /✗ \/ .*p95 150/, busyLimit],
     ["every page takes 600 ms", slow(600, isPage), /✗ \/ .*p95 500, p99 2000/, browsing],

@@ -20,8 +20,8 @@ export interface Answer {
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** Half of the body is sent, then nothing. */
-  stalls?: boolean;
+  /** Half of the body is sent, or less than the header of a compressed one. */
+  cut?: "stalls" | "closes";
 }
 
 /** How the stub misbehaves: as a faulty app, or as a faulty proxy before it. */
@@ -59,13 +59,13 @@ export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: 
   };
   const failed = (error: unknown) => ({ status: 599, headers: {}, body: String(error) });
   const server = createServer(async (request, response) => {
-    const { status, headers, body, stalls }: Answer = await respond(request).catch(failed);
+    const { status, headers, body, cut }: Answer = await respond(request).catch(failed);
     const asks = `${request.headers["accept-encoding"]}`.includes("gzip") && fault.compressed !== false;
-    const isPlain = asks && !stalls && headers["content-type"]?.startsWith("text/html") && !headers["content-encoding"];
-    if (isPlain) return response.writeHead(status, { ...headers, "content-encoding": "gzip" }).end(gzipSync(body));
-    response.writeHead(status, headers);
-    if (stalls) response.write(body.slice(0, body.length / 2));
-    else response.end(body);
+    const zips = asks && headers["content-type"]?.startsWith("text/html") && !headers["content-encoding"];
+    const whole = zips ? gzipSync(body) : Buffer.from(body);
+    response.writeHead(status, { ...headers, ...(zips && { "content-encoding": "gzip" }) });
+    if (!cut) return response.end(whole);
+    response.write(whole.subarray(0, zips ? 5 : whole.length / 2), () => cut === "closes" && response.destroy());
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const stop = () => server.close().closeAllConnections();

@@ -71,7 +71,7 @@ describe("the whole way", () => {
     expect(output).toMatch(words);
     expect(output).not.toMatch(/Request Failed|integrity: 0 broken of 0/);
     expect([code, JSON.parse(read("summary.json")).exit]).toEqual([status, status]);
-    if (status !== 108) expect(read("junit.xml")).toContain(`failures="${status === 0 ? 0 : ""}`);
+    if (status !== 108) expect(read("junit.xml").includes("<failure>")).toBe(status !== 0);
   });
 
   it("proposes a TARGET file that has what is given", { timeout: 300_000 }, async () => {
