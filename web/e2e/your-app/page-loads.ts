@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from "@playwright/test";
+import type { Browser, Page } from "@playwright/test";
 import { expect } from "../fixtures.ts";
 
 declare global {
@@ -129,16 +129,17 @@ export const continued = (page: Page) =>
     return { trace: traceId, parent: parentSpanId, sampled, timing, span: timing?.split("-")[1] };
   });
 
-/** Opens a page, waits until its trace has been sent, and returns what it continued. */
-async function visit(context: BrowserContext, url: string) {
-  const page = await context.newPage();
-  await page.goto(url);
-  await page.waitForFunction(() => globalThis.sentry);
-  const visited = await continued(page);
-  await page.waitForFunction(() => !sentry.getActiveSpan());
-  await page.evaluate(() => sentry.flush());
-  await page.close();
-  return visited;
+/** Opens pages in a tab, waits until the trace of each has been sent, and returns what they continued. */
+async function visit(tab: Page, urls: string[]) {
+  const visits: (Awaited<ReturnType<typeof continued>> & { url: string })[] = [];
+  for (const url of urls) {
+    await tab.goto(url);
+    await tab.waitForFunction(() => globalThis.sentry);
+    visits.push({ url, ...(await continued(tab)) });
+    await tab.waitForFunction(() => !sentry.getActiveSpan());
+    await tab.evaluate(() => sentry.flush());
+  }
+  return visits;
 }
 
 /**
@@ -148,15 +149,17 @@ async function visit(context: BrowserContext, url: string) {
 export async function expectOneTracePerPageLoad(browser: Browser, address: string, ingest: string, paths: string[]) {
   expect(paths.length).toBeGreaterThan(2);
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
-  const urls = [...paths, ...Array<string>(20).fill(`${paths[0]}?half`)].map((path) => address + path);
-  const visits: Awaited<ReturnType<typeof visit>>[] = [];
-  for (let next = 0; next < urls.length; next += 4)
-    visits.push(...(await Promise.all(urls.slice(next, next + 4).map((url) => visit(context, url)))));
+  const halves = Array.from({ length: 20 }, (_, number) => `${paths[0]}?half=${number}`);
+  const urls = [...paths, ...halves].map((path) => address + path);
+  // Not a tab for each page: to open one costs seconds on a busy machine.
+  const tabs = await Promise.all([0, 1, 2, 3].map(() => context.newPage()));
+  const own = (tab: number) => urls.filter((_, index) => index % tabs.length === tab);
+  const visits = (await Promise.all(tabs.map((tab, number) => visit(tab, own(number))))).flat();
   expect(visits.map(({ timing }) => timing)).toEqual(
     visits.map(({ trace, span, sampled }) => `${trace}-${span}-${Number(sampled)}`),
   );
   // Where Sentry's SDK writes the trace into the page, that wins: a span below the request's.
-  const written = visits.filter(({ parent, span }, index) => parent !== span && !urls[index]?.endsWith("/request"));
+  const written = visits.filter(({ parent, span, url }) => parent !== span && !url.endsWith("/request"));
   expect(written).toEqual([]);
   // What the server has not sent by then, it never sends.
   expect(await (await context.request.get(`${address}/api/flush`)).json()).toBe(true);
@@ -164,21 +167,21 @@ export async function expectOneTracePerPageLoad(browser: Browser, address: strin
   const both = (roots: Root[], trace: string) =>
     ["pageload", "http.server"].map((op) => roots.find((root) => root.trace === trace && root.op === op));
   const roots = await arrivedAt(ingest, (roots) => sampled.every(({ trace }) => both(roots, trace).every(Boolean)));
-  const seen = visits.map(({ trace, sampled }, index) => {
+  const seen = visits.map(({ trace, sampled, span, url }) => {
     const [load, request] = both(roots, trace);
     // Next 15 sends the headers of such a page from a span below the request's.
-    const isBelow = request && urls[index]?.endsWith("/request");
-    return [urls[index], sampled, load?.parent, isBelow ? visits[index]?.span : request?.id];
+    const isBelow = request && url.endsWith("/request");
+    return [url, sampled, load?.parent, isBelow ? span : request?.id];
   });
   expect(seen).toEqual(
-    visits.map(({ parent, span, sampled }, index) => [
-      urls[index],
+    visits.map(({ parent, span, sampled, url }) => [
+      url,
       sampled,
       ...(sampled ? [parent, span] : [undefined, undefined]),
     ]),
   );
-  expect(new Set(visits.map(({ trace }) => trace)).size).toBe(visits.length);
-  const half = visits.slice(paths.length).filter(({ sampled }) => sampled).length;
+  expect(new Set(visits.map(({ trace }) => trace)).size).toBe(urls.length);
+  const half = sampled.filter(({ url }) => url.includes("half")).length;
   expect(sampled.length - half).toBe(paths.length);
   expect([half > 0, half < 20]).toEqual([true, true]);
 }
