@@ -25,7 +25,6 @@ afterAll(async () => {
   await docker("image", "rm", "--force", ...images);
 });
 
-/** Builds an app with these files, by default of npm, whose build leaves its server in `output`; returns the image. */
 async function build(output: string, files: Record<string, string> = {}, options: BuildOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "culvert-app-"));
   const app = join(folder, options.args?.APP ?? ".");

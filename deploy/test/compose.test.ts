@@ -11,7 +11,6 @@ interface Config {
   networks: Record<string, { internal?: boolean }>;
 }
 
-/** The configuration that the compose file, or COMPOSE_FILE alone, gives with these settings. */
 async function readConfig(settings: Settings): Promise<Config> {
   const command = ["docker", "compose", "-p", "app", "config", "--format", "json"];
   return JSON.parse((await runApart(command, { COMPOSE_FILE: "docker-compose.yml", ...settings })).output);
@@ -97,7 +96,6 @@ test("a DSN of your own replaces the local ingest, disables the console, samples
   const real = await config({ SENTRY_DSN });
   const { ingest: _, ...others } = services;
   const own = (name: string) => (name === "web" ? { CONSOLE: "off", SENTRY_TRACES_SAMPLE_RATE: "0.1" } : {});
-  // The label names the DSN, as given.
   const expected = Object.entries(others).map(([name, service]) => [
     name,
     { ...service, environment: { ...service.environment, SENTRY_DSN, ...own(name) }, labels: real[name]?.labels },

@@ -12,7 +12,6 @@ const interruptedUp = (text: string, hook: string, settings: Record<string, stri
 };
 const allContainers = async () => [await containers("proxy"), await containers("web")];
 const stateOf = (service: string) => must(["docker", "compose", "ps", "--all", "--format={{.State}}", service]);
-/** A setting with which the proxy is replaced. */
 const changed = { SERVER_NAME: "app.example.com" };
 const invalid = { HSTS_MAX_AGE: "soon" };
 const isUp = async () => typeof (await get("/healthz")) === "string";
@@ -20,7 +19,6 @@ const isUp = async () => typeof (await get("/healthz")) === "string";
 const got503 = "the proxy got status 503 from the new container at <address>";
 /** Waits for an app's answer for eight seconds instead of a minute. */
 const soon = impatient(60, 8);
-/** What `make up` says is wrong, with its exit status. */
 const failure = ({ code, output }: Outcome) => [
   code,
   (output.match(/(?<=^culvert: ).*/gm) ?? []).join("\n").replace(/\b(?!127)(?:\d+\.){3}\d+\b/g, "<address>"),

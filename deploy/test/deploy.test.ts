@@ -21,7 +21,6 @@ import { IMAGES, type Outcome, root } from "./support/docker.ts";
 import { buildImage } from "./support/images.ts";
 
 const { project, image, envFile, releasesFile, up, rollback, saved, save } = releaseStack("deploy", 3);
-/** A release's name in `make releases`. */
 const shortId = async (release: "first" | "broken") =>
   (await must(["docker", "image", "inspect", "--format={{.Id}}", image(release)])).slice(7, 19);
 const scale = (count: number) => {
@@ -35,9 +34,7 @@ const forms: LoadRequest[] = pages.map((one) => ({ ...one, name: `form ${one.pat
 const underForms = (change: Promise<Outcome>) =>
   underLoad(change, [...pages, ...forms], { connections: 16, pauseMs: 0 });
 
-/** The containers of releases that are kept for open pages. */
 const previous = () => ids("ps", "--quiet", `--filter=name=${project}-web-previous`);
-/** What a page of a release requests. */
 const pageOf = (release: string) => page(`/name?dpl=${release}`);
 const answersFor = (...names: string[]) => Promise.all(names.map((release) => send(pageOf(release))));
 

@@ -13,7 +13,6 @@ const isSource = (file: string) =>
   /\.(?:ts|tsx|mjs|js|sh|conf|yml|yaml|env|json|tpl|c?fg)$|file$|\.example$/i.test(file);
 const code = files.filter(isSource).map(read).join("\n");
 
-/** The anchors that GitHub makes of a document's headings. */
 const anchors = (markdown: string) =>
   [...markdown.toLowerCase().matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
     heading.replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"),

@@ -30,7 +30,6 @@ const stack = (app: App) => ({
 const start = (app: App, ...options: string[]) =>
   must(["docker", "compose", "up", "-d", "--no-build", ...options, "--wait", "web", "proxy"], stack(app));
 
-// A clone, for its apps.conf.
 const folder = mkdtempSync(join(tmpdir(), "culvert-front-"));
 const inClone = (command: string) => run(["sh", "-c", `cd '${folder}' && ${command}`], front);
 const useApps = (lines: string) => {
@@ -46,7 +45,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Sends a request to the front for this name, over a connection of its own; rejects if there is no response. */
 async function ask(name: string, path = "/", body = "") {
   const at = { host: "127.0.0.1", port: ports.https, servername: name, rejectUnauthorized: false, agent: false };
   const outgoing = request({ ...at, path, method: body ? "POST" : "GET", headers: { host: name } });

@@ -30,7 +30,6 @@ const number = ((Number(process.env.HTTPS_PORT) - 18443) / 10) % 128;
 const subnet = `10.214.${2 * number}`;
 const network = `10.214.${2 * number + 1}`;
 const network6 = `fd0c:14:${number + 1}:`;
-/** The last part of a front's address. */
 const hostOf = (name: Front) => 17 + names.indexOf(name);
 const stack = {
   ...{ IMAGES, WEB_EGRESS: "on", WEBSOCKET_PATH: "/socket", COMPOSE_PROJECT_NAME: project },
@@ -94,7 +93,6 @@ async function startFront(name: Front, image: string): Promise<void> {
 
 /** `v6`: over IPv6, straight to the container. */
 type Asked = RequestOptions & { body?: string | Buffer; v6?: boolean };
-/** Opens a request to a front, over a connection of its own. */
 function open(name: Front, path: string, { body, v6, headers, ...options }: Asked = {}) {
   const inner = { host: `${network6}:${hostOf(name).toString(16)}`, port: 443 };
   const where = v6 ? inner : { host: "127.0.0.1", port: ports[name] };
@@ -104,14 +102,12 @@ function open(name: Front, path: string, { body, v6, headers, ...options }: Aske
   outgoing.on("error", () => {}).end(body);
   return outgoing;
 }
-/** Sends a request to a front and returns the answer; rejects without one. */
 async function ask(name: Front, path: string, asked?: Asked) {
   const [response] = await once(open(name, path, asked), "response");
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
 const post = (name: Front, path: string, body: string | Buffer, headers = {}) =>
   ask(name, path, { method: "POST", body, headers });
-/** The last request for this path that reached the app. */
 const toldApp = async (path: string) => (await app.all()).findLast(({ url }) => url === path) as RecordedRequest;
 const forged: Record<string, string> = {
   ...{ "x-forwarded-proto": "http", "x-forwarded-port": "1", "x-forwarded-for": "203.0.113.66" },

@@ -12,7 +12,6 @@ import { root } from "./support/docker.ts";
 const folder = mkdtempSync(join(tmpdir(), "culvert-"));
 chmodSync(folder, 0o755);
 
-/** The bodies of requests to a port of this machine. */
 const bodies: string[] = [];
 const server = createServer(async (request, response) => {
   bodies.push((await request.toArray()).join(""));
@@ -25,7 +24,6 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-/** Runs `make up`, which must end with this line. */
 async function expectRejection(environment: Record<string, string>, line: RegExp) {
   const { code, output } = await run(["sh", "deploy/host/up.sh"], environment);
   expect(lastLine(output)).toMatch(line);

@@ -16,9 +16,7 @@ const folder = join(work, `culvert-${version}`);
 const read = (name: string) => readFileSync(join(OUT, name), "utf8");
 let container: string;
 let REGISTRY: string;
-/** References of the released images, each with tag and digest. */
 let released: string[] = [];
-/** Helm's path, if it is to be had. */
 const helm = lastLine(await must(["sh", "deploy/kubernetes/helm.sh"]).catch(() => ""));
 
 const port = 18_900 + Number(process.env.TEST_STACK ?? 0);
@@ -27,7 +25,6 @@ const settings = {
   COMPOSE_PROJECT_NAME: projectName("archive"),
   ...{ HTTPS_PORT: String(port), HTTP_PORT: String(port + 1_000), INGEST_PORT: String(port + 2_000) },
 };
-/** Types a command in the archive's folder, which must succeed, and returns what it prints. */
 async function type(command: string): Promise<string> {
   const { code, output } = await runApart(["sh", "-c", `${command} 2>&1`], settings, folder);
   expect(code, `${command}: ${output}`).toBe(0);

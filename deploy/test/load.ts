@@ -12,14 +12,14 @@ export interface LoadRequest extends Record<"name" | "path", string> {
   contentType?: string;
 }
 
-/** A request that did not get the expected response: a status, or why it is missing or incomplete; whether it had reached a proxy. */
+/** A request without the expected response; `outcome` is a status or an error. */
 export interface Failure {
   name: string;
   outcome: string;
   reached: boolean;
 }
 
-/** Sends one request to HTTPS_PORT of this machine; resolves with its failure, or with the response's body. */
+/** Sends a request to HTTPS_PORT; resolves with its failure, or with the response's body. */
 export async function send(one: LoadRequest): Promise<Failure | string> {
   const { name, path, status, body, contentType = "text/plain" } = one;
   const headers = body === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(body) };
@@ -45,7 +45,7 @@ export async function send(one: LoadRequest): Promise<Failure | string> {
   }
 }
 
-/** Sends requests in turn while `change` runs, which needs the pauses; returns its result, the number of requests by name, and failures. */
+/** Sends requests in turn while `change` runs, which needs the pauses. */
 export async function load<Result>(
   requests: LoadRequest[],
   change: Promise<Result>,
@@ -69,10 +69,9 @@ export async function load<Result>(
   return { result, requests: count, failures };
 }
 
-/** Closes the kept-alive connections. */
 export const endLoad = () => agent.destroy();
 
-/** What a browser without JavaScript posts to /test-events for the action that redirects (303); takes that page. */
+/** What a browser without JavaScript posts for the action of /test-events that redirects (303). */
 export function redirectingForm(page: string): FormData {
   const action = page.split("<form").find((one) => one.includes(">Redirect from an action<")) ?? "";
   const form = new FormData();

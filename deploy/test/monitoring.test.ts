@@ -28,7 +28,6 @@ afterAll(async () => {
   await must(["docker", "volume", "rm", `${process.env.COMPOSE_PROJECT_NAME}_prometheus`]);
 });
 
-/** Requests an address from within a container, and returns the body of the response. */
 async function request(service: string, url: string, options: RequestInit = {}): Promise<string> {
   const script = `fetch("${url}", ${JSON.stringify(options)}).then((response) => response.text()).then(console.log)`;
   return compose("exec", "-T", service, "node", "-e", script);

@@ -22,7 +22,6 @@ const release = {
   ...{ VERSION: version, REGISTRY: "registry.example/culvert" },
   ...{ SOURCE_URL: "https://git.example/culvert", SOURCE_DATE_EPOCH: "1700000000" },
 };
-/** Makes the archive of images with these digests, in a folder of its own, and returns the folder. */
 async function archive(folder: string): Promise<string> {
   const OUT = join(work, folder);
   mkdirSync(OUT);

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Outcome, outputOf, root, run as runFile } from "./support/docker.ts";
 
-/** Runs a command in the repository with these variables added to the test's own; never throws on a non-zero exit. */
+/** Runs a command in the repository with these variables added; never throws on a non-zero exit. */
 export function run([file = "", ...args]: string[], environment: Record<string, string> = {}): Promise<Outcome> {
   return runFile(file, args, { ...process.env, ...environment });
 }
 
-/** Runs a command as `run` does and returns its output; throws an error with the output on a non-zero exit. */
+/** As `run`, but returns the output; throws with it on a non-zero exit. */
 export const must = async (command: string[], environment?: Record<string, string>): Promise<string> =>
   outputOf(command, await run(command, environment));
 
@@ -20,7 +20,6 @@ export function runApart(command: string[], settings: Record<string, string> = {
   return run(["env", "-i", `--chdir=${cwd}`, ...variables.map(([name, value]) => `${name}=${value}`), ...command]);
 }
 
-/** Writes a temporary file, and returns its path. */
 export function temporary(name: string, text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), "culvert-")), name);
   writeFileSync(file, text);

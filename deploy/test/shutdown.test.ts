@@ -30,7 +30,7 @@ const recorder = new Recorder(`http://127.0.0.1:${environment.RECORDER_PORT}`);
 beforeEach(() => start("recorder"));
 afterAll(() => compose("down", "--volumes", "-t", "0"));
 
-/** Has web's server throw until web stops, by requests from inside its container. Every 500 is an exception; `ids` are trace ids. */
+/** Has web's server throw until web stops. Every 500 is an exception; `ids` are trace ids. */
 function throwExceptions() {
   const loop = `const throwInTurn = async () => {
     for (;;) {
@@ -49,7 +49,6 @@ function throwExceptions() {
   return { ids, ended: new Promise((resolve) => inside.on("close", resolve)) };
 }
 
-/** The trace ids of all exceptions that have arrived. */
 async function arrivedTraces(): Promise<Set<string>> {
   const items = (await recorder.all()).flatMap((request) => envelopeOf(request).items);
   const events = items.filter(({ header }) => header.type === "event");
@@ -67,7 +66,6 @@ test("web is stopped while after() works: it ends with 0 when the work is done a
   expect(await arrivedTraces()).toContain(id);
 });
 
-/** Sends a request to the proxy as a client of this address. */
 async function ask(session: ClientHttp2Session, client: string, path = "/", body?: FormData | string) {
   const form = body === undefined ? undefined : new Response(body);
   const type = form && { ":method": "POST", "content-type": form.headers.get("content-type") ?? "" };

@@ -1,9 +1,9 @@
-// Adds up the results that run.sh wrote to a folder and prints the last line; exits with 1 if a test failed or none ran.
+// Adds up the results that run.sh wrote to a folder; exits with 1 if a test failed or none ran.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 const folder = process.argv[2];
-/** The run fails if more tests than these need another attempt. One or two are races; many are a product that works every other time. */
+/** One or two flaky tests are races; many are a product that works every other time. */
 const maxFlaky = 3;
 const read = (file) => readFileSync(join(folder, file), "utf8").trim();
 const named = (end) => readdirSync(folder).filter((name) => name.endsWith(end));

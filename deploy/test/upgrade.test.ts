@@ -14,7 +14,6 @@ const home: LoadRequest = { name: "page", path: "/", status: 200 };
 const compose = (...command: string[]) => must(["docker", "compose", ...command]);
 const replicas = async () => (await compose("ps", "-q", "web")).split("\n");
 
-/** Requests of clients with the first release. Few are for pages, which take the most processor time. */
 let requests: LoadRequest[];
 beforeAll(async () => {
   const first = String(await send(home));
@@ -37,7 +36,7 @@ const bodyOf = ({ body }: RecordedRequest) => Buffer.from(body, "base64").toStri
 /** Few connections: the change itself needs the processor. */
 const few = { connections: 4 };
 
-/** Deploys another version of the spool, whose schema a command of sed has changed, with these settings. */
+/** Deploys another version of the spool, whose schema a command of sed has changed. */
 function upgrade(change: string, settings = {}) {
   const edited = `RUN --network=none sed -i '${change}' src/queue/schema.ts && touch changed`;
   const lines = [`FROM ${IMAGES}-spool`, "USER 0:0", edited, "USER 1000:1000"];
@@ -115,7 +114,7 @@ const lastTag = ["git", "describe", "--tags", "--abbrev=0", "--match=v*", "HEAD^
 /** The last version, or another commit to upgrade from. */
 const from = process.env.UPGRADE_FROM ?? (await must(lastTag).catch(() => ""));
 
-/** While the spool is replaced, the SDK keeps what the ingest does not accept; a form that the other version does not have reloads its page. */
+/** The SDK keeps an envelope that gets 503; a form of the other version reloads its page. */
 const byDesign = ["envelope 503", "form 409"];
 
 test.skipIf(!from)("down to the last version and up: no response is cut, envelopes arrive, files stay", async () => {

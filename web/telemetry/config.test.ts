@@ -7,7 +7,6 @@ import { PART_VARIABLES } from "./parts.js";
 vi.mock("@sentry/nextjs/config", () => ({ withSentryConfig: vi.fn((config: object) => config) }));
 afterEach(() => vi.unstubAllEnvs());
 
-/** The options with which `withSentryConfig` was called last. */
 const sentry = () => vi.mocked(withSentryConfig).mock.lastCall?.[1];
 
 test("the app's own values win, and a function stays a function", async () => {

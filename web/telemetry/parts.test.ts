@@ -42,7 +42,6 @@ beforeEach(() => {
 
 const isCalled = (mock: object) => vi.mocked(mock as () => void).mock.calls.length > 0;
 
-/** What each part does: whether it did that. */
 async function done(): Promise<Record<Part, boolean[]>> {
   culvertOptions();
   const metrics: unknown[] = vi.mocked(sendServerTiming).mock.lastCall ?? [];

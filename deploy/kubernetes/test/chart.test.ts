@@ -11,7 +11,6 @@ import { controllers, find, of, type Part, podOf } from "./lib/objects.ts";
 const off = { enabled: false };
 const clusterIp = { service: { type: "ClusterIP" } };
 const trusted = { settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
-/** An object's entries, to stand in another one's text. */
 const entries = (one: object) => JSON.stringify(one).slice(1, -1);
 const values = (...more: object[]) => [images("1.0.0"), ...more];
 const work = mkdtempSync(join(tmpdir(), "culvert-chart-"));
@@ -156,7 +155,6 @@ test.skipIf(!kubectl)(
     expect(find(objects, "Deployment", "web").metadata.labels).toMatchObject({ team: "shop" });
     expect(podOf(objects, "web").containers[0].image).toBe("registry.example.com/shop:1.4.0");
     expect(find(objects, "ConfigMap", "proxy").data?.SERVER_NAME).toBe("app.example.com");
-    // Addresses follow the namespace.
     expect(JSON.stringify(objects)).not.toMatch(/\.culvert\.svc/);
   },
 );

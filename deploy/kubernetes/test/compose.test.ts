@@ -13,10 +13,8 @@ const settings: Part[] = Object.values(
 /** What the chart's ConfigMaps have if a value sets it. */
 const defaults = JSON.parse(readFileSync(`${chart}/settings.json`, "utf8"));
 
-/** The bytes of a compose quantity such as 512m. */
 const composeBytes = (quantity: string) => bytes(quantity.replace(/[kmg]$/, (unit) => `${unit.toUpperCase()}i`));
 
-/** The variables of an image that its Dockerfile sets. */
 const dockerfiles: Record<string, string> = { spool: "proxy/spool/Dockerfile", ingest: "deploy/ingest/Dockerfile" };
 const imageOf = (name: string) => (dockerfiles[name] ? readFileSync(`${root}${dockerfiles[name]}`, "utf8") : "");
 
@@ -42,7 +40,6 @@ test.each(names)("compose and Kubernetes agree on the settings, health check, me
   expect(set.filter((one) => !known.includes(one))).toEqual([]);
 
   const asked = service.healthcheck.test.join(" ").replace(/\$\$(PORT|HEALTH)\b.*/s, () => imageOf(name));
-  // The proxy is healthy without web, but not ready.
   const healthy = ["startupProbe", "livenessProbe", ...(name === "proxy" ? [] : ["readinessProbe"])];
   for (const { httpGet, tcpSocket } of healthy.map((probe) => probes[probe])) {
     const { port, path = "" } = httpGet ?? tcpSocket;

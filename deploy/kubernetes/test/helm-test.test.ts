@@ -42,7 +42,6 @@ describe.skipIf(!hasImages("proxy", "spool"))("helm test", () => {
   const sentry = { dsn: "https://key@sentry.example.com/2" };
   const node = useNode("helm-test", { sentry });
   beforeAll(() => {
-    // For the containers' users.
     chmodSync(folder, 0o755);
     for (const name of ["good", "expired", "other", "private"])
       makePair(join(folder, name), [name === "other" ? "other.example.com" : "app.example.com"]);

@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { images, rendering, template } from "./lib/chart.ts";
 import { matches, of, type Part, type Resource } from "./lib/objects.ts";
 
-/** The namespace of the release. */
 const home = "culvert";
 
 type Pod = { namespace: string; labels: Record<string, string> };
@@ -38,7 +37,6 @@ function isPeer({ ipBlock, namespaceSelector, podSelector }: Part, other: End): 
   return !ipBlock && isThere && selects(podSelector ?? {}, other.labels);
 }
 
-/** Whether one of the blocks, of the address' family, contains the address. */
 function contains(blocks: string[], address: string): boolean {
   const family = (one: string) => (one.includes(":") ? "ipv6" : "ipv4");
   const list = new BlockList();
@@ -47,7 +45,6 @@ function contains(blocks: string[], address: string): boolean {
   return list.check(address, family(address));
 }
 
-/** Throws at an operator that the chart does not use. */
 function selects({ matchLabels, matchExpressions = [] }: Part, labels: Record<string, string>): boolean {
   const isIn = ({ key, operator, values }: Part) => {
     if (operator !== "In") throw new Error(`${operator}: teach network.ts`);

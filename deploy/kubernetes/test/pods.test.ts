@@ -34,7 +34,6 @@ const withCache = (code: string) => `
   ${code}
   process.exit();`;
 
-/** Each line is the beginning of one that is found. */
 const expectLines = (found: string[], lines: string) => {
   for (const line of lines.trim().split("\n"))
     expect(found).toContainEqual(expect.stringMatching(new RegExp(`^${line}`)));
@@ -102,7 +101,6 @@ describe.skipIf(!hasImages("proxy", "web", "spool"))("production's pods, run in 
     expect([release("web-previous"), release("web")]).toEqual(["0.9.0", "1.0.0"]);
   });
 
-  /** Asks these pods as verify.sh does, and returns the lines of what is found. */
   const verified = () => {
     const live = healthy(objects);
     for (const { metadata, status } of of(live, "Pod"))
@@ -121,7 +119,6 @@ describe.skipIf(!hasImages("proxy", "web", "spool"))("production's pods, run in 
   test("make verify-cluster, asked in these pods, finds what is wrong in Docker", {
     timeout: 2 * timeout,
   }, async () => {
-    // Docker enforces no policies.
     const lines = `
 ok proxy → culvert-web: .*
 ok proxy → culvert-web-all: .*

@@ -25,7 +25,6 @@ const apply = (...objects: object[]) =>
   execFileSync("kubectl", ["-n", namespace, "apply", "-f", "-"], {
     input: JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }),
   });
-/** What a pod of this test answers on its port 9001. */
 const told = (name: string, path: string) => {
   const code = `fetch("http://127.0.0.1:9001${path}").then(async (r) => console.log(await r.text()))`;
   return JSON.parse(output("kubectl", "-n", namespace, "exec", name, "--", "node", "-e", code));

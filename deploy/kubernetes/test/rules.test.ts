@@ -22,13 +22,13 @@ const packages: Record<string, string> = {
   "monitoring.coreos.com": "@kubernetes-models/prometheus-operator",
 };
 
-/** An object's problems by the schema of its kind and API version; unknown fields too, as with `kubectl --validate=strict`. */
+/** An object's problems by its schema; unknown fields too, as with `kubectl --validate=strict`. */
 async function schemaProblems(object: Resource): Promise<string[]> {
   const [version = "", group = ""] = object.apiVersion.split("/").reverse();
   const models = await import(
     /* @vite-ignore */ [packages[group] ?? "kubernetes-models", group, version].filter(Boolean).join("/")
   );
-  // The compiled validators read the fields of the schema and ignore others. So a field that was not read is unknown.
+  // The validators read the fields of the schema only: one that was not read is unknown.
   const unread = new Set<string>();
   const watch = (value: unknown, path: string): unknown => {
     if (typeof value !== "object" || value === null) return value;
@@ -51,19 +51,16 @@ async function schemaProblems(object: Resource): Promise<string[]> {
   return [...unread].map((path) => `${path}: the schema has no such field`);
 }
 
-/** All pods: of controllers, and the chart's test. */
 const pods = (objects: Resource[]): Resource[] => [
   ...controllers(objects).map((one) => ({ ...one, spec: one.spec.template.spec })),
   ...of(objects, "Pod"),
 ];
 
-/** The minimum number of pods of a Deployment or StatefulSet. */
 function minReplicas(objects: Resource[], { metadata, spec }: Resource): number {
   const scaler = of(objects, "HorizontalPodAutoscaler").find((one) => one.spec.scaleTargetRef.name === metadata.name);
   return scaler?.spec.minReplicas ?? spec.replicas ?? 1;
 }
 
-/** The ConfigMaps, Secrets and keys that pods reference, from all objects. */
 function references(objects: Resource[]) {
   const found: { kind: string; name: string; key?: string }[] = [];
   JSON.stringify(objects, (field, value) => {
@@ -75,7 +72,6 @@ function references(objects: Resource[]) {
   return found;
 }
 
-/** The objects of a kind in all renderings, with all objects of their rendering, and a name for messages. */
 const all = (kind: string): [object: Resource, objects: Resource[], at: string][] =>
   [...everything()].flatMap(([name, objects]) =>
     of(objects, kind).map((one): [Resource, Resource[], string] => [one, objects, `${name}: ${one.metadata.name}`]),

@@ -83,7 +83,6 @@ const diff = (entries: string) => {
   const lines = entries.match(/;[-+@]/) ? all : all.map((one) => `${one}\n@@ -3,2 +3,2 @@\n-  a: 1\n+  a: 2`);
   return JSON.stringify(lines.join("\n"));
 };
-/** A world that runs production, changed. */
 function world(changes: string): World {
   const made = production(rendering("production"));
   const written = changes.replace(/down ([\w-]+)/g, (_, name) => down(name));
@@ -153,7 +152,6 @@ test("what may pass by itself is waited for, and what will not is not", () => {
   expect([image, changeOf("a rollout is stuck"), lost, "set X="].flatMap(pending)).toEqual([]);
 });
 
-/** Runs the command with a kubectl that answers with what a world has. */
 const run = (made: World, env: NodeJS.ProcessEnv = {}, ...options: string[]) => {
   writeFileSync(join(folder, "world"), collected(made));
   const kubectl = `#!/bin/sh

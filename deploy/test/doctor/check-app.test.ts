@@ -7,7 +7,6 @@ import { impatient, run, withServices } from "../run.ts";
 import { docker } from "../support/docker.ts";
 import { buildImage } from "../support/images.ts";
 
-/** An app with just what the contract is about, and what make check-app must say of it. */
 const apps = {
   good: {
     user: "1000:1000",

@@ -47,7 +47,6 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
   ["has another tunnelRoute", tunnelPath("/k7", { SENTRY_DSN: saas }), "failed browser events", /TUNNEL_PATH=\/k7f/],
   ["has another DSN", tunnelPath("/k7f2a9"), "failed dsn", /TUNNEL_ALLOWED_DSNS/],
   ["has tunnelRoute for its own Sentry", { dsns: [ownDsn] }, "failed dsn", /instead of tunnelRoute/],
-  // No faults for sure.
   ["is of Next 14", { nextVersion: "14.2.0" }, "warning next", /tested are 15 and 16/],
   [
     "has its build elsewhere",

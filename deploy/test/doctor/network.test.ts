@@ -20,7 +20,6 @@ const [pair, other] = [temporary("site", ""), temporary("other", "")];
 makePair(pair, ["localhost"]);
 makePair(other, ["other.example"]);
 
-/** Listens until the test ends, and returns the port. */
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
@@ -36,7 +35,6 @@ const answer =
 const plain = (listener: RequestListener) => listen(createServer(listener));
 const secure = (listener: RequestListener, own = pair) =>
   listen(createTlsServer({ key: readFileSync(`${own}.key`), cert: readFileSync(`${own}.crt`) }, listener));
-/** Returns a target that answers so, in the proxy's place. */
 async function site(listener: RequestListener): Promise<Target> {
   const port = await secure(listener);
   return { host: "127.0.0.1", port, name: "localhost", publicPort: port, basePath: "", tunnelPath: "/monitoring" };
@@ -154,7 +152,6 @@ test.each<[string, answers: boolean, health: States, states: States]>([
   ["web is not healthy", true, { proxy: "healthy", web: "unhealthy" }, badWeb],
 ])("while %s, what follows from it is skipped, and nothing else", async (_, answers, health, states) => {
   const SENTRY_DSN = dsn(answers ? await plain(answer(200)) : 1);
-  // They have no address here.
   const running = { HostConfig: { RestartPolicy: { Name: "" } }, NetworkSettings: { Networks: {} } };
   const containers = Object.entries(health).map(([service, Status]) => ({
     ...running,

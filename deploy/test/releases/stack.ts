@@ -18,7 +18,6 @@ export const host = (script: string, settings: Settings = {}) => run(["sh", `dep
 export const running = () => must(["docker", "compose", "exec", "-T", "web", "printenv", "NAME"]);
 export const ids = async (...command: string[]) =>
   (await must(["docker", ...command])).split("\n").filter(Boolean).sort();
-/** The containers, exited ones included. */
 export const containers = (service: string) => ids("compose", "ps", "--all", "--quiet", service);
 
 /** Requests the health check and these until `change` is finished; returns its result and the failures. */
@@ -46,7 +45,6 @@ export async function expectUntouched(settings: Settings = {}) {
 export function releaseStack(name: string, port: number) {
   const project = projectName(name);
   const image = (release: Release) => `${project}:${release}`;
-  /** The settings, as an operator's .env. */
   const envFile = temporary("env", "");
   /** What make rollback reads: a line for each release, the last deployed last. */
   const releasesFile = join(root, ".culvert", `${project}.releases`);

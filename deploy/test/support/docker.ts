@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The repository's root. */
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** The result of a process: exit code, and standard output followed by standard error. */
@@ -22,16 +21,15 @@ export function run(file: string, args: string[], environment: NodeJS.ProcessEnv
   });
 }
 
-/** Runs the docker client; never throws on a non-zero exit. */
 export const docker = (...args: string[]): Promise<Outcome> => run("docker", args);
 
-/** Returns the output of a command that has ended; throws an error with the output on a non-zero exit. */
+/** The output of a command; throws with it on a non-zero exit. */
 export function outputOf(command: string[], { code, output }: Outcome): string {
   if (code !== 0) throw new Error(`${command.join(" ")}: ${output}`);
   return output.trim();
 }
 
-/** Runs docker and returns its output; throws an error with the output on a non-zero exit. */
+/** Runs docker and returns its output; throws with it on a non-zero exit. */
 export const must = async (...args: string[]): Promise<string> => outputOf(["docker", ...args], await docker(...args));
 
 /** Whether this machine reaches containers by their own addresses in a network, given by id: published ports then only cost processes. */

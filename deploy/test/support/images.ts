@@ -19,7 +19,7 @@ export function buildCa(): Promise<string> {
   return ca;
 }
 
-/** Builds an image from a folder of the repository (or an absolute path) with this host's CA for npm, and returns its id. */
+/** Builds an image from a folder, relative to the repository, with this host's CA for npm; returns its id. */
 export async function buildImage(folder: string, options: BuildOptions = {}): Promise<string> {
   const { tag, dockerfile, network, args = {} } = options;
   const work = mkdtempSync(join(tmpdir(), "culvert-build-"));
@@ -44,7 +44,7 @@ export async function buildImage(folder: string, options: BuildOptions = {}): Pr
 const folders = { proxy: "proxy", spool: "proxy/spool" };
 const built: Partial<Record<keyof typeof folders, Promise<string>>> = {};
 
-/** Builds an image once and returns its id, or the value of PROXY_IMAGE or SPOOL_IMAGE: one that was built before, for another architecture. */
+/** Builds an image once and returns its id; PROXY_IMAGE or SPOOL_IMAGE name one for another architecture. */
 export function build(what: keyof typeof folders = "proxy"): Promise<string> {
   const image = process.env[`${what.toUpperCase()}_IMAGE`];
   built[what] ??= image ? Promise.resolve(image) : buildImage(folders[what]);

@@ -34,7 +34,6 @@ export async function startPebble(network: string, validity: number, eabKey = ""
     container,
     /** The CA's own certificate on this machine, for its clients. */
     caFile: join(folder, "ca.crt"),
-    /** Has this name lead to an address. */
     point: async (name: string, address: string) => {
       const body = JSON.stringify({ host: name, addresses: [address] });
       const { ok, status } = await fetch(`${dns}/add-a`, { method: "POST", body });

@@ -28,7 +28,6 @@ afterAll(() => void vi.unstubAllEnvs());
 /** Line endings as a clone on Linux and one on Windows have them. */
 const endings = { LF: "\n", CRLF: "\r\n" };
 let ending: string = endings.LF;
-/** Describes what holds with each of them. */
 const describeBoth = (name: string, run: () => void) =>
   describe.each(Object.entries(endings))(`${name}, with %s`, (_, one) => {
     beforeAll(() => {
@@ -37,7 +36,6 @@ const describeBoth = (name: string, run: () => void) =>
     run();
   });
 
-/** Makes an app; `change` replaces some of its files. */
 function make(fixture: Fixture, change: Record<string, string> = {}) {
   const root = mkdtempSync(join(tmpdir(), "culvert-cli-"));
   folders.push(root);
@@ -65,7 +63,6 @@ function initialised(fixture: Fixture, change: Record<string, string> = {}) {
   return { root, folder, first, text, rows, changed: first.changes.map(({ file }) => file) };
 }
 
-/** Runs the built command in a folder. */
 function run(cwd: string, ...command: string[]) {
   const args = [`${import.meta.dirname}/../dist/cli/main.js`, ...command];
   return spawnSync(process.execPath, args, { cwd, encoding: "utf8", timeout: 30_000 });

@@ -13,10 +13,8 @@ const SECRET = ["hunter", 2].join("");
 const EMAIL = ["jo", "doe@example.com"].join(".");
 const inText = `said {"password":"${SECRET}","n":1} to ${EMAIL}`;
 
-/** The envelopes as sent, and the headers of an outgoing call to an API. */
 type Sent = { envelopes: string[]; propagated: IncomingHttpHeaders[] };
 
-/** Starts the server's SDK with our options, plants secrets wherever a request may carry one, and returns what was sent. */
 async function plantSecrets(traceLifecycle: "static" | "stream"): Promise<Sent> {
   const sent: Sent = { envelopes: [], propagated: [] };
   const upstream = createServer((request, response) => response.end(String(sent.propagated.push(request.headers))));
@@ -50,7 +48,6 @@ async function plantSecrets(traceLifecycle: "static" | "stream"): Promise<Sent> 
   return sent;
 }
 
-/** The careless code of an app in a request. */
 async function answer(headers: IncomingHttpHeaders, upstreamUrl: string): Promise<void> {
   sentry.setUser({ email: EMAIL, username: EMAIL });
   sentry.startSession();

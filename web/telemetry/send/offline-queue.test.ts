@@ -31,7 +31,6 @@ async function waiting(): Promise<number> {
   return succeeded(database.transaction("queue").objectStore("queue").count());
 }
 
-/** Opens a page with a transport of its own, and returns the function that sends an envelope. */
 function page() {
   const recordDroppedEvent = (reason: string) => void lost.push(reason);
   const transport = withOfflineQueue(makeFetchTransport)({ url: "https://app/monitoring", recordDroppedEvent });

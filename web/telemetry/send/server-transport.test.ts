@@ -16,7 +16,7 @@ afterEach(() => {
   for (const server of open.splice(0)) server.close().closeAllConnections();
 });
 
-/** An endpoint that responds with these statuses in order and then repeats the last, or never without any; `received` is what it was sent. */
+/** An endpoint that responds with these statuses in order, then with the last; never without any. */
 async function endpoint(statuses: number[], headers: Record<string, string> = {}, port = 0, host = "127.0.0.1") {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -30,7 +30,6 @@ async function endpoint(statuses: number[], headers: Record<string, string> = {}
   return { url, headers: {}, received };
 }
 
-/** An endpoint where nothing listens. */
 async function closed() {
   const free = await endpoint([200]);
   open.pop()?.close();

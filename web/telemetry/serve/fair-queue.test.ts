@@ -25,7 +25,6 @@ function arrive(...requests: string[]) {
     return response;
   });
 }
-/** The names of the requests that have begun, once there are so many. */
 async function order(count: number): Promise<unknown[]> {
   await vi.waitUntil(() => begun.length >= count);
   await new Promise((resolve) => setImmediate(resolve));

@@ -72,7 +72,6 @@ test.each([{}, empty])("every setting is optional, and an empty one is not set: 
   const defaults = { environment: "production", tracesSampleRate: 1, tracePropagationTargets: [] };
   const parsed = Object.entries(parseSettings(unset)).filter(([, value]) => value !== undefined);
   expect(Object.fromEntries(parsed)).toEqual(defaults);
-  // In `next dev`.
   expect(parseSettings({ ...unset, NODE_ENV: "development" }).environment).toBe("development");
   // Behind a proxy the tunnel has a path.
   expect(parseSettings({ ...unset, SERVER_TUNNEL: env.SERVER_TUNNEL }).tunnelPath).toBe("/monitoring");

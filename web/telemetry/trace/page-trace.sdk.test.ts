@@ -33,7 +33,6 @@ const server = createServer(({ url = "", headers }, response) => {
 await once(server.listen(0, "127.0.0.1"), "listening");
 
 const navigation = { accept: "text/html,*/*;q=0.8" };
-/** Asks for a page; returns the span that served it, and the metrics that came with it. */
 async function get(answer: object, headers: object = navigation, path = "/shop/page") {
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   const response = await fetch(address, { headers: { answer: JSON.stringify(answer), ...headers } });

@@ -3,20 +3,17 @@ import { parseAllDocuments } from "yaml";
 import { root } from "../../../test/support/docker.ts";
 import type { Resource } from "./objects.ts";
 
-/** The chart's folder. */
 export const chart = `${root}deploy/kubernetes`;
 
-/** The command that runs Helm. */
 export const command = execFileSync("sh", [`${chart}/helm.sh`], { encoding: "utf8" }).trim();
 
-/** Runs Helm with values, later ones on top of earlier ones, and returns its output. Throws with its message. */
+/** Runs Helm. Later values win. Returns its output; throws with its message. */
 export function helm(args: string[], values: object[] = []): string {
   const set = values.map((each) => `--set-json=${JSON.stringify(each)}`);
   const options = { encoding: "utf8", stdio: "pipe", maxBuffer: 64 << 20 } as const;
   return execFileSync(command, [...args, ...set], options);
 }
 
-/** Images as a release names them. */
 export const images = (tag: string, registry = "registry.example.com") =>
   Object.fromEntries(
     ["proxy", "web", "spool"].map((name) => [name, { image: { repository: `${registry}/culvert-${name}`, tag } }]),
@@ -26,7 +23,7 @@ export const images = (tag: string, registry = "registry.example.com") =>
 export const parse = (yaml: string): Resource[] =>
   parseAllDocuments(yaml, { version: "1.1" }).flatMap((document) => document.toJS() ?? []);
 
-/** The objects of a release with these values, and a file of examples. Throws with Helm's message. */
+/** The objects of a release with these values and an example's. Throws with Helm's message. */
 export function template(values: object[], { release = "culvert", example = "", from = chart } = {}): Resource[] {
   const file = example ? [`--values=${chart}/values/${example}.yaml`] : [];
   return parse(helm(["template", release, from, "--namespace=culvert", ...file], values));
@@ -60,7 +57,6 @@ export function everything(): Map<string, Resource[]> {
   return rendered;
 }
 
-/** The rendering with this name. Throws if there is none. */
 export function rendering(name: string): Resource[] {
   const found = everything().get(name);
   if (!found) throw new Error(`there is no rendering ${name}`);

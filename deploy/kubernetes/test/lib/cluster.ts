@@ -10,7 +10,6 @@ export interface World {
   /** What their pods say: lines of ask-proxy.sh by their first two words, the JSON of ask.mjs. */
   proxy: Record<string, string>;
   web: { asked: Record<string, number | string>; isReached: boolean; settings: Record<string, string> };
-  /** Other sections, and errors of sections. */
   sections: Record<string, string>;
 }
 
@@ -35,7 +34,6 @@ export function healthy(manifests: Resource[]): Resource[] {
   return objects;
 }
 
-/** A healthy world. */
 export function production(manifests: Resource[]): World {
   const objects = healthy(manifests);
   const secrets = { sentry: { dsn: "https://0123456789abcdef@sentry.example.com/2" } };

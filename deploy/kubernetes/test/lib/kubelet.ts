@@ -10,14 +10,12 @@ import { bytes, find, matches, of, type Part, podLabels, podOf, type Resource, u
 export const built = (name: string): string =>
   `${process.env.COMPOSE_PROJECT_NAME ?? "culvert"}-${name.replace(/^culvert-/, "")}`;
 
-/** Whether the engine has all of these images. */
 export const hasImages = (...names: string[]): boolean =>
   spawnSync("docker", ["image", "inspect", ...names.map(built)], { stdio: "ignore" }).status === 0;
 
 const namespace = "culvert";
 const labels = [label.replace("--label=", "")];
 
-/** Secret → key → value. */
 type Secrets = Record<string, Record<string, string>>;
 
 /**
@@ -30,7 +28,6 @@ export function useNode(name: string, secrets: Secrets) {
   const services: Record<string, Part> = {};
   /** Images that replace those of the manifests, by the manifest's name. */
   const images: Record<string, string> = {};
-  /** Runs a command of compose. */
   const compose = (args: string[]) => {
     const mounts: Part[] = Object.values(services).flatMap((one) => one.volumes ?? []);
     const named = mounts.filter(({ type }) => type === "volume").map(({ source }) => [source, { labels }]);
@@ -39,12 +36,9 @@ export function useNode(name: string, secrets: Secrets) {
     const options = [`--project-name=${project}`, `--file=${folder}/compose.json`];
     return spawnSync("docker", ["compose", ...options, ...args], { encoding: "utf8" });
   };
-  /** Runs a command of compose, and returns what it printed. Throws with its message if it fails. */
   const run = (args: string[]): string => printed(args, compose(args));
-  /** Runs a command in the container of a service. */
   const inContainer = (service: string, args: string[], input = "") =>
     spawnSync("docker", ["exec", "--interactive", `${project}-${service}-1`, ...args], { input, encoding: "utf8" });
-  /** As `run`, in the container of a service. */
   const exec = (service: string, ...args: string[]): string => printed(args, inContainer(service, args));
   afterAll(() => {
     run(["down", "--volumes", "--timeout=0"]);
@@ -91,7 +85,6 @@ export function useNode(name: string, secrets: Secrets) {
   return { services, images, compose, run, inContainer, exec, addPod };
 }
 
-/** What a process of docker printed. Throws with its message if it failed. */
 function printed(args: string[], { status, stdout, stderr }: SpawnSyncReturns<string>): string {
   if (status !== 0) throw new Error(`${args.join(" ")}: ${stderr}${stdout}`);
   return stdout.trim();

@@ -1,10 +1,9 @@
 import { expect } from "vitest";
 
-/** A part of an object. There are many kinds: it is read as the API documents it. */
+/** A part of an object, read as the API documents it. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 export type Part = any;
 
-/** An object of Kubernetes. */
 export interface Resource {
   apiVersion: string;
   kind: string;
@@ -17,28 +16,23 @@ export interface Resource {
 /** A name without the prefix of a release `culvert`. */
 export const unprefixed = (name: string): string => name.replace(/^culvert-/, "");
 
-/** The objects of one kind. */
 export const of = (objects: Resource[], kind: string): Resource[] => objects.filter((one) => one.kind === kind);
 
-/** The object of this kind with this name, without the prefix of a release `culvert`. Throws if there is none. */
+/** The object of this kind with this name, without the prefix. Throws if there is none. */
 export function find(objects: Resource[], kind: string, name: string): Resource {
   const found = of(objects, kind).find(({ metadata }) => unprefixed(metadata.name) === name);
   if (!found) throw new Error(`there is no ${kind} ${name}`);
   return found;
 }
 
-/** Deployments and StatefulSets. */
 export const controllers = (objects: Resource[]): Resource[] =>
   objects.filter(({ kind }) => /^(Deployment|StatefulSet)$/.test(kind));
 
-/** The spec of a controller's pods. */
 export const podOf = (objects: Resource[], name: string): Part => templateOf(objects, name).spec;
 
-/** The labels of a controller's pods. */
 export const podLabels = (objects: Resource[], name: string): Record<string, string> =>
   templateOf(objects, name).metadata.labels;
 
-/** Throws if there is no such controller or Pod. */
 function templateOf(objects: Resource[], name: string): Part {
   const isNamed = ({ metadata }: Resource) => unprefixed(metadata.name) === name;
   const found = controllers(objects).find(isNamed)?.spec.template ?? of(objects, "Pod").find(isNamed);
@@ -46,7 +40,6 @@ function templateOf(objects: Resource[], name: string): Part {
   return found;
 }
 
-/** Whether `labels` include all of `wanted`. */
 export function matches(wanted: Record<string, string> | undefined, labels: Record<string, string> = {}): boolean {
   return Object.entries(wanted ?? {}).every(([key, value]) => labels[key] === value);
 }

@@ -8,7 +8,6 @@ export interface Item {
   payload: any;
 }
 
-/** A Sentry envelope that the recorder received. */
 export interface Envelope {
   request: RecordedRequest;
   header: { event_id?: string; dsn?: string; sdk?: { name: string }; trace?: Record<string, string> };
@@ -24,7 +23,7 @@ export function headerOf({ rawHeaders }: RecordedRequest, name: string): string 
 
 const envelopes = new WeakMap<RecordedRequest, Envelope>();
 
-/** Splits an envelope into header and items, once for each request: https://develop.sentry.dev/sdk/foundations/transport/envelopes/ */
+/** Splits an envelope, once for each request: https://develop.sentry.dev/sdk/foundations/transport/envelopes/ */
 export function envelopeOf(request: RecordedRequest): Envelope {
   const known = envelopes.get(request);
   if (known) return known;
@@ -60,7 +59,7 @@ function parsed(text: string): unknown {
 /** Reads and controls a running recorder by its control address, such as `http://127.0.0.1:19001`. */
 export class Recorder {
   private readonly control: string;
-  /** Each request is fetched once: tests ask again and again, and bodies are large. A recorder that is restarted needs a new client. */
+  /** Each request is fetched once. A recorder that is restarted needs a new client. */
   private readonly fetched: RecordedRequest[] = [];
 
   constructor(control: string) {
@@ -78,7 +77,7 @@ export class Recorder {
     return Number(await (await fetch(`${this.control}/count`)).text());
   }
 
-  /** Waits until `find` returns something for a request after `mark`; throws after `timeout` ms with the requests that were received. */
+  /** Waits until `find` returns something for a request after `mark`; throws with what was received. */
   async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0, timeout = 240_000): Promise<T> {
     const end = Date.now() + timeout;
     const seen: string[] = [];
@@ -93,11 +92,10 @@ export class Recorder {
     throw new Error(`not received within ${timeout} ms; received instead: ${seen.join(", ") || "nothing"}`);
   }
 
-  /** Sets the answer for all further requests. */
   answer = (answer: Answer) => this.put("answer", answer);
   /** Sends the rest of held answers. */
   proceed = () => this.put("proceed");
-  /** Makes the recorder forget its requests and its answer; only before anything sends to it, and for a new client. */
+  /** Forgets requests and answer; only before anything sends to it, and for a new client. */
   reset = () => this.put("reset");
 
   private async put(path: string, body?: Answer): Promise<void> {

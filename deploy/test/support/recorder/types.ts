@@ -7,7 +7,6 @@ export interface RecordedRequest {
   port?: number | undefined;
 }
 
-/** The recorder's answer to a request. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[]>;
