@@ -44,7 +44,7 @@ async function build(output: string, files: Record<string, string> = {}, options
 const inImage = (image: string, ...command: string[]) => ["run", "--rm", label, "--network=none", image, ...command];
 
 // npm, pnpm and a later yarn: web/e2e.
-test("an app that yarn has locked, in a version that nobody names: no root, writable caches, no maps, no package manager", async () => {
+test("an app of yarn: no root, writable caches, no maps, no package manager", async () => {
   const image = await build(".next/standalone", { "yarn.lock": "# yarn lockfile v1\n" });
   const look =
     "id -u; ls public .next/static; touch .next/cache/x .next/server/route-cache/x; which npm pnpm yarn; touch x";
@@ -53,7 +53,7 @@ test("an app that yarn has locked, in a version that nobody names: no root, writ
   expect(output.match(/touch: .*|\/bin\/.*/g)).toEqual([expect.stringMatching(/touch: .*'?x'?: Permission denied/)]);
 });
 
-test("an app of a monorepo starts in its own folder, which is /app; deploymentId is of the sources and the key; its layers have no token", async () => {
+test("an app of a monorepo starts in its own folder; deploymentId is of sources and key; no layer has a token", async () => {
   const shop = (files = {}) => build(".next/standalone/apps/shop", files, { args: { APP: "apps/shop" } });
   const image = await shop();
   expect(await must(...inImage(image, "sh", "-c", "pwd -P; ls /app"))).toBe("/srv/apps/shop\npublic\nserver.js");

@@ -39,14 +39,14 @@ test("an empty setting of proxy, spool and ingest is the same as none", async ()
   for (const name of ["proxy", "spool", "ingest"]) expect(empty[name]).toEqual(services[name]);
 });
 
-test("what fetches certificates is alone in its network and gets no DSN; the proxy cannot write what it leaves", async () => {
+test("acme is alone in its network and gets no DSN; the proxy cannot write its certificates", async () => {
   const all = await config({ ACME: "on" });
   expect([Object.keys(all.acme?.networks ?? {}), membersOf(all, "acme")]).toEqual([["acme"], ["acme"]]);
   expect(all.acme?.environment).not.toHaveProperty("SENTRY_DSN");
   expect(all.proxy?.volumes).toContainEqual(expect.objectContaining({ target: "/srv/certificates", read_only: true }));
 });
 
-test("no image runs as root, or contains npm, its like, a setuid file or a source map, or refers to one", async () => {
+test("no image runs as root, or has a package manager, a setuid file or a source map", async () => {
   const search =
     "find / -xdev -type f -perm /6000; for name in npm npx corepack yarn pnpm; do command -v $name; done; { find /app -name '*.map'; grep -rl sourceMappingURL= /app/.next/static; } 2>/dev/null; true";
   for (const name of ["proxy", "spool", "web"]) {
@@ -69,7 +69,7 @@ test.each([
   for (const name of more) expect(services[name]?.ports, name).toMatchObject([{ host_ip: "127.0.0.1" }]);
 });
 
-test("only the proxy is published to all addresses; its and the spool's other ports know the internal network", () => {
+test("only the proxy is published; it and the spool know the internal network", () => {
   expect(services.proxy?.ports).toMatchObject([{ published: "8443" }, { published: "8443" }, { published: "8080" }]);
   for (const name of ["web", "spool"]) expect(services[name]?.ports).toBeUndefined();
   for (const name of ["proxy", "spool"])
@@ -91,7 +91,7 @@ test.each([
   expect(members[2]).toEqual(expect.arrayContaining(["proxy", "spool"]));
 });
 
-test("a DSN of your own replaces the local ingest, disables the console, samples traces, and changes nothing else", async () => {
+test("a DSN of your own replaces ingest, console and sample rate, and nothing else", async () => {
   const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
   const real = await config({ SENTRY_DSN });
   const { ingest: _, ...others } = services;

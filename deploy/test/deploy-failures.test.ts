@@ -124,7 +124,7 @@ test("a first start fails as well", async () => {
   expect([code, lastLine(output)]).toEqual([1, `culvert: ${line}`]);
 });
 
-test("on a first start, silence is waited for, for START_TIMEOUT; an address of its own is named at once", async () => {
+test("on a first start, silence is waited for, until START_TIMEOUT; a wrong address is named at once", async () => {
   const start = async (NAME: string, settings = {}) => {
     await must(["docker", "compose", "rm", "--force", "--stop", "web", "proxy"]);
     const service = withServices(`web: { environment: { NAME: ${NAME} } }`);

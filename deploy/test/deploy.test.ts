@@ -38,7 +38,7 @@ const previous = () => ids("ps", "--quiet", `--filter=name=${project}-web-previo
 const pageOf = (release: string) => page(`/name?dpl=${release}`);
 const answersFor = (...names: string[]) => Promise.all(names.map((release) => send(pageOf(release))));
 
-test("with the image that runs, only the health check is compared: a setting may change the start page", async () => {
+test("with the image that runs, a setting may change the start page", async () => {
   const off = await up("first", { CONSOLE: "off" });
   expect([off.code, await get("/", 404)], off.output).toEqual([0, "first"]);
   expect(off.output).toMatch(/^ {4}only in this shell: .*CONSOLE.* WEB_IMAGE \(put what is to last into .*env\)$/m);
@@ -46,7 +46,7 @@ test("with the image that runs, only the health check is compared: a setting may
   expect([on.code, await get("/")], on.output).toEqual([0, "first"]);
 });
 
-test("a release replaces two replicas, after their last requests; what make rollback undoes stays undone", async () => {
+test("a release replaces two replicas after their last requests; what is rolled back stays so", async () => {
   await scale(2);
   const old = await containers("web");
   const other = await must(["docker", "image", "inspect", "--format={{.Id}}", `${IMAGES}-proxy`]);
@@ -77,7 +77,7 @@ test("a release replaces two replicas, after their last requests; what make roll
   await expectUntouched();
 });
 
-test("a replaced release goes on for its own pages, and so does one that make rollback replaces; it ends by itself", async () => {
+test("a release that is replaced or rolled back goes on for its own pages, and ends by itself", async () => {
   const [{ code, output }, failures] = await underLoad(up("second", { SKEW_KEEP: "10m" }), [pageOf("first")]);
   expect([code, failures], output).toEqual([0, []]);
   expect(await answersFor("first", "second", "gone")).toEqual(["first", "second", "second"]);

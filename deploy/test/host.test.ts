@@ -30,7 +30,7 @@ async function expectRejection(environment: Record<string, string>, line: RegExp
   expect(code).not.toBe(0);
 }
 
-test("of two releases that a killed command left, the one that runs stays, not the stopped one that .env names", async () => {
+test("of two releases that a killed command left, the one that runs stays", async () => {
   const client = withDocker(`
     case "$*" in *set=a) echo stopped ;; *set=b | *status=running*) echo runs ;; ps*) echo stopped; echo runs ;; *) exit 1 ;; esac`);
   const modules = ["lib", "host/stack", "host/sets"].map((name) => `. deploy/${name}.sh`).join("; ");
@@ -38,7 +38,7 @@ test("of two releases that a killed command left, the one that runs stays, not t
   expect((await run(["sh", "-euc", script], { WEB_SET: "a", ...client })).output.trim()).toBe("b");
 });
 
-test("of the variables of an image, those are named that compose replaces and .env does not set", async () => {
+test("variables of an image are named that compose replaces and .env does not set", async () => {
   const own = "NODE_EXTRA_CA_CERTS=/own.pem\nCONSOLE=mine\nTUNNEL_PATH=/own\nREGION=x";
   const web = "CONSOLE=mine\nNODE_EXTRA_CA_CERTS=/run/secrets/ingest_ca\nREGION=y";
   const client = withDocker(`
@@ -153,7 +153,7 @@ test("whatever modes and line ends a clone has, images have their own", () => {
   expect(git("check-attr", "eol", "deploy/host/up.sh", "Makefile").match(/: lf$/gm)).toHaveLength(2);
 });
 
-test("a clone that Docker cannot use is named at once: with a colon in its path, or without the modes of its scripts", async () => {
+test("a clone with a colon in its path, or without its scripts' modes, is named at once", async () => {
   const clone = join(folder, "a:b");
   mkdirSync(clone);
   const script = '. deploy/lib.sh; . deploy/host/preflight.sh; cd "$1"; check_clone';
@@ -176,7 +176,7 @@ test("a folder that a container cannot read is named at once", async () => {
   expect([code, output]).toEqual([1, expect.stringMatching(/rules\.yml: other users cannot read it.*chmod -R o\+rX/)]);
 });
 
-test("make up names what .env sets and nothing reads: a typo, or a setting of an earlier version", async () => {
+test("make up names what .env sets and nothing reads", async () => {
   const file = join(folder, "unread");
   writeFileSync(file, "TUNNEL_PAHT=/x\nSERVER_NAME=x\nBAKE_TIME_S=60\nDOCKER_HOST=x\nROLLBACK_ON_ERRORS=on\n");
   const script = ". deploy/lib.sh; . deploy/settings/check.sh; . deploy/host/env-file.sh; say_unread";

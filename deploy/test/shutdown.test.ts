@@ -55,7 +55,7 @@ async function arrivedTraces(): Promise<Set<string>> {
   return new Set(events.map(({ payload }) => payload.contexts.trace.trace_id));
 }
 
-test("web is stopped while after() works: it ends with 0 when the work is done and the event of the work is sent", async () => {
+test("web is stopped while after() works: it ends with 0, after the work and its event", async () => {
   const id = randomUUID().replaceAll("-", "");
   const options = JSON.stringify({ redirect: "manual", headers: { "sentry-trace": `${id}-${id.slice(16)}-1` } });
   const request = `fetch("http://127.0.0.1:3000/test-events/after-response", ${options})`;
@@ -75,7 +75,7 @@ async function ask(session: ClientHttp2Session, client: string, path = "/", body
   return { status: Number(headers[":status"]), body: await text(stream) };
 }
 
-test("while one client floods web, another one has its page, action and envelope; when web is stopped then, the flood has its pages", async () => {
+test("while one client floods web, another one is served; when web is stopped, the flood has its pages", async () => {
   const site = `https://localhost:${environment.HTTPS_PORT}`;
   const sessions = Array.from({ length: 4 }, () => connect(site, { rejectUnauthorized: false }));
   const [other, ...flooding] = sessions as [ClientHttp2Session, ...ClientHttp2Session[]];
@@ -111,7 +111,7 @@ test("while one client floods web, another one has its page, action and envelope
   for (const session of sessions) session.close();
 });
 
-test("the stack goes down while the server throws and the ingest hangs: the next start delivers every exception", async () => {
+test("down while the server throws and the ingest hangs: the next start delivers every exception", async () => {
   const { ids, ended } = throwExceptions();
   const atLeast = (min: number) => expect.poll(() => ids.length).toBeGreaterThan(min);
   await atLeast(20);

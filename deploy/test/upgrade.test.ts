@@ -44,7 +44,7 @@ function upgrade(change: string, settings = {}) {
   return run(["sh", "deploy/host/up.sh"], { ...spool, ...settings });
 }
 
-test("an older spool does not start with the queue of another version: the running one keeps serving, and nothing else is replaced", async () => {
+test("an older spool does not start with another version's queue: nothing is replaced", async () => {
   const others = async () => [await compose("ps", "-q", "proxy"), ...(await replicas())];
   const before = await others();
   const image = async () => must(["docker", "inspect", "--format={{.Image}}", await compose("ps", "-q", "spool")]);
@@ -69,7 +69,7 @@ function type(heading: string, copy: string): Promise<string> {
   return must(["sh", "-c", lines.replaceAll("culvert_spool", volume).replaceAll("../spool.tar", copy)]);
 }
 
-test("in an outage the queue is copied and restored as documented: doctor tells its state, and it arrives", async () => {
+test("in an outage the queue is copied and restored as documented, and it arrives", async () => {
   const copy = temporary("spool.tar", "");
   const doctor = async () => {
     const { output } = await run(["sh", "deploy/checks/host/doctor.sh"], { BASE_URL: "" });
@@ -91,7 +91,7 @@ test("in an outage the queue is copied and restored as documented: doctor tells 
   expect((await recorder.all(mark)).filter((one) => bodyOf(one).includes('"later"'))).toEqual([]);
 });
 
-test("Culvert itself is upgraded under load: only requests fail that found no proxy listening; no response is cut", async () => {
+test("Culvert is upgraded under load: requests fail that find no proxy; no response is cut", async () => {
   // One of two replicas has exited. Compose would start it again with the old release.
   const [exited = ""] = await replicas();
   await must(["docker", "stop", exited]);

@@ -17,7 +17,7 @@ const work = mkdtempSync(join(tmpdir(), "culvert-chart-"));
 afterAll(() => rmSync(work, { recursive: true }));
 const readme = readFileSync(`${chart}/README.md`, "utf8");
 
-test("two releases are installed in one namespace, without a name or a selected pod in common", () => {
+test("two releases in one namespace share neither a name nor a selected pod", () => {
   const [one = [], two = []] = ["shop", "blog"].map((release) => template(values(), { release }));
   const names = one.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   expect(two.filter(({ kind, metadata }) => names.includes(`${kind} ${metadata.name}`))).toEqual([]);
@@ -128,7 +128,7 @@ test("the chart takes each example in values/production.yaml that is commented o
 
 const render = (file: string) => spawnSync("sh", [`${chart}/render.sh`, file], { encoding: "utf8" });
 
-test("make render writes all objects, without hooks and namespaces, so that kubectl -n chooses one", () => {
+test("make render writes all objects, without hooks and namespaces", () => {
   const { stdout } = render("values/production.yaml");
   const objects = parse(readFileSync(stdout.trim(), "utf8"));
   const named = ({ kind, metadata }: Part) => `${kind} ${metadata.name}`;

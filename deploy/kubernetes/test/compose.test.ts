@@ -20,14 +20,14 @@ const imageOf = (name: string) => (dockerfiles[name] ? readFileSync(`${root}${do
 
 const objects = rendering("everything");
 const names = ["ingest", "proxy", "spool", "web"];
-test("compose and Kubernetes have the same services; compose has no cache, and monitoring and certificates of its own", () => {
+test("compose and Kubernetes have the same services, except cache, monitoring and certificates", () => {
   const found = controllers(objects).map(({ metadata }) => unprefixed(metadata.name));
   expect(found.sort()).toEqual(["cache", ...names, "web-previous"]);
   const composeOnly = ["acme", "alertmanager", "grafana", "prometheus"];
   expect(Object.keys(services).sort()).toEqual([...composeOnly, ...names, "web-previous"].sort());
 });
 
-test.each(names)("compose and Kubernetes agree on the settings, health check, memory, user and files of %s", (name) => {
+test.each(names)("compose and Kubernetes agree on %s", (name) => {
   const service = services[name];
   const { containers, securityContext, volumes = [] } = podOf(objects, name);
   const [{ env = [], envFrom = [], ports, resources, volumeMounts = [], ...probes }] = containers;

@@ -70,7 +70,7 @@ describe.skipIf(!hasImages("proxy", "web", "spool"))("production's pods, run in 
     ready("web", "spool", "proxy");
   });
 
-  test("a new proxy serves files of the previous release, which web's image no longer contains", async () => {
+  test("a new proxy serves files that only the previous release's image contains", async () => {
     const response = (file: string) => curl("-w", " %{http_code}", `https://${site}:8443/_next/static/${file}`);
     const list = ["--entrypoint=ls", "--workdir=/app/.next/static/chunks"];
     const filesOf = (name: string) => must("run", "--rm", label, ...list, node.services[name].image);
@@ -157,7 +157,7 @@ failed network policies: not enforced: web reaches the proxy's port for probes`;
   const cli = (...command: string[]) => exec("cache", "valkey-cli", ...command);
   const withPassword = ["--no-auth-warning", "-a", password];
 
-  test("the shared cache has for one replica what the other has rendered, until it is revalidated", {
+  test("replicas share what one has rendered, until it is revalidated", {
     timeout,
   }, async () => {
     start("web-2");
@@ -173,7 +173,7 @@ failed network policies: not enforced: web reaches the proxy's port for probes`;
     expect(read("web")).toBe("as of tonight");
   });
 
-  test("the shared cache rejects clients without the password, has a memory limit, and writes nothing to disk", () => {
+  test("the shared cache has a password and a memory limit, and writes nothing to disk", () => {
     expect(cli("dbsize")).toMatch(/NOAUTH/);
     expect(cli(...withPassword, "dbsize")).toMatch(/^[1-9]/);
     expect(exec("cache", "cat", "/proc/1/cmdline")).not.toContain(password);

@@ -90,7 +90,7 @@ test("every object is valid, in clusters from 1.30 to 1.36; the load test's exam
 });
 
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
-test("every pod is restricted and read-only, has no token, requests, limits, fixed images, and no subPath: it is never updated", () => {
+test("every pod is restricted and read-only, with requests, limits and fixed images, and no token or subPath", () => {
   const securityContext = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
   const own = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, readOnlyRootFilesystem: true };
   const both = { cpu: expect.anything(), memory: expect.anything() };
@@ -106,7 +106,7 @@ test("every pod is restricted and read-only, has no token, requests, limits, fix
   }
 });
 
-test("services have all probes, at named ports; Services, checks and the README's restart select their pods by labels", () => {
+test("services have all probes, at named ports, and the labels by which others select them", () => {
   expect(readme).toContain("rollout restart deployment,statefulset -l app.kubernetes.io/part-of=culvert");
   for (const { metadata, spec } of [...everything().values()].flatMap(controllers)) {
     const [{ ports, startupProbe, readinessProbe, livenessProbe }] = spec.template.spec.containers;
@@ -147,7 +147,7 @@ test("ConfigMaps, Secrets and keys that pods reference are rendered, or in the R
   expect([...documented.keys()].sort()).toEqual([...named].sort());
 });
 
-test("an autoscaler alone sets the number of pods; a drain may evict one pod of a kind, if it has several", () => {
+test("an autoscaler alone sets the number of pods; a drain may evict one of several", () => {
   for (const [{ metadata }, objects, at] of all("HorizontalPodAutoscaler"))
     expect(find(objects, "Deployment", unprefixed(metadata.name)).spec.replicas, at).toBeUndefined();
   const policy = { maxUnavailable: 1, unhealthyPodEvictionPolicy: "AlwaysAllow" };
@@ -180,7 +180,7 @@ test("what cannot change is as it was: selectors, the spool's claims, addresses 
 });
 
 // Without matchLabelKeys a rollout could put all new pods on one node; without nodeTaintsPolicy pods of a lost node could not be replaced.
-test("a rollout starts new pods first, except for what keeps its content in memory; several pods are on both of two nodes", () => {
+test("a rollout starts new pods first, except of what is in memory; pods are spread over two nodes", () => {
   for (const [one, objects, at] of all("Deployment")) {
     const { metadata, spec } = one;
     const isInMemory = /-(cache|ingest)$/.test(metadata.name);
@@ -196,7 +196,7 @@ test("a rollout starts new pods first, except for what keeps its content in memo
   }
 });
 
-test("no object contains a secret; the local ingest's DSN is none, and no pod waits for a Secret beside it", () => {
+test("no object contains a secret, and no pod beside the local ingest waits for one", () => {
   for (const [at, objects] of everything()) {
     expect(of(objects, "Secret")).toEqual([]);
     expect(JSON.stringify(objects)).not.toMatch(/-----BEGIN|:\/\/(?!culvert@culvert-ingest\.)[^/\s"]+@/);
@@ -221,7 +221,7 @@ test("plain HTTP is redirected to the published port, and events have the releas
 
 const production = rendering("production");
 
-test("in a rollout of production, each release's Service has its pods of both Deployments, and web its own alone", () => {
+test("in a rollout, each release's Service selects its pods of both Deployments, and web its own alone", () => {
   const version = "app.kubernetes.io/version";
   const services = ["web", "web-all", "web-current", "web-previous"];
   const selecting = (name: string, own: string) => {
@@ -234,7 +234,7 @@ test("in a rollout of production, each release's Service has its pods of both De
 });
 
 // CoreDNS caches answers for 30 s. A cloud's load balancer sends new connections until three health checks, 10 s apart, have failed.
-test("a terminating pod keeps serving until it gets no new requests, and then has the time to finish", () => {
+test("a terminating pod serves until it gets no new requests, and then has time to finish", () => {
   const read = (file: string, pattern: RegExp) =>
     Number(pattern.exec(readFileSync(`${root}${file}`, "utf8"))?.[1] ?? expect.unreachable(`${file}: ${pattern}`));
   const compose = read("docker-compose.yml", /\n {2}web:\n(?: {4}.*\n)*? {4}stop_grace_period: (\d+)s/);

@@ -131,7 +131,7 @@ test("a node whose kubelet is gone is named", () => {
   expect(failures(world(lost))).toContainEqual(expect.stringMatching(line));
 });
 
-test("what may not be read or run is a line with the command that would allow it; without any hop, a failure", () => {
+test("what may not be read or run is a line with the command that allows it; without any hop, a failure", () => {
   const refused = (does: string) =>
     JSON.stringify(`Error from server (Forbidden): User "me" cannot ${does} in API group ""`);
   const unread = world(`sections error objects=${refused('list resource "configmaps"')}`);

@@ -13,7 +13,7 @@ async function checks(environment: Record<string, string>) {
 }
 const BASE_URL = `https://localhost:${process.env.HTTPS_PORT}`;
 
-test("the running stack, with nothing but its containers: what was planted is named, and nothing else of what is asked here", async () => {
+test("the running stack: what was planted is named, and nothing else", async () => {
   // A name that nothing reads, and a setting that the containers were not started with.
   const COMPOSE_ENV_FILES = `${temporary("env", "TUNNEL_PAHT=/x\n")},/dev/null`;
   const planted = () => checks({ COMPOSE_ENV_FILES, TUNNEL_CLIENT_IP: "withhold" });
@@ -39,7 +39,7 @@ test("the running stack, with nothing but its containers: what was planted is na
   expect(found.applied).toContain("TUNNEL_CLIENT_IP (proxy)");
 });
 
-test("a container that ends again and again: its last line is all that is said, without the password in it", async () => {
+test("a container that ends again and again: its last line is said, without the password in it", async () => {
   // To standard error only: docker may swap lines that a container writes to both outputs within a millisecond.
   const command = `[node, -e, "throw Error('no answer from postgres://me:hunter22@db/shop')"]`;
   const service = `{ image: node:24-trixie-slim, command: ${command}, network_mode: none, restart: always }`;
@@ -62,7 +62,7 @@ test("make up ends with what is wrong with the ingest", async () => {
   expect(output.trim()).toMatch(/^✗ ingest +no-such-host\.invalid does not resolve: [^\n]*$/);
 });
 
-test("the same address from outside; the tunnel's path may be in .env, and an address that is none is named", async () => {
+test("the same address from outside; an address that is none is named", async () => {
   const { code: status, found } = await checks({ BASE_URL });
   expect([status, found.tunnel]).toEqual([0, expect.stringMatching(/ accepted a probe envelope$/)]);
   const COMPOSE_ENV_FILES = temporary("env", "TUNNEL_PATH=/k7f2a9\n");

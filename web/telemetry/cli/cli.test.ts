@@ -80,7 +80,7 @@ function shown({ file, before, after }: Change): string {
 }
 
 describeBoth("init", () => {
-  test("what it changes in each app is as in init.diff, where a change that an earlier app has is only named", async () => {
+  test("what it changes in each app is as in init.diff, where a repeated change is only named", async () => {
     const seen = new Set<string>();
     const apps = Object.entries(fixtures).map(([name, fixture]) => {
       const { changes, commands, addresses } = plan(make(fixture).folder, machine);
@@ -177,7 +177,7 @@ describeBoth("init", () => {
     expect(first.byHand).toMatchObject(isByHand ? [{ file, fix: expect.stringContaining(at) }] : []);
   });
 
-  test("while something is left to do by hand, the command says so before the next ones, and ends with 1", () => {
+  test("what is left to do by hand is said before the next commands, with status 1", () => {
     const { folder } = make(fixtures["no-sentry"], { "instrumentation.js": "export function register() {}\n" });
     const { status, stdout } = run(folder, "init", "--yes");
     expect(status).toBe(1);
@@ -218,7 +218,7 @@ test("init refuses what the package does not support, before it writes", () => {
   expect(existsSync(join(folder, "culvert"))).toBe(false);
 });
 
-test("an app gets ports that no program listens on, and no app beside it has, even one that is down", async () => {
+test("an app gets ports that no program listens on and no app beside it has", async () => {
   const { root, folder } = make({ ...fixtures["no-sentry"], path: "shop" });
   const first = await inspectMachine(folder);
   writeFixture({ files: { "shop/culvert/.env": `HTTP_PORT=${first.ports.HTTP_PORT}\n` }, path: "." }, root);
@@ -233,7 +233,7 @@ test("an app gets ports that no program listens on, and no app beside it has, ev
 });
 
 describeBoth("check", () => {
-  test("before init, each thing that is missing is a line with its fix, and the command ends with 1", () => {
+  test("before init, each thing that is missing is a line with its fix, with status 1", () => {
     const { folder } = make(fixtures["wizard-app"]);
     const { status, stdout } = run(folder, "check");
     expect(status).toBe(1);

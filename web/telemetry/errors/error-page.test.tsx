@@ -11,7 +11,7 @@ test("texts and the last link can be replaced", () => {
   expect(html).toContain('href="/shop"');
 });
 
-test("the page of the Pages Router shows both ids for an exception of the server, and none for a missing page", () => {
+test("the Pages Router's page shows both ids for an exception of the server, and none for a missing page", () => {
   const shown = text(renderToStaticMarkup(<PagesErrorPage statusCode={500} requestId="balancer-1" eventId="42" />));
   expect(shown).toMatch(/a server-side exception has occurred .* Request id balancer-1 Event id 42/);
   expect(renderToStaticMarkup(<PagesErrorPage statusCode={404} />)).toBe("<h1>Page not found</h1>");

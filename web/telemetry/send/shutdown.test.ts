@@ -39,7 +39,7 @@ async function ask(agent = new Agent({ keepAlive: true, maxSockets: 1 })) {
   return { agent, reused: outgoing.reusedSocket, connection: response?.headers.connection };
 }
 
-test("an idle connection is not ended, because a request may be arriving on it; the process ends with 0 after that", async () => {
+test("an idle connection has its next request; then the process ends with 0", async () => {
   flushOnShutdown();
   const { agent } = await ask();
   process.emit("SIGTERM");
@@ -63,7 +63,7 @@ test("a connection that waits for a busy process is accepted before the server c
   await vi.waitUntil(() => exited.mock.calls.length > 0);
 });
 
-test("background work is waited for, also work that begins meanwhile or fails; events are flushed until then, and last", async () => {
+test("background work is waited for, also if it begins meanwhile or fails; events are flushed until then", async () => {
   flushOnShutdown();
   const error = vi.spyOn(console, "error").mockReturnValue();
   const { waitUntil } = shared[CONTEXT].get();
@@ -81,7 +81,7 @@ test("background work is waited for, also work that begins meanwhile or fails; e
   expect(error).toHaveBeenCalledExactlyOnceWith(new Error("failed"));
 });
 
-test("where Next ends the process itself, it waits for background work, and events are flushed when the signal arrives", () => {
+test("where Next ends the process itself, events are flushed when the signal arrives", () => {
   vi.stubEnv("NEXT_MANUAL_SIG_HANDLE", "");
   flushOnShutdown();
   process.emit("SIGTERM");
