@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { copySources } from "./run.ts";
+import { expect, test } from "vitest";
+import { copySources, temporaryFolder } from "./run.ts";
 
 /** What else has such a value, with the reason. */
 const exceptions: [file: RegExp, line: RegExp][] = [
@@ -20,11 +19,10 @@ const programs = ["ts", "tsx", "mjs", "js", "sh", "yml", "yaml", "conf", "tpl", 
 const tests = ["*.test.*", "*.spec.*", ...["test", "e2e", "fixtures", "bench"].map((folder) => `**/${folder}/**`)];
 const paths = [...programs, ...tests.map((path) => `:(exclude,glob)${path.replace(/^\*\./, "**/*.")}`)];
 
+const copy = temporaryFolder();
 type Setting = Record<"name" | "type" | "default", string>;
 
 test("a default is written once: changed in settings.json, make settings changes it wherever a program has it", async () => {
-  const copy = mkdtempSync(join(tmpdir(), "culvert-defaults-"));
-  onTestFinished(() => rmSync(copy, { recursive: true }));
   await copySources(copy, ".");
   const inCopy = (command: string, ...args: string[]) =>
     spawnSync(command, args, { cwd: copy, encoding: "utf8" }).stdout;

@@ -1,8 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type LoadRequest, send } from "./load.ts";
 import {
   containers,
@@ -16,7 +15,7 @@ import {
   running,
   underLoad,
 } from "./releases/stack.ts";
-import { lastLine, must, run, withServices } from "./run.ts";
+import { cloneOf, lastLine, must, run, temporaryFolder, withServices } from "./run.ts";
 import { IMAGES, type Outcome, root } from "./support/docker.ts";
 import { buildImage } from "./support/images.ts";
 
@@ -142,6 +141,7 @@ test("without WEB_IMAGE, what was built before is put back, and stays until WEB_
 
 /** The last version whose containers of web belong to no set. */
 const BEFORE_SETS = "eb833678";
+const clone = temporaryFolder();
 const hasCommit = () => {
   try {
     return Boolean(execFileSync("git", ["cat-file", "-t", BEFORE_SETS], { cwd: root, stdio: "pipe" }));
@@ -151,10 +151,7 @@ const hasCommit = () => {
 };
 
 test.skipIf(!hasCommit())("from a version before sets, web and proxy are replaced once", async () => {
-  const clone = mkdtempSync(join(tmpdir(), "culvert-before-sets-"));
-  onTestFinished(() => rmSync(clone, { recursive: true }));
-  await must(["git", "clone", "--quiet", "--shared", root, clone]);
-  await must(["git", "-C", clone, "checkout", "--quiet", BEFORE_SETS]);
+  await cloneOf(BEFORE_SETS, clone);
   await buildImage(join(clone, "proxy"), { tag: `${project}-before-proxy` });
   await must(["docker", "compose", "--profile", "*", "down", "--volumes"]);
   writeFileSync(envFile, `WEB_IMAGE=${image("first")}\n`);

@@ -1,11 +1,10 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { copySources, must, run } from "./run.ts";
+import { copySources, must, run, temporaryFolder } from "./run.ts";
 import { IMAGES, projectName } from "./support/docker.ts";
 import { Recorder } from "./support/recorder/client.ts";
 
@@ -30,7 +29,7 @@ const stack = (app: App) => ({
 const start = (app: App, ...options: string[]) =>
   must(["docker", "compose", "up", "-d", "--no-build", ...options, "--wait", "web", "proxy"], stack(app));
 
-const folder = mkdtempSync(join(tmpdir(), "culvert-front-"));
+const folder = temporaryFolder();
 const inClone = (command: string) => run(["sh", "-c", `cd '${folder}' && ${command}`], front);
 const useApps = (lines: string) => {
   writeFileSync(join(folder, "deploy/front/apps.conf"), lines);
@@ -42,7 +41,6 @@ afterAll(async () => {
   for (const app of names)
     await run(["docker", "compose", "--profile", "*", "down", "--volumes", "-t", "0"], stack(app));
   await inClone(`docker compose -p ${prefix} -f deploy/front/compose.yml down -t 0`);
-  rmSync(folder, { recursive: true });
 });
 
 async function ask(name: string, path = "/", body = "") {
@@ -69,7 +67,7 @@ test("two apps share one port: each has its own certificate, pages, events and r
   expect(code, output).toBe(0);
   await Promise.all(names.map((app) => start(app)));
 
-  const recorder = new Recorder(`http://127.0.0.1:${process.env.RECORDER_PORT}`);
+  const recorder = new Recorder();
   const mark = await recorder.count();
   for (const app of names) {
     const certificate = expect.stringContaining(`${app}.example`);

@@ -1,11 +1,10 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { type RequestOptions, request } from "node:https";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { must, run } from "./run.ts";
+import { must, run, temporaryFolder } from "./run.ts";
 import { makePair } from "./support/certificate.ts";
 import { must as docker, IMAGES, isLocal, label, projectName, root } from "./support/docker.ts";
 import { buildWithDebian } from "./support/images.ts";
@@ -41,9 +40,9 @@ const stack = {
   TRUSTED_PROXIES: `${network}.16/28 ${network6}:10/124`,
 };
 const compose = (...command: string[]) => must(["docker", "compose", ...command], stack);
-const ingest = new Recorder(`http://127.0.0.1:${process.env.RECORDER_PORT}`);
+const ingest = new Recorder();
 let app: Recorder;
-const folder = mkdtempSync(join(tmpdir(), "culvert-fronts-"));
+const folder = temporaryFolder();
 let hasRoutes = false;
 
 beforeAll(async () => {
@@ -63,7 +62,6 @@ afterAll(async () => {
   await run(["docker", "rm", "-f", ...names.map((name) => `${project}-${name}`)]);
   await run(["docker", "compose", "--profile", "*", "down", "--volumes", "-t", "0"], stack);
   await run(["docker", "network", "rm", project]);
-  rmSync(folder, { recursive: true });
 });
 
 const portOf = async (name: Front, port: number) =>

@@ -52,7 +52,7 @@ test("Prometheus finds the Alertmanager, which sends alerts as its example says"
   await expect
     .poll(async () => (await query("alertmanagers")).activeAlertmanagers)
     .toEqual([{ url: expect.stringMatching(/:9093\/api\/v2\/alerts$/) }]);
-  const recorder = new Recorder(`http://127.0.0.1:${process.env.RECORDER_PORT}`);
+  const recorder = new Recorder();
   const mark = await recorder.count();
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify([{ labels: { alertname: "CulvertSiteDown", severity: "critical" } }]);

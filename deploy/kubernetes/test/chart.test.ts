@@ -1,20 +1,18 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { root } from "../../test/support/docker.ts";
 import { chart, command, helm, images, parse, rendering, template } from "./lib/chart.ts";
-import { controllers, find, of, type Part, podOf } from "./lib/objects.ts";
+import { controllers, find, of, type Part, podOf, temporaryFolder } from "./lib/objects.ts";
 
 const off = { enabled: false };
 const clusterIp = { service: { type: "ClusterIP" } };
 const trusted = { settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
 const entries = (one: object) => JSON.stringify(one).slice(1, -1);
 const values = (...more: object[]) => [images("1.0.0"), ...more];
-const work = mkdtempSync(join(tmpdir(), "culvert-chart-"));
-afterAll(() => rmSync(work, { recursive: true }));
+const work = temporaryFolder();
 const readme = readFileSync(`${chart}/README.md`, "utf8");
 
 test("two releases in one namespace share neither a name nor a selected pod", () => {
@@ -70,7 +68,6 @@ test("the chart has a Pod without rights as its only hook, and none with test.en
 
 const rejected = `
 an unknown value | {"spol":{}} | additional properties 'spol' not allowed
-an unknown setting | {"settings":{"SERVERNAME":"x"}} | SERVERNAME
 an origin that ends a directive | {"settings":{"TUNNEL_ALLOWED_ORIGINS":"https://a.b;x"}} | TUNNEL_ALLOWED_ORIGINS
 a secret among the settings | {"settings":{"SENTRY_DSN":"https://k@o1.ingest.sentry.io/2"}} | SENTRY_DSN
 an image without a tag | {"web":{"image":{"tag":""}}} | web.image.tag: not set: set web.image

@@ -1,10 +1,10 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { expire, makePair } from "../../test/support/certificate.ts";
 import { rendering } from "./lib/chart.ts";
 import { built, hasImages, useNode } from "./lib/kubelet.ts";
+import { temporaryFolder } from "./lib/objects.ts";
 
 /** The site, with a fault: what it answers by method and path. */
 const site = `
@@ -38,7 +38,7 @@ else require("net").createServer().listen(port);
 `;
 
 describe.skipIf(!hasImages("proxy", "spool"))("helm test", () => {
-  const folder = mkdtempSync(join(tmpdir(), "culvert-helm-test-"));
+  const folder = temporaryFolder();
   const sentry = { dsn: "https://key@sentry.example.com/2" };
   const node = useNode("helm-test", { sentry });
   beforeAll(() => {
@@ -49,7 +49,6 @@ describe.skipIf(!hasImages("proxy", "spool"))("helm test", () => {
     const trusted = ["good", "expired", "other"].map((name) => readFileSync(join(folder, `${name}.crt`)));
     writeFileSync(join(folder, "trusted.crt"), Buffer.concat(trusted));
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const fine = [
     ["page", "✓ status 200"],

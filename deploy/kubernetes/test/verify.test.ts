@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parseFacts } from "../../checks/cluster/facts.ts";
 import { checkWorkloads } from "../../checks/cluster/workloads.ts";
 import schema from "../../checks/results.schema.json" with { type: "json" };
@@ -11,9 +10,13 @@ import { root } from "../../test/support/docker.ts";
 import { images, rendering, template } from "./lib/chart.ts";
 import { collected, healthy, linesOf, production, type World } from "./lib/cluster.ts";
 import { built, hasImages } from "./lib/kubelet.ts";
-import { type Part, type Resource, unprefixed } from "./lib/objects.ts";
+import { type Part, type Resource, temporaryFolder, unprefixed } from "./lib/objects.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "culvert-verify-"));
+const folder = temporaryFolder();
+
+const waiting = (name: string, reason: string, message: string) =>
+  `status.containerStatuses=${JSON.stringify([{ name, state: { waiting: { reason, message } } }])}`;
+const image = `down web & Pod/web-\\d ${waiting("web", "ImagePullBackOff", "not found")}`;
 
 /**
  * What is wrong, the change, and the only failed line. Changes: `Kind/name path=JSON`, by a regular expression; `-Kind/name` without these
@@ -25,10 +28,9 @@ the Service web is deleted | -Service/web$ | Service culvert-web: missing
 a Service selects nothing | Service/spool$ spec.selector={"app":"x"} | Service culvert-spool: selects no ready pod: its selector is \\{"app":"x"\\}
 policies are not enforced | web isReached=true | network policies: not enforced: web reaches
 the spool crashes | down spool & Pod/spool status.containerStatuses=[{"name":"spool","state":{"waiting":{"reason":"CrashLoopBackOff"}},"lastState":{"terminated":{"message":"culvert: X: bad\\nculvert: SPOOL_RATE: 'x' is no number"}}}] | culvert-spool: 0 of 2 .*: culvert-spool-0 \\(\\S+:1.0.0\\): CrashLoopBackOff: culvert: SPOOL_RATE: .* --previous$
-an image cannot be pulled | down web & Pod/web-\\d status.containerStatuses=[{"name":"web","state":{"waiting":{"reason":"ImagePullBackOff","message":"not found"}}}] | culvert-web: 0 of 2 .*: culvert-web-0 \\(\\S+culvert-web:1.0.0\\): ImagePullBackOff: not found
-a rollout is stuck | Deployment/web$ status.replicas=4 & Pod/web-1 status.conditions.0.status="False" & Pod/web-1 status.containerStatuses=[{"name":"web","state":{"waiting":{"reason":"ErrImagePull","message":"no such tag"}}}] | culvert-web: its rollout has not replaced all pods: culvert-web-1 \\(\\S+:1.0.0\\): ErrImagePull: no such tag
-a Secret is missing | down proxy & Pod/proxy-\\d status.containerStatuses=[{"name":"proxy","state":{"waiting":{"reason":"CreateContainerConfigError","message":"secret \\"sentry\\" not found"}}}] | culvert-proxy: 0 of 2 .*Error: secret "sentry" not found
-at first, web's image is missing | down proxy & down web & Pod/web-\\d status.containerStatuses=[{"name":"web","state":{"waiting":{"reason":"ImagePullBackOff","message":"not found"}}}] | culvert-web: .*ImagePullBackOff
+a rollout is stuck | Deployment/web$ status.replicas=4 & Pod/web-1 status.conditions.0.status="False" & Pod/web-1 ${waiting("web", "ErrImagePull", "no such tag")} | culvert-web: its rollout has not replaced all pods: culvert-web-1 \\(\\S+:1.0.0\\): ErrImagePull: no such tag
+a Secret is missing | down proxy & Pod/proxy-\\d ${waiting("proxy", "CreateContainerConfigError", 'secret "sentry" not found')} | culvert-proxy: 0 of 2 .*Error: secret "sentry" not found
+at first, web's image is missing | down proxy & ${image} | culvert-web: 0 of 2 .*: culvert-web-0 \\(\\S+culvert-web:1.0.0\\): ImagePullBackOff: not found
 no node has room | down web & Pod/web-\\d status.conditions.1={"type":"PodScheduled","status":"False","message":"0/2 nodes are available"} | culvert-web: 0 of 2 pods are available: 0/2 nodes
 web is at zero | down web & Deployment/web$ spec.replicas=0 | culvert-web: scaled to 0
 a policy blocks the release before | ask WEB_PREVIOUS=28 0 0 0 | proxy → culvert-web-previous: no connection within 5 s
@@ -48,8 +50,7 @@ a spool's disk is full | ask spool:10.0.0.3:8082=0 503 1 0 | culvert-spool-0: st
 a spool has another DSN | ask spool:10.0.0.3:8082=0 403 1 0 | culvert-spool-0: has another DSN than the proxy: kubectl .* delete pod culvert-spool-0$
 web has another DSN | web settings.SENTRY_DSN="http://culvert@elsewhere/1" | DSN: web has another one than the proxy: kubectl .* rollout restart deployment -l \\S+=culvert$
 the proxy refuses web's envelopes | ask server=0 403 1 0 | envelope: the proxy answers 403
-an object differs | sections diff=DIFF(ConfigMap proxy) | ConfigMap/culvert-proxy: differs from what was rendered: -a: 1 \\+a: 2: kubectl diff
-all objects differ for one reason | sections diff=DIFF(ConfigMap proxy;Service web;Service spool) | ConfigMap/culvert-proxy and 2 more: differs from what was rendered: -a: 1
+all objects differ for one reason | sections diff=DIFF(ConfigMap proxy;Service web;Service spool) | ConfigMap/culvert-proxy and 2 more: differs from what was rendered: -a: 1 \\+a: 2: kubectl diff
 an object is missing | sections diff=DIFF(Service web;@@ -0,0 +1,3 @@) | Service/culvert-web: is missing: kubectl diff
 it cannot be compared | sections error diff="error: forbidden" | rendered: cannot be compared: error: forbidden
 `;
@@ -105,7 +106,6 @@ function world(changes: string): World {
 }
 
 const changeOf = (what: string) => rows(faults).find(([name]) => name === what)?.[1] ?? "";
-const image = changeOf("an image cannot be pulled");
 const lost =
   'nodes 0.status.conditions.0={"type":"Ready","status":"Unknown","lastTransitionTime":"2026-11-28"} & ' +
   'Pod/.*-0$ status.conditions.0.status="False" & (Deployment|StatefulSet)/ status.availableReplicas=1';
@@ -113,8 +113,6 @@ const lost =
 const lines = (made: World) => linesOf(collected(made));
 const failures = (made: World) =>
   [...new Set(lines(made).filter((line) => line.startsWith("failed ")))].map((line) => line.slice(7));
-
-afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each(rows(faults))("if %s: one line says so", (_, change, line) => {
   expect(failures(world(change))).toEqual([expect.stringMatching(new RegExp(`^${line}`))]);

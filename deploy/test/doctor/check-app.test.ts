@@ -1,9 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Result } from "../../checks/result.ts";
-import { impatient, run, withServices } from "../run.ts";
+import { impatient, run, temporaryFolder, withServices } from "../run.ts";
 import { docker } from "../support/docker.ts";
 import { buildImage } from "../support/images.ts";
 
@@ -46,8 +45,7 @@ const server = ({ start, host }: Record<"start" | "host", string>) => `
     response.end('<script src="/_next/static/a.js"></script>');
   }).listen(3000, "${host}");`;
 
-const folder = mkdtempSync(join(tmpdir(), "culvert-app-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder();
 /** Runs it, and takes only its standard output: what it waits for is on the other one. */
 const checkApp = (settings: Record<string, string>) =>
   run(["sh", "-c", "sh deploy/checks/host/check-app.sh --json 2>/dev/null"], settings);

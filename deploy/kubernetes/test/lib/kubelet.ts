@@ -1,10 +1,20 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { label, projectName } from "../../../test/support/docker.ts";
-import { bytes, find, matches, of, type Part, podLabels, podOf, type Resource, unprefixed } from "./objects.ts";
+import {
+  bytes,
+  find,
+  matches,
+  of,
+  type Part,
+  podLabels,
+  podOf,
+  type Resource,
+  temporaryFolder,
+  unprefixed,
+} from "./objects.ts";
 
 /** The image of the tested stack, by its name in the manifests: culvert-web, culvert-proxy … */
 export const built = (name: string): string =>
@@ -23,7 +33,7 @@ type Secrets = Record<string, Record<string, string>>;
  * the readiness probe come from the manifests. rules.test.ts has the rest. All is removed after the tests of the caller.
  */
 export function useNode(name: string, secrets: Secrets) {
-  const [folder, project] = [mkdtempSync(join(tmpdir(), "culvert-node-")), projectName(name)];
+  const [folder, project] = [temporaryFolder(), projectName(name)];
   /** As in a compose file: those of pods, and what a test adds. */
   const services: Record<string, Part> = {};
   /** Images that replace those of the manifests, by the manifest's name. */
@@ -40,10 +50,7 @@ export function useNode(name: string, secrets: Secrets) {
   const inContainer = (service: string, args: string[], input = "") =>
     spawnSync("docker", ["exec", "--interactive", `${project}-${service}-1`, ...args], { input, encoding: "utf8" });
   const exec = (service: string, ...args: string[]): string => printed(args, inContainer(service, args));
-  afterAll(() => {
-    run(["down", "--volumes", "--timeout=0"]);
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => void run(["down", "--volumes", "--timeout=0"]));
 
   /** Adds a pod as a service, which it returns. An emptyDir is a volume of root's that is writable for fsGroup. */
   const addPod = (objects: Resource[], pod: string, as = pod): Part => {

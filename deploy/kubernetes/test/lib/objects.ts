@@ -1,4 +1,7 @@
-import { expect } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect } from "vitest";
 
 /** A part of an object, read as the API documents it. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -48,4 +51,11 @@ export function matches(wanted: Record<string, string> | undefined, labels: Reco
 export function bytes(quantity: string): number {
   const [, number = "", unit = ""] = /^(\d+)([KMG])i$/.exec(quantity) ?? expect.unreachable(`${quantity}: no bytes`);
   return Number(number) * 1024 ** (1 + "KMG".indexOf(unit));
+}
+
+/** A folder that is removed after the tests of the caller. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return folder;
 }

@@ -56,13 +56,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Reads and controls a running recorder by its control address, such as `http://127.0.0.1:19001`. */
+/** Reads and controls a running recorder by its control address, by default that of the tests' stack. */
 export class Recorder {
   private readonly control: string;
   /** Each request is fetched once. A recorder that is restarted needs a new client. */
   private readonly fetched: RecordedRequest[] = [];
 
-  constructor(control: string) {
+  constructor(control = `http://127.0.0.1:${process.env.RECORDER_PORT}`) {
     this.control = control;
   }
 
