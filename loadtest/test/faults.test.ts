@@ -63,6 +63,8 @@ describe(`with ${hasK6 ? "k6" : "the shim"}`, () => {
       const { summary, code, output } = await run(fault, by, how);
       if (!summary) throw new Error(output);
       expect(said(summary, by)).toMatch(words);
-      expect([code, summary.exit]).toEqual([99, exitFor(by)]);
+      expect(summary.exit).toBe(exitFor(by));
+      // No threshold of k6 compares two times.
+      if (by !== "row drift") expect(code).toBe(99);
     });
 });
