@@ -19,6 +19,7 @@ const config = async (settings: Settings = {}) => (await readConfig(settings)).s
 const membersOf = (services: Config["services"], network: string) =>
   Object.keys(services).filter((name) => network in ((services[name]?.networks ?? {}) as object));
 const services = await config();
+const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
 
 test("every service is hardened, health-checked and limited", async () => {
   const services = await config({ ACME: "on" });
@@ -61,7 +62,7 @@ test("no image runs as root, or has a package manager, a setuid file or a source
 test.each([
   { COMPOSE_PROFILES: "", SENTRY_DSN: "", more: ["ingest"] },
   { COMPOSE_PROFILES: "monitoring", SENTRY_DSN: "", more: ["grafana", "ingest", "prometheus"] },
-  { COMPOSE_PROFILES: "monitoring", SENTRY_DSN: "https://key@o1.ingest.sentry.io/2", more: ["grafana", "prometheus"] },
+  { COMPOSE_PROFILES: "monitoring", SENTRY_DSN, more: ["grafana", "prometheus"] },
 ])("the DSN alone decides on the local ingest, whatever the profiles: %j", async ({ more, ...environment }) => {
   const services = await config(environment);
   expect(Object.keys(services).sort()).toEqual(["proxy", "spool", "web", ...more].sort());
@@ -92,7 +93,6 @@ test.each([
 });
 
 test("a DSN of your own replaces ingest, console and sample rate, and nothing else", async () => {
-  const SENTRY_DSN = "https://key@o1.ingest.sentry.io/2";
   const real = await config({ SENTRY_DSN });
   const { ingest: _, ...others } = services;
   const own = (name: string) => (name === "web" ? { CONSOLE: "off", SENTRY_TRACES_SAMPLE_RATE: "0.1" } : {});
@@ -111,7 +111,7 @@ test("what an image sets for itself stays: web has no variable that neither .env
     (await config({ WEB_IMAGE: "shop", ...settings })).web?.environment ?? {};
   expect(Object.keys(await variables({}))).toEqual(FIXED);
   const files = {
-    SENTRY_DSN: "https://key@o1.ingest.sentry.io/2",
+    SENTRY_DSN,
     INGEST_CA_FILE: "/ca.pem",
     WEB_RELEASE: "shop@1.4 x",
   };

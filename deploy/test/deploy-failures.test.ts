@@ -17,7 +17,6 @@ const invalid = { HSTS_MAX_AGE: "soon" };
 const isUp = async () => typeof (await get("/healthz")) === "string";
 
 const got503 = "the proxy got status 503 from the new container at <address>";
-/** Waits for an app's answer for eight seconds instead of a minute. */
 const soon = impatient(60, 8);
 const failure = ({ code, output }: Outcome) => [
   code,

@@ -59,7 +59,6 @@ test("a release replaces two replicas after their last requests; what is rolled 
   const current = await containers("web");
   expect([await running(), current.length, current.filter((id) => old.includes(id))]).toEqual(["first", 2, []]);
 
-  // The next make up does not bring it back.
   expect(saved()).toBe(`WEB_IMAGE=${image("first")}\nSENTRY_RELEASE=${project}@first\n`);
   const again = await host("up", { ACME: "", TUNNEL_RATE_PER_CLIENT: "" });
   expect(again.output).toContain("up to date: spool proxy web");

@@ -14,7 +14,6 @@ const front = {
   ...{ FRONT_NAME: prefix, FRONT_SUBNET: "10.213.44.0/24", COMPOSE_FILE: "" },
   ...{ FRONT_HTTPS_PORT: String(ports.https), FRONT_HTTP_PORT: String(ports.http) },
 };
-/** Two stacks, each with its name, certificate and project of Sentry. */
 const apps = { shop: "1", blog: "2" };
 type App = keyof typeof apps;
 const names: App[] = ["shop", "blog"];

@@ -12,7 +12,7 @@ import { headerOf, Recorder } from "./support/recorder/client.ts";
 import type { RecordedRequest } from "./support/recorder/types.ts";
 
 const startApache = "a2enmod -q ssl http2 headers proxy proxy_http && a2ensite -q culvert && apachectl -D FOREGROUND";
-/** Programs that end TLS: the file of docs/behind-a-load-balancer.md, where it goes, and how the program starts. */
+/** Programs that end TLS: a recipe of docs/behind-a-load-balancer.md, its place, and the command. */
 const fronts = {
   HAProxy: ["haproxy.cfg", "/etc/haproxy/haproxy.cfg", "haproxy -W -db -f /etc/haproxy/haproxy.cfg"],
   Caddy: ["Caddyfile", "/etc/caddy/Caddyfile", "caddy run --config /etc/caddy/Caddyfile"],

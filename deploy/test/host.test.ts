@@ -1,15 +1,14 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lastLine, run, withDocker } from "./run.ts";
+import { lastLine, run, temporaryFolder, withDocker } from "./run.ts";
 import { root } from "./support/docker.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+const folder = temporaryFolder();
 chmodSync(folder, 0o755);
 
 const bodies: string[] = [];
@@ -24,6 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
+const sh = (script: string, environment = {}) => run(["sh", "-euc", script], environment);
 async function expectRejection(environment: Record<string, string>, line: RegExp) {
   const { code, output } = await run(["sh", "deploy/host/up.sh"], environment);
   expect(lastLine(output)).toMatch(line);
@@ -35,7 +35,7 @@ test("of two releases that a killed command left, the one that runs stays", asyn
     case "$*" in *set=a) echo stopped ;; *set=b | *status=running*) echo runs ;; ps*) echo stopped; echo runs ;; *) exit 1 ;; esac`);
   const modules = ["lib", "host/stack", "host/sets"].map((name) => `. deploy/${name}.sh`).join("; ");
   const script = `${modules}; COMPOSE_PROJECT_NAME=x; current_set`;
-  expect((await run(["sh", "-euc", script], { WEB_SET: "a", ...client })).output.trim()).toBe("b");
+  expect((await sh(script, { WEB_SET: "a", ...client })).output.trim()).toBe("b");
 });
 
 test("variables of an image are named that compose replaces and .env does not set", async () => {
@@ -43,7 +43,7 @@ test("variables of an image are named that compose replaces and .env does not se
   const web = "CONSOLE=mine\nNODE_EXTRA_CA_CERTS=/run/secrets/ingest_ca\nREGION=y";
   const client = withDocker(`
     case "$*" in *.Image*) echo sha256:1 ;; *sha256:1) printf '${own}\n' ;; *) printf '${web}\n' ;; esac`);
-  const { output } = await run(["sh", "-euc", ". deploy/lib.sh; say_replaced x"], { REGION: "y", ...client });
+  const { output } = await sh(". deploy/lib.sh; say_replaced x", { REGION: "y", ...client });
   expect(output).toBe(
     "    compose replaces the image's NODE_EXTRA_CA_CERTS: append its certificates to the file of INGEST_CA_FILE\n" +
       "    compose replaces the image's TUNNEL_PATH: if it is right, put it into .env\n",
@@ -60,7 +60,7 @@ test("releases have names with spaces, also beside lines of earlier versions", a
   const script = `for file in lib host/env-file host/releases; do . deploy/$file.sh; done; cd ${clone}; COMPOSE_PROJECT_NAME=x
     unset COMPOSE_ENV_FILES; undo_release sha256:2; find_release v1; find_release 'v 2 x'
     for value in 'v 2 x' 'a|&b'; do write_setting WEB_RELEASE "$value" 2>&1; setting WEB_RELEASE; cat .env; done`;
-  expect((await run(["sh", "-euc", script])).output.split("\n")).toEqual([
+  expect((await sh(script)).output.split("\n")).toEqual([
     "one\tsha256:1\tshop:1\tv1\t2026-01-01",
     "two\tsha256:2\tshop:2\tv 2 x\t2026-01-02\tundone",
     ...["    WEB_RELEASE='v 2 x' in .env", "v 2 x", "WEB_RELEASE='v 2 x'"],
@@ -71,7 +71,6 @@ test("releases have names with spaces, also beside lines of earlier versions", a
 describe("make up rejects, before it changes anything,", () => {
   test.each<[string, string, RegExp]>([
     ["NETWORK_IPV6", "on", /^culvert: NETWORK_IPV6: 'on' is neither true nor false/],
-    ["WEB_EGRESS", "yes", /^culvert: WEB_EGRESS: 'yes' is neither on nor off: use on or off/],
     ["TLS_KEY_FILE", "/nowhere.pem", /^culvert: TLS_KEY_FILE: there is no file \/nowhere.pem: set an existing path/],
     ["SKEW_KEEP", "10", /^culvert: SKEW_KEEP: '10' is not a time: use a number up to 999 and a unit/],
     ["WEB_IMAGE", "127.0.0.1:1/shop", /^culvert: WEB_IMAGE: 127.0.0.1:1\/shop is not on this machine and cannot be/],
@@ -111,7 +110,7 @@ test("a setting is read as compose reads it", async () => {
   writeFileSync(join(folder, "second"), "D=f\n");
   const environment = { COMPOSE_ENV_FILES: [join(folder, "first"), join(folder, "second")].join(), E: "shell" };
   const script = ". deploy/lib.sh; for name in A B C D E; do setting $name default; done";
-  expect((await run(["sh", "-euc", script], environment)).output).toBe("q\nhttp://x#y\ndefault\nf\nshell\n");
+  expect((await sh(script, environment)).output).toBe("q\nhttp://x#y\ndefault\nf\nshell\n");
 });
 
 test("a setting is written to the file that compose takes it from, else to the first one", async () => {
@@ -120,7 +119,7 @@ test("a setting is written to the file that compose takes it from, else to the f
   writeFileSync(second, "B=2\n");
   const lines = "for name in A B C; do write_setting $name 3; done; A=4 say_unsaved";
   const script = `. deploy/lib.sh; . deploy/host/env-file.sh; compose_settings() { echo A; }; ${lines}`;
-  const { output } = await run(["sh", "-euc", script], { COMPOSE_ENV_FILES: `${first},${second}` });
+  const { output } = await sh(script, { COMPOSE_ENV_FILES: `${first},${second}` });
   expect([first, second].map((file) => readFileSync(file, "utf8"))).toEqual(["A=3\nB=1\nC=3\n", "B=3\n"]);
   expect(output).not.toContain("only in this shell");
 });
@@ -168,11 +167,7 @@ test("a folder that a container cannot read is named at once", async () => {
   mkdirSync(mounted);
   writeFileSync(join(mounted, "rules.yml"), "");
   chmodSync(join(mounted, "rules.yml"), 0o640);
-  const { code, output } = await run([
-    "sh",
-    "-euc",
-    `. deploy/lib.sh; . deploy/settings/check.sh; check_readable '${mounted}'`,
-  ]);
+  const { code, output } = await sh(`. deploy/lib.sh; . deploy/settings/check.sh; check_readable '${mounted}'`);
   expect([code, output]).toEqual([1, expect.stringMatching(/rules\.yml: other users cannot read it.*chmod -R o\+rX/)]);
 });
 
@@ -180,7 +175,7 @@ test("make up names what .env sets and nothing reads", async () => {
   const file = join(folder, "unread");
   writeFileSync(file, "TUNNEL_PAHT=/x\nSERVER_NAME=x\nBAKE_TIME_S=60\nDOCKER_HOST=x\nROLLBACK_ON_ERRORS=on\n");
   const script = ". deploy/lib.sh; . deploy/settings/check.sh; . deploy/host/env-file.sh; say_unread";
-  expect((await run(["sh", "-euc", script], { COMPOSE_ENV_FILES: file })).output).toMatch(
+  expect((await sh(script, { COMPOSE_ENV_FILES: file })).output).toMatch(
     /^ +nothing reads TUNNEL_PAHT BAKE_TIME_S ROLLBACK_ON_ERRORS \(in .*unread\): .*\n$/,
   );
 });
@@ -192,7 +187,7 @@ test("while another apt-get holds a lock, an installation waits; any other failu
     const aptGet = `#!/bin/sh\n[ -e ${bin}/tried ] || { touch ${bin}/tried; echo "${message}"; exit 100; }\necho installed\n`;
     writeFileSync(join(bin, "apt-get"), aptGet, { mode: 0o755 });
     const script = `. deploy/bare-machine/lib.sh; . deploy/bare-machine/apt.sh; apt_quiet ${bin}/log install x; cat ${bin}/log`;
-    return run(["sh", "-euc", script], { PATH: `${bin}:${process.env.PATH}` });
+    return sh(script, { PATH: `${bin}:${process.env.PATH}` });
   };
   const locked = await install("locked", "E: Unable to lock directory /var/cache/apt/archives/");
   expect([locked.code, lastLine(locked.output)]).toEqual([0, "installed"]);
@@ -206,10 +201,8 @@ test("before the first start, .env gets IPv6 if the engine can have it, unless i
   const start = async (engine: string, content: string) => {
     writeFileSync(env, content);
     const script = `. deploy/lib.sh; for file in env-file preflight; do . deploy/host/$file.sh; done; cd ${clone}; unset COMPOSE_ENV_FILES; enable_ipv6`;
-    const { code, output } = await run(["sh", "-euc", script], {
-      COMPOSE_PROJECT_NAME: "x",
-      ...withDocker(`case "$*" in ${engine} esac`),
-    });
+    const client = withDocker(`case "$*" in ${engine} esac`);
+    const { code, output } = await sh(script, { COMPOSE_PROJECT_NAME: "x", ...client });
     expect(code, output).toBe(0);
     return readFileSync(env, "utf8");
   };
@@ -225,10 +218,7 @@ test("a failure is told to NOTIFY_URL as one line of JSON, Ctrl-C and success ar
   const NOTIFY_URL = `http://127.0.0.1:${taken}/hook`;
   const TEXT = String.raw`"x" \ failed`;
   for (const end of ["exit 130", "exit 0", "false", 'die "web: $TEXT"'])
-    await run(["sh", "-euc", `. deploy/lib.sh; notify_failures "make up"; ${end}`], {
-      TEXT,
-      NOTIFY_URL,
-    });
+    await sh(`. deploy/lib.sh; notify_failures "make up"; ${end}`, { TEXT, NOTIFY_URL });
   // Before anything else is done, too.
   await run(["sh", "deploy/host/up.sh"], { HTTPS_PORT: "https", NOTIFY_URL });
   expect(bodies.map((body) => JSON.parse(body).text.replace(/^culvert on \S+: make up failed: /, ""))).toEqual([
@@ -245,7 +235,7 @@ test("make up waits until another one has ended", async () => {
   await once(other.stdout, "data");
   const script = ". deploy/lib.sh; . deploy/host/stack.sh; say() { echo $*; kill $OTHER; }; lock_project; echo begins";
   const settings = { COMPOSE_PROJECT_NAME: "culvert-locked", OTHER: String(other.pid) };
-  const { output } = await run(["sh", "-euc", script], settings);
+  const { output } = await sh(script, settings);
   other.stdin.end();
   rmSync(join(root, lock));
   expect(output).toBe("==> Another make up or rollback is running: waiting until it ends\nbegins\n");

@@ -6,7 +6,7 @@ import { lastLine, must, runApart } from "./run.ts";
 import { docker, label, must as mustDocker, projectName, root } from "./support/docker.ts";
 import { buildCa, buildWithDebian } from "./support/images.ts";
 
-// A release of this machine's architecture, made and pushed by the scripts of deploy/release, and installed from empty folders.
+// A release of this machine's architecture, made by deploy/release, and installed from empty folders.
 const version = readFileSync(join(root, "VERSION"), "utf8").trim();
 const architecture = process.arch === "x64" ? "amd64" : process.arch;
 const work = mkdtempSync(join(tmpdir(), "culvert-install-"));
@@ -47,8 +47,7 @@ beforeAll(async () => {
   const user = `${process.getuid?.()}:${process.getgid?.()}`;
   const options = `--rm --network=host --user=${user} --volume=${tmpdir()}:${tmpdir()} ${image}`;
   script("skopeo", `exec docker run ${options} skopeo --insecure-policy "$@"\n`);
-  // The engine's own builder writes no OCI archives, so the image is saved first, and little compressed, which takes less time. And it is to find this
-  // machine's base images.
+  // The engine's builder writes no OCI archives, so the image is saved first, and little compressed.
   const client = `PATH=$PATH_WITHOUT_THIS
 case $* in "buildx imagetools "*) echo {}; exit ;; "buildx build "*) ;; *) exec docker "$@" ;; esac
 for argument; do

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { run, withDocker } from "./run.ts";
 
-/** A docker client that says this of a container: its state (status, OOMKilled, exit code, health), health check, engine's events and log. */
+/** STATE has status, OOMKilled, exit code and health. */
 const client = withDocker(`
   case "$*" in *Health.Log*) echo "$SAID" ;; *RestartCount*) ;; inspect*) echo "$STATE" ;; events*) echo "$EVENTS" ;; logs*) echo "$LOG" ;; esac`);
 const crash = "Error: no database\n    at x (y)\nNode.js v24";

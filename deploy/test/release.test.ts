@@ -94,7 +94,6 @@ describe("the archive", () => {
     const makefile = readFileSync(join(folder, "Makefile"), "utf8");
     const scripts = [...makefile.matchAll(/(?:sh|node) (\w+\/\S+\.\w+)/g)].map(([, script = ""]) => script);
     expect(scripts).toContain("deploy/host/up.sh");
-    // It builds from sources.
     expect(scripts).not.toContain("deploy/host/package.sh");
     expect(scripts.filter((script) => !existsSync(join(folder, script)))).toEqual([]);
   });
@@ -127,7 +126,6 @@ describe("the archive", () => {
     }
     const own = "registry.example/shop:1.4";
     expect((await services({ WEB_IMAGE: own })).web?.image).toBe(own);
-    // What make rollback writes.
     expect((await services({ WEB_TAG: "0.9.0" })).web?.image).toBe("culvert-web:0.9.0");
   });
 });

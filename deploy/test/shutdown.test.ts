@@ -26,7 +26,6 @@ const compose = (...command: string[]) => must(["docker", "compose", ...command]
 const start = (...more: string[]) => compose("up", "-d", "--no-build", "--wait", ...stack, ...more);
 
 const recorder = new Recorder(`http://127.0.0.1:${environment.RECORDER_PORT}`);
-// Each test begins with all of it, whatever the one before it left.
 beforeEach(() => start("recorder"));
 afterAll(() => compose("down", "--volumes", "-t", "0"));
 

@@ -5,7 +5,7 @@ import { endLoad, type Failure, type LoadRequest, load, redirectingForm, send } 
 import { cloneOf, lastLine, must, run, temporary, temporaryFolder, withServices } from "./run.ts";
 import { IMAGES, root } from "./support/docker.ts";
 import { Recorder } from "./support/recorder/client.ts";
-import type { RecordedRequest } from "./support/recorder/types.ts";
+import type { Answer, RecordedRequest } from "./support/recorder/types.ts";
 
 // Leaves the stack with the release that it deployed last.
 const home: LoadRequest = { name: "page", path: "/", status: 200 };
@@ -32,6 +32,9 @@ afterAll(endLoad);
 
 const recorder = new Recorder();
 const bodyOf = ({ body }: RecordedRequest) => Buffer.from(body, "base64").toString();
+const failing: Answer = { status: 503, headers: {}, body: "" };
+const working: Answer = { status: 200, headers: {}, body: "{}" };
+const post = (name: string) => send({ ...home, path: "/monitoring", body: `{}\n{"type":"event"}\n{"${name}":true}\n` });
 /** Few connections: the change itself needs the processor. */
 const few = { connections: 4 };
 
@@ -74,17 +77,14 @@ test("in an outage the queue is copied and restored as documented, and it arrive
     const { output } = await run(["sh", "deploy/checks/host/doctor.sh"], { BASE_URL: "" });
     return output.match(/^. spool +((?!.*healthy).*)/m)?.[1];
   };
-  const post = (name: string) =>
-    send({ ...home, path: "/monitoring", body: `{}\n{"type":"event"}\n{"${name}":true}\n` });
-  await recorder.answer({ status: 503, headers: {}, body: "" });
+  await recorder.answer(failing);
   expect(await post("copied")).toBe("");
   await type("Copy the queue", copy);
-  // It is in the queue that the copy replaces.
   expect(await post("later")).toBe("");
   await type("Restore the queue", copy);
   await expect.poll(doctor).toMatch(/^\d+ envelopes wait/);
   const mark = await recorder.count();
-  await recorder.answer({ status: 200, headers: {}, body: "{}" });
+  await recorder.answer(working);
   await recorder.waitFor((one) => bodyOf(one).includes('"copied"') || undefined, mark, 600_000);
   await expect.poll(doctor).toBe("its queue is empty");
   expect((await recorder.all(mark)).filter((one) => bodyOf(one).includes('"later"'))).toEqual([]);
@@ -124,16 +124,15 @@ test.skipIf(!from)("down to the last version and up: no response is cut, envelop
   cpSync(join(root, state), join(clone, state), { recursive: true });
   for (const folder of [clone, root]) {
     const mark = await recorder.count();
-    await recorder.answer({ status: 503, headers: {}, body: "" });
-    const body = `{}\n{"type":"event"}\n{"queued before":"${folder}"}\n`;
-    expect(await send({ ...home, path: "/monitoring", body })).toBe("");
+    await recorder.answer(failing);
+    expect(await post(folder)).toBe("");
     const change = run(["sh", "-c", 'cd "$0" && sh deploy/host/up.sh', folder]);
     const { result, failures } = await load(requests, change, few);
     expect(result.code, result.output).toBe(0);
     expect(result.output).toContain("==> Replace spool");
     const isExpected = ({ name, outcome }: Failure) => byDesign.includes(`${name} ${outcome}`);
     expect(failures.filter((failure) => failure.reached && !isExpected(failure))).toEqual([]);
-    await recorder.answer({ status: 200, headers: {}, body: "{}" });
+    await recorder.answer(working);
     await recorder.waitFor((one) => bodyOf(one).includes(`"${folder}"`) || undefined, mark, 600_000);
   }
 });

@@ -10,7 +10,6 @@ export default defineConfig({
   test: {
     testTimeout: 900_000,
     hookTimeout: 900_000,
-    // They mostly wait for containers.
     maxWorkers: 3,
     // Files share no state but variables of the environment, and those that set some take them back.
     isolate: false,

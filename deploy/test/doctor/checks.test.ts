@@ -57,7 +57,6 @@ const LEAF = "UNABLE_TO_VERIFY_LEAF_SIGNATURE";
 const unhealthy = { ...web, ...state({ Health: { Status: "unhealthy" } }), why: "GET /healthz: status 500" };
 const waiting = { ...web, Name: "culvert-proxy-1", service: "proxy", ...state({ Status: "created" }) };
 const waits = down(facts({}, { containers: [waiting, unhealthy] }), now);
-/** A port that the compose file publishes and the container does not. */
 const HostConfig = { ...web.HostConfig, PortBindings: { "8080/tcp": [{ HostPort: "80" }] } };
 const anotherPort = { configured: { web: { ports: [{ published: "80" }, { published: "81" }] } } };
 const balanced = [...from("10.0.0.4", 30), ...from("203.0.113.9", 5, `${TRACE_PREFIX}1`), ...from("172.18.0.7", 9)];

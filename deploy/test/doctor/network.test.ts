@@ -43,7 +43,8 @@ const lines = (results: Result[]) =>
   results.map(({ check, state, found, fix }) => `${check} ${state} ${found}: ${fix}`);
 const dsn = (port: number, scheme = "http", host = "localhost") => `${scheme}://0123456789abcdef@${host}:${port}/1`;
 
-const tlsIngest = async (caFile = "", own = pair) => ingest(dsn(await secure(answer(200), own), "https"), caFile);
+const tlsIngest = async (caFile = "", own = pair, scheme = "https") =>
+  ingest(dsn(await secure(answer(200), own), scheme), caFile);
 const ingestWith = async (status: number, headers = {}) => ingest(dsn(await plain(answer(status, headers))));
 const tunnelWith = async (status: number, sent = "") => tunnel(await site(answer(status)), sent);
 const publicWith = async (status: number, headers = {}, more: Partial<Target> = {}) =>
@@ -76,27 +77,15 @@ test("what the proxy takes as a DSN is one here", () => {
 });
 
 test.each<[string, () => Promise<Result[]>, RegExp]>([
-  [
-    "an ingest that fails",
-    async () => ingest(dsn(await plain(answer(503)))),
-    /^ingest failed .* 503 .*the ingest's own log/,
-  ],
+  ["an ingest that fails", () => ingestWith(503), /^ingest failed .* 503 .*the ingest's own log/],
   ["a name without address", () => ingest(dsn(80, "http", "no-such-host.invalid")), /^ingest failed .* not resolve/],
   ["a closed port", () => ingest(dsn(1)), /^ingest failed localhost refuses connections: is the port/],
   ["a private CA", () => tlsIngest(), /self signed cert: .*INGEST_CA_FILE/],
   ["a certificate for another name", () => tlsIngest(`${other}.crt`, other), /for another name: name it in SENTRY_DSN/],
   ["a port without TLS", async () => ingest(dsn(await plain(answer(200)), "https")), /no TLS at this port: http:/],
   ["another private CA", () => tlsIngest(`${other}.crt`), /self signed cert: INGEST_CA_FILE .*lacks the CA/],
-  [
-    "TLS for plain HTTP",
-    async () => ingest(dsn(await secure(answer(200)))),
-    /speaks TLS at this port: https:\/\/ in SENTRY/,
-  ],
-  [
-    "a redirect",
-    () => ingestWith(302, { Location: "https://x/" }),
-    /302 .*\(to https:\/\/x\/\): no redirect is followed/,
-  ],
+  ["TLS for plain HTTP", () => tlsIngest("", pair, "http"), /speaks TLS at this port: https:\/\/ in SENTRY/],
+  ["a redirect", () => ingestWith(302, { Location: "https://x/" }), /302 .*\(to https:\/\/x\/\): no redirect/],
   ["a limit of bodies", () => ingestWith(413), / 413 .*: what is in front of the ingest limits bodies/],
   ["the private CA's file", () => tlsIngest(`${pair}.crt`), /^ingest ok/],
   ["one that does not", () => tunnelWith(503, dsn(1)), /^tunnel failed .*neither ingest nor spool/],

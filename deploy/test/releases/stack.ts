@@ -53,7 +53,6 @@ export function releaseStack(name: string, port: number) {
     host("rollback", { WEB_IMAGE: image(release), ...settings });
   const written = () => readFileSync(envFile, "utf8");
   const own = /^(?:WEB_SET|WEB_RELEASE|SERVER_ACTIONS_KEY_FILE|BUILD_CA_FILE)=.*\n/gm;
-  /** What else is in it than what make up writes. */
   const saved = () => written().replace(own, "");
   const save = (text: string) => writeFileSync(envFile, `${(written().match(own) ?? []).join("")}${text}`);
 

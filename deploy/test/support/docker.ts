@@ -32,7 +32,7 @@ export function outputOf(command: string[], { code, output }: Outcome): string {
 /** Runs docker and returns its output; throws with it on a non-zero exit. */
 export const must = async (...args: string[]): Promise<string> => outputOf(["docker", ...args], await docker(...args));
 
-/** Whether this machine reaches containers by their own addresses in a network, given by id: published ports then only cost processes. */
+/** Whether this machine reaches the containers of a network, given by id, without published ports. */
 export const isLocal = (network: string): boolean => existsSync(`/sys/class/net/br-${network.slice(0, 12)}`);
 
 /** Label for every container, network and volume of a test run, by which deploy/test/run.sh removes them. */

@@ -39,11 +39,9 @@ const describeBoth = (name: string, run: () => void) =>
 function make(fixture: Fixture, change: Record<string, string> = {}) {
   const root = mkdtempSync(join(tmpdir(), "culvert-cli-"));
   folders.push(root);
-  const files = Object.entries({ ...fixture.files, ...change }).map(([file, text]) => [
-    file,
-    text.replaceAll("\n", ending),
-  ]);
-  const folder = writeFixture({ ...fixture, files: Object.fromEntries(files) }, root);
+  const files = Object.entries({ ...fixture.files, ...change });
+  const ended = Object.fromEntries(files.map(([file, text]) => [file, text.replaceAll("\n", ending)]));
+  const folder = writeFixture({ ...fixture, files: ended }, root);
   const rows = () => Object.fromEntries(check(inspect(folder)).map((result) => [result.check, result]));
   return { root, folder, rows };
 }
@@ -189,13 +187,14 @@ describeBoth("init", () => {
     expect(existsSync(join(folder, inspect(folder).culvert?.replace("file:", "") ?? ""))).toBe(true);
   });
 
+  const next = { "package.json": '{ "dependencies": { "next": "16" } }' };
   test.each([
     [{}, /no package\.json/],
     [{ "package.json": "{}" }, /does not depend on next/],
-    [{ "package.json": '{ "dependencies": { "next": "16" } }' }, /no lockfile/],
-    [{ "package.json": '{ "dependencies": { "next": "16" } }', "bun.lock": "" }, /bun\.lock is not supported/],
-    [{ "package.json": '{ "dependencies": { "next": "16" } }', "yarn.lock": "" }, /no folder app or pages/],
-    [{ "package.json": '{ "dependencies": { "next": "16" }, }' }, /package\.json is not valid JSON/],
+    [next, /no lockfile/],
+    [{ ...next, "bun.lock": "" }, /bun\.lock is not supported/],
+    [{ ...next, "yarn.lock": "" }, /no folder app or pages/],
+    [{ "package.json": '{ "name": "x", }' }, /package\.json is not valid JSON/],
   ])("what is no Next app is one line: %j", (files, message) => {
     expect(() => initialised({ files, path: "." })).toThrow(message);
   });

@@ -104,7 +104,6 @@ test("without any endpoint the envelope is retried until one responds", async ()
 test("an envelope in backoff is retried immediately when this server is told to stop", async () => {
   const spool = await endpoint([503, 503, 503, 503, 200]);
   const { sent } = send([await closed(), spool]);
-  // Its backoff is two seconds now.
   await vi.waitFor(() => expect(spool.received).toHaveLength(4), 10_000);
   markStopping();
   await vi.waitFor(() => expect(spool.received).toHaveLength(5));
