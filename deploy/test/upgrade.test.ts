@@ -62,13 +62,9 @@ test("an older spool does not start with another version's queue: nothing is rep
 /** Types what a section of docs/operations.md says, for this stack's volume. */
 function type(heading: string, copy: string): Promise<string> {
   const sections = readFileSync(join(root, "docs/operations.md"), "utf8").split(/^#+ /m);
-  const lines =
-    sections
-      .find((one) => one.startsWith(`${heading}\n`))
-      ?.match(/^ {4}.+\n/gm)
-      ?.join("") ?? "";
+  const lines = sections.find((one) => one.startsWith(`${heading}\n`))?.match(/^ {4}.+\n/gm) ?? [];
   const volume = `${process.env.COMPOSE_PROJECT_NAME}_spool`;
-  return must(["sh", "-c", lines.replaceAll("culvert_spool", volume).replaceAll("../spool.tar", copy)]);
+  return must(["sh", "-c", lines.join("").replaceAll("culvert_spool", volume).replaceAll("../spool.tar", copy)]);
 }
 
 test("in an outage the queue is copied and restored as documented, and it arrives", async () => {

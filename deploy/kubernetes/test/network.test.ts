@@ -122,6 +122,12 @@ test("without default-deny, policies restrict Culvert's own pods only", () => {
   expect(matrix(template([images("1.0.0"), more]))).toEqual({ ...wanted, ...open });
 });
 
+/** What reaches a published port. */
+const entries = (objects: Resource[]) => {
+  const found = Object.entries(matrix(objects));
+  return found.filter(([, all]) => published.some((target) => all.has(target))).map(([end]) => end);
+};
+
 test("an empty list of peers is nobody", () => {
   const none = { enabled: true, prometheus: [], dns: [], front: [] };
   const found = matrix(template([images("1.0.0"), { networkPolicy: none }]));
@@ -129,12 +135,9 @@ test("an empty list of peers is nobody", () => {
   expect(all.filter((target) => /:808[123]$|dns|DNS|kube-system/.test(target))).toEqual(["spool:8082"]);
   const behind = { proxy: { service: { type: "ClusterIP" } }, settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
   const ingress = template([images("1.0.0"), behind, { ingress: { enabled: true }, networkPolicy: none }]);
-  const entry = Object.entries(matrix(ingress)).filter(([, all]) => published.some((target) => all.has(target)));
-  expect(entry.map(([end]) => end)).toEqual(["helm test"]);
+  expect(entries(ingress)).toEqual(["helm test"]);
 });
 
 test("behind a front, policies let in nothing but the front and helm test", () => {
-  const found = Object.entries(matrix(rendering("ingress")));
-  const entry = found.filter(([, all]) => published.some((target) => all.has(target)));
-  expect(entry.map(([end]) => end)).toEqual(["Traefik", "helm test"]);
+  expect(entries(rendering("ingress"))).toEqual(["Traefik", "helm test"]);
 });

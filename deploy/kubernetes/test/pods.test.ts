@@ -21,7 +21,6 @@ const secret = (version: string) => `
   ln -sfn ..${version} ..new; mv -T ..new ..data
   ln -sf ..data/tls.crt ..data/tls.key .`;
 
-/** Code that a replica runs with the cache handler of its image, as Next does. */
 const withCache = (code: string) => `
   const { default: Cache } = await import("/app/cache-handler.mjs");
   const options = { serverDistDir: "/app/.next/server", dev: false, flushToDisk: false, maxMemoryCacheSize: 0 };

@@ -66,16 +66,8 @@ async function under(name: string, does: () => Promise<void> | void, mayFail = t
   const { lost, twice } = counts();
   const failures = Object.values<number>(failed).reduce((sum, n) => sum + n, 0);
   const why = Object.entries(failed).map(([answer, n]) => `${n} × ${answer}`);
-  table[name] = {
-    requests,
-    failed: failures,
-    other,
-    accepted: accepted.length,
-    delivered: accepted.length - lost,
-    twice,
-    lost,
-    why: why.join(", "),
-  };
+  const counted = { requests, failed: failures, other, accepted: accepted.length, twice, lost };
+  table[name] = { ...counted, why: why.join(", ") };
   if (lost > 0 || (failures > 0 && !mayFail)) isWrong = true;
 }
 

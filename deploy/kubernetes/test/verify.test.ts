@@ -20,8 +20,7 @@ const image = `down web & Pod/web-\\d ${waiting("web", "ImagePullBackOff", "not 
 
 /**
  * What is wrong, the change, and the only failed line. Changes: `Kind/name path=JSON`, by a regular expression; `-Kind/name` without these
- * objects; `down NAME`; and lines of ask-proxy.sh, whose `ask` has curl's exit status, the response's, 0 if it was not connected, and
- * OpenSSL's result.
+ * objects; `down NAME`; and lines of ask-proxy.sh: curl's exit status, the response's, whether it was connected, and OpenSSL's result.
  */
 const faults = `
 the Service web is deleted | -Service/web$ | Service culvert-web: missing

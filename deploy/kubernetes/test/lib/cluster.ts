@@ -60,7 +60,6 @@ export function production(manifests: Resource[]): World {
   };
 }
 
-/** What verify.sh prints of a world. */
 export function collected({ objects, nodes, proxy, web, sections }: World): string {
   const said = Object.entries(proxy).map((line) => line.join(" "));
   const { serving } = parseFacts(`\n== objects\n${JSON.stringify({ items: objects })}\n`);

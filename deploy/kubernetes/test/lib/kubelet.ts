@@ -34,7 +34,6 @@ type Secrets = Record<string, Record<string, string>>;
  */
 export function useNode(name: string, secrets: Secrets) {
   const [folder, project] = [temporaryFolder(), projectName(name)];
-  /** As in a compose file: those of pods, and what a test adds. */
   const services: Record<string, Part> = {};
   /** Images that replace those of the manifests, by the manifest's name. */
   const images: Record<string, string> = {};
@@ -97,7 +96,6 @@ function printed(args: string[], { status, stdout, stderr }: SpawnSyncReturns<st
   return stdout.trim();
 }
 
-/** The readiness probe, which is asked in the container until it succeeds. */
 function probeOf({ name, readinessProbe, ports }: Part) {
   if (!readinessProbe) return undefined;
   const { httpGet, tcpSocket } = readinessProbe;
