@@ -139,7 +139,7 @@ describe("what an adopter checks", () => {
     write("SHA256SUMS", `${"0".repeat(64)}  chart.tgz\n`);
     const { output } = await verify(folder);
     expect(output).toMatch(/^✗ checksums: chart.tgz: FAILED\nculvert: set COSIGN_PUB .*arrived whole\n$/);
-    // Another repository, whose name only begins like the publisher's, is not the publisher.
+    // Another repository, whose name only begins like the publisher's.
     write("cosign", `#!/bin/sh\necho "$@" >>${folder}/asked\n`);
     write("digests", "");
     const PATH = `${folder}:${process.env.PATH}`;

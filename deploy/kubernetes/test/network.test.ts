@@ -138,6 +138,6 @@ test("an empty list of peers is nobody", () => {
   expect(entries(ingress)).toEqual(["helm test"]);
 });
 
-test("behind a front, policies let in nothing but the front and helm test", () => {
+test("behind a front, policies let in only the front and helm test", () => {
   expect(entries(rendering("ingress"))).toEqual(["Traefik", "helm test"]);
 });

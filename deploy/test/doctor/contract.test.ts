@@ -34,7 +34,8 @@ const mentions = (...more: string[]) => ({ mentions: [...app.mentions, ...more] 
 const requests = (change: Partial<AppFacts["requests"]>) => ({ requests: { ...app.requests, ...change } });
 const builds = (change: Partial<typeof build>) => ({ build: { ...build, ...change } });
 const tunnelPath = (TUNNEL_PATH: string, more = {}) => ({ settings: { TUNNEL_PATH, ...more } });
-const addressOfNext = "link: <https://0.0.0.0:3000/de>";
+const unreachable = "link: <https://0.0.0.0:3000/de>";
+const elsewhere = { build: undefined, dsns: [] };
 
 // With another base path, a limit of bodies, server actions, or code that uses its own address: check-app.test.ts.
 test.each<[string, Partial<AppFacts>, string, RegExp]>([
@@ -48,19 +49,9 @@ test.each<[string, Partial<AppFacts>, string, RegExp]>([
   ["has another DSN", tunnelPath("/k7f2a9"), "failed dsn", /TUNNEL_ALLOWED_DSNS/],
   ["has tunnelRoute for its own Sentry", { dsns: [ownDsn] }, "failed dsn", /instead of tunnelRoute/],
   ["is of Next 14", { nextVersion: "14.2.0" }, "warning next", /tested are 15 and 16/],
-  [
-    "has its build elsewhere",
-    { build: undefined, dsns: [], ...mentions("tunnel path") },
-    "warning build",
-    /standalone"/,
-  ],
+  ["has its build elsewhere", { ...elsewhere, ...mentions("tunnel path") }, "warning build", /standalone"/],
   ["sends past the proxy", { mentions: ["server.js"] }, "warning server events", /SERVER_TUNNEL/],
-  [
-    "names where Next listens",
-    requests({ unreachable: addressOfNext }),
-    "warning addresses",
-    /0:3000.*x-forwarded-host/,
-  ],
+  ["names where Next listens", requests({ unreachable }), "warning addresses", /0:3000.*x-forwarded-host/],
 ])("an app that %s", (_, fault, outcome, words) => {
   const wrong = contract({ ...app, ...fault }).filter(({ state }) => state !== "ok");
   expect(wrong.map(({ state, check }) => `${state} ${check}`)).toEqual([outcome]);

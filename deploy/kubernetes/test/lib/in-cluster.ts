@@ -29,8 +29,8 @@ export function ingest() {
 }
 
 /**
- * A visitor: from /start to /stop, five pages and five envelopes a second, each over a connection of its own. Each page requests another one
- * from its own release: `other` counts those that the other release has answered.
+ * From /start to /stop, five pages and five envelopes a second, each over a connection of its own. Each page requests another one of its
+ * own release: `other` counts those that another release has answered.
  */
 export function visitor() {
   let timers: NodeJS.Timeout[] = [];
