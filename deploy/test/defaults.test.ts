@@ -9,7 +9,7 @@ const exceptions: [file: RegExp, line: RegExp][] = [
   // Ports in the containers and of the local ingest, which no setting changes.
   [/./, /:(8443|8080|8969)\b|ingest:8969|(port|PORT|EXPOSE|listen|published \w+)[ =:]+\[?"?(8443|8080|8969|3000)/],
   // Fixed paths of proxy, spool and console; a cluster's proxy does not know HEALTH_PATH.
-  [/^proxy\/|^web\/src\/|^loadtest\/(reader|lib\/delivery|ci)|checks\/cluster|kubernetes/, /\/healthz/],
+  [/^proxy\/|^web\/src\/|^loadtest\/(reader|suite|lib\/delivery|ci)|checks\/cluster|kubernetes/, /\/healthz/],
   // The sizes of zones for that many requests; the environment of a cluster.
   [/limits\.sh$|^deploy\/(kubernetes|chart)/, /MAX_CONCURRENT_REQUESTS > |SENTRY_ENVIRONMENT/],
   // Names, and examples in messages.
