@@ -7,7 +7,7 @@ const [folder, url] = process.argv.slice(2);
 const edit = (path, change) => writeFileSync(join(folder, path), change(readFileSync(join(folder, path), "utf8")));
 
 edit("Makefile", (text) => {
-  const isDead = (rule) => [...rule.matchAll(/\b(?:deploy|loadtest)\/\S+\.(?:sh|mjs)/g)].some(([script]) => !existsSync(join(folder, script)));
+  const isDead = (rule) => [...rule.matchAll(/\b(?:deploy|loadtest)\/\S+\.(?:sh|mjs|ts)/g)].some(([script]) => !existsSync(join(folder, script)));
   const rules = text.split("\n\n");
   const dead = rules.filter(isDead).map((rule) => rule.split(":")[0]);
   const phony = (line) => line.split(" ").filter((name) => !dead.includes(name)).join(" ");
