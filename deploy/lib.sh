@@ -90,7 +90,7 @@ STATE
       case $said in *'already allocated'* | *'already in use'*)
         said="${said##*): }: stop what uses the port, or change HTTPS_PORT, HTTP_PORT or INGEST_PORT" ;;
       esac
-      echo "$said"; return ;;
+      echo "${said:-its container was made, but not started}"; return ;;
     running-unhealthy | running-starting)
       said=$(docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$1" |
         grep '[^[:space:]]' | tail -n 1) ;;
