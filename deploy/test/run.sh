@@ -12,6 +12,7 @@ export CULVERT_TEST_RUN="$$"
 own_containers() {
   suite proxy/test run_vitest proxy/test
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
+  suite proxy/spool run_vitest proxy/spool
 }
 
 # Suites with stacks of their own: other apps, the commands in README.md, and other releases of web.
@@ -60,14 +61,13 @@ browsers() {
   has WebKitWebDriver || ! can_install || (debian_install webkit2gtk-driver xvfb xauth) >/dev/null 2>&1 || true
 }
 
-# Checks and unit tests that need no engine, then the spool's tests, because this job is the first one to end.
+# Checks and unit tests that need no engine.
 static() {
   types_and_lint
   check "web/telemetry: lowest and newest versions of its peers" sh web/telemetry/test/peers.sh
   units
   suite loadtest run_vitest loadtest
   suite proxy/spool/src run_spool_units
-  ! docker version >/dev/null 2>&1 || suite proxy/spool run_vitest proxy/spool
 }
 
 # kill_tree PID: kills a process, then its descendants: a job whose suite ended first would begin the next one.
