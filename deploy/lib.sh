@@ -76,6 +76,11 @@ last_lines() {
     tail -n 30 | cut -c 1-1000
 }
 
+# last_check CONTAINER: prints the last line of its health checks that have ended.
+last_check() {
+  docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$1" | grep '[^[:space:]]' | tail -n 1
+}
+
 # reason CONTAINER: prints why it did not start, ended, or is not healthy, with a fix if there is one. `docker inspect`
 # does not know the last death of a container that runs again.
 reason() (
@@ -92,8 +97,7 @@ STATE
       esac
       echo "${said:-its container was made, but not started}"; return ;;
     running-unhealthy | running-starting)
-      said=$(docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$1" |
-        grep '[^[:space:]]' | tail -n 1) ;;
+      said=$(last_check "$1") ;;
   esac
   case $said in
     # The engine's own output, of a check at the moment when the container ended, is no reason, nor is a success.
@@ -137,7 +141,7 @@ wait_until_healthy() {
 # say_waiting CONTAINER SECONDS: says how its last health check ended, if one has, and the last line of its log.
 say_waiting() {
   service=$(docker inspect --format '{{index .Config.Labels "com.docker.compose.service"}}' "$1")
-  said=$(docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$1" | grep . | tail -n 1)
+  said=$(last_check "$1")
   [ "$service" != web ] || said=${said:-"no answer yet, of at most $(setting START_TIMEOUT 5m)"}
   logged=$(last_lines "$1" | tail -n 1)
   say "    $service: waiting for $2 s: ${said:-starting}${logged:+; its log: $logged}"

@@ -55,7 +55,7 @@ describe("while a release that was replaced still runs", () => {
   ])("it gets %s", async (_, request) => {
     expect(await bodyOf(shared, request)).toBe(ok.body);
   });
-  test("a stored file gets web's headers, whoever asks, and stays if web has no such file", async () => {
+  test("a stored file gets web's headers for every client, and stays if web has no such file", async () => {
     const { web, ingest, port } = shared.proxy;
     const path = "/_next/static/both.css?dpl=old-1";
     const headers = { "content-type": "text/css", "cache-control": "max-age=9, immutable" };

@@ -11,7 +11,7 @@ import { flushOnShutdown } from "./send/shutdown.js";
 import { queueFairly } from "./serve/fair-queue.js";
 import { sendServerTiming } from "./serve/server-timing.js";
 import { parseSettings } from "./settings/settings.js";
-import { skipCachedTrace } from "./trace/cached-page.js";
+import { skipStaleTrace } from "./trace/cached-page.js";
 
 vi.mock("@sentry/nextjs", async (original) => ({
   ...(await original<object>()),
@@ -25,7 +25,7 @@ vi.mock("./serve/fair-queue.js", () => ({ queueFairly: vi.fn() }));
 vi.mock("./serve/server-timing.js", () => ({ sendServerTiming: vi.fn() }));
 vi.mock("./settings/send-browser-settings.js", () => ({ settingsMetrics: () => "settings" }));
 vi.mock("./trace/page-trace.js", () => ({ traceMetrics: "trace" }));
-vi.mock("./trace/cached-page.js", () => ({ skipCachedTrace: vi.fn() }));
+vi.mock("./trace/cached-page.js", () => ({ skipStaleTrace: vi.fn() }));
 
 const env = { SENTRY_DSN: "http://culvert@ingest:8969/1", SERVER_TUNNEL: "http://proxy:8083/envelopes" };
 const settings = parseSettings(env);
@@ -57,7 +57,7 @@ async function done(): Promise<Record<Part, boolean[]>> {
   const hooks = on.mock.calls.map(([hook]) => hook);
   return {
     browserSettings: ["dsn" in optionsOfBrowser(), metrics.includes("settings")],
-    pageTrace: [isCalled(skipCachedTrace), metrics.includes("trace")],
+    pageTrace: [isCalled(skipStaleTrace), metrics.includes("trace")],
     offlineQueue: [isCalled(makeBrowserOfflineTransport)],
     serverTransport: [isCalled(fallbackTransport)],
     requestIds: [addEventProcessor.mock.lastCall?.[0]({}, {}).tags !== undefined],

@@ -10,7 +10,7 @@ import {
   readBrowserSettings,
   readRequestId,
 } from "../settings/browser-settings.js";
-import { skipCachedTrace } from "../trace/cached-page.js";
+import { skipStaleTrace } from "../trace/cached-page.js";
 import { startLater } from "./late.js";
 import { joined, sharedOptions, withIntegration } from "./shared.js";
 
@@ -22,7 +22,7 @@ const DEFAULT_TUNNEL = "/monitoring"; // TUNNEL_PATH
  * tunnel are the app's. If the browser hides the settings, the options have no DSN, and the SDK starts when the settings have been requested.
  */
 export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
-  if (process.env.CULVERT_PAGE_TRACE !== "off") skipCachedTrace(performance);
+  if (process.env.CULVERT_PAGE_TRACE !== "off") skipStaleTrace(performance);
   if (process.env.CULVERT_BROWSER_SETTINGS === "off") return browserOptions({}, yours);
   noteDocumentRequest(readRequestId(performance));
   const settings = readBrowserSettings(performance);

@@ -2,7 +2,7 @@
  * Takes the page's `performance`. The SDK prefers `meta` tags to headers, so this writes them where its choice would be another visit's trace: a page from
  * the browser's own cache has old headers, and gets no valid trace; an ISR page has the tags of the request that rendered it. To call before `Sentry.init`.
  */
-export function skipCachedTrace(page: Pick<Performance, "getEntriesByType">): void {
+export function skipStaleTrace(page: Pick<Performance, "getEntriesByType">): void {
   const [navigation] = page.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   const sent = (name: string) => navigation?.serverTiming?.find((metric) => metric.name === name)?.description ?? "";
   const trace = sent("sentry-trace");
