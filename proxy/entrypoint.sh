@@ -24,5 +24,5 @@ render_all
 [ "${1:-}" != render ] || exec nginx -T -q
 "$steps/watch-certificate.sh"
 "$steps/watch-workers.sh"
-[ -z "$WEB_SETS" ] || "$steps/watch-sets.sh"
+[ "$WEB" = off ] || [ -z "$WEB_SETS" ] || "$steps/watch-sets.sh"
 exec nginx -g 'daemon off;'

@@ -4,7 +4,7 @@
 
 state=/var/lib/culvert/tls
 (umask 077 && mkdir -p "$state")
-# These two are also for watch-certificate.sh. Written by deploy/acme:
+# These two are also for watch-certificate.sh. deploy/acme writes the first.
 ACME_PAIR=/srv/certificates/current/server
 LAST_PAIR=$state/last-pair.pem
 echo 0 >"$RENDERED/certificate-rejected"

@@ -54,7 +54,6 @@ for server in $(tr -d '\r' </etc/resolv.conf | awk '$1 == "nameserver" { print $
 done
 [ -n "$NAME_SERVERS" ] || refuse /etc/resolv.conf "names no server that Nginx can use" "give the container a DNS server"
 
-# Addresses trusted to report the client IP and the browser's address.
 REAL_IP_FROM='' REAL_IP_HEADER='' TRUSTED_NETWORKS='' TRUSTED_BY_DEFAULT=0 KEEPALIVE_TIMEOUT=65s
 for network in $(without_commas "$TRUSTED_PROXIES"); do
   is_network "$network" ||
@@ -78,3 +77,11 @@ if [ -n "$REAL_IP_FROM" ]; then
 elif [ "$PROXY_PROTOCOL" = on ]; then
   refuse TRUSTED_PROXIES "is empty, but PROXY_PROTOCOL is on" "list the load balancer's addresses, such as 10.0.0.0/8"
 fi
+
+for name in BASE_PATH WEBSOCKET_PATH; do
+  eval "value=\$$name"
+  [ "$WEB" = on ] || [ -z "$value" ] || refuse "$name" "is set, but WEB=off serves no app" "unset $name, or set WEB=on"
+  case $value/ in
+    "$TUNNEL_PATH"/*) refuse "$name" "'$value' belongs to the tunnel" "set another TUNNEL_PATH" ;;
+  esac
+done

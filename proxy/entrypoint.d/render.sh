@@ -17,24 +17,25 @@ fill='{
   print line $0 >file
 }'
 
-# render TEMPLATE FILE: writes the template to FILE of $RENDERED.
+# render TEMPLATE FILE
 render() { awk "$fill" "file=$RENDERED/$2" "/etc/nginx/templates/$1"; }
 
-# is_needed TEMPLATE
 is_needed() {
   case $1 in
     spool-upstream.conf | forward-to-spool.conf | routes/spool.conf) [ -n "$SPOOL_UPSTREAM" ] ;;
     routes/acme-challenge.conf) [ "$ACME" = on ] ;;
-    routes/websocket.conf) [ -n "$WEBSOCKET_PATH" ] ;;
+    websocket.conf) [ -n "$WEBSOCKET_PATH" ] ;;
   esac
 }
 
-# render_all: renders each template that the settings need, and leaves an empty file in place of any other.
+# render_all: renders each template that the settings need, and leaves an empty file in place of any other. Of the
+# folders web-on and web-off, WEB selects one.
 render_all() {
   [ -n "$SPOOL_UPSTREAM" ] && ENVELOPE_FALLBACK=@spool || ENVELOPE_FALLBACK=@envelope_failed
   set +f --
-  for template in /etc/nginx/templates/*.conf /etc/nginx/templates/routes/*.conf; do
-    name=${template#/etc/nginx/templates/}
+  folder=/etc/nginx/templates
+  for template in "$folder"/*.conf "$folder"/routes/*.conf "$folder/web-$WEB"/*.conf; do
+    name=${template#"$folder/"} name=${name#web-*/}
     if is_needed "$name"; then set -- "$@" "file=$RENDERED/$name" "$template"; else : >"$RENDERED/$name"; fi
   done
   awk "$fill" "$@"

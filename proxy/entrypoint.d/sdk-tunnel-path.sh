@@ -1,5 +1,4 @@
 # shellcheck shell=sh
-# For ingest.sh.
 
 # sdk_tunnel_path DSN: prints the path to which Sentry's SDK (11.10 and later) posts with `tunnel: true`: "/" + FNV-1a
 # 32 of the DSN without its secret, in base 36 (getTunnelPath in @sentry/core); test/tunnel.test.ts compares them.

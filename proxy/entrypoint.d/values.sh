@@ -13,16 +13,32 @@ refuse() {
   exit 1
 }
 
-# setting NAME DEFAULT [KIND FIX CHECK...]: sets an empty setting to DEFAULT; CHECK VALUE... accepts any other.
+# setting NAME DEFAULT TYPE [ARGUMENT...]: sets an empty setting to DEFAULT, and refuses other values that are no TYPE.
 setting() {
-  name=$1 default=$2 kind=${3:-} fix=${4:-}
+  name=$1 default=$2 type=$3
   eval ": \"\${$1:=\$2}\"; value=\$$1"
-  [ "$value" != "$default" ] && [ -n "$kind" ] || return 0
-  shift 4
-  check=$1
-  shift
-  "$check" "$value" "$@" || refuse "$name" "'$value' is not $kind" "$fix"
+  [ "$value" != "$default" ] || return 0
+  shift 3
+  case $type in
+    list) is_line "$value" || invalid 'a line without \ " ; { } $' "$1" ;;
+    path) is_path "$value" ||
+      invalid 'a path of A-Z a-z 0-9 _ - between slashes, of 200 characters at most, outside /_next' "$1" ;;
+    file) is "$value" '/[A-Za-z0-9/._@+-]*' ||
+      invalid 'a whole path of A-Z a-z 0-9 / . _ @ + -' 'mount the file under another name' ;;
+    upstream) is_host_and_port "$value" || invalid name:port "$1" ;;
+    port) is_port "$value" || invalid 'a port' "use a number from 1 to 65535, such as $default" ;;
+    # A number and one of Nginx's units; a size may be a number of bytes. https://nginx.org/en/docs/syntax.html
+    size) is "$value" '[1-9][0-9]{0,4}[kmg]|[1-9][0-9]{0,8}' ||
+      invalid 'a size' "use a number and a unit (k, m, g), such as $default" ;;
+    duration) is "$value" '[1-9][0-9]{0,4}[smhdw]' ||
+      invalid 'a time' "use a number and a unit (s, m, h, d, w), such as $default" ;;
+    choice) is "$value" "$2" || invalid "a $1" "use $(echo "$2" | sed 's/|/ or /g')" ;;
+    number) is_number "$value" "$2" "$3" || invalid "a number of $1" "use a whole number from $2 to $3" ;;
+    limit) [ "$value" = off ] || is_number "$value" "$2" "$3" ||
+      invalid "a number of $1" "use a whole number from $2 to $3, or off" ;;
+  esac
 }
+invalid() { refuse "$name" "'$value' is not $1" "$2"; }
 
 # is VALUE PATTERN: compares the whole value, which grep would do line by line.
 is() {
@@ -37,7 +53,6 @@ is_number() {
   case $1 in '' | *[!0-9]* | 0?* | ??????????*) return 1 ;; esac
   [ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
 }
-is_limit() { [ "$1" = off ] || is_number "$@"; }
 is_port() { is_number "$1" 1 65535; }
 
 # A path of the app that is valid in a location, as it is or in a pattern.
@@ -45,10 +60,6 @@ is_path() { is "$1" '(/[A-Za-z0-9_-]+)+' && [ "${#1}" -le 200 ] && ! is "$1" '/_
 # A list, without characters that can end a string, a directive or a line of Nginx, or begin a variable. Its entries
 # have checks of their own.
 is_line() { case $1 in *[[:cntrl:]\"\;\{\}\$\\]*) return 1 ;; esac }
-
-# A number and one of Nginx's units; a size may be a number of bytes. https://nginx.org/en/docs/syntax.html
-is_time() { is "$1" '[1-9][0-9]{0,4}[smhdw]'; }
-is_size() { is "$1" '[1-9][0-9]{0,4}[kmg]|[1-9][0-9]{0,8}'; }
 
 # Four octets in decimal; no octal, no hexadecimal, no fewer.
 octet='(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
@@ -77,7 +88,6 @@ is_name() {
   [ "${#1}" -le 253 ] && [ "$1" != _ ] && is "$1" "($label\.)*$label"
 }
 
-# is_host VALUE: a name, an IPv4 address, or an IPv6 address in brackets.
 is_host() {
   case $1 in
     \[*\]) set -- "${1#\[}" && is_ipv6 "${1%\]}" ;;
@@ -86,7 +96,6 @@ is_host() {
 }
 is_host_and_port() { [ "$1" != "${1%:*}" ] && is_host "${1%:*}" && is_port "${1##*:}"; }
 
-# is_network VALUE: an address, or one with a prefix length.
 is_network() {
   case $1 in
     */*) { is_ipv4 "${1%/*}" && is_number "${1##*/}" 0 32; } || { is_ipv6 "${1%/*}" && is_number "${1##*/}" 0 128; } ;;
@@ -94,5 +103,4 @@ is_network() {
   esac
 }
 
-# without_commas VALUE: the entries of a list, separated by spaces.
 without_commas() { printf '%s' "$1" | tr , ' '; }

@@ -4,11 +4,12 @@
 set -eu
 
 # deployment_at ADDRESS: sets `deployment` to the deploymentId of what answers there, if it says so: the package does,
-# else Next 16 to RSC: 1. After a failure, the next turn asks again.
+# else Next 16 to RSC: 1. Sets `failure` to curl's status. After a failure, the next turn asks again.
 deployment_at() {
+  failure=0
   deployment=$(curl -s -m 4 -o /dev/null -H 'RSC: 1' \
     -H 'Sentry-Trace: 0123456789abcdef0123456789abcdef-0123456789abcdef-0' \
-    -w '%header{x-nextjs-deployment-id}' "http://$1$BASE_PATH/.culvert") || known=''
+    -w '%header{x-nextjs-deployment-id}' "http://$1$BASE_PATH/.culvert") || failure=$? known=''
   case $deployment in *[!A-Za-z0-9_-]*) deployment='' ;; esac
 }
 
@@ -28,22 +29,39 @@ deployment_of_all() {
 # is_past FILE: whether its time has come.
 is_past() { read -r time 2>/dev/null <"$1" && [ "$time" -le "$(date +%s)" ]; }
 
+is_current() { case $1 in *web-current.* | *web-current) ;; *) return 1 ;; esac; }
+
+# is_replaced NAME: whether this is web-current with no other address than when all replicas were last of its release.
+is_replaced() {
+  is_current "$1" || return
+  for entry in $found; do
+    case $entry in "$1./"*) case $settled in *" $entry "*) ;; *) return 1 ;; esac ;; esac
+  done
+}
+
 # look NAME ADDRESS
 look() {
   case $found in *" $1./"*) ;; *) rm -f "$1"/* "$1"/.[!.]* && return ;; esac
   ! is_past "$1/.ends" || return 0
   deployment_at "$2"
-  own=$deployment
-  [ -n "$own" ] || return 0
-  find "$1" -type f ! -name "$own" ! -name ".$own" ! -name .ends -delete
+  id=$deployment
+  # 7: nobody listens. In a rollout, DNS has pods of the next release already.
+  [ -n "$id" ] || [ $failure = 7 ] || return 0
+  find "$1" -type f ! -name "$id" ! -name ".$id" ! -name .ends -delete
+  [ -n "$id" ] || return 0
   [ -n "$of_all" ] || deployment_of_all
-  if [ "$own" != "$of_all" ]; then
-    [ -e "$1/$own" ] || : >"$1/$own"
+  if [ "$id" = "$of_all" ]; then
+    # web balances with all replicas.
+    ! is_current "$1" || settled=$found
+    rm -f "$1/$id" "$1/.$id"
+  elif is_replaced "$1"; then
+    # DNS still has these for web-current, which is about to be the next release.
+    rm -f "$1/.$id"
+  elif [ -e "$1/.$id" ]; then
+    : >"$1/$id"
   else
-    # For two minutes, because in Kubernetes web's replacement may begin. Then web balances with all replicas.
-    [ -e "$1/.$own" ] || [ -e "$1/$own" ] || : >"$1/$own"
-    : >"$1/.$own"
-    find "$1" -name "$own" -mmin +2 -delete
+    # In the next turn, when Nginx no longer has addresses from before either (templates/resolver.conf).
+    : >"$1/.$id" && known=''
   fi
 }
 
@@ -82,16 +100,17 @@ watch() {
   upstream=${WEB_FALLBACK_UPSTREAM:-$WEB_UPSTREAM} sets=$(echo "$WEB_SETS" | tr , ' ')
   all=${upstream%:*} port=${upstream##*:}
   # The dot: without the search domains of this host.
-  names=$all known='' turns=0
-  for one in $sets; do names="$names ${one%:*}."; done
+  names=$all known='' settled='' turns=0
+  for set in $sets; do names="$names ${set%:*}."; done
   while :; do
     # shellcheck disable=SC2086 # a list
     find_addresses $names
     end_sets
     turns=$((turns + 1))
-    if [ $turns -gt 12 ] || ! is_known; then
+    # Without an address of web, DNS does not answer: the files stay.
+    if [ "${found#* "$all"/}" != "$found" ] && { [ $turns -gt 12 ] || ! is_known; }; then
       of_all='' turns=1 known=$found
-      for one in $sets; do look "${one%:*}" "$one"; done
+      for set in $sets; do look "${set%:*}" "$set"; done
     fi
     sleep 5
   done

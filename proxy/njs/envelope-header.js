@@ -1,4 +1,4 @@
-// Reads an envelope that is too large for $request_body. Runs inside Nginx (njs).
+// Reads an envelope that is too large for $request_body.
 
 import fs from "fs";
 

@@ -1,4 +1,4 @@
-// Readiness of this proxy. Runs inside Nginx (njs).
+// Readiness of this proxy.
 
 /** @type {(r: NginxHTTPRequest) => Promise<void>} ready once web has answered; later without web, too: there are envelopes, and an error page */
 const ready = async (r) => {

@@ -1,4 +1,4 @@
-// What of an ingest's response reaches the client, which Nginx's own directives cannot express. Runs inside Nginx (njs).
+// What of an ingest's response reaches the client, which Nginx's own directives cannot express.
 
 /** What the SDK reads. */
 const allowed = ["content-type", "content-length", "x-sentry-rate-limits", "retry-after"];

@@ -1,4 +1,4 @@
-// Counts each request and each envelope once, when it is logged, and writes what it has counted into the log line. Runs inside Nginx (njs).
+// Counts each request and each envelope once, when it is logged, and writes what it has counted into the log line.
 
 /** @type {Record<string, string>} the reasons of the proxy's own rejections */
 const rejections = {
@@ -99,4 +99,4 @@ const request = (r) => {
   return `${status}`;
 };
 
-export default { envelope, outcome, request };
+export default { envelope, request };

@@ -1,4 +1,4 @@
-// Answers scrapes by Prometheus from the counters of log.js, which all workers share. Runs inside Nginx (njs).
+// Answers scrapes by Prometheus from the counters of log.js, which all workers share.
 
 import fs from "fs";
 
@@ -25,8 +25,9 @@ const exposition = (counters, gauges) => {
   /** @type {string[]} */
   const lines = [];
   Object.keys(help).forEach((name) => {
-    lines.push(`# HELP ${name} ${help[name]}`, `# TYPE ${name} ${name.endsWith("_total") ? "counter" : "histogram"}`);
     const series = counters.filter((counter) => counter[0].split("{")[0].replace(/_(bucket|sum|count)$/, "") === name);
+    if (series.length === 0) return;
+    lines.push(`# HELP ${name} ${help[name]}`, `# TYPE ${name} ${name.endsWith("_total") ? "counter" : "histogram"}`);
     series.forEach((counter) => lines.push(`${counter[0]} ${counter[1]}`));
   });
   Object.keys(gauges).forEach((name) => lines.push(`# TYPE ${name} gauge`, `${name} ${gauges[name]}`));
@@ -42,7 +43,7 @@ function renewalFailures() {
   }
 }
 
-/** @type {(r: NginxHTTPRequest) => void} answers a scrape */
+/** @type {(r: NginxHTTPRequest) => void} */
 const show = (r) => {
   r.headersOut["Content-Type"] = "text/plain; version=0.0.4";
   const gauges = {

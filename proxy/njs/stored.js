@@ -1,5 +1,3 @@
-// Runs inside Nginx (njs).
-
 /** @type {(r: NginxHTTPRequest) => void} header filter: a page in place of a stored file is 404 */
 const missing = (r) => {
   if (r.variables.static_unstorable) r.status = 404;
