@@ -18,7 +18,7 @@ const codecs: Record<string, { decoder: () => Transform; encoder: () => Transfor
 /** Sentry's own limit, so a larger body is a decompression bomb: https://develop.sentry.dev/sdk/foundations/transport/envelopes/#size-limits */
 const maxDecompressedBytes = 100 << 20;
 
-/** A body that no ingest would accept. `status` is what an ingest would answer. */
+/** A body that is not accepted, at least not now. `status` is that of the response. */
 export class BodyError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {

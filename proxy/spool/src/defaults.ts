@@ -1,6 +1,4 @@
-// Written by `make settings` from deploy/settings/settings.json.
-
-/** What an empty setting means. */
+// What an empty setting means: written by `make settings`.
 export const defaults = {
   SPOOL_MAX_MB: "512",
   SPOOL_MAX_AGE: "3d",

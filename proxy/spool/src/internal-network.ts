@@ -10,11 +10,11 @@ const typeOf = (address: string) => (address.includes(":") ? "ipv6" : "ipv4");
 /** Returns the subnets of each interface with one of these addresses, and those of the container itself; undefined if there is none. */
 export function subnets(interfaces: ReturnType<typeof networkInterfaces>, addresses: string[]): BlockList | undefined {
   const list = new BlockList();
-  const all = Object.values(interfaces).map((one) => one ?? []);
-  const found = all.filter((one) => one.some(({ address }) => addresses.includes(address)));
-  const own = all.filter((one) => one.some(({ internal }) => internal));
+  const all = Object.values(interfaces).map((entries) => entries ?? []);
+  const found = all.filter((entries) => entries.some(({ address }) => addresses.includes(address)));
+  const loopback = all.filter((entries) => entries.some(({ internal }) => internal));
   // A link-local address is the same on every network.
-  for (const { address, cidr } of [...found, ...own].flat())
+  for (const { address, cidr } of [...found, ...loopback].flat())
     if (!address.startsWith("fe80:")) list.addSubnet(address, Number(cidr?.split("/")[1]), typeOf(address));
   return found.length > 0 ? list : undefined;
 }

@@ -44,7 +44,9 @@ async function start(): Promise<void> {
   const backoffs = new Map(settings.destinations.map(({ host }) => [host, new Backoff(settings.rate)]));
   const workers = [...backoffs].map(([name, backoff]) => {
     const destinations = settings.destinations.filter(({ host }) => host === name);
-    const deliveries = destinations.map((one) => createDelivery(one, store, transactions, send, backoff));
+    const deliveries = destinations.map((destination) =>
+      createDelivery(destination, store, transactions, send, backoff),
+    );
     return new DeliveryWorker(deliveries, backoff);
   });
   let replicas = 1;

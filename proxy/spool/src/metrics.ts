@@ -4,7 +4,7 @@ import type { Store } from "./queue/store.ts";
 import type { Reply } from "./receive/receiver.ts";
 
 const counterHelp: Record<CounterName, string> = {
-  accepted: "Envelopes received from the proxy and answered with 200",
+  accepted: "Envelopes answered with 200",
   delivered: "Envelopes that an ingest answered with 2xx",
   dropped: "Envelopes dropped: full (evicted), age, damaged, unreadable, or the ingest's final status",
   redelivered: "Envelopes sent again after an attempt with an unknown result: the ingest may have them twice",
@@ -46,7 +46,7 @@ export function metrics(
   const counts = counters.all();
   const samplesOf = (name: string): Sample[] =>
     counts
-      .filter((one) => one.name === name)
+      .filter((series) => series.name === name)
       .map(({ reason, category, count }): Sample => [reason ? { reason, category } : { category }, count]);
   const rejected = [...rejections].map(([labels, count]): Sample => [JSON.parse(labels), count]);
   return [

@@ -10,7 +10,7 @@ export interface Handlers {
   onReply: (reply: Reply) => void;
 }
 
-/** Longer than the proxy (4 s, proxy/templates/spool-upstream.conf) and web keep an idle connection: the client must be the one that closes it. */
+/** Longer than the proxy keeps an idle connection (4 s, proxy/templates/spool-upstream.conf), so that the proxy closes it. web sends again. */
 const keepAliveTimeoutMs = 75_000;
 
 const unwritten: Reply = { status: 503, body: { reason: "the envelope could not be written" } };
@@ -31,7 +31,7 @@ export function createSpoolServer({ receive, isHealthy, metrics, onReply }: Hand
     return (await isHealthy()) ? [200, "text/plain", "ok\n"] : [503, "text/plain", "the disk cannot be written\n"];
   };
   const listener: RequestListener = async (request, response) => {
-    // Only a failing database ends here; Disk has reported it.
+    // Only a failing database ends here: watchDisk has logged it.
     const [status, type, text] = await answer(request).catch(() => [503, "text/plain", ""] as const);
     response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(text) }).end(text);
     // An unread body must not be parsed as the next request.

@@ -1,8 +1,7 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { makePair } from "../../../deploy/test/support/certificate.ts";
 import { root } from "../../../deploy/test/support/docker.ts";
 import { headerOf } from "../../../deploy/test/support/recorder/client.ts";
@@ -17,45 +16,38 @@ import {
   send,
   sendMany,
 } from "./support/envelopes.ts";
-import { type Stack, startStack, waitUntil } from "./support/stack.ts";
+import { publicFolder, startStack, waitUntil } from "./support/stack.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "culvert-"));
+const folder = publicFolder();
 /** For a spool with settings of its own: a queue that nothing else is in. */
 const ownQueue = "--volume=/var/lib/spool";
 
-let stack: Stack;
-let url: string;
-beforeAll(async () => {
-  chmodSync(folder, 0o755);
-  makePair(join(folder, "server"), ["ingest"]);
-  const TUNNEL_ALLOWED_DSNS = "http://second@ingest:9000/8";
-  stack = await startStack({ TUNNEL_ALLOWED_DSNS }, { tls: { cert: folder, name: "other" } });
-  url = stack.url;
-});
+makePair(join(folder, "server"), ["ingest"]);
+const TUNNEL_ALLOWED_DSNS = "http://second@ingest:9000/8";
+const stack = await startStack({ TUNNEL_ALLOWED_DSNS }, { tls: { cert: folder, name: "other" } });
+const { url } = stack;
+beforeEach(({ onTestFailed }) => onTestFailed(() => stack.replaceSpool(ownQueue)));
 afterEach(async () => {
   await stack.ingest();
   await drained();
 });
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(stack.stop);
 
 const drained = () => waitUntil(() => isEmpty(stack));
 const delivered = (ids: string[]) => waitUntil(async () => (await outcome(stack, ids)).lost === 0);
 
-/** Returns the requests that reach the ingest from now on. */
 async function recordRequests() {
   const mark = (await stack.seen()).length;
   return () => stack.seen(mark);
 }
 
-test.each([
-  ["an address of no configured DSN", { "x-spool-destination": "http://ingest:9000/api/9/envelope/" }, envelope(), 403],
-  ["a body that does not match its Content-Encoding", { "content-encoding": "gzip" }, envelope(), 400],
-  ["more than 20 MB", {}, Buffer.alloc((20 << 20) + 1), 413],
-])("rejected: %s", async (_, headers, body, status) => {
-  expect(await send(url, body, headers)).toEqual({ status, body: { reason: expect.any(String) } });
+/** The most of these times within `ms`. */
+const most = (times: number[], ms: number) =>
+  Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
+
+const reason = expect.any(String);
+test("more than 20 MB are rejected", async () => {
+  expect(await send(url, Buffer.alloc((20 << 20) + 1))).toEqual({ status: 413, body: { reason } });
 });
 
 test("a CSP report goes to the second project's security address unchanged", async () => {
@@ -63,7 +55,7 @@ test("a CSP report goes to the second project's security address unchanged", asy
   const body = Buffer.from('{"csp-report":{}}');
   const headers = { "x-spool-destination": address, "content-type": "application/csp-report" };
   expect(await send(url, body, headers)).toEqual({ status: 200, body: {} });
-  const request = await stack.recorder.waitFor((one) => (address.endsWith(one.url) ? one : undefined));
+  const request = await stack.recorder.waitFor((request) => (address.endsWith(request.url) ? request : undefined));
   expect(Buffer.from(request.body, "base64")).toEqual(body);
   await waitUntil(async () => (await metric(stack, 'delivered_total{category="security"}')) === 1);
 });
@@ -71,8 +63,8 @@ test("a CSP report goes to the second project's security address unchanged", asy
 test("only the tunnel's headers arrive, and only sent_at changes of a body, which stays compressed", async () => {
   const snippet = readFileSync(`${root}/proxy/snippets/envelope-headers.conf`, "utf8");
   const tunnel = [...snippet.matchAll(/^proxy_set_header (\S+)/gm)].map(([, name]) => `${name}`.toLowerCase());
-  const own = ["x-sentry-forwarded-for", "connection"];
-  const named = Object.fromEntries(tunnel.filter((name) => !own.includes(name)).map((name) => [name, newId()]));
+  const added = ["x-sentry-forwarded-for", "connection"];
+  const named = Object.fromEntries(tunnel.filter((name) => !added.includes(name)).map((name) => [name, newId()]));
   expect(Object.keys(named).length).toBeGreaterThan(8);
   named["content-encoding"] = "gzip";
   const body = envelope("event", newId(), 100);
@@ -80,8 +72,8 @@ test("only the tunnel's headers arrive, and only sent_at changes of a body, whic
   const began = Date.now();
   expect(await send(url, gzipSync(body), { ...named, ...others })).toEqual({ status: 200, body: {} });
 
-  const request = await stack.recorder.waitFor((one) =>
-    headerOf(one, "user-agent") === named["user-agent"] ? one : undefined,
+  const request = await stack.recorder.waitFor((request) =>
+    headerOf(request, "user-agent") === named["user-agent"] ? request : undefined,
   );
   const names = request.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
   expect(names.sort()).toEqual([...tunnel, "content-length", "host"].sort());
@@ -132,9 +124,7 @@ test("an ingest that answers 503: one attempt at a time, for all projects, with 
   expect(inversions).toBeLessThan(ids.length / 4);
   const accepted = (await attempts()).filter(({ status }) => status === 200).map(({ at }) => at);
   // Longer than a second: the envelopes in flight while a container stalls, at most 32, arrive together.
-  const inTwoSeconds = accepted.map((from) => accepted.filter((at) => at >= from && at < from + 2_000).length);
-  expect(Math.max(...inTwoSeconds)).toBeLessThanOrEqual(2 * rate + 32);
-  expect(inTwoSeconds[0], "it rises from a tenth").toBeLessThan(2 * rate);
+  expect(most(accepted, 2_000)).toBeLessThanOrEqual(2 * rate + 32);
   await stack.replaceSpool();
 });
 
@@ -153,10 +143,11 @@ test("a rate limit on replays: errors are delivered at once, replays when it is 
   expect((await outcome(stack, replays)).lost).toBe(replays.length);
   await stack.ingest();
   await delivered(replays);
-  const limited = (await seen()).filter(({ status }) => status === 429);
+  const limited = (await seen()).filter(({ status }) => status === 429).map(({ at }) => at);
   const accepted = (await seen()).filter(({ item, status }) => item === "replay_event" && status === 200);
-  expect(limited.length).toBeLessThanOrEqual(32);
-  expect((accepted[0]?.at ?? 0) - (limited[0]?.at ?? 0)).toBeGreaterThanOrEqual(2_900);
+  // Those in flight, each time that the limit has ended.
+  expect(most(limited, 2_900)).toBeLessThanOrEqual(32);
+  expect((accepted[0]?.at ?? 0) - (limited[0] ?? 0)).toBeGreaterThanOrEqual(2_900);
 });
 
 test("envelopes that are large when decompressed delay no others of their priority", async () => {
@@ -178,22 +169,20 @@ test("envelopes that are large when decompressed delay no others of their priori
   expect(order.slice(0, small.length + 4)).toEqual(expect.arrayContaining(small));
 });
 
-test("400 and 413 are final: dropped and counted, and delay no other envelope", async () => {
+test("400 is final: dropped and counted, and delays no other envelope", async () => {
   const seen = await recordRequests();
-  await stack.ingest({ item: "transaction", status: 400 }, { item: "replay_event", status: 413 });
+  await stack.ingest({ item: "transaction", status: 400 });
   await sendMany(url, 10, "transaction");
-  await sendMany(url, 10, "replay_event");
   await delivered(await sendMany(url, 10));
   await drained();
   expect(await metric(stack, 'dropped_total{reason="http_400",category="transaction"}')).toBe(10);
-  expect(await metric(stack, 'dropped_total{reason="http_413",category="replay"}')).toBe(10);
-  expect(await seen()).toHaveLength(30);
+  expect(await seen()).toHaveLength(20);
 });
 
 test("envelopes of the highest priority that always fail do not block the others", async () => {
   await stack.ingest({ item: "event", cut: "body" });
   const failing = await sendMany(url, 3);
-  await delivered(await sendMany(url, 200, "session"));
+  await delivered(await sendMany(url, 100, "session"));
   expect(await metric(stack, 'queued_envelopes{category="error"}')).toBe(3);
   await stack.ingest();
   await delivered(failing);
@@ -213,13 +202,13 @@ test("connection cut after the ingest accepted it: sent again, and counted as re
 });
 
 test("full: the lowest priority is evicted; exactly sent = delivered + dropped + rejected", async () => {
-  await stack.replaceSpool(ownQueue, "--env=SPOOL_RATE=10000", "--env=SPOOL_MAX_MB=8");
+  await stack.replaceSpool(ownQueue, "--env=SPOOL_RATE=10000", "--env=SPOOL_MAX_MB=2");
   await stack.ingest({ status: 503 });
-  const replays = await sendMany(url, 500, "replay_event", 20_000);
-  expect(replays.length).toBeLessThan(500);
-  const kept = [...(await sendMany(url, 50, "profile", 20_000)), ...(await sendMany(url, 100, "event", 20_000))];
-  expect(kept).toHaveLength(150);
-  expect(await metric(stack, "disk_bytes")).toBeLessThanOrEqual(8 << 20);
+  const replays = await sendMany(url, 150, "replay_event", 20_000);
+  expect(replays.length).toBeLessThan(150);
+  const kept = [...(await sendMany(url, 10, "profile", 20_000)), ...(await sendMany(url, 20, "event", 20_000))];
+  expect(kept).toHaveLength(30);
+  expect(await metric(stack, "disk_bytes")).toBeLessThanOrEqual(2 << 20);
   await stack.ingest();
   await drained();
   expect(await outcome(stack, kept)).toEqual({ lost: 0, repeated: 0 });
@@ -228,7 +217,7 @@ test("full: the lowest priority is evicted; exactly sent = delivered + dropped +
   expect(await metric(stack, 'dropped_total{reason="full",category="replay"}')).toBe(lost);
   expect(await metric(stack, 'delivered_total{category="replay"}')).toBe(replays.length - lost);
   const rejected = await metric(stack, 'rejected_total{status="503",reason="full",category="replay"}');
-  expect(rejected).toBe(500 - replays.length);
+  expect(rejected).toBe(150 - replays.length);
   expect(await stack.logs()).toContain("culvert spool: SPOOL_MAX_MB is reached: lower priorities are evicted");
 });
 
@@ -249,7 +238,6 @@ test("expired: dropped and counted, not sent", async () => {
 test("an https ingest is trusted only with its CA and under its name", async () => {
   const settings = ["--env=SENTRY_DSN=https://key@ingest/7", "--env=TUNNEL_ALLOWED_DSNS=https://key@other/8"];
   const seen = await recordRequests();
-  /** Sends one envelope, which stays queued, because the ingest is not trusted for this reason. */
   const expectQueued = async (destination: string, reason: string) => {
     expect((await send(url, envelope(), { "x-spool-destination": destination })).status).toBe(200);
     await waitUntil(async () => (await stack.logs()).includes(`does not accept envelopes (${reason})`));
@@ -283,7 +271,7 @@ test("with another DSN, envelopes for the old one are neither sent nor lost, and
   expect(await metric(stack, "undeliverable_envelopes")).toBe(10);
   await logs("10 envelopes are queued for an ingest that is in no configured DSN");
   // A proxy that still has the old DSN.
-  expect((await send(url, envelope())).status).toBe(403);
+  expect(await send(url, envelope())).toEqual({ status: 403, body: { reason } });
   await logs("rejected envelopes for a DSN that this spool does not have");
 
   await stack.replaceSpool();

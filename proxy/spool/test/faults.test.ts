@@ -1,42 +1,41 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFailed, test } from "vitest";
 import { root } from "../../../deploy/test/support/docker.ts";
 import { envelope, isEmpty, metric, newId, outcome, sendMany } from "./support/envelopes.ts";
 import { requestProxy, runLoad } from "./support/load.ts";
-import { type Stack, startStack, waitUntil } from "./support/stack.ts";
+import { publicFolder, startStack, waitUntil } from "./support/stack.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "culvert-"));
-let stack: Stack;
-beforeAll(async () => {
-  // A sixth of the open envelopes that the proxy allows: a busy machine does not send 600 within 5 s.
-  const [file, limit] = ["templates/forward-to-ingest.conf", "limit_conn tunnel_open 600;"];
-  const config = readFileSync(`${root}/proxy/${file}`, "utf8");
+const folder = publicFolder();
+// Less than in the image: a busy machine does not send 600 envelopes in 10 s.
+const limits = {
+  "limit_conn tunnel_open 600;": "limit_conn tunnel_open 50;",
+  "read_timeout 10s;": "read_timeout 3s;",
+};
+const file = "templates/forward-to-ingest.conf";
+let config = readFileSync(`${root}/proxy/${file}`, "utf8");
+for (const [limit, lowered] of Object.entries(limits)) {
   expect(config).toContain(limit);
-  writeFileSync(join(folder, "lowered"), config.replace(limit, limit.replace("600", "100")));
-  chmodSync(folder, 0o755);
-  stack = await startStack({}, { proxy: [`--volume=${folder}/lowered:/etc/nginx/${file}:ro`] });
-});
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(folder, { recursive: true });
-});
+  config = config.replace(limit, lowered);
+}
+writeFileSync(join(folder, "lowered"), config);
+const stack = await startStack({}, { proxy: [`--volume=${folder}/lowered:/etc/nginx/${file}:ro`] });
+afterAll(stack.stop);
 
 const heal = () => stack.ingest();
+/** Also ends the requests to an ingest that hangs. */
+const restart = () => stack.ingest({ gone: true }).then(heal);
 type Step = () => Promise<unknown>;
 
 test.each<[fault: string, begin: Step, end?: Step, result?: object]>([
-  ["the ingest refuses connections", () => stack.ingest({ gone: true })],
-  ["the ingest hangs", () => stack.ingest({ delay: 60_000, cut: "body" })],
+  ["the ingest hangs", () => stack.ingest({ delay: 60_000, cut: "body" }), restart],
   ["the ingest cuts connections in the middle of bodies", () => stack.ingest({ cut: "body" }), heal, { repeated: 0 }],
-  ["the ingest answers 503", () => stack.ingest({ status: 503 }), heal, { repeated: 0 }],
   [
     "the ingest's name does not resolve",
     () => stack.on("ingest", "network", "disconnect", stack.id),
     () => stack.on("ingest", "network", "connect", "--alias=ingest", stack.id),
   ],
-  ["the ingest takes 5 s, until more are open than the proxy allows", () => stack.ingest({ delay: 5_000 })],
+  ["the ingest takes 2 s, until more are open than the proxy allows", () => stack.ingest({ delay: 2_000 })],
   [
     "the ingest answers 503, and the spool is restarted: 503 while it starts",
     async () => {
@@ -67,7 +66,7 @@ test.each<[fault: string, begin: Step, end?: Step, result?: object]>([
 );
 
 test("restart proxy: envelopes in flight are answered before it stops, by a slow ingest, or else by the spool", async () => {
-  await stack.ingest({ item: "event", delay: 4_000 }, { delay: 60_000, cut: "body" });
+  await stack.ingest({ item: "event", delay: 1_500 }, { delay: 60_000, cut: "body" });
   const mark = (await stack.seen()).length;
   const ids = Array.from({ length: 50 }, newId);
   const post = (id: string, at: number) =>
@@ -76,12 +75,13 @@ test("restart proxy: envelopes in flight are answered before it stops, by a slow
   await waitUntil(async () => (await stack.seen(mark)).length >= 50);
   await stack.on("proxy", "restart");
   expect(await answers).toEqual(ids.map(() => 200));
-  await stack.ingest();
+  await restart();
   await waitUntil(() => isEmpty(stack));
   expect((await outcome(stack, ids)).lost).toBe(0);
 });
 
 test("stop spool, and start it, while it receives and delivers: nothing is lost or repeated", async () => {
+  onTestFailed(async () => void (await stack.on("spool", "start")));
   await stack.ingest({ delay: 5_000 });
   const mark = (await stack.seen()).length;
   const ids = await sendMany(stack.url, 100, "session");

@@ -6,7 +6,7 @@ export type Outcome =
   | { kind: "delivered" }
   /** Never to be sent again. `reason` is a label of culvert_spool_dropped_total. */
   | { kind: "rejected"; reason: string }
-  /** Sent again when rate-limits.ts allows its category; if only other categories are limited, after `retryAfterMs`. */
+  /** Sent again when rate-limits.ts allows its category; if only other categories are limited, after a pause (deferred.ts). */
   | { kind: "rate_limited"; retryAfterMs: number }
   /** Sent again, after at least `retryAfterMs`. */
   | { kind: "failed"; reason: string; mayHaveArrived: boolean; retryAfterMs: number };

@@ -11,7 +11,7 @@ export async function countReplicas(name: string, onCount: (replicas: number) =>
   for (;;) {
     const found = await lookup(name, { all: true }).catch(() => []);
     // A replica may have an address of each family.
-    const count = Math.max(...[4, 6].map((family) => found.filter((one) => one.family === family).length));
+    const count = Math.max(...[4, 6].map((family) => found.filter((address) => address.family === family).length));
     if (count > 0) onCount(count);
     await sleep(intervalMs, undefined, { ref: false });
   }

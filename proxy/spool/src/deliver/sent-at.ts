@@ -7,7 +7,7 @@ const codecs = new Semaphore(2);
 
 /**
  * Returns an envelope, in chunks and in its encoding, with `delayMs`, its time in the spool, added to `sent_at`: an ingest corrects a
- * device's clock by the time between `sent_at` and arrival. No other byte changes. It is compressed again because an ingest limits the
+ * device's clock by the time between `sent_at` and arrival. No other content changes. It is compressed again because an ingest limits the
  * size on the wire, and a replay within those 20 MB may be larger when decompressed. Throws if the body cannot be decompressed.
  * https://develop.sentry.dev/sdk/foundations/transport/envelopes/
  */

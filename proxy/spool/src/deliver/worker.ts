@@ -16,7 +16,7 @@ export class DeliveryWorker {
   #backoff: Backoff;
   /** Those of the delivery that has the turn. */
   #claimed: ClaimedEnvelope[] = [];
-  /** One at a time, so that a decoder stays free for the others. */
+  /** One at a time, so that a decoder stays free for another ingest. */
   #isLargeInFlight = false;
   #inFlight = new Set<Promise<void>>();
   #bytesInFlight = 0;

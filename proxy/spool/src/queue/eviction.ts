@@ -53,8 +53,8 @@ export class Eviction {
   }
 
   /**
-   * Makes space for an envelope by evicting envelopes of lower priority: lowest priority first, then oldest first. Returns what
-   * is full if that is not enough, else undefined. An accepted envelope is never evicted for one of the same priority: the
+   * Makes space for an envelope by evicting envelopes of lower priority: lowest priority first, oldest first in each queue. Returns
+   * what is full if that is not enough, else undefined. An accepted envelope is never evicted for one of the same priority: the
    * sender of the new one can still keep it.
    */
   makeSpaceFor({ category, body }: NewEnvelope): "SPOOL_MAX_MB" | "disk" | undefined {

@@ -32,7 +32,7 @@ export function startLossDetection(folder: string, isNew: boolean, store: Store,
       writeFileSync(`${file}.new`, JSON.stringify(mark));
       renameSync(`${file}.new`, file);
     } catch {
-      // Disk reports it.
+      // watchDisk logs it.
     }
   };
   save();

@@ -1,12 +1,16 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "vitest";
+import { openDatabase } from "./database.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { higherPriority, priorityOf, rateLimitNames } from "./priority.ts";
 import { claim, headers, openStore } from "./store.fixture.ts";
 
 test("a commit returns after fsync: write-ahead log, synchronous FULL", () => {
-  const { database } = openStore();
+  const database = openDatabase(mkdtempSync(join(tmpdir(), "spool-")));
   assert.equal(database.prepare("PRAGMA journal_mode").get()?.journal_mode, "wal");
   assert.equal(database.prepare("PRAGMA synchronous").get()?.synchronous, 2);
 });
@@ -29,14 +33,14 @@ test("the store returns what was added, by priority, large ones last within it, 
 test("no envelope is claimed twice, no deferred one, and no more than the limits", () => {
   const { store, newEnvelope, first } = openStore();
   for (let i = 0; i < 5; i++) store.add(newEnvelope("error", i));
-  const [one] = first(1);
-  const others = first(10, [(one?.id ?? 0) + 1]);
+  const [claimed] = first(1);
+  const others = first(10, [(claimed?.id ?? 0) + 1]);
   assert.deepEqual(
     others.map(({ received }) => received),
     [2, 3, 4],
   );
   const [queue] = store.queues.nonEmpty();
-  if (one) store.release(one.id, false);
+  if (claimed) store.release(claimed.id, false);
   assert.equal(queue && store.claim(queue, { ...claim, bytes: 1 }).length, 1);
 });
 test("an envelope that was being delivered during a crash is a redelivery", () => {
@@ -75,6 +79,16 @@ test.each(
   ].map((items, priority) => [priority, items] as const),
 )("priority %i: %s", (priority, items) => {
   for (const item of items.split(" ")) assert.equal(priorityOf(higherPriority(undefined, item)), priority, item);
+});
+test("each type of item that Sentry's SDK knows has a category", () => {
+  const file = "../../../../web/node_modules/@sentry/core/build/types/types/envelope.d.ts";
+  const types = readFileSync(new URL(file, import.meta.url), "utf8");
+  const items: string[] = /type EnvelopeItemType = [^;]+/.exec(types)?.[0].match(/\w+(?=')/g) ?? [];
+  assert.ok(items.includes("event"));
+  assert.deepEqual(
+    items.filter((item) => higherPriority(undefined, item) === "default"),
+    [],
+  );
 });
 test("a category of another version of the spool has the priority of unknown types", () =>
   assert.equal(priorityOf("from an older spool"), priorityOf("default")));

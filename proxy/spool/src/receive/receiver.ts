@@ -22,7 +22,7 @@ export interface Reply {
 const maxBodyBytes = 20 << 20;
 /** All bodies that are being received. */
 const maxMemoryBytes = 32 << 20;
-/** For memory and again for a decoder: together less than the 10 s after which the proxy counts the spool as failed. */
+/** For memory and again for a decoder: together less than the 10 s that the proxy waits for a single spool. It asks the next of several after 2 s. */
 const waitTimeoutMs = 4_000;
 
 const unknownLine = "SENTRY_DSN: rejected envelopes for a DSN that this spool does not have: restart proxy and spool";

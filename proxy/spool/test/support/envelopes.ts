@@ -1,13 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { type Envelope, envelopeOf, type Recorder } from "../../../../deploy/test/support/recorder/client.ts";
 
-/** The destination for envelopes with the stack's default DSN. */
 export const envelopeUrl = "http://ingest:9000/api/7/envelope/";
 
-/** A new event id. */
 export const newId = () => randomUUID().replaceAll("-", "");
 
-/** An envelope of one item with `size` bytes of payload. */
 export function envelope(item = "event", id = newId(), size = 0): Buffer {
   const header = `{"event_id":"${id}","sent_at":"2026-01-01T00:00:00.000Z","sdk":{"name":"test"}}`;
   return Buffer.from(`${header}\n{"type":"${item}"}\n{"message":"${"x".repeat(size)}"}\n`);
@@ -19,7 +16,7 @@ export async function send(url: string, body: Buffer, headers: Record<string, st
     const response = await fetch(url, {
       method: "POST",
       body: new Uint8Array(body),
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(60_000),
       headers: { "x-spool-destination": envelopeUrl, ...headers },
     });
     return { status: response.status, body: JSON.parse((await response.text()) || "{}") as { reason?: string } };
@@ -28,7 +25,7 @@ export async function send(url: string, body: Buffer, headers: Record<string, st
   }
 }
 
-/** Sends `count` envelopes, `concurrency` at a time, and returns the ids that the spool answered with 200. */
+/** Returns the ids that the spool answered with 200. */
 export async function sendMany(url: string, count: number, item = "event", size = 0, concurrency = 32) {
   const accepted: string[] = [];
   let left = count;
@@ -48,7 +45,6 @@ export async function recorded(stack: { recorder: Recorder }): Promise<Envelope[
   return (await stack.recorder.all()).filter(({ method }) => method === "POST").map(envelopeOf);
 }
 
-/** How many of these ids never arrived, and how many arrivals were duplicates. */
 export async function outcome(stack: { recorder: Recorder }, ids: string[]) {
   const sent = new Set(ids);
   const arrived = (await recorded(stack)).map(({ header }) => header.event_id ?? "").filter((id) => sent.has(id));
@@ -59,11 +55,10 @@ export async function outcome(stack: { recorder: Recorder }, ids: string[]) {
 /** A metric of a spool, with its labels as in the text format; without labels, the sum of all; 0 if it is not there. */
 export async function metric(spool: { url: string }, name: string): Promise<number> {
   const lines = (await (await fetch(`${spool.url}/metrics`)).text()).split("\n");
-  const own = lines.filter((line) => [" ", "{"].some((next) => line.startsWith(`culvert_spool_${name}${next}`)));
-  return own.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+  const series = lines.filter((line) => [" ", "{"].some((next) => line.startsWith(`culvert_spool_${name}${next}`)));
+  return series.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
 }
 
-/** Whether all queues of these spools are empty. */
 export async function isEmpty({ urls }: { urls: string[] }): Promise<boolean> {
   const queued = await Promise.all(urls.map((url) => metric({ url }, "queued_envelopes")));
   return queued.every((envelopes) => envelopes === 0);

@@ -13,18 +13,15 @@ import { gunzipSync } from "node:zlib";
 /** A fault for envelopes whose first item has this type (any type if it is missing); the first matching rule applies. */
 export interface Rule {
   item?: string;
-  /** Refuses connections, and closes the open ones. */
   gone?: boolean;
-  /** Answers with this status instead of accepting the envelope. */
   status?: number;
   headers?: Record<string, string>;
-  /** Waits this many ms first. */
   delay?: number;
   /** Cuts the connection: at the first byte of the body, or after the envelope was accepted. */
   cut?: "body" | "answer";
 }
 
-/** One request that reached the ingest. `status` is 0 if the connection was cut. */
+/** `status` is 0 if the connection was cut. */
 export interface Seen {
   at: number;
   item: string;
@@ -46,7 +43,6 @@ function itemOf(body: Buffer, encoding: string | undefined): string {
   }
 }
 
-/** Passes the request on to the recorder; resolves with its status. */
 function record(request: IncomingMessage, body: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
     const options = { host: "recorder", port: 9000, path: request.url, method: request.method, agent };
@@ -65,7 +61,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   }
   const body = await buffer(request);
   const item = itemOf(body, request.headers["content-encoding"]);
-  const rule = rules.find((one) => one.item === undefined || one.item === item) ?? {};
+  const rule = rules.find((rule) => rule.item === undefined || rule.item === item) ?? {};
   const entry = { at: Date.now(), item, status: 0 };
   seen.push(entry);
   if (rule.delay) await sleep(rule.delay);
@@ -87,7 +83,6 @@ if (CERT) {
 // Long, because an idle connection that closes just as an envelope is sent would be a fault of its own.
 for (const { server } of listeners) server.keepAliveTimeout = 60_000;
 
-/** Starts or stops refusing connections. */
 function setGone(gone: boolean): void {
   for (const { server, port } of listeners) {
     if (gone) server.close().closeAllConnections();

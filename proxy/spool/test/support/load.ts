@@ -9,10 +9,7 @@ const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 /** The end of an error before the request was sent: the proxy passes on no incomplete body (proxy_request_buffering). */
 export const unsent = " before it was sent";
 
-/**
- * Sends a request to the proxy, a POST if there is a body; resolves with the status, or with the error if there was no response, and
- * whether that was before the request was sent.
- */
+/** Resolves with the status, or with the error if there was no response, and whether that was before the request was sent. */
 export function requestProxy({ proxy }: Pick<Stack, "proxy">, path: string, body?: Buffer): Promise<number | string> {
   return new Promise((resolve) => {
     const options = { ...proxy, path, agent, method: body ? "POST" : "GET", servername: "localhost" };
@@ -30,20 +27,17 @@ export function requestProxy({ proxy }: Pick<Stack, "proxy">, path: string, body
   });
 }
 
-/** Requests a page from the proxy. */
 export const requestPage = (stack: Pick<Stack, "proxy">) => requestProxy(stack, "/upstream");
 
-/** All categories. */
 const all = ["event", "event", "transaction", "session", "replay_event", "log", "feedback", "profile_chunk"];
 
 /** Envelopes that are sent at a time. A machine that is too busy to answer gets no more: that would be another test, of overload. */
 const maxOpen = 400;
 
 /**
- * Sends `rate` envelopes of 2 KB per second, of these items in turn, to the proxy, and requests a page ten times a
- * second, while `faults` runs; `more` waits until this many further envelopes have been sent. As in the browser's offline
- * queue, an envelope is sent again until it is answered with 200; `retries` counts the other answers. Then waits until the
- * spool is empty. Prints and returns how many envelopes were lost and repeated.
+ * Sends `rate` envelopes per second, of these items in turn, and requests a page ten times a second, while `faults` runs; `more` waits
+ * until this many further envelopes have been sent. As in the browser's offline queue, an envelope is sent again until it is answered
+ * with 200; `retries` counts the other answers. Then waits until the spool is empty.
  */
 export async function runLoad(
   stack: Stack,

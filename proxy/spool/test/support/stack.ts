@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { docker, hardened, isLocal, label, must, restricted, root } from "../../../../deploy/test/support/docker.ts";
 import { build } from "../../../../deploy/test/support/images.ts";
@@ -15,19 +16,25 @@ export async function waitUntil(condition: () => Promise<boolean>, timeoutMs = 6
   }
 }
 
+/** A folder that containers can read, until this process ends. */
+export function publicFolder(): string {
+  const folder = mkdtempSync(`${tmpdir()}/culvert-`);
+  chmodSync(folder, 0o755);
+  process.once("exit", () => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
 const node = "node:24-trixie-slim";
 
-/** Volume options: a tmpfs that the spool's user can write to. */
-const inMemory = ["type=tmpfs", "device=tmpfs", "o=size=256m,uid=1000,gid=1000,mode=0700"].map((one) => `--opt=${one}`);
+const inMemory = ["type=tmpfs", "device=tmpfs", "o=size=256m,uid=1000,gid=1000,mode=0700"].map((opt) => `--opt=${opt}`);
 
-/** The ports that the recorder's container forwards (port-forward.ts), and their targets. */
+/** port-forward.ts */
 const forwards =
   "8443=proxy:8443 8082=spool:8082 8083=spool2:8082 9002=ingest:9001 3000=next:3000 3001=node:3000".split(" ");
 
 const services = ["proxy", "spool", "spool2", "next", "node", "ingest", "recorder"] as const;
 type Service = (typeof services)[number];
 
-/** The option that gives a service its stop_grace_period of the compose file. */
 function grace(service: Service): string {
   const compose = readFileSync(`${root}/docker-compose.yml`, "utf8");
   const period = new RegExp(`\\n  ${service}:\\n(?:    .*\\n|\\n)*?    stop_grace_period: (\\d+)s\\n`).exec(compose);
@@ -35,13 +42,12 @@ function grace(service: Service): string {
 }
 
 export interface Options {
-  /** Arguments for the spool's `docker run`. The stack's volume is mounted unless they mount another on /var/lib/spool. */
+  /** For the spool. The stack's volume is mounted unless these mount another on /var/lib/spool. */
   args?: string[];
   /** A folder with server.crt and server.key, and a further name of the ingest: it then speaks TLS on 443, too. */
   tls?: { cert: string; name: string };
-  /** Arguments for the `docker run` of a proxy, with the recorder as web. */
+  /** For a proxy, with the recorder as web. */
   proxy?: string[];
-  /** Whether the spool has a second replica. */
   replica?: boolean;
   /** Images of a Next app and a Node server with tunnels of their own. All containers then trust the ingest's certificate. */
   rivals?: { next: string; node: string };
@@ -59,7 +65,6 @@ export async function startStack(settings: Record<string, string> = {}, options:
   });
 }
 
-/** Removes the network and the volume with this name, and their containers. */
 async function remove(id: string): Promise<void> {
   await docker("rm", "-f", "-v", ...services.map((service) => `${id}-${service}`));
   await docker("volume", "rm", id, `${id}-2`);
@@ -70,7 +75,7 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   const { args = [], tls, rivals } = options;
   const name = (service: Service) => `${id}-${service}`;
   const start = (service: Service, ...rest: string[]) =>
-    must(...["run", "-d", label, `--name=${name(service)}`, `--network=${id}`, `--network-alias=${service}`], ...rest);
+    must("run", "-d", label, `--name=${name(service)}`, `--network=${id}`, `--network-alias=${service}`, ...rest);
   const environment = (values: Record<string, string>) =>
     Object.entries(values).map(([key, value]) => `--env=${key}=${value}`);
   const mounted = tls ? [`--volume=${tls.cert}:/cert:ro`] : [];
@@ -81,9 +86,9 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   // In memory, so that the tests do not depend on the disk's fsync time. The recorder mounts it too, because a tmpfs volume is
   // emptied when its last container stops.
   const volumes = options.replica ? [id, `${id}-2`] : [id];
-  for (const one of volumes) await must("volume", "create", label, ...inMemory, one);
+  for (const volume of volumes) await must("volume", "create", label, ...inMemory, volume);
   const ports = ["9001", ...forwards].map((forward) => `--publish=127.0.0.1::${forward.split("=")[0]}`);
-  const held = volumes.map((one) => `--volume=${one}:/held/${one}:ro`);
+  const held = volumes.map((volume) => `--volume=${volume}:/held/${volume}:ro`);
   const sources = `--volume=${root}:/culvert:ro`;
   const support = "/culvert/proxy/spool/test/support";
   const server = "/culvert/deploy/test/support/recorder/server.ts";
@@ -96,9 +101,9 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   const spools = "spools:8082";
   const shared = environment(options.replica ? { SPOOL_UPSTREAM: spools } : {});
   const startSpool = async (given: string[], service: Service = "spool") => {
-    const own = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
+    const mount = given.some((arg) => arg.includes("/var/lib/spool")) ? [] : [`--volume=${id}:/var/lib/spool`];
     const run = [...restricted, grace("spool"), ...environment({ SENTRY_DSN, ...settings }), ...shared, ...trust];
-    return start(service, ...run, "--network-alias=spools", ...own, ...given, await build("spool"));
+    return start(service, ...run, "--network-alias=spools", ...mount, ...given, await build("spool"));
   };
   await startSpool(args);
   if (options.replica) await startSpool([`--volume=${id}-2:/var/lib/spool`], "spool2");
@@ -125,10 +130,8 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   const at = (port: number) => `http://${find(port).host}:${find(port).port}`;
   const stack = {
     id,
-    /** The spool's address on this machine, and those of all replicas. */
     url: at(8082),
     urls: options.replica ? [at(8082), at(8083)] : [at(8082)],
-    /** The addresses of the proxy's TLS listener and of the rivals. */
     proxy: find(8443),
     next: find(3000),
     node: find(3001),
@@ -139,27 +142,22 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
     },
     /** The requests that reached the ingest, without the first `after`. */
     seen: async (after = 0) => (await (await fetch(`${at(9002)}/seen?after=${after}`)).json()) as Seen[],
-    /** Runs a docker command on one of the containers: `on("spool", "kill", "-s", "KILL")`. */
     on: (service: Service, command: string, ...rest: string[]) => must(command, ...rest, name(service)),
-    /** Kills containers with SIGKILL, all at once, and starts them again. */
     kill: async (...killed: Service[]) => {
       const containers = killed.map(name);
       await must("kill", "-s", "KILL", ...containers);
       await must("wait", ...containers);
       await must("start", ...containers);
     },
-    /** Replaces the spool by one with these arguments for `docker run`. */
     replaceSpool: async (...given: string[]) => {
       await must("rm", "-f", "-v", name("spool"));
       await startSpool(given);
       await stack.ready();
     },
-    /** Waits until the spool answers its health check. */
     ready: () =>
       waitUntil(async () => (await fetch(`${at(8082)}/healthz`)).ok, 300_000).catch(async () => {
         throw new Error(`the spool did not start: ${await stack.logs()}`);
       }),
-    /** Runs a shell line inside the spool's container. */
     inside: (line: string, service: Service = "spool") => must("exec", name(service), "sh", "-c", line),
     logs: async (service: Service = "spool") => (await docker("logs", name(service))).output,
     stop: () => remove(id),
@@ -170,6 +168,5 @@ async function startIn(id: string, settings: Record<string, string>, options: Op
   return stack;
 }
 
-/** Runs a shell line as root in a spool's volume, which `mount` mounts. */
 export const onVolume = (mount: string, line: string): Promise<string> =>
   must("run", "--rm", label, "--network=none", mount, node, "sh", "-c", `cd /var/lib/spool; ${line}`);
