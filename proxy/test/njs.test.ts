@@ -1,27 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import log from "../njs/log.js";
 
-describe("the outcome of an envelope", () => {
-  test.each([
-    [200, "200", "", "accepted", ""],
-    [200, "502 : 200", "spool", "queued", "unreachable"],
-    [400, "503 : 400", "spool", "rejected", "spool_status_400"],
-    [503, "502", "", "failed", "unreachable"],
-    [9, "200", "", "failed", "unreachable"],
-    [503, "", "capacity", "rejected", "capacity"],
-    [403, "", "origin", "rejected", "origin"],
-    [429, "", "", "rate_limited", "proxy"],
-    [429, "429", "", "rate_limited", "ingest"],
-    [413, "413", "", "rejected", "ingest_status_413"],
-    [400, "", "", "rejected", "status_400"],
-    [599, "599", "", "failed", "ingest_status_599"],
-  ])("%i, upstreams %j, answered by %j: %s %s", (status, asked, by, ...expected) => {
-    expect(log.outcome(status, asked, by)).toEqual(expected);
-  });
-});
-
 describe("what is counted of", () => {
-  /** The counters after one line of the log with these variables. */
   const count = (kind: "request" | "envelope", variables: Record<string, string>) => {
     const counts: Record<string, number> = {};
     const incr = (key: string, by: number, init: number) => {
@@ -31,7 +11,7 @@ describe("what is counted of", () => {
     log[kind]({ variables } as never);
     return counts;
   };
-  const failed = (upstreams: string[]) => upstreams.map((one) => `culvert_upstream_failures_total{upstream="${one}"}`);
+  const failed = (names: string[]) => names.map((name) => `culvert_upstream_failures_total{upstream="${name}"}`);
   const name = "culvert_page_duration_seconds";
   test.each<[string, status: string, asked: string, times: string, failures: string[], seconds: number | undefined]>([
     ["a page", "200", "200", "0.3", [], 0.3],
@@ -45,22 +25,29 @@ describe("what is counted of", () => {
   ])("%s", (_, status, upstream_status, upstream_header_time, failures, seconds) => {
     const counts = count("request", { route: "page", status, upstream_status, upstream_header_time });
     const series = [`culvert_requests_total{route="page",class="${Math.floor(+status / 100)}xx"}`, ...failed(failures)];
-    for (const one of series) expect(counts).toMatchObject({ [one]: 1 });
-    expect(Object.keys(counts).filter((one) => !one.startsWith(name))).toEqual(series);
+    for (const key of series) expect(counts).toMatchObject({ [key]: 1 });
+    expect(Object.keys(counts).filter((key) => !key.startsWith(name))).toEqual(series);
     expect(counts[`${name}_sum`]).toBe(seconds);
   });
-  test.each([
-    ["503 : 200", "0.1 : 0.1", "spool", []],
-    ["502 : 504, 200", "- : -, 0.1", "spool", ["ingest", "spool"]],
-    ["503 : 502 : 200", "0.1 : - : 0.1", "spool", ["spool"]],
-    ["504, 200", "-, 0.1", "spool", ["spool"]],
-    ["502 : 502, 502", "- : -, -", "", ["ingest", "spool"]],
-    ["502", "-", "", ["ingest"]],
-    ["502 : 200", "0.1 : 0.1", "spool", []],
-  ])("an envelope with attempts that ended with %j after %j, answered by %j", (asked, times, by, failures) => {
-    const variables = { upstream_status: asked, upstream_header_time: times, answered_by: by };
-    const counts = count("envelope", { status: "200", ...variables });
-    expect(Object.keys(counts).filter((one) => one.includes("failures"))).toEqual(failed(failures));
+  test.each<[status: number, asked: string, times: string, by: string, outcome: string, failures: string[]]>([
+    [200, "502 : 504, 200", "- : -, 0.1", "spool", "queued unreachable", ["ingest", "spool"]],
+    [200, "503 : 502 : 200", "0.1 : - : 0.1", "spool", "queued unreachable", ["spool"]],
+    [200, "504, 200", "-, 0.1", "spool", "queued unreachable", ["spool"]],
+    [400, "503 : 400", "0.1 : 0.1", "spool", "rejected spool_status_400", []],
+    [503, "502 : 502, 502", "- : -, -", "", "failed unreachable", ["ingest", "spool"]],
+    [503, "502", "-", "", "failed unreachable", ["ingest"]],
+    [9, "200", "0.1", "", "failed unreachable", []],
+    [429, "", "", "", "rate_limited proxy", []],
+    [429, "429", "0.1", "", "rate_limited ingest", []],
+    [413, "413", "0.1", "", "rejected ingest_status_413", []],
+    [400, "", "", "", "rejected status_400", []],
+    [599, "599", "0.1", "", "failed ingest_status_599", []],
+  ])("an envelope: %i after %j, %j, answered by %j: %s", (status, upstream_status, times, by, expected, failures) => {
+    const variables = { upstream_status, upstream_header_time: times, answered_by: by };
+    const counts = count("envelope", { status: `${status}`, envelope_route: "tunnel", ...variables });
+    const [outcome, reason] = expected.split(" ");
+    expect(counts).toMatchObject({ [`culvert_tunnel_envelopes_total{outcome="${outcome}",reason="${reason}"}`]: 1 });
+    expect(Object.keys(counts).filter((key) => key.includes("failures"))).toEqual(failed(failures));
   });
   test("how long web took to begin a page, in the buckets from there on", () => {
     const counts = count("request", { route: "page", status: "200", upstream_header_time: "0.3" });

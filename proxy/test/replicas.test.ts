@@ -1,15 +1,17 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { ok, page, pageWith, type SharedProxy, useProxy } from "./use-proxy.ts";
+import { describe, expect, onTestFailed, onTestFinished, test } from "vitest";
+import { ok, page, pageWith, type SharedProxy, useProxy, watching } from "./use-proxy.ts";
 import { type Request, send } from "./wire.ts";
 
-const shared = useProxy({ WEB_SETS: "web-a:9000 nowhere:9000", WEBSOCKET_PATH: "/socket" }, { twoReplicas: true });
+const shared = useProxy(
+  { WEB_SETS: "web-a:9000 nowhere:9000", WEBSOCKET_PATH: "/socket" },
+  { twoReplicas: true, mounts: watching(1, 12) },
+);
 
 const counts = async () => {
   const { web, web2 } = shared.proxy;
   return [await web.count(), (await web2?.count()) ?? 0] as const;
 };
-/** The responses to as many requests at a time. */
 const answers = ({ proxy }: SharedProxy, count: number, request: Request) =>
   Promise.all(Array.from({ length: count }, () => send(proxy.port, request)));
 const times = async (count: number, request: Request) =>
@@ -18,18 +20,14 @@ const all = (status: number) => Array(20).fill(status);
 const form = { method: "POST", path: "/page", body: "a=1" };
 
 describe("two replicas of web", () => {
-  test("share the requests", async () => {
-    const before = await counts();
-    await times(20, { path: "/shared" });
-    for (const [index, count] of (await counts()).entries()) expect(count).toBeGreaterThan(before[index] ?? 0);
-  });
   test("one of which cuts connections: a GET is retried on the other, a POST is never sent twice", async () => {
     await shared.proxy.web.answer({ ...page, instead: "reset" });
     const [first, second] = await counts();
     const timed = () => shared.proxy.metric("culvert_page_duration_seconds_count");
     const before = await timed();
     expect(await times(20, { path: "/again" })).toEqual(all(200));
-    expect(await timed()).toBe(before + 20);
+    // A page is counted after its response.
+    await expect.poll(timed).toBe(before + 20);
     const [firstAfter, secondAfter] = await counts();
     expect(firstAfter).toBeGreaterThan(first);
     // watch-sets.sh asks, too.
@@ -56,7 +54,7 @@ describe("while make up stops a replica", () => {
   // Until then, in seconds since 1970.
   const askOnly = (name: string, until = 9_999_999_999) =>
     shared.proxy.inside(`cd /var/lib/culvert/sets; rm -f *.current; echo ${until} >${name}.current`);
-  const paths = ["/page", "/_next/image?url=%2Fa.png&w=64&q=75", "/.culvert/settings", "/socket"];
+  const paths = ["/page", "/.culvert/settings", "/socket"];
   const requests = [form, { ...form, body: "x".repeat(100_000) }, ...paths.map((path) => ({ path }))];
   test("only the replicas with the other name are asked, and no connection to them is kept", async () => {
     await askOnly("web-a");
@@ -72,7 +70,7 @@ describe("while make up stops a replica", () => {
   });
   test("a name that nobody has costs no request, and is forgotten; so is one whose time is over", async () => {
     const found = () => shared.proxy.inside("find /var/lib/culvert/sets -name '*.current'");
-    const isForgotten = () => expect.poll(found, { timeout: 60_000 }).toBe("");
+    const isForgotten = () => expect.poll(found).toBe("");
     await askOnly("nowhere");
     expect(await times(20, { path: "/page" })).toEqual(all(200));
     expect(await times(20, form)).toEqual(all(200));
@@ -103,6 +101,7 @@ test("WEB_FALLBACK_UPSTREAM gets nothing while a replica is ready, and every req
   const bodies = async (count: number, request: Request) =>
     (await answers(withFallback, count, request)).map(({ body }) => body);
   expect(await bodies(20, { path: "/" })).toEqual(Array(20).fill(page.body));
+  onTestFailed(() => withFallback.proxy.restart("web"));
   // Its name leads nowhere from now on, as that of a headless Service without ready pods.
   await withFallback.proxy.on("web", "stop", "-t", "0");
   await expect.poll(() => bodies(1, { path: "/" })).toEqual([ok.body]);

@@ -17,8 +17,8 @@ const shared = useProxy(
 describe("responses", () => {
   test("do not name the software inside", async () => {
     const internal = { "x-powered-by": "Next.js", "x-middleware-set-cookie": "a=1", server: "node/24" };
-    const own = { "x-request-id": "web's", "alt-svc": "web's", "x-envelope-outcome": "web's" };
-    await shared.proxy.web.answer(pageWith({ ...internal, ...own }));
+    const reserved = { "x-request-id": "web's", "alt-svc": "web's", "x-envelope-outcome": "web's" };
+    await shared.proxy.web.answer(pageWith({ ...internal, ...reserved }));
     const { answer } = await shared.through();
     expect(Object.keys(answer.headers).filter((name) => /powered|middleware/.test(name))).toEqual([]);
     expect(answer.headers.server).toBe("nginx");
@@ -56,7 +56,6 @@ describe("responses", () => {
   });
 });
 
-/** The header of an app that asks for all security headers. */
 const asks = { "x-security-headers": "strict" };
 const strict = pageWith(asks);
 
@@ -96,29 +95,23 @@ describe("security headers", () => {
     expect(another.replace(/nonce-\w+/g, `nonce-${nonce}`)).toBe(policy);
     expect(another).not.toContain(nonce);
   });
-  test.each([
-    ["x-nextjs-prerender", "1"],
-    ["x-nextjs-cache", "HIT"],
-    ["x-nextjs-postponed", "1"],
-    ["cache-control", "s-maxage=60, stale-while-revalidate=31535940"],
-  ])("are what needs no nonce where the page was built ahead: %s", async (name, value) => {
-    await shared.proxy.web.answer(pageWith({ ...asks, [name]: value }));
-    const { answer } = await ask();
-    expect(answer.headers["content-security-policy"]).toMatch(/^img-src .*object-src 'none'.*base-uri 'none'/);
-    expect(answer.headers["content-security-policy"]).not.toMatch(/script-src|style-src|default-src|nonce-/);
-    expect(answer.headers["cross-origin-resource-policy"]).toBe("same-origin");
-  });
-  test.each([
-    ["nonce", { "x-nextjs-prerender": "1", "x-nextjs-postponed": "1" }, true],
-    ["strict", { "x-nextjs-prerender": "1", "x-nextjs-postponed": "1" }, false],
+  const postponed = { "x-nextjs-prerender": "1", "x-nextjs-postponed": "1" };
+  test.each<[string, Record<string, string>, boolean]>([
+    ["strict", { "x-nextjs-prerender": "1" }, false],
+    ["strict", { "x-nextjs-cache": "HIT" }, false],
+    ["strict", { "cache-control": "s-maxage=60, stale-while-revalidate=31535940" }, false],
+    ["strict", postponed, false],
+    ["nonce", postponed, true],
     ["nonce", {}, true],
-    ["nonce", { "x-nextjs-prerender": "1", "x-nextjs-cache": "HIT" }, false],
-    ["nonce", { "x-nextjs-prerender": "1", "x-nextjs-cache": "HIT", "x-nextjs-postponed": "1" }, false],
-    ["nonce", { "x-nextjs-postponed": "1", "cache-control": "s-maxage=60" }, false],
-  ])("have a nonce on a postponed page only if the app declares it: %s, %j", async (value, headers, hasNonce) => {
+    ["nonce", { ...postponed, "x-nextjs-cache": "HIT" }, false],
+    ["nonce", { ...postponed, "cache-control": "s-maxage=60" }, false],
+  ])("%s: have a nonce unless the page was built ahead, %j", async (value, headers, hasNonce) => {
     await shared.proxy.web.answer(pageWith({ "x-security-headers": value, ...headers }));
     const { answer } = await ask();
-    expect(/'nonce-[0-9a-f]{32}'/.test(String(answer.headers["content-security-policy"]))).toBe(hasNonce);
+    const policy = answer.headers["content-security-policy"];
+    if (hasNonce) expect(policy).toMatch(/'nonce-[0-9a-f]{32}'/);
+    else
+      expect(policy).toMatch(/^img-src (?!.*(script-src|style-src|default-src|nonce-)).*object-src 'none'.*base-uri/);
     expect(answer.headers["cross-origin-resource-policy"]).toBe("same-origin");
   });
   // A client's separator says nothing of another field.
@@ -126,7 +119,7 @@ describe("security headers", () => {
     { accept: "text/event-stream" },
     { accept: "*/*", rsc: "1" },
     { accept: "*/*|" },
-    ...["rsc", "next-action"].map((name) => ({ accept: "*/*", [name]: "|" })),
+    { accept: "*/*", "next-action": "|" },
   ])("have no nonce for what is no document: %j", async (headers) => {
     await shared.proxy.web.answer(strict);
     const { answer, header } = await ask(headers);
@@ -141,7 +134,7 @@ const report = useProxy({ CONTENT_SECURITY_POLICY: "report", SERVER_NAME: host }
 
 describe("of the headers that the proxy adds", () => {
   /** What an app sends itself, in place of each, and what the browser gets, if that is not the app's own. */
-  const own: Record<string, [value: string, instead?: RegExp]> = {
+  const appHeaders: Record<string, [value: string, instead?: RegExp]> = {
     "content-security-policy": ["default-src *"],
     "content-security-policy-report-only": ["default-src 'self'"],
     "cross-origin-opener-policy": ["unsafe-none"],
@@ -157,7 +150,6 @@ describe("of the headers that the proxy adds", () => {
     "x-request-id": ["own", /^\w{32}$/],
   };
   const others = ["connection", "content-type", "date", "server", "transfer-encoding"];
-  /** The headers of a missing page of an app that sends these. */
   const headersOf = async (headers: Record<string, string>, by = shared) => {
     await by.proxy.web.answer({ ...pageWith(headers), status: 404 });
     return (await by.through({ host, headers: html })).answer.headers;
@@ -165,11 +157,11 @@ describe("of the headers that the proxy adds", () => {
 
   test("an app's own win, but for those that the table in docs/your-app.md names", async () => {
     const added = [...Object.keys(await headersOf(asks)), ...Object.keys(await headersOf(asks, report))];
-    expect([...new Set(added)].filter((name) => !others.includes(name)).sort()).toEqual(Object.keys(own).sort());
-    const sent = Object.fromEntries(Object.entries(own).map(([name, [value]]) => [name, value]));
+    expect([...new Set(added)].filter((name) => !others.includes(name)).sort()).toEqual(Object.keys(appHeaders).sort());
+    const sent = Object.fromEntries(Object.entries(appHeaders).map(([name, [value]]) => [name, value]));
     const answers = [await headersOf(sent), await headersOf({ ...sent, ...asks })];
     const table = readFileSync(new URL("../../docs/your-app.md", import.meta.url), "utf8").toLowerCase();
-    for (const [name, [value, instead]] of Object.entries(own)) {
+    for (const [name, [value, instead]] of Object.entries(appHeaders)) {
       const expected = instead ? expect.stringMatching(instead) : value;
       expect(answers.map((answer) => [name, answer[name]])).toEqual(answers.map(() => [name, expected]));
       expect(table).toMatch(new RegExp(`^\\|.*\`${name}\`.*(${instead ? "replaced|beside" : "wins"})`, "m"));
@@ -199,28 +191,42 @@ describe("CONTENT_SECURITY_POLICY=report", () => {
     expect(header("content-security-policy")).toContain("nonce-");
   });
   test("leaves an app its own policy to try, and its own endpoints", async () => {
-    const own = {
+    const headers = {
       "content-security-policy-report-only": "default-src 'self'; report-to own",
       "reporting-endpoints": 'own="/reports"',
     };
-    await report.proxy.web.answer(pageWith(own));
-    expect((await report.through({ headers: html })).answer.headers).toMatchObject(own);
+    await report.proxy.web.answer(pageWith(headers));
+    expect((await report.through({ headers: html })).answer.headers).toMatchObject(headers);
   });
 });
 
-describe("CONTENT_SECURITY_POLICY=off", () => {
-  const off = useProxy({ CONTENT_SECURITY_POLICY: "off" });
-  test("sends no policy to browsers and no nonce to web, but an app's own policy and that of the error page", async () => {
-    await off.proxy.web.answer(strict);
-    const { answer, header } = await off.through({ headers: html });
-    expect(answer.headers["content-security-policy"]).toBeUndefined();
-    expect(answer.headers["permissions-policy"]).toContain("camera=()");
-    expect(header("content-security-policy")).toBeUndefined();
-    const own = { "content-security-policy": "default-src *" };
-    await off.proxy.web.answer(pageWith({ ...asks, ...own }));
-    expect((await off.through({ headers: html })).answer.headers).toMatchObject(own);
-    await off.proxy.web.answer({ ...page, instead: "reset" });
-    const error = await off.through({ headers: html });
-    expect(error.answer.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
-  });
+const off = useProxy({ CONTENT_SECURITY_POLICY: "off" });
+test("CONTENT_SECURITY_POLICY=off sends no policy to browsers but an app's own, and no nonce to web", async () => {
+  await off.proxy.web.answer(strict);
+  const { answer, header } = await off.through({ headers: html });
+  expect(answer.headers["content-security-policy"]).toBeUndefined();
+  expect(answer.headers["permissions-policy"]).toContain("camera=()");
+  expect(header("content-security-policy")).toBeUndefined();
+  const policy = { "content-security-policy": "default-src *" };
+  await off.proxy.web.answer(pageWith({ ...asks, ...policy }));
+  expect((await off.through({ headers: html })).answer.headers).toMatchObject(policy);
+});
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+
+test("snippets/compressed-types.conf has what Next's own compression compresses, by mime-db", () => {
+  const bundle = read("web/node_modules/next/dist/compiled/compression/index.js");
+  const [, json = ""] = /JSON\.parse\('(\{"application\/1d-.*?\})'\)/.exec(bundle) ?? [];
+  const known: Record<string, { compressible?: boolean; extensions?: string[] }> = JSON.parse(json);
+  const isCompressible = (type: string) => known[type]?.compressible ?? /^text\/|\+(json|text|xml)$/.test(type);
+  // Without most vendors' types and long names: see the snippet.
+  const isUsual = (type: string) =>
+    (known[type]?.extensions || type.endsWith("+json")) && !/\/(vnd|prs)\./.test(type) && type.length <= 26;
+  const ofApis = ["vnd.api", "graphql-response", "hal"];
+  const more = ["text/javascript", ...ofApis.map((name) => `application/${name}+json`)];
+  const usual = Object.keys(known).filter(isUsual);
+  const types = [...new Set([...usual, ...more])].filter(isCompressible);
+  const [, listed = ""] = /^gzip_types ([^;]*);/m.exec(read("proxy/snippets/compressed-types.conf")) ?? [];
+  // Nginx always compresses it.
+  expect([...listed.split(/\s+/), "text/html"].sort()).toEqual(types.sort());
 });

@@ -1,23 +1,20 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { makePair } from "../../deploy/test/support/certificate.ts";
 import { hardened } from "../../deploy/test/support/docker.ts";
 import { build } from "../../deploy/test/support/images.ts";
-import { inTurn } from "./starts.ts";
-import { changed, publicFolder } from "./use-proxy.ts";
+import { changed, inTurn, publicFolder } from "./use-proxy.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
 const settings: { name: string; services: string[]; example: string }[] = Object.values(
   JSON.parse(read("deploy/settings/settings.json")),
 ).flat() as never;
-/** For each setting of the proxy a valid value, from which invalid ones are made. */
 const examples: Record<string, string> = {
   ...Object.fromEntries(
     settings.filter(({ services }) => services.includes("proxy")).map(({ name, example }) => [name, example]),
   ),
-  // Files that exist.
   TLS_CERT_FILE: "/var/lib/culvert/tls/server.crt",
   TLS_KEY_FILE: "/var/lib/culvert/tls/server.key",
   INGEST_CA_FILE: "/etc/ssl/certs/ca-certificates.crt",
@@ -25,7 +22,7 @@ const examples: Record<string, string> = {
 
 /** Invalid for every setting. NUL cannot be tried: the environment ends a value there. */
 const bad = (good: string) => [
-  ...["\n", "\nerror_log /tmp/evil;", '"', ";", "{", "}", "$uri", "\\", "\x1b[2J", "é"].map((end) => good + end),
+  ...["\nerror_log /tmp/evil;", '"', ";", "{", "$uri", "\\", "é"].map((end) => good + end),
   `;${good}`,
   "a".repeat(300),
   ...(/^\d/.test(good) ? [`-${good}`, `${good}.5`, "9".repeat(20)] : []),
@@ -40,19 +37,13 @@ writeFileSync(file("cut"), `${readFileSync(file("a.crt"), "utf8")}-----BEGIN CER
 writeFileSync(file("text"), "hello\n");
 writeFileSync(file("secret"), "hello\n", { mode: 0o600 });
 
-/** Starts the proxy's entrypoint with each of these settings; a valid start says "started for <the ingest's address>". */
 const starts = async (all: Record<string, string>[], ...more: string[]) =>
   inTurn(await build(), "/culvert/entrypoint.sh", all, [...hardened, `--volume=${folder}:/tls:ro`, ...more]);
-/** Whether this is one line with a problem that begins so, and with its fix. */
 const isRefusal = (text: string, problem: string) =>
   text.startsWith(`culvert proxy: ${problem}`) && /^[ -~]+: [ -~]+: [ -~]+$/.test(text);
 
-// Hundreds of starts, each of several processes.
-vi.setConfig({ testTimeout: 3_600_000 });
-beforeAll(() => build());
-
 test("the examples themselves are accepted", async () => {
-  // Without a network there is no internal one either: internal-network.test.ts.
+  // Without a network there is no internal one either: container.test.ts.
   const none = { TLS_CERT_FILE: "", TLS_KEY_FILE: "", PROXY_PROTOCOL: "", INTERNAL_NETWORK: "" };
   const [outcome] = await starts([{ ...examples, ...none }]);
   const output = expect.stringContaining("started for https://o1.ingest.sentry.io/api/2");
@@ -68,41 +59,42 @@ test("an invalid value is rejected with one line that names the setting", async 
   });
   const [, ...outcomes] = await starts([{ SENTRY_DSN }, ...attempts]);
   expect(outcomes).toHaveLength(tried.length);
-  const ended = tried.map((one, i) => ({ ...one, code: -1, output: "", ...outcomes[i] }));
+  const ended = tried.map((setting, i) => ({ ...setting, code: -1, output: "", ...outcomes[i] }));
   expect(ended.filter(({ name, code, output }) => code !== 1 || !isRefusal(output, `${name} `))).toEqual([]);
 });
 
 test("a value in the right form, and a certificate, that cannot be used are rejected with one line as well", async () => {
-  const pair = (certificate: string, key: string) => `TLS_CERT_FILE=/tls/${certificate} TLS_KEY_FILE=/tls/${key}`;
-  const refusals = [
-    ["TUNNEL_PATH=/_next/data", "TUNNEL_PATH '/_next/data' is not a path"],
-    ["SERVER_NAME=https://example.com", "SERVER_NAME 'https://example.com' is not a host name"],
-    ["SERVER_NAME=_", "SERVER_NAME '_' is not a host name"],
-    ["TUNNEL_ALLOWED_DSNS=x", "TUNNEL_ALLOWED_DSNS is not a DSN"],
-    ["WEBSOCKET_ALLOWED_ORIGINS=null", "WEBSOCKET_ALLOWED_ORIGINS 'null' is not an origin"],
-    ["TUNNEL_ALLOWED_ORIGINS=https://a.b/", "TUNNEL_ALLOWED_ORIGINS 'https://a.b/' is not an origin"],
-    ["TRUSTED_PROXIES=lb.example", "TRUSTED_PROXIES 'lb.example' is neither an address nor a network"],
-    ["PROXY_PROTOCOL=on", "TRUSTED_PROXIES is empty, but PROXY_PROTOCOL is on"],
-    ["WEBSOCKET_PATH=/monitoring/ws", "WEBSOCKET_PATH '/monitoring/ws' belongs to the tunnel"],
-    ["BASE_PATH=/monitoring/app", "BASE_PATH '/monitoring/app' is below TUNNEL_PATH"],
-    ["INTERNAL_NETWORK=culvert_insid", "INTERNAL_NETWORK 'culvert_insid' is no network of this container"],
-    ["INGEST_CA_FILE=/tls/text", "INGEST_CA_FILE '/tls/text' holds no certificate"],
-    ["TLS_CERT_FILE=/tls/a.crt", "TLS_KEY_FILE is empty, but its other half is set"],
-    [`${pair("a.crt", "a.key")} ACME=on`, "ACME is on, but TLS_CERT_FILE is set too"],
+  const pair = (certificate: string, key: string) => ({
+    TLS_CERT_FILE: `/tls/${certificate}`,
+    TLS_KEY_FILE: `/tls/${key}`,
+  });
+  const refusals: [set: Record<string, string>, problem: string][] = [
+    [{ TUNNEL_PATH: "/_next/data" }, "TUNNEL_PATH '/_next/data' is not a path"],
+    [{ SERVER_NAME: "https://example.com" }, "SERVER_NAME 'https://example.com' is not a host name"],
+    [{ SERVER_NAME: "_" }, "SERVER_NAME '_' is not a host name"],
+    [{ TUNNEL_ALLOWED_DSNS: "x" }, "TUNNEL_ALLOWED_DSNS is not a DSN"],
+    [{ WEBSOCKET_ALLOWED_ORIGINS: "null" }, "WEBSOCKET_ALLOWED_ORIGINS 'null' is not an origin"],
+    [{ TUNNEL_ALLOWED_ORIGINS: "https://a.b/" }, "TUNNEL_ALLOWED_ORIGINS 'https://a.b/' is not an origin"],
+    [{ TRUSTED_PROXIES: "lb.example" }, "TRUSTED_PROXIES 'lb.example' is neither an address nor a network"],
+    [{ PROXY_PROTOCOL: "on" }, "TRUSTED_PROXIES is empty, but PROXY_PROTOCOL is on"],
+    [{ WEBSOCKET_PATH: "/monitoring/ws" }, "WEBSOCKET_PATH '/monitoring/ws' belongs to the tunnel"],
+    [{ BASE_PATH: "/monitoring/app" }, "BASE_PATH '/monitoring/app' belongs to the tunnel"],
+    [{ WEB: "off", BASE_PATH: "/shop" }, "BASE_PATH is set, but WEB=off serves no app"],
+    [{ INTERNAL_NETWORK: "culvert_insid" }, "INTERNAL_NETWORK 'culvert_insid' is no network of this container"],
+    [{ INGEST_CA_FILE: "/tls/text" }, "INGEST_CA_FILE '/tls/text' holds no certificate"],
+    [{ TLS_CERT_FILE: "/tls/a.crt" }, "TLS_KEY_FILE is empty, but its other half is set"],
+    [{ ...pair("a.crt", "a.key"), ACME: "on" }, "ACME is on, but TLS_CERT_FILE is set too"],
     [pair("none", "a.key"), "TLS_CERT_FILE '/tls/none' does not exist"],
     [pair("text", "a.key"), "TLS_CERT_FILE '/tls/text' is not a certificate"],
     [pair("a.crt", "text"), "TLS_KEY_FILE '/tls/text' is not a private key"],
     [pair("a.crt", "secret"), "TLS_KEY_FILE '/tls/secret' can't be read by uid 101"],
     [pair("a.crt", "b.key"), "TLS_KEY_FILE '/tls/b.key' is not the key of the certificate"],
     [pair("cut", "a.key"), "TLS_CERT_FILE '/tls/cut' can't be loaded by Nginx"],
-  ] as const;
-  const outcomes = await starts(
-    refusals.map(([line]) => ({ SENTRY_DSN, ...Object.fromEntries(line.split(" ").map((one) => one.split("="))) })),
-  );
-  const ended = refusals.map(([line, problem], i) => ({ line, problem, code: -1, output: "", ...outcomes[i] }));
-  const isRight = ({ code, output, problem }: (typeof ended)[number]) =>
-    code === 1 && isRefusal(output.split("\n").at(-1) ?? "", problem);
-  expect(ended.filter((one) => !isRight(one))).toEqual([]);
+  ];
+  const outcomes = await starts(refusals.map(([set]) => ({ SENTRY_DSN, ...set })));
+  const ended = refusals.map(([set, problem], i) => ({ set, problem, code: -1, output: "", ...outcomes[i] }));
+  const isRight = (text = "", problem = "") => isRefusal(text.split("\n").at(-1) ?? "", problem);
+  expect(ended.filter(({ code, output, problem }) => code !== 1 || !isRight(output, problem))).toEqual([]);
 });
 
 test("unusual values that are valid start without a warning of Nginx; names may be longer than a certificate's CN", async () => {
@@ -111,12 +103,8 @@ test("unusual values that are valid start without a warning of Nginx; names may 
     ["TRUSTED_PROXIES", "0.0.0.0/0 ::/0 10.0.0.0/8 10.0.0.0/8", /contains 0\.0\.0\.0\/0: any .*contains ::\/0/s],
     ["TRUSTED_PROXIES", "10.0.0.0/8 fc00::/7", /^(?!.*contains)/s],
     ["TUNNEL_ALLOWED_DSNS", "https://key@[2001:db8::1]:9000/a.b/3", /^started for .*$/],
-    ...["localhost LOCALHOST a.b a.b", long, longest, `${longest} ${long} 192.0.2.7`].map(
-      (names): [string, string, RegExp] => [
-        ...(["SERVER_NAME", names] as const),
-        new RegExp(`made a development certificate for ${names};`),
-      ],
-    ),
+    ["SERVER_NAME", "localhost LOCALHOST a.b a.b", /made a development certificate for localhost LOCALHOST a\.b a\.b;/],
+    ["SERVER_NAME", `${longest} ${long} 192.0.2.7`, /made a development certificate for b.*com a.*com 192\.0\.2\.7;/],
     ["SERVER_NAME", `${long} 192.0.2.7`, /^(?!.*made)/s],
   ];
   const outcomes = await starts(valid.map(([name, value]) => ({ SENTRY_DSN, [name]: value })));
@@ -136,7 +124,7 @@ test.each([
 });
 
 test("a name in a template that nothing sets is rejected with one line", async () => {
-  const [copy = ""] = Object.keys(changed("templates/resolver.conf", "NAME_SERVERS", "NAME_SERVER"));
+  const [copy = ""] = Object.keys(changed("templates/resolver.conf", { NAME_SERVERS: "NAME_SERVER" }));
   const [outcome] = await starts([{ SENTRY_DSN }], `--volume=${copy}:/etc/nginx/templates/resolver.conf:ro`);
   expect(outcome?.code).toBe(1);
   expect(outcome?.output.split("\n").at(-1)).toMatch(
@@ -163,7 +151,7 @@ describe("a DSN, as every parser reads it", () => {
     const outcomes = await starts(all.map((dsn) => ({ SENTRY_DSN: dsn })));
     const fix = "copy it from the project's Client Keys page: https://<key>@<host>/<project>";
     const line = (dsn: string) => `culvert proxy: SENTRY_DSN is ${dsn ? "not a DSN" : "empty"}: ${fix}`;
-    expect(outcomes.map((one, i) => ({ dsn: all[i], ...one }))).toEqual(
+    expect(outcomes.map((outcome, i) => ({ dsn: all[i], ...outcome }))).toEqual(
       all.map((dsn) => ({ dsn, code: 1, output: line(dsn) })),
     );
   });

@@ -1,14 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { getTunnelPath } from "@sentry/core";
 import { describe, expect, test } from "vitest";
+import { run } from "../../deploy/test/support/docker.ts";
 import { useProxy } from "./use-proxy.ts";
 import { sendH2 } from "./wire.ts";
 
 const shared = useProxy();
 
-/** A request with these header lines. */
 const withLines = (...lines: string[]) => ["GET / HTTP/1.1", "Host: localhost", ...lines, "", ""].join("\r\n");
 
 describe("requests that two servers could read differently never reach web", () => {
@@ -17,14 +14,9 @@ describe("requests that two servers could read differently never reach web", () 
     ["Content-Length with Transfer-Encoding", `${withLines("Content-Length: 4", "Transfer-Encoding: chunked")}${body}`],
     ["two Content-Lengths", `${withLines("Content-Length: 4", "Content-Length: 5")}abcde`],
     ["two Hosts", withLines("Host: evil.example")],
-    ["no Host", "GET / HTTP/1.1\r\n\r\n"],
-    ["a folded header", withLines("X-A: 1", " folded")],
     ["a space before the colon", withLines("Transfer-Encoding : chunked")],
+    ["chunks that end with line feeds", `${withLines("Transfer-Encoding: chunked")}3\nabc\n0\n\n`],
     ["an unknown Transfer-Encoding", `${withLines("Transfer-Encoding: xchunked")}0\r\n\r\n`],
-    ["TRACE", withLines("Connection: close").replace("GET", "TRACE")],
-    ["CONNECT", withLines("Connection: close").replace("GET /", "CONNECT localhost:443")],
-    ["a header of 40 kB", withLines(`X-A: ${"a".repeat(40_000)}`)],
-    ["an address of 40 kB", withLines().replace("/", `/${"a".repeat(40_000)}`)],
     ["a zero byte in a header", withLines("X-A: a\0b")],
   ])("%s", async (_, bytes) => {
     const { answer, received } = await shared.write(bytes);
@@ -33,21 +25,12 @@ describe("requests that two servers could read differently never reach web", () 
   });
 });
 
-// RFC 9112, 2.2: a server may take a lone line feed for the end of a line, and Nginx does; no directive forbids it. What two
-// servers could read differently is gone then: web gets one request, written anew.
-describe("line ends without a carriage return", () => {
-  const chunked = withLines("Connection: close", "Transfer-Encoding: chunked").replace("GET", "POST");
-  test.each([
-    ["everywhere", "GET / HTTP/1.1\nHost: localhost\nConnection: close\n\n"],
-    ["within a header", withLines("X-A: b\nX-C: d", "Connection: close")],
-    ["in chunks", `${chunked}3\nabc\n0\n\n`],
-  ])("%s: rejected, or a single ordinary request", async (_, bytes) => {
-    const { answer, received } = await shared.write(bytes);
-    expect(answer).toMatch(received.length === 0 ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 200 /);
-    expect(received.length).toBeLessThanOrEqual(1);
-    expect(received.flatMap((request) => request.rawHeaders).join()).not.toMatch(/\n/);
-    if (received[0]?.method === "POST") expect(Buffer.from(received[0].body, "base64").toString()).toBe("abc");
-  });
+// RFC 9112, 2.2: a server may take a lone line feed for the end of a line, and Nginx does; no directive forbids it.
+test("line ends without a carriage return: web gets one request, written anew", async () => {
+  const { answer, received } = await shared.write(withLines("X-A: b\nX-C: d", "Connection: close"));
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(received).toHaveLength(1);
+  expect(received.flatMap((request) => request.rawHeaders).join()).not.toMatch(/\n/);
 });
 
 test.each([
@@ -69,11 +52,8 @@ test.each(["/monitoring%0a", "/monitoring/csp%0a", `${sdkPath}%0a`, "/monitoring
   },
 );
 
-test("no pattern ends at a line feed: `$` would match before one", () => {
-  const folder = fileURLToPath(new URL("..", import.meta.url));
-  const lines = ["templates", "snippets"]
-    .flatMap((name) => readdirSync(join(folder, name), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .flatMap(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8").split("\n"));
-  expect(lines.filter((line) => /^[^#]*~.*\$(?=["|)]|\s)/.test(line))).toEqual([]);
+test("no pattern ends at a line feed: `$` would match before one", async () => {
+  const pattern = '^[^#]*~.*\\$(["|)]|[[:space:]])';
+  const { code, output } = await run("grep", ["-rE", pattern, "proxy/templates", "proxy/snippets"]);
+  expect(code, output).toBe(1);
 });

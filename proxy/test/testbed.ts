@@ -3,22 +3,24 @@ import { inject } from "vitest";
 import { docker, isLocal, label, must, recorderArguments } from "../../deploy/test/support/docker.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
 
-/** By which the ingest is known in every testbed: of a self-hosted one, and of Sentry's own. Its certificate has these names. */
+export const environmentOf = (settings: Record<string, string>) =>
+  Object.entries(settings).map(([name, value]) => `--env=${name}=${value}`);
+export const mountsOf = (mounts: Record<string, string>) =>
+  Object.entries(mounts).map(([file, path]) => `--volume=${file}:${path}:ro`);
+
+/** The names of a self-hosted ingest, and of Sentry's own. */
 export const ingestNames = ["ingest", "o42.ingest.us.sentry.io", "o44.ingest.sentry.io"];
 
-/** A network with two recorders, `web` and `ingest`, with one proxy between them. */
 export interface Testbed {
   /** The network's name; with a service after it, that of a container. */
   id: string;
-  /** Whether this machine has an interface in the network. */
   isLocal: boolean;
-  /** Set when a test may have changed the network or a recorder's container: the testbed is not used again. */
+  /** A test may have changed the network or a recorder's container: the testbed is not used again. */
   changed: boolean;
-  /** What runs in it. */
   services: string[];
 }
 
-/** Starts a container in the testbed's network, known there by these names, with ports at which only the tests ask. */
+/** `ports`: at which only the tests ask. */
 export async function startService(
   { id, isLocal, services }: Testbed,
   service: string,
@@ -33,28 +35,27 @@ export async function startService(
   await must("run", "-d", label, `--name=${id}-${service}`, `--network=${id}`, ...aliases, ...published, ...args);
 }
 
-/** Returns where ports of the services are reached, as host and port; a container that is restarted may get others. */
+/** Where ports of the services are reached. A container that is restarted may get others. */
 export async function addresses({ id, services }: Testbed): Promise<(service: string, port: number) => string> {
   const format = "{{.Name}} {{json .NetworkSettings.Ports}} {{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}";
-  const lines = (await must("inspect", `--format=${format}`, ...services.map((one) => `${id}-${one}`))).split("\n");
+  const lines = (await must("inspect", `--format=${format}`, ...services.map((name) => `${id}-${name}`))).split("\n");
   return (service, port) => {
-    const line = lines.find((one) => one.startsWith(`/${id}-${service} `));
-    const [, ports = "{}", own] = line?.split(" ") ?? [];
+    const line = lines.find((line) => line.startsWith(`/${id}-${service} `));
+    const [, ports = "{}", ip] = line?.split(" ") ?? [];
     const published = JSON.parse(ports)[`${port}/tcp`]?.[0].HostPort;
-    return published ? `127.0.0.1:${published}` : `${own}:${port}`;
+    return published ? `127.0.0.1:${published}` : `${ip}:${port}`;
   };
 }
 
-/** Testbeds that no proxy of this process uses now: starting two recorders takes more processor time than most tests. */
+/** Starting two recorders takes more processor time than most tests. */
 const idle: Testbed[] = [];
 const recorders = ["web", "ingest"];
 
-/** Returns a testbed whose recorders have recorded nothing. */
 export async function takeTestbed(): Promise<Testbed> {
   const used = idle.pop();
   if (used) {
     const at = await addresses(used);
-    await Promise.all(recorders.map((one) => new Recorder(`http://${at(one, 9001)}`).reset()));
+    await Promise.all(recorders.map((service) => new Recorder(`http://${at(service, 9001)}`).reset()));
     return used;
   }
   const id = `${inject("run")}${randomUUID().slice(0, 8)}`;
@@ -68,7 +69,6 @@ export async function takeTestbed(): Promise<Testbed> {
   return testbed;
 }
 
-/** Removes what a test has put into the testbed, or the whole testbed if it cannot be used again. */
 export async function returnTestbed(testbed: Testbed): Promise<void> {
   const { id, changed, services } = testbed;
   const removed = services.filter((service) => changed || !recorders.includes(service));

@@ -4,23 +4,19 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { headerOf } from "../../deploy/test/support/recorder/client.ts";
-import { pageWith, trusting, useProxy } from "./use-proxy.ts";
+import { useProxy } from "./use-proxy.ts";
 import { raw, send, sendH2 } from "./wire.ts";
 
 const require = createRequire(import.meta.url);
-/** The headers from which the SDK takes a client's IP. */
 const { ipHeaderNames } = require("../../web/node_modules/@sentry/core/build/cjs/vendor/getIpAddress.js") as {
   ipHeaderNames: string[];
 };
 const ipc = readFileSync(require.resolve("../../web/node_modules/next/dist/server/lib/server-ipc/utils.js"), "utf8");
-/** The headers that Next removes where it is its own proxy. */
 const internal = /const INTERNAL_HEADERS = \[([^\]]*)/.exec(ipc)?.[1]?.match(/[a-z-]+/g) ?? [];
 const constants = Object.entries(require("../../web/node_modules/next/dist/lib/constants.js") as object);
-/** The headers by which Next revalidates and resumes pages. */
 const nextHeaders = constants.flatMap(([name, value]) =>
   /^(NEXT|PRERENDER).*(REVALIDATE|RESUME).*_HEADER$/.test(name) ? [value] : [],
 );
-/** The headers that the proxy removes. */
 const removed = Array.from(
   readFileSync(new URL("../snippets/removed-headers.conf", import.meta.url), "utf8").matchAll(
     /^proxy_set_header +(\S+) +"";$/gm,
@@ -39,10 +35,15 @@ function version2(overTls: boolean): Buffer {
   const signature = Buffer.from("\r\n\r\n\0\r\nQUIT\n\x21\x11", "latin1");
   return Buffer.concat([signature, Buffer.from([0, rest.length]), rest]);
 }
-/** Docker's bridge, from which these tests ask. */
 const here = "172.16.0.0/12 192.168.0.0/16 10.0.0.0/8";
-/** What web is told about the browser's address. */
 const told = ["host", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto"];
+const balanced = useProxy({
+  SERVER_NAME: "app.example.com",
+  TRUSTED_PROXIES: here,
+  HTTPS_PORT: "443",
+  HTTP3: "on",
+  WEBSOCKET_PATH: "/socket",
+});
 
 describe("web trusts what the proxy saw, not what a client says", () => {
   test.each([
@@ -64,12 +65,8 @@ describe("web trusts what the proxy saw, not what a client says", () => {
     expect(received[0]?.rawHeaders.join()).not.toMatch(/6\.6\.6\.6|evil|mine/);
   });
   test.each<Record<string, string>>([
-    { "x-forwarded-proto": "https" },
-    { "x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.7", "x-forwarded-port": "443" },
-    { "x-forwarded-proto": "wss", "x-forwarded-host": "evil.example" },
-    { "x-forwarded-ssl": "on", "front-end-https": "on", "x-forwarded-scheme": "https", "x-url-scheme": "https" },
-    { forwarded: "for=203.0.113.7;proto=https;host=evil.example", "cf-visitor": '{"scheme":"https"}' },
-    { "x-real-ip": "203.0.113.7", "cf-connecting-ip": "203.0.113.7", "x-forwarded-proto": "https, http" },
+    { "x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.7", "x-forwarded-host": "evil.example" },
+    { forwarded: "for=203.0.113.7;proto=https;host=evil.example", "front-end-https": "on" },
   ])("plain HTTP is redirected, though it says %j", async (headers) => {
     const request = { headers: { host: "app.example.com", ...headers } };
     const { answer, received } = await shared.through(request, shared.plainly);
@@ -89,15 +86,9 @@ describe("web trusts what the proxy saw, not what a client says", () => {
     const headers = {
       rsc: "1",
       "next-router-state-tree": "x",
-      "next-router-prefetch": "1",
-      "next-url": "/",
-      "next-router-segment-prefetch": "/x",
       "next-action": "ab",
       cookie: "a=1",
       authorization: "Bearer x",
-      "sentry-trace": "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1",
-      traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-      baggage: "a=b",
       tracestate: "a=b",
       origin: "https://localhost",
       "accept-language": "de",
@@ -120,15 +111,12 @@ describe("trace headers", () => {
   test.each<[what: string, sent: Headers, received: Headers]>([
     ["a trace id of zeros", { "sentry-trace": `${zeros(32)}-${span}-1` }, {}],
     ["a span id of zeros", { "sentry-trace": `${trace}-${zeros(16)}` }, {}],
-    ["no span id", { "sentry-trace": trace }, {}],
     ["markup", { "sentry-trace": "<script>" }, {}],
     ["a traceparent with a trace id of zeros", { traceparent: `00-${zeros(32)}-${span}-01` }, {}],
     ["a traceparent with a span id of zeros", { traceparent: `00-${trace}-${zeros(16)}-01` }, {}],
     ["a traceparent of version ff", { traceparent: `ff-${trace}-${span}-01` }, {}],
-    ["a traceparent, which is continued", w3c, { ...w3c, ...continued }],
     ["a traceparent, whose sampling flag is ignored", unsampled, { ...unsampled, ...continued }],
     ["a traceparent beside markup", { ...w3c, "sentry-trace": "<script>" }, { ...w3c, ...continued }],
-    ["baggage of 26 kB", { ...sentry, baggage: member(26_000) }, sentry],
     ["baggage that is repeated", { ...sentry, baggage: Array(4).fill(member(6_000)) }, sentry],
     ["baggage of 65 members", { ...sentry, baggage: "a=b,".repeat(64) }, sentry],
     ["baggage of 64 members", { ...sentry, baggage: "a=b,".repeat(63) }, { ...sentry, baggage: "a=b,".repeat(63) }],
@@ -137,32 +125,25 @@ describe("trace headers", () => {
     ["baggage beside cookies of 8 kB", { ...sentry, baggage: member(8_000), cookie: member(8_000) }, sentry],
     ["baggage beside tracestate of 9 kB", { ...sentry, baggage: member(8_000), tracestate: member(9_000) }, sentry],
   ])("reach web if they are valid and short, and cost no page: %s", async (_, headers, expected) => {
-    for (const by of [send, sendH2]) {
-      const { answer, header } = await shared.through({ headers }, by);
-      const received = ["sentry-trace", "traceparent", "baggage"].map((name) => [name, header(name)]);
-      expect([answer.status, Object.fromEntries(received)]).toEqual([200, expected]);
-    }
+    const { answer, header } = await shared.through({ headers });
+    const received = ["sentry-trace", "traceparent", "baggage"].map((name) => [name, header(name)]);
+    expect([answer.status, Object.fromEntries(received)]).toEqual([200, expected]);
   });
 });
 
 describe("whether a cache in front may store pages", () => {
-  const balanced = useProxy({ TRUSTED_PROXIES: here });
-  const off = useProxy({ TRUSTED_PROXIES: here, SHARED_CACHE: "off" });
   test.each<[told: RegExp, by: typeof shared, headers: Record<string, string>]>([
-    [/^0$/, shared, {}],
     [/^0$/, shared, { "x-shared-cache": "1" }],
     [/^0./, shared, { via: "1.1 varnish" }],
-    [/^0./, shared, { "cdn-loop": "cloudflare" }],
-    [/^0./, shared, { via: "0", "x-shared-cache": "0" }],
+    [/^0./, shared, { "cdn-loop": "cloudflare", "x-shared-cache": "0" }],
     [/^1$/, balanced, { "x-shared-cache": "0" }],
-    [/^0$/, off, { via: "1.1 varnish", "cdn-loop": "cloudflare" }],
   ])("web is told %s, whatever a client says", async (told, by, headers) => {
     expect((await by.through({ headers })).header("x-shared-cache")).toMatch(told);
   });
 });
 
 describe("names that are not served", () => {
-  test.each(["other.example", "app.example.com.evil.example", "xapp.example.com"])("%s gets 421", async (host) => {
+  test.each(["other.example", "app.example.com.evil.example"])("%s gets 421", async (host) => {
     const { answer, received } = await shared.through({ host });
     expect(answer.status).toBe(421);
     expect(received).toEqual([]);
@@ -179,13 +160,6 @@ describe("names that are not served", () => {
 });
 
 describe("behind a load balancer that ends TLS", () => {
-  const balanced = useProxy({
-    SERVER_NAME: "app.example.com",
-    TRUSTED_PROXIES: here,
-    HTTPS_PORT: "443",
-    HTTP3: "on",
-    WEBSOCKET_PATH: "/socket",
-  });
   const { plainly } = balanced;
   const https = { host: "app.example.com", "x-forwarded-proto": "https", "x-forwarded-for": "6.6.6.6, 198.51.100.9" };
 
@@ -211,7 +185,7 @@ describe("behind a load balancer that ends TLS", () => {
       expect([...told, "x-forwarded-for"].map(header)).toEqual([host, host, port, "https", "198.51.100.9"]);
     }
   });
-  test.each(["/page", "/_next/image?url=%2Fa.png", "/_next/static/a.js", "/.culvert/settings", "/socket/x"])(
+  test.each(["/_next/static/a.js", "/.culvert/settings", "/socket/x"])(
     "web knows whose request it is, for a turn of this client's: %s",
     async (path) => {
       const { header } = await balanced.through({ path, headers: https });
@@ -226,7 +200,7 @@ describe("behind a load balancer that ends TLS", () => {
     [400, { "x-forwarded-port": "443, 80" }],
     [400, { "x-forwarded-port": "443|80" }],
     [400, { "x-forwarded-port": "70000" }],
-    ...["0", "080", "65536", "99999"].map((one): [number, Record<string, string>] => [400, port(one)]),
+    ...["0", "65536"].map((value): [number, Record<string, string>] => [400, port(value)]),
     [421, { "x-forwarded-host": "evil.example, app.example.com" }],
     [421, { "x-forwarded-host": "evil.example" }],
     [421, { "x-forwarded-host": "app.example.com/evil" }],
@@ -249,11 +223,6 @@ describe("behind a load balancer that ends TLS", () => {
     const { answer } = await balanced.through({ headers });
     expect([answer.status, answer.headers["strict-transport-security"]]).toEqual([200, undefined]);
   });
-  test("the app's own HSTS wins", async () => {
-    await balanced.proxy.web.answer(pageWith({ "strict-transport-security": "max-age=9" }));
-    const { answer } = await balanced.through({ headers: https }, plainly);
-    expect(answer.headers["strict-transport-security"]).toBe("max-age=9");
-  });
   test("its health check is answered with any Host and none, on both ports", async () => {
     const path = "/.culvert/health";
     for (const by of [plainly, send])
@@ -270,9 +239,8 @@ describe("behind a load balancer that ends TLS", () => {
 });
 
 describe("a request's id", () => {
-  const balanced = useProxy(trusting);
-  const wellFormed = ["0af76519-16cd-43dd-8448-eb211c80319c", "a".repeat(128), "node_1.42-x"];
-  const others = ["short", "a".repeat(129), "with space", 'quote"quote', "<script>alert(1)</script>", "line;break"];
+  const wellFormed = ["a".repeat(128), "node_1.42-x"];
+  const others = ["short", "a".repeat(129), "<script>alert(1)</script>"];
   test.each([...wellFormed, ...others])("of a trusted load balancer is kept if it is well-formed: %s", async (id) => {
     const { answer, header } = await balanced.through({ headers: { "x-request-id": id } });
     expect(header("x-request-id")).toBe(answer.headers["x-request-id"]);
@@ -283,15 +251,15 @@ describe("a request's id", () => {
     for (const id of ["0af76519-16cd-43dd-8448-eb211c80319c", "<script>alert(1)</script>"]) {
       const headers = { "x-request-id": id, "x-client-request-id": "anything-else" };
       const { answer, header } = await shared.through({ headers });
-      const own = answer.headers["x-request-id"];
-      expect(own).toMatch(/^[0-9a-f]{32}$/);
-      expect(header("x-client-request-id")).toBe(id.startsWith("<") ? own : id);
+      const newId = answer.headers["x-request-id"];
+      expect(newId).toMatch(/^[0-9a-f]{32}$/);
+      expect(header("x-client-request-id")).toBe(id.startsWith("<") ? newId : id);
     }
   });
 });
 
 describe("behind a load balancer that speaks the PROXY protocol", () => {
-  const shared = useProxy({ PROXY_PROTOCOL: "on", TRUSTED_PROXIES: here });
+  const shared = useProxy({ PROXY_PROTOCOL: "on", TRUSTED_PROXIES: here, SHARED_CACHE: "off" });
   const request = (...lines: string[]) =>
     ["GET /page HTTP/1.1", "Host: localhost", "Connection: close", ...lines, "", ""].join("\r\n");
   // https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt
@@ -307,6 +275,10 @@ describe("behind a load balancer that speaks the PROXY protocol", () => {
     expect([...told, "x-forwarded-for"].map(header)).toEqual(["localhost", "localhost", "443", "https", address]);
     expect(header("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
   });
+  test("with SHARED_CACHE=off, web is told of no cache", async () => {
+    const { header } = await shared.write(request("Via: 1.1 varnish"), undefined, version2(false));
+    expect(header("x-shared-cache")).toBe("0");
+  });
   test("version 2 says whether TLS has ended: 8080 then serves pages, and else redirects", async () => {
     const at = new URL(shared.proxy.at(8080));
     const bytes = (overTls: boolean) =>
@@ -320,7 +292,7 @@ describe("behind a load balancer that speaks the PROXY protocol", () => {
     expect(await ask(false)).toMatch(/^HTTP\/1\.1 308 /);
     expect(await ask(true)).toMatch(/^HTTP\/1\.1 200 /);
     const received = await shared.proxy.web.all(mark);
-    expect(received.map((one) => [headerOf(one, "x-forwarded-proto"), headerOf(one, "x-forwarded-for")])).toEqual([
+    expect(received.map((sent) => [headerOf(sent, "x-forwarded-proto"), headerOf(sent, "x-forwarded-for")])).toEqual([
       ["https", "203.0.113.9"],
     ]);
     // From an address that is not trusted: the container itself.

@@ -10,9 +10,15 @@ const versions = { "HTTP/1.1": send, "HTTP/2": sendH2 };
 /** No arguments select it: neither its host nor the old one of Sentry's own has the organization's number. */
 const selfHosted = "http://fourth@ingest:9000/8";
 const { TUNNEL_ALLOWED_DSNS, ...others } = threeProjects();
-const http = useProxy({ ...others, TUNNEL_ALLOWED_DSNS: `${TUNNEL_ALLOWED_DSNS} ${selfHosted} http://k@sentry.io/9` });
+const http = useProxy({
+  ...others,
+  TUNNEL_ALLOWED_DSNS: `${TUNNEL_ALLOWED_DSNS} ${selfHosted} http://k@sentry.io/9`,
+  TUNNEL_RATE_PER_CLIENT: "1",
+});
+const misnamed = "https://key@other:9443/7";
+const ofHttps = threeProjects("https", 9443);
 const https = useProxy(
-  { ...threeProjects("https", 9443), INGEST_CA_FILE: "/ca" },
+  { ...ofHttps, TUNNEL_ALLOWED_DSNS: `${ofHttps.TUNNEL_ALLOWED_DSNS} ${misnamed}`, INGEST_CA_FILE: "/ca" },
   { mounts: { [join(inject("folder"), "server.crt")]: "/ca" } },
 );
 
@@ -50,42 +56,29 @@ async function expectRejection(by: Client, status: number, request: Partial<Requ
 describe.each(Object.entries(versions))("over %s", (_, by) => {
   test.each([
     ...byArguments,
-    // Other spellings.
-    ...["/%6donitoring", "//monitoring", "/x/../monitoring"].map((path) => [path, first] as const),
+    ...["/%6donitoring", "/x/../monitoring"].map((path) => [path, first] as const),
     [sdkPath("http://key@ingest:9000/prefix/7"), first],
-    [sdkPath("http://third:secret@o44.ingest.sentry.io:9000/45"), third],
     [sdkPath(selfHosted), ["ingest", "/api/8/envelope/"]],
     // Arguments change nothing. With `trailingSlash`, a slash ends it.
     [`${sdkPath("http://second@o42.ingest.us.sentry.io:9000/43")}/?o=1&p=2`, second],
   ] as const)("an envelope at %s reaches the project of its DSN and no other", (path, [host, url]) =>
     expectArrival(http, by, path, `${host}:9000`, url),
   );
-  test.each(byArguments)("an envelope at %s reaches an https ingest", (path, [host, url]) =>
-    expectArrival(https, by, path, `${host}:9443`, url),
-  );
 
   describe("what is rejected reaches neither ingest nor web", () => {
     const args = [
       "o=42&p=44&r=us",
       "o=42&p=43",
-      "o=42&p=43&r=de",
-      "o=43&p=43&r=us",
-      "o=42",
-      "p=43",
-      "o=&p=",
       "p=43&o=42&r=us",
-      "o=42&p=43&r=us&r=us",
-      "o=42&o=42&p=43&r=us",
       "o=%34%32&p=43&r=us",
       "o=42&p=43&r=us&x=1",
       "O=42&P=43&R=us",
       "o=42&p=43&r=us.evil.example",
-      "o=42%26p=43",
       `o=${"4".repeat(4000)}&p=43`,
     ];
-    const methods = ["GET", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD"];
-    const types = ["application/json", "multipart/form-data; boundary=x", "text/html", "text/plainly"];
-    const paths = ["/monitoring/", "/Monitoring", "/MONITORING/csp", "/monitoring/envelope", "/monitoring/csp/"];
+    const methods = ["GET", "OPTIONS", "HEAD"];
+    const types = ["application/json", "text/plainly"];
+    const paths = ["/monitoring/", "/MONITORING/csp", "/monitoring/envelope"];
     test("413: more than 20 MB", () => expectRejection(by, 413, { body: Buffer.alloc((20 << 20) + 1) }));
     test.each<[number, Partial<Request>]>([
       ...args.map((query): [number, Partial<Request>] => [403, { path: `/monitoring?${query}` }]),
@@ -96,8 +89,15 @@ describe.each(Object.entries(versions))("over %s", (_, by) => {
   });
 });
 
+test.each(byArguments)("an envelope at %s reaches an https ingest", (path, [host, url]) =>
+  expectArrival(https, send, path, `${host}:9443`, url),
+);
+test("an https ingest with another name's certificate gets nothing", async () => {
+  const { answer, received } = await https.post({ path: sdkPath(misnamed) });
+  expect([answer.status, received]).toEqual([503, []]);
+});
+
 describe("two projects in one app: the SDK's multiplexed transport posts to one address, and an event of", () => {
-  /** The paths at which the ingest received an event of this DSN that the SDK posted to this path. */
   async function arrived(dsn: string, path = "/monitoring", by: Client = send, message = "hello") {
     const urls: string[] = [];
     const post = async ({ body }: { body: string | Uint8Array }) => {
@@ -134,10 +134,6 @@ describe("two projects in one app: the SDK's multiplexed transport posts to one 
       expect(await arrived(selfHosted, path)).toEqual(["/api/8/envelope/"]);
     expect(await arrived(selfHosted, "/monitoring?o=1&p=2")).toEqual([]);
   });
-  test("the only project is not looked for", async () => {
-    const config = await must("run", "--rm", label, `--env=SENTRY_DSN=${selfHosted}`, await build(), "render");
-    expect(config).toMatch(/mirror off;.*proxy_pass \$ingest_scheme:\/\/ingest_\$ingest\$/s);
-  });
 });
 
 test("the SDK's path for a DSN that is not served is the app's", async () => {
@@ -154,4 +150,58 @@ test("the SDK's own paths are those that @sentry/core computes", async () => {
   const options = ["--rm", label, "--network=none", "--entrypoint=sh"];
   const output = await must("run", ...options, await build(), "-c", loop, "sh", ...dsns);
   expect(output.split("\n")).toEqual(dsns.map(sdkPath));
+});
+
+/** Posts an envelope as web does (Node's SDK names no type), or what `request` says. */
+const post = (request: Partial<Request> = {}) =>
+  http.post({ path: "/envelopes", headers: {}, ...request }, http.inside);
+
+describe("an envelope of web itself", () => {
+  test("reaches the ingest byte for byte, without a client IP: that of a container says nothing", async () => {
+    const { answer, received, header } = await post({
+      headers: { "user-agent": "node", "x-forwarded-for": "6.6.6.6" },
+    });
+    expect(answer).toMatchObject({ status: 200, body: "", headers: { "cache-control": "no-cache" } });
+    const body = Buffer.from(envelope).toString("base64");
+    expect(received).toMatchObject([{ method: "POST", url: "/prefix/api/7/envelope/", body }]);
+    const names = ["user-agent", "x-forwarded-for", "x-sentry-forwarded-for"];
+    expect(names.map(header)).toEqual(["node", undefined, undefined]);
+  });
+
+  test("of another project reaches that one", async () => {
+    for (const length of [0, 100_000]) {
+      const body = `{"dsn": "http://k@o42.ingest.us.sentry.io:9000/43"}\n${envelope}${" ".repeat(length)}`;
+      expect((await post({ body })).received).toMatchObject([{ url: "/api/43/envelope/" }]);
+    }
+  });
+
+  test("is not limited as clients are, and does not use up their limits", async () => {
+    for (let n = 0; n < 24; n++) {
+      const request = { method: "POST", path: "/envelopes", body: envelope };
+      const answers = await Promise.all(Array.from({ length: 50 }, () => send(http.proxy.at(8083), request)));
+      for (const { status, body } of answers) expect([status, body]).toEqual([200, ""]);
+    }
+    expect((await http.post()).answer.status).toBe(200);
+  });
+
+  test("is the server's in log and metrics, without a client IP", async () => {
+    const { answer } = await post();
+    const line = await http.proxy.logged(answer.headers["x-request-id"]);
+    expect(line).toMatchObject({ route: "server", client: "", outcome: "accepted" });
+    const series = 'culvert_server_envelopes_total{outcome="accepted",reason=""}';
+    expect(await http.proxy.metric(series)).toBeGreaterThan(0);
+  });
+});
+
+describe("the listener accepts nothing else", () => {
+  test.each(["/", "/envelopes/", "/monitoring", "/.culvert/error.html"])("%s is 404", async (path) => {
+    const mark = await http.proxy.web.count();
+    const { answer, received } = await post({ path });
+    expect([answer.status, received, await http.proxy.web.count()]).toEqual([404, [], mark]);
+  });
+
+  test("and the public port does not serve it: /envelopes is a page of web there", async () => {
+    const { received } = await http.through({ method: "POST", path: "/envelopes", body: envelope });
+    expect(received).toHaveLength(1);
+  });
 });

@@ -6,7 +6,6 @@ import { connect as connectPlain } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { type ConnectionOptions, connect } from "node:tls";
 
-/** One request to the proxy. */
 export interface Request {
   method?: string;
   path: string;
@@ -22,10 +21,9 @@ export const headersOf = ({ client, headers }: Partial<Request>) => ({
   ...headers,
 });
 
-/** Sends a request to a port of this machine, as `send` and `sendH2` do. */
 export type Client = (port: number, request: Request, agent?: Agent) => Promise<Response>;
 
-/** How large a response header these clients accept: more than the proxy passes on. */
+/** More than the proxy passes on. */
 const maxHeaderSize = 1 << 17;
 
 /** `headers` are Node's: lower-case names, repeated ones joined. */
@@ -38,10 +36,7 @@ export interface Response {
   hints?: IncomingHttpHeaders | undefined;
 }
 
-/**
- * Sends one request over HTTP/1.1, with TLS to a port or without to a URL's host and port, on a connection of its own unless there is an
- * agent; throws when the connection fails.
- */
+/** Sends one request over HTTP/1.1, with TLS to a port or without to a URL, on a connection of its own unless there is an agent. */
 export async function send(
   at: number | string,
   { method = "GET", path, body, host = "localhost", ...more }: Request,
@@ -67,7 +62,6 @@ export async function send(
   return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: bytes.toString(), bytes };
 }
 
-/** The same over HTTP/2. */
 export function sendH2(
   port: number,
   { method = "GET", path, body, host = "localhost", ...more }: Request,
@@ -108,10 +102,7 @@ export function sendH2(
 export const fetchOnce = (url: string): Promise<globalThis.Response> =>
   fetch(url, { headers: { connection: "close" }, signal: AbortSignal.timeout(20_000) });
 
-/**
- * Writes these bytes on a TLS connection to the proxy, after this line of the PROXY protocol; returns what comes back until it closes, or
- * has what `until` looks for.
- */
+/** Writes these bytes after this line of the PROXY protocol; returns what comes back until it closes, or has what `until` looks for. */
 export async function raw(port: number, bytes: string, until?: RegExp, proxyLine: string | Buffer = "") {
   const plain = connectPlain(port, "127.0.0.1");
   await once(plain, "connect");
@@ -127,7 +118,6 @@ export async function raw(port: number, bytes: string, until?: RegExp, proxyLine
   return answer;
 }
 
-/** Shakes hands as these options say; returns the server's certificate and the session ticket, if any, or throws the server's objection. */
 export async function shakeHands(port: number, options: ConnectionOptions) {
   const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ...options });
   await once(socket, "secureConnect");
@@ -136,6 +126,5 @@ export async function shakeHands(port: number, options: ConnectionOptions) {
   return { certificate, ticket };
 }
 
-/** The certificate that a new connection gets. */
 export const peerCertificate = async (port: number, servername: string) =>
   (await shakeHands(port, { servername })).certificate;
