@@ -11,29 +11,30 @@ saved_names() {
 }
 
 # unread_names: prints the names in .env that neither the compose files, with their env_files, nor the scripts read.
-# Compose and Docker read some themselves.
+# Compose and Docker read some themselves. After check_compose.
 unread_names() {
   saved_names | grep -vE '^(COMPOSE|DOCKER|BUILDKIT|BUILDX)_' | grep -vxF -e "$({
-    docker compose config 2>/dev/null
-    printf '%s\n' "$(setting COMPOSE_FILE docker-compose.yml:docker-compose.override.yml):deploy/images.yml" |
-      tr ':' '\n' | while IFS= read -r file; do [ ! -r "$file" ] || sed '/^ *#/d' "$file"; done
+    printf '%s\n' "${config:-}"
+    printf '%s\n' "$(setting COMPOSE_FILE docker-compose.yml:docker-compose.override.yml)" deploy/images.yml \
+      deploy/web/settings.env | tr ':' '\n' |
+      while IFS= read -r file; do [ ! -r "$file" ] || sed '/^ *#/d' "$file"; done
     grep -rohE '(setting |\$\{)[A-Z][A-Z0-9_]+' --include='*.sh' deploy
   } | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u)" || true
 }
 
-# check_switch NAME: setting NAME is on or off.
-check_switch() {
-  case $(setting "$1" off) in
-    on | off) ;;
-    *) die "$1: '$(setting "$1")' is neither on nor off: use on or off" ;;
+# check_choice NAME VALUE VALUE: setting NAME, if set, is one of two.
+check_choice() {
+  case $(setting "$1") in
+    '' | "$2" | "$3") ;;
+    *) die "$1: '$(setting "$1")' is neither $2 nor $3: use $2 or $3" ;;
   esac
 }
 
-# check_port NAME DEFAULT: setting NAME is a port.
+# check_port NAME: setting NAME is a port.
 check_port() {
-  port=$(setting "$1" "$2")
+  port=$(setting "$1")
   case $port in 0* | *[!0-9]* | ??????*) port=65536 ;; esac
-  [ "$port" -le 65535 ] || die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"
+  [ "${port:-1}" -le 65535 ] || die "$1: '$(setting "$1")' is not a port: use a number from 1 to 65535"
 }
 
 # check_file NAME: the file in setting NAME, if set, exists and is readable.
@@ -57,20 +58,27 @@ check_settings() {
     SERVER_ACTIONS_KEY_FILE SENTRY_AUTH_TOKEN_FILE; do
     check_file "$name"
   done
-  check_switch ACME
-  check_switch WEB_EGRESS
-  check_port HTTPS_PORT 8443
-  check_port HTTP_PORT 8080
-  check_port INGEST_PORT 8969
-  case $(setting NETWORK_IPV6 false) in
-    true | false) ;;
-    *) die "NETWORK_IPV6: '$(setting NETWORK_IPV6)' is neither true nor false: use true or false" ;;
-  esac
+  check_choice ACME on off
+  check_choice WEB_EGRESS on off
+  check_choice WEB on off
+  check_choice NETWORK_IPV6 true false
+  has_web || for name in WEB_IMAGE WEB_TAG BASE_PATH WEBSOCKET_PATH; do
+    [ -z "$(setting "$name")" ] ||
+      die "$name: it is set, but WEB=off runs no app: remove $name from .env, or set WEB=on"
+  done
+  check_port HTTPS_PORT
+  check_port HTTP_PORT
+  check_port INGEST_PORT
 }
 
-# check_compose: dies if compose cannot read its files, or takes a part of a value for a variable that is not set.
+# check_compose [OPTION...]: sets `config` to what `docker compose config` prints. Dies if compose cannot read its
+# files, or takes a part of a value for a variable that is not set.
 check_compose() {
-  message=$(docker compose config 2>&1 >/dev/null) ||
+  messages=$(mktemp) unreadable=
+  config=$(docker compose config "$@" 2>"$messages") || unreadable=yes
+  message=$(cat "$messages")
+  rm "$messages"
+  [ -z "$unreadable" ] ||
     die "docker compose cannot read its files: $(printf '%s\n' "$message" | tail -n 1):" \
       "check .env and the compose files"
   variable=$(printf '%s\n' "$message" | sed -n 's/.*The \\"\(.*\)\\" variable is not set.*/\1/p' | head -n 1)
