@@ -51,7 +51,7 @@ bench: ## Compare the proxy with tunnelRoute, a bare proxy_pass and Caddy; measu
 loadtest: ## Run k6 against a deployment: PROFILE=average BASE_URL=https://app.example.com ARGS='--tag team=shop'
 	@sh loadtest/run.sh $(ARGS)
 
-settings: ## Write docs/settings.md and every other list of settings from deploy/settings/settings.json
+settings: ## Write docs/settings.md and other lists of settings from deploy/settings/settings.json
 	@node deploy/settings/generate.mjs
 
 render: ## Write all objects for Kubernetes into one file: VALUES=values/production.yaml

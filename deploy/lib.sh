@@ -38,7 +38,8 @@ step() {
   say "    $step_name: $(($(date +%s) - step_start)) s"
 }
 
-# setting NAME [DEFAULT]: prints NAME's value of the shell, else of .env (or COMPOSE_ENV_FILES), else DEFAULT.
+# setting NAME [DEFAULT]: prints NAME's value of the shell, of .env (or COMPOSE_ENV_FILES), else DEFAULT ('': none),
+# else that of settings.json.
 setting() {
   eval "setting_given=\${$1+yes} setting_value=\${$1-}"
   if [ -z "$setting_given" ]; then
@@ -53,8 +54,11 @@ setting() {
     setting_value=${setting_value##*"
 "}
   fi
-  printf '%s\n' "${setting_value:-${2:-}}"
+  printf '%s\n' "${setting_value:-${2-$(sed -n "s|^$1=||p" "${root:-.}"/deploy/settings/defaults.env)}}"
 }
+
+# has_web: whether web is part of the stack (WEB).
+has_web() { [ "$(setting WEB)" = on ]; }
 
 # assigned NAME: prints the regular expression of the part of a line that sets NAME in .env. Group 1: `export`.
 assigned() { echo '^[[:space:]]*\(export[[:space:]]\{1,\}\)\{0,1\}'"$1"'[[:space:]]*='; }
@@ -66,86 +70,108 @@ compose_settings() {
     deploy/web/settings.env | tr -d ' ${:' | sort -u
 }
 
-# last_lines CONTAINER: prints the end of its log; if it was restarted, before its last start. Without the proxy's
-# requests, stack frames and what Node adds, so that the last line says why a process ended.
+# last_lines CONTAINER [TIME]: prints the end of its log, before TIME. Requests, stack frames and Node's own lines are
+# left out: the last line says why a process ended.
 last_lines() {
-  started='{{if and .RestartCount (eq .State.Status "running")}}{{.State.StartedAt}}{{end}}'
-  until=$(docker inspect --format "$started" "$1")
-  docker logs --tail 200 ${until:+--until "$until"} "$1" 2>&1 | grep -a '[[:alnum:]]' |
+  docker logs --tail 200 ${2:+--until "$2"} "$1" 2>&1 | grep -a '[[:alnum:]]' |
     grep -avE '^\{"time":.*"request_id"|^[[:space:]]+(at |[a-z]+: )|^Node\.js v|^[[:space:]]*[]}^]' |
     tail -n 30 | cut -c 1-1000
 }
 
-# last_check CONTAINER: prints the last line of its health checks that have ended.
-last_check() {
-  docker inspect --format '{{range .State.Health.Log}}{{println .Output}}{{end}}' "$1" | grep '[^[:space:]]' | tail -n 1
+# inspect CONTAINER: sets what the engine knows. `restarted`: when it was started again, if it runs. `checked`: the last
+# line of its health checks, in web after a code.
+inspect() {
+  inspected=$(docker inspect "$1" --format '{{.State.Status}} {{.State.OOMKilled}} {{.State.ExitCode}} {{
+    if and .RestartCount (eq .State.Status "running")}}{{.State.StartedAt}}{{else}}-{{end}} {{
+    with .State.Health}}{{.Status}}{{else}}-{{end}} {{index .Config.Labels "com.docker.compose.service"}}
+{{.State.Error}}{{with .State.Health}}{{range .Log}}
+{{.Output}}{{end}}{{end}}')
+  read -r status oom exit_code restarted health service <<STATE
+$inspected
+STATE
+  restarted=${restarted#-}
+  error=$(echo "$inspected" | sed -n 2p)
+  checked=$(echo "$inspected" | sed 1,2d | grep '[^[:space:]]' | tail -n 1)
 }
 
-# reason CONTAINER: prints why it did not start, ended, or is not healthy, with a fix if there is one. `docker inspect`
-# does not know the last death of a container that runs again.
-reason() (
-  read -r status oom code health <<STATE
-$(docker inspect "$1" -f '{{.State.Status}} {{.State.OOMKilled}} {{.State.ExitCode}} {{
-  with .State.Health}}{{.Status}}{{end}}')
-STATE
-  see="see 'docker compose logs web', or set HEALTH_PATH to a path that answers" said=
+# reason CONTAINER: prints why it did not start, ended, or is not healthy, with a fix if there is one.
+reason() { diagnose "$1" | cut -d ' ' -f 2-; }
+
+# diagnose CONTAINER: prints the reason's code, and the reason.
+diagnose() (
+  inspect "$1"
+  said=$checked
   case $status-$health in
     created-*)
-      said=$(docker inspect --format '{{.State.Error}}' "$1")
-      case $said in *'already allocated'* | *'already in use'*)
-        said="${said##*): }: stop what uses the port, or change HTTPS_PORT, HTTP_PORT or INGEST_PORT" ;;
+      case $error in
+        '') echo 'not-started its container was made, but not started' ;;
+        *'already allocated'* | *'already in use'*)
+          echo "port-taken ${error##*): }: stop what uses the port, or change HTTPS_PORT, HTTP_PORT or INGEST_PORT" ;;
+        *) echo "start-failed $error" ;;
       esac
-      echo "${said:-its container was made, but not started}"; return ;;
-    running-unhealthy | running-starting)
-      said=$(last_check "$1") ;;
+      return ;;
+    running-unhealthy | running-starting) ;;
+    *) said= ;;
   esac
+  see="see 'docker compose logs web'"
+  path="$see, or set HEALTH_PATH to a path that answers"
   case $said in
-    # The engine's own output, of a check at the moment when the container ended, is no reason, nor is a success.
-    '' | 'OCI runtime exec failed'* | 'GET '*': status '[1-4]*) ;;
-    'GET '*': status '*) echo "$said: $see below 500 (BASE_PATH goes before it)"; return ;;
-    'GET '*', but '*' listens')
-      echo "$said: the app must listen on port 3000 on all addresses (PORT=3000 HOSTNAME=0.0.0.0)"
-      return ;;
-    'GET '*ECONNREFUSED*)
-      echo "$said: nothing listens on port 3000: see 'docker compose logs web', or raise START_TIMEOUT"
-      return ;;
-    'GET '*) echo "$said: $see faster"; return ;;
-    *) echo "$said"; return ;;
+    # The engine's own output is of a check that the container's end has cut off.
+    '' | 'OCI runtime exec failed'* | 'http-ok '*) ;;
+    'http-error '*) echo "$said: $path below 500 (BASE_PATH goes before it)"; return ;;
+    'elsewhere '*)
+      echo "$said: the app must listen on port 3000 on all addresses (PORT=3000 HOSTNAME=0.0.0.0)"; return ;;
+    'refused '*) echo "$said: nothing listens on port 3000: $see, or raise START_TIMEOUT"; return ;;
+    'slow '*) echo "$said: $path faster"; return ;;
+    'broken '*) echo "$said: $see"; return ;;
+    *) echo "check $said"; return ;;
   esac
+  # `docker inspect` does not know the last death of a container that runs again.
   case $oom-$(docker events --since 1h --until "$(date +%s)" --filter "container=$1" --filter event=oom \
     --filter event=die --format '{{.Action}} {{index .Actor.Attributes "exitCode"}}') in
-    true* | *oom* | *'die 137') echo 'out of memory, or killed: raise its mem_limit (docs/operations.md)'; return ;;
+    true* | *oom* | *'die 137')
+      echo 'memory out of memory, or killed: raise its mem_limit (docs/operations.md)'; return ;;
   esac
-  said=$(last_lines "$1" | sed -n 's/^[[:space:]]*\(culvert[a-z ]*: \)*//;$p')
-  echo "${said:-exit status $code, and its log is empty}"
+  line=$(last_lines "$1" "$restarted" | sed -n 's/^[[:space:]]*\(culvert[a-z ]*: \)*//;$p')
+  if [ -n "$line" ]; then echo "log $line"; else echo "silent exit status $exit_code, and its log is empty"; fi
 )
 
-state() { docker inspect --format '{{.State.Status}} {{.State.Health.Status}}' "$1" 2>/dev/null; }
-# wait_until_healthy CONTAINER...: fails as soon as one stops or becomes unhealthy, and prints why. Says every 10 s what
-# it waits for.
+# state CONTAINER: prints its status, its health, and why the engine did not start it.
+state() {
+  docker inspect "$1" --format '{{.State.Status}} {{with .State.Health}}{{.Status}}{{end}}{{
+    with .State.Error}} {{.}}{{end}}' 2>/dev/null
+}
+# wait_until_healthy CONTAINER...: waits for one after the other; fails if it cannot start, stops or is unhealthy, and
+# prints why. Says every 10 s what it waits for.
 wait_until_healthy() {
   start=$(date +%s) last=$start
   for container; do
-    while [ "$(state "$container")" != 'running healthy' ]; do
-      case $(state "$container") in
-        [!c]*starting | 'running healthy') ;;
+    while :; do
+      now=$(date +%s) state=$(state "$container")
+      case $state in
+        'running healthy') break ;;
+        'running starting' | 'restarting starting') ;;
+        # The engine is about to start it.
+        'created ' | 'created starting') [ $((now - start)) -lt 60 ] || { reason "$container"; return 1; } ;;
         *) reason "$container"; return 1 ;;
       esac
-      sleep 0.25
-      now=$(date +%s)
       [ $((now - last)) -lt 10 ] || { last=$now; say_waiting "$container" $((now - start)); }
+      sleep 0.25
     done
   done
 }
 
-# say_waiting CONTAINER SECONDS: says how its last health check ended, if one has, and the last line of its log.
-say_waiting() {
-  service=$(docker inspect --format '{{index .Config.Labels "com.docker.compose.service"}}' "$1")
-  said=$(last_check "$1")
-  [ "$service" != web ] || said=${said:-"no answer yet, of at most $(setting START_TIMEOUT 5m)"}
-  logged=$(last_lines "$1" | tail -n 1)
+# say_waiting CONTAINER SECONDS: says how its last health check ended, and the last line of its log.
+say_waiting() (
+  inspect "$1"
+  said=$checked
+  if [ "${service%-previous}" = web ]; then
+    said=${said#* }
+    : "${said:=no answer yet, of at most $(setting START_TIMEOUT)}"
+  fi
+  logged=$(last_lines "$1" "$restarted" | tail -n 1)
   say "    $service: waiting for $2 s: ${said:-starting}${logged:+; its log: $logged}"
-}
+)
 
 get_image() { docker image inspect "$1" >/dev/null 2>&1 || docker pull --quiet "$1" >&2; }
 # get_web_image IMAGE: pulls WEB_IMAGE if it is not here, or dies.
@@ -156,14 +182,14 @@ get_web_image() {
 # variables ID: prints the environment of a container or an image, a variable a line.
 variables() { docker inspect --format '{{range .Config.Env}}{{println .}}{{end}}' "$1"; }
 
-# say_replaced CONTAINER: names the variables of its image that compose has set to another value, or removed.
+# say_replaced CONTAINER: names the variables of its image that compose replaces or removes, unless a setting does so.
 say_replaced() {
   image=$(docker inspect --format '{{.Image}}' "$1")
   for name in $(variables "$image" | grep -vxF -e "$(variables "$1")" | sed -n 's/^\([A-Z_]*\)=.*/\1/p'); do
     case $name in
       NODE_EXTRA_CA_CERTS) fix=': append its certificates to the file of INGEST_CA_FILE' ;;
       SERVER_TUNNEL | SPOOL_UPSTREAM) fix= ;;
-      *) [ -z "$(setting "$name")" ] || continue; fix=': if it is right, put it into .env' ;;
+      *) [ -z "$(setting "$name" '')" ] || continue; fix=': if it is right, put it into .env' ;;
     esac
     say "    compose replaces the image's $name$fix"
   done
@@ -178,5 +204,6 @@ prepare_machine() {
 
 # project_name: prints the compose project's name.
 project_name() {
-  echo "${COMPOSE_PROJECT_NAME:-$(docker compose config | sed -n 's/^name: "\{0,1\}\([^"]*\).*/\1/p')}"
+  echo "${COMPOSE_PROJECT_NAME:-$(printf '%s\n' "${config:-$(docker compose config)}" |
+    sed -n 's/^name: "\{0,1\}\([^"]*\).*/\1/p')}"
 }

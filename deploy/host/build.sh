@@ -1,15 +1,14 @@
-# shellcheck shell=sh disable=SC2154 # unchanged, services: stack.sh; build_ca: lib.sh, OWN_KEY: preflight.sh
-# Builds the images, or gets those that are not built here. Sourced after stack.sh.
+# shellcheck shell=sh disable=SC2154 # unchanged: stack.sh; services: up.sh; build_ca: lib.sh, OWN_KEY: preflight.sh
+# Builds the images, or gets those that are not built here.
 
-# export_build_settings: exports what a build gets besides the settings: the key that all builds share, and the release.
-# With the containerd image store, a default attestation would give each build another image id, and unchanged
-# containers would be replaced (https://github.com/docker/compose/issues/14111).
+# export_build_settings: exports the release, and what builds get besides the settings: the key that they share. Without
+# attestations, an unchanged image keeps its id (https://github.com/docker/compose/issues/14111).
 export_build_settings() {
   web_image=$(setting WEB_IMAGE)
   [ -z "$web_image" ] || get_web_image "$web_image"
   SERVER_ACTIONS_KEY_FILE=$(setting SERVER_ACTIONS_KEY_FILE "$OWN_KEY")
   export SERVER_ACTIONS_KEY_FILE BUILDX_NO_DEFAULT_ATTESTATIONS=1
-  # For `docker compose build`, typed by hand. A release has no sources.
+  # For `docker compose build` by hand. A release has no sources.
   if [ -d web ]; then
     [ "$SERVER_ACTIONS_KEY_FILE" != "$OWN_KEY" ] || save SERVER_ACTIONS_KEY_FILE "$OWN_KEY"
     [ "$BUILD_CA_FILE" != "$build_ca" ] || save BUILD_CA_FILE "$build_ca"
@@ -18,9 +17,8 @@ export_build_settings() {
   export WEB_RELEASE
 }
 
-# default_release WEB_IMAGE: prints the default of SENTRY_RELEASE. A release that make rollback put back keeps its name,
-# and an image that has one its own. Otherwise it is the commit of web/, or the image's name with its tag, or the image
-# id for a tag that moves.
+# default_release WEB_IMAGE: prints the default of SENTRY_RELEASE: the name that a release had before make rollback put
+# it back, the commit, or NAME@TAG of WEB_IMAGE (NAME@ID if its tag is latest). Nothing if the image has one.
 default_release() {
   back=${1:-:$(setting WEB_TAG)} name=${1##*/}
   back=$(releases | awk -F '\t' -v release="${back##*:}" '$1 == release { print $4 }')
@@ -38,15 +36,17 @@ default_release() {
 build() {
   to_build=$services pinned=$(setting WEB_TAG) tag_file=$(env_file WEB_TAG)
   if [ -n "$pinned" ] && [ -z "$(setting WEB_IMAGE)" ]; then
-    say "    web stays at $pinned, which make rollback has put back: to build web/ again, remove WEB_TAG from $tag_file"
+    fix="remove WEB_TAG from $tag_file"
+    say "    web stays at $pinned, which make rollback has put back: to build web/ again, $fix"
     [ -n "$(image_id "$(repository):$pinned")" ] ||
-      die "WEB_TAG: $(repository):$pinned is not on this machine:" \
-        "remove WEB_TAG from $tag_file to build web/; $unchanged"
+      die "WEB_TAG: $(repository):$pinned is not on this machine: $fix to build web/; $unchanged"
     to_build=$(echo "$services" | grep -vx web)
   fi
   # shellcheck disable=SC2086 # a list
   docker compose build $to_build >&2 || die "the build failed: the reason is above; $unchanged"
-  for image in $(docker compose config --images); do
+  images=$(printf '%s\n' "$config" | sed -n '/^services:/,/^[^ ]/s/^    image: //p')
+  # shellcheck disable=SC2086 # a list
+  docker image inspect $images >/dev/null 2>&1 || for image in $images; do
     get_image "$image" || die "$image cannot be pulled: the reason is above; $unchanged"
   done
 }

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# Reads and writes the files with the settings: .env, or those of COMPOSE_ENV_FILES. Sourced after lib.sh.
+# Reads and writes the files with the settings: .env, or those of COMPOSE_ENV_FILES.
 
 # env_file NAME: prints the file that sets NAME: the last one that does, as compose reads them, else the first one.
 env_file() (
@@ -29,16 +29,17 @@ write_setting() {
   say "    $line in $file"
 }
 
-# save NAME VALUE: sets NAME in its file, unless it has this value there.
-save() { [ "$(unset "$1"; setting "$1")" = "$2" ] || write_setting "$1" "$2"; }
+# saved NAME: prints its value in these files. save NAME VALUE: writes another value.
+saved() (unset "$1"; setting "$1" '')
+save() { [ "$(saved "$1")" = "$2" ] || write_setting "$1" "$2"; }
 
-# say_unread: names what .env sets and nothing reads: a typo, or a setting of an earlier version.
+# say_unread: names what .env sets and nothing reads.
 say_unread() {
   unread=$(unread_names | tr '\n' ' ')
   [ -z "$unread" ] || say "    nothing reads $unread(in $(env_file COMPOSE_FILE)): docs/settings.md has every setting"
 }
 
-# say_unsaved: names the settings of this shell that no file has: the next command would not know them.
+# say_unsaved: names the settings of this shell that no file has.
 say_unsaved() {
   unsaved=$(for name in $(compose_settings); do
     eval "[ -z \"\${$name:-}\" ]" || is_saved "$name" || printf ' %s' "$name"

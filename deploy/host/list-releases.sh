@@ -5,14 +5,17 @@ cd "$(dirname "$0")/../.."
 . deploy/lib.sh
 . deploy/host/stack.sh
 
+has_web || { say "WEB=off runs no release of web"; exit; }
 COMPOSE_PROJECT_NAME=$(project_name)
-running=$(newest_image)
-kept=$(for container in $(alive web-previous); do image_of "$container"; done)
+read_stack
+running=$(image_of "$(set_of "$(current_set)" | head -n 1)")
+kept=$(lines_of web-previous | alive_lines)
 
-printf '%-12s  %-40s  %-24s  %s\n' RELEASE IMAGE SENTRY_RELEASE 'DEPLOYED (UTC)'
+row() { printf '%-12s  %-40s  %-24s  %s\n' "$@"; }
+row RELEASE IMAGE SENTRY_RELEASE 'DEPLOYED (UTC)'
 releases | sort -r -t "$tab" -k 5 | while IFS=$tab read -r release image name sentry_release time mark; do
   [ -n "$(image_id "$image")" ] || mark='its image is gone'
   [ "$image" != "$running" ] || mark=running
   case $kept in *"$image"*) mark="${mark:+$mark, }for open pages" ;; esac
-  printf '%-12s  %-40s  %-24s  %s%s\n' "$release" "$name" "$sentry_release" "$time" "${mark:+  $mark}"
+  row "$release" "$name" "$sentry_release" "$time${mark:+  $mark}"
 done

@@ -1,21 +1,22 @@
 # shellcheck shell=sh disable=SC2154 # tab: releases.sh
-# Keeps a release of web that is being replaced, for the pages that are open: one container beside web, for SKEW_KEEP.
-# The proxy then sends nothing more there, its health check ends it (docker-compose.yml), and nothing starts it again.
+# Keeps a replaced release of web for the pages that are open: one container, web-previous. When SKEW_KEEP is over, its
+# health check ends it (docker-compose.yml).
 
-MIN_FREE_MB=768 # 512 for it, as few of its caches fill, and 256 that must be left
+MIN_FREE_MB=768 # 512 for web-previous, 256 for the rest
 
-# keep_release CONTAINER: keeps the container's release, in place of one that is kept already. Without a deploymentId,
-# Next's client would not ask for it. A release that cannot be kept is replaced all the same.
+# keep_release CONTAINER: keeps its release, if it can, instead of an earlier one. Without a deploymentId, pages do not
+# ask for their release.
 keep_release() {
   end_previous
-  time=$(setting SKEW_KEEP 10m)
+  time=$(setting SKEW_KEEP)
   [ "$time" != 0 ] && [ "$(state "$1")" = 'running healthy' ] || return 0
   deployment=$(deployment_of "$1") ends=$(($(date +%s) + $(seconds_of SKEW_KEEP "$time"))) problem=
   if [ -z "$deployment" ]; then
     problem='the old one has no deploymentId'
   elif [ "$(free_mb)" -lt "$MIN_FREE_MB" ]; then
     problem="less than $MIN_FREE_MB MB of memory are free"
-  elif start_previous "$(image_of "$1")" "$ends" && problem=$(wait_until_healthy "$(containers web-previous)"); then
+  elif start_previous "$(image_of "$1")" "$ends" && read_stack &&
+    problem=$(wait_until_healthy "$(containers web-previous)"); then
     route_previous "$ends" "$deployment"
     say "    open pages keep their release for $time"
     return
@@ -23,14 +24,14 @@ keep_release() {
   say "    open pages get the new release: ${problem:-the reason is above}"
 }
 
-# start_previous IMAGE_ID ENDS: with web's settings of today.
+# start_previous IMAGE_ID ENDS: starts web-previous with web's settings of today.
 start_previous() (
   IFS=$tab read -r tag _ _ name _ <<LINE
 $(releases | awk -F '\t' -v image="$1" '$2 == image')
 LINE
   export WEB_TAG="$tag" WEB_SET=previous SENTRY_RELEASE="${name#-}" WEB_RELEASE="${name#-}"
   [ -z "$(setting WEB_IMAGE)" ] || { WEB_IMAGE=$(repository):$tag; export WEB_IMAGE; }
-  # What an operator's own compose files add to web is in it.
+  # With what an operator's own compose files add to web.
   file=$(mktemp)
   trap 'rm -f "$file"' EXIT
   docker compose config web >"$file" && PREVIOUS_WEB=$file PREVIOUS_ENDS=$(($2 + 15)) \
@@ -43,7 +44,7 @@ route_previous() {
   in_sets 'cd web-previous; rm -f -- *; echo "$1" >.ends; [ -z "${2:-}" ] || : >"$2"' "$@" || true
 }
 
-# end_previous: ends the kept release, and removes what is left of one that has ended by itself.
+# end_previous: removes web-previous, running or not.
 end_previous() {
   kept=$(containers web-previous)
   [ -n "$kept" ] || return 0

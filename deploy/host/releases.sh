@@ -8,7 +8,7 @@ tab=$(printf '\t')
 
 repository() { echo "$COMPOSE_PROJECT_NAME-web"; }
 releases_file() { echo ".culvert/$COMPOSE_PROJECT_NAME.releases"; }
-# Earlier versions wrote spaces instead of tabs.
+# Earlier versions wrote spaces.
 releases() { sed "/$tab/!s/ /$tab/g" "$(releases_file)" 2>/dev/null || true; }
 
 # find_release NAME: prints the line of the last one with this RELEASE or SENTRY_RELEASE.
@@ -31,9 +31,10 @@ write_releases() {
 
 # remember_web: makes the release of web's newest container the last one, and no longer undone.
 remember_web() {
-  newest=$(containers web | head -n 1) id=$(newest_image)
+  read -r newest _ _ _ _ id named _ <<LINE
+$(lines_of web)
+LINE
   short=$(printf '%s\n' "$id" | cut -c 8-19)
-  named=$(docker inspect --format '{{.Config.Image}}' "$newest")
   name=$(variables "$newest" | sed -n 's/^SENTRY_RELEASE=//p' | tr '\t' ' ')
   docker tag "$id" "$(repository):$short"
   {

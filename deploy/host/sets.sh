@@ -1,39 +1,79 @@
-# shellcheck shell=sh disable=SC2154 # unchanged, services: stack.sh
-# A set is the replicas of one release of web: their label is culvert.set, their name web-a or web-b (WEB_SET).
-# A release starts the other set beside the one that serves, and asks both. Then the proxy asks the new set only, and
-# all other containers of web stop.
+# shellcheck shell=sh disable=SC2154 # unchanged: stack.sh
+# A set is the replicas of one release of web. Their label is culvert.set, their name for the proxy web-a or web-b.
+# ARCHITECTURE.md says what remembers the current one.
 
-# set_of SET: prints its containers. The set without a name has those without a label: an earlier version, or somebody
-# by hand, has started them.
-set_of() {
-  if [ -n "$1" ]; then containers web --filter "label=culvert.set=$1"; else
-    without "$(containers web --filter label=culvert.set)"
-  fi
-}
-# others: prints the containers of web that are not of the current set.
-others() { without "$(set_of "$WEB_SET")"; }
-without() { containers web | grep -vxF -e "$1" || true; }
-other_set() { if [ "$1" = a ]; then echo b; else echo a; fi; }
+# set_of SET, others: prints the containers of a set, or all but those of WEB_SET: the current set, and from start_set
+# on the next one. An earlier version's set has no name.
+set_of() { lines_of web | awk -v set="$1" '$8 == set { print $1 }'; }
+others() { lines_of web | awk -v set="$WEB_SET" '$8 != set { print $1 }'; }
 
-# current_set: prints the set that serves: the one that the proxy was told to ask, else the one without a name, else the
-# one of .env, if it runs.
+# current_set: prints the current set: of those that run, the one that .env names, else the one that was started first.
 current_set() {
-  told=$(in_sets 'ls -d web-?.current' | sed 's/web-\(.\).*/\1/' | tail -n 1)
-  saved=$(unset WEB_SET; setting WEB_SET a) running=$(alive web)
-  for set in $told '' "$saved" "$(other_set "$saved")"; do
-    ! set_of "$set" | grep -qxF -e "$running" || { echo "$set"; return; }
-  done
-  echo "$saved"
+  lines_of web | alive_lines | awk -v saved="$(saved WEB_SET)" -v first="$(unset WEB_SET; setting WEB_SET)" '
+    NR == 1 || set != saved { set = $8 }
+    END { print NR ? set : first }'
 }
 
-# save_release: so that `docker compose up`, typed by hand, finds web as it runs.
+# replicas: prints how many the current set has: `docker compose up --scale` may have added some.
+replicas() { set_of "$WEB_SET" | count | sed 's/^0$/1/'; }
+
+# start_set: starts the wanted release as the other set, which is WEB_SET from then on. Dies if answer_proxy fails.
+start_set() {
+  wanted=$(replicas) serving=$(alive web | count)
+  docker compose --progress quiet rm --force web >/dev/null 2>&1 || true
+  # The name `web` is of both sets from now on. The set without a name has no other name.
+  [ -z "$WEB_SET" ] || ask_only "$WEB_SET" || die "$not_told"
+  if [ "$WEB_SET" = a ]; then WEB_SET=b; else WEB_SET=a; fi
+  docker compose --progress quiet up --detach --no-build --no-recreate --scale "web=$((serving + wanted))" web >&2 ||
+    die "web: the reason is above; $unchanged"
+  read_stack
+  started=$(set_of "$WEB_SET")
+  # shellcheck disable=SC2086 # a list
+  problem=$(wait_until_healthy $started && answer_proxy $started) || die "web: $problem; $unchanged"
+  say_replaced "$(echo "$started" | head -n 1)"
+}
+
+# switch_set: makes the started set the current one. repair undoes it before save_release, and completes it afterwards.
+switch_set() {
+  replaced=$(others | head -n 1)
+  [ "$(image_of "$replaced")" = "$(newest_image)" ] || keep_release "$replaced"
+  store_files "$replaced"
+  ask_only "$WEB_SET" || die "$not_told"
+  save_release
+  stop_others 20
+}
+
+# save_release: writes into .env what `docker compose up` needs to leave web as it runs.
 save_release() {
   save WEB_SET "$WEB_SET"
   save WEB_RELEASE "$WEB_RELEASE"
 }
 
-# replicas: prints how many the current set has, with those that `docker compose up --scale` has added.
-replicas() { set_of "$WEB_SET" | count | sed 's/^0$/1/'; }
+# stop_others SECONDS: stops the sets that are not asked any more, after a pause: on SIGTERM, an app resets idle
+# connections, with a form that the proxy has just sent.
+stop_others() {
+  unused=$(others)
+  if [ -n "$unused" ]; then
+    drain
+    # shellcheck disable=SC2086 # a list
+    { docker stop -t "$1" $unused; docker rm --force $unused; } >/dev/null || true
+    read_stack
+  fi
+  # For 7 s, the proxy still has their addresses: `valid` and `resolver_timeout` of proxy/templates/resolver.conf.
+  ask_only "$WEB_SET" 7 || true
+}
+
+# drain: gives a busy app time to read what the proxy has sent.
+drain() { sleep 2; }
+
+# ask_only SET [SECONDS]: the proxy asks only the replicas of this set until the next call, or for SECONDS, or a day.
+# Without a name, it asks all.
+ask_only() {
+  # shellcheck disable=SC2016 # the container's
+  in_sets '[ -z "$1" ] || { echo $(($(date +%s) + ${2:-86400})) >new; mv new "web-$1.current"; }
+    find . -name "*.current" ! -name "web-$1.current" -delete' "$@"
+}
+not_told="proxy: it could not be told which set to ask; $unchanged"
 
 # in_sets SCRIPT [ARGUMENT...]: runs it in the proxy's folder of sets (proxy/entrypoint.d/sets.sh).
 in_sets() {
@@ -42,61 +82,11 @@ in_sets() {
   docker compose exec -T proxy sh -euc "$script" sh "$@" 2>/dev/null
 }
 
-# ask_only SET [SECONDS]: from now on, or for so long, the proxy asks only the replicas of this set. Without a name, it
-# asks all.
-ask_only() {
-  # shellcheck disable=SC2016 # the container's
-  in_sets '[ -z "$1" ] || { echo $(($(date +%s) + ${2:-999999999})) >new; mv new "web-$1.current"; }
-    find . -name "*.current" ! -name "web-$1.current" -delete' "$@"
-}
-
-# start_set: starts the wanted release as the other set, which is WEB_SET from then on. Dies if it is not healthy, or
-# answers the proxy worse than the set that serves.
-start_set() {
-  wanted=$(replicas)
-  docker compose --progress quiet rm --force web >/dev/null 2>&1 || true
-  # `web` is both sets now. A set without a name has no other one.
-  [ -z "$WEB_SET" ] || ask_only "$WEB_SET" || die "proxy: it could not be told which release to ask; $unchanged"
-  WEB_SET=$(other_set "$WEB_SET")
-  docker compose --progress quiet up --detach --no-build --no-recreate \
-    --scale "web=$(($(alive web | count) + wanted))" web >&2 || die "web: the reason is above; $unchanged"
-  # shellcheck disable=SC2046 # a list
-  problem=$(wait_until_healthy $(set_of "$WEB_SET") && answer_proxy $(set_of "$WEB_SET")) ||
-    die "web: $problem; $unchanged"
-  say_replaced "$(set_of "$WEB_SET" | head -n 1)"
-}
-
-# switch_set: the proxy asks the started set only, and all others stop.
-switch_set() {
-  replaced=$(others | head -n 1)
-  [ "$(image_of "$replaced")" = "$(newest_image)" ] || keep_release "$replaced"
-  store_files "$replaced"
-  save_release
-  ask_only "$WEB_SET" || die "proxy: it could not be told which release to ask; $unchanged"
-  stop_others 20
-}
-
-# stop_others SECONDS: stops what the proxy does not ask any more, when its requests have ended. An app that gets
-# SIGTERM goes on with connections that the proxy uses, and resets idle ones with the form in them.
-stop_others() {
-  unused=$(others)
-  if [ -n "$unused" ]; then
-    drain
-    # shellcheck disable=SC2086 # a list
-    { docker stop -t "$1" $unused; docker rm --force $unused; } >/dev/null || true
-  fi
-  # `valid` and `resolver_timeout` of proxy/templates/resolver.conf: until then, the proxy still has their addresses.
-  ask_only "$WEB_SET" 7 || true
-}
-
-# drain: gives a busy app the time to read what was sent before the proxy stopped asking it.
-drain() { sleep 2; }
-
-# answer_proxy CONTAINER...: prints which of these does not answer the proxy, or which path of the first one answers
-# worse than that of the other set. Of the same image only the health check is compared: settings such as CONSOLE decide
-# what its start page is.
+# answer_proxy CONTAINER...: whether all of these answer the proxy, and the first one not worse than the set that
+# serves. Else prints the problem. With the same image, only the health check is compared, because a setting may change
+# the start page.
 answer_proxy() {
-  paths=$(setting BASE_PATH)$(setting HEALTH_PATH /healthz) serving=$(others | head -n 1)
+  paths=$(setting BASE_PATH)$(setting HEALTH_PATH) serving=$(others | head -n 1)
   for container; do
     status=$(status_of "$container" "$paths" 60)
     case $status in [1-4]??) continue ;; esac
@@ -114,9 +104,9 @@ answer_proxy() {
   done
 }
 
-# status_of CONTAINER PATH SECONDS: prints what it answers the proxy there, as to a visitor. Tries for SECONDS.
+# status_of CONTAINER PATH SECONDS: prints the status of its response to the proxy, as to a client. Tries for SECONDS.
 status_of() {
-  name=$(first_of "$(setting SERVER_NAME localhost)")
+  name=$(first_of "$(setting SERVER_NAME)")
   docker compose exec -T proxy curl -s -m 5 -o /dev/null -w '%{http_code}' \
     --retry 60 --retry-delay 1 --retry-max-time "$3" \
     -H "Host: $name" -H "X-Forwarded-Host: $name" -H 'X-Forwarded-Proto: https' -H 'X-Request-Id: trial' \
@@ -125,15 +115,15 @@ status_of() {
 }
 
 # store_files CONTAINER: requests every hashed file of this release through the proxy, in each encoding, so that the
-# proxy stores it for open pages. Of an app with its files elsewhere, only those that clients requested are stored.
+# proxy stores it for open pages.
 store_files() {
-  # One curl for all files: a process and a TLS handshake for each would take minutes on a busy machine.
+  # One curl for all files: one each would take minutes.
   # shellcheck disable=SC2016 # the container's variables
   docker cp "$1:/app/.next/static" - 2>/dev/null | tar -t 2>/dev/null | docker compose exec -T proxy sh -c '
     urls=$(sed -e "/\/$/d" -e "s|%|%25|g; s| |%20|g; s|\[|%5B|g; s|\]|%5D|g" \
       -e "s|^|url = https://127.0.0.1:8443${BASE_PATH:-}/_next/|")
     [ -n "$urls" ] || exit 0
-    [ "${PROXY_PROTOCOL:-off}" != on ] || set -- --haproxy-protocol
+    [ "${PROXY_PROTOCOL:-}" != on ] || set -- --haproxy-protocol
     for encoding in gzip identity; do
       printf "%s\n" "$urls" | curl -skg "$@" -H "Accept-Encoding: $encoding" -K - >/dev/null || exit
     done' || say "    not all files of the replaced release could be stored; those that clients have requested are"

@@ -1,16 +1,16 @@
-# shellcheck shell=sh disable=SC2034
-# What Docker says about the stack. Nothing is remembered between two commands but in Docker: labels, image ids, tags
-# and health. Sourced after lib.sh, in the repository's root; it sources what changes the stack.
+# shellcheck shell=sh disable=SC2034,SC2154 # hashes: up.sh
+# What runs. Sourced after lib.sh, in the repository's root.
+
+unchanged='nothing was replaced, what runs keeps serving'
 
 . deploy/host/env-file.sh
 . deploy/host/releases.sh
 . deploy/host/previous.sh
 . deploy/host/sets.sh
 . deploy/host/replace.sh
+. deploy/host/repair.sh
 
-unchanged='nothing was replaced, what runs keeps serving'
-
-# lock_project: exports the project's name; waits while another command changes the project, unless flock is missing.
+# lock_project: exports the project's name, and waits until no other command changes the project, if there is flock.
 lock_project() {
   COMPOSE_PROJECT_NAME=$(project_name)
   export COMPOSE_PROJECT_NAME
@@ -22,50 +22,53 @@ lock_project() {
   flock --timeout 1800 9 || die "another make up or rollback has not ended in 30 minutes"
 }
 
-# containers SERVICE [OPTION...]: prints a service's containers, newest first: exited ones too, not of compose run.
-containers() {
-  of=$1
-  shift
-  docker ps --all --quiet --no-trunc --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
-    --filter "label=com.docker.compose.service=$of" --filter label=com.docker.compose.oneoff=False "$@"
+# read_stack: sets `stack`, which the functions below read: a line for each container of the project, the newest first,
+# exited ones too, not of compose run: ID SERVICE STATE HEALTH CONFIG_HASH IMAGE_ID IMAGE [SET]. What creates or removes
+# containers calls it again. (.Id instead of .ID fails without a health check.)
+read_stack() {
+  label='{{index .Config.Labels'
+  # shellcheck disable=SC2015,SC2086 # if one of both fails; a list
+  ids=$(docker ps --all --quiet --no-trunc --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
+    --filter label=com.docker.compose.oneoff=False) &&
+    stack=$([ -z "$ids" ] || docker inspect $ids --format "{{.ID}} $label \"com.docker.compose.service\"}} {{
+      .State.Status}} {{with .State.Health}}{{.Status}}{{else}}-{{end}} $label \"com.docker.compose.config-hash\"}} {{
+      .Image}} {{.Config.Image}} $label \"culvert.set\"}}") || die "Docker does not list the containers of this project"
 }
 
-# alive SERVICE [OPTION...]: prints those that run, or are started again by the engine.
-alive() { containers "$@" --filter status=running --filter status=restarting --filter status=paused; }
+# containers SERVICE, alive SERVICE: prints the ids of all its containers, or of those that run or are started again.
+containers() { lines_of "$1" | cut -d ' ' -f 1; }
+alive() { lines_of "$1" | alive_lines | cut -d ' ' -f 1; }
+lines_of() { printf '%s\n' "$stack" | awk -v service="$1" '$2 == service'; }
+alive_lines() { awk '$3 ~ /^(running|restarting|paused)$/'; }
 
 # is_healthy SERVICE: whether one of its containers is.
-is_healthy() { [ -n "$(containers "$1" --filter health=healthy)" ]; }
+is_healthy() { lines_of "$1" | grep -q ' running healthy '; }
 
-# read_config: sets what compose makes of its files and today's settings: services, and hashes, of each a line. Before
-# 5.5, its hash leaves out what an env_file sets, unless it is in the file.
-read_config() {
-  hashes=$(docker compose config | docker compose --file - config --hash '*')
-  services=$(echo "$hashes" | cut -d ' ' -f 1)
-}
+# image_of CONTAINER, newest_image: prints the image id of a container, or of the newest one of web.
+image_of() { printf '%s\n' "$stack" | awk -v id="$1" '$1 == id { print $6 }'; }
+newest_image() { lines_of web | awk 'NR == 1 { print $6 }'; }
 
-# is_current SERVICE: whether all its containers run with today's image and settings, or it is no part of the stack.
+# is_current SERVICE: whether all its containers run with today's image and settings, or the stack has no such service.
 is_current() {
-  hash=$(echo "$hashes" | sed -n "s/^$1 //p")
+  hash=$(printf '%s\n' "$hashes" | sed -n "s/^$1 //p")
   [ -n "$hash" ] || return 0
-  [ -n "$(alive "$1")" ] || return 1
-  for container in $(containers "$1"); do
-    # shellcheck disable=SC2046 # four words
-    set -- $(docker inspect "$container" --format \
-      '{{index .Config.Labels "com.docker.compose.config-hash"}} {{.Image}} {{.Config.Image}} {{.State.Status}}')
-    case "$1 $2 $4" in "$hash $(image_id "$3") "[rp]*) ;; *) return 1 ;; esac
-  done
+  [ -n "$(alive "$1")" ] && [ "$(alive "$1")" = "$(containers "$1")" ] || return 1
+  # shellcheck disable=SC2046 # a list
+  [ "$(lines_of "$1" | cut -d ' ' -f 5,6 | sort -u)" = \
+    "$hash $(image_id $(lines_of "$1" | cut -d ' ' -f 7 | sort -u))" ]
 }
+
 count() { grep -c . || true; }
-image_id() { docker image inspect --format '{{.Id}}' "$1" 2>/dev/null || true; }
-image_of() { docker inspect --format '{{.Image}}' "$1" 2>/dev/null || true; }
-newest_image() { image_of "$(containers web | head -n 1)"; }
+image_id() { docker image inspect --format '{{.Id}}' "$@" 2>/dev/null || true; }
 inner_address() {
   docker inspect --format "{{(index .NetworkSettings.Networks \"${COMPOSE_PROJECT_NAME}_inside\").IPAddress}}" "$1"
 }
 
 # up_all PROGRESS: starts what does not run and waits until everything is healthy; else prints what failed.
 up_all() {
-  ! docker compose --progress "$1" up --no-build --wait --wait-timeout 120 --scale "web=$(replicas)" >&2 || return 0
+  # shellcheck disable=SC2046 # two words, or none
+  ! docker compose --progress "$1" up --no-build --wait --wait-timeout 120 \
+    $(has_web && echo --scale "web=$(replicas)") >&2 || return 0
   docker compose ps --all --format '{{.Name}} {{.Service}} {{.State}} {{.Health}}' |
     while read -r name service state health; do
       case "$state $health" in 'running ' | 'running healthy') continue ;; esac
@@ -73,13 +76,4 @@ up_all() {
       [ -z "$message" ] || say "culvert: $service ($state): $message"
     done
   return 1
-}
-
-# update_others: starts what no request passes, and stops what the settings no longer include (ACME=off, a SENTRY_DSN).
-update_others() {
-  up_all quiet || die "not every service runs: the reason is above; what runs keeps serving"
-  for service in acme ingest; do
-    echo "$services" | grep -qx "$service" ||
-      docker compose --progress quiet --profile '*' rm --force --stop "$service" >/dev/null 2>&1 || true
-  done
 }

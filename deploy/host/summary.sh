@@ -4,20 +4,31 @@ set -eu
 cd "$(dirname "$0")/../.."
 . deploy/lib.sh
 
-# published SERVICE PORT: prints the host's port for PORT of SERVICE; 0 or nothing if it is not published.
+# published SERVICE PORT: prints the host's port for it; 0 or nothing if there is none.
 published() { docker compose port "$1" "$2" 2>/dev/null | sed 's/.*://'; }
 
 https_port=$(published proxy 8443)
 case $https_port in '' | 0 | 443) https_port= ;; *) https_port=:$https_port ;; esac
 dsn=$(setting SENTRY_DSN)
-printf '\n  app      https://%s%s/\n' "$(first_of "$(setting SERVER_NAME localhost)")" "$https_port"
+site=https://$(first_of "$(setting SERVER_NAME)")$https_port
+if has_web; then
+  printf '\n  app      %s/\n' "$site"
+else
+  # A DSN of one's own is not printed.
+  shown=${dsn:+<SENTRY_DSN>}
+  printf '\n  SDK      Sentry.init({ dsn: "%s", tunnel: "%s%s" })\n' "${shown:-http://culvert@ingest:8969/1}" "$site" \
+    "$(setting TUNNEL_PATH)"
+fi
 if [ -n "$dsn" ]; then
-  echo "  events   go to $(printf '%s\n' "$dsn" | sed -e 's|^[^@]*@||' -e 's|/.*||')"
+  host=${dsn#*@}
+  echo "  events   go to ${host%%/*}, project ${dsn##*/}"
 else
   echo "  events   http://localhost:$(published ingest 8969)/"
 fi
-image=$(setting WEB_IMAGE)
-case $(setting WEB_EGRESS "${image:+on}") in
+egress=$(setting WEB_IMAGE)
+egress=${egress:+on}
+case $(has_web && setting WEB_EGRESS "${egress:-off}") in
+  '') ;;
   on) echo "  egress   web may call outside services (WEB_EGRESS=off blocks it)" ;;
   *) echo "  egress   web cannot call outside services (WEB_EGRESS=on allows it)" ;;
 esac
