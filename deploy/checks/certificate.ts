@@ -1,19 +1,20 @@
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { openTls, type Target } from "./http.ts";
-import { words } from "./ingest.ts";
+import { readable } from "./ingest.ts";
 import { sum } from "./metrics.ts";
 import { failed, ok, type Result, warning } from "./result.ts";
 
 const CHECK = "certificate";
 const DAY_MS = 86_400_000;
-/** As a share of the certificate's life; ACME clients renew at a third. */
+/** A share of its life; ACME clients renew at a third. */
 const MIN_LIFE_LEFT = 1 / 6;
 
-/** Takes the addresses of load balancers in front, and with ACME=on where its errors are. */
-type Circumstances = { acme?: string; front?: string };
+/** `acme`: with ACME=on, where its errors are. `front`: load balancers. `isInner`: they may have another certificate. */
+type How = { acme?: string; front?: string; isInner?: boolean; now?: number };
 
 /** Checks the certificate that is served as a browser would, for each name. */
-export async function certificate(target: Target, names: string[], { acme, front }: Circumstances = {}) {
+export async function certificate(target: Target, names: string[], how: How = {}): Promise<Result[]> {
+  const { acme, front } = how;
   const { peer, error } = await served(target);
   return classify(peer, error, names, { acme, isInner: Boolean(front) && (await endsTls(target, peer)) });
 }
@@ -27,17 +28,14 @@ async function served(target: Target) {
   return { peer, error: error && String(error) };
 }
 
-/** Whether visitors get another certificate, from what is in front. If that is not reached: unless it speaks the PROXY protocol. */
-async function endsTls(target: Target, own: PeerCertificate): Promise<boolean> {
+/** Whether what is in front has another certificate. If it is not reached: unless it speaks the PROXY protocol. */
+async function endsTls(target: Target, inner: PeerCertificate): Promise<boolean> {
   const front = { ...target, host: target.name, port: target.publicPort, proxyProtocol: false };
   const found = await served(front).catch(() => undefined);
-  return found ? found.peer.fingerprint256 !== own.fingerprint256 : !target.proxyProtocol;
+  return found ? found.peer.fingerprint256 !== inner.fingerprint256 : !target.proxyProtocol;
 }
 
-/** `isInner`: a load balancer in front may have another certificate. */
-type How = { acme?: string; isInner?: boolean; now?: number };
-
-/** Classifies a certificate and the error of its verification: names, life and chain are an answer each. */
+/** Classifies a certificate and the error of its verification. */
 export function classify(peer: PeerCertificate, error: string | undefined, names: string[], how: How = {}): Result[] {
   const { acme, isInner, now = Date.now() } = how;
   const untrusted = isInner || names.every(isLocal) ? warning : failed;
@@ -68,19 +66,19 @@ function lifeAnswer({ valid_from, valid_to }: PeerCertificate, acme: string | un
 }
 
 function chainAnswer(peer: PeerCertificate, error = "", untrusted: typeof failed, acme?: string): Result {
-  // OpenSSL looks at dates when the chain leads to a CA that is known.
+  // OpenSSL checks dates after the chain.
   if (!error || /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$|ALTNAME/.test(error)) return ok(CHECK, "its chain is trusted");
-  // A public CA says where its own certificate is; without that, a chain that ends early is that of a private CA.
+  // A public CA says where its own certificate is. A private CA does not.
   if (/SELF_SIGNED_CERT_IN|ISSUER/.test(error) || (/LEAF/.test(error) && !peer.infoAccess)) {
     const found = `from the CA '${peer.issuer.CN ?? peer.issuer.O}', which public clients do not know`;
     return warning(CHECK, found, "give clients this CA, or use a certificate of a public one");
   }
   if (/LEAF/.test(error))
-    return failed(CHECK, words(error), acme ?? "TLS_CERT_FILE must hold the whole chain (fullchain.pem)");
-  return untrusted(CHECK, words(error), acme ?? "use a certificate of a public CA");
+    return failed(CHECK, readable(error), acme ?? "TLS_CERT_FILE must hold the whole chain (fullchain.pem)");
+  return untrusted(CHECK, readable(error), acme ?? "use a certificate of a public CA");
 }
 
-/** Says whether the pair on disk is the one that is served, and whether it is renewed. Takes the proxy's metrics. `unreadable`: what it cannot read. */
+/** Checks, by the proxy's metrics, whether the pair on disk is served, and renewed. */
 export function renewal(metrics: string, acme = "docker compose logs acme", unreadable: string[] = []): Result[] {
   const failures = sum(metrics, "culvert_certificate_renewal_failures");
   const [problem, fix] =

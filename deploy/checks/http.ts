@@ -6,17 +6,16 @@ import { type TLSSocket, connect as tlsConnect } from "node:tls";
 import { SILENT, untraced } from "./ingest.ts";
 
 const TIMEOUT_MS = 10_000;
+const timedOut = () => Object.assign(new Error("timed out"), { code: "ETIMEDOUT" });
 
 interface Connection {
   host: string;
   port: number;
-  /** What is served, for SNI and the Host header: inside the stack's network another name and port. */
+  /** For SNI and the Host header. */
   name: string;
-  /** Whether connections begin with the PROXY protocol. */
   proxyProtocol?: boolean;
 }
 
-/** Where the proxy answers, and the name that it serves. */
 export interface Target extends Connection {
   publicPort: number;
   basePath: string;
@@ -29,11 +28,11 @@ export interface Answer {
   body: string;
 }
 
-/** Opens a TLS connection to the target without verifying its certificate. Rejects if there is none. */
+/** Opens a TLS connection without verifying the certificate. */
 export function openTls({ host, port, name, proxyProtocol }: Connection): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, timeout: TIMEOUT_MS }).on("error", reject);
-    socket.on("timeout", () => socket.destroy(new Error("timed out")));
+    socket.on("timeout", () => socket.destroy(timedOut()));
     // https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt, 2.1: the connection's own address is used.
     if (proxyProtocol) socket.write("PROXY UNKNOWN\r\n");
     const secure = tlsConnect({ socket, servername: isIP(name) ? "" : name, rejectUnauthorized: false });
@@ -48,17 +47,17 @@ interface Sent {
   body?: string;
 }
 
-/** Sends one request to the target, whatever its certificate, and returns the answer. Rejects without one. */
+/** Whatever the certificate of the target. */
 export async function request(target: Target, path: string, sent: Sent = {}): Promise<Answer> {
   const socket = await openTls(target);
   const headers = { Host: target.publicPort === 443 ? target.name : `${target.name}:${target.publicPort}` };
   return exchange({ createConnection: () => socket, path, headers }, sent);
 }
 
-/** Sends one request and returns the answer; no redirect is followed. Rejects without an answer, or after `TIMEOUT_MS`. */
+/** Sends a request. Follows no redirect. Rejects without an answer. */
 export function exchange(options: RequestOptions & { ca?: string }, sent: Sent = {}): Promise<Answer> {
-  const own = { "User-Agent": "culvert-doctor", Connection: "close", ...untraced() };
-  const headers = { ...options.headers, ...sent.headers, ...own };
+  const agent = { "User-Agent": "culvert-doctor", Connection: "close", ...untraced() };
+  const headers = { ...options.headers, ...sent.headers, ...agent };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const send = options.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
@@ -70,7 +69,7 @@ export function exchange(options: RequestOptions & { ca?: string }, sent: Sent =
       socket.destroy();
       reject(new Error(`status ${statusCode}`));
     });
-    const why = () => new Error(outgoing.socket?.connecting === false ? SILENT : "timed out");
-    outgoing.on("error", (error) => reject(signal.aborted ? why() : error)).end(sent.body);
+    const silence = () => (outgoing.socket?.connecting === false ? new Error(SILENT) : timedOut());
+    outgoing.on("error", (error) => reject(signal.aborted ? silence() : error)).end(sent.body);
   });
 }

@@ -1,4 +1,4 @@
-/** Takes text in sections that begin with "== NAME", and returns access to each by its name. */
+/** Reads text in sections that begin with "== NAME". */
 export function readSections(text: string) {
   const sections = `\n${text}`.split("\n== ").map((section) => section.split("\n").filter((line) => line.trim()));
   const lines = (name: string) => sections.find(([first]) => first === name)?.slice(1) ?? [];

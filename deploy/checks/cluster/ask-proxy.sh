@@ -1,7 +1,6 @@
 # shellcheck shell=sh
-# Runs in a proxy's own container: prints settings, then how each request ended: name, curl's exit status, status,
-# seconds until it was connected, OpenSSL's result for the certificate, outcome of the envelope. The argument has the
-# spools' addresses, separated by commas.
+# Runs in a proxy's container: prints settings, and how requests ended: name, curl's exit status, status, seconds until
+# it was connected, OpenSSL's result, outcome of the envelope. The argument has the spools' addresses.
 for address in ${WEB_SETS:-}; do
   case $address in *web-previous*) export "WEB_PREVIOUS=$address" ;; *) export "WEB_CURRENT=$address" ;; esac
 done
@@ -24,16 +23,16 @@ for name in $hops; do
   address=$(printenv "$name") && ask "$name" "http://$address$path"
 done
 
-# A client report without events, which Sentry neither stores nor bills. No command line has the DSN: servers log those.
+# A client report, which Sentry neither stores nor bills. kubectl's command line, which servers log, has no DSN.
 items='{"type":"client_report"}\n{"timestamp":%s,"discarded_events":[]}'
 # shellcheck disable=SC2059 # items is part of the format
 probe=$(printf '{"dsn":"%s"}\n'"$items" "$SENTRY_DSN" "$(date +%s)")
-# post NAME [OPTION...]: sends it.
+# post NAME [OPTION...]
 post() { ask "$@" -H 'Content-Type: application/x-sentry-envelope' --data-binary "$probe"; }
 envelopes=$(echo "$SENTRY_DSN" | sed -E 's|^(https?://)[^@]*@(.*)/([0-9]+)$|\1\2/api/\3/envelope/|')
 ingest=$(post ingest ${INGEST_CA_FILE:+--cacert "$INGEST_CA_FILE"} "$envelopes")
 echo "$ingest"
-# Else no probe is sent, so that none is queued.
+# So that no probe is queued.
 case $ingest in
   "ask ingest 0 200 "*)
     post server http://127.0.0.1:8083/envelopes

@@ -1,4 +1,4 @@
-// Runs in web's container: prints its settings, and how its requests ended, as JSON. The argument is a proxy's address.
+// Runs in web or a spool: prints settings, and how requests ended. The argument is a proxy's address.
 import { connect } from "node:net";
 
 const [host] = process.argv.slice(2);

@@ -3,7 +3,6 @@ import { readSections } from "../sections.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of many kinds, read as the API documents them
 export type Part = any;
-/** What the checks read of an object. */
 export interface Item {
   kind: string;
   metadata: {
@@ -17,7 +16,7 @@ export interface Item {
   status?: Part;
 }
 
-/** What a pod said. A request ended with a status, or with the code of a system's or a certificate's error. */
+/** What a pod said. A request ended with a status, or with an error's code. */
 export interface Answer {
   role: string;
   settings: Record<string, string>;
@@ -30,18 +29,17 @@ export interface Answer {
 
 export const { NAMESPACE: namespace = "culvert", INSTANCE = "", PROMETHEUS = "" } = process.env;
 export const role = ({ metadata }: Item): string => metadata.labels?.["app.kubernetes.io/name"] ?? "";
-/** A command's options that select a role's pods. */
+/** Options that select a role's pods. */
 export const selecting = (name: string) =>
   `-l app.kubernetes.io/name=${name}${INSTANCE ? `,app.kubernetes.io/instance=${INSTANCE}` : ""}`;
 /** The command that shows a role's log. */
 export const logs = (name: string) => `kubectl -n ${namespace} logs ${selecting(name)}`;
 export const condition = ({ status }: Item, type: string) =>
-  status?.conditions?.find((one: { type: string }) => one.type === type);
+  status?.conditions?.find((found: { type: string }) => found.type === type);
 export const isReady = (pod: Item) => !pod.metadata.deletionTimestamp && condition(pod, "Ready")?.status === "True";
-/** Where the proxy reaches a replica of the spool. */
 export const addressOf = ({ status: { podIP } }: Item) => `${podIP.includes(":") ? `[${podIP}]` : podIP}:8082`;
 
-/** What verify.sh has collected. The section `error NAME` says why NAME could not be read. */
+/** The section `error NAME` says why NAME could not be read. */
 export function parseFacts(collected: string) {
   const { lines, json } = readSections(collected);
   const list = (name: string) => json<{ items: Item[] }>(name, { items: [] }).items;
@@ -53,30 +51,35 @@ export function parseFacts(collected: string) {
 }
 export type Facts = ReturnType<typeof parseFacts>;
 
-/** The lines by which verify.sh asks one proxy, which reaches every spool, and one web. */
+/** The lines by which verify.sh asks a proxy, web or a spool, Prometheus. */
 export function plan(facts: Facts): string[] {
-  const [[proxy], [web]] = [facts.serving("proxy"), facts.serving("web")];
-  const spools = facts.serving("spool").map(addressOf).join() || "-";
+  const [[proxy], [web], spools] = [facts.serving("proxy"), facts.serving("web"), facts.serving("spool")];
+  const other = web ?? spools[0];
   const [service, space, , port] = PROMETHEUS.split(/[.:]/);
   const query = encodeURIComponent(`up{namespace="${namespace}"}==1`);
   return [
-    ...(proxy ? [`proxy ${proxy.metadata.name} ${spools}`] : []),
-    ...(web ? [`web ${web.metadata.name} ${proxy?.status.podIP ?? "-"}`] : []),
+    ...(proxy ? [`proxy ${proxy.metadata.name} ${spools.map(addressOf).join() || "-"}`] : []),
+    ...(other ? [`${role(other)} ${other.metadata.name} ${proxy?.status.podIP ?? "-"}`] : []),
     `get prometheus /api/v1/namespaces/${space}/services/${service}:${port}/proxy/api/v1/query?query=${query}`,
   ];
 }
 
-/** By curl's exit status: https://curl.se/docs/manpage.html */
+/** By curl's exit status. */
 const codes: Record<number, string> = { 6: "ENOTFOUND", 7: "ECONNREFUSED", 35: "EPROTO", 52: SILENT, 56: SILENT };
-/** By OpenSSL's result: https://docs.openssl.org/master/man1/openssl-verification-options/#diagnostics */
+/** By OpenSSL's result of a verification. */
 const certificates: Record<number, string> = {
-  // The name is compared without OpenSSL, by newer versions of curl before it has a result.
-  ...{ 0: "ERR_TLS_CERT_ALTNAME_INVALID", 1: "ERR_TLS_CERT_ALTNAME_INVALID", 9: "CERT_NOT_YET_VALID" },
-  ...{ 10: "CERT_HAS_EXPIRED", 18: "DEPTH_ZERO_SELF_SIGNED_CERT", 19: "SELF_SIGNED_CERT_IN_CHAIN" },
-  ...{ 20: "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", 21: "UNABLE_TO_VERIFY_LEAF_SIGNATURE" },
+  // curl compares the name itself, newer versions first.
+  0: "ERR_TLS_CERT_ALTNAME_INVALID",
+  1: "ERR_TLS_CERT_ALTNAME_INVALID",
+  9: "CERT_NOT_YET_VALID",
+  10: "CERT_HAS_EXPIRED",
+  18: "DEPTH_ZERO_SELF_SIGNED_CERT",
+  19: "SELF_SIGNED_CERT_IN_CHAIN",
+  20: "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  21: "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 };
 
-/** Takes how a request ended in ask-proxy.sh: an outcome "queued" is its end, too. */
+/** How a request of ask-proxy.sh ended. */
 function endOf([end, status, connected, verified, outcome]: string[]): number | string {
   if (end === "0") return outcome === "queued" ? outcome : Number(status);
   if (end === "28") return Number(connected) > 0 ? SILENT : "ETIMEDOUT";
@@ -84,7 +87,7 @@ function endOf([end, status, connected, verified, outcome]: string[]): number | 
   return codes[Number(end)] ?? `curl's exit status ${end}`;
 }
 
-/** What a pod said; nothing if it could not be asked. */
+/** What a pod said, if it could be asked. */
 export function answerOf(facts: Facts, role: string): Answer | undefined {
   const said = facts.lines(role);
   const answer: Answer = { role, settings: {}, asked: {}, queued: {} };

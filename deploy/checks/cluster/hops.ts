@@ -1,15 +1,18 @@
-import { answered, envelopeUrl, SILENT, unreachable } from "../ingest.ts";
-import { failed, ok, type Result, skipped } from "../result.ts";
+import { answered, ingestName, SILENT, unreachable } from "../ingest.ts";
+import { failed, ok, type Result, rule, skipped } from "../result.ts";
 import { type Answer, addressOf, type Facts, type Item, isReady, logs, namespace } from "./facts.ts";
 
-/** Says why a Service selects no ready pod, or does not exist; nothing if it is right. */
+/** Says why a Service selects no ready pod, or does not exist. */
 export function checkService(facts: Facts, name: string): Result[] {
   const found = facts.of("Service").find(({ metadata }) => metadata.name === name);
   if (!found) return [failed(`Service ${name}`, "missing", "apply the values again")];
   const { selector = {}, publishNotReadyAddresses: all } = found.spec;
   const selects = ({ metadata }: Item) =>
-    Object.entries(selector).every(([key, own]) => metadata.labels?.[key] === own);
-  if (facts.of("Pod").some((pod) => selects(pod) && (all || isReady(pod)))) return [];
+    Object.entries(selector).every(([key, value]) => metadata.labels?.[key] === value);
+  const pods = facts.of("Pod").filter(selects);
+  if (pods.some(isReady)) return [];
+  // In a rollout that is stuck. Its workload's line says why.
+  if (all && pods.length > 0) return [skipped(`Service ${name}`, "its pods are not ready")];
   return [failed(`Service ${name}`, "selects no ready pod", `its selector is ${JSON.stringify(selector)}`)];
 }
 
@@ -20,7 +23,7 @@ const reasons: [code: RegExp, found: string, fix: string][] = [
   [/^/, "connected, but CODE", ""],
 ];
 
-/** How the pod of a role reached the Service in its own variable. */
+/** How a pod reached the Service in one of its variables. */
 export function checkHop(facts: Facts, { role, settings, asked }: Answer, to: string, name: string): Result[] {
   const [address, answer] = [settings[name], asked[name]];
   if (!address || answer === undefined) return [];
@@ -29,22 +32,23 @@ export function checkHop(facts: Facts, { role, settings, asked }: Answer, to: st
   const wrong = hostname.includes(`.${namespace}.svc.`) ? checkService(facts, service) : [];
   if (wrong.length > 0) return wrong;
   const check = `${role} → ${service}`;
-  if (typeof answer === "number")
-    return [answer < 500 ? ok(check, `status ${answer}`) : failed(check, `status ${answer}`, logs(to))];
+  if (typeof answer === "number") return [rule(check, answer < 500, `status ${answer}`, `status ${answer}`, logs(to))];
   const [, found = "", fix = ""] = reasons.find(([code]) => code.test(answer)) ?? [];
   return [failed(check, found.replace("HOST", hostname).replace("CODE", answer), fix || logs(to))];
 }
 
 /** Envelopes from the proxy's pod: to the ingest, as web sends them, to each spool. */
 export function checkEnvelopes({ settings, asked, queued }: Answer, spools: Item[]): Result[] {
-  const { host, pathname } = envelopeUrl(settings.SENTRY_DSN ?? "");
+  const { SENTRY_DSN = "", INGEST_CA_FILE } = settings;
   const { ingest = SILENT, server } = asked;
-  const where = `${host} (project ${pathname.split("/").at(-3)})`;
-  const own =
-    typeof ingest === "string" ? unreachable(host, ingest, settings.INGEST_CA_FILE) : answered("ingest", where, ingest);
-  if (own.state !== "ok") return [own, skipped("envelopes", "the ingest does not accept them")];
+  const direct =
+    typeof ingest === "string"
+      ? unreachable(new URL(SENTRY_DSN).host, ingest, INGEST_CA_FILE)
+      : answered("ingest", ingestName(SENTRY_DSN), ingest);
+  if (direct.state !== "ok")
+    return [direct, skipped("envelopes", "the ingest does not accept them", { follows: ["ingest"] })];
   return [
-    own,
+    direct,
     typeof server === "number"
       ? answered("envelope", "the proxy", server, { logs: logs("proxy") })
       : failed("envelope", `not acknowledged by the ingest, but ${server}`, logs("proxy")),

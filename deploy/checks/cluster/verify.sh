@@ -17,45 +17,45 @@ trap 'rm -rf "$work"' EXIT
 
 label=app.kubernetes.io/part-of=culvert${INSTANCE:+,app.kubernetes.io/instance=$INSTANCE}
 kinds=deployments,statefulsets,pods,services,networkpolicies
-k() { kubectl --namespace "$NAMESPACE" "$@"; }
-# section NAME COMMAND...: prints the command's output below its name, and what it said on stderr if it failed.
+cluster() { kubectl --namespace "$NAMESPACE" "$@"; }
+# section NAME COMMAND...: prints the command's output below its name, and its stderr if it failed.
 section() {
   section=$1
   shift
   printf '\n== %s\n' "$section"
   "$@" 2>"$work/error" || { printf '\n== error %s\n' "$section" && cat "$work/error"; }
 }
-# evaluate [OPTION]: reads facts and prints lines, with this machine's Node, else in a container without a network.
+# evaluate [OPTION]: reads facts and prints lines, with this machine's Node, else in a container.
 evaluate() {
-  if node -e 'process.exit(parseInt(process.versions.node) < 24)' 2>/dev/null; then node "$here/verify.ts" "$@"; else
+  if node -e 'process.exit(+(parseInt(process.versions.node) < 24))' 2>/dev/null; then node "$here/verify.ts" "$@"; else
     image='jsonpath={.items[0].spec.template.spec.containers[0].image}'
-    : "${IMAGE:=$(k get statefulset -l "$label" -o "$image" </dev/null)}"
+    : "${IMAGE:=$(cluster get statefulset -l "$label" -o "$image" </dev/null)}"
     docker run --rm --interactive --network=none --read-only --volume "$here/..:/checks:ro" --env NAMESPACE \
       --env INSTANCE --env PROMETHEUS --entrypoint node "$IMAGE" /checks/cluster/verify.ts "$@"
   fi
 }
 
 # The plan says what to ask which pod. 75: waiting may help, and standard error says for what.
-: >"$work/told"
+: >"$work/waited"
 end=$(($(date +%s) + ${WAIT_S:-300}))
 while :; do
-  section objects k get "$kinds" -l "$label" -o json --show-managed-fields >"$work/facts"
+  section objects cluster get "$kinds" -l "$label" -o json --show-managed-fields >"$work/facts"
   section nodes kubectl get nodes -o json >>"$work/facts"
   status=0
-  evaluate --plan <"$work/facts" >"$work/plan" 2>"$work/said" || status=$?
-  cmp -s "$work/said" "$work/told" || cat "$work/said" >&2
-  mv "$work/said" "$work/told"
+  evaluate --plan <"$work/facts" >"$work/plan" 2>"$work/waits" || status=$?
+  cmp -s "$work/waits" "$work/waited" || cat "$work/waits" >&2
+  mv "$work/waits" "$work/waited"
   if [ "$status" -ne 75 ] || [ "$(date +%s)" -ge "$end" ]; then break; fi
   sleep 2
 done
 [ "$status" -eq 0 ] || [ "$status" -eq 75 ] || exit "$status"
 
-[ -z "${RENDERED:-}" ] || section diff k diff --server-side --force-conflicts -f "$RENDERED" >>"$work/facts"
+[ -z "${RENDERED:-}" ] || section diff cluster diff --server-side --force-conflicts -f "$RENDERED" >>"$work/facts"
 while read -r role name more; do
   case $role in
-    get) section "$name" k get --raw "$more" </dev/null ;;
-    proxy) section proxy k exec --stdin "$name" -c proxy -- sh -s -- "$more" <"$here/ask-proxy.sh" ;;
-    web) section web k exec --stdin "$name" -c web -- node --input-type=module - "$more" <"$here/ask.mjs" ;;
+    get) section "$name" cluster get --raw "$more" </dev/null ;;
+    proxy) section proxy cluster exec --stdin "$name" -c proxy -- sh -s -- "$more" <"$here/ask-proxy.sh" ;;
+    *) section "$role" cluster exec --stdin "$name" -c "$role" -- node --input-type=module - "$more" <"$here/ask.mjs" ;;
   esac
 done <"$work/plan" >>"$work/facts"
 evaluate "$@" <"$work/facts"

@@ -1,7 +1,7 @@
 import { failed, ok, type Result, skipped } from "../result.ts";
 import { condition, type Facts, type Item, isReady, namespace, role, selecting } from "./facts.ts";
 
-/** What keeps a workload from being available. Without a fix: nothing that its own pods say. `isFinal`: it will not pass by itself. */
+/** Why a workload is not available. Without a fix: its pods do not say. `isFinal`: it will not pass by itself. */
 interface Trouble {
   found: string;
   fix?: string;
@@ -31,7 +31,9 @@ function trouble(facts: Facts, workload: Item): Trouble | undefined {
   }
   const [waits] = pods.flatMap((pod) => waiting(pod) ?? []);
   if (waits) return { ...waits, found: `${found}: ${waits.found}` };
-  const unscheduled = pods.map((pod) => condition(pod, "PodScheduled")).find((one) => one?.status === "False");
+  const unscheduled = pods
+    .map((pod) => condition(pod, "PodScheduled"))
+    .find((scheduled) => scheduled?.status === "False");
   return { found, fix: (unscheduled ?? condition(workload, "ReplicaFailure"))?.message };
 }
 
@@ -42,7 +44,7 @@ function waiting({ metadata: { name }, spec, status }: Item): Trouble | undefine
   if (!stuck) return undefined;
   const { reason, message = "" } = stuck.state.waiting;
   const all: Item["spec"][] = [...(spec.initContainers ?? []), ...spec.containers];
-  const where = `${name} (${all.find((one) => one.name === stuck.name)?.image}): ${reason}`;
+  const where = `${name} (${all.find(({ name }) => name === stuck.name)?.image}): ${reason}`;
   if (reason !== "CrashLoopBackOff") return { found: where, fix: message, isFinal: true };
   const { message: last = "", exitCode } = stuck.lastState?.terminated ?? {};
   const said = last.trim().split("\n").at(-1) || `exit code ${exitCode}`;
@@ -50,23 +52,32 @@ function waiting({ metadata: { name }, spec, status }: Item): Trouble | undefine
   return { found: `${where}: ${said}`, fix, isFinal: true };
 }
 
-/** Checks whether all workloads are available. `pending`: what waiting may help. */
+const workloadId = (role: string) => `workload:${role}`;
+
+/** `pending`: what waiting may help. */
 export function checkWorkloads(facts: Facts): { results: Result[]; pending: string[] } {
-  const missing = ["proxy", "web"].filter((name) => !facts.workloads.some((workload) => role(workload) === name));
+  const isTunnelAlone = facts.workloads.some(({ spec }) =>
+    spec.template.spec.containers[0].env?.some(({ name, value }: Item["spec"]) => name === "WEB" && value === "off"),
+  );
+  const expected = isTunnelAlone ? ["proxy"] : ["proxy", "web"];
+  const missing = expected.filter((name) => !facts.workloads.some((workload) => role(workload) === name));
   const faults = facts.workloads.map((workload) => ({ workload, fault: trouble(facts, workload) }));
   const hasWeb = !missing.includes("web") && !faults.some(({ workload, fault }) => fault && role(workload) === "web");
   const left: (Trouble & { name: string })[] = [];
   const states = faults.map(({ workload, fault }) => {
     const { name } = workload.metadata;
-    if (!fault) return ok(name, `${workload.spec.replicas ?? 1} available`);
-    // An earlier release may be ended before the next one.
-    if (role(workload) === "web-previous" && workload.spec.replicas === 0) return skipped(name, fault.found);
+    const extra = { id: workloadId(role(workload)) };
+    if (!fault) return ok(name, `${workload.spec.replicas ?? 1} available`, extra);
+    // It may be ended.
+    if (role(workload) === "web-previous" && workload.spec.replicas === 0) return skipped(name, fault.found, extra);
     // Until web has answered a proxy, it is not ready.
-    if (role(workload) === "proxy" && !hasWeb && !fault.fix) return skipped(name, "not ready before web is");
+    if (role(workload) === "proxy" && !hasWeb && !fault.fix)
+      return skipped(name, "not ready before web is", { ...extra, follows: [workloadId("web")] });
     left.push({ ...fault, name });
-    return failed(name, fault.found, fault.fix ?? `kubectl -n ${namespace} describe pod ${selecting(role(workload))}`);
+    const fix = fault.fix ?? `kubectl -n ${namespace} describe pod ${selecting(role(workload))}`;
+    return failed(name, fault.found, fix, extra);
   });
-  const absent = missing.map((name) => failed(`Deployment ${name}`, "missing", apply));
+  const absent = missing.map((name) => failed(`Deployment ${name}`, "missing", apply, { id: workloadId(name) }));
   const pending = left.some(({ isFinal }) => isFinal) ? [] : left.map(({ name, found }) => `${name}: ${found}`);
   return { results: [...absent, ...states], pending };
 }

@@ -1,4 +1,4 @@
-// Asks the app for a page, in the app's own network namespace, as the proxy would: deploy/checks/host/check-app.sh. Prints what came back.
+// Asks the app for a page, in its network namespace, as the proxy would.
 import { networkInterfaces } from "node:os";
 import { type Answer, exchange } from "../http.ts";
 import type { Requests } from "./check-app.ts";
@@ -16,7 +16,7 @@ const get = (path: string) => exchange({ host, port: 3000, path, headers }).catc
 
 let path = process.env.PAGE || process.env.BASE_PATH || "/";
 let answer = await get(path);
-// A redirect within the app, such as one to a language.
+// Such as to a language.
 if (answer.headers.location?.startsWith("/")) {
   path = answer.headers.location;
   answer = await get(path);

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Takes the image of an app through the contract of docs/your-app.md before it goes live: runs it as `make up` tries
-# web, asks it for a page, stops it. Usage: WEB_IMAGE=registry.example/shop:1.4 check-app.sh [--json]. PAGE is the page
-# that is asked for.
+# Takes the image of an app through the contract of docs/your-app.md: runs it as `make up` tries web, asks it for PAGE,
+# stops it. Usage: WEB_IMAGE=registry.example/shop:1.4 check-app.sh [--json].
 set -eu
 cd "$(dirname "$0")/../../.."
 . deploy/lib.sh
@@ -22,14 +21,14 @@ app=$(docker compose --progress quiet run --detach --no-deps --label culvert.tri
 say_replaced "$app"
 problem=$(wait_until_healthy "$app") || true
 
-# files PATH: prints a file of the app, or all files below a folder; nothing if there is none.
+# files PATH: prints a file of the app, or all files below a folder.
 files() { docker cp --follow-link "$app:/app/$1" - 2>/dev/null | tar -xO 2>/dev/null; }
 
-# mentions: prints what the code that web or browsers run has, a name for each.
+# mentions: prints names of what the code has.
 mentions() {
   mention() { ! files "$2" | grep -aq "$4" -e "$3" || echo "$1"; }
   mention server.js server.js '' -F
-  mention 'tunnel path' .next/static "$(setting TUNNEL_PATH /monitoring)" -F
+  mention 'tunnel path' .next/static "$(setting TUNNEL_PATH)" -F
   mention 'tunnel: true' .next/static '[{,]tunnel: ?(!0|true)' -E
   mention SERVER_TUNNEL .next/server SERVER_TUNNEL -F
   mention 'server actions' .next/server/server-reference-manifest.json '"workers":' -F
@@ -41,7 +40,7 @@ dsns_in_bundles() { files .next/static | grep -aoE 'https?://[0-9a-f]{32}@[A-Za-
 
 app_log() { docker logs --tail 1000 "$app" 2>&1; }
 
-# stop_app: prints the exit status after SIGTERM, and SIGKILL when the contract's 20 s are over.
+# stop_app: prints the exit status after SIGTERM, and SIGKILL after 20 s.
 stop_app() {
   docker stop --time 20 "$app" >/dev/null
   docker inspect --format '{{.State.ExitCode}}' "$app"

@@ -1,30 +1,30 @@
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
 import { exchange, openTls } from "../http.ts";
-import { answered, envelopeUrl, probe, unreachable } from "../ingest.ts";
+import { answered, envelopeUrl, ingestName, probe, unreachable } from "../ingest.ts";
 import { sum } from "../metrics.ts";
-import { failed, ok, type Result, reason, warning } from "../result.ts";
+import { errorText, failed, ok, type Result, warning } from "../result.ts";
 import type { Facts } from "./facts.ts";
 
 /** Clients send invalid envelopes, too. */
 const MAX_BAD = 10;
 const MAX_BAD_SHARE = 0.01;
+/** What ends when the ingest accepts envelopes again. */
+const ofIngest = { follows: ["ingest"] };
 /** Longer than a short outage. */
 const MAX_WAIT_S = 300;
 
-/** Sends a probe envelope straight to the ingest of a DSN, as the spool does. `caFile` is a private CA's. */
+/** Sends a probe envelope to the ingest of a DSN, as the spool does. `caFile` is a private CA's. */
 export async function ingest(dsn: string, caFile = ""): Promise<Result[]> {
   const { protocol, hostname, port, pathname: path } = envelopeUrl(dsn);
   const ca = caFile ? readFileSync(caFile, "utf8") : rootCertificates.join("\n");
   const options = { protocol, host: hostname.replace(/^\[|\]$/g, ""), port, path, ca };
-  const answer = await exchange(options, probe(dsn)).catch(reason);
+  const answer = await exchange(options, probe(dsn)).catch(errorText);
   if (typeof answer === "string") {
     const speaksTls = protocol === "http:" && (await opensTls(options.host, Number(port || 80)));
     return [unreachable(hostname, speaksTls ? "SPEAKS_TLS" : answer, caFile)];
   }
-  const { status, headers } = answer;
-  const where = `${hostname} (project ${path.split("/").at(-3)})`;
-  return [answered("ingest", where, status, { location: headers.location })];
+  return [answered("ingest", ingestName(dsn), answer.status, { location: answer.headers.location })];
 }
 
 const opensTls = async (host: string, port: number) => {
@@ -32,7 +32,7 @@ const opensTls = async (host: string, port: number) => {
   return Boolean(socket?.destroy());
 };
 
-/** Sends a probe envelope as web does, to the proxy's inner listener, which says whether ingest or spool accepted it. */
+/** Sends a probe envelope as web does, to the proxy's inner listener. */
 export async function serverTunnel(address: string, dsn: string): Promise<Result[]> {
   const { hostname: host, port, pathname: path } = new URL(address);
   const { status, headers } = await exchange({ host, port, path }, probe(dsn));
@@ -47,11 +47,13 @@ export function envelopes(log: Facts["log"]): Result[] {
   const bad = all.filter(({ outcome = "" }) => ["failed", "rejected"].includes(outcome));
   const found = `${bad.length} of ${all.length} failed or were rejected in the last five minutes`;
   if (bad.length <= Math.max(MAX_BAD, all.length * MAX_BAD_SHARE)) return [ok("envelopes", found)];
-  const reasons = [...new Set(bad.map(({ reason }) => reason))].join(", ");
-  return [failed("envelopes", found, `reasons: ${reasons}; see "Troubleshooting" in docs/operations.md`)];
+  const reasons = [...new Set(bad.map(({ reason = "" }) => reason))];
+  const fix = `reasons: ${reasons.join(", ")}; see "Troubleshooting" in docs/operations.md`;
+  const isOfIngest = reasons.every((reason) => /^(?:ingest_status_\d+|unreachable)$/.test(reason));
+  return [failed("envelopes", found, fix, isOfIngest ? ofIngest : undefined)];
 }
 
-/** Checks what waits in the spool, since when, and how full it and its disk are. Takes its metrics. */
+/** Checks the spool's queue and disk by its metrics. */
 export function spool(metrics: string): Result[] {
   const of = (name: string) => sum(metrics, `culvert_spool_${name}`);
   const [queued, undeliverable] = [of("queued_envelopes"), of("undeliverable_envelopes")];
@@ -66,5 +68,5 @@ export function spool(metrics: string): Result[] {
   if (queued === 0) return [ok("spool", "its queue is empty")];
   const found = `${queued} envelopes wait, the oldest for ${Math.round(age / 60)} min, ${Math.round(full * 100)} % full`;
   const fix = "they are delivered when the ingest is back: see its line";
-  return [(age > MAX_WAIT_S || full > 0.8 ? failed : warning)("spool", found, fix)];
+  return [(age > MAX_WAIT_S || full > 0.8 ? failed : warning)("spool", found, fix, ofIngest)];
 }

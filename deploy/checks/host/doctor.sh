@@ -1,8 +1,8 @@
 #!/bin/sh
-# Says what is wrong, a line for each check: ✓ fine, ✗ wrong, ! will hurt or only you can judge it, - skipped.
+# Prints a line for each check: ✓ fine, ✗ wrong, ! will hurt or only you can judge it, - skipped.
 # Status 1: something is wrong. Usage: doctor.sh [--json | --brief]: brief is what is wrong with ingest and certificate.
-# PAGE is the page that is asked for. With BASE_URL=https://... it checks any deployment from outside; then
-# SENTRY_DSN has a probe envelope sent as well, and TUNNEL_PATH is the deployment's; both may be in .env.
+# PAGE is the page to ask for. BASE_URL=https://... checks any deployment from outside, with its SENTRY_DSN and
+# TUNNEL_PATH, which may be in .env.
 set -eu
 cd "$(dirname "$0")/../../.."
 . deploy/lib.sh

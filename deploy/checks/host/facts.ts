@@ -1,20 +1,20 @@
 import { readSections } from "../sections.ts";
 
-/** What of `docker inspect` is used: https://docs.docker.com/reference/api/engine/version/v1.47/#tag/Container/operation/ContainerInspect */
+/** What of `docker inspect` is used. */
 export interface Inspected {
   Id: string;
   Name: string;
-  /** The image's id. */
-  Image: string;
   RestartCount: number;
   HostConfig: { RestartPolicy: { Name: string }; PortBindings?: Record<string, { HostPort: string }[]> | null };
-  State: { Status: string; ExitCode: number; OOMKilled: boolean; StartedAt: string; Health?: Health };
+  State: {
+    Status: string;
+    ExitCode: number;
+    OOMKilled: boolean;
+    StartedAt: string;
+    Health?: { Status: string; Log?: { Output: string }[] | null };
+  };
   Config: { User?: string; Env?: string[] | null; Labels: Record<string, string> };
   NetworkSettings: { Networks: Record<string, { Gateway?: string }> };
-}
-interface Health {
-  Status: string;
-  Log?: { Output: string }[] | null;
 }
 
 type Logged = Partial<Record<"client" | "trace_id" | "outcome" | "reason", string>>;
@@ -24,29 +24,23 @@ interface Service {
   ports?: { published?: string }[];
 }
 
-/** Takes what `docker compose config` prints as JSON, and returns its services. It writes `$` as `$$`. */
+/** Returns the services of what `docker compose config` prints as JSON. It writes `$` as `$$`. */
 export const composeServices = (lines: string[]): Record<string, Service> =>
   JSON.parse(lines.join("\n").replaceAll("$$", () => "$")).services;
 
-/** Takes what facts.sh prints, which only the host knows about the running stack, and returns it parsed. Throws on malformed JSON. */
+/** Takes what facts.sh prints, and returns it parsed. */
 export function parseFacts(text: string) {
   const { lines, json } = readSections(text);
-  /** As the compose file resolves them now, by service. */
   const configured = composeServices(lines("config"));
-  const label = ({ Config }: Pick<Inspected, "Config">, name: string) =>
-    Config.Labels[`com.docker.compose.${name}`] ?? "";
   const containers = json<Inspected[]>("containers", [])
-    // Those of `docker compose run` are no part of the stack. Nor is a release that was kept for open pages and has ended, as it should.
-    .filter((one) => label(one, "oneoff") !== "True")
-    .filter((one) => label(one, "service") !== "web-previous" || one.State.Status !== "exited")
-    .map(({ Config, ...one }) => ({
-      ...one,
-      Name: one.Name.slice(1),
-      service: label({ Config }, "service"),
-      environment: variables(Config.Env),
-      /** Why it is not healthy, or was restarted: `reason` of deploy/lib.sh. */
-      why: lines(`why ${one.Id}`).at(-1) ?? "",
-    }));
+    .map(({ Config, ...inspected }) => {
+      const [, code = "", why = ""] = /^(\S+) (.*)/.exec(lines(`why ${inspected.Id}`).at(-1) ?? "") ?? [];
+      const service = Config.Labels["com.docker.compose.service"] ?? "";
+      // `code` and `why` it is not healthy or was restarted: `diagnose` of deploy/lib.sh.
+      return { ...inspected, Name: inspected.Name.slice(1), service, environment: variables(Config.Env), code, why };
+    })
+    // A release that was kept for open pages ends, as it should.
+    .filter(({ service, State }) => service !== "web-previous" || State.Status !== "exited");
   const log: Logged[] = lines("log").flatMap((line) => (/^\{.*\}$/.test(line) ? JSON.parse(line) : []));
   const names = { saved: lines("env-file").length, unread: lines("unread"), spaced: lines("spaced") };
   return { configured, containers, log, unreadable: lines("unreadable"), names };
@@ -60,7 +54,7 @@ const variables = (list: string[] | null = []): Record<string, string> =>
 
 /** Returns the settings that a service runs with. */
 export const settingsOf = ({ containers }: Facts, service: string): Record<string, string> =>
-  containers.find((one) => one.service === service)?.environment ?? {};
+  containers.find((container) => container.service === service)?.environment ?? {};
 
-/** Returns the items of a list of settings, such as DSNs or names. */
+/** Returns the items of a list, such as DSNs. */
 export const list = (value = "") => value.split(/[ ,]+/).filter(Boolean);
