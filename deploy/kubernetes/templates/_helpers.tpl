@@ -1,8 +1,8 @@
 {{- /* The prefix of all names. */}}
 {{- define "culvert.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
-{{- $own := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
-{{ .Values.fullnameOverride | default $own | trunc 40 | trimSuffix "-" }}
+{{- $prefix := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{ .Values.fullnameOverride | default $prefix | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
 {{- /* Labels that select pods: (list . "web"). They never change: a StatefulSet would have to be deleted for it. */}}
@@ -137,7 +137,18 @@ terminationMessagePolicy: FallbackToLogsOnError
 {{- end }}
 {{- end }}
 
+{{- define "culvert.roles" -}}
+{{ list "proxy" (ternary "web" "" .Values.web.enabled) (ternary "spool" "" .Values.spool.enabled) | compact | toJson }}
+{{- end }}
+
+{{- /* Without web: what a front passes on. */}}
+{{- define "culvert.tunnelPaths" -}}
+{{- $tunnel := .Values.settings.TUNNEL_PATH | default (.Files.Get "settings.json" | fromJson).defaults.TUNNEL_PATH }}{{ $paths := list -}}
+{{- range concat (list $tunnel (printf "%s/csp" $tunnel)) .Values.proxy.sdkTunnelPaths }}{{ $paths = append $paths (dict "path" . "pathType" "Exact") }}{{ end -}}
+{{ ternary list $paths .Values.web.enabled | toJson }}
+{{- end }}
+
 {{- /* All host names. */}}
 {{- define "culvert.names" -}}
-{{ regexSplit "[ ,]+" (.Values.settings.SERVER_NAME | default "localhost" | trimAll " ,") -1 | toJson }}
+{{ regexSplit "[ ,]+" (.Values.settings.SERVER_NAME | default (.Files.Get "settings.json" | fromJson).defaults.SERVER_NAME | trimAll " ,") -1 | toJson }}
 {{- end }}

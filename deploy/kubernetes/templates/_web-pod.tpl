@@ -1,9 +1,9 @@
 {{- /* The image of the release before this one: by default, of this one. */}}
 {{- define "culvert.previousImage" -}}
-{{- $own := .Values.web.image }}{{ $old := .Values.web.previousRelease.image -}}
+{{- $image := .Values.web.image }}{{ $old := .Values.web.previousRelease.image -}}
 {{- /* Not sprig's merge, which gives an empty digest that of the other image. */}}
-{{- if or $old.tag $old.digest }}{{ $own = dict "repository" ($old.repository | default $own.repository) "tag" $old.tag "digest" $old.digest "pullPolicy" $own.pullPolicy }}{{ end -}}
-{{- toJson $own }}
+{{- if or $old.tag $old.digest }}{{ $image = dict "repository" ($old.repository | default $image.repository) "tag" $old.tag "digest" $old.digest "pullPolicy" $image.pullPolicy }}{{ end -}}
+{{- toJson $image }}
 {{- end }}
 
 {{- /* What tells an image's pods from those of another release, as a label: (list . image). */}}
@@ -53,14 +53,19 @@ spec:
       {{- $small := dict "requests" (dict "cpu" "50m" "memory" "64Mi") "limits" (dict "cpu" "1" "memory" "128Mi") }}
       {{- include "culvert.container" (list $ (dict "image" .image "resources" $small) "web.image") | nindent 6 }}
       # Node is the only program that an image must have.
-      command: [node, -e, "require('fs').cpSync('/app/.next/static', '/static', { recursive: true })"]
+      {{- $wait := "" }}
+      {{- if eq .name "own-files" }}
+      # No page comes from this pod before all proxies know its release: DNS may say for 30 s that it is not there, a proxy for 5 s.
+      {{- $wait = "; setTimeout(() => {}, 35_000)" }}
+      {{- end }}
+      command: [node, -e, "require('fs').cpSync('/app/.next/static', '/static', { recursive: true }){{ $wait }}"]
       volumeMounts:
         - { name: static, mountPath: /static }
     {{- end }}
   {{- end }}
   containers:
     - name: web
-      {{- include "culvert.container" (list $ (merge (dict "image" $image) $values) "web.image") | nindent 6 }}
+      {{- include "culvert.container" (list $ (dict "image" $image "resources" $values.resources) "web.image") | nindent 6 }}
       ports:
         - { name: http, containerPort: 3000 }
       envFrom:
@@ -89,12 +94,16 @@ spec:
         periodSeconds: 2
         timeoutSeconds: 5
         # As long as compose waits for the first answer.
-        {{- $time := $.Values.settings.START_TIMEOUT | default "5m" }}
+        {{- $time := $.Values.settings.START_TIMEOUT | default ($.Files.Get "settings.json" | fromJson).defaults.START_TIMEOUT }}
         failureThreshold: {{ div (mul (regexFind "[0-9]+" $time) (get (dict "s" 1 "m" 60 "h" 3600 "d" 86400 "w" 604800) (regexFind "[a-z]" $time))) 2 }}
       readinessProbe:
         {{- include "culvert.probe" $ | nindent 8 }}
         periodSeconds: 5
         timeoutSeconds: 5
+        {{- if and $values.previousRelease.enabled (eq $name "web") }}
+        # 15 s, in which the proxies ask it for its release (proxy/entrypoint.d/watch-sets.sh).
+        successThreshold: 4
+        {{- end }}
       # Slower than readiness: a busy event loop recovers, and a restart would only move its load to other pods.
       livenessProbe:
         {{- include "culvert.probe" $ | nindent 8 }}

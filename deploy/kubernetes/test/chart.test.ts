@@ -4,57 +4,94 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse as parseYaml } from "yaml";
 import { root } from "../../test/support/docker.ts";
-import { chart, command, helm, images, parse, rendering, template } from "./lib/chart.ts";
-import { controllers, find, of, type Part, podOf, temporaryFolder } from "./lib/objects.ts";
+import { chart, command, front, helm, images, parse, rendering, template, withoutWeb } from "./lib/chart.ts";
+import { controllers, find, of, type Part, podOf, temporaryFolder, unprefixed } from "./lib/objects.ts";
 
 const off = { enabled: false };
 const clusterIp = { service: { type: "ClusterIP" } };
 const trusted = { settings: { TRUSTED_PROXIES: "10.244.0.0/16" } };
-const entries = (one: object) => JSON.stringify(one).slice(1, -1);
 const values = (...more: object[]) => [images("1.0.0"), ...more];
 const work = temporaryFolder();
 const readme = readFileSync(`${chart}/README.md`, "utf8");
 
 test("two releases in one namespace share neither a name nor a selected pod", () => {
-  const [one = [], two = []] = ["shop", "blog"].map((release) => template(values(), { release }));
-  const names = one.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
-  expect(two.filter(({ kind, metadata }) => names.includes(`${kind} ${metadata.name}`))).toEqual([]);
-  for (const { spec } of of(two, "Service"))
+  const [shop = [], blog = []] = ["shop", "blog"].map((release) => template(values(), { release }));
+  const names = shop.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  expect(blog.filter(({ kind, metadata }) => names.includes(`${kind} ${metadata.name}`))).toEqual([]);
+  for (const { spec } of of(blog, "Service"))
     expect(spec.selector).toMatchObject({ "app.kubernetes.io/instance": "blog" });
 });
 
-// What is set; then an object and its text, for each object.
-const texts = `
-{"settings":{"BASE_PATH":"/shop"}} | Deployment web "livenessProbe":{"tcpSocket"
-{"settings":{"BASE_PATH":"/shop","HEALTH_PATH":"/ready"}} | Deployment web "livenessProbe":{"httpGet":{"path":"/shop/ready"
-{"spool":{"nodeSelector":{"pool":"a"},"affinity":{"nodeAffinity":{}},"tolerations":[{"key":"x"}],"priorityClassName":"high"}} | StatefulSet spool (?=.*"pool":"a")(?=.*"nodeAffinity")(?=.*"key":"x").*"high"
-{"cache":{"enabled":true,"extraEnv":[{"name":"API"}],"extraVolumes":[{"name":"v"}],"extraVolumeMounts":[{"name":"v","mountPath":"/team"}]}} | Deployment cache (?=.*"name":"API")(?=.*"volumes":.*"name":"v").*"/team"
-{"proxy":{"podLabels":{"team":"l"},"podAnnotations":{"team":"a"}},"imagePullSecrets":[{"name":"r"}]} | Deployment proxy (?=.*"team":"l")(?=.*"team":"a").*"imagePullSecrets":\\[{"name":"r"
-{"settings":{"SPOOL_MAX_MB":"2048"}} | ConfigMap spool "SPOOL_MAX_MB":"2048"
-{"web":{"image":{"digest":"DIGEST"},"resources":{"requests":{"cpu":"1"}}}} | Deployment web culvert-web:1\\.0\\.0@sha256:0{64}".*"cpu":"1"
-{"web":{"image":{"digest":"DIGEST"},"previousRelease":{"image":{"tag":"0.9.0"}}}} | Deployment web-previous "image":"[^"@]*culvert-web:0\\.9\\.0"(?=.*"name":"web")
-{"web":{"autoscaling":{"maxReplicas":30}}} | HorizontalPodAutoscaler web "maxReplicas":30
-{"proxy":{"tls":{"certManager":{"enabled":true}}}} | Certificate proxy "dnsNames":\\["app.example.com","www.example.com"
-{"spool":{"persistence":{"size":"4Gi","storageClass":"fast"}}} | StatefulSet spool "storageClassName":"fast".*"4Gi"
-{"networkPolicy":{"ingest":[{"ports":[{"port":9000}]}]}} | NetworkPolicy proxy "port":9000 | NetworkPolicy spool "port":9000
-{"ingress":{"enabled":true,"tls":[{"secretName":"x"}]},FRONT} | Ingress proxy "secretName":"x" | Service proxy "spec":{(?!.*"type":)
-{"httpRoute":{"enabled":true,"parentRefs":[{"name":"x"}]},FRONT} | HTTPRoute proxy "hostnames":\\["app.example.com","www.example.com"`;
-test.each(texts.trim().split("\n"))("the chart renders %s", (line) => {
-  const [set = "", ...wanted] = line.replace("DIGEST", `sha256:${"0".repeat(64)}`).split(" | ");
-  const names = { settings: { SERVER_NAME: "app.example.com,  www.example.com " } };
-  const front = { proxy: { ...clusterIp, tls: { existingSecret: "" } }, ...trusted };
-  const objects = template(values(names, JSON.parse(set.replace("FRONT", entries(front)))));
-  for (const [kind = "", name = "", text = ""] of wanted.map((one) => one.split(/ (.*?) (.*)/)))
-    expect(JSON.stringify(find(objects, kind, name))).toMatch(new RegExp(text));
+const names = { settings: { SERVER_NAME: "app.example.com,  www.example.com " } };
+const digest = `sha256:${"0".repeat(64)}`;
+const rendered: { what: string; set: object; wanted: Record<string, RegExp> }[] = [
+  {
+    what: "values of containers, images and pods",
+    set: {
+      settings: { ...names.settings, BASE_PATH: "/shop", HEALTH_PATH: "/ready", SPOOL_MAX_MB: "2048" },
+      imagePullSecrets: [{ name: "r" }],
+      proxy: { podLabels: { team: "l" }, podAnnotations: { team: "a" }, tls: { certManager: { enabled: true } } },
+      web: { image: { digest }, resources: { requests: { cpu: "1" } } },
+      spool: {
+        nodeSelector: { pool: "a" },
+        affinity: { nodeAffinity: {} },
+        tolerations: [{ key: "x" }],
+        priorityClassName: "high",
+      },
+      cache: {
+        enabled: true,
+        extraEnv: [{ name: "API" }],
+        extraVolumes: [{ name: "v" }],
+        extraVolumeMounts: [{ name: "v", mountPath: "/team" }],
+      },
+      networkPolicy: { ingest: [{ ports: [{ port: 9000 }] }] },
+    },
+    wanted: {
+      "Deployment proxy": /(?=.*"team":"l")(?=.*"team":"a").*"imagePullSecrets":\[{"name":"r"/,
+      "Deployment web":
+        /(?=.*culvert-web:1\.0\.0@sha256:0{64}".*"cpu":"1").*"livenessProbe":{"httpGet":{"path":"\/shop\/ready"/,
+      "StatefulSet spool": /(?=.*"pool":"a")(?=.*"nodeAffinity")(?=.*"key":"x").*"high"/,
+      "Deployment cache": /(?=.*"name":"API")(?=.*"volumes":.*"name":"v").*"\/team"/,
+      "ConfigMap spool": /"SPOOL_MAX_MB":"2048"/,
+      "Certificate proxy": /"dnsNames":\["app.example.com","www.example.com"/,
+      "NetworkPolicy proxy": /"port":9000/,
+      "NetworkPolicy spool": /"port":9000/,
+    },
+  },
+  {
+    what: "a previous release, and no HEALTH_PATH",
+    set: { web: { image: { digest }, previousRelease: { image: { tag: "0.9.0" } } } },
+    wanted: {
+      "Deployment web": /"livenessProbe":{"tcpSocket"/,
+      "Deployment web-previous": /"name":"web","image":"[^"@]*culvert-web:0\.9\.0"/,
+    },
+  },
+  {
+    what: "an Ingress",
+    set: { ingress: { enabled: true, tls: [{ secretName: "x" }] }, ...front },
+    wanted: { "Ingress proxy": /"secretName":"x"/, "Service proxy": /"spec":{(?!.*"type":)/ },
+  },
+  {
+    what: "an HTTPRoute",
+    set: { httpRoute: { enabled: true, parentRefs: [{ name: "x" }] }, ...front },
+    wanted: { "HTTPRoute proxy": /"hostnames":\["app.example.com","www.example.com"/ },
+  },
+];
+test.each(rendered)("the chart renders $what", ({ set, wanted }) => {
+  const objects = template(values(names, set));
+  for (const [object, text] of Object.entries(wanted)) {
+    const [kind = "", name = ""] = object.split(" ");
+    expect(JSON.stringify(find(objects, kind, name))).toMatch(text);
+  }
 });
 
 test("a release replaces the pods that read a changed setting, and no others", () => {
   const checksums = (settings: object) =>
     controllers(template(values({ settings }))).map(
-      (one) => JSON.stringify(one).match(/checksum\/settings":"(\w+)/)?.[1],
+      (controller) => JSON.stringify(controller).match(/checksum\/settings":"(\w+)/)?.[1],
     );
   const [before, after] = [checksums({}), checksums({ SPOOL_RATE: "7" })];
-  expect(before.map((one, at) => one === after[at]).sort()).toEqual([false, true, true]);
+  expect(before.map((checksum, at) => checksum === after[at]).sort()).toEqual([false, true, true]);
 });
 
 test("the chart has a Pod without rights as its only hook, and none with test.enabled=false", () => {
@@ -66,44 +103,162 @@ test("the chart has a Pod without rights as its only hook, and none with test.en
   expect(JSON.stringify(template(values({ test: off })))).not.toMatch(/hook|culvert-test/);
 });
 
-const rejected = `
-an unknown value | {"spol":{}} | additional properties 'spol' not allowed
-an origin that ends a directive | {"settings":{"TUNNEL_ALLOWED_ORIGINS":"https://a.b;x"}} | TUNNEL_ALLOWED_ORIGINS
-a secret among the settings | {"settings":{"SENTRY_DSN":"https://k@o1.ingest.sentry.io/2"}} | SENTRY_DSN
-an image without a tag | {"web":{"image":{"tag":""}}} | web.image.tag: not set: set web.image
-replicas with autoscaling | {"web":{"replicas":3}} | web.replicas: .*: set web.autoscaling.minReplicas
-proxies without a certificate | {"proxy":{"tls":{"existingSecret":""}}} | proxy.tls.existingSecret: not
-a gateway without a class | {"gateway":{"enabled":true},CLUSTER_IP} | gateway.className: not set
-an Ingress beside a load balancer | {"ingress":{"enabled":true},TRUSTED} | set proxy.service.type=ClusterIP
-an Ingress that is not trusted | {"ingress":{"enabled":true},CLUSTER_IP} | TRUSTED_PROXIES: not set
-a route without a Gateway | {"httpRoute":{"enabled":true},CLUSTER_IP,TRUSTED} | httpRoute.parentRefs: not
-a tag that is none | {"spool":{"image":{"tag":"-x"}}} | spool.image.tag
-a release's tag that is no label | {"web":{"image":{"tag":"LONG"}}} | web.image.*tag
-a previous tag that is no label | {"web":{"previousRelease":{"image":{"tag":"LONG"}}}} | previousRelease.image.tag
-a size that is none | {"spool":{"persistence":{"size":"big"}}} | spool.persistence.size
-a CPU that is none | {"proxy":{"resources":{"requests":{"cpu":"2x"}}}} | proxy.resources.requests.cpu
-resources with a wrong name | {"cache":{"resources":{"limts":{"cpu":"1"}}}} | limts
-a variable with a wrong field | {"web":{"extraEnv":[{"name":"A","valu":"b"}]}} | valu
-a peer with a wrong field | {"networkPolicy":{"prometheus":[{"ipblock":{"cidr":"10.0.0.0/8"}}]}} | ipblock
-a rule with a peer's field | {"networkPolicy":{"ingest":[{"ipBlock":{"cidr":"10.0.0.0/8"}}]}} | ipBlock
-a node's label that is no string | {"web":{"nodeSelector":{"pool":1}}} | web.nodeSelector.pool
-a name with a scheme | {"settings":{"SERVER_NAME":"https://app.example.com"}} | SERVER_NAME
-a health path without a slash | {"settings":{"HEALTH_PATH":"ready"}} | HEALTH_PATH
-a network that is too long | {"settings":{"TRUSTED_PROXIES":"10.0.0.0/8 10.0.0.0/33"}} | TRUSTED_PROXIES
-a gateway beside a load balancer | {"gateway":{"enabled":true,"className":"x"}} | gateway.enabled: .*: set proxy.service.type=ClusterIP`;
-const cases = rejected.trim().split("\n");
-test.each(cases.map((line) => line.split(" | ")))("the chart rejects %s, by its name", (_, more = "", message = "") => {
-  const text = more
-    .replace("LONG", "x".repeat(70))
-    .replace("CLUSTER_IP", entries({ proxy: clusterIp }))
-    .replace(/TRUSTED(?!_)/, entries(trusted));
-  expect(() => template(values(JSON.parse(text)))).toThrow(new RegExp(message));
+test("with web.enabled=false, the chart renders the tunnel alone, and a front passes on its paths only", () => {
+  const objects = rendering("tunnel alone");
+  const named = (kind: string) => of(objects, kind).map(({ metadata }) => unprefixed(metadata.name));
+  const kinds = Object.fromEntries(objects.map(({ kind }) => [kind, named(kind)]));
+  expect(kinds).toEqual({
+    NetworkPolicy: ["proxy", "spool", "test"],
+    PodDisruptionBudget: ["proxy", "spool"],
+    ServiceAccount: ["proxy", "spool"],
+    ConfigMap: ["proxy", "spool"],
+    Service: ["proxy", "server-tunnel", "spool", "spool-headless"],
+    Deployment: ["proxy"],
+    StatefulSet: ["spool"],
+    Ingress: ["proxy"],
+    Pod: ["test"],
+  });
+  expect(JSON.stringify(objects)).not.toMatch(/culvert-web|"web(-previous)?"|WEB_/);
+  expect(podOf(objects, "proxy").containers[0].env).toContainEqual({ name: "WEB", value: "off" });
+  const paths = ["/monitoring", "/monitoring/csp", "/1abc2de"];
+  const found = find(objects, "Ingress", "proxy").spec.rules[0].http.paths;
+  expect(found).toMatchObject(paths.map((path) => ({ path, pathType: "Exact" })));
+  const httpRoute = { enabled: true, parentRefs: [{ name: "x" }] };
+  const more = { proxy: { ...clusterIp, sdkTunnelPaths: ["/1abc2de"] }, httpRoute };
+  const [rule] = find(template([withoutWeb, more, trusted]), "HTTPRoute", "proxy").spec.rules;
+  expect(rule.matches).toEqual(paths.map((value) => ({ path: { type: "Exact", value } })));
 });
 
+test.each([
+  ["web.image.tag", "1.0.0"],
+  ["web.image.digest", digest],
+  ["web.previousRelease.image.tag", "0.9.0"],
+  ["cache.enabled", true],
+  ["settings.BASE_PATH", "/shop"],
+  ["settings.WEBSOCKET_PATH", "/ws"],
+])("web.enabled=false rejects %s", (name, value) => {
+  const message = `${name}: is of an app, and web.enabled is false: unset it, or set web.enabled=true`;
+  const set = name.split(".").reduceRight<unknown>((part, key) => ({ [key]: part }), value);
+  expect(() => template([withoutWeb, set as object])).toThrow(message);
+});
+
+const rejected = [
+  { set: { spol: {} }, message: /additional properties 'spol' not allowed/ },
+  {
+    set: { settings: { TUNNEL_ALLOWED_ORIGINS: "https://a.b;x" } },
+    message: /TUNNEL_ALLOWED_ORIGINS/,
+  },
+  {
+    set: { settings: { SENTRY_DSN: "https://k@o1.ingest.sentry.io/2" } },
+    message: /SENTRY_DSN/,
+  },
+  {
+    set: { web: { image: { tag: "" } } },
+    message: /web.image.tag: not set: set web.image/,
+  },
+  {
+    set: { web: { replicas: 3 } },
+    message: /web.replicas: .*: set web.autoscaling.minReplicas/,
+  },
+  {
+    set: { proxy: { tls: { existingSecret: "" } } },
+    message: /proxy.tls.existingSecret: not/,
+  },
+  {
+    set: { gateway: { enabled: true }, proxy: clusterIp },
+    message: /gateway.className: not set/,
+  },
+  {
+    set: { ingress: { enabled: true }, ...trusted },
+    message: /set proxy.service.type=ClusterIP/,
+  },
+  {
+    set: { ingress: { enabled: true }, proxy: clusterIp },
+    message: /TRUSTED_PROXIES: not set/,
+  },
+  {
+    set: { httpRoute: { enabled: true }, proxy: clusterIp, ...trusted },
+    message: /httpRoute.parentRefs: not/,
+  },
+  { set: { spool: { image: { tag: "-x" } } }, message: /spool.image.tag/ },
+  {
+    set: { web: { image: { tag: "x".repeat(70) } } },
+    message: /web.image.*tag/,
+  },
+  { set: { spool: { persistence: { size: "big" } } }, message: /spool.persistence.size/ },
+  {
+    set: { proxy: { resources: { requests: { cpu: "2x" } } } },
+    message: /proxy.resources.requests.cpu/,
+  },
+  { set: { web: { extraEnv: [{ name: "A", valu: "b" }] } }, message: /valu/ },
+  {
+    set: { networkPolicy: { prometheus: [{ ipblock: { cidr: "10.0.0.0/8" } }] } },
+    message: /ipblock/,
+  },
+  {
+    set: { networkPolicy: { ingest: [{ ipBlock: { cidr: "10.0.0.0/8" } }] } },
+    message: /ipBlock/,
+  },
+  {
+    set: { web: { nodeSelector: { pool: 1 } } },
+    message: /web.nodeSelector.pool/,
+  },
+  {
+    set: { settings: { SERVER_NAME: "https://app.example.com" } },
+    message: /SERVER_NAME/,
+  },
+  { set: { settings: { HEALTH_PATH: "ready" } }, message: /HEALTH_PATH/ },
+  {
+    set: { settings: { TRUSTED_PROXIES: "10.0.0.0/8 10.0.0.0/33" } },
+    message: /TRUSTED_PROXIES/,
+  },
+  {
+    set: { gateway: { enabled: true, className: "x" } },
+    message: /gateway.enabled: .*: set proxy.service.type=ClusterIP/,
+  },
+];
+test.each(rejected)("the chart rejects a value by its name: $message", ({ set, message }) => {
+  expect(() => template(values(set))).toThrow(message);
+});
+
+const schema = JSON.parse(readFileSync(`${chart}/values.schema.json`, "utf8"));
 test("each value is in values.yaml, which documents it", () => {
-  const { properties } = JSON.parse(readFileSync(`${chart}/values.schema.json`, "utf8"));
   const documented = Object.keys(parseYaml(readFileSync(`${chart}/values.yaml`, "utf8")));
-  expect(["global", ...documented].sort()).toEqual(Object.keys(properties).sort());
+  expect(["global", ...documented].sort()).toEqual(Object.keys(schema.properties).sort());
+});
+
+/** Path and type of each value that contains no others. */
+const leaves = ({ $ref, allOf, properties, type = "string" }: Part, path: string): [path: string, type: string][] => {
+  if ($ref) return leaves(schema.definitions[$ref.split("/").at(-1)], path);
+  if (allOf) return leaves(allOf[0], path);
+  if (!properties) return [[path, [type].flat()[0]]];
+  return Object.keys(properties).flatMap((key) => leaves(properties[key], path ? `${path}.${key}` : key));
+};
+
+test("templates read each value, however nested: they have its path, or what it sets is rendered", () => {
+  const { global, settings, ...properties } = schema.properties;
+  const named = execFileSync("grep", ["-rhoE", "\\.Values(\\.\\w+)+", `${chart}/templates`], {
+    encoding: "utf8",
+  }).split("\n");
+  const others = leaves({ properties }, "").filter(([path]) => !named.includes(`.Values.${path}`));
+  const markOf = (path: string) => `${700_000 + others.findIndex(([other]) => other === path)}`;
+  const marks = others.map(([path, type]) => {
+    const mark = markOf(path);
+    const values = { array: [{ name: mark, host: mark }], object: { [mark]: mark }, integer: +mark, boolean: true };
+    return `--set-json=${path}=${JSON.stringify(values[type as keyof typeof values] ?? mark)}`;
+  });
+  const on = { enabled: true };
+  const render = (set: string, more = {}) => {
+    const options = ["--skip-schema-validation", ...marks, `--set=${set}`];
+    return helm(["template", "culvert", chart, ...options], [{ cache: on, monitoring: on, localIngest: on }, more]);
+  };
+  const scaled = render("web.replicas=null");
+  const fronts = { ingress: on, httpRoute: on, gateway: on, ...trusted };
+  const fixed = { proxy: { autoscaling: off, service: { type: "NodePort" } }, web: { autoscaling: off } };
+  const all = scaled + render("web.image.tag=1", { ...fronts, ...fixed });
+  const isRead = ([path, type]: [path: string, type: string]) =>
+    type === "boolean" ? render(`web.replicas=null,${path}=false`) !== scaled : all.includes(markOf(path));
+  expect(others.filter((leaf) => !isRead(leaf))).toEqual([]);
 });
 
 test("the chart takes each example in values/production.yaml that is commented out", () => {
@@ -116,9 +271,9 @@ test("the chart takes each example in values/production.yaml that is commented o
     const [, nested, example] = /^ *#( {3}|) ?(\w+: [{["\w/].*)$/.exec(line) ?? [];
     if (!example) continue;
     found += 1;
-    const own = parseYaml(`${parent}${nested ? "service:\n    " : ""}${example}`);
-    const front = own.ingress || own.httpRoute || own.gateway ? { proxy: clusterIp } : {};
-    expect(() => template(values(fixed, front, own)), line).not.toThrow();
+    const parsed = parseYaml(`${parent}${nested ? "service:\n    " : ""}${example}`);
+    const front = parsed.ingress || parsed.httpRoute || parsed.gateway ? { proxy: clusterIp } : {};
+    expect(() => template(values(fixed, front, parsed)), line).not.toThrow();
   }
   expect(found).toBeGreaterThan(15);
 });
@@ -138,23 +293,16 @@ test("make render writes all objects, without hooks and namespaces", () => {
 const kubectl = spawnSync("kubectl", ["kustomize", "--help"]).status === 0;
 const kustomize = (...args: string[]) =>
   parse(execFileSync("kubectl", ["kustomize", ...args], { encoding: "utf8", stdio: "pipe" }));
-const operations = JSON.stringify([{ op: "add", path: "/metadata/labels/team", value: "shop" }]);
-const patch = { target: { kind: "Deployment", name: "culvert-web" }, patch: operations };
-test.skipIf(!kubectl)(
-  "the kustomization of a release changes namespace, images and settings, and takes a patch",
-  () => {
-    const text = readFileSync(`${root}deploy/release/kustomization.yaml`, "utf8");
-    writeFileSync(join(work, "culvert-VERSION.yaml"), readFileSync(render("values/production.yaml").stdout.trim()));
-    const more = `  - ${JSON.stringify(patch)}\n`;
-    writeFileSync(join(work, "kustomization.yaml"), text.replaceAll("REGISTRY", "registry.example.com") + more);
-    const objects = kustomize(work);
-    expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(["culvert"]));
-    expect(find(objects, "Deployment", "web").metadata.labels).toMatchObject({ team: "shop" });
-    expect(podOf(objects, "web").containers[0].image).toBe("registry.example.com/shop:1.4.0");
-    expect(find(objects, "ConfigMap", "proxy").data?.SERVER_NAME).toBe("app.example.com");
-    expect(JSON.stringify(objects)).not.toMatch(/\.culvert\.svc/);
-  },
-);
+test.skipIf(!kubectl)("the kustomization of a release changes namespace, images and settings", () => {
+  const text = readFileSync(`${root}deploy/release/kustomization.yaml`, "utf8");
+  writeFileSync(join(work, "culvert-VERSION.yaml"), readFileSync(render("values/production.yaml").stdout.trim()));
+  writeFileSync(join(work, "kustomization.yaml"), text.replaceAll("REGISTRY", "registry.example.com"));
+  const objects = kustomize(work);
+  expect(new Set(objects.map(({ metadata }) => metadata.namespace))).toEqual(new Set(["culvert"]));
+  expect(podOf(objects, "web").containers[0].image).toBe("registry.example.com/shop:1.4.0");
+  expect(find(objects, "ConfigMap", "proxy").data?.SERVER_NAME).toBe("app.example.com");
+  expect(JSON.stringify(objects)).not.toMatch(/\.culvert\.svc/);
+});
 
 test.each(["Application", "HelmRelease", "Kustomization"])("the chart takes the values of the README's %s", (kind) => {
   const text = new RegExp(`^ {4}apiVersion: .*\n {4}kind: ${kind}\n(?: {4}(?!---).*\n)+`, "m").exec(readme)?.[0] ?? "";
@@ -179,7 +327,9 @@ test.skipIf(!kubectl)("Kustomize reads the chart by helmCharts, with values and 
   execFileSync("tar", ["-xzf", join(work, "culvert-1.2.3.tgz"), "-C", join(folder, "charts")]);
   const names = { name: "culvert", releaseName: "culvert", namespace: "shop" };
   const helmCharts = [{ ...names, version: "1.2.3", valuesFile: "values.yaml" }];
-  writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify({ helmCharts, patches: [patch] }));
+  const operations = JSON.stringify([{ op: "add", path: "/metadata/labels/team", value: "shop" }]);
+  const patches = [{ target: { kind: "Deployment", name: "culvert-web" }, patch: operations }];
+  writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify({ helmCharts, patches }));
   writeFileSync(join(folder, "values.yaml"), JSON.stringify(Object.assign({}, ...values({ test: off }))));
   // Kustomize 5.5 asks for Helm 3's version by an option that Helm 4 has not.
   const old = `#!/bin/sh\ncase "$1" in version) echo v3.18.0 ;; *) exec ${command} "$@" ;; esac\n`;

@@ -10,7 +10,6 @@ const settings: Part[] = Object.values(
   JSON.parse(readFileSync(`${root}deploy/settings/settings.json`, "utf8")) as Record<string, Part[]>,
 ).flat();
 
-/** What the chart's ConfigMaps have if a value sets it. */
 const defaults = JSON.parse(readFileSync(`${chart}/settings.json`, "utf8"));
 
 const composeBytes = (quantity: string) => bytes(quantity.replace(/[kmg]$/, (unit) => `${unit.toUpperCase()}i`));
@@ -31,19 +30,19 @@ test.each(names)("compose and Kubernetes agree on %s", (name) => {
   const service = services[name];
   const { containers, securityContext, volumes = [] } = podOf(objects, name);
   const [{ env = [], envFrom = [], ports, resources, volumeMounts = [], ...probes }] = containers;
-  const maps = envFrom.map((one: Part) => find(objects, "ConfigMap", unprefixed(one.configMapRef.name)).data);
-  const own = settings.filter((one) => one.services.includes(name) && one.kubernetes !== false);
+  const maps = envFrom.map(({ configMapRef }: Part) => find(objects, "ConfigMap", unprefixed(configMapRef.name)).data);
+  const ownSettings = settings.filter(({ services, kubernetes }) => services.includes(name) && kubernetes !== false);
   const all = Object.assign({}, ...maps, defaults[name]);
-  const set = [...Object.keys(all), ...env.map((one: Part) => one.name)];
-  expect(set).toEqual(expect.arrayContaining(own.map((one) => one.name)));
-  const known = ["POD_NAMESPACE", ...settings.map((one) => one.name)];
-  expect(set.filter((one) => !known.includes(one))).toEqual([]);
+  const set = [...Object.keys(all), ...env.map(({ name }: Part) => name)];
+  expect(set).toEqual(expect.arrayContaining(ownSettings.map(({ name }) => name)));
+  const known = ["POD_NAMESPACE", ...settings.map(({ name }) => name)];
+  expect(set.filter((variable) => !known.includes(variable))).toEqual([]);
 
   const asked = service.healthcheck.test.join(" ").replace(/\$\$(PORT|HEALTH)\b.*/s, () => imageOf(name));
   const healthy = ["startupProbe", "livenessProbe", ...(name === "proxy" ? [] : ["readinessProbe"])];
   for (const { httpGet, tcpSocket } of healthy.map((probe) => probes[probe])) {
     const { port, path = "" } = httpGet ?? tcpSocket;
-    const { containerPort } = ports.find((one: Part) => one.name === port);
+    const { containerPort } = ports.find(({ name }: Part) => name === port);
     expect(asked).toMatch(new RegExp(`\\b${containerPort}\\b[^]*${path}(?!\\w)`));
   }
 

@@ -3,7 +3,7 @@ import { check } from "../../../checks/cluster/verify.ts";
 import { variables } from "./kubelet.ts";
 import { controllers, podOf, type Resource } from "./objects.ts";
 
-/** What verify.sh collects of a cluster that runs production, and what a test changes in it. */
+/** What verify.sh collects. */
 export interface World {
   objects: Resource[];
   nodes: Resource[];
@@ -15,7 +15,7 @@ export interface World {
 
 const ready = { conditions: [{ type: "Ready", status: "True" }] };
 
-/** The live objects of a healthy deployment: pods, addresses and statuses, by its manifests. */
+/** With the pods, addresses and statuses of a healthy deployment. */
 export function healthy(manifests: Resource[]): Resource[] {
   const objects = structuredClone(manifests).filter(({ kind }) => !/^(Pod|ServiceAccount)$/.test(kind));
   for (const controller of controllers(objects)) {
@@ -42,8 +42,17 @@ export function production(manifests: Resource[]): World {
     const [WEB_PREVIOUS, WEB_CURRENT] = all.WEB_SETS?.split(" ") ?? [];
     return { ...all, ...(WEB_PREVIOUS && { WEB_PREVIOUS, WEB_CURRENT }) };
   };
-  const hops = "WEB_UPSTREAM WEB_FALLBACK_UPSTREAM WEB_CURRENT WEB_PREVIOUS SPOOL_UPSTREAM SPOOL_FALLBACK_UPSTREAM";
-  const asked = [...hops.split(" "), "ingest", "spool:10.0.0.3:8082", "spool:10.0.0.4:8082"];
+  const asked = [
+    "WEB_UPSTREAM",
+    "WEB_FALLBACK_UPSTREAM",
+    "WEB_CURRENT",
+    "WEB_PREVIOUS",
+    "SPOOL_UPSTREAM",
+    "SPOOL_FALLBACK_UPSTREAM",
+    "ingest",
+    "spool:10.0.0.3:8082",
+    "spool:10.0.0.4:8082",
+  ];
   return {
     objects,
     nodes: ["node-0", "node-1", "node-2"].map((name) => {
@@ -53,7 +62,9 @@ export function production(manifests: Resource[]): World {
       ...Object.fromEntries(Object.entries(environment("proxy")).map(([name, value]) => [`set ${name}`, value])),
       ...Object.fromEntries(asked.map((name) => [`ask ${name}`, "0 200 1 0"])),
       "ask server": "0 200 1 0 accepted",
-      ...{ "queued 10.0.0.3:8082": "3", "queued 10.0.0.4:8082": "3", metrics: "1" },
+      "queued 10.0.0.3:8082": "3",
+      "queued 10.0.0.4:8082": "3",
+      metrics: "1",
     },
     web: { asked: { SERVER_TUNNEL: 405, SPOOL_UPSTREAM: 200 }, isReached: false, settings: environment("web") },
     sections: {},
@@ -74,6 +85,8 @@ export function collected({ objects, nodes, proxy, web, sections }: World): stri
   return written.join("");
 }
 
-/** The lines of what is found in what verify.sh prints: `state check: found: fix`. */
+/** `state check: found: fix`. */
 export const linesOf = (text: string): string[] =>
-  check(parseFacts(text)).map((one) => [`${one.state} ${one.check}`, one.found, one.fix].filter(Boolean).join(": "));
+  check(parseFacts(text)).map(({ state, check, found, fix }) =>
+    [`${state} ${check}`, found, fix].filter(Boolean).join(": "),
+  );

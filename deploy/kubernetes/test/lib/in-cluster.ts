@@ -62,9 +62,9 @@ export function visitor() {
   };
   const visit = async () => {
     await ask("/", {});
-    const own = await ask("/", { RSC: "1" });
-    const next = own && (await ask("/", { RSC: "1", "X-Deployment-Id": own }));
-    if (next && next !== own) said.other += 1;
+    const deployment = await ask("/", { RSC: "1" });
+    const next = deployment && (await ask("/", { RSC: "1", "X-Deployment-Id": deployment }));
+    if (next && next !== deployment) said.other += 1;
   };
   const report = async () => {
     const id = crypto.randomUUID().replaceAll("-", "");
@@ -74,8 +74,8 @@ export function visitor() {
   };
   const every = (milliseconds: number, run: () => Promise<void>) =>
     setInterval(() => {
-      const one = run().finally(() => open.delete(one));
-      open.add(one);
+      const promise = run().finally(() => open.delete(promise));
+      open.add(promise);
     }, milliseconds);
   createServer(async ({ url }, response) => {
     if (url === "/start") {

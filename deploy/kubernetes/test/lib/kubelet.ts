@@ -28,17 +28,14 @@ const labels = [label.replace("--label=", "")];
 
 type Secrets = Record<string, Record<string, string>>;
 
-/**
- * Rendered pods as services of compose, which runs them as kubelet would: environment, user, groups, limits, volumes and
- * the readiness probe come from the manifests. rules.test.ts has the rest. All is removed after the tests of the caller.
- */
+/** Rendered pods as services of compose, which runs them as kubelet would. All is removed after the tests of the caller. */
 export function useNode(name: string, secrets: Secrets) {
   const [folder, project] = [temporaryFolder(), projectName(name)];
   const services: Record<string, Part> = {};
-  /** Images that replace those of the manifests, by the manifest's name. */
+  /** By the manifest's name. */
   const images: Record<string, string> = {};
   const compose = (args: string[]) => {
-    const mounts: Part[] = Object.values(services).flatMap((one) => one.volumes ?? []);
+    const mounts: Part[] = Object.values(services).flatMap(({ volumes = [] }) => volumes);
     const named = mounts.filter(({ type }) => type === "volume").map(({ source }) => [source, { labels }]);
     const file = { services, volumes: Object.fromEntries(named), networks: { default: { labels } } };
     writeFileSync(join(folder, "compose.json"), JSON.stringify(file).replaceAll("$", "$$$$"));
@@ -56,17 +53,24 @@ export function useNode(name: string, secrets: Secrets) {
     const { initContainers = [], containers, securityContext: shared, volumes = [] } = podOf(objects, pod);
     const [main] = containers;
     const mount = ({ name: volume, mountPath: target, readOnly: read_only = false }: Part) => {
-      const { secret, emptyDir } = volumes.find((one: Part) => one.name === volume) ?? {};
+      const { secret, emptyDir } = volumes.find(({ name }: Part) => name === volume) ?? {};
       if (emptyDir?.medium === "Memory") return { type: "tmpfs", target, tmpfs: { size: bytes(emptyDir.sizeLimit) } };
       const source = secret?.secretName ?? `${as}.${volume}`;
       return { type: "volume", source, target, read_only, volume: { nocopy: true } };
     };
     const container = ({ image, command, args, resources, volumeMounts = [] }: Part) => ({
-      ...{ labels, image: images[image] ?? built(/([\w-]+)(:[^/]*)?$/.exec(image)?.[1] ?? "") },
-      ...{ user: `${shared.runAsUser}:${shared.runAsGroup}`, group_add: shared.fsGroup ? [shared.fsGroup] : [] },
-      ...{ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges"] },
-      ...{ mem_limit: bytes(resources.limits.memory), cpus: resources.limits.cpu, volumes: volumeMounts.map(mount) },
-      ...{ ...(command && { entrypoint: command }), ...(args && { command: args }) },
+      labels,
+      image: images[image] ?? built(/([\w-]+)(:[^/]*)?$/.exec(image)?.[1] ?? ""),
+      user: `${shared.runAsUser}:${shared.runAsGroup}`,
+      group_add: shared.fsGroup ? [shared.fsGroup] : [],
+      read_only: true,
+      cap_drop: ["ALL"],
+      security_opt: ["no-new-privileges"],
+      mem_limit: bytes(resources.limits.memory),
+      cpus: resources.limits.cpu,
+      volumes: volumeMounts.map(mount),
+      entrypoint: command,
+      command: args,
     });
     const service = container(main);
     const aliases = of(objects, "Service")
@@ -74,17 +78,19 @@ export function useNode(name: string, secrets: Secrets) {
       .map(({ metadata }) => `${metadata.name}.${namespace}.svc.cluster.local`);
     const networks = { default: { aliases: ["kubernetes.default.svc", ...aliases] } };
     const folders = service.volumes.filter(({ source = "" }: Part) => source.startsWith(`${as}.`));
-    const chown = `for one in /folders/*; do chgrp ${shared.fsGroup} $one; chmod 2775 $one; done`;
+    const chown = `for folder in /folders/*; do chgrp ${shared.fsGroup} $folder; chmod 2775 $folder; done`;
     const chowning = {
-      ...{ image: built("proxy"), user: "0:0", entrypoint: ["sh", "-ec", chown] },
-      volumes: folders.map((one: Part) => ({ ...one, read_only: false, target: `/folders/${one.source}` })),
+      image: built("proxy"),
+      user: "0:0",
+      entrypoint: ["sh", "-ec", chown],
+      volumes: folders.map((volume: Part) => ({ ...volume, read_only: false, target: `/folders/${volume.source}` })),
     };
     const all: Part[] = [...(folders.length > 0 ? [chowning] : []), ...initContainers.map(container)];
     all.push({ ...service, environment: variables(objects, main, secrets), networks, healthcheck: probeOf(main) });
     const condition = "service_completed_successfully";
-    for (const [at, one] of all.entries()) {
+    for (const [at, step] of all.entries()) {
       const before = at > 0 && { depends_on: { [`${as}-init-${at - 1}`]: { condition } } };
-      services[at === all.length - 1 ? as : `${as}-init-${at}`] = { ...one, ...before };
+      services[at === all.length - 1 ? as : `${as}-init-${at}`] = { ...step, ...before };
     }
     return services[as];
   };
@@ -107,15 +113,14 @@ function probeOf({ name, readinessProbe, ports }: Part) {
   return { test: ["CMD", ...test], interval: "1h", start_interval: "500ms", start_period: "1h", timeout: "5s" };
 }
 
-/** The container's variables, with ConfigMaps, Secrets and `$(NAME)` resolved. */
 export function variables(objects: Resource[], { envFrom = [], env = [] }: Part, secrets: Secrets) {
   const all: Record<string, string> = {};
   for (const { configMapRef } of envFrom)
     Object.assign(all, find(objects, "ConfigMap", unprefixed(configMapRef.name)).data);
   for (const { name, value, valueFrom } of env) {
     const secret = valueFrom?.secretKeyRef;
-    const own = secret ? secrets[secret.name]?.[secret.key] : value;
-    const known: string | undefined = valueFrom?.fieldRef ? namespace : own;
+    const text = secret ? secrets[secret.name]?.[secret.key] : value;
+    const known: string | undefined = valueFrom?.fieldRef ? namespace : text;
     if (known !== undefined) all[name] = known.replace(/\$\((\w+)\)/g, (whole, used: string) => all[used] ?? whole);
     else if (!secret?.optional) throw new Error(`${name} has no value`);
   }

@@ -19,9 +19,15 @@ export interface Resource {
 /** A name without the prefix of a release `culvert`. */
 export const unprefixed = (name: string): string => name.replace(/^culvert-/, "");
 
-export const of = (objects: Resource[], kind: string): Resource[] => objects.filter((one) => one.kind === kind);
+/** The labels by which Services and policies select the pods of a release. */
+export const labelsOf = (name: string, instance = "culvert"): Record<string, string> => ({
+  "app.kubernetes.io/instance": instance,
+  "app.kubernetes.io/name": name,
+  "app.kubernetes.io/part-of": "culvert",
+});
 
-/** The object of this kind with this name, without the prefix. Throws if there is none. */
+export const of = (objects: Resource[], kind: string): Resource[] => objects.filter((object) => object.kind === kind);
+
 export function find(objects: Resource[], kind: string, name: string): Resource {
   const found = of(objects, kind).find(({ metadata }) => unprefixed(metadata.name) === name);
   if (!found) throw new Error(`there is no ${kind} ${name}`);
@@ -47,13 +53,11 @@ export function matches(wanted: Record<string, string> | undefined, labels: Reco
   return Object.entries(wanted ?? {}).every(([key, value]) => labels[key] === value);
 }
 
-/** The bytes of a Kubernetes quantity such as 512Mi. Throws if it is not one. */
 export function bytes(quantity: string): number {
   const [, number = "", unit = ""] = /^(\d+)([KMG])i$/.exec(quantity) ?? expect.unreachable(`${quantity}: no bytes`);
   return Number(number) * 1024 ** (1 + "KMG".indexOf(unit));
 }
 
-/** A folder that is removed after the tests of the caller. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "culvert-"));
   afterAll(() => rmSync(folder, { recursive: true }));
