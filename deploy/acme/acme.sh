@@ -30,9 +30,9 @@ refuse() { say "$1: $2: $3"; exit 1; }
 : "${ACME_DIRECTORY:=https://acme-v02.api.letsencrypt.org/directory}" "${ACME_CA_FILE:=}" "${ACME_EMAIL:=}"
 : "${ACME_EAB_KEY_ID:=}" "${ACME_EAB_KEY_FILE:=}" "${NOTIFY_URL:=}"
 # The proxy, which starts first, has checked that these are names.
-names=$(printf '%s' "${SERVER_NAME:-localhost}" | tr ',' ' ' | xargs)
+names=$(printf '%s' "${SERVER_NAME:-}" | tr ',' ' ' | xargs)
 main_name=${names%% *}
-for name in ${names:-,}; do
+for name in ${names:-''}; do
   case $name in *.*[!0-9.]*) continue ;; esac
   refuse SERVER_NAME "'$name' is not a public name" "set it to the names of the site, such as app.example.com"
 done
@@ -69,8 +69,8 @@ log=/tmp/uacme.log
 mkdir -p "$account" "$store/challenges"
 
 in_utc() { date -u -d "@$1" +%FT%TZ; }
-# not DATE: prints the certificate's startdate or enddate, in seconds since 1970.
-not() { date -d "$(openssl x509 -noout "-$1" -in "$store/current/server.crt" | cut -d = -f 2)" +%s; }
+# certificate_time DATE: prints the certificate's startdate or enddate, in seconds since 1970.
+certificate_time() { date -d "$(openssl x509 -noout "-$1" -in "$store/current/server.crt" | cut -d = -f 2)" +%s; }
 # client ARGUMENT...: runs uacme, for 15 minutes at most: a CA may accept connections and never answer.
 client() { timeout 900 uacme -v -a "$ACME_DIRECTORY" -c "$account" -h /acme/acme.sh -t EC "$@" >"$log" 2>&1; }
 
@@ -100,7 +100,7 @@ order() {
   when=-f
   # Without an opinion of the CA.
   [ -n "$forced" ] || ! cmp -s "$account/$main_name/cert.pem" "$store/current/server.crt" ||
-    when="-d $((($(not enddate) - $(not startdate)) / 3 / 86400 + 1))"
+    when="-d $((($(certificate_time enddate) - $(certificate_time startdate)) / 3 / 86400 + 1))"
   forced=''
   rm -f "$store/challenges"/* "$challenged"
   register || return
@@ -111,10 +111,11 @@ order() {
     1) ;; # not due
     *) ! grep -q 'no account associated' "$log" || rm "$account/contact"; return 1 ;;
   esac
-  say "$main_name: certificate for $names from $ACME_DIRECTORY, valid until $(in_utc "$(not enddate)")"
+  say "$main_name: certificate for $names from $ACME_DIRECTORY, valid until $(in_utc "$(certificate_time enddate)")"
 }
 
-# note_failure: says which name failed, what the CA answered, what to do, and when the next attempt is due. Sets wait_s.
+# note_failure: notes, then says which name failed, what the CA answered, what to do, when the next attempt is due. Sets
+# wait_s.
 note_failure() {
   count=$(($(cat "$failures" 2>/dev/null || echo 0) + 1))
   wait_s=$((count > 5 ? CHECK_S : RETRY_S << (count - 1)))
@@ -127,10 +128,10 @@ note_failure() {
   [ ! -e "$challenged" ] || fix="point its DNS records at this host, and port 80 there at HTTP_PORT"
   said="$(cat "$challenged" 2>/dev/null || echo "$ACME_DIRECTORY"): $(printf '%.500s' "${answer:-no answer}"): $fix"
   said="$said; next attempt at $(in_utc "$due"), at once with 'docker compose kill -s USR1 acme'"
-  say "$said"
   { printf '%s\n' "$said" >"$failure" && touch -d "@$due" "$failure" && echo "$count" >"$failures.new" &&
     mv "$failures.new" "$failures"; } ||
     say "the failure was not noted: the reason is above"
+  say "$said"
   # The third failure, and one a day from then on, are posted as deploy/lib.sh does. The address is a secret: not
   # an argument.
   [ $((count % 4)) -eq 3 ] && [ -n "$NOTIFY_URL" ] || return 0

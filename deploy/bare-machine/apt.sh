@@ -9,15 +9,12 @@ os_release() {
   sed -n "s/^$1=//p" "${OS_RELEASE_FILE:-/etc/os-release}" 2>/dev/null | tr -d '"' | head -n 1
 }
 
-# distribution: prints "debian", "ubuntu" or nothing.
 distribution() { os_release ID | grep -x -e debian -e ubuntu || true; }
 
-# can_install: whether this shell can install packages of the distribution.
 can_install() { is_root && [ -n "$(distribution)" ] && has apt-get; }
 
-# apt_quiet LOG APT-GET-ARGUMENTS...: apt-get without prompts, its output appended to LOG. DPkg::Lock::Timeout does not
-# wait for the locks on package lists and downloads, which another apt-get (unattended-upgrades on a new machine) may
-# hold: there it tries again for 2 minutes.
+# apt_quiet LOG APT-GET-ARGUMENTS...: apt-get without prompts, its output appended to LOG. It tries again
+# for 2 minutes while another apt-get locks package lists or downloads, for which DPkg::Lock::Timeout does not wait.
 apt_quiet() {
   apt_log=$1 apt_tries=0; shift
   until DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=2 \

@@ -13,25 +13,20 @@ reference() {
   sed -n "s|^$1:\(.*\)\(@.*\)|\${CULVERT_REGISTRY:-$REGISTRY}/culvert-$1:\1\${CULVERT_DIGESTS-\2}|p" "$OUT/digests"
 }
 
-# images: prints deploy/images.yml.
 images() {
   echo '# The images of this release. docker-compose.yml extends these services.'
   echo 'services:'
   for name in proxy spool acme ingest; do echo "  $name: { image: \"$(reference "$name")\" }"; done
-  cat <<YAML
-  web:
-    image: \${WEB_TAG:+\${COMPOSE_PROJECT_NAME}-web:}\${WEB_TAG:-$(reference web)}
-    environment: { CONSOLE: "\${CONSOLE:-\${SENTRY_DSN:+off}}" }
-    networks: [inside, "egress-\${WEB_EGRESS:-off}"]
-YAML
+  printf '  web:\n    image: %s\n' "\${WEB_TAG:+\${COMPOSE_PROJECT_NAME}-web:}\${WEB_TAG:-$(reference web)}"
+  sed -n '/^    environment:/,$p' deploy/images.yml
 }
 
 mkdir -p "$folder"
 git ls-files -z LICENSE CHANGELOG.md SECURITY.md VERSION Makefile .env.example docker-compose.yml docs deploy/lib.sh \
-  deploy/settings/check.sh deploy/host deploy/bare-machine deploy/checks deploy/monitoring deploy/images.own-app.yml \
-  deploy/web deploy/acme/*.yml deploy/ingest/*.yml deploy/front/app.yml deploy/front/container.yml \
-  deploy/front/http.yml deploy/release/verify.sh \
-  deploy/release/registry.sh deploy/kubernetes/monitoring ':!*.test.ts' ':!deploy/host/package.sh' |
+  deploy/settings/check.sh deploy/settings/defaults.env deploy/host deploy/bare-machine deploy/checks \
+  deploy/monitoring deploy/images.*.yml deploy/web deploy/acme/*.yml deploy/front/app.yml \
+  deploy/front/container.yml deploy/front/http.yml deploy/release/verify.sh deploy/release/registry.sh \
+  deploy/kubernetes/monitoring ':!*.test.ts' ':!deploy/host/package.sh' |
   xargs -0 cp --parents -t "$folder"
 images >"$folder/deploy/images.yml"
 sed "s|VERSION|$VERSION|g; s|https://github.com/culvert/culvert|$SOURCE_URL|g" "$here/install.md" >"$folder/README.md"

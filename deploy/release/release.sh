@@ -48,4 +48,4 @@ echo
 done)
 echo
 sed "s|^|  $REGISTRY/culvert-|" "$OUT/digests"
-echo '  Another run gives the same digests, except for web: Next makes new keys for its draft mode in each build.'
+echo "  Another run gives the same digests, except for web (new keys) and acme (Debian's packages)."
