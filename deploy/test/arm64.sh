@@ -17,7 +17,7 @@ base_images() {
   done
 }
 
-# image NAME FOLDER OPTION...: builds an image as the compose file names it.
+# image NAME FOLDER OPTION...
 image() {
   name=$COMPOSE_PROJECT_NAME-$1 folder=$2
   shift 2

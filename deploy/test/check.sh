@@ -19,6 +19,7 @@ with_engine() {
   check "nginx -t: default settings" nginx_accepts
   # Every template that only some settings need (proxy/entrypoint.d/render.sh).
   check "nginx -t: optional templates" nginx_accepts SPOOL_UPSTREAM=spool:8082 ACME=on WEBSOCKET_PATH=/ws
+  check "nginx -t: WEB=off" nginx_accepts SPOOL_UPSTREAM=spool:8082 WEB=off
   suite proxy/spool/src run_spool_units
 }
 

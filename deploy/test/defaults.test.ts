@@ -20,7 +20,8 @@ const tests = ["*.test.*", "*.spec.*", ...["test", "e2e", "fixtures", "bench"].m
 const paths = [...programs, ...tests.map((path) => `:(exclude,glob)${path.replace(/^\*\./, "**/*.")}`)];
 
 const copy = temporaryFolder();
-type Setting = Record<"name" | "type" | "default", string>;
+const isWord = ({ type }: Setting) => ["switch", "choice", "limit"].includes(type);
+type Setting = Record<"name" | "type" | "default", string> & { values?: string[] };
 
 test("a default is written once: changed in settings.json, make settings changes it wherever a program has it", async () => {
   await copySources(copy, ".");
@@ -30,18 +31,24 @@ test("a default is written once: changed in settings.json, make settings changes
   inCopy("git", "add", "-A");
   const path = join(copy, "deploy/settings/settings.json");
   const groups: Record<string, Setting[]> = JSON.parse(readFileSync(path, "utf8"));
-  const isFree = ({ type }: Setting) => !["file", "switch", "choice", "limit"].includes(type);
-  const settings = Object.values(groups).flat();
-  const changed = settings.filter((one) => one.default && isFree(one));
-  const old = changed.map((one) => ({ name: one.name, value: one.default }));
-  changed.forEach((one, at) => {
-    const isNumber = /^\d/.test(one.default);
-    one.default = one.default.replace(isNumber ? /\d+/ : /\w+/, isNumber ? `${7100 + at}` : `changed${at}`);
+  const changed = Object.values(groups)
+    .flat()
+    .filter((setting) => setting.default && setting.type !== "file");
+  const old = changed.map((setting) => ({ ...setting, value: setting.default }));
+  changed.forEach((setting, at) => {
+    const isNumber = /^\d/.test(setting.default);
+    const other = (setting.values ?? ["on", "off"]).find((value) => value !== setting.default) ?? "";
+    setting.default = isWord(setting)
+      ? other
+      : setting.default.replace(isNumber ? /\d+/ : /\w+/, isNumber ? `${7100 + at}` : `changed${at}`);
   });
   writeFileSync(path, JSON.stringify(groups));
   inCopy("node", "deploy/settings/generate.mjs");
-  const left = old.flatMap(({ name, value }) => {
-    const pattern = `(?<![\\w/.-])${value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\w.-])`;
+  const left = old.flatMap(({ value, ...setting }) => {
+    const { name } = setting;
+    const text = value.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    // Words such as `off` are not defaults everywhere.
+    const pattern = isWord(setting) ? `${name}(:-| \\|\\| ["']|", ")${text}\\b` : `(?<![\\w/.-])${text}(?![\\w.-])`;
     const lines = inCopy("git", "grep", "--line-number", "--perl-regexp", "-e", pattern, "--", ...paths).split("\n");
     return lines.filter((line) => {
       const [, file = "", code = ""] = /^(.+?):\d+:(?!\s*(?:#|\/\/|\*|\/\*))(.*)/.exec(line) ?? [];
@@ -50,4 +57,7 @@ test("a default is written once: changed in settings.json, make settings changes
     });
   });
   expect(left).toEqual([]);
+  const started = changed.find(({ name }) => name === "START_TIMEOUT")?.default ?? "";
+  for (const file of ["settings.json", "../../docker-compose.yml", "../app/compose.yml", "../settings/defaults.env"])
+    expect(readFileSync(join(copy, "deploy/kubernetes", file), "utf8"), file).toContain(started);
 });

@@ -1,23 +1,26 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { containers, get, kept, releaseStack, running, underLoad } from "./releases/stack.ts";
-import { impatient, lastLine, must, run, temporary, withDocker, withServices } from "./run.ts";
+import { containers, get, ids, kept, releaseStack, running, underLoad } from "./releases/stack.ts";
+import { compose, composeWith, impatient, must, run, temporary, withDocker, withServices } from "./run.ts";
 import { makePair } from "./support/certificate.ts";
-import type { Outcome } from "./support/docker.ts";
+import { type Outcome, root } from "./support/docker.ts";
 
-const { project, image, up, rollback } = releaseStack("failures", 1);
-/** Runs `make up` in a process group of its own, and `hook` after its first docker command that contains `text`. */
-const interruptedUp = (text: string, hook: string, settings: Record<string, string>) => {
-  const client = `$client "$@"; ended=$?; case "$*" in *"${text}"*) rm "$0"; ${hook} ;; esac; exit $ended`;
+const { project, image, envFile, up, rollback } = releaseStack("failures", 1);
+type Moment = { before?: string; after?: string };
+/** Runs `make up` in a process group of its own, and `kill` before or after its first docker command like this. */
+const interruptedUp = ({ before, after }: Moment, kill: string, settings: Record<string, string>) => {
+  const client = `case "$*" in ${before ?? after}) rm "$0"; ${after ? '$client "$@";' : ""} ${kill} ;; *) exec $client "$@" ;; esac`;
   return run(["setsid", "--wait", "sh", "deploy/host/up.sh"], { ...withDocker(client), ...settings });
 };
+const detached = { after: "*' up --detach '*" };
 const allContainers = async () => [await containers("proxy"), await containers("web")];
-const stateOf = (service: string) => must(["docker", "compose", "ps", "--all", "--format={{.State}}", service]);
+const stateOf = (service: string) => compose("ps", "--all", "--format={{.State}}", service);
+const remove = () => compose("rm", "--force", "--stop", "web", "proxy");
 const changed = { SERVER_NAME: "app.example.com" };
 const invalid = { HSTS_MAX_AGE: "soon" };
-const isUp = async () => typeof (await get("/healthz")) === "string";
 
 const got503 = "the proxy got status 503 from the new container at <address>";
-const soon = impatient(60, 8);
+const soon = impatient(60, 2);
 const failure = ({ code, output }: Outcome) => [
   code,
   (output.match(/(?<=^culvert: ).*/gm) ?? []).join("\n").replace(/\b(?!127)(?:\d+\.){3}\d+\b/g, "<address>"),
@@ -34,12 +37,11 @@ const notAll = "not every service runs: the reason is above; what runs keeps ser
 
 test.each<[string, () => Promise<Outcome>, reason: string, code?: number]>([
   ["an invalid setting", () => up("first", invalid), "^proxy: HSTS_MAX_AGE 'soon' .*; nothing was replaced"],
-  ["one that web only has", () => up("second", { BASE_PATH: "x" }), "^proxy: BASE_PATH 'x' .*; nothing was replaced"],
   ["another certificate's key", () => up("first", mixedPair), `^proxy: TLS_KEY_FILE .* is not the key of .*; ${kept}$`],
   ["a build that fails", () => up("second", withServices(noFile)), `^the build failed: the reason is above; ${kept}$`],
   ["an app that does not answer the proxy", () => up("unreachable", soon), `^web: ${got503}; ${kept}$`],
   ["a start page that is gone", () => up("broken"), `^web: ${answers404}; ${kept}$`],
-  ["Ctrl-C", () => interruptedUp(" up --detach ", "kill -INT 0", { WEB_IMAGE: image("second") }), "^$", 130],
+  ["Ctrl-C", () => interruptedUp(detached, "kill -INT 0", { WEB_IMAGE: image("second") }), "^$", 130],
   ["a service that ends", () => up("first", withServices(crashing)), `^other .exited.: Error: no database\n${notAll}$`],
 ])("after %s, what runs keeps serving, and the reason is said", async (_, change, reason, code = 1) => {
   const before = await allContainers();
@@ -48,48 +50,73 @@ test.each<[string, () => Promise<Outcome>, reason: string, code?: number]>([
   expect([failures, await allContainers(), await running()]).toEqual([[], before, "first"]);
 });
 
-test("what kill -9 leaves is put in order by the next make up", async () => {
-  const [proxy = ""] = await containers("proxy");
-  const settings = { WEB_IMAGE: image("third"), ...changed };
-  await interruptedUp("stop -t", "kill -KILL 0", settings);
-  // The old proxy has released the ports.
-  expect(await containers("proxy")).toHaveLength(2);
-  expect(await isUp()).toBe(false);
+// The last step in ARCHITECTURE.md, and when `kill -9` comes. $NEW is the started set.
+const kills: Record<string, Moment> = {
+  Build: { after: "'compose build'*" },
+  "Try proxy": { after: "*' proxy render'" },
+  "Start web": detached,
+  "Replace: new container created": { after: "*' create '*" },
+  "Replace: old container stopped": { after: "'stop -t 5 '*" },
+  "Replace: new container healthy": { before: "'rm '*" },
+  "Replace web: old release kept": { after: "*' web-previous'" },
+  "Replace web: proxy asks the new set": { after: '*"sh $NEW"' },
+  "Replace web: .env names the new set": { before: "'stop -t 20 '*" },
+  "Replace web: old set stopped": { after: "'stop -t 20 '*" },
+  "Start others": { after: "*' up --no-build '*" },
+};
+const table = readFileSync(`${root}ARCHITECTURE.md`, "utf8")
+  .split("\n")
+  .map((line) => line.slice(2).split(" | "));
 
-  await interruptedUp(" up --detach ", "kill -KILL 0", settings);
-  expect(await isUp()).toBe(true);
-  expect(await containers("proxy")).toContain(proxy);
-  expect(await containers("web")).toHaveLength(2);
+test.each(Object.entries(kills))("after kill -9 at '%s', the next make up repairs the stack", async (step, moment) => {
+  const [, runs, serves, repaired] = table.find(([first]) => first === step) ?? [];
+  const old = await running();
+  const wanted = old === "first" ? "second" : "first";
+  const proxies = await containers("proxy");
+  const stack = async () => {
+    const [images, page] = [await ids("ps", `--filter=name=${project}-web`, "--format={{.Image}}"), await get("/")];
+    const names = { [image(old as "first")]: "old", [image(wanted)]: "new" };
+    const releases = images
+      .map((name) => names[name] ?? "previous")
+      .sort()
+      .join(" ");
+    return [releases, page === old ? "old" : page === wanted ? "new" : "nothing"];
+  };
+  const NEW = readFileSync(envFile, "utf8").includes("WEB_SET=b") ? "a" : "b";
+  const settings = { WEB_IMAGE: image(wanted), ...changed, SKEW_KEEP: step.endsWith("kept") ? "10m" : "0", NEW };
+  const [, failures] = await underLoad(interruptedUp(moment, "kill -KILL 0", settings));
+  expect(await stack()).toEqual([runs, serves]);
+  const list = await must(["sh", "deploy/host/list-releases.sh"]);
+  if (repaired !== "new") expect(list).toMatch(new RegExp(`${image(old as "first")} .* running`));
+  const repair = ". deploy/lib.sh; . deploy/host/stack.sh; lock_project; repair";
+  const [{ code, output }, others] = await underLoad(run(["sh", "-euc", repair]));
+  expect([code, await stack()], output).toEqual([0, [repaired, repaired?.slice(0, 3)]]);
+  const isNew = (await containers("proxy")).map((id) => !proxies.includes(id));
+  expect(isNew).toEqual([step.startsWith("Replace: ") ? step.endsWith("healthy") : expect.any(Boolean)]);
+  // Without a proxy that listens, only connections are refused.
+  expect([...failures, ...others].filter(({ reached }) => reached)).toEqual([]);
+});
 
-  // The proxy is replaced: only connections are refused.
-  const [{ code }, failures] = await underLoad(up("third", changed));
-  expect([code, failures.filter(({ reached }) => reached)]).toEqual([0, []]);
-  expect([await running(), (await containers("web")).length]).toEqual(["third", 1]);
-  expect(await containers("proxy")).not.toContain(proxy);
+test("after interruptions, make up ends as without them; a proxy that is in another stack's network, too, is replaced", async () => {
+  const zone = `${project}-z`;
+  await run(["docker", "network", "create", `--label=com.docker.compose.project=${project}`, zone]);
+  const service = `proxy: { networks: [zone] } }\nnetworks: { zone: { external: true, name: ${zone} }`;
+  const { code, output } = await up("third", { ...changed, ...withServices(service) });
+  expect([code, await running(), (await containers("web")).length], output).toEqual([0, "third", 1]);
+  expect(await must(["docker", "inspect", ...(await containers("proxy"))])).toContain(`"${zone}": {`);
 });
 
 test("after a crash loop, make up accepts the corrected setting", async () => {
   await run(["docker", "compose", "up", "--detach", "--no-build"], { WEB_IMAGE: image("first"), ...invalid });
   await expect.poll(() => stateOf("proxy")).toBe("restarting");
-  expect((await up("first", changed)).code).toBe(0);
-  expect(await isUp()).toBe(true);
-});
-
-test("a proxy in one more network, which is another stack's, is replaced", async () => {
-  const create = ["docker", "network", "create", `--label=com.docker.compose.project=${project}`, `${project}-z`];
-  const network = await must(create);
-  const zone = `proxy: { networks: [zone] } }\nnetworks: { zone: { external: true, name: ${project}-z }`;
-  const { code, output } = await up("first", { ...changed, ...withServices(zone) });
-  expect(code, output).toBe(0);
-  expect(await must(["docker", "inspect", ...(await containers("proxy"))])).toContain(network);
-  expect([(await up("first", changed)).code, await isUp()]).toEqual([0, true]);
+  expect([(await up("first", changed)).code, await get("/healthz")]).toEqual([0, "first"]);
 });
 
 test("while web is down, neither a bad make up, a good one nor make rollback touches the proxy", async () => {
   const crashes = withServices('web: { command: ["false"] }');
   const takeWebDown = async () => {
-    const restart = ["docker", "compose", "up", "--detach", "--no-build", "--no-deps", "--force-recreate", "web"];
-    await must(restart, { WEB_IMAGE: image("first"), ...crashes, ...changed });
+    const restart = ["up", "--detach", "--no-build", "--no-deps", "--force-recreate", "web"];
+    await composeWith({ WEB_IMAGE: image("first"), ...crashes, ...changed })(...restart);
     await expect.poll(() => stateOf("web")).toMatch(/restarting/);
   };
   const proxy = await containers("proxy");
@@ -104,10 +131,9 @@ test("while web is down, neither a bad make up, a good one nor make rollback tou
 });
 
 test("a first start fails as well", async () => {
-  const remove = ["docker", "compose", "rm", "--force", "--stop", "web", "proxy"];
-  await must(remove);
+  await remove();
   expect(failure(await up("unreachable", soon))).toEqual([1, `web: ${got503}: 'make logs' shows more`]);
-  await must(remove);
+  await remove();
   const taken = String(Number(process.env.HTTPS_PORT) - 1);
   const portFix = "stop what uses the port, or change HTTPS_PORT, HTTP_PORT or INGEST_PORT";
   expect(failure(await up("first", { HTTPS_PORT: taken }))).toEqual([
@@ -116,16 +142,11 @@ test("a first start fails as well", async () => {
       `proxy (created): Bind for <address>:${taken} failed: port is already allocated: ${portFix}`,
     ),
   ]);
-  await must(remove);
-  const { code, output } = await up("sick", { HEALTH_INTERVAL: "1s", BASE_PATH: "/shop", HEALTH_PATH: "/ready" });
-  const healthFix = "set HEALTH_PATH to a path that answers below 500 (BASE_PATH goes before it)";
-  const line = `web: GET /shop/ready: status 503: see 'docker compose logs web', or ${healthFix}: 'make logs' shows more`;
-  expect([code, lastLine(output)]).toEqual([1, `culvert: ${line}`]);
 });
 
 test("on a first start, silence is waited for, until START_TIMEOUT; a wrong address is named at once", async () => {
   const start = async (NAME: string, settings = {}) => {
-    await must(["docker", "compose", "rm", "--force", "--stop", "web", "proxy"]);
+    await remove();
     const service = withServices(`web: { environment: { NAME: ${NAME} } }`);
     return up("first", { HEALTH_INTERVAL: "1s", ...service, ...settings });
   };

@@ -60,14 +60,13 @@ test.each(documents.filter((file) => file !== "CHANGELOG.md"))(
   },
 );
 
+// Of the proxy's own questions: proxy/test/app-paths.test.ts.
 test.each([
-  "docker-compose.yml",
-  "deploy/app/compose.yml",
+  "deploy/web/health-check.cjs",
   "deploy/checks/ingest.ts",
   "deploy/checks/cluster/ask-proxy.sh",
   "deploy/kubernetes/templates/_web-pod.tpl",
   "deploy/kubernetes/templates/tests/pod.yaml",
-  "proxy/snippets/untraced.conf",
 ])("what %s asks the app belongs to a trace that is not sampled", (file) => {
   // The last field of https://develop.sentry.dev/sdk/foundations/trace-propagation/#header-sentry-trace
   expect(read(file)).toMatch(/sentry-trace[\s\S]*-0[`'"; }]/i);

@@ -4,42 +4,70 @@ import { type RequestOptions, request } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { must, run, temporaryFolder } from "./run.ts";
+import { composeWith, doctor, must, run, takeDown, temporaryFolder } from "./run.ts";
 import { makePair } from "./support/certificate.ts";
-import { must as docker, IMAGES, isLocal, label, projectName, root } from "./support/docker.ts";
+import { must as docker, IMAGES, isLocal, label, networkOf, projectName, root } from "./support/docker.ts";
+import { codeBelow } from "./support/document.ts";
 import { buildWithDebian } from "./support/images.ts";
-import { headerOf, Recorder } from "./support/recorder/client.ts";
+import { bodyOf, headerOf, Recorder } from "./support/recorder/client.ts";
 import type { RecordedRequest } from "./support/recorder/types.ts";
 
 const startApache = "a2enmod -q ssl http2 headers proxy proxy_http && a2ensite -q culvert && apachectl -D FOREGROUND";
 /** Programs that end TLS: a recipe of docs/behind-a-load-balancer.md, its place, and the command. */
-const fronts = {
+const fronts: Record<string, string[]> = {
   HAProxy: ["haproxy.cfg", "/etc/haproxy/haproxy.cfg", "haproxy -W -db -f /etc/haproxy/haproxy.cfg"],
   Caddy: ["Caddyfile", "/etc/caddy/Caddyfile", "caddy run --config /etc/caddy/Caddyfile"],
   Nginx: ["nginx-site.conf", "/etc/nginx/conf.d/culvert.conf", "nginx -g 'daemon off;'"],
   Apache: ["apache-site.conf", "/etc/apache2/sites-available/culvert.conf", startApache],
-} as const;
-type Front = keyof typeof fronts;
-const names = Object.keys(fronts) as Front[];
+};
+const names = Object.keys(fronts);
 const NAME = "app.example.com";
+const added = (name: string) => codeBelow(name, "docs/tunnel-alone.md")[0];
+/** Fronts of another app, with what docs/tunnel-alone.md adds for the tunnel. */
+const besides: Record<string, string> = {
+  "HAProxy-beside": `defaults
+    mode http
+frontend site
+    bind :443 ssl crt /etc/haproxy/${NAME}.pem
+    default_backend app
+${added("HAProxy")}
+backend app
+    http-request return status 200 content-type text/plain string "another app"
+`,
+  "Caddy-beside": `${NAME} {\n${added("Caddy")}\nrespond "another app"\n}\n`,
+  "Nginx-beside": `server {
+    listen 443 ssl;
+    ssl_certificate /etc/ssl/${NAME}.crt;
+    ssl_certificate_key /etc/ssl/${NAME}.key;
+    ${added("Nginx")}
+    location / {
+        return 200 "another app";
+    }
+}
+`,
+};
+const all = [...names, ...Object.keys(besides)];
 
 const project = projectName("fronts");
-// Of this copy of the tests' stack.
-const number = ((Number(process.env.HTTPS_PORT) - 18443) / 10) % 128;
-const subnet = `10.214.${2 * number}`;
-const network = `10.214.${2 * number + 1}`;
-const network6 = `fd0c:14:${number + 1}:`;
-const hostOf = (name: Front) => 17 + names.indexOf(name);
+const subnet = networkOf(214);
+const network = networkOf(216);
+const network6 = `fd0c:14:${network.split(".")[2]}:`;
+const hostOf = (name: string) => 17 + all.indexOf(name);
 const stack = {
-  ...{ IMAGES, WEB_EGRESS: "on", WEBSOCKET_PATH: "/socket", COMPOSE_PROJECT_NAME: project },
+  IMAGES,
+  WEB_EGRESS: "on",
+  WEBSOCKET_PATH: "/socket",
+  COMPOSE_PROJECT_NAME: project,
   COMPOSE_FILE: "docker-compose.yml:deploy/front/http.yml:deploy/test/fronts.compose.yml",
-  ...{ SERVER_NAME: NAME, SENTRY_DSN: "http://culvert@recorder:9000/3" },
+  SERVER_NAME: NAME,
+  SENTRY_DSN: "http://culvert@recorder:9000/3",
   HTTP_PORT: String(Number(process.env.HTTP_PORT) + 8),
-  ...{ FRONT_SUBNET: `${subnet}.0/24`, FRONT_GATEWAY: `${subnet}.1` },
+  FRONT_SUBNET: `${subnet}.0/24`,
+  FRONT_GATEWAY: `${subnet}.1`,
   // The fronts' addresses, not the gateway from which this test asks.
   TRUSTED_PROXIES: `${network}.16/28 ${network6}:10/124`,
 };
-const compose = (...command: string[]) => must(["docker", "compose", ...command], stack);
+const compose = composeWith(stack);
 const ingest = new Recorder();
 let app: Recorder;
 const folder = temporaryFolder();
@@ -55,32 +83,46 @@ beforeAll(async () => {
   const [image] = await Promise.all([buildWithDebian(), started]);
   app = new Recorder(`http://${await compose("port", "web", "9001")}`);
   await docker("network", "connect", "--alias=proxy", project, await compose("ps", "--quiet", "proxy"));
-  await Promise.all(names.map((name) => startFront(name, image)));
+  await Promise.all(all.map((name) => startFront(name, image)));
 });
 beforeEach(() => app.answer({ status: 200, headers: {}, body: "{}" }));
 afterAll(async () => {
-  await run(["docker", "rm", "-f", ...names.map((name) => `${project}-${name}`)]);
-  await run(["docker", "compose", "--profile", "*", "down", "--volumes", "-t", "0"], stack);
+  await run(["docker", "rm", "-f", ...all.map((name) => `${project}-${name}`)]);
+  await takeDown(stack);
   await run(["docker", "network", "rm", project]);
 });
 
-const portOf = async (name: Front, port: number) =>
+const portOf = async (name: string, port: number) =>
   Number((await docker("port", `${project}-${name}`, `${port}/tcp`)).split(":").at(-1));
-const ports: Partial<Record<Front, number>> = {};
+const ports: Record<string, number> = {};
 
 /** Starts a front with its recipe. Only Culvert's address differs, and Caddy asks no CA. */
-async function startFront(name: Front, image: string): Promise<void> {
-  const [recipe, at, start] = fronts[name];
-  const own = readFileSync(`${root}/deploy/front/${recipe}`, "utf8").replaceAll("127.0.0.1:8080", "proxy:8080");
-  writeFileSync(join(folder, recipe), name === "Caddy" ? `{\n\tlocal_certs\n\tskip_install_trust\n}\n${own}` : own);
+async function startFront(name: string, image: string): Promise<void> {
+  const [recipe = "", at, start] = fronts[name.replace("-beside", "")] ?? [];
+  const text = besides[name] ?? readFileSync(`${root}/deploy/front/${recipe}`, "utf8");
+  const config = text.replaceAll("127.0.0.1:8080", "proxy:8080");
+  writeFileSync(
+    join(folder, name),
+    recipe === "Caddyfile" ? `{\n\tlocal_certs\n\tskip_install_trust\n}\n${config}` : config,
+  );
   const pair = ["crt", "key"].map((end) => `${NAME}.${end}:/etc/ssl/${NAME}.${end}`);
-  const files = [`${recipe}:${at}`, ...pair, `${NAME}.pem:/etc/haproxy/${NAME}.pem`];
+  const files = [`${name}:${at}`, ...pair, `${NAME}.pem:/etc/haproxy/${NAME}.pem`];
   const host = hostOf(name);
   await docker(
-    ...["run", "-d", label, `--name=${project}-${name}`, "--publish=127.0.0.1::443", "--publish=127.0.0.1::80"],
-    ...[`--network=${project}`, `--ip=${network}.${host}`, `--ip6=${network6}:${host.toString(16)}`],
+    "run",
+    "-d",
+    label,
+    `--name=${project}-${name}`,
+    "--publish=127.0.0.1::443",
+    "--publish=127.0.0.1::80",
+    `--network=${project}`,
+    `--ip=${network}.${host}`,
+    `--ip6=${network6}:${host.toString(16)}`,
     ...files.map((file) => `--volume=${folder}/${file}:ro`),
-    ...["--entrypoint=sh", image, "-c", `exec 2>&1; ${start}`],
+    "--entrypoint=sh",
+    image,
+    "-c",
+    `exec 2>&1; ${start}`,
   );
   ports[name] = await portOf(name, 443);
   const answers = async () => expect(await ask(name, "/healthz").then(({ status }) => status, String)).toBe(200);
@@ -91,7 +133,7 @@ async function startFront(name: Front, image: string): Promise<void> {
 
 /** `v6`: over IPv6, straight to the container. */
 type Asked = RequestOptions & { body?: string | Buffer; v6?: boolean };
-function open(name: Front, path: string, { body, v6, headers, ...options }: Asked = {}) {
+function open(name: string, path: string, { body, v6, headers, ...options }: Asked = {}) {
   const inner = { host: `${network6}:${hostOf(name).toString(16)}`, port: 443 };
   const where = v6 ? inner : { host: "127.0.0.1", port: ports[name] };
   const tls = { servername: NAME, rejectUnauthorized: false, agent: false };
@@ -100,20 +142,28 @@ function open(name: Front, path: string, { body, v6, headers, ...options }: Aske
   outgoing.on("error", () => {}).end(body);
   return outgoing;
 }
-async function ask(name: Front, path: string, asked?: Asked) {
+async function ask(name: string, path: string, asked?: Asked) {
   const [response] = await once(open(name, path, asked), "response");
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
-const post = (name: Front, path: string, body: string | Buffer, headers = {}) =>
+const post = (name: string, path: string, body: string | Buffer, headers = {}) =>
   ask(name, path, { method: "POST", body, headers });
 const toldApp = async (path: string) => (await app.all()).findLast(({ url }) => url === path) as RecordedRequest;
-const forged: Record<string, string> = {
-  ...{ "x-forwarded-proto": "http", "x-forwarded-port": "1", "x-forwarded-for": "203.0.113.66" },
-  ...{ "x-forwarded-host": "evil.example", "x-forwarded-server": "evil.example", "x-forwarded-scheme": "http" },
-  ...{ forwarded: "for=203.0.113.66;host=evil.example;proto=http", "cf-connecting-ip": "203.0.113.66" },
-  ...{ "x-real-ip": "203.0.113.66", "true-client-ip": "203.0.113.66", "x-forwarded-ssl": "off" },
-  ...{ "x-forwarded-prefix": "/evil", "x-original-url": "/evil" },
+const forgedClient: Record<string, string> = {
+  "x-forwarded-proto": "http",
+  "x-forwarded-for": "203.0.113.66",
+  "x-forwarded-server": "evil.example",
+  "x-forwarded-scheme": "http",
+  forwarded: "for=203.0.113.66;host=evil.example;proto=http",
+  "cf-connecting-ip": "203.0.113.66",
+  "x-real-ip": "203.0.113.66",
+  "true-client-ip": "203.0.113.66",
+  "x-forwarded-ssl": "off",
+  "x-forwarded-prefix": "/evil",
+  "x-original-url": "/evil",
 };
+/** With the address that a client asks for: by what a front beside an app passes on, it harms itself only. */
+const forged = { ...forgedClient, "x-forwarded-host": "evil.example", "x-forwarded-port": "1" };
 
 describe.each(names)("behind %s", (name) => {
   test("an event stream is not held back, an upload of 20 MB arrives", async () => {
@@ -153,16 +203,6 @@ describe.each(names)("behind %s", (name) => {
     expect(String(await once(socket, "data"))).toBe("there and back");
     socket.destroy();
   });
-  test("envelopes and CSP reports reach the ingest, with the client's address", async () => {
-    const mark = await ingest.count();
-    const body = `${JSON.stringify({ dsn: stack.SENTRY_DSN })}\n{"type":"event"}\n{"front":"${name}"}\n`;
-    expect((await post(name, "/monitoring", body, forged)).status).toBe(200);
-    const envelope = await ingest.waitFor((one) => (one.url.startsWith("/api/3/envelope/") ? one : undefined), mark);
-    expect(Buffer.from(envelope.body, "base64").toString()).toBe(body);
-    expect(headerOf(envelope, "x-sentry-forwarded-for")).toBe(`${network}.1`);
-    expect((await post(name, "/monitoring/csp", "{}", { "content-type": "application/csp-report" })).status).toBe(200);
-    await ingest.waitFor((one) => one.url.startsWith("/api/3/security/") || undefined, mark);
-  });
   test("what a client says about itself means nothing: web and log have its real address", async () => {
     const { headers } = await ask(name, "/forged", { headers: { ...forged, "x-request-id": "forged" } });
     const told = await toldApp("/forged");
@@ -171,7 +211,7 @@ describe.each(names)("behind %s", (name) => {
       expect(headerOf(told, header), header).toBe(value);
     expect(told.rawHeaders.join()).not.toMatch(/evil|203\.0\.113\.66/);
     const lines = async () => (await compose("logs", "--no-log-prefix", "proxy")).split("\n");
-    const line = async () => (await lines()).find((one) => one.includes(`${headers["x-request-id"]}`));
+    const line = async () => (await lines()).find((text) => text.includes(`${headers["x-request-id"]}`));
     await expect.poll(line).toContain(`"client":"${network}.1"`);
   });
   test("a client's IPv6 address is its own", async ({ skip }) => {
@@ -180,20 +220,32 @@ describe.each(names)("behind %s", (name) => {
     expect(headerOf(await toldApp("/ipv6"), "x-forwarded-for")).toBe(`${network6}:1`);
   });
 });
+test.each(all)("%s: envelopes and CSP reports reach the ingest, with the client's address", async (name) => {
+  const mark = await ingest.count();
+  const body = `${JSON.stringify({ dsn: stack.SENTRY_DSN })}\n{"type":"event"}\n{"front":"${name.padEnd(2_000_000)}"}\n`;
+  expect((await post(name, "/monitoring", body, name in besides ? forgedClient : forged)).status).toBe(200);
+  const envelope = await ingest.waitFor((sent) => (sent.url.startsWith("/api/3/envelope/") ? sent : undefined), mark);
+  expect(bodyOf(envelope)).toBe(body);
+  expect(headerOf(envelope, "x-sentry-forwarded-for")).toBe(`${network}.1`);
+  expect((await post(name, "/monitoring/csp", "{}", { "content-type": "application/csp-report" })).status).toBe(200);
+  await ingest.waitFor(({ url }) => url.startsWith("/api/3/security/") || undefined, mark);
+});
+test.each(Object.keys(besides))("%s: other paths are the app's", async (name) => {
+  for (const path of ["/", "/monitoringx", "/monitoring/x", "/.culvert/health"])
+    expect(await ask(name, path)).toMatchObject({ status: 200, body: "another app" });
+});
 
 test.each([
   ["http.yml", ["127.0.0.1:8080"], `${subnet}.1 `],
   ["container.yml", [], "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"],
 ])("%s publishes no port but that of this machine", async (file, ports, trusted) => {
   const settings = { ...stack, COMPOSE_FILE: `docker-compose.yml:deploy/front/${file}`, TRUSTED_PROXIES: "" };
-  const { proxy } = JSON.parse(await must(["docker", "compose", "config", "--format=json"], settings)).services;
-  expect((proxy.ports ?? []).map((one: Record<string, string>) => `${one.host_ip}:${one.target}`)).toEqual(ports);
+  const { proxy } = JSON.parse(await composeWith(settings)("config", "--format=json")).services;
+  expect((proxy.ports ?? []).map((port: Record<string, string>) => `${port.host_ip}:${port.target}`)).toEqual(ports);
   expect(proxy.environment).toMatchObject({ TRUSTED_PROXIES: trusted, HTTPS_PORT: "443", HTTP3: "off" });
 });
 
 test("doctor finds nothing wrong with this layout but that its name is nobody's", async () => {
-  const { output } = await run(["sh", "deploy/checks/host/doctor.sh"], { BASE_URL: "", ...stack });
-  expect(output.match(/^✗ .*$/gm), output).toEqual([
-    expect.stringMatching(/^✗ public address +app\.example\.com does not/),
-  ]);
+  const found = async () => (await doctor(stack)).output.match(/^✗ .*$/gm);
+  await expect.poll(found).toEqual([expect.stringMatching(/^✗ public address +app\.example\.com does not/)]);
 });

@@ -1,49 +1,42 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { lastLine, run, temporaryFolder, withDocker } from "./run.ts";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { host, lastLine, run, temporary, temporaryFolder, withDocker } from "./run.ts";
 import { root } from "./support/docker.ts";
 
-const folder = temporaryFolder();
-chmodSync(folder, 0o755);
-
-const bodies: string[] = [];
-const server = createServer(async (request, response) => {
-  bodies.push((await request.toArray()).join(""));
-  response.end();
+const all = temporaryFolder();
+chmodSync(all, 0o755);
+/** Of each attempt. */
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(all, "test-"));
+  chmodSync(folder, 0o755);
 });
-let taken: string;
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  taken = String((server.address() as AddressInfo).port);
-});
-afterAll(() => void server.close());
 
-const sh = (script: string, environment = {}) => run(["sh", "-euc", script], environment);
-async function expectRejection(environment: Record<string, string>, line: RegExp) {
-  const { code, output } = await run(["sh", "deploy/host/up.sh"], environment);
-  expect(lastLine(output)).toMatch(line);
-  expect(code).not.toBe(0);
-}
-
-test("of two releases that a killed command left, the one that runs stays", async () => {
-  const client = withDocker(`
-    case "$*" in *set=a) echo stopped ;; *set=b | *status=running*) echo runs ;; ps*) echo stopped; echo runs ;; *) exit 1 ;; esac`);
-  const modules = ["lib", "host/stack", "host/sets"].map((name) => `. deploy/${name}.sh`).join("; ");
-  const script = `${modules}; COMPOSE_PROJECT_NAME=x; current_set`;
-  expect((await sh(script, { WEB_SET: "a", ...client })).output.trim()).toBe("b");
+/** Runs a script after lib.sh and these files of deploy. */
+const sh = (files: string, script: string, environment = {}) =>
+  run(["sh", "-euc", `for file in lib ${files}; do . deploy/$file.sh; done; ${script}`], environment);
+test.each([
+  ["a", "running b\nrunning a\nrunning ", "a"],
+  ["a", "running b\nrunning \nexited a", ""],
+  ["", "running a\nrestarting b", "b"],
+])("with '%s' in .env, of %j, newest first, the current set is '%s'", async (saved, sets, current) => {
+  const lines = sets.replace(/^(\w+) /gm, "id web $1 - hash id name ");
+  const COMPOSE_ENV_FILES = temporary("env", saved && `WEB_SET=${saved}\n`);
+  const { output } = await sh("host/stack", `stack='${lines}'; current_set`, { WEB_SET: "c", COMPOSE_ENV_FILES });
+  expect(output).toBe(`${current}\n`);
 });
 
 test("variables of an image are named that compose replaces and .env does not set", async () => {
-  const own = "NODE_EXTRA_CA_CERTS=/own.pem\nCONSOLE=mine\nTUNNEL_PATH=/own\nREGION=x";
+  const image = "NODE_EXTRA_CA_CERTS=/own.pem\nCONSOLE=mine\nTUNNEL_PATH=/own\nREGION=x";
   const web = "CONSOLE=mine\nNODE_EXTRA_CA_CERTS=/run/secrets/ingest_ca\nREGION=y";
   const client = withDocker(`
-    case "$*" in *.Image*) echo sha256:1 ;; *sha256:1) printf '${own}\n' ;; *) printf '${web}\n' ;; esac`);
-  const { output } = await sh(". deploy/lib.sh; say_replaced x", { REGION: "y", ...client });
+    case "$*" in *.Image*) echo sha256:1 ;; *sha256:1) printf '${image}\n' ;; *) printf '${web}\n' ;; esac`);
+  const { output } = await sh("", "say_replaced x", { REGION: "y", ...client });
   expect(output).toBe(
     "    compose replaces the image's NODE_EXTRA_CA_CERTS: append its certificates to the file of INGEST_CA_FILE\n" +
       "    compose replaces the image's TUNNEL_PATH: if it is right, put it into .env\n",
@@ -51,35 +44,38 @@ test("variables of an image are named that compose replaces and .env does not se
 });
 
 test("releases have names with spaces, also beside lines of earlier versions", async () => {
-  const clone = join(folder, "names");
-  mkdirSync(join(clone, ".culvert"), { recursive: true });
+  mkdirSync(join(folder, ".culvert"));
   writeFileSync(
-    join(clone, ".culvert", "x.releases"),
+    join(folder, ".culvert", "x.releases"),
     "one sha256:1 shop:1 v1 2026-01-01\ntwo\tsha256:2\tshop:2\tv 2 x\t2026-01-02\n",
   );
-  const script = `for file in lib host/env-file host/releases; do . deploy/$file.sh; done; cd ${clone}; COMPOSE_PROJECT_NAME=x
+  const script = `cd ${folder}; COMPOSE_PROJECT_NAME=x
     unset COMPOSE_ENV_FILES; undo_release sha256:2; find_release v1; find_release 'v 2 x'
     for value in 'v 2 x' 'a|&b'; do write_setting WEB_RELEASE "$value" 2>&1; setting WEB_RELEASE; cat .env; done`;
-  expect((await sh(script)).output.split("\n")).toEqual([
+  expect((await sh("host/env-file host/releases", script)).output.split("\n")).toEqual([
     "one\tsha256:1\tshop:1\tv1\t2026-01-01",
     "two\tsha256:2\tshop:2\tv 2 x\t2026-01-02\tundone",
-    ...["    WEB_RELEASE='v 2 x' in .env", "v 2 x", "WEB_RELEASE='v 2 x'"],
-    ...["    WEB_RELEASE='a|&b' in .env", "a|&b", "WEB_RELEASE='a|&b'", ""],
+    "    WEB_RELEASE='v 2 x' in .env",
+    "v 2 x",
+    "WEB_RELEASE='v 2 x'",
+    "    WEB_RELEASE='a|&b' in .env",
+    "a|&b",
+    "WEB_RELEASE='a|&b'",
+    "",
   ]);
 });
 
-describe("make up rejects, before it changes anything,", () => {
-  test.each<[string, string, RegExp]>([
-    ["NETWORK_IPV6", "on", /^culvert: NETWORK_IPV6: 'on' is neither true nor false/],
-    ["TLS_KEY_FILE", "/nowhere.pem", /^culvert: TLS_KEY_FILE: there is no file \/nowhere.pem: set an existing path/],
-    ["SKEW_KEEP", "10", /^culvert: SKEW_KEEP: '10' is not a time: use a number up to 999 and a unit/],
-    ["WEB_IMAGE", "127.0.0.1:1/shop", /^culvert: WEB_IMAGE: 127.0.0.1:1\/shop is not on this machine and cannot be/],
-  ])("%s=%s", (name, value, line) => expectRejection({ [name]: value }, line));
+test.each<[string, string, RegExp]>([
+  ["TLS_KEY_FILE", "/nowhere.pem", /^culvert: TLS_KEY_FILE: there is no file \/nowhere.pem: set an existing path/],
+  ["SKEW_KEEP", "10", /^culvert: SKEW_KEEP: '10' is not a time: use a number up to 999 and a unit/],
+  ["WEB_IMAGE", "127.0.0.1:1/shop", /^culvert: WEB_IMAGE: 127.0.0.1:1\/shop is not on this machine and cannot be/],
+])("before make up changes anything, it rejects %s=%s", async (name, value, line) => {
+  const { code, output } = await host("up", { [name]: value });
+  expect([code, lastLine(output)]).toEqual([1, expect.stringMatching(line)]);
 });
 
 test("make up says where the site is, and whether web has egress", async () => {
-  const summary = async (settings: Record<string, string>) =>
-    (await run(["sh", "deploy/host/summary.sh"], settings)).output;
+  const summary = async (settings: Record<string, string>) => (await host("summary", settings)).output;
   const SERVER_NAME = " , app.example.com www.example.com";
   const fine = await summary({ SERVER_NAME, WEB_IMAGE: "shop:1" });
   expect(fine).toContain(`  app      https://app.example.com:${process.env.HTTPS_PORT}/\n`);
@@ -109,32 +105,29 @@ test("a setting is read as compose reads it", async () => {
   writeFileSync(join(folder, "first"), values.join("\n"));
   writeFileSync(join(folder, "second"), "D=f\n");
   const environment = { COMPOSE_ENV_FILES: [join(folder, "first"), join(folder, "second")].join(), E: "shell" };
-  const script = ". deploy/lib.sh; for name in A B C D E; do setting $name default; done";
-  expect((await sh(script, environment)).output).toBe("q\nhttp://x#y\ndefault\nf\nshell\n");
+  const { output } = await sh("", "for name in A B C D E; do setting $name default; done", environment);
+  expect(output).toBe("q\nhttp://x#y\ndefault\nf\nshell\n");
 });
 
 test("a setting is written to the file that compose takes it from, else to the first one", async () => {
-  const [first, second] = ["third", "fourth"].map((name) => join(folder, name)) as [string, string];
-  writeFileSync(first, "A=1\nB=1\n");
-  writeFileSync(second, "B=2\n");
+  const [first, second] = [temporary("first", "A=1\nB=1\n"), temporary("second", "B=2\n")];
   const lines = "for name in A B C; do write_setting $name 3; done; A=4 say_unsaved";
-  const script = `. deploy/lib.sh; . deploy/host/env-file.sh; compose_settings() { echo A; }; ${lines}`;
-  const { output } = await sh(script, { COMPOSE_ENV_FILES: `${first},${second}` });
+  const script = `compose_settings() { echo A; }; ${lines}`;
+  const { output } = await sh("host/env-file", script, { COMPOSE_ENV_FILES: `${first},${second}` });
   expect([first, second].map((file) => readFileSync(file, "utf8"))).toEqual(["A=3\nB=1\nC=3\n", "B=3\n"]);
   expect(output).not.toContain("only in this shell");
 });
 
 test.each([
   ["HTTPS_PORT=abc", /^culvert: HTTPS_PORT: 'abc' is not a port: use a number from 1 to 65535/],
-  ["WEB_EGRESS=of", /^culvert: WEB_EGRESS: 'of' is neither on nor off: use on or off/],
+  ["WEB=of", /^culvert: WEB: 'of' is neither on nor off: use on or off/],
   [
     "CACHE_PASSWORD=pa$word$1",
     /^culvert: CACHE_PASSWORD: no variable word is set: put a value with \$ into single quotes: CACHE_PASSWORD='...\$word...'/,
   ],
   ["A='", /^culvert: docker compose cannot read its files: .*unterminated quoted value/],
 ])("make up and doctor name the setting that compose cannot read: %s", async (line, words) => {
-  const COMPOSE_ENV_FILES = join(folder, "misread");
-  writeFileSync(COMPOSE_ENV_FILES, `${line}\n`);
+  const COMPOSE_ENV_FILES = temporary("misread", `${line}\n`);
   const [name = ""] = line.split("=");
   for (const script of ["deploy/host/up.sh", "deploy/checks/host/doctor.sh"]) {
     const { code, output } = await run(["env", "-u", name, "-u", "BASE_URL", "sh", script], { COMPOSE_ENV_FILES });
@@ -144,7 +137,7 @@ test.each([
 
 test("whatever modes and line ends a clone has, images have their own", () => {
   const git = (...args: string[]) => execFileSync("git", args, { cwd: root, encoding: "utf8" });
-  const dockerfiles = ["proxy", "proxy/spool", "web", "deploy/acme", "deploy/ingest"].map((one) => `${one}/Dockerfile`);
+  const dockerfiles = ["proxy", "proxy/spool", "web", "deploy/acme", "deploy/ingest"].map((dir) => `${dir}/Dockerfile`);
   const copies = dockerfiles.flatMap(
     (file) => readFileSync(join(root, file), "utf8").match(/^COPY (?!--from).*$/gm) ?? [],
   );
@@ -155,27 +148,22 @@ test("whatever modes and line ends a clone has, images have their own", () => {
 test("a clone with a colon in its path, or without its scripts' modes, is named at once", async () => {
   const clone = join(folder, "a:b");
   mkdirSync(clone);
-  const script = '. deploy/lib.sh; . deploy/host/preflight.sh; cd "$1"; check_clone';
-  const check = (path: string) => run(["sh", "-euc", script, "sh", path]);
+  const check = (path: string) => sh("host/preflight", `cd '${path}'; check_clone`);
   expect((await check(clone)).output).toMatch(/^culvert: .*a:b: Docker cannot mount a folder with a colon/);
   expect((await check(folder)).output).toMatch(/^culvert: .*: its scripts cannot be executed: find deploy/);
   expect(await check(root)).toEqual({ code: 0, output: "" });
 });
 
 test("a folder that a container cannot read is named at once", async () => {
-  const mounted = join(folder, "mounted");
-  mkdirSync(mounted);
-  writeFileSync(join(mounted, "rules.yml"), "");
-  chmodSync(join(mounted, "rules.yml"), 0o640);
-  const { code, output } = await sh(`. deploy/lib.sh; . deploy/settings/check.sh; check_readable '${mounted}'`);
+  writeFileSync(join(folder, "rules.yml"), "", { mode: 0o640 });
+  const { code, output } = await sh("settings/check", `check_readable '${folder}'`);
   expect([code, output]).toEqual([1, expect.stringMatching(/rules\.yml: other users cannot read it.*chmod -R o\+rX/)]);
 });
 
 test("make up names what .env sets and nothing reads", async () => {
-  const file = join(folder, "unread");
-  writeFileSync(file, "TUNNEL_PAHT=/x\nSERVER_NAME=x\nBAKE_TIME_S=60\nDOCKER_HOST=x\nROLLBACK_ON_ERRORS=on\n");
-  const script = ". deploy/lib.sh; . deploy/settings/check.sh; . deploy/host/env-file.sh; say_unread";
-  expect((await sh(script, { COMPOSE_ENV_FILES: file })).output).toMatch(
+  const lines = "TUNNEL_PAHT=/x\nSERVER_NAME=x\nBAKE_TIME_S=60\nDOCKER_HOST=x\nROLLBACK_ON_ERRORS=on\n";
+  const COMPOSE_ENV_FILES = temporary("unread", lines);
+  expect((await sh("settings/check host/env-file", "say_unread", { COMPOSE_ENV_FILES })).output).toMatch(
     /^ +nothing reads TUNNEL_PAHT BAKE_TIME_S ROLLBACK_ON_ERRORS \(in .*unread\): .*\n$/,
   );
 });
@@ -186,8 +174,8 @@ test("while another apt-get holds a lock, an installation waits; any other failu
     mkdirSync(bin);
     const aptGet = `#!/bin/sh\n[ -e ${bin}/tried ] || { touch ${bin}/tried; echo "${message}"; exit 100; }\necho installed\n`;
     writeFileSync(join(bin, "apt-get"), aptGet, { mode: 0o755 });
-    const script = `. deploy/bare-machine/lib.sh; . deploy/bare-machine/apt.sh; apt_quiet ${bin}/log install x; cat ${bin}/log`;
-    return sh(script, { PATH: `${bin}:${process.env.PATH}` });
+    const script = `apt_quiet ${bin}/log install x; cat ${bin}/log`;
+    return sh("bare-machine/lib bare-machine/apt", script, { PATH: `${bin}:${process.env.PATH}` });
   };
   const locked = await install("locked", "E: Unable to lock directory /var/cache/apt/archives/");
   expect([locked.code, lastLine(locked.output)]).toEqual([0, "installed"]);
@@ -195,32 +183,35 @@ test("while another apt-get holds a lock, an installation waits; any other failu
 });
 
 test("before the first start, .env gets IPv6 if the engine can have it, unless it has a value", async () => {
-  const clone = join(folder, "ipv6");
-  const env = join(clone, ".env");
-  mkdirSync(clone);
+  const env = join(folder, ".env");
   const start = async (engine: string, content: string) => {
     writeFileSync(env, content);
-    const script = `. deploy/lib.sh; for file in env-file preflight; do . deploy/host/$file.sh; done; cd ${clone}; unset COMPOSE_ENV_FILES; enable_ipv6`;
-    const client = withDocker(`case "$*" in ${engine} esac`);
-    const { code, output } = await sh(script, { COMPOSE_PROJECT_NAME: "x", ...client });
+    const script = `cd ${folder}; unset COMPOSE_ENV_FILES; enable_ipv6`;
+    const settings = { COMPOSE_PROJECT_NAME: "x", ...withDocker(`case "$*" in ${engine} esac`) };
+    const { code, output } = await sh("host/env-file host/preflight", script, settings);
     expect(code, output).toBe(0);
     return readFileSync(env, "utf8");
   };
   const first = "*inspect*) exit 1 ;;";
   expect(await start(first, "A=b")).toBe("A=b\nNETWORK_IPV6=true\n");
-  expect(await start(first, "")).toBe("NETWORK_IPV6=true\n");
   expect(await start(first, "NETWORK_IPV6=false\n")).toBe("NETWORK_IPV6=false\n");
-  expect(await start("*) exit 1 ;;", "A=b\n")).toBe("A=b\n");
-  expect(await start("*) exit 0 ;;", "A=b\n")).toBe("A=b\n");
+  for (const exit of ["1", "0"]) expect(await start(`*) exit ${exit} ;;`, "A=b\n")).toBe("A=b\n");
 });
 
 test("a failure is told to NOTIFY_URL as one line of JSON, Ctrl-C and success are not", async () => {
-  const NOTIFY_URL = `http://127.0.0.1:${taken}/hook`;
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    bodies.push((await request.toArray()).join(""));
+    response.end();
+  }).listen(0);
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const NOTIFY_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
   const TEXT = String.raw`"x" \ failed`;
   for (const end of ["exit 130", "exit 0", "false", 'die "web: $TEXT"'])
-    await sh(`. deploy/lib.sh; notify_failures "make up"; ${end}`, { TEXT, NOTIFY_URL });
+    await sh("", `notify_failures "make up"; ${end}`, { TEXT, NOTIFY_URL });
   // Before anything else is done, too.
-  await run(["sh", "deploy/host/up.sh"], { HTTPS_PORT: "https", NOTIFY_URL });
+  await host("up", { HTTPS_PORT: "https", NOTIFY_URL });
   expect(bodies.map((body) => JSON.parse(body).text.replace(/^culvert on \S+: make up failed: /, ""))).toEqual([
     "its output says why",
     'web: "x" \\ failed',
@@ -232,12 +223,14 @@ test("make up waits until another one has ended", async () => {
   const lock = ".culvert/culvert-locked.lock";
   mkdirSync(join(root, ".culvert"), { recursive: true });
   const other = spawn("flock", ["--close", lock, "sh", "-c", "echo begins; cat"], { cwd: root });
+  onTestFinished(() => {
+    other.stdin.end();
+    rmSync(join(root, lock));
+  });
   await once(other.stdout, "data");
-  const script = ". deploy/lib.sh; . deploy/host/stack.sh; say() { echo $*; kill $OTHER; }; lock_project; echo begins";
   const settings = { COMPOSE_PROJECT_NAME: "culvert-locked", OTHER: String(other.pid) };
-  const { output } = await sh(script, settings);
-  other.stdin.end();
-  rmSync(join(root, lock));
+  const script = "say() { echo $*; kill $OTHER; }; lock_project; echo begins";
+  const { output } = await sh("host/stack", script, settings);
   expect(output).toBe("==> Another make up or rollback is running: waiting until it ends\nbegins\n");
 });
 

@@ -23,7 +23,9 @@ const port = 18_900 + Number(process.env.TEST_STACK ?? 0);
 const page = `https://localhost:${port}`;
 const settings = {
   COMPOSE_PROJECT_NAME: projectName("archive"),
-  ...{ HTTPS_PORT: String(port), HTTP_PORT: String(port + 1_000), INGEST_PORT: String(port + 2_000) },
+  HTTPS_PORT: String(port),
+  HTTP_PORT: String(port + 1_000),
+  INGEST_PORT: String(port + 2_000),
 };
 async function type(command: string): Promise<string> {
   const { code, output } = await runApart(["sh", "-c", `${command} 2>&1`], settings, folder);
@@ -38,8 +40,15 @@ beforeAll(async () => {
   const config = 'version: 0.1\nstorage: { filesystem: { rootdirectory: /tmp } }\nhttp: { addr: ":5000" }\n';
   writeFileSync(join(work, "registry.yml"), config);
   container = await mustDocker(
-    ...["run", "--detach", label, "--publish=127.0.0.1::5000", `--volume=${work}/registry.yml:/registry.yml:ro`],
-    ...[image, "docker-registry", "serve", "/registry.yml"],
+    "run",
+    "--detach",
+    label,
+    "--publish=127.0.0.1::5000",
+    `--volume=${work}/registry.yml:/registry.yml:ro`,
+    image,
+    "docker-registry",
+    "serve",
+    "/registry.yml",
   );
   const address = (await mustDocker("port", container, "5000")).trim();
   REGISTRY = `${address}/culvert`;
@@ -47,7 +56,7 @@ beforeAll(async () => {
   const user = `${process.getuid?.()}:${process.getgid?.()}`;
   const options = `--rm --network=host --user=${user} --volume=${tmpdir()}:${tmpdir()} ${image}`;
   script("skopeo", `exec docker run ${options} skopeo --insecure-policy "$@"\n`);
-  // The engine's builder writes no OCI archives, so the image is saved first, and little compressed.
+  // The engine's builder writes no OCI archives. `docker save` does, without compression.
   const client = `PATH=$PATH_WITHOUT_THIS
 case $* in "buildx imagetools "*) echo {}; exit ;; "buildx build "*) ;; *) exec docker "$@" ;; esac
 for argument; do
@@ -60,16 +69,21 @@ for argument; do
   esac
 done
 docker "$@" --tag ${address}/built:1 --build-arg SENTRY_ORG= --build-arg SENTRY_PROJECT= --build-arg SENTRY_URL= &&
-  docker save --output ${work}/built.tar ${address}/built:1 &&
-  ${bin}/skopeo copy --quiet --dest-compress-format gzip --dest-compress-level 1 docker-archive:${work}/built.tar oci-archive:$archive
+  docker save --output $archive ${address}/built:1
 `;
   script("docker", client);
   script("syft", `for output; do :; done\necho "$@" >"\${output#*=}"\n`);
   if (!helm) script("helm", "");
   const env = {
-    ...{ OUT, VERSION: version, REGISTRY, SOURCE_URL: "https://git.example/culvert", SOURCE_DATE_EPOCH: "1700000000" },
-    ...{ PLATFORMS: `linux/${architecture}`, BUILD_CA_FILE: await buildCa() },
-    ...{ PATH: `${bin}:${process.env.PATH}`, PATH_WITHOUT_THIS: process.env.PATH ?? "" },
+    OUT,
+    VERSION: version,
+    REGISTRY,
+    SOURCE_URL: "https://git.example/culvert",
+    SOURCE_DATE_EPOCH: "1700000000",
+    PLATFORMS: `linux/${architecture}`,
+    BUILD_CA_FILE: await buildCa(),
+    PATH: `${bin}:${process.env.PATH}`,
+    PATH_WITHOUT_THIS: process.env.PATH ?? "",
   };
   for (const step of ["images", "docker-archives", "chart", "archive", "sign", "push"])
     await must(["sh", `deploy/release/${step}.sh`], env);
@@ -112,26 +126,35 @@ test.skipIf(!helm)("the chart, from an OCI registry, has the released images and
   expect(await show("chart")).toContain(`org.opencontainers.image.revision: ${commit}\n`);
 });
 
-test("the archive: docker compose up alone starts the released images by digest", async () => {
-  await type("docker compose up --wait");
-  await type(`curl -sSkf -o /dev/null ${page}/`);
+test("the archive: make up starts the released images by digest, make doctor finds nothing wrong", async () => {
+  expect(await type("make up")).toContain(`${page}/`);
+  await expect.poll(() => type("make doctor")).toContain("all is well");
   const images = await type("docker compose ps --format '{{.Image}}'");
-  await type(down);
+  await type("make down");
   const running = released.filter((reference) => !reference.includes("culvert-acme:"));
   expect(images.split("\n").sort()).toEqual(running.sort());
 });
 
-test("the archive: make up starts the released images, make doctor finds nothing wrong", async () => {
-  expect(await type("make up")).toContain(`${page}/`);
-  await type("make doctor");
-});
-
-test("without a registry: make up starts what docker load has loaded", async () => {
+test("without make and a registry: docker compose up starts what docker load has loaded", async () => {
   await mustDocker("rm", "--force", "--volumes", container);
   const loaded = await type(`docker load --quiet --input ${OUT}/culvert-${version}-images-${architecture}.tar`);
   expect(loaded.split("\n").sort()).toEqual(released.map((each) => `Loaded image: ${each.split("@")[0]}`).sort());
-  await type("CULVERT_DIGESTS= SENTRY_DSN=https://key@o1.ingest.sentry.io/2 make up");
+  await type("CULVERT_DIGESTS= SENTRY_DSN=https://key@o1.ingest.sentry.io/2 docker compose up --wait");
+  await type(`curl -sSkf -o /dev/null ${page}/`);
   const services = await type("docker compose --profile '*' ps --all --services");
   expect(services.split("\n").sort()).toEqual(["proxy", "spool", "web"]);
-  await type("make down");
+});
+
+// Of the build for an app of one's own: app-image.test.ts.
+test("no image runs as root, or has a package manager, a setuid file or a source map", async () => {
+  const managers = "for name in npm npx corepack yarn pnpm; do command -v $name; done";
+  const maps = "find /app/.next -name '*.map'; grep -rl sourceMappingURL= /app/.next/static";
+  const search = `find / -xdev -type f -perm /6000; ${managers}; { ${maps}; } 2>/dev/null; true`;
+  for (const reference of released) {
+    const image = reference.replace(/@.*/, "");
+    const user = await mustDocker("image", "inspect", "--format", "{{.Config.User}}", image);
+    expect(user, image).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    const options = ["--rm", label, "--user=0:0", "--network=none", "--entrypoint=sh"];
+    expect(await mustDocker("run", ...options, image, "-c", search), image).toBe("");
+  }
 });

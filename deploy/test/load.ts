@@ -5,14 +5,14 @@ import { setTimeout as pause } from "node:timers/promises";
 
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
 
-/** One request of the load, and the status that it must get. With a body, it is a POST. */
+/** With a body, it is a POST. */
 export interface LoadRequest extends Record<"name" | "path", string> {
   status: number;
   body?: string;
   contentType?: string;
 }
 
-/** A request without the expected response; `outcome` is a status or an error. */
+/** `outcome` is a status or an error. */
 export interface Failure {
   name: string;
   outcome: string;
@@ -20,8 +20,8 @@ export interface Failure {
 }
 
 /** Sends a request to HTTPS_PORT; resolves with its failure, or with the response's body. */
-export async function send(one: LoadRequest): Promise<Failure | string> {
-  const { name, path, status, body, contentType = "text/plain" } = one;
+export async function send(loadRequest: LoadRequest): Promise<Failure | string> {
+  const { name, path, status, body, contentType = "text/plain" } = loadRequest;
   const headers = body === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(body) };
   const method = body === undefined ? "GET" : "POST";
   const outgoing = request({ host: "localhost", port: process.env.HTTPS_PORT, method, path, agent, headers });
@@ -40,10 +40,19 @@ export async function send(one: LoadRequest): Promise<Failure | string> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     // A kept-alive connection may be closed just as a request is sent: browsers retry on another one, too.
-    if (outgoing.reusedSocket && code === "ECONNRESET" && !answered) return send(one);
+    if (outgoing.reusedSocket && code === "ECONNRESET" && !answered) return send(loadRequest);
     return { name, outcome: code ?? message, reached };
   }
 }
+
+/** Resolves with an empty text if the event is accepted. */
+export const postEvent = (message: string) =>
+  send({
+    name: "envelope",
+    path: "/monitoring",
+    status: 200,
+    body: `{}\n{"type":"event"}\n{"message":"${message}"}\n`,
+  });
 
 /** Sends requests in turn while `change` runs, which needs the pauses. */
 export async function load<Result>(
@@ -69,11 +78,9 @@ export async function load<Result>(
   return { result, requests: count, failures };
 }
 
-export const endLoad = () => agent.destroy();
-
 /** What a browser without JavaScript posts for the action of /test-events that redirects (303). */
 export function redirectingForm(page: string): FormData {
-  const action = page.split("<form").find((one) => one.includes(">Redirect from an action<")) ?? "";
+  const action = page.split("<form").find((html) => html.includes(">Redirect from an action<")) ?? "";
   const form = new FormData();
   for (const [, name = "", value = ""] of action.matchAll(/name="(\$ACTION_[^"]*)"(?: value="([^"]*)")?/g))
     form.append(name, value.replaceAll("&quot;", '"'));

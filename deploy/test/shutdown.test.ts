@@ -4,30 +4,27 @@ import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFailed, test } from "vitest";
 import { redirectingForm } from "./load.ts";
-import { must, withServices } from "./run.ts";
+import { compose, must, useStack, withServices } from "./run.ts";
 import { IMAGES, projectName } from "./support/docker.ts";
 import { envelopeOf, Recorder } from "./support/recorder/client.ts";
 
 const name = projectName("shutdown");
 const stack = ["proxy", "web", "spool"];
-const environment = {
-  COMPOSE_PROJECT_NAME: name,
+useStack(name, 5, {
   ...withServices(stack.map((service) => `${service}: { image: ${IMAGES}-${service} }`).join()),
-  HTTPS_PORT: String(Number(process.env.HTTPS_PORT) + 5),
-  HTTP_PORT: String(Number(process.env.HTTP_PORT) + 5),
-  RECORDER_PORT: String(Number(process.env.RECORDER_PORT) + 5),
   UPSTREAM_URL: "",
   // This machine, which names a client for each request.
   TRUSTED_PROXIES: "0.0.0.0/0",
+});
+/** Starts what does not run. */
+const start = async () => {
+  await compose("up", "-d", "--no-build", "--wait", "recorder", ...stack);
+  recorder = new Recorder();
 };
-const compose = (...command: string[]) => must(["docker", "compose", ...command], environment);
-const start = (...more: string[]) => compose("up", "-d", "--no-build", "--wait", ...stack, ...more);
-
-const recorder = new Recorder(`http://127.0.0.1:${environment.RECORDER_PORT}`);
-beforeEach(() => start("recorder"));
-afterAll(() => compose("down", "--volumes", "-t", "0"));
+let recorder: Recorder;
+beforeEach(start);
 
 /** Has web's server throw until web stops. Every 500 is an exception; `ids` are trace ids. */
 function throwExceptions() {
@@ -39,6 +36,7 @@ function throwExceptions() {
       const answer = await fetch("http://127.0.0.1:3000/test-events/route-exception", options);
       await answer.text();
       if (answer.status === 500) console.log(id);
+      await new Promise((proceed) => setTimeout(proceed, 50));
     }
   };
   for (let client = 0; client < 4; client++) throwInTurn().catch(() => {});`;
@@ -62,7 +60,8 @@ test("web is stopped while after() works: it ends with 0, after the work and its
   expect(await compose("exec", "-T", "web", "node", "-e", print)).toBe("307");
   await compose("stop", "web");
   expect(await must(["docker", "inspect", "-f", "{{.State.ExitCode}}", `${name}-web-1`])).toBe("0");
-  expect(await arrivedTraces()).toContain(id);
+  // By the spool, if the ingest is slow.
+  await expect.poll(arrivedTraces).toContain(id);
 });
 
 async function ask(session: ClientHttp2Session, client: string, path = "/", body?: FormData | string) {
@@ -75,7 +74,7 @@ async function ask(session: ClientHttp2Session, client: string, path = "/", body
 }
 
 test("while one client floods web, another one is served; when web is stopped, the flood has its pages", async () => {
-  const site = `https://localhost:${environment.HTTPS_PORT}`;
+  const site = `https://localhost:${process.env.HTTPS_PORT}`;
   const sessions = Array.from({ length: 4 }, () => connect(site, { rejectUnauthorized: false }));
   const [other, ...flooding] = sessions as [ClientHttp2Session, ...ClientHttp2Session[]];
   const form = redirectingForm((await ask(other, "198.51.100.1", "/test-events")).body);
@@ -98,7 +97,8 @@ test("while one client floods web, another one is served; when web is stopped, t
     for (const [path, status, body] of asked) {
       const before = statuses.length;
       expect((await ask(other, "198.51.100.1", path, body)).status).toBe(status);
-      expect(statuses.length - before, "pages of the flood that came first").toBeLessThan(50);
+      // Without the queue of the package, it was 958.
+      expect(statuses.length - before, "pages of the flood that came first").toBeLessThan(90);
     }
   } finally {
     isFlooding = false;
@@ -111,20 +111,19 @@ test("while one client floods web, another one is served; when web is stopped, t
 });
 
 test("down while the server throws and the ingest hangs: the next start delivers every exception", async () => {
-  const { ids, ended } = throwExceptions();
-  const atLeast = (min: number) => expect.poll(() => ids.length).toBeGreaterThan(min);
-  await atLeast(20);
+  const renew = () => compose("up", "-d", "--force-recreate", "--wait", "recorder");
+  onTestFailed(() => renew().then(() => {}));
   await compose("pause", "recorder");
-  await atLeast(ids.length + 60);
+  const { ids, ended } = throwExceptions();
+  await expect.poll(() => ids.length).toBeGreaterThan(60);
   await compose("down", ...stack);
   await ended;
-
-  await compose("unpause", "recorder");
+  // The next one has nothing of what this one's connections hold: all of it was queued while the stack was down.
+  await renew();
+  await start();
   const missing = async () => {
     const found = await arrivedTraces();
     return ids.filter((id) => !found.has(id));
   };
-  expect((await missing()).length, "some were queued while the stack was down").toBeGreaterThan(0);
-  await start();
-  await expect.poll(missing).toEqual([]);
+  await expect.poll(missing, { timeout: 600_000 }).toEqual([]);
 });

@@ -60,7 +60,6 @@ background() {
   { "$@"; rm "$results/$started_jobs.unfinished"; } &
   running="$running $!"
 }
-# join: waits for all jobs.
 join() {
   # shellcheck disable=SC2086 # several
   wait $running
@@ -75,6 +74,7 @@ install() {
 
 types_and_lint() {
   check "lists of settings are current" node deploy/settings/generate.mjs --check
+  check "no literal is spread into another" without_spread_literals
   for folder in $projects; do
     check "$folder: types" npm --prefix "$folder" run typecheck
     check "$folder: lint" npm --prefix "$folder" run lint
@@ -90,4 +90,11 @@ shell_scripts() {
   has shellcheck || { can_install && debian_install shellcheck; }
   has shellcheck || { record skipped "shell scripts (no shellcheck here)"; return; }
   check "shell scripts" sh -c "git ls-files '*.sh' | xargs shellcheck -x --source-path=SCRIPTDIR"
+}
+
+# without_spread_literals: fails, and prints them, if literals are spread into another one for its layout only.
+# shellcheck disable=SC2317 # check calls it
+without_spread_literals() {
+  ! git ls-files '*.ts' '*.tsx' |
+    xargs grep -HPzo '\.\.\.(\{|(\[(?:"(?:[^"\\]|\\.)*+"|[^]["]|(?2))*+\])(?![.[]))[^\n]*' | tr '\0' '\n' | grep .
 }

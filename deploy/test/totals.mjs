@@ -27,7 +27,7 @@ const fromPlaywright = ({ suites = [], specs = [] }) => [
   ...specs.flatMap(({ file, title, tests }) =>
     tests.map(({ status, results: attempts }) => {
       const [first] = attempts;
-      const duration = attempts.reduce((sum, one) => sum + one.duration, 0);
+      const duration = attempts.reduce((sum, attempt) => sum + attempt.duration, 0);
       const message = first?.error?.message ?? first?.status;
       return result(outcomes[status] ?? status, `web/e2e/${file}: ${title}`, message, duration);
     }),
@@ -48,7 +48,7 @@ const results = [
   ...named(".unfinished").map((file) => result("failed", `the job did not reach its end: ${read(file)}`)),
   ...unexplained.map((file) => result("failed", `${read(file)} failed without a failed test`)),
 ];
-const those = (outcome) => results.filter((one) => one.outcome === outcome);
+const those = (outcome) => results.filter((test) => test.outcome === outcome);
 const [flaky, skipped] = [those("flaky"), those("skipped")];
 if (flaky.length > maxFlaky)
   results.push(result("failed", `${flaky.length} tests needed another attempt; ${maxFlaky} may`));
@@ -56,8 +56,8 @@ const failed = those("failed");
 // Failures last, where the end of a long log still shows them.
 for (const { outcome, where, message } of [...flaky, ...failed])
   console.log(`${outcome}: ${where}\n${message.split("\n").slice(0, 12).join("\n")}`);
-for (const where of new Set(skipped.map((one) => one.where)))
-  console.log(`skipped ${skipped.filter((one) => one.where === where).length}: ${where}`);
+for (const where of new Set(skipped.map((test) => test.where)))
+  console.log(`skipped ${skipped.filter((test) => test.where === where).length}: ${where}`);
 const slowest = results.filter(({ duration }) => duration > 10_000).sort((a, b) => b.duration - a.duration);
 for (const { where, duration } of slowest.slice(0, 10)) console.log(`${Math.round(duration / 1000)} s: ${where}`);
 const passed = those("passed").length + flaky.length;

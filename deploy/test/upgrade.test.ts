@@ -1,16 +1,16 @@
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { endLoad, type Failure, type LoadRequest, load, redirectingForm, send } from "./load.ts";
-import { cloneOf, lastLine, must, run, temporary, temporaryFolder, withServices } from "./run.ts";
+import { beforeAll, expect, onTestFailed, test } from "vitest";
+import { type Failure, type LoadRequest, load, postEvent, redirectingForm, send } from "./load.ts";
+import { compose, doctor, host, lastLine, must, run, temporary, temporaryFolder, withServices } from "./run.ts";
 import { IMAGES, root } from "./support/docker.ts";
-import { Recorder } from "./support/recorder/client.ts";
-import type { Answer, RecordedRequest } from "./support/recorder/types.ts";
+import { codeBelow } from "./support/document.ts";
+import { bodyOf, Recorder } from "./support/recorder/client.ts";
+import type { Answer } from "./support/recorder/types.ts";
 
 // Leaves the stack with the release that it deployed last.
 const home: LoadRequest = { name: "page", path: "/", status: 200 };
 
-const compose = (...command: string[]) => must(["docker", "compose", ...command]);
 const replicas = async () => (await compose("ps", "-q", "web")).split("\n");
 
 let requests: LoadRequest[];
@@ -25,25 +25,20 @@ beforeAll(async () => {
     { ...home, name: "file", path: /\/_next\/static\/chunks\/[^"?]+\.js/.exec(first)?.[0] ?? "" },
   ];
   const cheap = Array(12).fill({ ...home, name: "data", path: "/healthz" });
-  requests = [home, ...expensive].flatMap((one) => [one, ...cheap]);
+  requests = [home, ...expensive].flatMap((request) => [request, ...cheap]);
   await compose("up", "-d", "--no-recreate", "--scale", "web=2", "--wait", "web");
 });
-afterAll(endLoad);
-
 const recorder = new Recorder();
-const bodyOf = ({ body }: RecordedRequest) => Buffer.from(body, "base64").toString();
 const failing: Answer = { status: 503, headers: {}, body: "" };
 const working: Answer = { status: 200, headers: {}, body: "{}" };
-const post = (name: string) => send({ ...home, path: "/monitoring", body: `{}\n{"type":"event"}\n{"${name}":true}\n` });
 /** Few connections: the change itself needs the processor. */
 const few = { connections: 4 };
 
-/** Deploys another version of the spool, whose schema a command of sed has changed. */
 function upgrade(change: string, settings = {}) {
   const edited = `RUN --network=none sed -i '${change}' src/queue/schema.ts && touch changed`;
   const lines = [`FROM ${IMAGES}-spool`, "USER 0:0", edited, "USER 1000:1000"];
   const spool = withServices(`spool: { build: { dockerfile_inline: ${JSON.stringify(lines.join("\n"))} } }`);
-  return run(["sh", "deploy/host/up.sh"], { ...spool, ...settings });
+  return host("up", { ...spool, ...settings });
 }
 
 test("an older spool does not start with another version's queue: nothing is replaced", async () => {
@@ -59,31 +54,26 @@ test("an older spool does not start with another version's queue: nothing is rep
   expect(await must(["docker", "image", "inspect", "--format={{.Id}}", `${IMAGES}-spool`])).toBe(running);
 });
 
-/** Types what a section of docs/operations.md says, for this stack's volume. */
 function type(heading: string, copy: string): Promise<string> {
-  const sections = readFileSync(join(root, "docs/operations.md"), "utf8").split(/^#+ /m);
-  const lines = sections.find((one) => one.startsWith(`${heading}\n`))?.match(/^ {4}.+\n/gm) ?? [];
+  const lines = codeBelow(heading, "docs/operations.md").join("\n");
   const volume = `${process.env.COMPOSE_PROJECT_NAME}_spool`;
-  return must(["sh", "-c", lines.join("").replaceAll("culvert_spool", volume).replaceAll("../spool.tar", copy)]);
+  return must(["sh", "-c", lines.replaceAll("culvert_spool", volume).replaceAll("../spool.tar", copy)]);
 }
 
 test("in an outage the queue is copied and restored as documented, and it arrives", async () => {
   const copy = temporary("spool.tar", "");
-  const doctor = async () => {
-    const { output } = await run(["sh", "deploy/checks/host/doctor.sh"], { BASE_URL: "" });
-    return output.match(/^. spool +((?!.*healthy).*)/m)?.[1];
-  };
+  const queue = async () => /^. spool +((?!.*healthy).*)/m.exec((await doctor()).output)?.[1];
   await recorder.answer(failing);
-  expect(await post("copied")).toBe("");
+  expect(await postEvent("copied")).toBe("");
   await type("Copy the queue", copy);
-  expect(await post("later")).toBe("");
+  expect(await postEvent("later")).toBe("");
   await type("Restore the queue", copy);
-  await expect.poll(doctor).toMatch(/^\d+ envelopes wait/);
+  await expect.poll(queue).toMatch(/^\d+ envelopes wait/);
   const mark = await recorder.count();
   await recorder.answer(working);
-  await recorder.waitFor((one) => bodyOf(one).includes('"copied"') || undefined, mark, 600_000);
-  await expect.poll(doctor).toBe("its queue is empty");
-  expect((await recorder.all(mark)).filter((one) => bodyOf(one).includes('"later"'))).toEqual([]);
+  await recorder.waitForText('"copied"', mark);
+  await expect.poll(queue).toBe("its queue is empty");
+  expect((await recorder.all(mark)).filter((event) => bodyOf(event).includes('"later"'))).toEqual([]);
 });
 
 test("Culvert is upgraded under load: requests fail that find no proxy; no response is cut", async () => {
@@ -93,7 +83,9 @@ test("Culvert is upgraded under load: requests fail that find no proxy; no respo
   const all = async () => (await compose("ps", "--all", "--quiet", "spool", "proxy", "web")).split("\n");
   const before = await all();
   const mark = await recorder.count();
-  const change = upgrade("", { SENTRY_RELEASE: "culvert@after", HSTS_MAX_AGE: "600" });
+  // Other changes in another attempt.
+  const now = Date.now() % 1e9;
+  const change = upgrade(`#${now}`, { SENTRY_RELEASE: `culvert@${now}`, HSTS_MAX_AGE: `${now}` });
   const { result, requests: sent, failures } = await load(requests, change, few);
   expect(result.code, result.output).toBe(0);
   expect((await all()).filter((id) => before.includes(id))).toEqual([]);
@@ -101,7 +93,7 @@ test("Culvert is upgraded under load: requests fail that find no proxy; no respo
   expect(result.output.match(/==> (Try|Start|Replace) .*/g)).toEqual(order.map((step) => `==> ${step}`));
   expect(failures.filter(({ reached }) => reached)).toEqual([]);
   const accepted = (sent.envelope ?? 0) - failures.filter(({ name }) => name === "envelope").length;
-  const arrived = async () => (await recorder.all(mark)).filter((one) => bodyOf(one).includes('{"upgrade":true}'));
+  const arrived = async () => (await recorder.all(mark)).filter((event) => bodyOf(event).includes('{"upgrade":true}'));
   await expect.poll(async () => (await arrived()).length, { timeout: 600_000 }).toBeGreaterThanOrEqual(accepted);
 });
 
@@ -114,14 +106,18 @@ const from = process.env.UPGRADE_FROM ?? (await must(lastTag).catch(() => ""));
 const byDesign = ["envelope 503", "form 409"];
 
 test.skipIf(!from)("down to the last version and up: no response is cut, envelopes arrive, files stay", async () => {
-  await cloneOf(from, clone);
+  onTestFailed(() => host("up").then(() => {}));
+  // A failed attempt may have left another one.
+  await must(["find", clone, "-mindepth", "1", "-delete"]);
+  await must(["git", "clone", "--quiet", "--shared", root, clone]);
+  await must(["git", "-C", clone, "checkout", "--quiet", from]);
   // As operators copy it to the folder of the next version.
   const state = join(".culvert", IMAGES);
   cpSync(join(root, state), join(clone, state), { recursive: true });
   for (const folder of [clone, root]) {
     const mark = await recorder.count();
     await recorder.answer(failing);
-    expect(await post(folder)).toBe("");
+    expect(await postEvent(folder)).toBe("");
     const change = run(["sh", "-c", 'cd "$0" && sh deploy/host/up.sh', folder]);
     const { result, failures } = await load(requests, change, few);
     expect(result.code, result.output).toBe(0);
@@ -129,6 +125,6 @@ test.skipIf(!from)("down to the last version and up: no response is cut, envelop
     const isExpected = ({ name, outcome }: Failure) => byDesign.includes(`${name} ${outcome}`);
     expect(failures.filter((failure) => failure.reached && !isExpected(failure))).toEqual([]);
     await recorder.answer(working);
-    await recorder.waitFor((one) => bodyOf(one).includes(`"${folder}"`) || undefined, mark, 600_000);
+    await recorder.waitForText(`"${folder}"`, mark);
   }
 });

@@ -1,21 +1,21 @@
+import { readdirSync, readFileSync } from "node:fs";
 import type { PeerCertificate } from "node:tls";
 import { expect, test, vi } from "vitest";
 import { classify, renewal } from "../../checks/certificate.ts";
 import { clients } from "../../checks/host/clients.ts";
 import { disk, down, health } from "../../checks/host/containers.ts";
 import { envelopes, spool } from "../../checks/host/delivery.ts";
-import { checkStack, isOfIngest } from "../../checks/host/doctor.ts";
+import { checkStack } from "../../checks/host/doctor.ts";
 import type { Container, Facts } from "../../checks/host/facts.ts";
-import { applied, settingNames } from "../../checks/host/settings.ts";
-import { TRACE_PREFIX } from "../../checks/ingest.ts";
-import { after, type Result, report } from "../../checks/result.ts";
+import { applied } from "../../checks/host/settings.ts";
+import { TRACE_PREFIX, unreachable } from "../../checks/ingest.ts";
+import { explain, failed, type Result, report } from "../../checks/result.ts";
 
 const now = Date.parse("2026-08-01T12:00:00Z");
 const State = { Status: "running", ExitCode: 0, OOMKilled: false, StartedAt: "2026-08-01T11:59:00Z" };
 const web: Container = {
   Id: "1",
   Name: "culvert-web-1",
-  Image: "sha256:aaaaaaaaaaaaaaaa",
   RestartCount: 0,
   service: "web",
   State: { ...State, Health: { Status: "healthy" } },
@@ -23,6 +23,7 @@ const web: Container = {
   NetworkSettings: { Networks: { culvert_egress: { Gateway: "172.18.0.1" } } },
   environment: { REGION: "eu" },
   why: "",
+  code: "",
 };
 const facts = (fault: Partial<Container> = {}, more: Partial<Facts> = {}): Facts => ({
   configured: { web: { environment: { REGION: "eu", TUNNEL_PATH: null } } },
@@ -55,14 +56,19 @@ const unreadable = renewal("culvert_certificate_rejected 1", "", ["TLS_KEY_FILE"
 const LEAF = "UNABLE_TO_VERIFY_LEAF_SIGNATURE";
 /** An app whose health check fails, and a proxy that compose has therefore not started. */
 const unhealthy = { ...web, ...state({ Health: { Status: "unhealthy" } }), why: "GET /healthz: status 500" };
-const waiting = { ...web, Name: "culvert-proxy-1", service: "proxy", ...state({ Status: "created" }) };
-const waits = down(facts({}, { containers: [waiting, unhealthy] }), now);
+const waiting = {
+  ...web,
+  Name: "culvert-proxy-1",
+  service: "proxy",
+  ...state({ Status: "created" }),
+  code: "not-started",
+};
+const waits = explain(down(facts({}, { containers: [waiting, unhealthy] }), now));
 const HostConfig = { ...web.HostConfig, PortBindings: { "8080/tcp": [{ HostPort: "80" }] } };
 const anotherPort = { configured: { web: { ports: [{ published: "80" }, { published: "81" }] } } };
 const balanced = [...from("10.0.0.4", 30), ...from("203.0.113.9", 5, `${TRACE_PREFIX}1`), ...from("172.18.0.7", 9)];
-const hasEnded = { ...state({ Status: "exited", ExitCode: 1 }), why: "SENTRY_DSN is not a DSN" };
+const hasEnded = { ...state({ Status: "exited", ExitCode: 1 }), why: "SENTRY_DSN is not a DSN", code: "log" };
 const spaced = facts(hasEnded, { names: { saved: 1, unread: [], spaced: ["SENTRY_DSN"] } });
-const afterSpace = await checkStack(spaced);
 
 test("nothing is wrong with what is right", () => {
   const finished = { ...state({ Status: "exited" }), HostConfig: { RestartPolicy: { Name: "no" } } };
@@ -70,12 +76,8 @@ test("nothing is wrong with what is right", () => {
   // Neither this program's requests nor those of the stack's containers are clients. 127.0.0.1: the proxy itself.
   const mixed = [...from("10.0.0.4", 30), ...from("203.0.113.9", 1)];
   const results = [
-    settingNames({ saved: 2, unread: [], spaced: [] }),
-    applied(facts()),
-    ...[facts(), facts(finished), facts(restarted)].map((one) => down(one, now)),
-    checked("healthy", ""),
+    ...[facts(finished), facts(restarted)].map((stack) => down(stack, now)),
     checked("starting", "GET /: connect ECONNREFUSED"),
-    queue(),
     queue('queued_envelopes{category="error"} 3', "oldest_envelope_age_seconds 4"),
     queue("disk_bytes 4"),
     queue("disk_free_bytes 5"),
@@ -85,7 +87,6 @@ test("nothing is wrong with what is right", () => {
     trusted("10.0.0.0/8, 192.0.2.7 fc00::/7"),
     disk({ bavail: 9e5, blocks: 1e6, bsize: 4096 }),
     served(fresh),
-    served(fresh, undefined, "fine"),
     renewal("culvert_certificate_rejected 0"),
     renewal("culvert_certificate_renewal_failures 0", "fine"),
     // Behind a load balancer, or for this machine alone.
@@ -97,46 +98,60 @@ test("nothing is wrong with what is right", () => {
   expect(results.flat().filter(({ state }) => state === "failed")).toEqual([]);
 });
 
-// A crash loop, a name in .env that nothing reads, and a setting that was changed since the start: stack.test.ts.
-test.each<[string, Result[], RegExp, state?: Result["state"]]>([
-  ["a changed port", applied(facts({ HostConfig }, anotherPort)), /other values than .env has: port 81 \(web\)/],
-  ["a service without a container", down(facts({}, { containers: [] })), /has no container/],
-  ["a paused container", ended({ Status: "paused" }), /is paused docker unpause culvert-web-1/],
-  ["one that runs again", down(facts({ RestartCount: 3, why: "no database" }), now), /3×\): no database/],
-  ["a service that was stopped", ended({ ExitCode: 143 }), /is exited make up/],
-  ["a container that died", ended({ ExitCode: 1 }, "EACCES /data"), /ended: EACCES/],
-  ["an app for which the proxy waits", waits, /^culvert-web-1 is unhealthy: GET \/healthz: status 500 docker logs/],
-  [
-    "a space at the end of a value, and no crash that follows from it",
-    afterSpace,
-    /^SENTRY_DSN begins or ends with a space/,
-  ],
-  ["an unhealthy container", checked("unhealthy", "GET /: status 500"), /: GET \/: status 500 docker/],
-  ["a long wait", queue("queued_envelopes 3", "oldest_envelope_age_seconds 7300"), /3 envelopes .* for 122 min/],
-  ["a full spool", queue("queued_envelopes 3", "disk_bytes 98", "limit_bytes 100"), /98 % full/],
-  ["a full disk of the spool", queue("disk_free_bytes 0"), /its disk is full/],
-  ["an ingest of the past", queue("undeliverable_envelopes 4"), /4 envelopes wait for an ingest/],
-  ["envelopes that the ingest rejects", rejected(20), /20 of 110 .*403/],
-  ["a load balancer that is not named", behind(balanced), /all 30 requests .* 10\.0\.0\.4/],
-  ["one on this machine", behind(from("172.18.0.1", 30)), /172\.18\.0\.1, the gateway of .*IPv6/],
-  ["a trusted network that anybody is in", trusted("10.0.0.0/8 0.0.0.0/0"), /0\.0\.0\.0\/0/],
-  ["a disk that is nearly full", disk({ bavail: 1e5, blocks: 1e6, bsize: 4096 }), /0\.4 GB free/],
-  ["a certificate near its end", served(peer("2026-05-12", "2026-08-10")), /8 days left/, "warning"],
-  ["one that is not valid yet", served(peer("2026-08-02", "2026-10-01"), "CERT_NOT_YET_VALID"), /before .*clock/],
-  ["an expired one", served(old, "CERT_HAS_EXPIRED"), /has expired.*TLS_CERT/],
-  ["a second name without one", served(fresh, "", "", "www.example.com"), /^www\.example\.com: .* for app/],
-  ["one without its chain", served(withoutChain, LEAF), /fullchain/],
-  ["one of a private CA", served(fresh, LEAF), /from the CA 'R11'.*give clients this CA/, "warning"],
-  ["one of a private CA with its chain", served(fresh, "SELF_SIGNED_CERT_IN_CHAIN"), /from the CA 'R11'/, "warning"],
-  ["one of development, for a public name", served(development, "X"), /set ACME=on, or TLS_CERT_FILE/],
-  ["a pair on disk that is none", renewal("culvert_certificate_rejected 1"), /are no pair.*copy both/],
-  ["a key that the proxy may not read", unreadable, /cannot read TLS_KEY_FILE; the previous pair.*chmod/],
-  ["renewals that fail", renewal("culvert_certificate_renewal_failures 4", "no DNS"), /4 failed renewals.*no DNS/],
-])("%s is named", (_, results, words, wanted = "failed") => {
+// A crash loop, a name in .env that nothing reads, and a setting that was changed since the start: stack.test.ts. A
+// development certificate: front.test.ts.
+test.each<[says: RegExp, Result[], state?: Result["state"]]>([
+  [/other values than .env has: port 81 \(web\)/, applied(facts({ HostConfig }, anotherPort))],
+  [/has no container/, down(facts({}, { containers: [] }))],
+  [/is paused docker unpause culvert-web-1/, ended({ Status: "paused" })],
+  [/is exited make up/, ended({ ExitCode: 143 })],
+  [/ended: EACCES/, ended({ ExitCode: 1 }, "EACCES /data")],
+  [/^culvert-web-1 is unhealthy: GET \/healthz: status 500 docker logs/, waits],
+  [/^SENTRY_DSN begins or ends with a space/, await checkStack(spaced)],
+  [/: GET \/: status 500 docker/, checked("unhealthy", "GET /: status 500")],
+  [/3 envelopes .* for 122 min/, queue("queued_envelopes 3", "oldest_envelope_age_seconds 7300")],
+  [/98 % full/, queue("queued_envelopes 3", "disk_bytes 98", "limit_bytes 100")],
+  [/its disk is full/, queue("disk_free_bytes 0")],
+  [/4 envelopes wait for an ingest/, queue("undeliverable_envelopes 4")],
+  [/20 of 110 .*403/, rejected(20)],
+  [/all 30 requests .* 10\.0\.0\.4/, behind(balanced)],
+  [/172\.18\.0\.1, the gateway of .*IPv6/, behind(from("172.18.0.1", 30))],
+  [/TRUSTED_PROXIES has 0\.0\.0\.0\/0/, trusted("10.0.0.0/8 0.0.0.0/0")],
+  [/0\.4 GB free/, disk({ bavail: 1e5, blocks: 1e6, bsize: 4096 })],
+  [/8 days left/, served(peer("2026-05-12", "2026-08-10")), "warning"],
+  [/before .*clock/, served(peer("2026-08-02", "2026-10-01"), "CERT_NOT_YET_VALID")],
+  [/has expired.*TLS_CERT/, served(old, "CERT_HAS_EXPIRED")],
+  [/^www\.example\.com: .* for app/, served(fresh, "", "", "www.example.com")],
+  [/fullchain/, served(withoutChain, LEAF)],
+  [/from the CA 'R11'.*give clients this CA/, served(fresh, LEAF), "warning"],
+  [/from the CA 'R11'/, served(fresh, "SELF_SIGNED_CERT_IN_CHAIN"), "warning"],
+  [/are no pair.*copy both/, renewal("culvert_certificate_rejected 1")],
+  [/cannot read TLS_KEY_FILE; the previous pair.*chmod/, unreadable],
+  [/4 failed renewals.*no DNS/, renewal("culvert_certificate_renewal_failures 4", "no DNS")],
+])("one line says %s", (says, results, wanted = "failed") => {
   const wrong = results.filter(({ state }) => state === "failed" || state === "warning");
   expect(wrong.map(({ state, found, fix }) => [state, `${found} ${fix}`])).toEqual([
-    [wanted, expect.stringMatching(words)],
+    [wanted, expect.stringMatching(says)],
   ]);
+});
+
+const folder = new URL("../../checks/", import.meta.url);
+const source = (path: string) => readFileSync(new URL(path, folder), "utf8");
+test.each([
+  ["host/doctor.ts", /^(host|outside)\/.*ts$|^certificate/, ["redirect"]],
+  ["outside/doctor.ts", /^outside.*ts$|^certificate/, ["renewal"]],
+  ["cluster/verify.ts", /^cluster.*ts$/, []],
+] as const)("%s calls each check of %s, except %s", (command, files, ofOthers) => {
+  const programs = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => files.test(path));
+  const uncalled = programs.flatMap((path) => {
+    const callers = source(path) + source(command).repeat(path === command ? 0 : 1);
+    // Up to its own end, what is exported returns results.
+    const exported =
+      /^export (?:async )?(?:function|const) (\w+)(?:(?!^\}|^\/|^export).)*?Result(?:\[\])?>? (?:\{|=>)$/gms;
+    const names = [...source(path).matchAll(exported)].flatMap(([, name = ""]) => name);
+    return names.filter((name) => !new RegExp(`(?<!function )\\b${name}\\(`).test(callers));
+  });
+  expect(uncalled).toEqual(ofOthers);
 });
 
 test("of a certificate, names, life and chain are an answer each", () => {
@@ -146,30 +161,30 @@ test("of a certificate, names, life and chain are an answer each", () => {
     "failed has expired on",
     "warning from the CA",
   ]);
-  const near = served(peer("2026-05-12", "2026-08-02"), "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "the CA's log");
-  expect(states(near)).toEqual(["ok is for app.example.com", "warning 0 days left,", "warning from the CA"]);
 });
 
 test("what a page says does not control the terminal", () => {
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
-  report([{ check: "csp", state: "failed", found: "connect-src \x1b[31m\x07\x9b31m\u202e" }]);
-  expect(log.mock.calls.join()).toMatch(/^✗ csp +connect-src \uFFFD\[31m\uFFFD\uFFFD31m\uFFFD$/);
+  report([failed("csp", "connect-src \x1b[31m\x07\x9b31m\u202e", "fix")]);
+  expect(log.mock.calls.join()).toMatch(/^✗ csp +connect-src \uFFFD\[31m\uFFFD\uFFFD31m\uFFFD: fix$/);
   log.mockRestore();
 });
 
 test("only what ends when its cause is mended is said to follow from it", async () => {
-  const cause = { check: "ingest", state: "failed", found: "o1.ingest.sentry.io does not answer", fix: "" } as const;
-  const follows = async (results: Result[]) =>
-    (await after([cause], () => results, isOfIngest)).map(({ state }) => state);
+  const cause = unreachable("o1.ingest.sentry.io", "ENOTFOUND");
+  const follows = (results: Result[]) =>
+    explain([cause, ...results])
+      .map(({ state }) => state)
+      .slice(1);
   const queued = ["queued_envelopes 3", "oldest_envelope_age_seconds 7300"];
   const log = (reason: string) => envelopes(Array(20).fill({ outcome: "failed", reason }));
-  expect(await follows([...queue(...queued), ...log("unreachable"), ...log("ingest_status_503")])).toEqual([
+  expect(follows([...queue(...queued), ...log("unreachable"), ...log("ingest_status_503")])).toEqual([
     "skipped",
     "skipped",
     "skipped",
   ]);
   const others = [...queue("disk_free_bytes 0", ...queued), ...queue("undeliverable_envelopes 4"), ...log("origin")];
-  expect(await follows(others)).toEqual(["failed", "failed", "failed"]);
+  expect(follows(others)).toEqual(["failed", "failed", "failed"]);
   // Without a word of the setting, it has another cause.
   const stopped = await checkStack({ ...spaced, containers: [{ ...web, ...state({ Status: "exited" }) }] });
   expect(stopped.map(({ check, state }) => `${check} ${state}`)).toEqual(["settings failed", "web failed"]);

@@ -4,12 +4,11 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { certificate } from "../../checks/certificate.ts";
-import { parseDsn } from "../../checks/dsn.ts";
 import { ingest, serverTunnel } from "../../checks/host/delivery.ts";
 import { checkStack } from "../../checks/host/doctor.ts";
 import type { Facts } from "../../checks/host/facts.ts";
 import type { Target } from "../../checks/http.ts";
-import { envelopeUrl } from "../../checks/ingest.ts";
+import { envelopeUrl, isDsn } from "../../checks/ingest.ts";
 import { checkOutside, tunnel } from "../../checks/outside/doctor.ts";
 import { page, publicAddress, redirect } from "../../checks/outside/site.ts";
 import type { Result } from "../../checks/result.ts";
@@ -33,22 +32,21 @@ const answer =
     response.writeHead(status, headers).end();
   };
 const plain = (listener: RequestListener) => listen(createServer(listener));
-const secure = (listener: RequestListener, own = pair) =>
-  listen(createTlsServer({ key: readFileSync(`${own}.key`), cert: readFileSync(`${own}.crt`) }, listener));
+const secure = (listener: RequestListener, keyPair = pair) =>
+  listen(createTlsServer({ key: readFileSync(`${keyPair}.key`), cert: readFileSync(`${keyPair}.crt`) }, listener));
 async function site(listener: RequestListener): Promise<Target> {
   const port = await secure(listener);
   return { host: "127.0.0.1", port, name: "localhost", publicPort: port, basePath: "", tunnelPath: "/monitoring" };
 }
 const lines = (results: Result[]) =>
   results.map(({ check, state, found, fix }) => `${check} ${state} ${found}: ${fix}`);
-const dsn = (port: number, scheme = "http", host = "localhost") => `${scheme}://0123456789abcdef@${host}:${port}/1`;
+const dsn = (port: number, scheme = "http") => `${scheme}://0123456789abcdef@localhost:${port}/1`;
 
-const tlsIngest = async (caFile = "", own = pair, scheme = "https") =>
-  ingest(dsn(await secure(answer(200), own), scheme), caFile);
+const tlsIngest = async (caFile = "", keyPair = pair, scheme = "https") =>
+  ingest(dsn(await secure(answer(200), keyPair), scheme), caFile);
 const ingestWith = async (status: number, headers = {}) => ingest(dsn(await plain(answer(status, headers))));
 const tunnelWith = async (status: number, sent = "") => tunnel(await site(answer(status)), sent);
-const publicWith = async (status: number, headers = {}, more: Partial<Target> = {}) =>
-  publicAddress({ ...(await site(answer(status, headers))), ...more });
+const publicWith = async (status: number, headers = {}) => publicAddress(await site(answer(status, headers)));
 const pageWith = async (status: number, headers = {}) => page(await site(answer(status, headers)), "/");
 const redirectWith = async (status: number, headers = {}) =>
   redirect(await site(answer(200)), await plain(answer(status, headers)));
@@ -59,6 +57,9 @@ const serverTunnelWith = async (outcome: string) => {
 const outside = async (more: Partial<Target>) => checkOutside({ ...(await site(answer(200))), ...more });
 const switching: RequestListener = (_, { socket }) =>
   socket?.end("HTTP/1.1 101 Fine\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
+/** A front that passes on the tunnel only. */
+const besideAnApp: RequestListener = (request, response) =>
+  answer(404, request.url === "/monitoring" ? { "X-Request-Id": "1" } : {})(request, response);
 const forbidden = { "Content-Security-Policy": "connect-src https://api.example" };
 
 test("the ingest gets a probe envelope without an event", async () => {
@@ -67,43 +68,41 @@ test("the ingest gets a probe envelope without an event", async () => {
     sent = `${request.url} ${(await request.toArray()).join("")}`;
     response.end();
   });
-  expect(lines(await ingest(dsn(port)))).toEqual([expect.stringMatching(/^ingest ok localhost \(project 1\)/)]);
+  expect(lines(await ingest(dsn(port)))).toEqual([expect.stringMatching(/^ingest ok localhost:\d+ \(project 1\)/)]);
   expect(sent).toMatch(/^\/api\/1\/envelope\/ \{.*"name":"culvert\.doctor".*\}\n\{"type":"client_report"\}\n/);
 });
 
 test("what the proxy takes as a DSN is one here", () => {
   const { valid } = JSON.parse(readFileSync(new URL("../vectors/dsn.json", import.meta.url), "utf8"));
-  for (const [one, url] of Object.entries(valid)) expect([!!parseDsn(one), envelopeUrl(one).href]).toEqual([true, url]);
+  for (const [text, url] of Object.entries(valid)) expect([isDsn(text), envelopeUrl(text).href]).toEqual([true, url]);
 });
 
-test.each<[string, () => Promise<Result[]>, RegExp]>([
-  ["an ingest that fails", () => ingestWith(503), /^ingest failed .* 503 .*the ingest's own log/],
-  ["a name without address", () => ingest(dsn(80, "http", "no-such-host.invalid")), /^ingest failed .* not resolve/],
-  ["a closed port", () => ingest(dsn(1)), /^ingest failed localhost refuses connections: is the port/],
-  ["a private CA", () => tlsIngest(), /self signed cert: .*INGEST_CA_FILE/],
-  ["a certificate for another name", () => tlsIngest(`${other}.crt`, other), /for another name: name it in SENTRY_DSN/],
-  ["a port without TLS", async () => ingest(dsn(await plain(answer(200)), "https")), /no TLS at this port: http:/],
-  ["another private CA", () => tlsIngest(`${other}.crt`), /self signed cert: INGEST_CA_FILE .*lacks the CA/],
-  ["TLS for plain HTTP", () => tlsIngest("", pair, "http"), /speaks TLS at this port: https:\/\/ in SENTRY/],
-  ["a redirect", () => ingestWith(302, { Location: "https://x/" }), /302 .*\(to https:\/\/x\/\): no redirect/],
-  ["a limit of bodies", () => ingestWith(413), / 413 .*: what is in front of the ingest limits bodies/],
-  ["the private CA's file", () => tlsIngest(`${pair}.crt`), /^ingest ok/],
-  ["one that does not", () => tunnelWith(503, dsn(1)), /^tunnel failed .*neither ingest nor spool/],
-  ["one without a DSN", () => tunnelWith(405), /^tunnel ok/],
-  ["a page in its place", () => tunnelWith(404), /^tunnel failed GET \/monitoring answers 404/],
-  ["events that only the spool accepts", () => serverTunnelWith("queued"), /^server tunnel failed the spool queued/],
-  ["plain HTTP that redirects", () => redirectWith(308, { Location: "https://localhost/" }), /^redirect ok/],
-  ["plain HTTP", () => redirectWith(200), /^redirect failed .*: 200/],
-  ["the proxy", () => publicWith(404, { "X-Request-Id": "1" }), /^public address ok/],
-  ["another server", () => publicWith(200), /^public address failed .*not this proxy/],
-  ["another name's site", () => publicWith(421), /^public address failed .*SERVER_NAME/],
-  ["a site that switches protocols", async () => publicAddress(await site(switching)), /^public address failed .*101/],
-  ["a name without record", () => publicWith(200, {}, { name: "no-such-host.invalid" }), /point its DNS record here/],
-  ["nothing that listens", () => outside({ publicPort: 1 }), /^public address failed .*ECONNREFUSED/],
-  ["an error page", () => pageWith(500), /^page failed \/ answers 500/],
-  ["a policy that forbids the tunnel", () => pageWith(200, forbidden), /^csp failed .*connect-src https:.*add 'self'/],
-])("%s", async (_, check, line) => {
-  expect(lines(await check())).toEqual([expect.stringMatching(line)]);
+// An ingest and a site that do not resolve, and a tunnel elsewhere: stack.test.ts and fronts.test.ts.
+test.each<[says: RegExp, () => Promise<Result[]>]>([
+  [/^ingest failed .* 503 .*the ingest's own log/, () => ingestWith(503)],
+  [/^ingest failed localhost refuses connections: is the port/, () => ingest(dsn(1))],
+  [/self signed cert: .*INGEST_CA_FILE/, () => tlsIngest()],
+  [/for another name: name it in SENTRY_DSN/, () => tlsIngest(`${other}.crt`, other)],
+  [/no TLS at this port: http:/, async () => ingest(dsn(await plain(answer(200)), "https"))],
+  [/self signed cert: INGEST_CA_FILE .*lacks the CA/, () => tlsIngest(`${other}.crt`)],
+  [/speaks TLS at this port: https:\/\/ in SENTRY/, () => tlsIngest("", pair, "http")],
+  [/302 .*\(to https:\/\/x\/\): no redirect/, () => ingestWith(302, { Location: "https://x/" })],
+  [/ 413 .*: what is in front of the ingest limits bodies/, () => ingestWith(413)],
+  [/^ingest ok/, () => tlsIngest(`${pair}.crt`)],
+  [/^tunnel failed .*neither ingest nor spool/, () => tunnelWith(503, dsn(1))],
+  [/^tunnel ok/, () => tunnelWith(405)],
+  [/^server tunnel failed the spool queued/, () => serverTunnelWith("queued")],
+  [/^redirect ok/, () => redirectWith(308, { Location: "https://localhost/" })],
+  [/^redirect failed .*: 200/, () => redirectWith(200)],
+  [/^public address ok/, async () => publicAddress(await site(besideAnApp))],
+  [/^public address failed .*not this proxy/, () => publicWith(200)],
+  [/^public address failed .*SERVER_NAME/, () => publicWith(421)],
+  [/^public address failed .*101/, async () => publicAddress(await site(switching))],
+  [/^public address failed .*ECONNREFUSED/, () => outside({ publicPort: 1 })],
+  [/^page failed \/ answers 500/, () => pageWith(500)],
+  [/^csp failed .*connect-src https:.*add 'self'/, () => pageWith(200, forbidden)],
+])("one line says %s", async (says, check) => {
+  expect(lines(await check())).toEqual([expect.stringMatching(says)]);
 });
 
 /** A site that reads the PROXY protocol's header before TLS. */
@@ -136,7 +135,7 @@ const badWeb: States = { web: "failed", page: "skipped", tunnel: "warning", cert
 
 // No probe is sent that the spool would queue.
 test.each<[string, answers: boolean, health: States, states: States]>([
-  ["the ingest accepts no envelopes", false, { proxy: "healthy" }, { ...notAccepted, page: "failed" }],
+  ["the ingest accepts no envelopes", false, { proxy: "healthy", web: "healthy" }, { ...notAccepted, page: "failed" }],
   ["the proxy is not healthy", true, { proxy: "unhealthy", web: "healthy" }, badProxy],
   ["web is not healthy", true, { proxy: "healthy", web: "unhealthy" }, badWeb],
 ])("while %s, what follows from it is skipped, and nothing else", async (_, answers, health, states) => {
@@ -151,6 +150,9 @@ test.each<[string, answers: boolean, health: States, states: States]>([
   }));
   const log = answers ? [] : Array(20).fill({ outcome: "failed", reason: "unreachable" });
   const names = { saved: 0, unread: [], spaced: [] };
-  const results = await checkStack({ configured: {}, containers, log, unreadable: [], names } as unknown as Facts);
+  const configured = Object.fromEntries(Object.keys(health).map((service) => [service, {}]));
+  const results = await checkStack({ configured, containers, log, unreadable: [], names } as unknown as Facts);
   expect(Object.fromEntries(results.map(({ check, state }) => [check, state]))).toMatchObject(states);
+  const ids = results.map(({ id }) => id);
+  expect(ids).toEqual(expect.arrayContaining(results.flatMap(({ follows = [] }) => follows)));
 });

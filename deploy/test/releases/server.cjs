@@ -1,6 +1,6 @@
 const { NAME, CONSOLE } = process.env;
 // `unreachable` is healthy for itself, broken for the proxy.
-const isUnavailable = (headers) => NAME === "sick" || (NAME === "unreachable" && headers["x-request-id"] !== undefined);
+const isUnavailable = (headers) => NAME === "unreachable" && headers["x-request-id"] !== undefined;
 
 const server = require("node:http").createServer(({ url, headers }, response) => {
   // It is about to be killed.

@@ -1,12 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, vi } from "vitest";
-import { endLoad, type LoadRequest, load, send } from "../load.ts";
-import { must, run, temporary } from "../run.ts";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { type LoadRequest, load, send } from "../load.ts";
+import { compose, host, must, run, temporary, useStack } from "../run.ts";
 import { IMAGES, type Outcome, projectName, root } from "../support/docker.ts";
 import { buildImage } from "../support/images.ts";
 
-const releases = ["first", "second", "third", "broken", "sick", "unreachable"] as const;
+const releases = ["first", "second", "third", "broken", "unreachable"] as const;
 type Release = (typeof releases)[number];
 type Settings = Record<string, string>;
 
@@ -14,8 +14,7 @@ export const kept = "nothing was replaced, what runs keeps serving";
 export const page = (path: string): LoadRequest => ({ name: path, path, status: 200 });
 export const get = (path: string, status = 200) => send({ ...page(path), status });
 
-export const host = (script: string, settings: Settings = {}) => run(["sh", `deploy/host/${script}.sh`], settings);
-export const running = () => must(["docker", "compose", "exec", "-T", "web", "printenv", "NAME"]);
+export const running = () => compose("exec", "-T", "web", "printenv", "NAME");
 export const ids = async (...command: string[]) =>
   (await must(["docker", ...command])).split("\n").filter(Boolean).sort();
 export const containers = (service: string) => ids("compose", "ps", "--all", "--quiet", service);
@@ -52,35 +51,34 @@ export function releaseStack(name: string, port: number) {
   const rollback = (release: Release, settings?: Settings) =>
     host("rollback", { WEB_IMAGE: image(release), ...settings });
   const written = () => readFileSync(envFile, "utf8");
-  const own = /^(?:WEB_SET|WEB_RELEASE|SERVER_ACTIONS_KEY_FILE|BUILD_CA_FILE)=.*\n/gm;
-  const saved = () => written().replace(own, "");
-  const save = (text: string) => writeFileSync(envFile, `${(written().match(own) ?? []).join("")}${text}`);
+  const generated = /^(?:WEB_SET|WEB_RELEASE|SERVER_ACTIONS_KEY_FILE|BUILD_CA_FILE)=.*\n/gm;
+  const saved = () => written().replace(generated, "");
+  const save = (text: string) => writeFileSync(envFile, `${(written().match(generated) ?? []).join("")}${text}`);
 
+  // Runs last. By their names: another run may have the same images.
+  afterAll(async () => {
+    const images = `docker image ls --format '{{.Repository}}:{{.Tag}}' --filter=reference='${project}*'`;
+    await run(["sh", "-c", `docker image rm $(${images})`]);
+    rmSync(releasesFile);
+  });
+  useStack(project, port, {
+    IMAGES,
+    COMPOSE_FILE: "docker-compose.yml:deploy/test/releases.compose.yml",
+    SENTRY_RELEASE: undefined,
+    COMPOSE_ENV_FILES: envFile,
+  });
   beforeAll(async () => {
-    vi.stubEnv("IMAGES", IMAGES);
-    vi.stubEnv("COMPOSE_PROJECT_NAME", project);
-    vi.stubEnv("COMPOSE_FILE", "docker-compose.yml:deploy/test/releases.compose.yml");
-    for (const setting of ["HTTPS_PORT", "HTTP_PORT"]) vi.stubEnv(setting, String(Number(process.env[setting]) + port));
-    vi.stubEnv("SENTRY_RELEASE", undefined);
-    vi.stubEnv("COMPOSE_ENV_FILES", envFile);
     for (const NAME of releases) await buildImage("deploy/test/releases", { tag: image(NAME), args: { NAME } });
     const { code, output } = await up("first");
     expect(code, output).toBe(0);
   });
-  // Also before another attempt.
-  beforeEach(() => save(""));
-  // Runs after the next one: other files of this process have the environment that they began with.
-  afterAll(() => void vi.unstubAllEnvs());
-  afterAll(async () => {
-    endLoad();
-    await run(["docker", "compose", "--profile", "*", "down", "--remove-orphans", "--volumes", "-t", "0"]);
-    // compose removes the network of its current WEB_IMAGE only.
-    const networks = `docker network ls --quiet --filter=label=com.docker.compose.project=${project}`;
-    await run(["sh", "-c", `${networks} | xargs -r docker network rm`]);
-    // By their names: another run may have the same images.
-    const images = `docker image ls --format '{{.Repository}}:{{.Tag}}' --filter=reference='${project}*'`;
-    await run(["sh", "-c", `docker image rm $(${images})`]);
-    rmSync(releasesFile);
+  beforeEach(({ onTestFailed }) => {
+    save("");
+    // For another attempt, and the other tests.
+    onTestFailed(async () => {
+      save("");
+      await up("first");
+    });
   });
   return { project, image, envFile, releasesFile, up, rollback, saved, save };
 }

@@ -23,7 +23,6 @@ export function run(file: string, args: string[], environment: NodeJS.ProcessEnv
 
 export const docker = (...args: string[]): Promise<Outcome> => run("docker", args);
 
-/** The output of a command; throws with it on a non-zero exit. */
 export function outputOf(command: string[], { code, output }: Outcome): string {
   if (code !== 0) throw new Error(`${command.join(" ")}: ${output}`);
   return output.trim();
@@ -40,6 +39,10 @@ export const label = `--label=culvert.test=${process.env.CULVERT_TEST_RUN ?? "by
 
 /** Returns a name for a compose project of a test run, by which deploy/test/run.sh removes it. */
 export const projectName = (what: string) => `culvert-${what}-${process.env.CULVERT_TEST_RUN ?? process.pid}`;
+
+/** The first three bytes of a /24 of this test run: what a killed run left has other ones. */
+export const networkOf = (second: number) =>
+  `10.${second}.${1 + (Number(process.env.CULVERT_TEST_RUN ?? process.pid) % 255)}`;
 
 /** The compose project whose images are tested. */
 export const IMAGES = process.env.COMPOSE_PROJECT_NAME ?? "culvert";
@@ -59,5 +62,7 @@ export const hardened = [...restricted, ...inMemory.map((folder) => `--tmpfs=${f
 export const recorderArguments = (certificates = ""): string[] => [
   ...(certificates ? [`--volume=${certificates}:/cert:ro`, "--env=CERT=/cert/server"] : []),
   `--volume=${root}/deploy/test/support/recorder:/recorder:ro`,
-  ...["node:24-trixie-slim", "node", "/recorder/server.ts"],
+  "node:24-trixie-slim",
+  "node",
+  "/recorder/server.ts",
 ];

@@ -25,11 +25,13 @@ export async function buildImage(folder: string, options: BuildOptions = {}): Pr
   const work = mkdtempSync(join(tmpdir(), "culvert-build-"));
   const extraCa = await buildCa();
   const secrets = { ...(extraCa && { build_ca: extraCa }), ...options.secrets };
-  const one = Object.entries({ tag, network, file: dockerfile && join(root, dockerfile) });
+  const flags = Object.entries({ tag, network, file: dockerfile && join(root, dockerfile) });
   try {
     const { code, output } = await docker(
-      ...["build", "--progress=plain", `--iidfile=${work}/id`],
-      ...one.flatMap(([name, value]) => (value ? `--${name}=${value}` : [])),
+      "build",
+      "--progress=plain",
+      `--iidfile=${work}/id`,
+      ...flags.flatMap(([name, value]) => (value ? `--${name}=${value}` : [])),
       ...Object.entries(secrets).map(([id, file]) => `--secret=id=${id},src=${file}`),
       ...Object.entries(args).map(([name, value]) => `--build-arg=${name}=${value}`),
       folder.startsWith("/") ? folder : join(root, folder),

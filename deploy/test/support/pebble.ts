@@ -13,26 +13,40 @@ export async function startPebble(network: string, validity: number, eabKey = ""
   const folder = mkdtempSync(join(tmpdir(), "culvert-pebble-"));
   makePair(join(folder, "ca"), ["ca.test"]);
   const pebble = {
-    ...{ listenAddress: "0.0.0.0:443", managementListenAddress: "0.0.0.0:15000", httpPort: 8080, tlsPort: 8443 },
-    ...{ certificate: "/tls/ca.crt", privateKey: "/tls/ca.key", certificateValidityPeriod: validity },
+    listenAddress: "0.0.0.0:443",
+    managementListenAddress: "0.0.0.0:15000",
+    httpPort: 8080,
+    tlsPort: 8443,
+    certificate: "/tls/ca.crt",
+    privateKey: "/tls/ca.key",
+    certificateValidityPeriod: validity,
     ...(eabKey && { externalAccountBindingRequired: true, externalAccountMACKeys: { "key-1": eabKey } }),
   };
   writeFileSync(join(folder, "config.json"), JSON.stringify({ pebble }));
   // A name without an address does not exist.
   const names = "pebble-challtestsrv -defaultIPv4 '' -defaultIPv6 '' -http01 '' -https01 '' -tlsalpn01 '' -doh ''";
   const container = await must(
-    ...["run", "-d", label, `--network=${network}`, "--network-alias=ca.test", "-p", "127.0.0.1::8055"],
-    ...["--env=PEBBLE_VA_NOSLEEP=1", "--env=PEBBLE_AUTHZREUSE=0", `--volume=${folder}:/tls:ro`],
-    ...[await buildWithDebian(), "sh", "-c"],
+    "run",
+    "-d",
+    label,
+    `--network=${network}`,
+    "--network-alias=ca.test",
+    "-p",
+    "127.0.0.1::8055",
+    "--env=PEBBLE_VA_NOSLEEP=1",
+    "--env=PEBBLE_AUTHZREUSE=0",
+    `--volume=${folder}:/tls:ro`,
+    await buildWithDebian(),
+    "sh",
+    "-c",
     `${names} & exec pebble -config /tls/config.json -dnsserver 127.0.0.1:8053`,
   );
   const dns = `http://${(await must("port", container, "8055")).split("\n")[0]}`;
   const answer = "for port in 443 8055; do until (: </dev/tcp/127.0.0.1/$port) 2>/dev/null; do sleep 0.1; done; done";
-  const up = await docker("exec", container, "timeout", "30", "bash", "-c", answer);
+  const up = await docker("exec", container, "timeout", "300", "bash", "-c", answer);
   if (up.code !== 0) throw new Error(`pebble did not come up: ${(await docker("logs", container)).output}`);
   return {
     container,
-    /** The CA's own certificate on this machine, for its clients. */
     caFile: join(folder, "ca.crt"),
     point: async (name: string, address: string) => {
       const body = JSON.stringify({ host: name, addresses: [address] });
@@ -41,7 +55,7 @@ export async function startPebble(network: string, validity: number, eabKey = ""
     },
     stop: async () => {
       await docker("rm", "-f", "-v", container);
-      rmSync(folder, { recursive: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

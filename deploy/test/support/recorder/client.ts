@@ -21,6 +21,8 @@ export function headerOf({ rawHeaders }: RecordedRequest, name: string): string 
   return index < 0 ? undefined : rawHeaders[index + 1];
 }
 
+export const bodyOf = ({ body }: RecordedRequest): string => Buffer.from(body, "base64").toString();
+
 const envelopes = new WeakMap<RecordedRequest, Envelope>();
 
 /** Splits an envelope, once for each request: https://develop.sentry.dev/sdk/foundations/transport/envelopes/ */
@@ -92,8 +94,11 @@ export class Recorder {
     throw new Error(`not received within ${timeout} ms; received instead: ${seen.join(", ") || "nothing"}`);
   }
 
+  /** Waits for a request after `mark` that contains this text: the spool sends it again after up to minutes. */
+  waitForText = (text: string, mark = 0) =>
+    this.waitFor((request) => bodyOf(request).includes(text) || undefined, mark, 600_000);
+
   answer = (answer: Answer) => this.put("answer", answer);
-  /** Sends the rest of held answers. */
   proceed = () => this.put("proceed");
   /** Forgets requests and answer; only before anything sends to it, and for a new client. */
   reset = () => this.put("reset");
