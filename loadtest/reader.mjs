@@ -12,7 +12,7 @@ import { gunzipSync } from "node:zlib";
 
 const { PORT = "8970", HOST = "0.0.0.0", SPOTLIGHT = "" } = process.env;
 const source = SPOTLIGHT ? "the local ingest" : "the recording ingest";
-/** Entries of each list, of about 1 kB. The oldest are forgotten. */
+/** Entries of each list, of about 1 kB. The oldest go. */
 const MAX_ENTRIES = 100_000;
 const POLL_MS = 500;
 const DAY_MS = 86_400_000;
@@ -48,7 +48,7 @@ async function follow() {
       for await (const text of stream.body.pipeThrough(new TextDecoderStream())) {
         const lines = (rest + text).split("\n");
         rest = lines.pop();
-        for (const line of lines.filter((one) => one.startsWith("data:"))) {
+        for (const line of lines.filter((line) => line.startsWith("data:"))) {
           const [header] = JSON.parse(line.slice("data:".length));
           last = header.__spotlight_envelope_id;
           // A stream that begins anew may repeat what it has sent.
@@ -68,46 +68,48 @@ async function follow() {
 }
 
 /** How an envelope differs from the one that was sent. The spool renews `sent_at`, by less than a day. */
-function difference(one, got) {
-  const [was, is] = [one.header ?? {}, got.header ?? {}];
+function difference(sent, got) {
+  const [was, is] = [sent.header ?? {}, got.header ?? {}];
   const keys = Object.keys({ ...was, ...is }).filter(
     (key) => key !== "sent_at" && !isDeepStrictEqual(was[key], is[key]),
   );
   const found = keys.map((key) => `header ${key}: sent ${JSON.stringify(was[key])}, got ${JSON.stringify(is[key])}`);
-  if (got.project && one.project && got.project !== one.project)
-    found.unshift(`sent to project ${one.project}, arrived in ${got.project}`);
-  if (is.sent_at !== was.sent_at && !(Math.abs(Date.parse(is.sent_at) - one.at) < DAY_MS))
+  if (got.project && sent.project && got.project !== sent.project)
+    found.unshift(`sent to project ${sent.project}, arrived in ${got.project}`);
+  if (is.sent_at !== was.sent_at && !(Math.abs(Date.parse(is.sent_at) - sent.at) < DAY_MS))
     found.push(`header sent_at: sent ${was.sent_at}, got ${is.sent_at}`);
-  if (got.digest !== one.digest)
-    found.push(`sent ${one.size} bytes with digest ${one.digest}, ${got.size} bytes with ${got.digest} arrived`);
+  if (got.digest !== sent.digest)
+    found.push(`sent ${sent.size} bytes with digest ${sent.digest}, ${got.size} bytes with ${got.digest} arrived`);
   return found.join("; ");
 }
 
 async function result(run, seconds) {
-  const mine = [...sent.values()].filter((one) => one.run === run);
-  const own = mine.filter(({ id }) => id);
+  const mine = [...sent.values()].filter((entry) => entry.run === run);
+  const envelopes = mine.filter(({ id }) => id);
   const end = Date.now() + seconds * 1000;
-  const missing = () => own.filter(({ id }) => !arrived.has(id));
+  const missing = () => envelopes.filter(({ id }) => !arrived.has(id));
   while (missing().length > 0 && Date.now() < end) await sleep(POLL_MS);
   const finding = ({ id, traceId }, how) => ({ id: id ?? "", traceId, how });
-  const got = own.filter(({ id }) => arrived.has(id)).map((one) => [one, arrived.get(one.id)]);
+  const got = envelopes.filter(({ id }) => arrived.has(id)).map((envelope) => [envelope, arrived.get(envelope.id)]);
   const actions = mine.filter(({ id, traceId }) => !id && executions.has(traceId));
   return {
     source,
-    sent: own.length,
-    missing: missing().map((one) => finding(one, "answered 200, did not arrive")),
-    altered: got.flatMap(([one, all]) => {
-      const [how] = all.map((arrival) => difference(one, arrival)).filter(Boolean);
-      return how ? [finding(one, how)] : [];
+    sent: envelopes.length,
+    missing: missing().map((envelope) => finding(envelope, "answered 200, did not arrive")),
+    altered: got.flatMap(([envelope, all]) => {
+      const [how] = all.map((arrival) => difference(envelope, arrival)).filter(Boolean);
+      return how ? [finding(envelope, how)] : [];
     }),
-    repeated: got.filter(([, all]) => all.length > 1).map(([one, all]) => finding(one, `arrived ${all.length} times`)),
+    repeated: got
+      .filter(([, all]) => all.length > 1)
+      .map(([envelope, all]) => finding(envelope, `arrived ${all.length} times`)),
     late: got
       .filter((_, at) => at % Math.ceil(got.length / 1000) === 0)
-      .map(([one, [first]]) => Math.max(0, first.at - one.at)),
+      .map(([envelope, [first]]) => Math.max(0, first.at - envelope.at)),
     actions: actions.length,
     ranTwice: actions
       .filter(({ traceId }) => executions.get(traceId) > 1)
-      .map((one) => finding(one, `the app ran it ${executions.get(one.traceId)} times`)),
+      .map((action) => finding(action, `the app ran it ${executions.get(action.traceId)} times`)),
   };
 }
 
@@ -119,8 +121,8 @@ async function answer(request) {
   if (pathname === "/healthz") return { source };
   if (pathname === "/result") return result(searchParams.get("run"), Number(searchParams.get("wait")));
   if (pathname === "/sent") {
-    const one = JSON.parse(raw);
-    keep(sent, one.id ?? one.traceId, { ...one, at: Date.now() });
+    const entry = JSON.parse(raw);
+    keep(sent, entry.id ?? entry.traceId, { ...entry, at: Date.now() });
     return {};
   }
   if (pathname === "/failure") {

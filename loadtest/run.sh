@@ -28,7 +28,7 @@ read_settings() {
 
 case $PROFILE in *[!a-z]*) die "PROFILE '$PROFILE' is not a profile: see README.md" ;; esac
 mkdir -p "$OUT"
-for file in ca.crt target.env k6.log summary.txt summary.json junit.xml; do rm -f "$OUT/$file"; done
+for file in ca.crt target.env k6.log summary.txt summary.json; do rm -f "$OUT/$file"; done
 
 if [ -n "${TARGET:-}" ]; then
   [ -r "$TARGET" ] || die "TARGET '$TARGET' cannot be read: give a file of NAME=value, which PROFILE=preflight proposes"
@@ -66,7 +66,7 @@ has k6 || die "k6 is not on PATH: install it (https://grafana.com/docs/k6/latest
 # shellcheck disable=SC2034 # read by setting
 root=$(cd "$folder/.." && pwd)
 port_of_stack=$(published proxy 8443)
-: "${BASE_URL:=https://localhost:${port_of_stack:-$(setting HTTPS_PORT 8443)}}"
+: "${BASE_URL:=https://localhost:${port_of_stack:-$(setting HTTPS_PORT)}}"
 # A page's scripts run in a browser only.
 [ -n "${K6_BROWSER_EXECUTABLE_PATH:-}" ] || for browser in chromium chromium-browser google-chrome; do
   ! has "$browser" || export "K6_BROWSER_EXECUTABLE_PATH=$(command -v "$browser")"
@@ -84,7 +84,6 @@ run() {
   case $status in 0 | 99) return 0 ;; esac
   grep -qs '"not run"' "$OUT/summary.json" && return
   reason="k6 ended with $status: see $OUT/k6.log"
-  rm -f "$OUT/junit.xml"
   echo "NOT RUN · $PROFILE: $reason" | tee "$OUT/summary.txt"
   printf '{\n  "profile": "%s",\n  "result": "not run",\n  "exit": 108,\n  "problem": "%s"\n}\n' \
     "$PROFILE" "$reason" >"$OUT/summary.json"

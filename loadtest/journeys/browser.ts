@@ -24,10 +24,10 @@ export async function browser({ pages, baseUrl, reader }: Options, { run }: Setu
     let errors: string[] = [];
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       errors = await errorsOf(baseUrl + path);
-      const isNetwork = errors.every((one) => /not loaded|net::/.test(one));
-      if (errors.length === 0 || !(isNetwork || errors.some((one) => OWN_ERROR.test(one)))) break;
+      const isNetwork = errors.every((error) => /not loaded|net::/.test(error));
+      if (errors.length === 0 || !(isNetwork || errors.some((error) => OWN_ERROR.test(error)))) break;
     }
-    if (!errors.some((one) => OWN_ERROR.test(one))) recordCheck("browser_runs", errors.length === 0);
+    if (!errors.some((error) => OWN_ERROR.test(error))) recordCheck("browser_runs", errors.length === 0);
     const failure = { check: "browser_runs", at: `GET ${path}`, traceId: "", text: errors.join("; ") } as const;
     if (errors.length > 0) await sayFailure(reader, run, failure);
   }
@@ -36,7 +36,7 @@ export async function browser({ pages, baseUrl, reader }: Options, { run }: Setu
 /** React marks what it has hydrated with a key `__react…`. Only Next's pages must have React. */
 const isHydrated = () =>
   !document.documentElement.innerHTML.match(/self\.__next_f|id="__NEXT_DATA__"/) ||
-  Array.from(document.querySelectorAll("*")).some((one) => Object.keys(one).some((key) => /^__react/.test(key)));
+  Array.from(document.querySelectorAll("*")).some((node) => Object.keys(node).some((key) => /^__react/.test(key)));
 
 async function errorsOf(url: string): Promise<string[]> {
   // Chromium does not read SSL_CERT_FILE; k6's own requests check the certificate.

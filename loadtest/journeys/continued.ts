@@ -31,7 +31,7 @@ async function sendTraces(client: Client, count: number): Promise<void> {
     const { trace, baggage, problem } = pageTrace(on);
     if (!trace && problem === "") continue;
     const check = (id: CheckId, ok: boolean, example: string) => client.check(id, ok, on, example);
-    const other = trace && sent.some((one, index) => index !== at && one.traceId === trace.traceId);
+    const other = trace && sent.some((context, index) => index !== at && context.traceId === trace.traceId);
     const received = `the page is in trace ${trace?.traceId}${other ? ", which a concurrent request sent" : ""}`;
     check("continued_trace", trace?.traceId === traceId, `sent trace ${traceId}, ${received} ${problem}`);
     const span = `sent span ${spanId}, the page has span ${trace?.spanId}, which no other page may have`;

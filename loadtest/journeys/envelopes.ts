@@ -10,8 +10,8 @@ const HEADERS = { "content-type": "text/plain;charset=UTF-8" };
 /** Sends what a browser does on a page that fails: an error, a transaction, a session and logs. */
 export async function envelopes(client: Client): Promise<void> {
   const sender = newSender(client);
-  for (const one of ["error", "transaction", "session", "log"] as const)
-    await sendEnvelope(client, makeEnvelope(one, sender), sender);
+  for (const kind of ["error", "transaction", "session", "log"] as const)
+    await sendEnvelope(client, makeEnvelope(kind, sender), sender);
 }
 
 /** Sends a compressed transaction, as the SDKs of servers do. */
@@ -25,8 +25,8 @@ export async function compressed(client: Client): Promise<void> {
 export async function replay(client: Client): Promise<void> {
   const sender = newSender(client);
   const largest = client.round === 0 && client.isLoad ? (["largest"] as const) : [];
-  for (const one of ["replay", "feedback", ...largest] as const)
-    await sendEnvelope(client, { ...makeEnvelope(one, sender), untimed: one === "largest" }, sender);
+  for (const kind of ["replay", "feedback", ...largest] as const)
+    await sendEnvelope(client, { ...makeEnvelope(kind, sender), untimed: kind === "largest" }, sender);
 }
 
 /** Tries to misuse the tunnel as a relay. It may accept a foreign DSN in the envelope alone, which its own ingest rejects. */

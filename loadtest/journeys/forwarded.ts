@@ -10,7 +10,7 @@ export async function forwarded(client: Client): Promise<void> {
     const { headers, traceId } = newContext(client.options.dsn.publicKey, sampled);
     return { traceId, headers: { ...headers, cookie: `loadtest=${traceId}` } };
   });
-  const echoes = sent.map((one) => client.request({ ...one, path, kind: "echo" }));
+  const echoes = sent.map((visitor) => client.request({ ...visitor, path, kind: "echo" }));
   for (const [at, on] of (await answers(echoes)).entries()) {
     if (!on) continue;
     assertResponse(client, on);

@@ -33,6 +33,7 @@ export const JOURNEYS = {
     run: browse,
     share: 37,
     checks: ["page_ok", "page_complete", "page_headers", "indexable", "no_trace_cookie"],
+    needs: "pages",
   },
   continued: { run: continued, share: 20, checks: CONTINUED, needs: "trace" },
   outgoing: { run: outgoing, share: 10, checks: OUTGOING, needs: "tracePage" },
@@ -42,11 +43,12 @@ export const JOURNEYS = {
     run: invalidHeaders,
     share: 1,
     checks: ["invalid_headers_page", "invalid_headers_echo", "no_trace_headers"],
+    needs: "pages",
   },
-  assets: { run: assets, share: 6, checks: ["asset_ok"], kinds: ["file"] },
+  assets: { run: assets, share: 6, checks: ["asset_ok"], kinds: ["file"], needs: "pages" },
   action: { run: action, share: 4, checks: ["action_ok"], kinds: ["action"], needs: "actionPage" },
   redirect: { run: redirect, share: 4, checks: ["redirect_ok"], kinds: ["redirect"], needs: "redirectPage" },
-  notFound: { run: notFound, share: 3, checks: ["not_found_status"], kinds: ["404"] },
+  notFound: { run: notFound, share: 3, checks: ["not_found_status"], kinds: ["404"], needs: "pages" },
   envelopes: {
     run: envelopes,
     share: 6,
@@ -81,10 +83,13 @@ export function journeysFor(options: Options): JourneyName[] {
   if (unknown) throw new OptionError(`JOURNEYS "${unknown}" is not a journey: use ${JOURNEY_NAMES.join(", ")}`);
   const enabled = JOURNEY_NAMES.filter((name) => {
     const { needs } = journey(name);
-    const possible = (!needs || Boolean(options[needs])) && (options.sendEvents || !sendsEnvelopes(name));
+    const possible = (!needs || [options[needs]].flat().some(Boolean)) && (options.sendEvents || !sendsEnvelopes(name));
     return possible && (chosen.length === 0 || chosen.includes(name));
   });
-  if (enabled.length === 0) throw new OptionError("JOURNEYS leaves no journey that this target can run: name others");
+  if (enabled.length === 0)
+    throw new OptionError(
+      "JOURNEYS, PAGES and TUNNEL_PATH leave no journey for this target: name more (a tunnel needs SENTRY_DSN)",
+    );
   return enabled;
 }
 

@@ -33,7 +33,7 @@ const EXPECTED = http.expectedStatuses({ min: 200, max: 428 }, 431);
 
 /** What `setup` saw of a page. */
 export interface Probe {
-  /** Trace, span and nonce, which a cached page returns again. */
+  /** Trace, span, nonce and sessions, which a cached page returns again. */
   ids: string[];
   /** In characters. */
   length: number;
@@ -46,7 +46,6 @@ export interface Probe {
 
 export interface SetupData {
   probed: Record<string, Probe>;
-  /** An id. */
   run: string;
   /** Why nothing runs. */
   problem?: string;

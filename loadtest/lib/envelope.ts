@@ -10,7 +10,6 @@ export interface Envelope {
   untimed?: boolean;
 }
 
-/** For the header of an envelope. */
 export interface Sender {
   dsn: Dsn;
   traceId: string;
@@ -24,7 +23,12 @@ const [environment, release, url] = ["loadtest", "culvert-loadtest@1.0.0", "http
 
 /** The fields of every event, with padding in place of stack frames and spans. */
 const event = ({ traceId, now }: Sender, eventId: string, bytes: number) => ({
-  ...{ event_id: eventId, timestamp: now.getTime() / 1000, platform: "javascript", environment, release, sdk: SDK },
+  event_id: eventId,
+  timestamp: now.getTime() / 1000,
+  platform: "javascript",
+  environment,
+  release,
+  sdk: SDK,
   request: { url, headers: { "User-Agent": "culvert-loadtest" } },
   contexts: { trace: { trace_id: traceId, span_id: randomHex(8), op: "pageload" } },
   extra: { padding: "x".repeat(bytes) },
@@ -38,8 +42,8 @@ const KINDS = {
   },
   transaction: (sender: Sender, id: string): Item[] => {
     const common = event(sender, id, 13_000);
-    const own = { type: "transaction", transaction: "/loadtest", start_timestamp: common.timestamp - 1, spans: [] };
-    return [["transaction", { ...common, ...own }]];
+    const more = { type: "transaction", transaction: "/loadtest", start_timestamp: common.timestamp - 1, spans: [] };
+    return [["transaction", { ...common, ...more }]];
   },
   /** A real recording is compressed, so this one is random bytes. */
   replay: (sender: Sender, id: string): Item[] => [

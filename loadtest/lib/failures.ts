@@ -19,10 +19,10 @@ export const failureText = ({ at, text, traceId }: Failure): string =>
  */
 export async function sayFailure(reader: string, run: string, failure: Failure): Promise<void> {
   const text = failure.text.replace(/\s+/g, " ");
-  const one = { ...failure, text: text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text };
+  const short = { ...failure, text: text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text };
   const log = failure.check === "warning" ? console.warn : console.error;
-  log(`${failure.check}: ${failureText(one)}`);
-  if (reader) await ask(reader, "/failure", 10, { ...one, run }).catch(() => "");
+  log(`${failure.check}: ${failureText(short)}`);
+  if (reader) await ask(reader, "/failure", 10, { ...short, run }).catch(() => "");
 }
 
 /** What the reader was told during a run; nothing if it does not answer. */

@@ -5,7 +5,7 @@ type Fields = [name: string, value: string][];
 /** The fields of the first form with a server action (`$ACTION_…`) that contains the text; undefined without one. */
 export function findActionForm(html: string, text = ""): Fields | undefined {
   const isAction = (form: string) => form.includes('name="$ACTION_') && form.includes(text);
-  const form = all(html, "form").find((one) => isAction(one.html() ?? ""));
+  const form = all(html, "form").find((tag) => isAction(tag.html() ?? ""));
   return form?.serializeArray().map(({ name, value }) => [name, value || (name.startsWith("$") ? "" : "load test")]);
 }
 

@@ -23,7 +23,7 @@ export function textOf(html: string): string {
 
 /** The build's files that a page references, each once. */
 export function assets(html: string): string[] {
-  const links = all(html, "script[src], link[href]").map((one) => one.attr("src") ?? one.attr("href") ?? "");
+  const links = all(html, "script[src], link[href]").map((tag) => tag.attr("src") ?? tag.attr("href") ?? "");
   return [...new Set(links.filter((link) => /^\/(?!\/).*_next\/static\//.test(link)))];
 }
 

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { parseDsn, tunnelArguments } from "./dsn.ts";
 import { isLocalIngest, OptionError, readOptions } from "./options.ts";
 
 describe("options", () => {
@@ -6,6 +8,7 @@ describe("options", () => {
     const defaults = { baseUrl: "https://localhost:8443", pages: ["/"], tunnelPath: "", trace: false };
     expect(readOptions({ RATE: "", DURATION: " ", BASE_URL: "" })).toMatchObject(defaults);
     expect(readOptions({}).rate).toBeUndefined();
+    expect(readOptions({ PAGES: "off" }).pages).toEqual([]);
     expect(readOptions({ TRACE: "off", RATE: "" }).declared).toEqual(["TRACE"]);
   });
 
@@ -19,24 +22,37 @@ describe("options", () => {
     };
     const pairs = { JOURNEYS: "browse:80,envelopes", EXPECT_TEXT: "/=Welcome home,/products=a=b" };
     expect(readOptions({ ...address, ...pairs })).toMatchObject({
-      ...{ baseUrl: "https://[::1]:8443", rate: 0.5, duration: 600, pages: ["/a", "/b"], actionPage: "" },
+      baseUrl: "https://[::1]:8443",
+      rate: 0.5,
+      duration: 600,
+      pages: ["/a", "/b"],
+      actionPage: "",
       journeys: { browse: "80", envelopes: "" },
       expectText: { "/": "Welcome home", "/products": "a=b" },
     });
   });
 
   const invalid = {
-    ...{ BASE_URL: ["localhost:8443", "https://localhost/path"], PAGES: ["/a,b", "https://elsewhere/"] },
-    ...{ RATE: ["0", "fast", "-1"], DURATION: ["10", "0s"], MAX_VUS: ["0", "10.5"], DELIVERY_WAIT: ["soon"] },
-    ...{
-      TUNNEL_PATH: ["/", "/r?x=1"],
-      TRACE_PAGE: ["trace"],
-      INGEST: ["localhost:8970"],
-      JOURNEYS: ["browse:", "browse:0"],
-    },
-    ...{ TRACE: ["yes"], ROUTER: ["none"], NOINDEX: ["both"], SEND_EVENTS: ["true"], SENTRY_DSN: ["https://host/1"] },
-    ...{ EXPECT_SAMPLE_RATE: ["2", "all"], SERVER_TIMING: ["yes"], COMPRESSED: ["gzip"] },
-    ...{ EXPECT_TEXT: ["Welcome"], EXPECT_HEADERS: ["a b", "a~", "/a:", "/a b:c"] },
+    BASE_URL: ["localhost:8443", "https://localhost/path"],
+    PAGES: ["/a,b", "https://elsewhere/"],
+    RATE: ["0", "fast", "-1"],
+    DURATION: ["10", "0s"],
+    MAX_VUS: ["0", "10.5"],
+    DELIVERY_WAIT: ["soon"],
+    TUNNEL_PATH: ["/", "/r?x=1"],
+    TRACE_PAGE: ["trace"],
+    INGEST: ["localhost:8970"],
+    JOURNEYS: ["browse:", "browse:0"],
+    TRACE: ["yes"],
+    ROUTER: ["none"],
+    NOINDEX: ["both"],
+    SEND_EVENTS: ["true"],
+    SENTRY_DSN: ["https://host/1"],
+    EXPECT_SAMPLE_RATE: ["2", "all"],
+    SERVER_TIMING: ["yes"],
+    COMPRESSED: ["gzip"],
+    EXPECT_TEXT: ["Welcome"],
+    EXPECT_HEADERS: ["a b", "a~", "/a:", "/a b:c"],
   };
   it.each(Object.entries(invalid))(
     "%s: each of %j is rejected in one line that names it and says how to fix it",
@@ -51,7 +67,6 @@ describe("options", () => {
 
   it.each([
     [{ TARGET_NAMES: "PAGES EXPECT_RELESE" }, "EXPECT_RELESE is no setting: did you mean EXPECT_RELEASE?"],
-    [{ TARGET_NAMES: "TUNEL_PATH" }, "TUNEL_PATH is no setting: did you mean TUNNEL_PATH?"],
     [{ EXPECT_RELESE: "9.9.9" }, "EXPECT_RELESE is no setting: did you mean EXPECT_RELEASE?"],
   ])("name the setting that is nearest to an unknown one: %j", (env, words) => {
     expect(() => readOptions(env)).toThrow(words);
@@ -89,5 +104,26 @@ describe("options", () => {
 
   it("never repeats a DSN, which holds a key", () => {
     expect(() => readOptions({ SENTRY_DSN: "https://secretkey@" })).toThrow(/^(?!.*secretkey)/);
+  });
+});
+
+type Vectors = { valid: Record<string, string>; invalid: string[] };
+const file = new URL("../../deploy/test/vectors/dsn.json", import.meta.url);
+const { valid, invalid } = JSON.parse(readFileSync(file, "utf8")) as Vectors;
+
+describe("a DSN", () => {
+  it("is accepted or rejected as by proxy, spool and web", () => {
+    expect(Object.keys(valid).filter((dsn) => !parseDsn(dsn))).toEqual([]);
+    expect(invalid.filter(parseDsn)).toEqual([]);
+  });
+
+  it.each([
+    ["https://k@o123.ingest.sentry.io/7", "?o=123&p=7"],
+    ["https://k@o123.ingest.de.sentry.io/7", "?o=123&p=7&r=de"],
+    ["https://k:secret@sentry.example:9000/some/prefix/7", ""],
+  ])("%s becomes the query %j: only Sentry's own hosts have one", (text, query) => {
+    const dsn = parseDsn(text);
+    expect(dsn).toMatchObject({ publicKey: "k", project: "7" });
+    expect(dsn && tunnelArguments(dsn)).toBe(query);
   });
 });

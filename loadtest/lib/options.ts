@@ -27,7 +27,7 @@ export const TESTED: Record<string, string> = {
   REDIRECT_PAGE: "redirects",
   TUNNEL_PATH: "tunnel",
 };
-/** What else a file for TARGET may declare. */
+/** What else the file that preflight writes for TARGET may declare. */
 export const MORE = [
   "PAGES",
   "ACTION_FORM",
@@ -50,7 +50,6 @@ const ORIGIN = /^https?:\/\/(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?\
 export const LOCAL_DSN = "http://culvert@ingest:8969/1";
 const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600 };
 
-/** Whether an address is this machine. */
 export const isLocal = (origin: string) => /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/.test(origin);
 
 /** Whether a DSN's host is an ingest of a test. Any other one stores events for good. */
@@ -72,7 +71,8 @@ export function readOptions(env: Env) {
   const option = (name: string, fallback: string, pattern: RegExp, fix: string) =>
     valid(name, text(name, fallback), pattern, fix);
   const list = (name: string, fallback: string, pattern: RegExp, fix: string) =>
-    (declared(name) || fallback)
+    text(name, fallback)
+      .replace(/^off$/, "")
       .split(",")
       .map((item) => item.trim())
       .filter(Boolean)
@@ -99,6 +99,9 @@ export function readOptions(env: Env) {
   // A file for TARGET may be older than COMPRESSED.
   const isInOldTarget = text("TARGET") !== "" && text("COMPRESSED") === "";
   const isCompressed = oneOf("COMPRESSED", "off", "on") === "on" || isInOldTarget;
+  const pages = list("PAGES", "/", PATH, "start each path with /, leave out the origin, or give off");
+  const ofPages = ["TRACE", "ROUTER", "NOINDEX", "EXPECT_TEXT", "EXPECT_HEADERS"].find((name) => declared(name));
+  if (pages.length === 0 && ofPages) throw new OptionError(`${ofPages} is set, but PAGES is off: name pages`);
   const options = {
     baseUrl,
     /** Iterations per second, and seconds, of the plateau; undefined: the profile's default. */
@@ -106,7 +109,7 @@ export function readOptions(env: Env) {
     duration: seconds("DURATION", ""),
     maxVus: number("MAX_VUS", "200", /^[1-9]\d{0,4}$/, "give a number of virtual users") ?? 0,
     timeout: seconds("TIMEOUT", "30s") ?? 0,
-    pages: list("PAGES", "/", PATH, "start each path with /, and leave out the origin"),
+    pages,
     expectText: pairs(list("EXPECT_TEXT", "", /^\/[^=]*=.+$/, "give /page=text, comma-separated, or off"), "="),
     expectHeaders: list(
       "EXPECT_HEADERS",
@@ -137,7 +140,7 @@ export function readOptions(env: Env) {
     // A desktop sets BROWSER to a program.
     browser: text("BROWSER") !== "off",
     /** Why a browser cannot open pages. */
-    noBrowser: env.NO_BROWSER ?? "run.sh did not look for one",
+    noBrowser: pages.length === 0 ? "there is no page" : (env.NO_BROWSER ?? "run.sh did not look for one"),
     journeys: pairs(list("JOURNEYS", "", /^\w+(:(?=.*[1-9])[\d.]+)?$/, "give names, such as browse or browse:80"), ":"),
     reader: env.READER || text("INGEST").replace(/^off$/, ""),
     ingest: path("INGEST", /^https?:\/\/[^\s/]+$/, "give http://host:port, a port for run.sh, or off"),
@@ -157,9 +160,9 @@ const OWN_PREFIX = /^(EXPECT|ACTION|REDIRECT|DELIVERY)_/;
 /** The name with the most pairs of characters in common. */
 function nearest(name: string, names: string[]): string {
   const pairs = (text: string) => new Set(Array.from(text, (char, at) => char + text.charAt(at + 1)));
-  const own = pairs(name);
-  const common = (other: string) => [...pairs(other)].filter((pair) => own.has(pair)).length / other.length;
-  return names.reduce((best, one) => (common(one) > common(best) ? one : best));
+  const wanted = pairs(name);
+  const common = (other: string) => [...pairs(other)].filter((pair) => wanted.has(pair)).length / other.length;
+  return names.reduce((best, other) => (common(other) > common(best) ? other : best));
 }
 
 const pairs = (items: string[], separator: string): Record<string, string> =>

@@ -1,6 +1,5 @@
 import type { BROWSER_HEADERS } from "./browser-headers.ts";
 
-/** What a request is for. */
 export const KINDS = [
   "page",
   "navigation",

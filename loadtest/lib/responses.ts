@@ -43,8 +43,8 @@ export function assertResponse(client: Client, on: Response): void {
   const inCookie = on.traceId !== "" && cookie.includes(on.traceId);
   client.check("no_trace_cookie", !inCookie, on, `Set-Cookie: ${cookie}`);
   for (const session of sessionsOf(on)) {
-    const own = client.isOwn(session) && !isProbed(client, session);
-    client.check("own_session", own, on, `another visitor got it, too: Set-Cookie: ${cookie}`);
+    const isOwn = client.isOwn(session) && !isProbed(client, session);
+    client.check("own_session", isOwn, on, `another visitor got it, too: Set-Cookie: ${cookie}`);
   }
 
   const { trace, isInHeader } = pageTrace(on);
@@ -133,8 +133,8 @@ function headersProblem({ options, probed }: Client, on: Response, path: string)
 
 /** Whether a policy stops inline scripts that are not the page's own. */
 export function isStrict(policy: string): boolean {
-  const directives = policy.split(";").map((one) => one.trim());
-  const of = (name: string) => directives.find((one) => one.startsWith(`${name} `));
+  const directives = policy.split(";").map((part) => part.trim());
+  const of = (name: string) => directives.find((part) => part.startsWith(`${name} `));
   const scripts = of("script-src-elem") ?? of("script-src") ?? of("default-src") ?? "";
   return !scripts.includes("'unsafe-inline'") || /'(nonce|sha\d+-|strict-dynamic)/.test(scripts);
 }
@@ -142,9 +142,9 @@ export function isStrict(policy: string): boolean {
 /** https://www.w3.org/TR/CSP3/#match-element-to-source-list */
 function nonceProblem(client: Client, on: Response): string {
   const [policy, nonce] = [on.headers["content-security-policy"] ?? "", nonceOf(on)];
-  const scripts = all(on.body, "script").filter((one) => !/json|text\//.test(one.attr("type") ?? ""));
+  const scripts = all(on.body, "script").filter((tag) => !/json|text\//.test(tag.attr("type") ?? ""));
   const needsNonce = (inline: boolean) => (inline ? !/'sha\d+-/.test(policy) : policy.includes("'strict-dynamic'"));
-  const without = scripts.filter((one) => one.attr("nonce") !== nonce && needsNonce(one.attr("src") === undefined));
+  const without = scripts.filter((tag) => tag.attr("nonce") !== nonce && needsNonce(tag.attr("src") === undefined));
   if (without.length > 0) return `${without.length} of ${scripts.length} scripts lack the policy's nonce ${nonce}`;
   return isFirst(client, nonce) ? "" : `the nonce ${nonce} was used before`;
 }

@@ -8,18 +8,18 @@ type Settings = Record<string, string>;
 
 /** What an app with @culvert/nextjs says of itself: web/telemetry/settings/browser-settings.ts */
 export function ownSettings(on: Response): Settings {
-  const [own = ""] = serverTimings(on, "culvert");
+  const [settings = ""] = serverTimings(on, "culvert");
   const decoded = (text = "") => decodeURIComponent(text.replaceAll("+", " "));
-  return Object.fromEntries(own.split("&").map((pair) => pair.split("=").map(decoded)));
+  return Object.fromEntries(settings.split("&").map((pair) => pair.split("=").map(decoded)));
 }
 
 /** What all fresh pages of a deployment have in common. */
 export function settingsOf(on: Response, { baggage, trace }: PageTrace): Settings {
   const traced = Object.entries(parseBaggage(baggage) ?? {}).map(([key, value]) => [key.replace("sentry-", ""), value]);
   const isCommon = ([key = ""]: string[]) => /^(release|environment|public_key|sample_rate|org_id)$/.test(key);
-  const own = Object.entries(ownSettings(on)).filter(([key = ""]) => /^(release|environment|dsn|tunnel)$/.test(key));
+  const pairs = Object.entries(ownSettings(on)).filter(([key = ""]) => /^(release|environment|dsn|tunnel)$/.test(key));
   const sampled = trace?.sampled === undefined ? [] : [["sampled", `${trace.sampled}`]];
-  const browser = own.map(([key, value]) => [`browser's ${key}`, value]);
+  const browser = pairs.map(([key, value]) => [`browser's ${key}`, value]);
   return Object.fromEntries([...traced.filter(isCommon), ...sampled, ...browser]);
 }
 

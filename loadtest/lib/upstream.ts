@@ -3,7 +3,7 @@ import { all, textOf } from "./html.ts";
 /** The headers that the API received, under the trace page's last heading. */
 export function upstreamHeaders(html: string): Record<string, string> {
   const section = lastSection(html);
-  const [names, values] = ["dt", "dd"].map((tag) => all(section, tag).map((one) => one.text())) as [string[], string[]];
+  const [names, values] = ["dt", "dd"].map((tag) => all(section, tag).map((el) => el.text())) as [string[], string[]];
   return Object.fromEntries(names.map((name, at) => [name, values[at] ?? ""]));
 }
 

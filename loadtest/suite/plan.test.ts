@@ -35,7 +35,8 @@ describe("the plan", () => {
 
   it.each([
     [{ JOURNEYS: "browsing" }, /^JOURNEYS "browsing" is not a journey: use browse, continued/],
-    [{ JOURNEYS: "action", ACTION_PAGE: "off" }, /leaves no journey/],
+    [{ JOURNEYS: "action", ACTION_PAGE: "off" }, /leave no journey/],
+    [{ PAGES: "off" }, "TRACE is set, but PAGES is off: name pages"],
     [{ LIMITS: "{" }, "is not JSON"],
     [{ LIMITS: '{"pages":{}}' }, 'LIMITS has "pages"'],
     [{ LIMITS: '{"page":{"p50":1}}' }, 'page is {"p50":1}'],
@@ -46,8 +47,10 @@ describe("the plan", () => {
     expect(plan("smoke").rows.filter(({ limit }) => limit.p95 || limit.p99)).toEqual([]);
     const { availability, rows } = plan("average", '{"/slow":{"p95":900},"availability":99.9}');
     expect(availability).toBe(99.9);
-    expect(rows[0]).toMatchObject({ name: "/", limit: { p95: 500, p99: 2000 } });
-    expect(rows[1]).toMatchObject({ name: "/slow", limit: { p95: 900 } });
+    const pages = { "/": 500, "/slow": 900, "/trace": 500, "/test-events": 500 };
+    const kinds = { navigation: 500, echo: 250, file: 250, action: 1000, redirect: 500, 404: undefined, envelope: 250 };
+    expect(Object.fromEntries(rows.map(({ name, limit }) => [name, limit.p95]))).toEqual({ ...pages, ...kinds });
+    expect(rows[0]?.limit.p99).toBe(2000);
   });
 
   it.each(profiles)(
@@ -86,8 +89,7 @@ describe("the plan", () => {
   });
 });
 
-/** How often each journey runs in these iterations. */
 function count(from: number, to: number, env: Record<string, string> = {}, profile = "average") {
   const names = Array.from({ length: to - from }, (_, at) => journeyOf(planOf(profile, env), from + at));
-  return Object.fromEntries(Object.keys(JOURNEYS).map((name) => [name, names.filter((one) => one === name).length]));
+  return Object.fromEntries(Object.keys(JOURNEYS).map((name) => [name, names.filter((id) => id === name).length]));
 }

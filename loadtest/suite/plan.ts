@@ -59,9 +59,9 @@ export function readPlan(name: string, env: Env): Plan {
   const { availability, reuse, drift, ...limits } = { ...defaults, ...readLimits(options.limits) };
   const names = journeysFor(options);
   const checks = requiredChecks(options);
-  const kinds = new Set<Kind>(names.flatMap((one) => journey(one).kinds ?? []));
+  const kinds = new Set<Kind>(names.flatMap((name) => journey(name).kinds ?? []));
   if (names.includes("browse") && options.navigation) kinds.add("navigation");
-  const pages = new Set(names.some((one) => /browse|continued|assets/.test(one)) ? options.pages : []);
+  const pages = new Set(names.some((name) => /browse|continued|assets/.test(name)) ? options.pages : []);
   if (names.includes("outgoing")) pages.add(options.tracePage);
   if (names.includes("action")) pages.add(options.actionPage);
   const others = [...kinds, ...(checks.includes("delivered") ? (["delivery"] as const) : [])];

@@ -1,4 +1,5 @@
 import { probe } from "../lib/client.ts";
+import { defaults } from "../lib/defaults.ts";
 import { all, assets, metas, textOf } from "../lib/html.ts";
 import { type Env, isLocal, MORE, type Options, TESTED } from "../lib/options.ts";
 import { randomHex } from "../lib/random.ts";
@@ -12,17 +13,27 @@ import { probeTarget, probeTunnel } from "./target.ts";
 type Settings = Record<string, string>;
 type Get = (request: Omit<Request, "kind">) => Promise<Response>;
 
-/** What Culvert's example app has. */
 const example = (base: string): Settings => ({
-  ...{ TRACE: "on", ROUTER: "app", NOINDEX: "header" },
+  TRACE: "on",
+  ROUTER: "app",
+  NOINDEX: "header",
   EXPECT_TEXT: `${base || "/"}=What is running,${base}/trace=The trace of this page view,${base}/test-events=Test events`,
   EXPECT_HEADERS: [
-    ...["content-encoding", "content-security-policy", `${base}/test-events:content-security-policy~nonce-`],
-    ...["x-content-type-options=nosniff", "referrer-policy", "permissions-policy"],
+    "content-encoding",
+    "content-security-policy",
+    `${base}/test-events:content-security-policy~nonce-`,
+    "x-content-type-options=nosniff",
+    "referrer-policy",
+    "permissions-policy",
   ].join(","),
-  ...{ TRACE_PAGE: `${base}/trace`, ECHO_PATH: `${base}/api/echo`, ACTION_PAGE: `${base}/test-events` },
-  ...{ ACTION_FORM: "Call the upstream", ACTION_EXPECT: "received trace {trace}" },
-  ...{ REDIRECT_PAGE: `${base}/test-events/redirect`, REDIRECT_STATUS: "307", REDIRECT_TO: `${base}/trace` },
+  TRACE_PAGE: `${base}/trace`,
+  ECHO_PATH: `${base}/api/echo`,
+  ACTION_PAGE: `${base}/test-events`,
+  ACTION_FORM: "Call the upstream",
+  ACTION_EXPECT: "received trace {trace}",
+  REDIRECT_PAGE: `${base}/test-events/redirect`,
+  REDIRECT_STATUS: "307",
+  REDIRECT_TO: `${base}/trace`,
 });
 
 /**
@@ -33,7 +44,8 @@ export async function preflight(env: Env): Promise<string> {
   const profile = env.PROFILE === "preflight" ? "smoke" : env.PROFILE || "smoke";
   // run.sh replaces a port by the reader's address later.
   const read = (more: Env) => readPlan(profile, { ...env, INGEST: "", ...more }).options;
-  const options = read({ JOURNEYS: "", SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1" });
+  const TUNNEL_PATH = env.TUNNEL_PATH || defaults.TUNNEL_PATH;
+  const options = read({ JOURNEYS: "", TUNNEL_PATH, SENTRY_DSN: env.SENTRY_DSN || "http://unknown@ingest/1" });
   const seen = env.TARGET ? {} : await see(env, options);
   const names = [...Object.keys(TESTED), ...MORE];
   const given = names.flatMap((name) => {
@@ -41,7 +53,7 @@ export async function preflight(env: Env): Promise<string> {
     return value && (name !== "BROWSER" || value === "off") ? [[name, value]] : [];
   });
   await probeTarget(read(Object.fromEntries(given.filter(([name]) => name !== "INGEST"))));
-  const open = Object.keys(TESTED).filter((name) => !given.some(([one]) => one === name));
+  const open = Object.keys(TESTED).filter((name) => !given.some(([setting]) => setting === name));
   return [
     "# What the target has, for TARGET=<this file>. Correct it, and commit it.",
     ...given.map(([name, value = ""]) => `${name}=${value.replace(/\s+/g, " ")}`),
@@ -55,16 +67,17 @@ async function see(env: Env, options: Options): Promise<Settings> {
   const get: Get = (request) => probe(options, { ...request, kind: "page" });
   const pages = await Promise.all(options.pages.map((path) => findPage(path, options, get)));
   const [first] = pages;
-  if (!first) return {};
-  const own = ownSettings(first.on);
-  const tunnel = await findTunnel(env, options, own);
+  // The tunnel alone, of Culvert.
+  if (!first) return { COMPRESSED: "on", ...(await findTunnel(env, options, {})) };
+  const settings = ownSettings(first.on);
+  const tunnel = await findTunnel(env, options, settings);
   const PAGES = pages.map(({ path }) => path).join(",");
-  if (own.tunnel && /<title>(?:[^<]* )?Culvert<\/title>/.test(first.on.body)) {
+  if (settings.tunnel && /<title>(?:[^<]* )?Culvert<\/title>/.test(first.on.body)) {
     const base = /^(\/.+)\/_next\//.exec(assets(first.on.body)[0] ?? "")?.[1] ?? "";
     return { ...example(base), ...tunnel, PAGES };
   }
   const html = pages.map(({ on }) => on.body);
-  const has = (text: string) => html.some((one) => one.includes(text));
+  const has = (text: string) => html.some((body) => body.includes(text));
   const missing = await get({ path: `/no-such-page-${randomHex(6)}` });
   const inMeta = /noindex/.test(metas(missing.body, "robots").join());
   const policies = Object.entries(securityHeaders(first.on)).filter(([, value]) => isStrict(value));
@@ -99,15 +112,14 @@ async function findHeading(path: string, on: Response, get: Get): Promise<string
 }
 
 /** The tunnel that @culvert/nextjs names; else the usual path, if it answers with no page and no 404. */
-async function findTunnel(env: Env, options: Options, own: Settings): Promise<Settings> {
+async function findTunnel(env: Env, options: Options, settings: Settings): Promise<Settings> {
   const { baseUrl, dsn } = options;
-  const SENTRY_DSN = env.SENTRY_DSN || own.dsn || "";
+  const SENTRY_DSN = env.SENTRY_DSN || settings.dsn || "";
   const isKnown = SENTRY_DSN !== "" || isLocal(baseUrl);
-  const named = own.tunnel ?? "";
+  const named = settings.tunnel ?? "";
   if (named) return { TUNNEL_PATH: isKnown ? named : "", SENTRY_DSN, COMPRESSED: "on", SERVER_TIMING: "on" };
   if (env.TUNNEL_PATH || !isKnown) return { SENTRY_DSN };
-  const path = "/monitoring"; // TUNNEL_PATH
-  const { status, headers } = await probeTunnel(options, path, dsn);
+  const { status, headers } = await probeTunnel(options, defaults.TUNNEL_PATH, dsn);
   const answers = status === 403 || status >= 500 || (status === 200 && !/html/.test(headers["content-type"] ?? ""));
-  return { TUNNEL_PATH: answers ? path : "", SENTRY_DSN };
+  return { TUNNEL_PATH: answers ? defaults.TUNNEL_PATH : "", SENTRY_DSN };
 }

@@ -5,7 +5,7 @@ import { type Duration, isUnmeasured, type Summary } from "./summary.ts";
 function headline({ result, unverified, checks, durations }: Summary): string {
   const parts = [
     ...unverified.map(({ what }) => what),
-    ...checks.filter((one) => one.result === "not measured").map(({ name }) => name),
+    ...checks.filter((check) => check.result === "not measured").map(({ name }) => name),
     ...durations.filter(isUnmeasured).map(({ name }) => `time of ${name}`),
   ];
   const open = parts.join(", ");
@@ -14,7 +14,6 @@ function headline({ result, unverified, checks, durations }: Summary): string {
   return open === "" ? "PASSED" : `PASSED, but not verified: ${open}`;
 }
 
-/** One thing that was judged: a line of the text, and a test case of JUnit. */
 interface Line {
   name: string;
   cells: (string | number)[];
@@ -27,17 +26,22 @@ function tables(summary: Summary) {
   const lost = unavailable.map(({ kind, percent }) => `${kind} ${percent.toFixed(1)} %`);
   const results: Line[] = [
     {
-      ...{ name: `availability: ${summary.wanted} % of each kind`, cells: [] },
-      problems: [...lost, ...unanswered.map((one) => `not answered: ${failureText(one)}`)],
+      name: `availability: ${summary.wanted} % of each kind`,
+      cells: [],
+      problems: [...lost, ...unanswered.map((failure) => `not answered: ${failureText(failure)}`)],
     },
     { name: "load and connections", cells: [], problems: other },
     ...unverified.map(({ what, why }) => ({
-      ...{ name: `not verified: ${what}`, cells: [], problems: [why], isOpen: summary.settings.target === "" },
+      name: `not verified: ${what}`,
+      cells: [],
+      problems: [why],
+      isOpen: summary.settings.target === "",
     })),
     { name: "warnings", cells: [], problems: [...new Set(warnings.map(failureText))], isOpen: true },
   ];
   const judged: Line[] = checks.map(({ name, passed, failed, result, failures }) => ({
-    ...{ name, cells: [passed, failed] },
+    name,
+    cells: [passed, failed],
     problems: [
       ...(result === "not measured" ? [result] : []),
       ...(result === "failed" && failures.length === 0 ? ["its failures are in k6's log"] : []),
@@ -62,7 +66,7 @@ export function text(summary: Summary): string {
     name.padEnd(width > 8 ? 26 : 74) + cells.map((cell) => `${cell}`.padStart(width)).join("");
   const row = ({ name, cells, problems, isOpen }: Line, width: number) => [
     `${isOpen ? "?" : problems.length > 0 ? "✗" : "✓"} ${columns(name, cells, width)}`.trimEnd(),
-    ...problems.map((one) => `    ${one}`),
+    ...problems.map((problem) => `    ${problem}`),
   ];
   const rate = (count: number) => `${count} (${seconds > 0 ? (count / seconds).toFixed(1) : 0}/s)`;
   return `${[
@@ -70,29 +74,16 @@ export function text(summary: Summary): string {
     `  integrity: ${integrity.broken} broken of ${integrity.answered} answered`,
     `  availability: ${availability.toFixed(availability > 99.9 && availability < 100 ? 2 : 1)} %`,
     ...(breakpoint === undefined ? [] : [`  a threshold was crossed at about ${breakpoint.toFixed(0)} iterations/s`]),
-    ...results.flatMap((one) => (one.problems.length > 0 ? row(one, 0) : [])),
+    ...results.flatMap((line) => (line.problems.length > 0 ? row(line, 0) : [])),
     `\n  ${columns("check", ["passed", "failed"], 8)}`,
-    ...judged.flatMap((one) => row(one, 8)),
+    ...judged.flatMap((line) => row(line, 8)),
     `\n  ${columns("response time", ["count", "p50", "p95", "p99", "max", "byte 1 p95", "TCP p95", "TLS p95", "  limits"], 11)}`,
-    ...times.flatMap((one) => row(one, 11)),
+    ...times.flatMap((line) => row(line, 11)),
     ...(profile === "smoke" ? ["\n  smoke does not judge times, connections and drift: PROFILE=average does"] : []),
     `\n  ${rate(load.iterations)} iterations, ${rate(load.requests)} requests, ${load.dropped} iterations dropped`,
     `  k6 ${k6}, commit ${summary.commit}, ${summary.time}`,
     ...(disabled.length > 0 ? [`  disabled: ${disabled.join(", ")}`] : []),
   ].join("\n")}\n`;
-}
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
-
-function junit(summary: Summary): string {
-  const { results, judged, times } = tables(summary);
-  const cases = [...results, ...judged, ...times].map(({ name, cells, problems, isOpen }) => {
-    const how = isOpen ? "skipped" : "failure";
-    const message = escaped([...problems, cells.join(" ")].join("\n"));
-    const inside = problems.length > 0 ? `<${how}>${message}</${how}>` : "";
-    return `<testcase classname="loadtest.${summary.profile}" name="${escaped(name)}">${inside}</testcase>\n`;
-  });
-  return `<testsuite name="loadtest ${summary.profile}">\n${cases.join("")}</testsuite>\n`;
 }
 
 /** The files of a run that has no result. */
@@ -110,6 +101,5 @@ export function summaryFiles(summary: Summary, folder: string): Record<string, s
     stdout,
     [`${folder}/summary.txt`]: stdout,
     [`${folder}/summary.json`]: `${JSON.stringify(summary, null, 2)}\n`,
-    [`${folder}/junit.xml`]: junit(summary),
   };
 }

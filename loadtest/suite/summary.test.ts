@@ -31,7 +31,6 @@ function goodRun(plan = planOf()): RunData {
   };
 }
 
-/** A crossed threshold, as k6 reports it. */
 const CROSSED = { "rate>=1": { ok: false } };
 const failed = (run: RunData, id: string, passes: number, fails: number) =>
   Object.assign(run.metrics, { [`checks{check:${id}}`]: { values: { passes, fails }, thresholds: CROSSED } });
@@ -130,24 +129,12 @@ it("says why a run has no result, in its files, too", () => {
 });
 
 describe("the files", () => {
-  it("are the text alone, or with a folder text, JSON and JUnit", () => {
+  it("are the text alone, or with a folder text and JSON", () => {
     expect(Object.keys(summaryFiles(resultOf(goodRun()), ""))).toEqual(["stdout"]);
     const { stdout, ...files } = summaryFiles(resultOf(goodRun()), "out");
     expect(stdout).toBe(files["out/summary.txt"]);
-    expect(Object.keys(files).join()).toBe("out/summary.txt,out/summary.json,out/junit.xml");
+    expect(Object.keys(files).join()).toBe("out/summary.txt,out/summary.json");
     const facts = { profile: "average", exit: 0, settings: { dsn: "ingest/1" } };
     expect(JSON.parse(files["out/summary.json"] ?? "")).toMatchObject({ ...RUN, ...facts });
-  });
-
-  it("have a testcase for each check and row in JUnit's XML, with the failures", () => {
-    const run = goodRun();
-    failed(run, "page_ok", 1, 2);
-    const example = { check: "page_ok", at: "GET /", text: "500 <html>", traceId: "" } as const;
-    const warning = { check: "warning", at: "", text: "a warning", traceId: "" } as const;
-    const summary = summarise(planOf(), RUN, run, [example, warning]);
-    const xml = summaryFiles(summary, "out")["out/junit.xml"] ?? "";
-    expect(xml.match(/<testcase /g)).toHaveLength(summary.checks.length + summary.durations.length + 3);
-    expect(xml.match(/<failure>|<skipped>/g)).toEqual(["<skipped>", "<failure>"]);
-    expect(xml).toContain("GET /: 500 &#60;html&#62;\n1 2</failure>");
   });
 });

@@ -18,7 +18,8 @@ export function targetProblem({ baseUrl }: Options, setting: string, path: strin
   if (on.status === 0) return `${target}: no response (${on.error}): ${fixes}`;
   const isPage = setting === "PAGES" && on.status >= 300 && on.status < 500;
   if (on.status !== 404 && !isPage) return "";
-  const fix = setting === "PAGES" ? "name pages that exist" : "name one that exists, or declare it off";
+  const fix =
+    setting === "PAGES" ? "name pages that exist, or set PAGES=off" : "name one that exists, or declare it off";
   return `${target}: ${setting} ${path} responds ${describeResponse(on)}: ${fix}`;
 }
 

@@ -27,6 +27,5 @@ export function thresholds(plan: Plan) {
   return all;
 }
 
-/** k6's own metrics. */
 export const FIRST_BYTE = "http_req_waiting";
 export const [TCP, TLS] = ["http_req_connecting", "http_req_tls_handshaking"] as const;

@@ -30,7 +30,6 @@ const built = { check: new Rate("checks"), request: new Counter("http_reqs"), wa
 for (const name of ["http_req_connecting", "http_req_tls_handshaking"]) kinds.set(name, "Trend");
 const iterations = new Counter("iterations");
 
-/** Ends the run, as in k6. */
 class Aborted extends Error {}
 
 const exec = {
@@ -53,14 +52,6 @@ interface Params {
   tags: Tags;
   timeout: string;
 }
-
-function sha256(data: ArrayBuffer | string, encoding: "hex"): string {
-  return createHash("sha256")
-    .update(typeof data === "string" ? data : Buffer.from(data))
-    .digest(encoding);
-}
-
-const randomBytes = (size: number) => new Uint8Array(bytes(size)).buffer;
 
 /** The part of k6/html's Selection that the suite uses. */
 class Selection {
@@ -94,10 +85,10 @@ async function asyncRequest(method: string, url: string, plain: string | ArrayBu
     const received = Object.fromEntries([...response.headers].map(([name, value]) => [spelled(name), value]));
     Object.assign(end, { status: response.status, headers: received, body: await response.text() });
   } catch (problem) {
-    Object.assign(end, {
-      error: String((problem as Error).cause ?? problem),
-      error_code: errorCode(problem as Error, isEncoded),
-    });
+    const { name, cause = problem } = problem as Error;
+    // https://grafana.com/docs/k6/latest/javascript-api/error-codes/: a body that is cut in gzip's header is undecodable.
+    const error_code = isEncoded ? 1701 : name === "TimeoutError" ? 1050 : 1000;
+    Object.assign(end, { error: String(cause), error_code });
   }
   const duration = performance.now() - begin;
   built.waiting.add(duration, params.tags);
@@ -106,11 +97,8 @@ async function asyncRequest(method: string, url: string, plain: string | ArrayBu
   return { ...end, timings: { duration, connecting } };
 }
 
-/** https://grafana.com/docs/k6/latest/javascript-api/error-codes/: a compressed body that is cut in its header is undecodable for k6. */
-function errorCode({ name }: Error, isEncoded: boolean): number {
-  if (isEncoded) return 1701;
-  return name === "TimeoutError" ? 1050 : 1000;
-}
+const randomBytes = (size: number) => new Uint8Array(bytes(size)).buffer;
+const sha256 = (data: ArrayBuffer, encoding: "hex") => createHash("sha256").update(Buffer.from(data)).digest(encoding);
 export default { ...exec, asyncRequest, randomBytes, sha256, expectedStatuses: () => null };
 
 interface Script<Data> {
@@ -121,7 +109,7 @@ interface Script<Data> {
   handleSummary: (data: never) => Record<string, string> | Promise<Record<string, string>>;
 }
 
-/** Runs a script as k6 does, with so many iterations; returns the files of its summary, and k6's exit code. What `setup` throws, it throws. */
+/** Runs a script as k6 does. What `setup` throws, it throws. */
 export async function runScript<Data>(script: Script<Data>, count: () => number) {
   samples.length = 0;
   exec.vu.metrics.tags = {};
@@ -146,7 +134,8 @@ export async function runScript<Data>(script: Script<Data>, count: () => number)
   const { thresholds = {} } = script.options as { thresholds?: Parameters<typeof endOfTest>[0] };
   const end = endOfTest(thresholds, data as SetupData);
   return {
-    ...{ files: await script.handleSummary(end as never), problem },
+    files: await script.handleSummary(end as never),
+    problem,
     code: problem ? 108 : end.crossed ? 99 : 0,
   };
 }
@@ -154,7 +143,6 @@ export async function runScript<Data>(script: Script<Data>, count: () => number)
 // For k6.mjs, which imports a script, and with it this module.
 Object.assign(globalThis, { runScript });
 
-/** k6's end-of-test data for all samples: each metric's values, and whether a threshold is crossed. */
 function endOfTest(
   thresholds: Record<string, { threshold: string }[]>,
   setup_data: SetupData,
@@ -166,7 +154,7 @@ function endOfTest(
     const [, metric = "", tags] = /^([^{]+)(?:\{(.*)\})?$/.exec(name) ?? [];
     const wanted = tags?.split(",").map((tag) => tag.split(":")) ?? [];
     const isMine = ({ tags }: { tags: Tags }) => wanted.every(([tag = "", is]) => tags[tag] === is);
-    const mine = samples.filter((one) => one.metric === metric && isMine(one)).map(({ value }) => value);
+    const mine = samples.filter((sample) => sample.metric === metric && isMine(sample)).map(({ value }) => value);
     const values = valuesOf(kinds.get(metric) ?? "Counter", mine);
     const judged = (thresholds[name] ?? []).map(
       ({ threshold }) => [threshold, { ok: holds(threshold, values) }] as const,

@@ -3,17 +3,12 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { runnerImport } from "vite";
 
-const [, , command, ...rest] = process.argv;
-if (command === "version") {
-  console.log("k6 v2.2.0 (shim)");
-  process.exit(0);
-}
 const root = fileURLToPath(new URL("..", import.meta.url));
 globalThis.__ENV = process.env;
 const alias = [{ find: /^k6(\/\w+)?$/, replacement: `${root}test/k6-shim.ts` }];
 const config = { root, configFile: false, logLevel: "error", resolve: { alias } };
 async function run() {
-  const { default: iteration, ...script } = (await runnerImport(rest.at(-1), config)).module;
+  const { default: iteration, ...script } = (await runnerImport(process.argv.at(-1), config)).module;
   const [scenario] = Object.values(script.options.scenarios ?? {});
   return globalThis.runScript({ ...script, iteration }, () => scenario?.iterations);
 }

@@ -1,12 +1,10 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readOptions, TESTED } from "../lib/options.ts";
 import { preflight } from "../suite/preflight.ts";
 import { targetProblem } from "../suite/target.ts";
+import { metas } from "./faults.ts";
 import { runShim, settingsIn } from "./run-suite.ts";
 import { type Answer, asExample, type Fault, type Seen, startStub, timingOf } from "./stub.ts";
-
-let stub: Awaited<ReturnType<typeof startStub>> | undefined;
-afterEach(() => stub?.stop());
 
 const META = `<meta name="sentry-trace" content="${"a".repeat(32)}-${"b".repeat(16)}-1"/>`;
 const NEXT = '<script>self.__next_f.push([1,""])</script></body>';
@@ -23,19 +21,16 @@ const only = (body: string, more: (answer: Answer, seen: Seen) => unknown = () =
 });
 
 async function found(fault: Fault, env: Record<string, string> = {}) {
-  stub = await startStub(fault);
-  const file = await preflight({ BASE_URL: stub.url, ...env });
-  return { url: stub.url, file, settings: settingsIn(file) };
+  const url = await startStub(fault);
+  const file = await preflight({ BASE_URL: url, ...env });
+  return { url, file, settings: settingsIn(file) };
 }
 
 describe("the preflight", () => {
   it.each([
     ["", asExample],
     ["with broken pages", (answer, { path }) => path !== "/" && Object.assign(answer, { status: 500, body: "" })],
-    [
-      "without traces",
-      (answer) => (answer.body = answer.body.replace(/<meta name="(sentry-trace|baggage)"[^>]*>/g, "")),
-    ],
+    ["without traces", metas],
   ] as [string, NonNullable<Fault["response"]>][])("knows what the example has, also %s", async (_, more) => {
     const { settings } = await found({ response: (...given) => [asExample(...given), more(...given)] });
     const given = { TRACE: "on", TRACE_PAGE: "/trace", ACTION_FORM: "Call the upstream", REDIRECT_STATUS: "307" };
@@ -105,12 +100,24 @@ describe("the preflight", () => {
   });
 
   it.each([
-    [{ PAGES: "/nowhere" }, /PAGES \/nowhere responds 404.*: name pages that exist/],
+    [{ PAGES: "/nowhere" }, /PAGES \/nowhere responds 404.*: name pages that exist, or set PAGES=off/],
+    [{ PAGES: "off", TUNNEL_PATH: "off" }, /JOURNEYS, PAGES and TUNNEL_PATH leave no journey/],
     [{ ACTION_PAGE: "/nowhere" }, /ACTION_PAGE \/nowhere responds 404.*: name one that exists, or declare it off/],
-    [{ TARGET: "a.env", ECHO_PATH: "/nowhere" }, /ECHO_PATH \/nowhere responds 404/],
     [{ TUNNEL_PATH: "/nowhere" }, /TUNNEL_PATH \/nowhere responds 404.*: name one that exists, or declare it off/],
   ] as [Record<string, string>, RegExp][])("says in one line what stops a run: %j", async (env, words) => {
     await expect(found({}, env)).rejects.toThrow(words);
+  });
+
+  it("PAGES=off: a tunnel alone is tested, and what is not verified has a name", async () => {
+    const alone: Fault["response"] = (answer, { path }) =>
+      path.startsWith("/monitoring") || Object.assign(answer, { status: 404, headers: {}, body: "" });
+    const { url, settings } = await found({ response: alone }, { PAGES: "off" });
+    expect(settings).toEqual({ PAGES: "off", TUNNEL_PATH: "/monitoring", COMPRESSED: "on" });
+    const { summary, output } = await runShim("smoke", { BASE_URL: url, NO_BROWSER: "", ...settings });
+    expect(summary?.result, output).toBe("passed");
+    const names = Object.values(TESTED).filter((name) => name !== "tunnel");
+    expect(summary?.unverified.map(({ what }) => what)).toEqual([...names, "delivery", "browser"]);
+    for (const journey of ["envelopes", "compressed", "reject"]) expect(summary?.disabled).not.toContain(journey);
   });
 
   it("sees the tunnel before it judges the journeys", async () => {
@@ -119,6 +126,7 @@ describe("the preflight", () => {
 });
 
 const NONE = {
+  status: 0,
   headers: {},
   body: "",
   milliseconds: 1,
@@ -129,12 +137,8 @@ const NONE = {
   traceId: "",
 };
 it.each([
-  [{ status: 0, error: "lookup no.such.host: no such host" }, "no such host): is it up, are name and port right?"],
-  [{ status: 0, error: "x509: unknown" }, "no response (x509: unknown): set SSL_CERT_FILE to its CA"],
-  [{ status: 0, error: "dial tcp 127.0.0.1:1: connect: connection refused" }, "connection refused): is it up"],
-  [{ status: 0, error: "request timeout" }, "no response (request timeout)"],
-  [{ status: 404 }, "name pages that exist"],
-  [{ status: 401 }, "name pages that exist"],
+  [{ error: "lookup no.such.host: no such host" }, "no such host): is it up, are name and port right?"],
+  [{ error: "x509: unknown" }, "no response (x509: unknown): set SSL_CERT_FILE to its CA"],
 ])("a target without a page is rejected with a clear message: %j", (given, words) => {
   const problem = targetProblem(readOptions({}), "PAGES", "/", { ...NONE, ...given });
   expect(problem).toMatch(/^BASE_URL https:\/\/localhost:8443: [^\n]+$/);

@@ -1,37 +1,22 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { startReader } from "./run-suite.ts";
-
-const stops: (() => void)[] = [];
-afterEach(() => {
-  for (const stop of stops.splice(0)) stop();
-});
+import { listen } from "./stub.ts";
 
 async function reader(env: Record<string, string> = {}): Promise<string> {
   const { url, stop } = await startReader(env);
-  stops.push(stop);
+  onTestFinished(stop);
   return url;
-}
-
-/** A server in place of what the reader asks. */
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  stops.push(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 const ITEMS = '{"type":"event","length":2}\n{}\n';
 const [A, B] = ["a", "b"].map((letter) => letter.repeat(32)) as [string, string];
 const envelope = (id: string) => `{"event_id":"${id}","trace":{"environment":"loadtest"}}\n${ITEMS}`;
 
-/** Says that k6's target accepted these envelopes. */
 async function sent(url: string, ids: string[]): Promise<void> {
   const digest = createHash("sha256").update(ITEMS).digest("hex");
   for (const id of ids) {
@@ -55,7 +40,7 @@ describe("the reader", () => {
 
   it("follows the local ingest's stream, also after it has restarted", async () => {
     let connections = 0;
-    const spotlight = await serve((request, response) => {
+    const spotlight = await listen((request, response) => {
       if (request.url !== "/stream") return void response.end(envelope(request.url?.endsWith("1") ? A : B));
       const id = `${++connections}`;
       const header = { trace: { environment: "loadtest" }, __spotlight_envelope_id: id };
@@ -63,13 +48,13 @@ describe("the reader", () => {
     });
     const url = await reader({ SPOTLIGHT: spotlight });
     await sent(url, [A, B]);
-    expect(await result(url, 20)).toMatchObject({ source: "the local ingest", sent: 2, missing: [], altered: [] });
+    expect(await result(url, 60)).toMatchObject({ source: "the local ingest", sent: 2, missing: [], altered: [] });
   });
 
   it("says if there is no local ingest to read from", async () => {
     const env = { ...process.env, PORT: "0", SPOTLIGHT: "http://127.0.0.1:1" };
     const child = spawn(process.execPath, [join(import.meta.dirname, "../reader.mjs")], { env });
-    stops.push(() => child.kill());
+    onTestFinished(() => void child.kill());
     const [line] = await once(child.stdout, "data");
     expect(String(line)).toMatch(/^\d+ \n$/);
   });

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { onTestFinished } from "vitest";
 import { formatBaggage, parseBaggage } from "../lib/baggage.ts";
 import { formatSentryTrace, formatTraceParent, parseTrace } from "../lib/trace.ts";
 
@@ -24,24 +25,28 @@ export interface Answer {
   cut?: "stalls" | "closes";
 }
 
-/** How the stub misbehaves: as a faulty app, or as a faulty proxy before it. */
 export interface Fault {
   request?: (seen: Seen) => unknown;
   response?: (answer: Answer, seen: Seen) => unknown;
-  /** Milliseconds before the answer. */
-  delay?: (seen: Seen, state: { lastEnvelope: number }) => number;
+  delay?: (seen: Seen) => number;
   /** What reaches the ingest of an envelope: its bytes, the project if it is another one, and milliseconds until then. */
   deliver?: (raw: Buffer, count: number) => { raw: Buffer; project?: number; after?: number }[];
-  /** Whether the target compresses pages as asked. */
   compressed?: boolean;
-  /** How often the app runs an action. */
   runs?: number;
 }
 
-/** Starts a correct target with one injected fault, on a free port of this machine; accepted envelopes go to `ingest`. */
-export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: string; stop: () => void }> {
+/** Starts a server on a free port of this machine, for this test. */
+export async function listen(listener: RequestListener): Promise<string> {
+  // By default Node resets a connection after 5 s, just when a busy test sends on it.
+  const server = createServer({ keepAliveTimeout: 0 }, listener);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Accepted envelopes go to `ingest`. */
+export async function startStub(fault: Fault = {}, ingest = ""): Promise<string> {
   const counts: Record<string, number> = {};
-  let lastEnvelope = 0;
   const respond = async (request: IncomingMessage): Promise<Answer> => {
     const { method = "GET", url: path = "/", headers } = request;
     const body = await buffer(request);
@@ -49,8 +54,7 @@ export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: 
     const seen: Seen = { method, path, headers, body, count: counts[path] };
     fault.request?.(seen);
     const isTunnel = seen.path.startsWith("/monitoring");
-    if (isTunnel) lastEnvelope = Date.now();
-    await sleep(fault.delay?.(seen, { lastEnvelope }) ?? 0);
+    await sleep(fault.delay?.(seen) ?? 0);
     const isAction = seen.method === "POST" && seen.path === "/test-events";
     for (let run = 0; isAction && run < (fault.runs ?? 1); run++) await sendTransaction(seen, ingest);
     const answer = isTunnel ? await tunnel(seen, fault, ingest) : app(seen);
@@ -58,7 +62,7 @@ export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: 
     return answer;
   };
   const failed = (error: unknown) => ({ status: 599, headers: {}, body: String(error) });
-  const server = createServer(async (request, response) => {
+  return listen(async (request, response) => {
     const { status, headers, body, cut }: Answer = await respond(request).catch(failed);
     const asks = `${request.headers["accept-encoding"]}`.includes("gzip") && fault.compressed !== false;
     const zips = asks && headers["content-type"]?.startsWith("text/html") && !headers["content-encoding"];
@@ -67,16 +71,12 @@ export async function startStub(fault: Fault = {}, ingest = ""): Promise<{ url: 
     if (!cut) return response.end(whole);
     response.write(whole.subarray(0, zips ? 5 : whole.length / 2), () => cut === "closes" && response.destroy());
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const stop = () => server.close().closeAllConnections();
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
 }
 
 async function post(ingest: string, raw: Buffer, project = 1): Promise<void> {
   if (ingest) await fetch(`${ingest}/api/${project}/envelope/`, { method: "POST", body: new Uint8Array(raw) });
 }
 
-/** The transaction that the app's server sends of an action. */
 async function sendTransaction({ headers }: Seen, ingest: string): Promise<void> {
   const trace = { trace_id: `${headers["sentry-trace"]}`.slice(0, 32), environment: "loadtest" };
   const transaction = { type: "transaction", transaction: "POST /test-events" };
@@ -84,7 +84,6 @@ async function sendTransaction({ headers }: Seen, ingest: string): Promise<void>
   await post(ingest, Buffer.from(lines.map((line) => JSON.stringify(line)).join("\n")));
 }
 
-/** Responds to an envelope as the tunnel must: accepts its own project only, and only envelopes that an ingest can parse. */
 async function tunnel(seen: Seen, { deliver }: Fault, ingest: string): Promise<Answer> {
   const { method, path, headers, count } = seen;
   const body = headers["content-encoding"] === "gzip" ? gunzipSync(seen.body) : seen.body;
@@ -129,8 +128,8 @@ function app({ method, path, headers, body }: Seen): Answer {
     const policy = {
       "content-security-policy": `script-src 'nonce-${nonce}' 'strict-dynamic'; style-src 'self' 'nonce-${nonce}'`,
     };
-    const own = { "referrer-policy": "origin", "cache-control": "private, no-store", ...(isAsked && policy) };
-    return { ...rest, body, headers: { ...rest.headers, ...own } };
+    const pageHeaders = { "referrer-policy": "origin", "cache-control": "private, no-store", ...(isAsked && policy) };
+    return { ...rest, body, headers: { ...rest.headers, ...pageHeaders } };
   };
   switch (pathname) {
     case "/api/echo":
@@ -155,15 +154,18 @@ function app({ method, path, headers, body }: Seen): Answer {
 
 const hex = (bytes: number) => randomBytes(bytes).toString("hex");
 
-/** A page that continues the request's trace, or starts one, and shows the headers that its API received. */
 function page(headers: IncomingHttpHeaders, content: string): string {
   const { traceId, sampled = true } = parseTrace(`${headers["sentry-trace"]}`) ?? { traceId: hex(16) };
   const { vendor, ...context } = parseBaggage(headers.baggage as string | undefined) ?? {};
-  const own = {
-    ...{ "sentry-trace_id": traceId, "sentry-public_key": "culvert", "sentry-sampled": String(sampled) },
-    ...{ "sentry-environment": "production", "sentry-release": "app@1", "sentry-sample_rate": "1" },
+  const fresh = {
+    "sentry-trace_id": traceId,
+    "sentry-public_key": "culvert",
+    "sentry-sampled": String(sampled),
+    "sentry-environment": "production",
+    "sentry-release": "app@1",
+    "sentry-sample_rate": "1",
   };
-  const sampling = context["sentry-trace_id"] === traceId ? context : own;
+  const sampling = context["sentry-trace_id"] === traceId ? context : fresh;
   const baggage = escapeHtml(formatBaggage(vendor === undefined ? sampling : { ...sampling, vendor }));
   const trace = () => ({ traceId, spanId: hex(8), sampled });
   return `<!DOCTYPE html><html><head>
@@ -176,11 +178,9 @@ function page(headers: IncomingHttpHeaders, content: string): string {
 export const escapeHtml = (text: string) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 
-/** What an app with @culvert/nextjs says of itself in Server-Timing. */
 export const timingOf = (dsn: string, tunnel: string) =>
   `culvert;desc="${new URLSearchParams({ dsn, environment: "production", release: "app@1", tunnel })}"`;
 
-/** Makes an answer that of Culvert's example app. */
 export const asExample = (answer: Answer, { path }: Seen): void => {
   if (!answer.body.includes("<html")) return;
   answer.headers["server-timing"] = timingOf("http://culvert@ingest:8969/1", "/monitoring");

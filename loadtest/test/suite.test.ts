@@ -1,18 +1,15 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { JOURNEYS } from "../journeys/index.ts";
-import { samples } from "./k6-shim.ts";
+import { kinds, samples } from "./k6-shim.ts";
 import { DECLARED, runShim, startReader } from "./run-suite.ts";
 import { type Fault, startStub } from "./stub.ts";
 
-let stub: Awaited<ReturnType<typeof startStub>>;
 async function run(profile: string, fault: Fault = {}, env: Record<string, string> = {}) {
-  stub = await startStub(fault);
-  return runShim(profile, { ...DECLARED, BASE_URL: stub.url, ...env });
+  return runShim(profile, { ...DECLARED, BASE_URL: await startStub(fault), ...env });
 }
-afterEach(() => {
-  vi.restoreAllMocks();
-  stub.stop();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 it("puts ids in no tag, not even those of a failure", async () => {
   const fault = { request: ({ headers }: { headers: object }) => Object.assign(headers, { "sentry-trace": "" }) };
@@ -60,4 +57,38 @@ it("stops if the reader does, whatever the target answered: our own tools break 
     result: "not run",
     problem: `INGEST ${reader.url} failed during the run: see k6's log`,
   });
+});
+
+const root = join(import.meta.dirname, "..");
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+const scripts = ["lib", "journeys", "suite"].flatMap((folder) =>
+  readdirSync(join(root, folder)).map((file) => join(folder, file)),
+);
+
+it("the files that k6 runs have no syntax that hangs it without a message", () => {
+  const hangs = /^(?!.*\/[/*]).*(\bfor await\b|\busing \w+ =|\baccessor \w|^\s*@\w+|\bwith \{ type\b)/m;
+  expect(scripts.filter((file) => !file.endsWith(".test.ts") && hangs.test(read(file)))).toEqual([]);
+});
+
+/** What Prometheus gets of k6's own metrics: https://grafana.com/docs/k6/latest/using-k6/metrics/reference/ */
+const BUILT_IN = /^(checks_rate|(dropped_)?iterations_total|http_reqs_total|vus|http_req_\w+_p99)$/;
+
+it("the dashboard names metrics and tags that a run has", async () => {
+  await run("average", {}, { JOURNEYS: "browse" });
+  const suffix: Record<string, string> = { Counter: "total", Rate: "rate", Trend: "p99" };
+  const metrics = [...kinds].map(([name, kind]) => `${name}_${suffix[kind]}`);
+  const panels = read("grafana.json");
+  const named = Array.from(panels.matchAll(/\bk6_(\w+)/g), ([, name = ""]) => name);
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter((name) => !metrics.includes(name) && !BUILT_IN.test(name))).toEqual([]);
+  const tags = new Set(["profile", ...samples.flatMap(({ tags }) => Object.keys(tags))]);
+  const grouped = Array.from(panels.matchAll(/by \(([\w, ]+)\)/g), ([, names = ""]) => names.split(", ")).flat();
+  expect(grouped.filter((name) => !tags.has(name))).toEqual([]);
+});
+
+it("an option has a row in the README", () => {
+  const names = /\b(?:text|option|list|oneOf|number|seconds|path)\(\s*"([A-Z][A-Z0-9_]+)"/g;
+  const options = Array.from(read("lib/options.ts").matchAll(names), ([, name = ""]) => name);
+  expect(options.length).toBeGreaterThan(10);
+  expect(options.filter((name) => !new RegExp(`\n- [^:]*\`${name}\``).test(read("README.md")))).toEqual([]);
 });

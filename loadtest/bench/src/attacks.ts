@@ -37,7 +37,9 @@ const requests = {
   // An address that web has not: the answer is web's own.
   form: { path: "/api/x", rate: 2, expected: 404, body: "/files/form", headers: { "content-type": "text/plain" } },
   envelope: {
-    ...{ path: "/monitoring", rate: 5, body: "/files/envelope.gz" },
+    path: "/monitoring",
+    rate: 5,
+    body: "/files/envelope.gz",
     headers: { "content-type": "text/plain;charset=UTF-8", "content-encoding": "gzip" },
   },
 };
@@ -51,10 +53,10 @@ export async function attacks({ attackSeconds: seconds }: Options): Promise<Comp
     if (!file) throw new Error("web's page names no hashed file");
     await observe(file, 3);
     const before = await observe(file, seconds);
-    const all = commands.map((one) => `while :; do ${one.replace("FILE", file)}; sleep 0.1; done &`).join("\n");
+    const all = commands.map((command) => `while :; do ${command.replace("FILE", file)}; sleep 0.1; done &`).join("\n");
     await compose(["exec", "-d", "attacker", "sh", "-c", `{ ${all} } >/tmp/log 2>&1; wait`]);
     const during = await observe(file, seconds);
-    const sum = (key: "failed" | "requests") => Object.values(during).reduce((total, one) => total + one[key], 0);
+    const sum = (key: "failed" | "requests") => Object.values(during).reduce((total, result) => total + result[key], 0);
     const { p50 = Number.NaN, p99 = Number.NaN } = during.page ?? {};
     rows.push([title, before.page?.p50 ?? Number.NaN, p50, p99, `${sum("failed")} of ${sum("requests")}`]);
     // An attack that reached nothing is none.

@@ -75,14 +75,14 @@ export async function faults({ faultSeconds }: Options): Promise<Comparison> {
       await end?.();
       await stack.ingest();
       await pause(5_000);
-      const ids = await Promise.all(open.map((one) => one.stop()));
+      const ids = await Promise.all(open.map(({ stop }) => stop()));
       await waitUntil(() => isEmpty(stack), 60_000);
       const found = () =>
         Promise.all(ids.map(async (sent) => ({ sent: sent.length, ...(await outcome(stack, sent)) })));
       // The browser's queue retries at growing intervals.
       await waitUntil(async () => (await found()).at(-1)?.lost === 0, 120_000).catch(() => {});
       const results = await found();
-      await Promise.all(open.map((one) => one.close()));
+      await Promise.all(open.map(({ close }) => close()));
       rows.push([name, ...results.map(({ lost, sent }) => `${lost} of ${sent}`)]);
       process.stderr.write(`    ${rows.at(-1)?.join(" | ")}\n`);
     }

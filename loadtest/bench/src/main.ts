@@ -36,7 +36,7 @@ async function main({ ONLY = "", BENCH_COMMIT = "unknown" }: NodeJS.ProcessEnv):
   const seconds = { attackSeconds: wholeNumber("ATTACK_S", 10), faultSeconds: wholeNumber("FAULT_S", 15) };
   const options = { rounds: wholeNumber("ROUNDS", 3), seconds: wholeNumber("SECONDS", 3), ...seconds };
   const chosen = ONLY.split(/[\s,]+/).filter(Boolean);
-  const unknown = chosen.find((one) => !(one in all));
+  const unknown = chosen.find((name) => !(name in all));
   if (unknown) throw new Error(`ONLY '${unknown}' is unknown: choose among ${Object.keys(all).join(", ")}`);
   console.error("==> images");
   await prepare();

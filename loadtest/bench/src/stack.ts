@@ -72,8 +72,11 @@ export async function openLoop(service: string, { expected = 200, ...plan }: Pla
   const visits: [status: number, milliseconds: number][] = lastLine(await exec(service, ...command));
   const times = visits.filter(([status]) => status === expected).map(([, time]) => time);
   return {
-    ...{ requests: visits.length, failed: visits.length - times.length },
-    ...{ p50: percentile(times, 0.5), p95: percentile(times, 0.95), p99: percentile(times, 0.99) },
+    requests: visits.length,
+    failed: visits.length - times.length,
+    p50: percentile(times, 0.5),
+    p95: percentile(times, 0.95),
+    p99: percentile(times, 0.99),
     /** Expected answers per second that came within GOOD_MS. */
     goodPerSecond: times.filter((time) => time <= GOOD_MS).length / plan.seconds,
   };

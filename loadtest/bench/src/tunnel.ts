@@ -14,7 +14,7 @@ const CONTENDERS: Record<string, [service: string, url: string]> = {
   "`serveTunnelIntegration`": ["serve-tunnel", "http://serve-tunnel:3000/monitoring?o=1&p=1"],
 };
 
-/** Envelopes per second through each tunnel: the proxy, a bare Nginx, Caddy, and the SDK's own three in an app. */
+/** Envelopes per second through each tunnel: the proxy, a bare Nginx, Caddy, and the SDK's own three. */
 export async function tunnel({ rounds, seconds }: Options): Promise<Comparison> {
   const names = Object.keys(CONTENDERS);
   // One client sends all the load.
@@ -31,9 +31,9 @@ export async function tunnel({ rounds, seconds }: Options): Promise<Comparison> 
     title: "Envelopes through the tunnel",
     head: ["", "per CPU second", "proxy ÷ this"],
     rows: names.map((name) => {
-      const own = samples[name] ?? [];
+      const rates = samples[name] ?? [];
       // Round by round, so that other work on the machine cancels out.
-      return [name, median(own), median(own.map((value, round) => (samples.proxy?.[round] ?? Number.NaN) / value))];
+      return [name, median(rates), median(rates.map((value, round) => (samples.proxy?.[round] ?? Number.NaN) / value))];
     }),
   };
 }
