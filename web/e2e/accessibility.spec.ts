@@ -13,7 +13,7 @@ for (const name of [...PAGES, ROOT])
     await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     // axe skips what is in a closed group.
     for (const group of await page.locator("details").all())
-      await group.evaluate((one) => one.setAttribute("open", ""));
+      await group.evaluate((element) => element.setAttribute("open", ""));
     // In the page itself: only frames of other origins need the second page that the default mode opens.
     const axe = () => new AxeBuilder({ page }).setLegacyMode();
     await page.emulateMedia({ colorScheme: "light" });

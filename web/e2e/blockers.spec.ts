@@ -19,7 +19,6 @@ test.beforeAll(() => {
   engine = FiltersEngine.parse(rules, { debug: true, enableOptimizations: false, loadCosmeticFilters: false });
 });
 
-/** The rule that blocks a page's request to its own origin, or undefined. */
 function rule(path: string, type: RequestType = "xmlhttprequest"): string | undefined {
   const sourceUrl = "https://app.example";
   const { match, filter } = engine.match(Request.fromRawDetails({ url: sourceUrl + path, sourceUrl, type }));

@@ -1,5 +1,5 @@
 import { arrived, isFromBrowser, messageOf, of, received } from "./envelopes.ts";
-import { expect, outcomeOf, test, traceOf } from "./fixtures.ts";
+import { expect, open, outcomeOf, test, traceOf } from "./fixtures.ts";
 import { app } from "./stack.ts";
 
 const THROW = "Throw in the browser";
@@ -8,7 +8,7 @@ test("an error thrown in the browser arrives at the ingest, through the app's ow
   allow.consoleError(/Thrown on purpose/);
   const posts: string[] = [];
   page.on("request", (request) => request.method() === "POST" && posts.push(request.url()));
-  const response = await page.goto("/test-events");
+  const response = await open(page, "/test-events");
   const trace = await traceOf(page);
   await page.getByRole("button", { name: THROW }).click();
   const event = await arrived("event", (event) => of(trace)(event) && isFromBrowser(event));
@@ -30,7 +30,7 @@ test("a component that throws in the browser sends one event, and the error page
   allow,
 }) => {
   allow.consoleError(/Thrown on purpose/);
-  const response = await page.goto("/test-events");
+  const response = await open(page, "/test-events");
   const trace = await traceOf(page);
   await page.getByRole("button", { name: "Throw in a component" }).click();
   const heading = page.getByRole("heading", { level: 1 });

@@ -1,37 +1,31 @@
 import { readFileSync } from "node:fs";
-import { expect, outcomeOf, test } from "./fixtures.ts";
+import { expect, open, outcomeOf, test } from "./fixtures.ts";
 import { isolated } from "./network/namespace.ts";
 import { app, recorder } from "./stack.ts";
 
 // The headless shell sends no reports to the endpoint of `report-to`; the Chromium beside it does.
 const CHROMIUM_PATH = process.env.CHROMIUM_PATH?.replace(/-headless-shell$/, "");
-const own = CHROMIUM_PATH
+const chromium = CHROMIUM_PATH
   ? { executablePath: isolated?.executablePath ?? CHROMIUM_PATH, env: { ...process.env, CHROMIUM_PATH } }
   : { channel: "chromium" };
-test.use({ launchOptions: ({ launchOptions }, use) => use({ ...launchOptions, ...own }) });
+test.use({ launchOptions: ({ launchOptions }, use) => use({ ...launchOptions, ...chromium }) });
 
 const document = readFileSync(`${import.meta.dirname}/../../docs/your-app.md`, "utf8");
 const [, nonce] = /const nonce = (document.+);/.exec(document.replace("<HTMLScriptElement>", "")) ?? [];
 
 test("a page without a static shell has the policy's nonce in each script; one with a shell has a policy that stops none", async ({
-  page,
+  request,
 }) => {
   const policyOf = async (path: string) => {
-    const response = await page.goto(path);
-    const html = (await response?.text()) ?? "";
-    const policy = response?.headers()["content-security-policy"] ?? "";
+    const response = await request.get(path, { headers: { accept: "text/html" } });
+    const policy = response.headers()["content-security-policy"] ?? "";
     const nonce = /'nonce-([^']+)'/.exec(policy)?.[1];
-    const scripts = html.match(/<script[^>]*>/g) ?? [];
-    return {
-      policy,
-      nonce,
-      scripts: scripts.length,
-      own: scripts.filter((one) => one.includes(`nonce="${nonce}"`)).length,
-    };
+    return { policy, nonce, scripts: (await response.text()).match(/<script[^>]*>/g) ?? [] };
   };
   const [strict, again] = [await policyOf("/test-events"), await policyOf("/test-events")];
-  expect(strict).toMatchObject({ policy: expect.stringContaining("'strict-dynamic'"), own: strict.scripts });
-  expect(strict.scripts).toBeGreaterThan(0);
+  expect(strict.policy).toContain("'strict-dynamic'");
+  expect(strict.scripts).not.toEqual([]);
+  expect(strict.scripts.filter((script) => !script.includes(`nonce="${strict.nonce}"`))).toEqual([]);
   expect(again.nonce).not.toBe(strict.nonce);
   for (const path of ["/", "/trace"])
     expect((await policyOf(path)).policy).toMatch(/^img-src (?!.*(?:script|default)-src).*object-src 'none'/);
@@ -43,7 +37,7 @@ test("a policy violation is blocked, and its CSP report is sent through the tunn
 }) => {
   allow.consoleError(/Content Security Policy/);
   const mark = await recorder.count();
-  await page.goto("/test-events");
+  await open(page, "/test-events");
   await page.getByRole("button", { name: "Violate the policy" }).click();
   await expect(outcomeOf(page, "Violate the policy")).toHaveText("Blocked: style-src-attr.");
   const report = await recorder.waitFor((request) => {

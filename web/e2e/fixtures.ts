@@ -1,18 +1,12 @@
-import { test as base, expect, type Page } from "@playwright/test";
+import { type BrowserContext, test as base, expect, type Page, type Response } from "@playwright/test";
 import { app } from "./stack.ts";
 
-/** The exceptions from the rules for one browser context. */
 interface Allow {
-  /** Allows console errors that a test provokes on purpose; every other one fails the test. */
   consoleError(text: string | RegExp): void;
-  /** Allows requests to another origin. */
   origin(origin: string): void;
 }
 
-/**
- * Playwright's `test` with rules for the browser: it may send requests to the app's own origin only, and log no console errors,
- * except those that the test allows.
- */
+/** The browser may send requests to the app's own origin only, and log no console errors, except those that the test allows. */
 export const test = base.extend<{ allow: Allow }>({
   allow: [
     async ({ context }, use) => {
@@ -44,13 +38,20 @@ export const test = base.extend<{ allow: Allow }>({
 export { expect };
 
 /** Loads a page and waits until React has hydrated its buttons: a click before that does nothing. */
-export async function open(page: Page, url: string): Promise<void> {
-  await page.goto(url);
+export async function open(page: Page, url: string): Promise<Response | null> {
+  const response = await page.goto(url);
   await page.waitForFunction(() =>
     [...document.querySelectorAll("button")].every((button) =>
       Object.keys(button).some((key) => key.startsWith("__reactProps")),
     ),
   );
+  return response;
+}
+
+export async function openTestEvents(context: BrowserContext): Promise<Page> {
+  const page = await context.newPage();
+  await open(page, `${app.origin}/test-events`);
+  return page;
 }
 
 /** The trace id that the page's document passes on in `Server-Timing`: 32 hex digits. */
@@ -62,7 +63,6 @@ export async function traceOf(page: Page): Promise<string> {
   return value?.match(/^[0-9a-f]{32}(?=-[0-9a-f]{16})/)?.[0] ?? `no trace id in ${value}`;
 }
 
-/** The outcome that a control of /test-events shows. */
 export function outcomeOf(page: Page, label: string) {
   return page.getByLabel(`Outcome: ${label}`);
 }

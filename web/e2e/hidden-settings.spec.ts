@@ -55,18 +55,19 @@ test("a page that a service worker fetched: its errors arrive, also those before
     await after("unhandledrejection", () => Promise.reject("a reason"));
     navigator.serviceWorker.controller?.postMessage("go on");
   });
-  const { item } = await arrived("event", (one) => messageOf(one).endsWith("a reason"), mark);
+  const { item } = await arrived("event", (event) => messageOf(event).endsWith("a reason"), mark);
   const trace = of(item.payload.contexts.trace.trace_id);
   await page.getByRole("button", { name: "Throw in the browser" }).click();
-  await arrived("event", (one) => trace(one) && messageOf(one).startsWith("Thrown on purpose"));
-  const messages = (await received("event", trace)).map(messageOf);
+  await arrived("event", (event) => trace(event) && messageOf(event).startsWith("Thrown on purpose"));
   const rejection = "Non-Error promise rejection captured with value: a reason";
-  expect(messages.sort()).toEqual([rejection, "Thrown on purpose in the browser", "Uncaught null", "a text"]);
+  await expect
+    .poll(async () => (await received("event", trace)).map(messageOf).sort())
+    .toEqual([rejection, "Thrown on purpose in the browser", "Uncaught null", "a text"]);
 });
 
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 
-/** Posts to a WebDriver server and returns its answer's value; throws its message. https://www.w3.org/TR/webdriver2/ */
+/** https://www.w3.org/TR/webdriver2/ */
 async function drive(port: number, path: string, body: object): Promise<unknown> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method: "POST", body: JSON.stringify(body) });
   const { value } = (await response.json()) as { value?: { error?: string; message?: string } };
@@ -74,7 +75,6 @@ async function drive(port: number, path: string, body: object): Promise<unknown>
   return value;
 }
 
-/** Starts a server that redirects to the app, and returns it with its port. */
 async function redirecting() {
   const server = createServer((_, response) =>
     response.writeHead(307, { location: `${app.origin}/test-events` }).end(),
@@ -105,7 +105,7 @@ test("WebKit: errors of a page after a redirect from another origin arrive", asy
     // Hidden: otherwise this test shows nothing.
     const shown = await drive(port, `${session}/execute/sync`, { script, args: [message] });
     expect(shown).toEqual([`${app.origin}/test-events`, 0]);
-    const { item } = await arrived("event", (one) => messageOf(one) === message);
+    const { item } = await arrived("event", (event) => messageOf(event) === message);
     expect(item.payload).toMatchObject({ environment: "production", release: process.env.SENTRY_RELEASE });
   } finally {
     if (driver.pid) process.kill(-driver.pid);

@@ -23,11 +23,13 @@ export default defineConfig({
   reporter: [["list"]],
   // Tests that change the ingest or a service for all others run alone, after them.
   projects: [
-    // The commands in README.md and docs/your-app.md, and other apps: in stacks of their own, one for each file.
+    // The commands in README.md, docs/tunnel-alone.md and docs/your-app.md, and other apps: in stacks of their own, one for each file.
     { name: "readme", testMatch: inFolder("readme") },
     { name: "your-app", testMatch: inFolder("your-app"), fullyParallel: false },
     {
-      ...{ name: "matrix", testMatch: inFolder("matrix"), fullyParallel: false },
+      name: "matrix",
+      testMatch: inFolder("matrix"),
+      fullyParallel: false,
       // A build of Next takes minutes: the second app is for the nightly run.
       testIgnore: process.env.ALL_APPS ? [] : ["**/pages-router.spec.ts"],
     },

@@ -2,7 +2,7 @@ import { docker, label, must, restricted } from "../../deploy/test/support/docke
 import { navigationHeaders, navigationPath } from "../../loadtest/lib/navigation.ts";
 import { expect, test } from "./fixtures.ts";
 
-// src/console/guard.test.ts has each page, action and route.
+// src/console/console.test.ts has each page, action and route.
 test("CONSOLE=off: the console's routes are not found and run for no request, health checks work", async () => {
   const options = [label, ...restricted, "--tmpfs=/tmp:uid=1000,mode=0700", "-p=127.0.0.1::3000", "--env=CONSOLE=off"];
   const id = await must("run", "-d", ...options, `${process.env.COMPOSE_PROJECT_NAME}-web`);
@@ -24,7 +24,6 @@ test("CONSOLE=off: the console's routes are not found and run for no request, he
   const headers = navigationHeaders("/(console)/elsewhere");
   const { url } = await fetch(web + navigationPath("/test-events/server-exception", "0"), { headers });
   const flight = await (await fetch(url, { redirect: "manual", headers })).text();
-  // Such a response starts with status 200 before the page runs; the content in place of the page says that there is none.
   expect(flight).toContain(':E{"digest":"NEXT_HTTP_ERROR_FALLBACK;404"}');
   expect(flight).not.toMatch(/"h1"|NEXT_REDIRECT|"digest":"\d/);
   expect(await must("logs", id)).not.toContain("Thrown on purpose");

@@ -1,4 +1,4 @@
-import { run } from "../../deploy/test/support/docker.ts";
+import { outputOf, root, run } from "../../deploy/test/support/docker.ts";
 import { Recorder } from "../../deploy/test/support/recorder/client.ts";
 
 function port(name: string): number {
@@ -7,16 +7,13 @@ function port(name: string): number {
   return value;
 }
 
-/** The addresses of the stack under test, as deploy/test/stack.sh started it. */
 export const app = {
   origin: `https://localhost:${port("HTTPS_PORT")}`,
   tunnel: process.env.TUNNEL_PATH || "/monitoring",
 };
 
-/** The API that web calls. */
 export const upstream = new Recorder(`http://127.0.0.1:${port("UPSTREAM_PORT")}`);
 
-/** The ingest, which records everything that it receives. */
 export const recorder = new Recorder(`http://127.0.0.1:${port("RECORDER_PORT")}`);
 
 /** The environment of another stack, without the settings of the tests' own. `offset`: as in deploy/test/run.sh. */
@@ -35,10 +32,30 @@ export function otherStack(offset: number, settings: NodeJS.ProcessEnv): NodeJS.
   };
 }
 
-/** Runs a command line in the repository, and returns its output; throws with it if it fails. */
-export async function must(command: string, environment = process.env, ...args: string[]): Promise<string> {
+export async function must(command: string, environment = process.env): Promise<string> {
   const [file = "", ...words] = command.split(" ");
-  const { code, output } = await run(file, [...words, ...args], environment);
-  if (code !== 0) throw new Error(`${command}: ${output}`);
-  return output.trim();
+  return outputOf([command], await run(file, words, environment));
 }
+
+/** Makes git clone this repository where documents clone Culvert's. */
+export const cloneThis = {
+  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_KEY_0: `url.${root}.insteadOf`,
+  GIT_CONFIG_VALUE_0: "https://github.com/culvert/culvert",
+};
+
+/** Waits for a line that `matches` in the local ingest's stream of envelopes, which begins with its oldest one. */
+export async function lineAt(ingest: string, matches: (line: string) => boolean): Promise<string> {
+  const { body } = await fetch(`${ingest}/stream`, { signal: AbortSignal.timeout(600_000) });
+  let text = "";
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const lines = (text + chunk).split("\n");
+    text = lines.pop() ?? "";
+    const found = lines.find(matches);
+    if (found) return found;
+  }
+  throw new Error("the stream has ended");
+}
+
+export const arrivedAt = (ingest: string, ...words: string[]): Promise<string> =>
+  lineAt(ingest, (line) => words.every((word) => line.includes(word)));

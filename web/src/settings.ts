@@ -1,6 +1,7 @@
 import { parseAddress, parseSettings as parseTelemetry, SettingError } from "@culvert/nextjs/settings";
+import { defaults } from "./defaults";
 
-/** Everything an operator can set for this app. Nothing else in it reads `process.env`. */
+/** Everything an operator can set for this app, except what `cache-handler.mjs` reads: Next loads that file by itself. */
 export type Settings = ReturnType<typeof parseSettings>;
 
 type Env = Record<string, string | undefined>;
@@ -21,7 +22,7 @@ export function parseSettings(env: Env) {
     /** The cache that all replicas share; undefined: each replica has its own. cache-handler.mjs connects to it. */
     cacheUrl: cacheUrl(env.CACHE_URL),
     /** Whether the console's pages exist. */
-    console: onOff("CONSOLE", env.CONSOLE || "on"),
+    console: onOff("CONSOLE", env.CONSOLE || defaults.CONSOLE),
   };
 }
 

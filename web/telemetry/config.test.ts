@@ -11,8 +11,8 @@ const sentry = () => vi.mocked(withSentryConfig).mock.lastCall?.[1];
 
 test("the app's own values win, and a function stays a function", async () => {
   vi.stubEnv("NEXT_DEPLOYMENT_ID", "release-1");
-  const own = { output: "export", deploymentId: "own", transpilePackages: ["ui"], env: { A: "1" } } as const;
-  expect(withCulvert(own)).toMatchObject({ ...own, transpilePackages: ["ui", "@culvert/nextjs"] });
+  const config = { output: "export", deploymentId: "own", transpilePackages: ["ui"], env: { A: "1" } } as const;
+  expect(withCulvert(config)).toMatchObject({ ...config, transpilePackages: ["ui", "@culvert/nextjs"] });
   const made = withCulvert(async (phase: string) => ({ env: { phase } }));
   expect(await made("build")).toMatchObject({ output: "standalone", env: { phase: "build" } });
 });

@@ -19,13 +19,13 @@ vi.mock("@sentry/nextjs", async (original) => ({
   makeBrowserOfflineTransport: vi.fn(() => vi.fn()),
 }));
 vi.mock("./send/recording-transport.js", () => ({ recordingOutcomes: vi.fn(() => () => ({})) }));
-vi.mock("./send/server-transport.js", () => ({ fallbackTransport: vi.fn() }));
-vi.mock("./send/shutdown.js", () => ({ flushOnShutdown: vi.fn() }));
-vi.mock("./serve/fair-queue.js", () => ({ queueFairly: vi.fn() }));
-vi.mock("./serve/server-timing.js", () => ({ sendServerTiming: vi.fn() }));
+vi.mock("./send/server-transport.js");
+vi.mock("./send/shutdown.js");
+vi.mock("./serve/fair-queue.js");
+vi.mock("./serve/server-timing.js");
 vi.mock("./settings/send-browser-settings.js", () => ({ settingsMetrics: () => "settings" }));
 vi.mock("./trace/page-trace.js", () => ({ traceMetrics: "trace" }));
-vi.mock("./trace/cached-page.js", () => ({ skipStaleTrace: vi.fn() }));
+vi.mock("./trace/cached-page.js");
 
 const env = { SENTRY_DSN: "http://culvert@ingest:8969/1", SERVER_TUNNEL: "http://proxy:8083/envelopes" };
 const settings = parseSettings(env);

@@ -11,7 +11,6 @@ test.each([
   ["a route handler", "/shop", { headers, url: url.replace("/shop", ""), nextUrl: { basePath: "" } }, "/shop/a?b=1"],
   ["a route handler of the same path", "/shop", { headers, url, nextUrl: { basePath: "" } }, "/shop/shop/a?b=1"],
   ["the Pages Router", "/shop", { headers: front, url: "/a?b=1" }, "/shop/a?b=1"],
-  ["an app without base path", undefined, { headers, url, nextUrl: { basePath: "" } }, "/shop/a?b=1"],
   ["a server component", "/shop", headers, "/shop/"],
 ])("publicUrl in %s, with base path %s", (_, basePath, request, path) => {
   vi.stubEnv("CULVERT_BASE_PATH", basePath);

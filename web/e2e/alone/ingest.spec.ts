@@ -1,4 +1,4 @@
-import { expect, outcomeOf, test } from "../fixtures.ts";
+import { expect, open, outcomeOf, test } from "../fixtures.ts";
 import { recorder } from "../stack.ts";
 
 const THROW = "Throw in the browser";
@@ -21,7 +21,7 @@ test("an ingest that does not know the key is shown, with a fix", async ({ page,
     /^2 hops fail.*responds with 403: it does not know the key of SENTRY_DSN\. Copy the DSN again/,
   );
   await expect(page.getByText("fails", { exact: true })).toHaveCount(2);
-  await page.goto("/test-events");
+  await open(page, "/test-events");
   await page.getByRole("button", { name: THROW }).click();
   await expect(outcomeOf(page, THROW)).toContainText("Rejected with 403");
 });

@@ -1,6 +1,6 @@
-import type { BrowserContext, Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { itemsIn, messageOf, of, type ReceivedItem } from "../envelopes.ts";
-import { expect, open, outcomeOf, test, traceOf } from "../fixtures.ts";
+import { expect, openTestEvents, outcomeOf, test, traceOf } from "../fixtures.ts";
 import { must, recorder } from "../stack.ts";
 
 const THROW = "Throw in the browser";
@@ -13,13 +13,6 @@ async function startProxy() {
   await expect(() => must("docker compose exec -T proxy curl -fsS http://127.0.0.1:8081/readyz")).toPass();
 }
 
-async function openTestEvents(context: BrowserContext): Promise<Page> {
-  const page = await context.newPage();
-  await open(page, "/test-events");
-  return page;
-}
-
-/** Throws in the page and waits until its SDK has queued the event; returns the page's trace. */
 async function throwAndQueue(page: Page): Promise<string> {
   await page.getByRole("button", { name: THROW }).click();
   await expect(outcomeOf(page, THROW)).toContainText("queued in this browser, which sends it later");
@@ -27,7 +20,6 @@ async function throwAndQueue(page: Page): Promise<string> {
   return traceOf(page);
 }
 
-/** The number of envelopes queued in the browser. */
 const queued = (page: Page) =>
   page.evaluate(async () => {
     const settled = <T>(request: IDBRequest<T>) =>

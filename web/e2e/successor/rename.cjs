@@ -12,7 +12,6 @@ const { node: actions } = JSON.parse(read("server/server-reference-manifest.json
 const [gone] = Object.entries(actions).find(([, { exportedName }]) => exportedName === "beSlow");
 const { deploymentId } = JSON.parse(read("required-server-files.json")).config;
 
-/** Returns a text of the same length with other letters, like another hash. */
 const other = (text) => [...text].reverse().join("");
 const renames = new Map([
   [deploymentId, other(deploymentId)],

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "@playwright/test";
 import { expect } from "../fixtures.ts";
+import { lineAt } from "../stack.ts";
 
 declare global {
   /** The SDK of a page (`withKinds`). */
@@ -23,7 +24,6 @@ export default function Page() {
   return <Suspense fallback={<p>Soon</p>}><Hole /></Suspense>;
 }
 `;
-/** A page of each kind that both versions of Next have, for each router. */
 const appPages = {
   "app/kinds/static/page.jsx": title("static"),
   "app/kinds/isr/page.jsx": `export const revalidate = 1;\n\n${title("isr")}`,
@@ -37,6 +37,7 @@ const pagesPages = {
 /** With `cacheComponents`, as create-next-app sets it. */
 const cachePages = {
   "app/page.jsx": title("Shop"),
+  "app/api/redirect/route.js": 'export const GET = ({ url }) => Response.redirect(new URL("/kinds/static", url));\n',
   "app/kinds/static/page.jsx": title("static"),
   "app/kinds/cached/page.jsx": `import { cacheLife } from "next/cache";
 
@@ -57,7 +58,7 @@ export default async function handler(request, response) {
 
 type Files = Record<string, string>;
 
-/** Takes an app's files; returns them with pages of each kind, half of whose traces are sampled with the query `half`. */
+/** Adds pages of each kind to an app, half of whose traces are sampled with the query `half`. */
 export function withKinds(files: Files, routers: { app?: boolean; pages?: boolean; cacheComponents?: boolean }): Files {
   const sampled = Object.entries(files).map(([path, text]) => {
     if (!/sentry\.server\.config|instrumentation-client/.test(path)) return [path, text];
@@ -74,11 +75,9 @@ export function withKinds(files: Files, routers: { app?: boolean; pages?: boolea
   };
 }
 
-/** The paths of these pages. */
 export const kindsIn = (files: Files): string[] =>
   Object.keys(files).flatMap((path) => /(?<=^app)\/kinds\/\w+|(?<=^pages)\/old\/\w+/.exec(path) ?? []);
 
-/** A root span that arrived at the ingest. */
 interface Root {
   trace: string;
   id: string;
@@ -88,7 +87,6 @@ interface Root {
 type Span = Record<"trace_id" | "span_id" | "parent_span_id" | "op", string> & { is_segment?: boolean };
 type Payload = { contexts?: { trace: Span }; items?: (Span & { attributes: Record<string, { value: string }> })[] };
 
-/** Takes a line of the local ingest's stream; returns the root spans in its envelope: a transaction, or spans of version 11. */
 function rootsIn(line: string): Root[] {
   if (!line.startsWith("data: [")) return [];
   const [, items] = JSON.parse(line.slice(6)) as [object, [{ type: string }, Payload][]];
@@ -104,23 +102,7 @@ function rootsIn(line: string): Root[] {
   });
 }
 
-/** Reads the local ingest's stream, from its oldest envelope on, until the root spans that have arrived are enough, or for three minutes. */
-async function arrivedAt(ingest: string, isEnough: (roots: Root[]) => boolean): Promise<Root[]> {
-  const { body } = await fetch(`${ingest}/stream`);
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
-  const timer = setTimeout(() => reader?.cancel(), 180_000);
-  let [text, roots, chunk]: [string, Root[], string?] = ["", [], ""];
-  for (; chunk !== undefined && !isEnough(roots); chunk = (await reader?.read())?.value) {
-    const lines = (text + chunk).split("\n");
-    text = lines.pop() ?? "";
-    roots = [...roots, ...lines.flatMap(rootsIn)];
-  }
-  clearTimeout(timer);
-  await reader?.cancel();
-  return roots;
-}
-
-/** What a page load continues: the trace of the browser's SDK, the span of the server in it, and whether it is sampled; and what the headers say. */
+/** The trace of the browser's SDK, and what the headers say. */
 export const continued = (page: Page) =>
   page.evaluate(() => {
     const { traceId, parentSpanId, sampled } = sentry.getCurrentScope().getPropagationContext();
@@ -129,7 +111,6 @@ export const continued = (page: Page) =>
     return { trace: traceId, parent: parentSpanId, sampled, timing, span: timing?.split("-")[1] };
   });
 
-/** Opens pages in a tab, waits until the trace of each has been sent, and returns what they continued. */
 async function visit(tab: Page, urls: string[]) {
   const visits: (Awaited<ReturnType<typeof continued>> & { url: string })[] = [];
   for (const url of urls) {
@@ -142,21 +123,18 @@ async function visit(tab: Page, urls: string[]) {
   return visits;
 }
 
-/**
- * Opens each page, and an ISR or cached page 20 times with half of the traces sampled. Expects that page load and request are one trace at the ingest, that
- * the page load's parent is the request's span, and that both or neither are sampled.
- */
+/** Opens each page, and a stored one 12 times with half of the traces sampled. */
 export async function expectOneTracePerPageLoad(browser: Browser, address: string, ingest: string, paths: string[]) {
   expect(paths.length).toBeGreaterThan(2);
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   // Next stores an ISR page with the trace that the SDK wrote into it, which is that of another request.
   const stored = paths.find((path) => /isr|cached/.test(path));
-  const halves = Array.from({ length: 20 }, (_, number) => `${stored}?half=${number}`);
+  const halves = Array.from({ length: 12 }, (_, number) => `${stored}?half=${number}`);
   const urls = [...paths, ...halves].map((path) => address + path);
   // Not a tab for each page: to open one costs seconds on a busy machine.
   const tabs = await Promise.all([0, 1, 2, 3].map(() => context.newPage()));
-  const own = (tab: number) => urls.filter((_, index) => index % tabs.length === tab);
-  const visits = (await Promise.all(tabs.map((tab, number) => visit(tab, own(number))))).flat();
+  const urlsOf = (tab: number) => urls.filter((_, index) => index % tabs.length === tab);
+  const visits = (await Promise.all(tabs.map((tab, number) => visit(tab, urlsOf(number))))).flat();
   expect(visits.map(({ timing }) => timing)).toEqual(
     visits.map(({ trace, span, sampled }) => `${trace}-${span}-${Number(sampled)}`),
   );
@@ -166,11 +144,16 @@ export async function expectOneTracePerPageLoad(browser: Browser, address: strin
   // What the server has not sent by then, it never sends.
   expect(await (await context.request.get(`${address}/api/flush`)).json()).toBe(true);
   const sampled = visits.filter(({ sampled }) => sampled);
-  const both = (roots: Root[], trace: string) =>
+  const roots: Root[] = [];
+  const both = (trace: string) =>
     ["pageload", "http.server"].map((op) => roots.find((root) => root.trace === trace && root.op === op));
-  const roots = await arrivedAt(ingest, (roots) => sampled.every(({ trace }) => both(roots, trace).every(Boolean)));
+  // What is missing after a while is in the comparison below.
+  await lineAt(ingest, (line) => {
+    roots.push(...rootsIn(line));
+    return sampled.every(({ trace }) => both(trace).every(Boolean));
+  }).catch(() => "");
   const seen = visits.map(({ trace, sampled, span, url }) => {
-    const [load, request] = both(roots, trace);
+    const [load, request] = both(trace);
     // Next 15 sends the headers of such a page from a span below the request's.
     const isBelow = request && url.endsWith("/request");
     return [url, sampled, load?.parent, isBelow ? span : request?.id];
@@ -185,5 +168,5 @@ export async function expectOneTracePerPageLoad(browser: Browser, address: strin
   expect(new Set(visits.map(({ trace }) => trace)).size).toBe(urls.length);
   const half = sampled.filter(({ url }) => url.includes("half")).length;
   expect(sampled.length - half).toBe(paths.length);
-  expect([half > 0, half < 20]).toEqual([true, true]);
+  expect([half > 0, half < halves.length]).toEqual([true, true]);
 }

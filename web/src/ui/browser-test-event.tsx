@@ -11,7 +11,7 @@ export function BrowserTestEvent({ name }: { name: BrowserTestEventName }) {
   const outcomes = useSyncExternalStore(subscribe, sendOutcomes, noSendOutcomes);
   // An envelope with an attachment has two categories.
   const isOwn = (sent: SendOutcome) => sent.number > (after ?? 0) && sent.category.startsWith(category);
-  const own = outcomes.findLast(isOwn);
+  const outcome = outcomes.findLast(isOwn);
   return (
     <>
       <button
@@ -24,7 +24,7 @@ export function BrowserTestEvent({ name }: { name: BrowserTestEventName }) {
         {label}
       </button>
       <output aria-label={`Outcome: ${label}`}>
-        {after !== undefined && (own ? outcomeMessage(own) : "Passed to the SDK…")}
+        {after !== undefined && (outcome ? outcomeMessage(outcome) : "Passed to the SDK…")}
       </output>
     </>
   );

@@ -12,7 +12,7 @@ import styles from "./test-events.module.css";
 
 type Row = [control: ReactNode, expected: string];
 
-const own = (Control: ComponentType) => <Control />;
+const render = (Control: ComponentType) => <Control />;
 const run = (name: BrowserTestEventName) => <BrowserTestEvent name={name} />;
 const act = (name: ActionName) => <ActionTestEvent name={name} />;
 const open = (page: string, label: string) => (
@@ -40,7 +40,7 @@ export function BrowserTestEvents({ tunnelPath }: { tunnelPath: string }) {
   const others: Row[] = [
     [run("log"), "One log in the trace of this page."],
     [run("vital"), "The page freezes for 0.6 s. This delay (INP) is sent when you hide or leave the page."],
-    [own(PolicyTestEvent), `The browser blocks an inline style and posts a CSP report to ${tunnelPath}/csp.`],
+    [render(PolicyTestEvent), `The browser blocks an inline style and posts a CSP report to ${tunnelPath}/csp.`],
     [redirecting, "A component redirects to the trace page. No error event."],
   ];
   return (
@@ -56,7 +56,7 @@ const SERVER_ERRORS: Row[] = [
   [open("/test-events/both-sides", "Throw on both sides"), "One error event, although both sides throw."],
   [open("/test-events/in-suspense", "Throw in a boundary"), "One error event, of a part of a page."],
   [act("layout"), "One error event. The error page replaces the layout; its retry works after four seconds."],
-  [own(RouteTestEvent), "One error event. Status 500."],
+  [render(RouteTestEvent), "One error event. Status 500."],
   [act("exception"), "One error event. The error page shows digest and ids."],
   [
     open("/test-events/after-response", "Throw after the response"),

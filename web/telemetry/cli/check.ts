@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { defaults } from "../settings/defaults.js";
 import { type App, findSource, read } from "./app.js";
 import { isChange, type Step } from "./change.js";
 import { container, type Machine, settingIn } from "./edits/container.js";
@@ -9,7 +10,7 @@ import { isOutside } from "./edits/packages.js";
 import { telemetry } from "./edits/telemetry.js";
 import { needed } from "./own.js";
 
-/** One row, as `make check-app` has it. `warning`: only you can judge it, or it will hurt. */
+/** One row, like those of `make check-app`. `warning`: only you can judge it, or it will hurt. */
 export interface Result {
   check: string;
   state: "ok" | "failed" | "warning";
@@ -80,7 +81,7 @@ function basePath(app: App): Result {
 }
 
 function health(app: App): Result {
-  const path = settingIn(app, "HEALTH_PATH") ?? "/healthz";
+  const path = settingIn(app, "HEALTH_PATH") ?? defaults.HEALTH_PATH;
   const route =
     findSource(app, join(app.sources, "app", path), "route") ?? findSource(app, join(app.sources, "pages"), path);
   return ok("health", route ?? `no ${path}: any status below 500 is healthy, 404 too`);
@@ -117,7 +118,7 @@ function someSource(app: App, pattern: RegExp, folder = app.path): boolean {
 
 const symbols = { ok: "✓", failed: "✗", warning: "!" } as const;
 
-/** Returns a line for each result, or one JSON document, as `make check-app` prints them. */
+/** Returns a line for each result, or one JSON document, much as `make check-app` prints them. */
 export function format(checks: Result[], json = false): string {
   const failed = checks.filter(({ state }) => state === "failed").length;
   if (json) return JSON.stringify({ failed, checks }, null, 2);

@@ -3,6 +3,7 @@ import { accessSync, constants, readdirSync, readFileSync, statSync } from "node
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { defaults } from "../settings/defaults.js";
 import { FOLDER, type Machine } from "./edits/container.js";
 
 /** BuildKit rejects larger secrets. */
@@ -10,9 +11,13 @@ const MAX_CA_BYTES = 500_000;
 
 /** Returns what the settings of the stack of this folder's app have to know of the machine. */
 export async function inspectMachine(folder: string): Promise<Machine> {
-  const free = (port: number) => freePort(port, portsBeside(folder));
-  const [https, http, ingest] = [await free(8443), await free(8080), await free(8969)];
-  return { ports: { HTTPS_PORT: https, HTTP_PORT: http, INGEST_PORT: ingest }, buildCa: await findCa() };
+  const free = (port: string) => freePort(Number(port), portsBeside(folder));
+  const ports = {
+    HTTPS_PORT: await free(defaults.HTTPS_PORT),
+    HTTP_PORT: await free(defaults.HTTP_PORT),
+    INGEST_PORT: await free(defaults.INGEST_PORT),
+  };
+  return { ports, buildCa: await findCa() };
 }
 
 /** Returns the first port from this one on that is none of `others` and that no program listens on, such as another stack. */
@@ -30,7 +35,7 @@ function freePort(port: number, others: string[]): Promise<number> {
 function portsBeside(folder: string): string[] {
   const parents = [join(folder, ".."), join(folder, "../..")];
   const folders = parents.flatMap((parent) => attempt(() => readdirSync(parent).map((name) => join(parent, name)), []));
-  const settings = folders.map((one) => attempt(() => readFileSync(join(one, FOLDER, ".env"), "utf8"), ""));
+  const settings = folders.map((beside) => attempt(() => readFileSync(join(beside, FOLDER, ".env"), "utf8"), ""));
   return settings.flatMap((text) => text.match(/(?<=^\w+_PORT=)\d+/gm) ?? []);
 }
 

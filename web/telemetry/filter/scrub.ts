@@ -40,14 +40,15 @@ const CODE = /^(?:stacktrace|debug_meta|sdk|modules|release|dsn|sdkProcessingMet
 /** Trace headers, whose names match the patterns above. */
 const NOT_SECRET = new Set(["sentry-trace", "traceparent"]);
 
-/** Returns a copy of an event or another payload without cookies, credentials, secret query values and e-mail addresses, at any depth. */
+/** Returns a copy of an event or another payload without cookies, credentials, secret query values and e-mail addresses. What is more than 12 levels deep is left out. */
 export const scrub = <T>(payload: T): T => walk(payload, 0) as T;
 
 function walk(value: unknown, depth: number): unknown {
   // The SDK's logger.fmt returns a String object.
   if (typeof value === "string" || value instanceof String) return scrubText(String(value));
   if (Array.isArray(value)) return value.map((item) => walk(item, depth + 1));
-  if (!isPlain(value) || depth > 12) return value;
+  if (!isPlain(value)) return value;
+  if (depth > 12) return FILTERED;
   const fields = Object.entries(value).filter(([name]) => !isNonceCarrier(name));
   return Object.fromEntries(
     fields.map(([name, item]) => {
@@ -61,7 +62,7 @@ function walk(value: unknown, depth: number): unknown {
 const filtered = (value: unknown) =>
   isPlain(value) && "value" in value && typeof value.type === "string" ? { value: FILTERED, type: "string" } : FILTERED;
 
-/** The 400-byte request header in which the proxy sends Next the nonce, in the SDK's two spellings: it is the same for every request. */
+/** The 400-byte request header in which the proxy sends Next the nonce, in the SDK's two spellings: it says nothing of the request. */
 const isNonceCarrier = (name: string) => name.endsWith("olicy") && /(?:^|\.)content[-_]security[-_]policy$/i.test(name);
 
 const secretNames = new Map<string, boolean>();

@@ -1,9 +1,9 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
 import * as sentry from "@sentry/nextjs";
 import { expect, test } from "vitest";
 import { serverOptions } from "../options/server.js";
 import { parseSettings } from "../settings/settings.js";
+import { listen } from "../test/listen.js";
 
 /** Matches every secret, and the client's IP; an ingest must see none of them, in any encoding. */
 const PLANTED = /hunter2|jo\.doe|203\.0\.113/;
@@ -17,10 +17,9 @@ type Sent = { envelopes: string[]; propagated: IncomingHttpHeaders[] };
 
 async function plantSecrets(traceLifecycle: "static" | "stream"): Promise<Sent> {
   const sent: Sent = { envelopes: [], propagated: [] };
-  const upstream = createServer((request, response) => response.end(String(sent.propagated.push(request.headers))));
-  const upstreamUrl = await listening(upstream);
+  const upstream = await listen((request, response) => response.end(String(sent.propagated.push(request.headers))));
   const SENTRY_DSN = "http://culvert@127.0.0.1:9/1";
-  const settings = parseSettings({ SENTRY_DSN, SENTRY_RELEASE: "v1", TRACE_PROPAGATION_TARGETS: upstreamUrl });
+  const settings = parseSettings({ SENTRY_DSN, SENTRY_RELEASE: "v1", TRACE_PROPAGATION_TARGETS: upstream.url });
   const transport = (options: Parameters<typeof sentry.createTransport>[0]) =>
     sentry.createTransport(options, async ({ body }) => {
       sent.envelopes.push(Buffer.from(body).toString());
@@ -28,23 +27,24 @@ async function plantSecrets(traceLifecycle: "static" | "stream"): Promise<Sent> 
     });
   // `init` would keep an earlier client. enableLogs is version 10's: logs are always on in 11.
   sentry.getCurrentScope().setClient(undefined);
-  const client = sentry.init(serverOptions(settings, { traceLifecycle, transport, ...{ enableLogs: true } }));
+  const client = sentry.init(serverOptions(settings, { traceLifecycle, transport, enableLogs: true }));
 
-  const app = createServer(async (request, response) => {
+  const { url } = await listen(async (request, response) => {
     for await (const _ of request);
-    await answer(request.headers, upstreamUrl);
+    await answer(request.headers, upstream.url);
     response.end();
   });
-  const url = await listening(app);
   const headers = {
-    ...{ cookie: `sid=${SECRET}; cart=${SECRET}`, authorization: `Bearer ${SECRET}`, "x-api-key": SECRET },
-    ...{ "x-forwarded-for": ["203.0", "113.9"].join("."), referer: `${url}/login?token=${SECRET}` },
+    cookie: `sid=${SECRET}; cart=${SECRET}`,
+    authorization: `Bearer ${SECRET}`,
+    "x-api-key": SECRET,
+    "x-forwarded-for": ["203.0", "113.9"].join("."),
+    referer: `${url}/login?token=${SECRET}`,
     "content-type": "application/json",
   };
   const body = JSON.stringify({ password: SECRET, email: EMAIL });
   await fetch(`${url}/reset?token=${SECRET}&email=${EMAIL}#code=${SECRET}`, { method: "POST", headers, body });
-  await client?.flush(5_000);
-  for (const server of [app, upstream]) server.close();
+  await client?.flush();
   return sent;
 }
 
@@ -77,11 +77,6 @@ async function answer(headers: IncomingHttpHeaders, upstreamUrl: string): Promis
     sentry.captureMessage(inText);
   });
   sentry.captureSession(true);
-}
-
-async function listening(server: ReturnType<typeof createServer>): Promise<string> {
-  await new Promise<void>((up) => server.listen(0, "127.0.0.1", up));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 test.each([

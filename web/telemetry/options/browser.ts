@@ -10,12 +10,10 @@ import {
   readBrowserSettings,
   readRequestId,
 } from "../settings/browser-settings.js";
+import { defaults } from "../settings/defaults.js";
 import { skipStaleTrace } from "../trace/cached-page.js";
 import { startLater } from "./late.js";
 import { joined, sharedOptions, withIntegration } from "./shared.js";
-
-/** For a page whose settings are still unknown. */
-const DEFAULT_TUNNEL = "/monitoring"; // TUNNEL_PATH
 
 /**
  * Takes the app's options for `Sentry.init` and returns them with ours. Without settings from the server, filters and scrubbing stay; the DSN and the
@@ -28,7 +26,7 @@ export function culvertOptions(yours: SentryOptions = {}): SentryOptions {
   const settings = readBrowserSettings(performance);
   if (settings || !mayHideSettings(performance)) return browserOptions(settings ?? {}, yours);
   startLater((late = {}) => browserOptions(late, yours));
-  return { ...browserOptions({ tunnelPath: DEFAULT_TUNNEL }, yours), dsn: undefined };
+  return { ...browserOptions({ tunnelPath: defaults.TUNNEL_PATH }, yours), dsn: undefined };
 }
 
 /** Takes the settings from the server and the app's options; returns the browser's options. Trace headers go to the own origin only (SDK default). */

@@ -13,7 +13,9 @@ vi.mock("@sentry/nextjs", async (original) => {
 });
 
 const env = {
-  ...{ SENTRY_DSN: "http://culvert@127.0.0.1:9/1", REGION: "eu", CULVERT_SEND_OUTCOMES: "on" },
+  SENTRY_DSN: "http://culvert@127.0.0.1:9/1",
+  REGION: "eu",
+  CULVERT_SEND_OUTCOMES: "on",
   TRACE_PROPAGATION_TARGETS: "https://api.example",
 };
 for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
@@ -27,7 +29,6 @@ const sides = {
   browser: { init: browser.init, ours: optionsOfBrowser },
 };
 
-/** Options of an app that uses every hook. Each notes its name in `order`; what is sent is added to `sent`. */
 function optionsOfApp(order: string[], sent: string[]): sentry.NodeOptions {
   const note = <T>(step: string, result: T): T => {
     order.push(step);
@@ -78,7 +79,7 @@ test.each([
     sentry.captureException(Object.assign(new Error("boom"), { digest: "42" }), ended);
     sentry.captureException(new Error("ignored by the app"));
     sentry.captureException(new Error("ResizeObserver loop limit exceeded"));
-    await client?.flush(5_000);
+    await client?.flush();
 
     expect(order.filter((step) => step === "sampler")).toHaveLength(sampled);
     const errors = sent.filter((text) => text.includes('"type":"event"'));

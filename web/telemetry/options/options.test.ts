@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { parseSettings } from "../settings/settings.js";
+import { propagationTargets } from "../trace/propagation.js";
 import { browserOptions } from "./browser.js";
 import { runtimeOptions } from "./runtime.js";
 import { serverOptions } from "./server.js";
@@ -16,7 +17,6 @@ test.each([
     { cookies: undefined, userInfo: true },
     { ...COLLECTED, userInfo: true },
   ],
-  [{ httpBodies: ["incomingRequest"] }, { ...COLLECTED, httpBodies: ["incomingRequest"] }],
   [{ genAI: { inputs: true } }, { ...COLLECTED, genAI: { inputs: true, outputs: false } }],
   [{ httpHeaders: { request: false } }, { ...COLLECTED, httpHeaders: { request: false, response: DENIED } }],
   [{ httpHeaders: { allow: ["x-a"] } }, { ...COLLECTED, httpHeaders: { allow: ["x-a"] } }],
@@ -38,3 +38,18 @@ test("Node and the edge runtime post to the internal proxy, or to the ingest if 
     expect(make(settings, {})).not.toHaveProperty("tunnel");
   }
 });
+
+const [target] = propagationTargets(["https://api.example.com:8443"]);
+
+test.each(["", "/other", "?q=1"])("the named origin is sent trace headers, with %j too", (path) =>
+  expect(`https://api.example.com:8443${path}`).toMatch(target as RegExp),
+);
+
+test.each([
+  "http://api.example.com:8443/",
+  "https://api.example.com/",
+  "https://api.example.com:84430/",
+  "https://api.example.com:8443.evil.example/",
+  "https://api-example.com:8443/",
+  "https://evil.example/?next=https://api.example.com:8443/",
+])("%s is not", (address) => expect(address).not.toMatch(target as RegExp));

@@ -6,9 +6,10 @@ import { withOfflineQueue } from "./offline-queue.js";
 
 vi.mock("@sentry/nextjs", () => import("@sentry/browser"));
 vi.stubGlobal("addEventListener", () => {});
+// The SDK's retries after 5 s, which count as requests.
+vi.useFakeTimers({ toFake: ["setTimeout"] });
 
-type Answer = () => Response;
-let answer: Answer;
+let answer: () => Response;
 let requests = 0;
 const lost: string[] = [];
 vi.stubGlobal("fetch", async () => {
@@ -43,11 +44,8 @@ const noNetwork = () => {
 };
 
 // web/e2e/alone/offline.spec.ts has how they are sent.
-test.each<[string, Answer]>([
-  ["no network", noNetwork],
-  ...[502, 503, 504].map((code): [string, Answer] => [`${code}`, status(code)]),
-])("%s: the envelope is queued, and not counted as lost", async (_, failure) => {
-  answer = failure;
+test.each([502, 503, 504])("a response of %i: the envelope is queued, and not counted as lost", async (code) => {
+  answer = status(code);
   await page()();
   expect([await waiting(), lost]).toEqual([1, []]);
 });

@@ -20,8 +20,9 @@ export function queueNote([, items]: Envelope): string | undefined {
 
 /**
  * Takes a transport factory and returns one that queues envelopes in IndexedDB when there is no network, or the proxy responds with 502, 503 or 504.
- * The queue survives the tab. It is sent after the next success, page load or `online` event, with a fresh `sent_at` (otherwise an ingest shifts the
- * event by the delay). Other statuses come from an ingest that has read the envelope: one that caused a 500 would do so again and block the queue.
+ * The queue survives the tab. It is sent after the next success, page load or `online` event, and else after pauses from 5 s to an hour, with a fresh
+ * `sent_at` (otherwise an ingest shifts the event by the delay). Other statuses are about the envelope: one that caused a 500 would do so again and
+ * block the queue.
  */
 export function withOfflineQueue(make: (options: Options) => Transport) {
   return (options: Options): Transport => {

@@ -5,7 +5,7 @@ type Response = { statusCode?: number; headers?: Record<string, string | null | 
 type Envelope = any;
 type Transport<R> = { send(envelope: Envelope): PromiseLike<R>; flush(timeout?: number): PromiseLike<boolean> };
 
-/** Whether a status means that neither ingest nor spool was reached; every other status is an ingest's own response. */
+/** Whether a status means that neither ingest nor spool was reached; another status is theirs or the proxy's. */
 export const isUnavailable = (status: number | undefined): boolean => [502, 503, 504].includes(status ?? 0);
 
 /** Envelope items whose category has another name: https://develop.sentry.dev/sdk/foundations/transport/envelope-items/ */

@@ -25,7 +25,7 @@ const MAX_PENDING_PER_ENDPOINT = 30;
 const agent = new Agent({ keepAlive: true, maxSockets: MAX_PENDING_PER_ENDPOINT });
 const zip = promisify(gzip);
 
-/** Takes endpoints and returns a transport factory for the SDK whose transport tries them in order and retries until one responds. */
+/** Takes endpoints and returns a transport factory for the SDK whose transport tries them in order, for five minutes at most. */
 export function fallbackTransport(endpoints: Endpoint[]) {
   const pending = new Map<Endpoint, Set<ClientRequest>>(endpoints.map((endpoint) => [endpoint, new Set()]));
   stopping().addEventListener("abort", () => {
@@ -79,9 +79,9 @@ async function pack(body: Uint8Array): Promise<Packed> {
 }
 
 /** Uses Node's `http`, because Next's `fetch` would trace and cache the request. */
-function post({ url, headers: own }: Endpoint, packed: Packed, pending: Set<ClientRequest>, timeout: number) {
+function post({ url, headers }: Endpoint, packed: Packed, pending: Set<ClientRequest>, timeout: number) {
   const signal = AbortSignal.timeout(isStopping() ? STOPPING_TIMEOUT_MS : timeout);
-  const options = { method: "POST", agent, signal, headers: { ...own, ...packed.headers } };
+  const options = { method: "POST", agent, signal, headers: { ...headers, ...packed.headers } };
   return suppressTracing(
     () =>
       new Promise<EndpointResponse>((resolve, reject) => {

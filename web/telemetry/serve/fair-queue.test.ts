@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { channel } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { createServer, get, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { beforeAll, expect, test, vi } from "vitest";
+import { listen } from "../test/listen.js";
 import { queueFairly } from "./fair-queue.js";
 
 let server: Server;
@@ -14,7 +14,6 @@ beforeAll(() => {
   server = createServer((_, response) => begun.push((response as unknown as { name: string }).name));
 });
 
-/** Requests that arrive within one turn of the event loop, as `client` or `client name`. */
 function arrive(...requests: string[]) {
   return requests.map((request) => {
     const [client, name = client] = request.split(" ");
@@ -26,7 +25,7 @@ function arrive(...requests: string[]) {
   });
 }
 async function order(count: number): Promise<unknown[]> {
-  await vi.waitUntil(() => begun.length >= count);
+  await expect.poll(() => begun.length).toBeGreaterThanOrEqual(count);
   await new Promise((resolve) => setImmediate(resolve));
   return begun.splice(0);
 }
@@ -34,18 +33,14 @@ const flood = Array<string>(20).fill("203.0.113.1");
 
 test("connections are accepted before the next request begins", async () => {
   const handled: unknown[] = [];
-  const own = createServer(({ headers }, response) => {
+  const { url } = await listen(({ headers }, response) => {
     handled.push(headers["x-forwarded-for"]);
     response.end();
   });
-  await once(own.listen(0, "127.0.0.1"), "listening");
-  const { port } = own.address() as AddressInfo;
-  const ask = (client: string) =>
-    once(get({ port, host: "127.0.0.1", agent: false, headers: { "x-forwarded-for": client } }), "response");
+  const ask = (client: string) => once(get(url, { agent: false, headers: { "x-forwarded-for": client } }), "response");
   await ask("203.0.113.1");
   await Promise.all([...flood, "198.51.100.1"].map(ask));
   expect(handled.indexOf("198.51.100.1")).toBeLessThan(5);
-  own.close();
 });
 
 // A client is an IPv4 address or an IPv6 /48, whose zeros may be folded.
@@ -55,7 +50,7 @@ test.each(["203.0.113.1", "2001:db8:1:N::1", "::N", "2001::N:0:1", "2001:db8::N"
     const others = ["2001:db8:2::1", "198.51.100.1", "::ffff:198.51.100.1", "::ffff:198.51.100.2"];
     arrive(...flood.map((_, n) => client.replace("N", `${n + 1}`)), ...others);
     const all = await order(24);
-    for (const one of others) expect(all.indexOf(one)).toBeLessThan(6);
+    for (const other of others) expect(all.indexOf(other)).toBeLessThan(6);
     expect(all).toHaveLength(24);
   },
 );
@@ -84,12 +79,11 @@ test("when the oldest request is late, the newest begins first, each client's in
 
 test("each request begins in its own asynchronous context", async () => {
   const seen: unknown[] = [];
-  const own = createServer(() => seen.push(context.getStore()));
+  const otherServer = createServer(() => seen.push(context.getStore()));
   for (const name of ["a", "b", "c"])
     context.run(name, () => {
-      channel("http.server.request.start").publish({ server: own });
-      own.emit("request", { headers: { "x-forwarded-for": "203.0.113.1" } }, { destroyed: false });
+      channel("http.server.request.start").publish({ server: otherServer });
+      otherServer.emit("request", { headers: { "x-forwarded-for": "203.0.113.1" } }, { destroyed: false });
     });
-  await vi.waitUntil(() => seen.length === 3);
-  expect(seen).toEqual(["a", "b", "c"]);
+  await expect.poll(() => seen).toEqual(["a", "b", "c"]);
 });

@@ -36,7 +36,7 @@ export function queueFairly(): void {
     hasArrivals = true;
     schedule();
     const site = siteOf(address);
-    const client = clients.find((one) => one.site === site) ?? { site, requests: [] };
+    const client = clients.find((candidate) => candidate.site === site) ?? { site, requests: [] };
     if (!client.requests.length) clients.push(client);
     client.requests.push({ since: Date.now(), response, begin: AsyncResource.bind(begin) });
   };

@@ -1,8 +1,6 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { sendServerTiming } from "../serve/server-timing.js";
+import { listen } from "../test/listen.js";
 import { readBrowserSettings, readRequestId, serverTiming } from "./browser-settings.js";
 import { settingsMetrics } from "./send-browser-settings.js";
 import { parseSettings } from "./settings.js";
@@ -51,14 +49,13 @@ test("without a DSN the page carries the request id only, and the browser starts
 
 test("each document carries them once, and nothing else does", async () => {
   for (let n = 0; n < 2; n++) sendServerTiming(settingsMetrics(settings));
-  const server = createServer(({ headers }, response) => {
+  const { url } = await listen(({ headers }, response) => {
     if (headers["x-type"]) response.setHeader("content-type", headers["x-type"]);
     response.appendHeader("Server-Timing", "db;dur=1").end();
-  }).unref();
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  });
   const get = async (accept: string, type = "") => {
     const headers = { accept, "x-request-id": "balancer-1", "x-type": type };
-    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { headers });
+    const response = await fetch(url, { headers });
     return response.headers.get("server-timing");
   };
   expect(await get("text/html,*/*")).toBe(`db;dur=1, ${serverTiming(settings, "balancer-1")}`);

@@ -52,7 +52,7 @@ export function mayHideSettings(page: Page): boolean {
   return entry !== undefined && (!entry.serverTiming || entry.transferSize === 0 || entry.workerStart > 0);
 }
 
-/** Requests the settings from the proxy (proxy/templates/routes/browser-settings.conf). Returns undefined if Culvert does not serve the page. */
+/** Requests the settings from the proxy (proxy/templates/web-on/browser-settings.conf). Returns undefined if Culvert does not serve the page. */
 export async function fetchBrowserSettings(): Promise<BrowserSettings | undefined> {
   const path = `${process.env.CULVERT_BASE_PATH || ""}/.culvert/settings`;
   const response = await fetch(path, { credentials: "omit" }).catch(() => undefined);

@@ -1,3 +1,4 @@
+import { defaults } from "./defaults.js";
 import { dsn, label, origins, rate, serverTunnel, service, tunnelPath } from "./setting-values.js";
 
 export { SettingError } from "./setting-values.js";
@@ -20,9 +21,12 @@ export function parseSettings(env: Env) {
     /** Where this deployment runs, if there are several: a tag on its events. */
     region: label("REGION", env.REGION, 64),
     /** Share of page views whose trace is recorded, 0 to 1. Errors are always sent. */
-    tracesSampleRate: rate("SENTRY_TRACES_SAMPLE_RATE", env.SENTRY_TRACES_SAMPLE_RATE || "1"),
+    tracesSampleRate: rate(
+      "SENTRY_TRACES_SAMPLE_RATE",
+      env.SENTRY_TRACES_SAMPLE_RATE || defaults.SENTRY_TRACES_SAMPLE_RATE,
+    ),
     /** The path on the app's own origin to which browsers post envelopes. The proxy serves it. Undefined without a proxy: directly to the ingest. */
-    tunnelPath: tunnelPath(env.SERVER_TUNNEL ? env.TUNNEL_PATH || "/monitoring" : env.TUNNEL_PATH),
+    tunnelPath: tunnelPath(env.SERVER_TUNNEL ? env.TUNNEL_PATH || defaults.TUNNEL_PATH : env.TUNNEL_PATH),
     /** Where this server sends its own envelopes: the proxy's internal listener. Undefined: directly to the ingest. */
     serverTunnel: serverTunnel(env.SERVER_TUNNEL),
     /** The fallback while there is no proxy; undefined without a spool. */
@@ -33,8 +37,7 @@ export function parseSettings(env: Env) {
 }
 
 /** A developer's errors must not count as the site's. */
-const defaultEnvironment = (env: Env) => (env.NODE_ENV === "development" ? "development" : DEFAULT_ENVIRONMENT);
-const DEFAULT_ENVIRONMENT = "production"; // SENTRY_ENVIRONMENT
+const defaultEnvironment = (env: Env) => (env.NODE_ENV === "development" ? "development" : defaults.SENTRY_ENVIRONMENT);
 
 let loaded: Settings | undefined;
 

@@ -46,10 +46,10 @@ export function addresses(app: App, { ports }: Machine): { app: string; ingest: 
 
 /** Returns a setting of the stack, from the shell, its .env or its compose file; undefined if it is not set. */
 export function settingIn(app: App, name: string): string | undefined {
-  const [own, defaults] = [".env", "compose.yml"].map((file) => read(app, join(app.path, FOLDER, file)) ?? "");
+  const [env, defaults] = [".env", "compose.yml"].map((file) => read(app, join(app.path, FOLDER, file)) ?? "");
   return (
     process.env[name] ||
-    new RegExp(`^${name}=(.+)$`, "m").exec(own ?? "")?.[1] ||
+    new RegExp(`^${name}=(.+)$`, "m").exec(env ?? "")?.[1] ||
     new RegExp(`\\$\\{${name}:-((?!/dev/null)[^}]+)\\}`).exec(defaults ?? "")?.[1]
   );
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { type App, type Manifest, parseManifest, read } from "../app.js";
 import { type Change, UsageError } from "../change.js";
-import { own, ownFolder } from "../own.js";
+import { ownFolder, ownManifest } from "../own.js";
 import { FOLDER } from "./container.js";
 
 const NAME = "@culvert/nextjs";
@@ -19,7 +19,7 @@ function tarballName(): string {
   const built = readdirSync(join(folder, "dist"), { recursive: true }).map((name) => `dist/${name}`);
   for (const file of ["package.json", ...built].sort())
     if (statSync(join(folder, file)).isFile()) hash.update(file).update(readFileSync(join(folder, file)));
-  return `culvert-nextjs-${own.version}-${hash.digest("hex").slice(0, 8)}.tgz`;
+  return `culvert-nextjs-${ownManifest.version}-${hash.digest("hex").slice(0, 8)}.tgz`;
 }
 
 /** Whether a dependency is a file or folder outside of the repository, which no build of an image can read. */

@@ -22,10 +22,10 @@ export function telemetry(app: App, side: keyof typeof sides): Step[] {
   const { entry, inits, lines } = sides[side];
   const file = findSource(app, app.sources, entry);
   const text = read(app, file) ?? "";
-  const own = inits
+  const initFiles = inits
     .flatMap((name) => findSource(app, app.sources, name) ?? findSource(app, app.path, name) ?? [])
     .filter((found) => /\binit\(/.test(read(app, found) ?? ""));
-  if (own.length > 0) return own.flatMap((found) => wrap(app, found));
+  if (initFiles.length > 0) return initFiles.flatMap((found) => wrap(app, found));
   if (text.includes(`@culvert/nextjs/${side}`)) return [];
   if (!file) return [{ file: join(app.sources, `${entry}.${app.typescript ? "ts" : "js"}`), after: lines }];
   if (side === "browser" && !text.includes("onRouterTransitionStart"))

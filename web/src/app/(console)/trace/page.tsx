@@ -32,8 +32,8 @@ async function Trace({ searchParams }: Props) {
   const { upstreamUrl } = settings();
   const { header } = await searchParams;
   const incoming = traceHeaders(await headers());
-  const own = new Map(Object.entries(getTraceData({ propagateTraceparent: true })));
-  const render: TraceHeaders = traceHeaders({ get: (name) => own.get(name) ?? null });
+  const data = new Map(Object.entries(getTraceData({ propagateTraceparent: true })));
+  const render: TraceHeaders = traceHeaders({ get: (name) => data.get(name) ?? null });
   const span = serverSpan();
   const upstream = await callUpstream(upstreamUrl);
   const outgoing = "received" in upstream ? upstream.received : undefined;

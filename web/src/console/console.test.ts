@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { checkSpoolMetrics } from "./spool";
 
@@ -23,4 +25,17 @@ test("what is queued in all replicas is added up, and the oldest of all counts",
 test("client reports alone are no events that wait, and a replica without an answer is a problem", async () => {
   expect(await checkSpoolMetrics(async () => [replica(0, 7, 30)])).toMatchObject({ state: "good", problem: undefined });
   expect(await checkSpoolMetrics(() => Promise.reject(new Error("timeout")))).toMatchObject({ state: "bad" });
+});
+
+const routes = fileURLToPath(new URL("../app/(console)", import.meta.url));
+const files = readdirSync(routes, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
+
+const isGuarded = (text: string) => /^{\n {2}await requireConsole\(\);\n/.test(text.slice(text.indexOf("{\n")));
+
+test.each(files)("%s: each function that runs for a request begins with the guard", (file) => {
+  const [, ...functions] = readFileSync(`${routes}/${file}`, "utf8").split(/^(?=(?:export .*|async )?function )/m);
+  expect(functions.some(isGuarded)).toBe(true);
+  // Others are in the static shell, which Next builds without a request.
+  for (const text of functions.filter((code) => !isGuarded(code)))
+    expect(text).not.toMatch(/\b(?:async|await|GET|POST)\b|settings\(/);
 });
