@@ -70,7 +70,8 @@ test("two apps share one port: each has its own certificate, pages, events and r
   for (const app of names) {
     expect(await ask(`https://${app}.example/`)).toMatch(RegExp(`^200 [^]*DNS:${app}\\.example`));
     const body = `${JSON.stringify({ dsn: stack(app).SENTRY_DSN })}\n{"type":"event"}\n{}\n`;
-    expect(await ask(`https://${app}.example/monitoring`, "--data-binary", body)).toMatch(/^200/);
+    const post = ["-H", "Content-Type: text/plain", "--data-binary", body];
+    expect(await ask(`https://${app}.example/monitoring`, ...post)).toMatch(/^200/);
     await recorder.waitFor(({ url }) => url.startsWith(`/api/${apps[app]}/envelope/`) || undefined, mark);
     const faults = async () => (await doctor(stack(app))).output.match(/^✗ (?!public address).*$/gm);
     // The front passes TLS on.

@@ -126,7 +126,7 @@ async function startFront(name: string, image: string): Promise<void> {
   );
   ports[name] = await portOf(name, 443);
   const answers = async () => expect(await ask(name, "/healthz").then(({ status }) => status, String)).toBe(200);
-  await vi.waitFor(answers, { timeout: 240_000, interval: 300 }).catch(async (error) => {
+  await vi.waitFor(answers, { timeout: 600_000, interval: 300 }).catch(async (error) => {
     throw new Error(`${name}: ${error} ${await docker("logs", `${project}-${name}`)}`);
   });
 }

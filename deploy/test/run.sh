@@ -123,6 +123,11 @@ if ! docker version >/dev/null 2>&1; then
   exit 1
 fi
 
+# With cgroup v1, all containers together weigh as much as the tests' own processes, or one browser: on a slow machine
+# they would starve.
+shares=/sys/fs/cgroup/cpu/docker/cpu.shares
+{ [ -z "$started_engine" ] || [ ! -w "$shares" ]; } || echo 4096 >"$shares"
+
 CHROMIUM_PATH=$(cat "$results/chromium")
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium

@@ -64,7 +64,7 @@ export async function runK6(profile: string, env: Record<string, string>): Promi
   // Only these variables of this process: vitest sets its own BASE_URL.
   const { PATH = "", HOME = "" } = process.env;
   const k6 = { K6_NO_USAGE_REPORT: "true", K6_AUTO_EXTENSION_RESOLUTION: "false", OUT: out, PROFILE: profile };
-  const options = { cwd: root, env: { PATH, HOME, ...k6, ...DECLARED, ...env }, timeout: 150_000 };
+  const options = { cwd: root, env: { PATH, HOME, ...k6, ...DECLARED, ...env }, timeout: 600_000 };
   const ended = await start("k6", ["run", "--quiet", "main.ts"], options);
   const file = join(out, "summary.json");
   const summary = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;

@@ -3,12 +3,12 @@ import { defineConfig } from "vitest/config";
 // Containers start and stop inside tests; nothing here asserts on time.
 export default defineConfig({
   test: {
-    testTimeout: 900_000,
-    hookTimeout: 900_000,
+    testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
     maxWorkers: 3,
     // Files of one worker share its testbeds (testbed.ts) and what they import.
     isolate: false,
     globalSetup: "./global-setup.ts",
-    expect: { poll: { timeout: 240_000, interval: 200 } },
+    expect: { poll: { timeout: 600_000, interval: 200 } },
   },
 });

@@ -23,7 +23,6 @@ export default function Page() {
 
 let app: App;
 test.beforeAll(async () => {
-  test.setTimeout(1_800_000);
   app = await startApp("app-router", 80, shop, "shop", "/shop");
 });
 

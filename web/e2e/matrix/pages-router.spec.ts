@@ -59,7 +59,6 @@ export default function Rendered({ host, locale }) {
 
 let app: App;
 test.beforeAll(async () => {
-  test.setTimeout(1_800_000);
   app = await startApp("pages-router", 100, shop);
 });
 

@@ -89,7 +89,6 @@ async function expectPublicUrl(request: APIRequestContext): Promise<void> {
 
 let kinds = {};
 test.beforeAll(async () => {
-  test.setTimeout(1_800_000);
   // An app as Sentry's wizard leaves it, with both routers and an edge route.
   const { files } = fixtures["wizard-app"];
   const manifest = files["package.json"]?.replace('"shop"', `"${name}"`) ?? "";

@@ -44,7 +44,7 @@ function initialised(fixture: Fixture, change: Record<string, string> = {}) {
 
 function run(cwd: string, ...command: string[]) {
   const args = [`${import.meta.dirname}/../dist/cli/main.js`, ...command];
-  return spawnSync(process.execPath, args, { cwd, encoding: "utf8", timeout: 100_000 });
+  return spawnSync(process.execPath, args, { cwd, encoding: "utf8", timeout: 600_000 });
 }
 
 const versions = (next: string, sentry: string) => ({

@@ -80,7 +80,7 @@ export class Recorder {
   }
 
   /** Waits until `find` returns something for a request after `mark`; throws with what was received. */
-  async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0, timeout = 240_000): Promise<T> {
+  async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0, timeout = 600_000): Promise<T> {
     const end = Date.now() + timeout;
     const seen: string[] = [];
     for (let next = mark; Date.now() < end; await this.fetchNew(end - Date.now())) {
