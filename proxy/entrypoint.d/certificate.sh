@@ -20,12 +20,12 @@ check() {
 install_own() {
   check TLS_CERT_FILE "$TLS_CERT_FILE" x509 certificate
   check TLS_KEY_FILE "$TLS_KEY_FILE" pkey "private key"
-  [ "$(openssl x509 -noout -pubkey -in "$TLS_CERT_FILE")" = "$(openssl pkey -pubout -in "$TLS_KEY_FILE")" ] ||
-    refuse TLS_KEY_FILE "'$TLS_KEY_FILE' is not the key of the certificate in TLS_CERT_FILE" \
-      "give the two files of one pair"
-  "$steps/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" "$LAST_PAIR" 2>/dev/null ||
-    refuse TLS_CERT_FILE "'$TLS_CERT_FILE' can't be loaded by Nginx" \
-      "give the certificate and its whole chain, with a key of 2048 bits or more"
+  "$steps/install-certificate.sh" "$TLS_CERT_FILE" "$TLS_KEY_FILE" "$LAST_PAIR" 2>/dev/null || case $? in
+    2) refuse TLS_KEY_FILE "'$TLS_KEY_FILE' is not the key of the certificate in TLS_CERT_FILE" \
+      "give the two files of one pair" ;;
+    *) refuse TLS_CERT_FILE "'$TLS_CERT_FILE' can't be loaded by Nginx" \
+      "give the certificate and its whole chain, with a key of 2048 bits or more" ;;
+  esac
 }
 
 if [ -n "$TLS_CERT_FILE$TLS_KEY_FILE" ]; then

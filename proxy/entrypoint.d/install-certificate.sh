@@ -1,6 +1,6 @@
 #!/bin/sh
-# install-certificate.sh CERTIFICATE KEY [COPY]: from now on every TLS handshake gets a copy of this pair; status 1
-# without a change if it is none that Nginx can load. COPY keeps both, in one file, for the next start.
+# install-certificate.sh CERTIFICATE KEY [COPY]: from now on every TLS handshake gets a copy of this pair. COPY keeps
+# both for the next start. Without a change: status 2 if the key is not the certificate's, 1 if Nginx cannot load them.
 set -eu
 umask 077
 new=$(mktemp -d "$RENDERED/certificate.XXXXXX")
@@ -8,10 +8,12 @@ trap 'rm -rf "$new"' EXIT
 cp "$1" "$new/server.crt"
 cp "$2" "$new/server.key"
 
-# Loaded at the first handshake only, it would fail there: another certificate's key, a chain cut short, a key that is
-# too weak. With an empty passphrase, because Nginx would ask for one.
+# Nginx compares a key with a certificate of its type only: it loads one of RSA beside one of ECDSA.
+[ "$(openssl x509 -noout -pubkey -in "$new/server.crt")" = \
+  "$(openssl pkey -pubout -in "$new/server.key" -passin pass:)" ] || exit 2
+
+# Loaded at the first handshake only, it would fail there: a chain cut short, a key that is too weak.
 mkdir "$new/try"
-: >"$new/try/passphrase"
 cat >"$new/try/nginx.conf" <<CONF
 pid $new/try/pid;
 events {}
@@ -20,7 +22,6 @@ http {
     include /etc/nginx/snippets/temporary-files.conf;
     ssl_certificate $new/server.crt;
     ssl_certificate_key $new/server.key;
-    ssl_password_file $new/try/passphrase;
     server { listen unix:$new/try/socket ssl; }
 }
 CONF
@@ -34,7 +35,7 @@ if [ -n "${3:-}" ]; then
   cat "$new/server.crt" "$new/server.key" >"$3.new" && mv "$3.new" "$3" ||
     echo "culvert proxy: $3 can't be written: check the volume" >&2
 fi
-# In one step. A handshake that reads one file before it and the other after it fails, and the browser connects again.
+# In one step. A handshake that reads one file before and the other after it fails: browsers connect again.
 before=$(readlink "$RENDERED/certificate" || true)
 ln -sfn "$new" "$RENDERED/certificate.new"
 mv -T "$RENDERED/certificate.new" "$RENDERED/certificate"

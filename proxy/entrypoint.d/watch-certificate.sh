@@ -1,5 +1,5 @@
 #!/bin/sh
-# Loads a renewed certificate without a restart. A pair that does not match (half written, say) is left alone.
+# Loads a renewed certificate without a restart. A pair that does not match (half written) is left alone.
 set -eu
 
 keep=$LAST_PAIR
@@ -9,7 +9,7 @@ keep=$LAST_PAIR
 fingerprint() { cat "$1" "$2" 2>/dev/null | cksum; }
 rejected() { echo "$1" >"$RENDERED/certificate-rejected"; }
 
-# If this loop ended, it would not be noticed before the certificate expires.
+# If this loop ended, nobody would notice before the certificate expires.
 watch() {
   set +e
   # The fingerprint of the served copy: the files may have changed since it was made.

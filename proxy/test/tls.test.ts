@@ -108,10 +108,15 @@ describe("a certificate of one's own", () => {
     expect(await metric("not_before_timestamp_seconds")).toBe(Date.parse(valid_from) / 1000);
   });
   test("may be of ECDSA: TLS 1.2 accepts the same suites", () => expectStrong("ECDSA"));
-  test("is served on while its files are empty, and replaced by what they hold next", async () => {
-    for (const file of Object.values(live)) truncateSync(file);
-    await logged(/are not a valid pair/);
-    expect(await servedName()).toBe("second");
+  test.each([
+    ["second", "are empty", () => Object.values(live).map((file) => truncateSync(file))],
+    ["first", "are of two pairs, of other types", () => copyFileSync(join(folder, "second.crt"), live.crt)],
+  ])("%s is served on while its files %s, and replaced by what they hold next", async (name, _, spoil) => {
+    const refusals = async () => (await shared.proxy.log()).match(/are not a valid pair/g)?.length ?? 0;
+    const before = await refusals();
+    spoil();
+    await expect.poll(refusals).toBeGreaterThan(before);
+    expect(await servedName()).toBe(name);
     install("first");
     await served("first");
   });
