@@ -14,13 +14,13 @@ distribution() { os_release ID | grep -x -e debian -e ubuntu || true; }
 can_install() { is_root && [ -n "$(distribution)" ] && has apt-get; }
 
 # apt_quiet LOG APT-GET-ARGUMENTS...: apt-get without prompts, its output appended to LOG. It tries again
-# for 2 minutes while another apt-get locks package lists or downloads, for which DPkg::Lock::Timeout does not wait.
+# for 10 minutes while another apt-get locks package lists or downloads, for which DPkg::Lock::Timeout does not wait.
 apt_quiet() {
   apt_log=$1 apt_tries=0; shift
   until DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=2 \
-    -o DPkg::Lock::Timeout=120 "$@" >>"$apt_log" 2>&1 </dev/null; do
+    -o DPkg::Lock::Timeout=600 "$@" >>"$apt_log" 2>&1 </dev/null; do
     apt_tries=$((apt_tries + 1))
-    { [ "$apt_tries" -le 120 ] && tail -n 2 "$apt_log" | grep -q '^E: Unable to lock'; } || return 1
+    { [ "$apt_tries" -le 600 ] && tail -n 2 "$apt_log" | grep -q '^E: Unable to lock'; } || return 1
     sleep 1
   done
 }

@@ -80,10 +80,10 @@ export class Recorder {
   }
 
   /** Waits until `find` returns something for a request after `mark`; throws with what was received. */
-  async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0, timeout = 600_000): Promise<T> {
-    const end = Date.now() + timeout;
+  async waitFor<T>(find: (request: RecordedRequest) => T | undefined, mark = 0): Promise<T> {
+    const end = Date.now() + 600_000;
     const seen: string[] = [];
-    for (let next = mark; Date.now() < end; await this.fetchNew(end - Date.now())) {
+    for (let next = mark; Date.now() < end; await this.fetchNew(60_000)) {
       for (const request of this.fetched.slice(next)) {
         next += 1;
         const found = find(request);
@@ -91,12 +91,12 @@ export class Recorder {
         seen.push(`${request.method} ${request.url}`);
       }
     }
-    throw new Error(`not received within ${timeout} ms; received instead: ${seen.join(", ") || "nothing"}`);
+    throw new Error(`not received; received instead: ${seen.join(", ") || "nothing"}`);
   }
 
   /** Waits for a request after `mark` that contains this text: the spool sends it again after up to minutes. */
   waitForText = (text: string, mark = 0) =>
-    this.waitFor((request) => bodyOf(request).includes(text) || undefined, mark, 600_000);
+    this.waitFor((request) => bodyOf(request).includes(text) || undefined, mark);
 
   answer = (answer: Answer) => this.put("answer", answer);
   proceed = () => this.put("proceed");
@@ -110,7 +110,7 @@ export class Recorder {
   /** Fetches the requests that this client does not have yet; waits up to `wait` ms for the first. */
   private async fetchNew(wait = 0): Promise<void> {
     const after = this.fetched.length;
-    const answer = await fetch(`${this.control}/requests?after=${after}&wait=${Math.max(0, wait)}`);
+    const answer = await fetch(`${this.control}/requests?after=${after}&wait=${wait}`);
     const requests = (await answer.json()) as RecordedRequest[];
     // Another call may have fetched some meanwhile.
     this.fetched.push(...requests.slice(this.fetched.length - after));
