@@ -113,6 +113,8 @@ done
 # shellcheck disable=SC2086 # several
 wait $installs
 background static
+# Nothing waits for it: npm and the builds of the other jobs go first.
+renice -n 10 -p $! >/dev/null
 background suite loadtest run_vitest loadtest
 background browsers
 wait "$stack_up" $!
@@ -123,10 +125,10 @@ if ! docker version >/dev/null 2>&1; then
   exit 1
 fi
 
-# With cgroup v1, all containers together weigh as much as the tests' own processes, or one browser: on a slow machine
-# they would starve.
+# With cgroup v1, all containers together weigh as much as all processes of this shell, or one browser: on a slow
+# machine they starve.
 shares=/sys/fs/cgroup/cpu/docker/cpu.shares
-{ [ -z "$started_engine" ] || [ ! -w "$shares" ]; } || echo 4096 >"$shares"
+{ [ -z "$started_engine" ] || [ ! -w "$shares" ]; } || echo 2048 >"$shares"
 
 CHROMIUM_PATH=$(cat "$results/chromium")
 export CHROMIUM_PATH

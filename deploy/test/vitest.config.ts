@@ -8,8 +8,8 @@ const upgrade = "upgrade.test.ts";
 // Long timeouts, because tests start and stop containers; no test compares times.
 export default defineConfig({
   test: {
-    testTimeout: 1_800_000,
-    hookTimeout: 1_800_000,
+    testTimeout: 3_600_000,
+    hookTimeout: 3_600_000,
     maxWorkers: 3,
     // Files share no state but variables of the environment, and those that set some take them back.
     isolate: false,

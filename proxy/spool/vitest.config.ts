@@ -5,8 +5,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/*.test.ts"],
-    testTimeout: 1_800_000,
-    hookTimeout: 1_800_000,
+    testTimeout: 3_600_000,
+    hookTimeout: 3_600_000,
     maxWorkers: 3,
     // Files share no state but the containers that each has of its own.
     isolate: false,

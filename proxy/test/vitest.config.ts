@@ -3,8 +3,8 @@ import { defineConfig } from "vitest/config";
 // Containers start and stop inside tests; nothing here asserts on time.
 export default defineConfig({
   test: {
-    testTimeout: 1_800_000,
-    hookTimeout: 1_800_000,
+    testTimeout: 3_600_000,
+    hookTimeout: 3_600_000,
     maxWorkers: 3,
     // Files of one worker share its testbeds (testbed.ts) and what they import.
     isolate: false,

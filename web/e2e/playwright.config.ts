@@ -14,7 +14,7 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   // Long enough for a machine that is ten times slower than an idle one: no test measures speed.
-  timeout: 1_800_000,
+  timeout: 3_600_000,
   expect: { timeout: 600_000 },
   forbidOnly: Boolean(process.env.CI),
   globalSetup: "./network/namespace.ts",
