@@ -113,7 +113,7 @@ done
 # shellcheck disable=SC2086 # several
 wait $installs
 background static
-# Nothing waits for it: npm and the builds of the other jobs go first.
+# Nothing waits for it: the other jobs' builds go first.
 renice -n 10 -p $! >/dev/null
 background suite loadtest run_vitest loadtest
 background browsers
@@ -125,8 +125,7 @@ if ! docker version >/dev/null 2>&1; then
   exit 1
 fi
 
-# With cgroup v1, all containers together weigh as much as all processes of this shell, or one browser: on a slow
-# machine they starve.
+# With cgroup v1, all containers together weigh as much as one browser: on a slow machine they starve.
 shares=/sys/fs/cgroup/cpu/docker/cpu.shares
 { [ -z "$started_engine" ] || [ ! -w "$shares" ]; } || echo 2048 >"$shares"
 

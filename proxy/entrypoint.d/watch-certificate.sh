@@ -9,7 +9,7 @@ keep=$LAST_PAIR
 fingerprint() { cat "$1" "$2" 2>/dev/null | cksum; }
 rejected() { echo "$1" >"$RENDERED/certificate-rejected"; }
 
-# If this loop ended, nobody would notice before the certificate expires.
+# If this loop ended, nobody would notice until the certificate expires.
 watch() {
   set +e
   # The fingerprint of the served copy: the files may have changed since it was made.

@@ -13,7 +13,7 @@ export default defineConfig({
   outputDir: "test-results",
   fullyParallel: true,
   workers: 2,
-  // Long enough for a machine that is ten times slower than an idle one: no test measures speed.
+  // Enough for a machine that is ten times slower: no test measures speed.
   timeout: 3_600_000,
   expect: { timeout: 600_000 },
   forbidOnly: Boolean(process.env.CI),
