@@ -113,7 +113,7 @@ done
 # shellcheck disable=SC2086 # several
 wait $installs
 background static
-# Nothing waits for it: builds go first.
+# Builds go first.
 renice -n 10 -p $! >/dev/null
 background suite loadtest run_vitest loadtest
 background browsers
@@ -133,7 +133,7 @@ CHROMIUM_PATH=$(cat "$results/chromium")
 export CHROMIUM_PATH
 [ -n "$CHROMIUM_PATH" ] || npx --prefix web/e2e playwright install chromium
 
-# Few jobs beside one another: with more, two cores made tests wait for minutes.
+# Few jobs at a time: with more, two cores made tests wait for minutes.
 background suite proxy/spool run_vitest proxy/spool
 background own_containers
 background suite "e2e your-app" run_playwright --project=your-app
